@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# How everything here is compiled.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
+
+# Contraction to fused multiply-adds would change pictures between compilers and SIMD targets.
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off)
+if(SEXTANT_SANITIZE)
+    add_compile_options(-fsanitize=${SEXTANT_SANITIZE} -fno-omit-frame-pointer -g)
+    add_link_options(-fsanitize=${SEXTANT_SANITIZE})
+endif()

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Libraries come from the distribution; CONTRIBUTING.md lists the packages.
+include(GNUInstallDirs)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(fmt REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(OpenEXR REQUIRED)
+find_package(Imath REQUIRED)
+pkg_check_modules(spng REQUIRED IMPORTED_TARGET spng)
+pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+if(SEXTANT_MPI)
+    find_package(MPI REQUIRED COMPONENTS C)
+endif()
+
+# Which layer uses which library; private, so that none leaks into a user's build.
+function(sextant_use_libraries)
+    foreach(layer core kernel schedule compositing scan collective halo comm planner format report
+            operation)
+        target_link_libraries(sextant_${layer} PRIVATE fmt::fmt)
+    endforeach()
+    target_link_libraries(sextant_comm PUBLIC Threads::Threads)
+    if(SEXTANT_MPI)
+        target_link_libraries(sextant_comm PUBLIC MPI::MPI_C)
+        target_compile_definitions(sextant_comm PUBLIC SEXTANT_WITH_MPI OMPI_SKIP_MPICXX
+                                                       MPICH_SKIP_MPICXX)
+    endif()
+    target_link_libraries(sextant_format PRIVATE nlohmann_json::nlohmann_json OpenEXR::OpenEXR
+                                                 PkgConfig::spng PkgConfig::zstd)
+    target_link_libraries(sextant_report PRIVATE nlohmann_json::nlohmann_json)
+    target_link_libraries(sextant_operation PRIVATE nlohmann_json::nlohmann_json)
+endfunction()

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# `find_package(sextant)` gives the target sextant::sextant, and one target a layer.
+include(CMakePackageConfigHelpers)
+add_library(sextant_all INTERFACE)
+add_library(sextant::sextant ALIAS sextant_all)
+set_target_properties(sextant_all PROPERTIES EXPORT_NAME sextant)
+get_property(layers GLOBAL PROPERTY SEXTANT_LAYERS)
+foreach(layer IN LISTS layers)
+    target_link_libraries(sextant_all INTERFACE sextant_${layer})
+    install(TARGETS sextant_${layer} EXPORT sextant-targets
+            ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endforeach()
+install(TARGETS sextant_all EXPORT sextant-targets)
+install(TARGETS sextant_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY src/sextant DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+install(EXPORT sextant-targets NAMESPACE sextant::
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sextant)
+configure_package_config_file(cmake/sextant-config.cmake.in
+    "${PROJECT_BINARY_DIR}/sextant-config.cmake"
+    INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sextant)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/sextant-config-version.cmake"
+    COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/sextant-config.cmake"
+              "${PROJECT_BINARY_DIR}/sextant-config-version.cmake"
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sextant)

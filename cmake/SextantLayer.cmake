@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# A layer is a folder of src/sextant and a target of its own, so that a dependency that points
+# upward does not link. Files are found, not listed: adding an algorithm edits no build file.
+function(sextant_layer name)
+    cmake_parse_arguments(LAYER "" "" "DEPENDS" ${ARGN})
+    set(folder "${PROJECT_SOURCE_DIR}/src/sextant/${name}")
+    file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cpp")
+    add_library(sextant_${name} STATIC ${sources})
+    add_library(sextant::${name} ALIAS sextant_${name})
+    set_target_properties(sextant_${name} PROPERTIES EXPORT_NAME ${name})
+    target_compile_features(sextant_${name} PUBLIC cxx_std_20)
+    target_include_directories(sextant_${name} PUBLIC
+        "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>"
+        "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+    foreach(below IN LISTS LAYER_DEPENDS)
+        target_link_libraries(sextant_${name} PUBLIC sextant_${below})
+    endforeach()
+    set_property(GLOBAL APPEND PROPERTY SEXTANT_LAYERS ${name})
+    set_property(GLOBAL PROPERTY SEXTANT_LAYER_${name} "${LAYER_DEPENDS}")
+endfunction()

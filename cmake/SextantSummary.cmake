@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
+message(STATUS "Sextant ${PROJECT_VERSION}: ${CMAKE_BUILD_TYPE}, MPI ${SEXTANT_MPI}, "
+               "tests ${SEXTANT_TESTS}, benchmarks ${SEXTANT_BENCHMARKS}, "
+               "examples ${SEXTANT_EXAMPLES}, sanitizers '${SEXTANT_SANITIZE}'")
+if(SEXTANT_MPI)
+    message(STATUS "Sextant: MPI ${MPI_C_VERSION} from ${MPI_C_LIBRARIES}, "
+                   "launcher ${MPIEXEC_EXECUTABLE}")
+endif()
