@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/units.hpp"
+
+#include <string_view>
+
+namespace sextant {
+
+/// Colour premultiplied by opacity `a` (0 transparent, 1 opaque), linear, one float a channel.
+struct RgbaF32 {
+    float r = 0, g = 0, b = 0, a = 0;
+    bool operator==(const RgbaF32&) const = default;
+};
+
+/// A premultiplied colour with its distance from the viewer; nearer is smaller.
+struct RgbaDepthF32 {
+    float r = 0, g = 0, b = 0, a = 0, depth = 0;
+    bool operator==(const RgbaDepthF32&) const = default;
+};
+
+/// What one element of an image or a series is, to those who only move it.
+struct ElementFormat {
+    std::string_view name;
+    Bytes size = 0;
+    bool operator==(const ElementFormat&) const = default;
+};
+
+inline constexpr ElementFormat rgba_f32{"rgba f32", sizeof(RgbaF32)};
+inline constexpr ElementFormat rgba_depth_f32{"rgba+depth f32", sizeof(RgbaDepthF32)};
+
+} // namespace sextant

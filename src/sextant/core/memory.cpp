@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/memory.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include <sys/mman.h>
+
+namespace sextant {
+
+namespace {
+
+constexpr Bytes alignment = 64;
+constexpr Bytes huge_page = Bytes{2} << 20;
+
+Bytes rounded_up(Bytes size, Bytes unit) {
+    return (size + unit - 1) / unit * unit;
+}
+
+/// Maps `size` bytes at a huge-page boundary by mapping more and giving back both ends.
+std::byte* map_aligned(Bytes size) {
+    void* got = mmap(nullptr, static_cast<std::size_t>(size + huge_page), PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (got == MAP_FAILED) throw std::bad_alloc();
+    auto* start = static_cast<std::byte*>(got);
+    const auto address = reinterpret_cast<std::uintptr_t>(start);
+    const Bytes head = rounded_up(static_cast<Bytes>(address), huge_page) - static_cast<Bytes>(address);
+    if (head > 0) munmap(start, static_cast<std::size_t>(head));
+    if (head < huge_page) munmap(start + head + size, static_cast<std::size_t>(huge_page - head));
+    return start + head;
+}
+
+} // namespace
+
+Memory::Memory(Bytes size) : size_(size) {
+    if (size >= huge_page) {
+        mapped_ = rounded_up(size, huge_page);
+        data_ = map_aligned(mapped_);
+        madvise(data_, static_cast<std::size_t>(mapped_), MADV_HUGEPAGE); // a hint: may be refused
+    } else if (size > 0) {
+        const auto rounded = static_cast<std::size_t>(rounded_up(size, alignment));
+        data_ = static_cast<std::byte*>(std::aligned_alloc(alignment, rounded));
+        if (!data_) throw std::bad_alloc();
+        std::memset(data_, 0, rounded);
+    }
+}
+
+Memory::Memory(Memory&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)),
+      mapped_(std::exchange(other.mapped_, 0)) {}
+
+Memory& Memory::operator=(Memory&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    std::swap(mapped_, other.mapped_);
+    return *this;
+}
+
+Memory::~Memory() {
+    if (mapped_ > 0) munmap(data_, static_cast<std::size_t>(mapped_));
+    else std::free(data_);
+}
+
+} // namespace sextant

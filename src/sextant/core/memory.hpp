@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/units.hpp"
+
+#include <cstddef>
+#include <span>
+
+namespace sextant {
+
+/// Owned, zeroed memory for pixels, aligned to 64 bytes. From 2 MiB on it asks for huge pages, which
+/// makes the first touch of a frame several times cheaper. Moves, does not copy.
+class Memory {
+  public:
+    Memory() = default;
+    /// Throws std::bad_alloc.
+    explicit Memory(Bytes size);
+    Memory(Memory&& other) noexcept;
+    Memory& operator=(Memory&& other) noexcept;
+    ~Memory();
+
+    std::byte* data() { return data_; }
+    const std::byte* data() const { return data_; }
+    Bytes size() const { return size_; }
+    std::span<std::byte> bytes() { return {data_, static_cast<std::size_t>(size_)}; }
+    std::span<const std::byte> bytes() const { return {data_, static_cast<std::size_t>(size_)}; }
+
+  private:
+    std::byte* data_ = nullptr;
+    Bytes size_ = 0;
+    Bytes mapped_ = 0; // what to give back; 0 when it came from the heap
+};
+
+} // namespace sextant

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+
+namespace sextant {
+
+/// A count of elements (pixels, values): what schedules are written in. Never bytes.
+using Elements = std::int64_t;
+/// A count of bytes: what transports and files are written in.
+using Bytes = std::int64_t;
+/// A duration, or a time since the start of a run.
+using Seconds = double;
+
+} // namespace sextant
