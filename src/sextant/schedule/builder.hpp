@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/schedule/program.hpp"
+
+#include <initializer_list>
+#include <span>
+
+namespace sextant {
+
+/// Writes one rank's program step by step. Steps of no elements are left out, a fold of one operand
+/// is a copy, and a copy onto itself is nothing. Throws std::logic_error where sizes within a step
+/// differ, since only an algorithm's bug can cause that.
+class ProgramBuilder {
+  public:
+    /// Declares a buffer; the region is the whole of it.
+    Region input(Elements size) { return buffer(Role::input, size); }
+    Region in_out(Elements size) { return buffer(Role::in_out, size); }
+    Region output(Elements size) { return buffer(Role::output, size); }
+    Region scratch(Elements size) { return buffer(Role::scratch, size); }
+
+    /// Labels for the steps that follow.
+    void round(int round) { round_ = round; }
+    void group(int group) { group_ = group; }
+    /// How many rounds of messages may be open at once; 0 for any number.
+    void window(int rounds) { program_.window = rounds; }
+
+    void send(int peer, std::span<const Region> regions);
+    void send(int peer, const Region& region) { send(peer, {&region, 1}); }
+    void receive(int peer, std::span<const Region> regions);
+    void receive(int peer, const Region& region) { receive(peer, {&region, 1}); }
+    void copy(const Region& to, const Region& from);
+    /// Operands in order; `to` may equal one of them and may not otherwise overlap any.
+    void fold(const Region& to, std::span<const Region> operands);
+    void fold(const Region& to, std::initializer_list<Region> operands) {
+        fold(to, std::span<const Region>(operands.begin(), operands.size()));
+    }
+
+    /// The finished program, whose rank then holds `result`.
+    Program finish(const Region& result);
+
+  private:
+    Region buffer(Role role, Elements size);
+    void add(Verb verb, int peer, std::span<const Region> regions, const Region& to);
+
+    Program program_;
+    int round_ = 0, group_ = 0;
+};
+
+} // namespace sextant

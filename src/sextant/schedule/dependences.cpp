@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/schedule/dependences.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace sextant {
+
+namespace {
+
+struct Access {
+    std::uint32_t step;
+    bool write;
+    Region region;
+};
+
+/// The live accesses to one buffer, found by where they lie: the buffer is cut into equal cells and
+/// an access is listed in each cell that it touches.
+class AccessIndex {
+  public:
+    AccessIndex(Elements size, std::size_t cells)
+        : cells_(std::clamp<std::size_t>(cells, 1, 1024)),
+          cell_size_(std::max<Elements>(1, (size + static_cast<Elements>(cells_.size()) - 1) /
+                                               static_cast<Elements>(cells_.size()))) {}
+
+    /// Calls `found` with the step of each access that overlaps `region`; a step may come twice.
+    template <class Found>
+    void conflicts(const Region& region, bool write, Found&& found) const {
+        for (std::size_t c = cell(region.offset); c <= cell(region.end() - 1); ++c) {
+            for (const Access& access : cells_[c]) {
+                if ((write || access.write) && overlap(access.region, region)) found(access.step);
+            }
+        }
+    }
+
+    void forget_covered(const Region& write) {
+        for (std::size_t c = cell(write.offset); c <= cell(write.end() - 1); ++c) {
+            std::erase_if(cells_[c], [&](const Access& a) { return covers(write, a.region); });
+        }
+    }
+
+    void add(const Access& access) {
+        const Region& region = access.region;
+        for (std::size_t c = cell(region.offset); c <= cell(region.end() - 1); ++c) {
+            cells_[c].push_back(access);
+        }
+    }
+
+  private:
+    std::size_t cell(Elements element) const {
+        return static_cast<std::size_t>(element / cell_size_);
+    }
+
+    std::vector<std::vector<Access>> cells_;
+    Elements cell_size_;
+};
+
+struct RawEdge {
+    std::uint32_t from, to;
+    std::int32_t region;
+};
+
+class Finder {
+  public:
+    explicit Finder(const Program& program) : program_(program), last_(program.steps.size(), 0) {
+        const std::size_t cells = program.regions.size() / 2;
+        for (const BufferSpec& buffer : program.buffers) index_.emplace_back(buffer.size, cells);
+    }
+
+    void find() {
+        for (std::uint32_t i = 0; i < program_.steps.size(); ++i) visit(i);
+        if (program_.result.empty()) return;
+        check(static_cast<std::uint32_t>(program_.steps.size()), program_.result, false);
+        ++visit_;
+        at(program_.result).conflicts(program_.result, false, [&](std::uint32_t writer) {
+            if (last_[writer] == visit_) return;
+            last_[writer] = visit_;
+            result_writers.push_back(writer);
+        });
+    }
+
+    std::vector<RawEdge> edges;
+    std::vector<std::uint32_t> result_writers;
+
+  private:
+    void visit(std::uint32_t i) {
+        const Step& step = program_.steps[i];
+        const bool receives = step.verb == Verb::receive;
+        const bool has_destination = !is_message(step.verb);
+        for (std::uint32_t k = step.first; k < step.first + step.count; ++k) {
+            check(i, program_.regions[k], receives);
+            const auto what = receives ? Dependences::commit : static_cast<std::int32_t>(k);
+            connect(i, program_.regions[k], receives, what);
+        }
+        if (has_destination) {
+            check(i, step.to, true);
+            check_destination(i, step);
+            connect(i, step.to, true, Dependences::commit);
+            record(i, step.to, true);
+        }
+        for (const Region& region : program_.regions_of(step)) {
+            if (!has_destination || !(region == step.to)) record(i, region, receives);
+        }
+    }
+
+    void connect(std::uint32_t step, const Region& region, bool write, std::int32_t what) {
+        ++visit_;
+        at(region).conflicts(region, write, [&](std::uint32_t earlier) {
+            if (earlier == step || last_[earlier] == visit_) return;
+            last_[earlier] = visit_;
+            edges.push_back({earlier, step, what});
+        });
+    }
+
+    void record(std::uint32_t step, const Region& region, bool write) {
+        if (write && region.contiguous()) at(region).forget_covered(region);
+        at(region).add({step, write, region});
+    }
+
+    void check(std::uint32_t step, const Region& region, bool write) const {
+        const auto buffer = static_cast<std::size_t>(region.buffer);
+        if (region.buffer < 0 || buffer >= program_.buffers.size() || region.offset < 0 ||
+            region.end() > program_.buffers[buffer].size) {
+            fail(step, "a region lies outside its buffer");
+        }
+        if (write && program_.buffers[buffer].role == Role::input) fail(step, "writes to an input");
+    }
+
+    void check_destination(std::uint32_t i, const Step& step) const {
+        for (const Region& region : program_.regions_of(step)) {
+            if (!(region == step.to) && overlap(region, step.to)) {
+                fail(i, "the destination overlaps an operand in part");
+            }
+        }
+    }
+
+    [[noreturn]] void fail(std::uint32_t step, const char* what) const {
+        const bool at_end = step == program_.steps.size();
+        const std::string verb = at_end ? "result" : std::string(name(program_.steps[step].verb));
+        throw std::logic_error("step " + std::to_string(step) + " (" + verb + "): " + what);
+    }
+
+    AccessIndex& at(const Region& region) {
+        return index_[static_cast<std::size_t>(region.buffer)];
+    }
+
+    const Program& program_;
+    std::vector<AccessIndex> index_;
+    std::vector<std::uint64_t> last_; // the visit in which a step was last connected
+    std::uint64_t visit_ = 0;
+};
+
+} // namespace
+
+Dependences::Dependences(const Program& program)
+    : first_(program.steps.size() + 1), needs_(program.steps.size()),
+      region_needs_(program.regions.size()), commit_needs_(program.steps.size()) {
+    Finder finder(program);
+    finder.find();
+    result_writers_ = std::move(finder.result_writers);
+    for (const RawEdge& edge : finder.edges) {
+        ++first_[edge.from + 1];
+        ++needs_[edge.to];
+        if (edge.region == commit) ++commit_needs_[edge.to];
+        else ++region_needs_[static_cast<std::size_t>(edge.region)];
+    }
+    for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
+    edges_.resize(finder.edges.size());
+    std::vector<std::uint32_t> next = first_;
+    for (const RawEdge& edge : finder.edges) edges_[next[edge.from]++] = {edge.to, edge.region};
+}
+
+} // namespace sextant

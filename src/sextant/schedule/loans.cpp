@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/schedule/loans.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace sextant {
+
+namespace {
+
+/// Where an operand begins in a message that was received into `regions`, if it lies within one.
+std::optional<Elements> offset_in_message(std::span<const Region> regions, const Region& operand) {
+    Elements before = 0;
+    for (const Region& region : regions) {
+        if (covers(region, operand) && operand.contiguous()) {
+            return before + operand.offset - region.offset;
+        }
+        before += region.elements();
+    }
+    return std::nullopt;
+}
+
+/// The uses of a received message, or nothing where one of them forbids borrowing.
+std::vector<Loans::Use> uses_of(const Program& program, const Dependences& dependences, int step) {
+    std::vector<Loans::Use> uses;
+    const Step& receive = program.steps[static_cast<std::size_t>(step)];
+    for (const Dependences::Edge& edge : dependences.after(step)) {
+        if (edge.region == Dependences::commit) continue; // overwrites what is not there: harmless
+        if (program.steps[edge.step].verb != Verb::fold) return {};
+        const auto region = static_cast<std::uint32_t>(edge.region);
+        const auto offset =
+            offset_in_message(program.regions_of(receive), program.regions[region]);
+        if (!offset) return {};
+        uses.push_back({edge.step, region, *offset});
+    }
+    return uses;
+}
+
+} // namespace
+
+Loans::Loans(const Program& program, const Dependences& dependences)
+    : lendable_(program.steps.size()), first_(program.steps.size() + 1) {
+    const auto& kept = dependences.result_writers();
+    for (std::size_t i = 0; i < program.steps.size(); ++i) {
+        const int step = static_cast<int>(i);
+        const Verb verb = program.steps[i].verb;
+        lendable_[i] = verb == Verb::send && dependences.after(step).empty();
+        const bool in_result =
+            std::find(kept.begin(), kept.end(), static_cast<std::uint32_t>(i)) != kept.end();
+        if (verb == Verb::receive && !in_result) {
+            const std::vector<Use> uses = uses_of(program, dependences, step);
+            uses_.insert(uses_.end(), uses.begin(), uses.end());
+        }
+        first_[i + 1] = static_cast<std::uint32_t>(uses_.size());
+    }
+}
+
+} // namespace sextant

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/schedule/dependences.hpp"
+#include "sextant/schedule/program.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace sextant {
+
+/// Which messages need no copy where two ranks share memory: the sender lends its elements, and the
+/// receiver folds straight from there and gives them back when the fold is done.
+///
+/// A message is lent when no step of the sender waits for it, so that giving back late can delay
+/// only the end of the run: no deadlock can come of it. It is borrowed when each use of what came
+/// is an operand of a fold that lies within one of its regions.
+class Loans {
+  public:
+    Loans(const Program& program, const Dependences& dependences);
+
+    /// A fold that reads from the message: its operand (an index into Program::regions) begins
+    /// `offset` elements into the message.
+    struct Use {
+        std::uint32_t step;
+        std::uint32_t region;
+        Elements offset;
+    };
+
+    bool may_lend(int send) const { return lendable_[static_cast<std::size_t>(send)] != 0; }
+    /// The uses of a message received; none where it must be copied.
+    std::span<const Use> uses(int receive) const {
+        const auto i = static_cast<std::size_t>(receive);
+        return {uses_.data() + first_[i], first_[i + 1] - first_[i]};
+    }
+
+  private:
+    std::vector<std::uint8_t> lendable_;
+    std::vector<std::uint32_t> first_;
+    std::vector<Use> uses_;
+};
+
+} // namespace sextant

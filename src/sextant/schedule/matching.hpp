@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/schedule/program.hpp"
+
+#include <vector>
+
+namespace sextant {
+
+/// A step of some rank.
+struct StepOfRank {
+    int rank = -1, step = -1;
+};
+
+/// For each rank and step, the other side of its message: the k-th send from a to b meets the k-th
+/// receive of b from a. {-1, -1} for folds and copies.
+///
+/// Requires  peers that exist and differ from the rank, as many receives as sends for each pair,
+///           and equal sizes (std::logic_error naming rank and step).
+std::vector<std::vector<StepOfRank>> match_messages(const Schedule& schedule);
+
+} // namespace sextant

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/region.hpp"
+#include "sextant/core/units.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace sextant {
+
+/// What a step does.
+enum class Verb : std::uint8_t {
+    send,    ///< its regions, one after another, are one message to `peer`
+    receive, ///< one message from `peer` fills its regions, one after another
+    fold,    ///< `to` = the combination of its regions, in operand order
+    copy     ///< `to` = its region
+};
+
+std::string_view name(Verb verb);
+
+/// Whether a verb moves data between ranks.
+constexpr bool is_message(Verb verb) {
+    return verb == Verb::send || verb == Verb::receive;
+}
+
+/// One step of a rank's program. Its regions are `Program::regions[first .. first + count)`.
+struct Step {
+    Verb verb = Verb::copy;
+    int round = 0;           ///< a label for models and pictures; binds only where there is a window
+    int group = 0;           ///< the submachine this step belongs to: a label
+    int peer = -1;           ///< of a message
+    std::uint32_t first = 0; ///< its first region
+    std::uint32_t count = 0; ///< its number of regions
+    Region to;               ///< of a fold or copy
+};
+
+/// Who provides a buffer.
+enum class Role : std::uint8_t {
+    input,  ///< the caller; defined from the start, and never written
+    in_out, ///< the caller; defined from the start
+    output, ///< the caller, or the executor in his place; at first undefined
+    scratch ///< the executor; at first undefined
+};
+
+struct BufferSpec {
+    Role role = Role::scratch;
+    Elements size = 0;
+};
+
+/// What one rank does: plain data, made by an algorithm, which `execute` runs, a model prices, a
+/// simulator plays, `prove` proves and `report` draws.
+///
+/// A program means what its steps mean one after another. A step may start as soon as no earlier
+/// step of the rank that has not finished conflicts with its regions (see Dependences); the k-th
+/// message sent from a to b is the k-th that b receives from a; both sides may cut it into regions
+/// as they like. A message of no elements does not exist.
+///
+/// With `window` = w > 0 a message of round r waits for the rank's own messages of rounds <= r - w
+/// to finish. It is never a barrier between ranks and never holds a fold.
+struct Program {
+    std::vector<BufferSpec> buffers;
+    std::vector<Step> steps;
+    std::vector<Region> regions; ///< of all steps, in step order
+    int window = 0;              ///< 0: rounds do not bind
+    Region result;               ///< what the rank ends up holding; may be empty
+
+    std::span<const Region> regions_of(const Step& step) const {
+        return {regions.data() + step.first, step.count};
+    }
+    /// The elements a step moves or makes.
+    Elements elements_of(const Step& step) const;
+};
+
+/// The programs of all ranks. Needed to predict, simulate, draw or prove; a rank that runs needs
+/// only its own.
+using Schedule = std::vector<Program>;
+
+/// A schedule from a function that makes one rank's program.
+Schedule make_schedule(int ranks, const std::function<Program(int rank)>& program);
+
+/// The same program for ranks that go by other numbers: peer i becomes `ranks[i]`.
+Program with_peers(Program program, std::span<const int> ranks);
+
+} // namespace sextant

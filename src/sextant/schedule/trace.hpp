@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/units.hpp"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace sextant {
+
+/// What a rank was doing in a stretch of time.
+enum class Activity : std::uint8_t {
+    send,    ///< a message is on its way: from start to finish of the step
+    receive, ///< likewise
+    fold,    ///< combining; one event for each pass
+    copy,
+    wait     ///< nothing could be done but wait
+};
+
+std::string_view name(Activity activity);
+
+/// One stretch of time on one rank. Times count from the start of the run.
+struct Event {
+    int rank = 0;
+    int step = -1; ///< of the rank's program; -1 for a wait
+    Activity activity = Activity::wait;
+    int round = 0;
+    int peer = -1; ///< of a message
+    Elements elements = 0;
+    Seconds begin = 0, end = 0;
+};
+
+/// What happened in a run, or is predicted or simulated to: the same form for all three.
+struct Trace {
+    std::vector<Event> events;
+    Seconds duration = 0;
+};
+
+} // namespace sextant

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/schedule/walk.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace sextant {
+
+std::vector<int> message_tags(const Program& program) {
+    std::vector<int> tags(program.steps.size(), 0);
+    std::unordered_map<int, int> sent, received;
+    for (std::size_t i = 0; i < program.steps.size(); ++i) {
+        const Step& step = program.steps[i];
+        if (step.verb == Verb::send) tags[i] = sent[step.peer]++;
+        if (step.verb == Verb::receive) tags[i] = received[step.peer]++;
+    }
+    return tags;
+}
+
+Walk::Walk(const Program& program, const Dependences& dependences)
+    : program_(program), dependences_(dependences), finished_(program.steps.size()) {
+    messages_.items.resize(program.steps.size());
+    work_.items.resize(program.steps.size());
+    if (program.window > 0) {
+        for (const Step& step : program.steps) {
+            if (!is_message(step.verb)) continue;
+            const auto round = static_cast<std::size_t>(step.round);
+            if (round >= messages_in_round_.size()) messages_in_round_.resize(round + 1);
+            ++messages_in_round_[round];
+        }
+        held_.resize(messages_in_round_.size());
+        for (std::size_t i = 0; i < held_.size(); ++i) {
+            held_[i].reserve(static_cast<std::size_t>(messages_in_round_[i]));
+        }
+    }
+    reset();
+}
+
+void Walk::reset() {
+    needs_ = dependences_.needs();
+    region_needs_ = dependences_.region_needs();
+    commit_needs_ = dependences_.commit_needs();
+    std::fill(finished_.begin(), finished_.end(), std::uint8_t{0});
+    messages_.head = messages_.tail = work_.head = work_.tail = 0;
+    unfinished_ = static_cast<int>(program_.steps.size());
+    oldest_ = 0;
+    open_ = messages_in_round_;
+    for (std::vector<int>& held : held_) held.clear();
+    close_rounds();
+    for (int i = 0; i < unfinished_; ++i) {
+        if (needs_[static_cast<std::size_t>(i)] == 0) offer(i);
+    }
+}
+
+void Walk::offer(int i) {
+    const Step& step = program_.steps[static_cast<std::size_t>(i)];
+    if (!is_message(step.verb)) {
+        work_.push(i);
+    } else if (program_.window > 0 && step.round >= oldest_ + program_.window) {
+        held_[static_cast<std::size_t>(step.round)].push_back(i);
+    } else {
+        messages_.push(i);
+    }
+}
+
+/// Moves past the rounds whose messages have all finished and lets go what the window held for them.
+void Walk::close_rounds() {
+    while (static_cast<std::size_t>(oldest_) < open_.size() &&
+           open_[static_cast<std::size_t>(oldest_)] == 0) {
+        const auto opened = static_cast<std::size_t>(oldest_ + program_.window);
+        ++oldest_;
+        if (opened >= held_.size()) continue;
+        for (int step : held_[opened]) messages_.push(step);
+        held_[opened].clear();
+    }
+}
+
+void Walk::finish(int i) {
+    const auto index = static_cast<std::size_t>(i);
+    const Step& step = program_.steps[index];
+    finished_[index] = 1;
+    --unfinished_;
+    if (program_.window > 0 && is_message(step.verb)) {
+        --open_[static_cast<std::size_t>(step.round)];
+        close_rounds();
+    }
+    for (const Dependences::Edge& edge : dependences_.after(i)) {
+        if (edge.region == Dependences::commit) --commit_needs_[edge.step];
+        else --region_needs_[static_cast<std::size_t>(edge.region)];
+        if (--needs_[edge.step] == 0) offer(static_cast<int>(edge.step));
+    }
+}
+
+} // namespace sextant
