@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/compositing/catalogue.hpp"
+
+#include "sextant/compositing/binary_swap.hpp"
+#include "sextant/compositing/collect.hpp"
+#include "sextant/compositing/direct_send.hpp"
+#include "sextant/compositing/radix_k.hpp"
+#include "sextant/compositing/shift_based.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/names.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <memory>
+
+namespace sextant::compositing {
+
+namespace {
+
+std::vector<Tuning> all_radices(int positions) {
+    std::vector<Tuning> tunings;
+    for (std::vector<int>& radices : factorisations(positions)) {
+        tunings.push_back({std::move(radices), 0});
+    }
+    return tunings;
+}
+
+std::vector<Tuning> powers_of_two(int positions) {
+    if (!std::has_single_bit(static_cast<unsigned>(positions))) return {};
+    return {Tuning{}};
+}
+
+constexpr Algorithm algorithms[] = {
+    {"direct-send", "each rank gathers and blends one part from all others",
+     "Neumann 1994, doi:10.1109/38.291532", "any number", false, [](int) { return std::vector<Tuning>{{}}; },
+     [](const Task& task, const Tuning& tuning, int position) {
+         return direct_send(task, Partners::ascending, tuning.window, position);
+     },
+     [](const Task& task, const Tuning&, int position) {
+         return direct_send_piece(task, position);
+     }},
+    {"radix-k", "rounds of direct send within groups of k ranks",
+     "Peterka et al. 2009, doi:10.1145/1654059.1654064", "any number", true, all_radices,
+     [](const Task& task, const Tuning& tuning, int position) {
+         return radix_k(task, tuning.radices, position);
+     },
+     [](const Task& task, const Tuning& tuning, int position) {
+         return radix_k_piece(task, tuning.radices, position);
+     }},
+    {"binary-swap", "pairs halve and exchange, log2 rounds",
+     "Ma et al. 1994, doi:10.1109/38.291532", "a power of two", false, powers_of_two,
+     [](const Task& task, const Tuning&, int position) { return binary_swap(task, position); },
+     [](const Task& task, const Tuning&, int position) {
+         return radix_k_piece(task, binary_swap_radices(task.positions()), position);
+     }},
+    {"shift-based", "direct send as a sequence of shift permutations",
+     "Cavin and Demengeon 2012, doi:10.2312/EGPGV/EGPGV12/129-138", "any number", false,
+     [](int) { return std::vector<Tuning>{{{}, 1}, {{}, 2}}; },
+     [](const Task& task, const Tuning& tuning, int position) {
+         return shift_based(task, tuning.window > 0 ? tuning.window : 1, position);
+     },
+     [](const Task& task, const Tuning&, int position) {
+         return direct_send_piece(task, position);
+     }},
+};
+
+int position_of(const Task& task, int rank) {
+    for (int i = 0; i < task.positions(); ++i) {
+        if (task.order[static_cast<std::size_t>(i)] == rank) return i;
+    }
+    return -1;
+}
+
+/// What is wrong with the result of a rank that should hold `expected` of the picture, or "".
+std::string judge(const Piece& expected, int layers, const std::vector<Symbol>& result) {
+    if (static_cast<Elements>(result.size()) != expected.count) {
+        return fmt::format("holds {} pixels, expected {}", result.size(), expected.count);
+    }
+    for (std::size_t e = 0; e < result.size(); ++e) {
+        const Symbol& symbol = result[e];
+        const Elements pixel = expected.first + static_cast<Elements>(e);
+        if (symbol.element != pixel || symbol.first != 0 || symbol.last != layers) {
+            return fmt::format("pixel {} holds layers [{}, {}) of pixel {}, expected all {}", pixel,
+                               symbol.first, symbol.last, symbol.element, layers);
+        }
+    }
+    return "";
+}
+
+} // namespace
+
+std::span<const Algorithm> catalogue() {
+    return algorithms;
+}
+
+const Algorithm& find(std::string_view wanted) {
+    std::vector<std::string_view> names;
+    for (const Algorithm& algorithm : algorithms) {
+        if (algorithm.name == wanted) return algorithm;
+        names.push_back(algorithm.name);
+    }
+    throw InvalidTask(unknown_name("compositing algorithm", wanted, names));
+}
+
+Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
+    const int position = position_of(task, rank);
+    Program own = position < 0
+                      ? Program{}
+                      : with_peers(algorithm.program(task, tuning, position), task.order);
+    if (task.root == Task::distributed) return own;
+    std::vector<Piece> pieces;
+    for (int i = 0; i < task.positions(); ++i) pieces.push_back(algorithm.piece(task, tuning, i));
+    return collect(std::move(own), task, pieces, rank);
+}
+
+Piece piece(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
+    if (task.positions() == 0) return {};
+    if (task.root == rank) return {0, task.elements};
+    const int position = position_of(task, rank);
+    if (task.root != Task::distributed || position < 0) return {};
+    return algorithm.piece(task, tuning, position);
+}
+
+Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning) {
+    Claim claim;
+    claim.given = [task](int rank, int, Elements element) {
+        int layer = static_cast<int>(element / task.elements);
+        for (int i = 0; task.order[static_cast<std::size_t>(i)] != rank; ++i) {
+            layer += task.layers_at(i);
+        }
+        return Symbol{element % task.elements, layer, layer + 1, 0};
+    };
+    claim.wanted = [task, tuning, &algorithm](int rank, const std::vector<Symbol>& result) {
+        return judge(piece(algorithm, task, tuning, rank), task.all_layers(), result);
+    };
+    claim.wanted_together = [task](const std::vector<std::vector<Symbol>>& results) {
+        std::vector<int> owners(static_cast<std::size_t>(task.elements), 0);
+        for (const auto& result : results) {
+            for (const Symbol& symbol : result) ++owners[static_cast<std::size_t>(symbol.element)];
+        }
+        for (std::size_t pixel = 0; pixel < owners.size(); ++pixel) {
+            if (owners[pixel] == 1 || task.positions() == 0) continue;
+            return fmt::format("pixel {} is owned by {} ranks", pixel, owners[pixel]);
+        }
+        return std::string();
+    };
+    return claim;
+}
+
+} // namespace sextant::compositing

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/compositing/collect.hpp"
+
+#include <algorithm>
+
+namespace sextant::compositing {
+
+namespace {
+
+int rounds_of(const Program& program) {
+    int rounds = 0;
+    for (const Step& step : program.steps) rounds = std::max(rounds, step.round + 1);
+    return rounds;
+}
+
+void append(Program& program, Verb verb, int round, int peer, const Region& region,
+            const Region& to = {}) {
+    program.regions.push_back(region);
+    const auto first = static_cast<std::uint32_t>(program.regions.size()) - 1;
+    program.steps.push_back({verb, round, 0, peer, first, 1, to});
+}
+
+bool touches(const Program& program, const Step& step, const Region& region) {
+    const auto regions = program.regions_of(step);
+    return overlap(step.to, region) ||
+           std::any_of(regions.begin(), regions.end(),
+                       [&](const Region& r) { return overlap(r, region); });
+}
+
+/// Makes the result lie in `to`: the fold that makes it writes there, or else it is copied.
+void move_result(Program& program, const Region& to) {
+    if (program.result.empty()) return;
+    for (std::size_t i = program.steps.size(); i-- > 0;) {
+        Step& step = program.steps[i];
+        if (step.verb == Verb::fold && step.to == program.result) {
+            step.to = to;
+            return;
+        }
+        if (touches(program, step, program.result)) break;
+    }
+    append(program, Verb::copy, rounds_of(program), -1, program.result, to);
+}
+
+} // namespace
+
+Program collect(Program program, const Task& task, std::span<const Piece> pieces, int rank) {
+    const int round = rounds_of(program);
+    if (rank != task.root) {
+        if (!program.result.empty()) append(program, Verb::send, round, task.root, program.result);
+        program.result = {};
+        return program;
+    }
+    if (task.order.size() == 1 && task.order[0] == rank) return program;
+    program.buffers.push_back({Role::output, task.elements});
+    const int picture = static_cast<int>(program.buffers.size()) - 1;
+    for (int position = 0; position < task.positions(); ++position) {
+        const Piece& piece = pieces[static_cast<std::size_t>(position)];
+        const Region place = block(picture, piece.first, piece.count);
+        const int owner = task.order[static_cast<std::size_t>(position)];
+        if (owner == rank) move_result(program, place);
+        else if (!place.empty()) append(program, Verb::receive, round, owner, place);
+    }
+    program.result = block(picture, 0, task.positions() > 0 ? task.elements : 0);
+    return program;
+}
+
+} // namespace sextant::compositing

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/compositing/task.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <numeric>
+
+namespace sextant::compositing {
+
+int Task::all_layers() const {
+    return std::accumulate(layers.begin(), layers.end(), 0);
+}
+
+Task one_image_each(int ranks, Elements elements, int root) {
+    Task task;
+    task.ranks = ranks;
+    task.elements = elements;
+    task.order.resize(static_cast<std::size_t>(ranks));
+    std::iota(task.order.begin(), task.order.end(), 0);
+    task.layers.assign(static_cast<std::size_t>(ranks), 1);
+    task.root = root;
+    return task;
+}
+
+std::string to_text(const Tuning& tuning) {
+    std::vector<std::string> parts;
+    if (!tuning.radices.empty()) {
+        parts.push_back(fmt::format("radices {}", fmt::join(tuning.radices, ",")));
+    }
+    if (tuning.window > 0) parts.push_back(fmt::format("window {}", tuning.window));
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+void check(const Task& task) {
+    if (task.ranks < 1) throw InvalidTask(fmt::format("{} ranks: expected 1 or more", task.ranks));
+    if (task.elements < 0) {
+        throw InvalidTask(fmt::format("an image of {} pixels: expected 0 or more", task.elements));
+    }
+    if (task.layers.size() != task.order.size()) {
+        throw InvalidTask(fmt::format("{} layer counts for {} positions", task.layers.size(),
+                                      task.order.size()));
+    }
+    std::vector<bool> seen(static_cast<std::size_t>(task.ranks), false);
+    for (std::size_t i = 0; i < task.order.size(); ++i) {
+        const int rank = task.order[i];
+        if (rank < 0 || rank >= task.ranks) {
+            throw InvalidTask(fmt::format("visibility order names rank {}: expected 0 to {}", rank,
+                                          task.ranks - 1));
+        }
+        if (seen[static_cast<std::size_t>(rank)]) {
+            throw InvalidTask(fmt::format("visibility order names rank {} twice", rank));
+        }
+        seen[static_cast<std::size_t>(rank)] = true;
+        if (task.layers[i] < 1) {
+            throw InvalidTask(fmt::format("rank {} has a position but {} layers", rank,
+                                          task.layers[i]));
+        }
+    }
+    if (task.root != Task::distributed && (task.root < 0 || task.root >= task.ranks)) {
+        throw InvalidTask(fmt::format("the result is to lie on rank {}: expected 0 to {}",
+                                      task.root, task.ranks - 1));
+    }
+}
+
+} // namespace sextant::compositing

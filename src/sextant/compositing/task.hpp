@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/region.hpp"
+#include "sextant/core/units.hpp"
+#include "sextant/schedule/program.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace sextant::compositing {
+
+/// What is asked: blend the images that ranks hold, front to back, into one.
+///
+/// Algorithms know only visibility positions 0 … positions() − 1, front to back. Ranks that hold no
+/// image have no position; the catalogue turns positions into ranks.
+struct Task {
+    int ranks = 1;         ///< of the communicator
+    Elements elements = 0; ///< pixels of one image
+    std::vector<int> order;  ///< order[i]: the rank at position i
+    std::vector<int> layers; ///< layers[i] >= 1: how many images it holds, themselves front to back
+    int root = distributed;  ///< the rank that gets the whole picture, or `distributed`
+
+    static constexpr int distributed = -1;
+
+    int positions() const { return static_cast<int>(order.size()); }
+    int layers_at(int position) const { return layers[static_cast<std::size_t>(position)]; }
+    int all_layers() const;
+};
+
+/// One image a rank, in rank order.
+Task one_image_each(int ranks, Elements elements, int root = Task::distributed);
+
+/// The freedom an algorithm leaves; each uses what it has a use for.
+struct Tuning {
+    std::vector<int> radices; ///< Radix-k: k_1, k_2, ... with product `positions`
+    int window = 0;           ///< rounds of messages that may be open at once; 0 for any number
+
+    bool operator==(const Tuning&) const = default;
+};
+
+/// "radices 4,2, window 1"; "" where nothing is set.
+std::string to_text(const Tuning& tuning);
+
+/// Which pixels of the picture a position ends up with.
+struct Piece {
+    Elements first = 0, count = 0;
+};
+
+/// Throws InvalidTask unless the task makes sense: order names ranks that exist, none twice, each
+/// with at least one layer, and the root exists.
+void check(const Task& task);
+
+} // namespace sextant::compositing

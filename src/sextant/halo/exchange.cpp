@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/halo/exchange.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/schedule/builder.hpp"
+
+#include <fmt/format.h>
+
+namespace sextant::halo {
+
+Tile tile(const Grid& grid, int rank) {
+    const int i = rank % grid.columns, j = rank / grid.columns;
+    const auto cut = [](Elements size, int k, int parts) { return size * k / parts; };
+    Tile tile;
+    tile.x = cut(grid.width, i, grid.columns);
+    tile.y = cut(grid.height, j, grid.rows);
+    tile.width = cut(grid.width, i + 1, grid.columns) - tile.x;
+    tile.height = cut(grid.height, j + 1, grid.rows) - tile.y;
+    return tile;
+}
+
+namespace {
+
+/// The strip of a tile's edge that goes to a neighbour (`sent`), or the strip of margin where the
+/// neighbour's comes in; along one axis of length `size`, towards direction −1, 0 or 1.
+struct Span {
+    Elements first, length;
+};
+
+Span sent(Elements size, Elements margin, int direction) {
+    if (direction == 0) return {0, size};
+    return {direction > 0 ? size - margin : 0, margin};
+}
+
+Span received(Elements size, Elements margin, int direction) {
+    if (direction == 0) return {0, size};
+    return {direction > 0 ? size : -margin, margin};
+}
+
+} // namespace
+
+Program exchange(const Grid& grid, int rank) {
+    const Tile own = tile(grid, rank);
+    const Elements margin = grid.margin, pitch = own.width + 2 * margin;
+    if (own.width < margin || own.height < margin) {
+        throw InvalidTask(fmt::format("tile {} is {}x{}, smaller than the margin of {}", rank,
+                                      own.width, own.height, margin));
+    }
+    ProgramBuilder builder;
+    const Region all = builder.in_out(pitch * (own.height + 2 * margin));
+    const auto strip = [&](Span x, Span y) {
+        const Elements start = (y.first + margin) * pitch + x.first + margin;
+        return Region{all.buffer, start, x.length, pitch, y.length};
+    };
+    const int i = rank % grid.columns, j = rank / grid.columns;
+    for (int dy = -1; dy <= 1; ++dy) {
+        for (int dx = -1; dx <= 1; ++dx) {
+            const bool inside = i + dx >= 0 && i + dx < grid.columns && j + dy >= 0 &&
+                                j + dy < grid.rows;
+            if ((dx == 0 && dy == 0) || !inside) continue;
+            const int neighbour = (j + dy) * grid.columns + i + dx;
+            builder.send(neighbour, strip(sent(own.width, margin, dx), sent(own.height, margin, dy)));
+            builder.receive(neighbour,
+                            strip(received(own.width, margin, dx), received(own.height, margin, dy)));
+        }
+    }
+    return builder.finish(all);
+}
+
+} // namespace sextant::halo
