@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/transport.hpp"
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace sextant {
+
+/// A group of ranks and this one's place in it: a small value that knows nothing of images. Made by
+/// `run_threads` (threads.hpp), `from_mpi` (mpi.hpp) or `launch` (launch.hpp).
+class Communicator {
+  public:
+    explicit Communicator(std::shared_ptr<Transport> transport)
+        : transport_(std::move(transport)) {}
+
+    int rank() const { return transport_->rank(); }
+    int size() const { return transport_->size(); }
+    bool shares_memory() const { return transport_->shares_memory(); }
+
+    /// Prepares messages for a program. Not collective.
+    std::unique_ptr<Exchange> open(std::vector<Message> messages) const {
+        return transport_->open(std::move(messages));
+    }
+
+    /// Waits until every rank is here. Collective.
+    void barrier() const { transport_->barrier(); }
+
+    /// Everyone's value, by rank. Collective; for small values.
+    template <class Value>
+    std::vector<Value> all_gather(const Value& mine) const {
+        static_assert(std::is_trivially_copyable_v<Value>);
+        std::vector<Value> all(static_cast<std::size_t>(size()));
+        transport_->all_gather(std::as_bytes(std::span(&mine, 1)),
+                               std::as_writable_bytes(std::span(all)));
+        return all;
+    }
+
+    /// The ranks of equal `color` as a group of their own, ordered by `key`, then by rank. A
+    /// negative color joins none; its communicator must not be used. Collective.
+    Communicator split(int color, int key) const {
+        return Communicator(transport_->split(color, key));
+    }
+    bool valid() const { return transport_ != nullptr; }
+
+  private:
+    std::shared_ptr<Transport> transport_;
+};
+
+} // namespace sextant

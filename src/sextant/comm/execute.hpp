@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/core/operator.hpp"
+#include "sextant/schedule/program.hpp"
+#include "sextant/schedule/trace.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace sextant {
+
+/// How the operands of a fold are bracketed.
+enum class Association {
+    in_order,  ///< only the leftmost finished run grows: one bracketing, results equal to the bit
+    by_arrival ///< neighbouring runs merge as they come: more overlap, bracketing varies
+};
+
+std::string_view name(Association association);
+
+struct ExecuteOptions {
+    Association association = Association::in_order;
+    bool trace = false;
+};
+
+/// One rank's program made ready to run on a communicator: prepared once, run as often as liked.
+///
+/// Messages and folds overlap: a send starts as soon as its region is final; while messages are on
+/// their way, neighbouring operands that are there are combined. Where ranks share memory, a fold
+/// reads its peers' elements where they lie, all in one pass.
+///
+/// When a rank fails in a run (an operator throws), it tells those that wait for it, they tell
+/// theirs, every message still completes, and `run` throws on each rank that it reached; the
+/// communicator stays usable. Ranks it did not reach finish: use `agree` where all must know.
+class Execution {
+  public:
+    /// Input     the rank's program; peers are ranks of `communicator`; the operator of its folds.
+    /// Requires  the programs of all ranks to form a schedule that `prove` accepts.
+    /// Collective?   no.
+    Execution(Communicator communicator, Program program, Operator op, ExecuteOptions options = {});
+    Execution(Execution&&) noexcept;
+    Execution& operator=(Execution&&) noexcept;
+    ~Execution();
+
+    /// Says where a buffer lies: required for inputs and in_outs, possible for outputs. Of exactly
+    /// the declared elements (InvalidTask); must stay valid while runs use it.
+    void bind(int buffer, std::span<const std::byte> memory);
+    void bind(int buffer, std::span<std::byte> memory);
+
+    /// Runs the program. Collective: every rank runs its own.
+    /// Throws    what an operator throws, PeerFailed where another rank's failure reached this one,
+    ///           CommunicationFailed.
+    /// Cost      after the first run nothing is allocated, unless traced.
+    void run();
+
+    /// Where the result lies; only for contiguous results.
+    std::span<const std::byte> result() const;
+    const Program& program() const;
+    /// This rank's events in the last run, if traced.
+    const Trace& trace() const;
+
+  private:
+    class Runner;
+    std::unique_ptr<Runner> runner_;
+};
+
+} // namespace sextant

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/execute.hpp"
+#include "sextant/core/memory.hpp"
+#include "sextant/schedule/walk.hpp"
+
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace sextant {
+
+/// Where a program's regions lie in memory, operands that were lent included.
+class Places {
+  public:
+    Places(const Program& program, Bytes element_size);
+
+    void bind(int buffer, std::byte* base) { bases_[static_cast<std::size_t>(buffer)] = base; }
+    std::byte* base(int buffer) const { return bases_[static_cast<std::size_t>(buffer)]; }
+
+    /// Operand `region` (an index into Program::regions) is read at `lent` until returned.
+    void borrow(std::uint32_t region, const std::byte* lent) { lent_[region] = lent; }
+    void give_back(std::uint32_t region) { lent_[region] = nullptr; }
+    const std::byte* lent(std::uint32_t region) const { return lent_[region]; }
+
+    std::byte* at(const Region& region, Elements element) const {
+        return base(region.buffer) + region.at(element) * element_size_;
+    }
+    Blocks blocks(const Region& region) const;
+    Bytes element_size() const { return element_size_; }
+
+  private:
+    Bytes element_size_;
+    std::vector<std::byte*> bases_;        // by buffer
+    std::vector<const std::byte*> lent_;   // by region; null where it lies in its buffer
+};
+
+/// The folds of a program: combines what is there while the rest is on its way, and finishes.
+class Folding {
+  public:
+    /// `progress` is called every few microseconds within long folds, to keep messages moving.
+    Folding(const Program& program, const Operator& op, const Places& places,
+            Association association, std::function<void()> progress);
+
+    void reset();
+
+    /// Combines neighbouring operands of some unfinished fold, if that is possible; the fold it
+    /// worked on, or Walk::none.
+    int combine_some(const Walk& walk);
+
+    /// Combines all that is left of a fold whose operands are all there.
+    void complete(int step);
+
+  private:
+    /// Operands [first, last) combined into one.
+    struct Run {
+        std::uint32_t first, last;
+        const std::byte* data; ///< null: in the fold's destination
+    };
+    struct Fold {
+        int step = 0;
+        std::vector<Run> runs; ///< of two operands and more, in order
+        bool finished = false;
+    };
+    /// What a pass reads: runs and single operands, next to each other.
+    struct Group {
+        std::uint32_t first = 0, last = 0;
+        std::size_t items = 0;
+    };
+
+    const Run* run_from(const Fold& fold, std::uint32_t operand) const;
+    Group find_group(const Fold& fold, const Walk& walk) const;
+    bool destination_free(const Fold& fold, Group group) const;
+    void combine(Fold& fold, Group group, bool into_destination);
+    void list_items(const Fold& fold, Group group);
+    void pass(const Step& step, std::byte* accumulator);
+    std::byte* take_accumulator(Elements elements);
+    void release(const std::byte* accumulator);
+
+    /// An operand of the pass at hand: contiguous from `data`, or where `region` lies.
+    struct Item {
+        const std::byte* data;
+        const Region* region;
+    };
+
+    const Program& program_;
+    const Operator& operator_;
+    const Places& places_;
+    const Association association_;
+    const std::function<void()> progress_;
+    std::vector<Fold> folds_;      // in step order
+    std::vector<int> fold_of_;     // by step; -1 where the step is no fold
+    std::size_t first_unfinished_ = 0;
+    struct Accumulator {
+        Memory memory;
+        bool taken = false;
+    };
+    std::vector<Accumulator> accumulators_;
+    std::vector<Item> items_;               // of the pass at hand
+    std::vector<const std::byte*> sources_; // of the slice at hand
+};
+
+} // namespace sextant

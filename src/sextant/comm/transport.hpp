@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/units.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace sextant {
+
+/// Bytes in memory: `count` runs of `length`, `stride` apart.
+struct Blocks {
+    std::byte* base = nullptr;
+    Bytes length = 0, stride = 0;
+    Elements count = 1;
+
+    Bytes bytes() const { return length * count; }
+    bool contiguous() const { return count <= 1 || stride == length; }
+};
+
+/// One message that will be exchanged again and again, at the same place unless moved.
+struct Message {
+    bool sends = false;
+    int peer = 0;
+    int tag = 0;       ///< both sides have the same; a pair uses a tag once a run
+    bool lends = false; ///< send: may be read where it lies. receive: may be left where it lies
+    std::vector<Blocks> blocks;
+
+    Bytes bytes() const {
+        Bytes sum = 0;
+        for (const Blocks& b : blocks) sum += b.bytes();
+        return sum;
+    }
+};
+
+/// A message that has finished.
+struct Completion {
+    int message = 0;
+    Bytes bytes = 0; ///< 0 means that the peer failed: real messages are never empty
+    /// Of a receive that was not copied: the sender's own bytes, to be read until given back.
+    std::span<const Blocks> lent;
+};
+
+/// The messages of one program on one rank: prepared once, run often. Nothing here blocks, except
+/// `rest` for a moment. Messages are known by their index.
+class Exchange {
+  public:
+    virtual ~Exchange() = default;
+
+    /// Whether messages may be lent; then every lent send completes when it has been given back.
+    virtual bool lends() const = 0;
+    /// Moves a message to other memory of the same shape; not during a run.
+    virtual void place(int message, const std::vector<Blocks>& blocks) = 0;
+
+    /// A run: each message is started once between begin and end, and completes once.
+    virtual void begin() = 0;
+    virtual void end() = 0;
+    /// Ends a run that cannot go on because of an error. Afterwards no other rank reads or writes
+    /// this one's memory on its account; the group is of no further use.
+    virtual void abandon() = 0;
+    virtual void start(int message) = 0;
+    /// Instead of a send: tells the peer that this rank failed.
+    virtual void start_empty(int message) = 0;
+    /// What completed meanwhile; its number. Throws CommunicationFailed, PeerFailed.
+    virtual int poll(std::span<Completion> completions) = 0;
+    /// Ends the loan that a completed receive held.
+    virtual void give_back(int message) = 0;
+    /// Copies a loan into the receive's own memory and gives it back.
+    virtual void copy_loan(int message) = 0;
+    /// Called when there is nothing to do: lets others run, returns soon. `idle` counts the calls
+    /// since something last happened.
+    virtual void rest(int idle) = 0;
+};
+
+/// One rank's end of a group of ranks. Implemented for threads of one process and for MPI.
+class Transport {
+  public:
+    virtual ~Transport() = default;
+
+    virtual int rank() const = 0;
+    virtual int size() const = 0;
+    /// Whether all ranks live in one address space.
+    virtual bool shares_memory() const = 0;
+
+    virtual std::unique_ptr<Exchange> open(std::vector<Message> messages) = 0;
+
+    /// Collective.
+    virtual void barrier() = 0;
+    virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
+    virtual std::shared_ptr<Transport> split(int color, int key) = 0;
+};
+
+} // namespace sextant
