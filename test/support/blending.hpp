@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/comm/execute.hpp"
+#include "sextant/compositing/catalogue.hpp"
+#include "sextant/kernel/catalogue.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+// Images by formula, their serial composite, and compositing on any communicator: what the tests over
+// threads and over MPI share.
+namespace sextant::test {
+
+inline float unit(std::uint64_t x) {
+    x ^= x >> 33;
+    x *= 0xff51afd7ed558ccdULL;
+    x ^= x >> 33;
+    x *= 0xc4ceb9fe1a85ec53ULL;
+    x ^= x >> 33;
+    return static_cast<float>(x >> 40) / static_cast<float>(1 << 24);
+}
+
+/// Pixel `i` of layer `layer`: premultiplied, and transparent here and there.
+inline RgbaF32 pixel(int layer, Elements i) {
+    const auto at = static_cast<std::uint64_t>(layer) << 40 | static_cast<std::uint64_t>(i) << 2;
+    const float a = unit(at + 3) < .25f ? 0 : unit(at + 2);
+    return {a * unit(at), a * unit(at + 1), a * unit(at + 7), a};
+}
+
+inline std::vector<RgbaF32> layers(int first, int count, Elements elements) {
+    std::vector<RgbaF32> pixels;
+    pixels.reserve(static_cast<std::size_t>(count * elements));
+    for (int layer = first; layer < first + count; ++layer) {
+        for (Elements i = 0; i < elements; ++i) pixels.push_back(pixel(layer, i));
+    }
+    return pixels;
+}
+
+/// The readable reference: all layers, front to back, pixel by pixel.
+inline std::vector<RgbaF32> serial_composite(int count, Elements elements) {
+    std::vector<RgbaF32> sum = layers(0, 1, elements);
+    for (int layer = 1; layer < count; ++layer) {
+        for (Elements i = 0; i < elements; ++i) {
+            RgbaF32& front = sum[static_cast<std::size_t>(i)];
+            const RgbaF32 back = pixel(layer, i);
+            const float through = 1.0f - front.a;
+            front = {front.r + through * back.r, front.g + through * back.g,
+                     front.b + through * back.b, front.a + through * back.a};
+        }
+    }
+    return sum;
+}
+
+/// The largest difference of a channel.
+inline float difference(const std::vector<RgbaF32>& a, const std::vector<RgbaF32>& b) {
+    float most = a.size() == b.size() ? 0 : 1e9f;
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+        for (float d : {a[i].r - b[i].r, a[i].g - b[i].g, a[i].b - b[i].b, a[i].a - b[i].a}) {
+            most = std::max(most, d < 0 ? -d : d);
+        }
+    }
+    return most;
+}
+
+/// How far a result may be from the serial fold: nothing where operands meet unfolded and in order.
+inline float tolerance(const compositing::Algorithm& algorithm, Association association, int count) {
+    const bool same_bits = (algorithm.name == "direct-send" || algorithm.name == "shift-based") &&
+                           association == Association::in_order;
+    return same_bits ? 0 : static_cast<float>(count) * 0x1p-23f;
+}
+
+/// The first of a rank's layers, in visibility order.
+inline int first_layer(const compositing::Task& task, int rank) {
+    int layer = 0;
+    for (int i = 0; i < task.positions() && task.order[static_cast<std::size_t>(i)] != rank; ++i) {
+        layer += task.layers_at(i);
+    }
+    return layer;
+}
+
+inline int layers_of(const compositing::Task& task, int rank) {
+    for (int i = 0; i < task.positions(); ++i) {
+        if (task.order[static_cast<std::size_t>(i)] == rank) return task.layers_at(i);
+    }
+    return 0;
+}
+
+/// Composites the task's formula images on `communicator`, `frames` times; this rank's part of the
+/// last.
+inline std::vector<RgbaF32> composite(const Communicator& communicator,
+                                      const compositing::Algorithm& algorithm,
+                                      const compositing::Task& task,
+                                      const compositing::Tuning& tuning, Association association,
+                                      int frames = 1) {
+    const int rank = communicator.rank();
+    const std::vector<RgbaF32> images =
+        layers(first_layer(task, rank), layers_of(task, rank), task.elements);
+    Execution execution(communicator, compositing::program(algorithm, task, tuning, rank),
+                        kernel::find("over"), {association, false});
+    if (!images.empty() || layers_of(task, rank) > 0) {
+        execution.bind(0, std::as_bytes(std::span(images)));
+    }
+    std::vector<RgbaF32> part;
+    for (int frame = 0; frame < frames; ++frame) {
+        execution.run();
+        const auto bytes = execution.result();
+        part.resize(bytes.size() / sizeof(RgbaF32));
+        if (!bytes.empty()) std::memcpy(part.data(), bytes.data(), bytes.size());
+    }
+    return part;
+}
+
+/// What this rank should have got.
+inline std::vector<RgbaF32> expected_part(const compositing::Algorithm& algorithm,
+                                          const compositing::Task& task,
+                                          const compositing::Tuning& tuning, int rank,
+                                          const std::vector<RgbaF32>& whole) {
+    const compositing::Piece piece = compositing::piece(algorithm, task, tuning, rank);
+    return {whole.begin() + piece.first, whole.begin() + piece.first + piece.count};
+}
+
+} // namespace sextant::test
