@@ -101,6 +101,7 @@ class Execution::Runner {
     bool moved_ = true;             // a buffer was bound since messages were placed
 
     // Of the run at hand.
+    bool arrived_ = false;                     // an operand, since combining found nothing
     int loans_out_ = 0;                        // lent sends not yet given back
     std::vector<std::uint32_t> loans_held_;    // by receive: uses of its loan still to come
     std::exception_ptr failure_;               // of this rank
@@ -192,6 +193,7 @@ void Execution::Runner::begin() {
     if (moved_) place_messages();
     walk_.reset();
     folding_.reset();
+    arrived_ = false;
     loans_out_ = 0;
     failure_ = nullptr;
     failed_step_ = Walk::none;
@@ -226,8 +228,9 @@ void Execution::Runner::walk_to_the_end() {
             continue;
         }
         if (finished()) break;
-        if (idle >= patience && combine_some()) {
-            idle = 0;
+        if (idle >= patience && arrived_) {
+            if (combine_some()) idle = 0;
+            else arrived_ = false;
             continue;
         }
         if (idle == 0 && options_.trace) idle_since = now();
@@ -280,6 +283,7 @@ void Execution::Runner::complete_message(const Completion& completion) {
                                            rank_, index, completion.bytes, step.peer,
                                            program_.elements_of(step) * places_.element_size()));
     }
+    arrived_ = true;
     if (!completion.lent.empty()) accept_loan(index, completion.lent);
     walk_.finish(index);
 }
@@ -328,8 +332,9 @@ bool Execution::Runner::work() {
             fail_here();
         }
     }
-    give_back_loans_of(step);
+    if (exchange_->lends()) give_back_loans_of(step);
     walk_.finish(step);
+    arrived_ = true;
     return true;
 }
 

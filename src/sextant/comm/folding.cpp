@@ -107,13 +107,18 @@ int Folding::combine_some(const Walk& walk) {
 void Folding::complete(int index) {
     Fold& fold = folds_[static_cast<std::size_t>(fold_of_[static_cast<std::size_t>(index)])];
     const Step& step = program_.steps[static_cast<std::size_t>(index)];
+    fold.finished = true;
+    if (fold.runs.empty()) { // nothing was combined early: one pass over all
+        list_items(fold, {0, step.count, 0});
+        pass(step, nullptr);
+        return;
+    }
     const bool there = fold.runs.size() == 1 && fold.runs[0].last - fold.runs[0].first == step.count &&
                        !fold.runs[0].data;
     if (!there) combine(fold, {0, step.count, 0}, true);
     for (const Run& run : fold.runs) {
         if (run.data) release(run.data);
     }
-    fold.finished = true;
 }
 
 /// The runs and single operands of a group, in order.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <climits>
 #include <stdexcept>
+#include <thread>
 
 #include <sched.h>
 
@@ -94,6 +95,17 @@ Datatype::Datatype(const std::vector<Blocks>& blocks) {
     check(MPI_Type_commit(&type_), "MPI_Type_commit");
 }
 
+/// Whether this node has fewer cores than ranks of the communicator. Collective.
+bool is_crowded(MPI_Comm comm) {
+    MPI_Comm node = MPI_COMM_NULL;
+    check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node),
+          "MPI_Comm_split_type");
+    int ranks = 0;
+    MPI_Comm_size(node, &ranks);
+    MPI_Comm_free(&node);
+    return static_cast<unsigned>(ranks) > std::thread::hardware_concurrency();
+}
+
 /// Our own duplicate of a caller's communicator; lives as long as anyone uses it.
 class Duplicate {
   public:
@@ -102,6 +114,7 @@ class Duplicate {
         check(MPI_Comm_idup(original, &comm_, &request), "MPI_Comm_idup");
         finish(request, "MPI_Comm_idup");
         MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+        crowded_ = is_crowded(comm_);
     }
     Duplicate(const Duplicate&) = delete;
     Duplicate& operator=(const Duplicate&) = delete;
@@ -111,9 +124,11 @@ class Duplicate {
         if (!finalized) MPI_Comm_free(&comm_);
     }
     MPI_Comm get() const { return comm_; }
+    bool crowded() const { return crowded_; }
 
   private:
     MPI_Comm comm_ = MPI_COMM_NULL;
+    bool crowded_ = false;
 };
 
 class MpiTransport : public Transport {
@@ -171,8 +186,8 @@ class MpiTransport : public Transport {
 /// Requests are kept dense, so that one MPI_Testsome sees them all and nothing else.
 class MpiExchange : public Exchange {
   public:
-    MpiExchange(MPI_Comm comm, int most_tag, std::vector<Message> messages)
-        : comm_(comm), messages_(messages.size()) {
+    MpiExchange(MPI_Comm comm, bool crowded, int most_tag, std::vector<Message> messages)
+        : comm_(comm), patience_(crowded ? 8 : 10000), messages_(messages.size()) {
         std::size_t most_requests = 0;
         for (std::size_t m = 0; m < messages.size(); ++m) {
             if (messages[m].tag > most_tag) {
@@ -273,8 +288,7 @@ class MpiExchange : public Exchange {
     void copy_loan(int) override {}
 
     void rest(int idle) override {
-        constexpr int patience = 8;
-        if (idle > patience) sched_yield();
+        if (idle > patience_) sched_yield();
     }
 
   private:
@@ -341,6 +355,7 @@ class MpiExchange : public Exchange {
     }
 
     const MPI_Comm comm_;
+    const int patience_; // empty polls before others may run
     std::vector<Prepared> messages_;
     std::vector<MPI_Request> requests_;
     std::vector<int> message_of_; // by request
@@ -349,7 +364,7 @@ class MpiExchange : public Exchange {
 };
 
 std::unique_ptr<Exchange> MpiTransport::open(std::vector<Message> messages) {
-    return std::make_unique<MpiExchange>(comm(), most_tag_, std::move(messages));
+    return std::make_unique<MpiExchange>(comm(), duplicate_->crowded(), most_tag_, std::move(messages));
 }
 
 int free_duplicate(MPI_Comm, int, void* attribute, void*) {

@@ -19,6 +19,13 @@ std::vector<int> message_tags(const Program& program) {
 
 Walk::Walk(const Program& program, const Dependences& dependences)
     : program_(program), dependences_(dependences), finished_(program.steps.size()) {
+    for (const auto* part : {&dependences.needs(), &dependences.commit_needs(),
+                             &dependences.region_needs()}) {
+        needs_at_start_.insert(needs_at_start_.end(), part->begin(), part->end());
+    }
+    needs_.resize(needs_at_start_.size());
+    commits_at_ = program.steps.size();
+    regions_at_ = 2 * program.steps.size();
     messages_.items.resize(program.steps.size());
     work_.items.resize(program.steps.size());
     if (program.window > 0) {
@@ -37,16 +44,16 @@ Walk::Walk(const Program& program, const Dependences& dependences)
 }
 
 void Walk::reset() {
-    needs_ = dependences_.needs();
-    region_needs_ = dependences_.region_needs();
-    commit_needs_ = dependences_.commit_needs();
+    std::copy(needs_at_start_.begin(), needs_at_start_.end(), needs_.begin());
     std::fill(finished_.begin(), finished_.end(), std::uint8_t{0});
     messages_.head = messages_.tail = work_.head = work_.tail = 0;
     unfinished_ = static_cast<int>(program_.steps.size());
     oldest_ = 0;
-    open_ = messages_in_round_;
-    for (std::vector<int>& held : held_) held.clear();
-    close_rounds();
+    if (program_.window > 0) {
+        open_ = messages_in_round_;
+        for (std::vector<int>& held : held_) held.clear();
+        close_rounds();
+    }
     for (int i = 0; i < unfinished_; ++i) {
         if (needs_[static_cast<std::size_t>(i)] == 0) offer(i);
     }
@@ -85,8 +92,8 @@ void Walk::finish(int i) {
         close_rounds();
     }
     for (const Dependences::Edge& edge : dependences_.after(i)) {
-        if (edge.region == Dependences::commit) --commit_needs_[edge.step];
-        else --region_needs_[static_cast<std::size_t>(edge.region)];
+        if (edge.region == Dependences::commit) --needs_[commits_at_ + edge.step];
+        else --needs_[regions_at_ + static_cast<std::size_t>(edge.region)];
         if (--needs_[edge.step] == 0) offer(static_cast<int>(edge.step));
     }
 }

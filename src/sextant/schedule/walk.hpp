@@ -40,9 +40,11 @@ class Walk {
     bool finished(int step) const { return finished_[static_cast<std::size_t>(step)] != 0; }
 
     /// Whether what a step reads through a region (an index into Program::regions) is there.
-    bool readable(std::uint32_t region) const { return region_needs_[region] == 0; }
+    bool readable(std::uint32_t region) const { return needs_[regions_at_ + region] == 0; }
     /// Whether the destination of a fold may be written.
-    bool may_commit(int step) const { return commit_needs_[static_cast<std::size_t>(step)] == 0; }
+    bool may_commit(int step) const {
+        return needs_[commits_at_ + static_cast<std::size_t>(step)] == 0;
+    }
 
   private:
     /// First in, first out; each step passes once, so it never wraps.
@@ -58,7 +60,10 @@ class Walk {
 
     const Program& program_;
     const Dependences& dependences_;
-    std::vector<std::uint32_t> needs_, region_needs_, commit_needs_;
+    // What is still awaited: by step, then by step for its commit, then by region; one block, since a
+    // run starts by copying it.
+    std::vector<std::uint32_t> needs_, needs_at_start_;
+    std::size_t commits_at_ = 0, regions_at_ = 0;
     std::vector<std::uint8_t> finished_;
     Queue messages_, work_;
     int unfinished_ = 0;

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What it costs to make one rank's program, a step.
+//
+//   bench_generate
+//
+// Why the measurement is right: whole programs are made, as a rank does before a run, for ranks spread
+// over the group; time is divided by the steps that came out; medians over repetitions.
+#include "bench/statistics.hpp"
+#include "sextant/compositing/catalogue.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace {
+
+using namespace sextant;
+using Clock = std::chrono::steady_clock;
+
+void measure(const char* name, const compositing::Tuning& tuning, int ranks) {
+    const compositing::Algorithm& algorithm = compositing::find(name);
+    const auto task = compositing::one_image_each(ranks, Elements{1} << 23);
+    std::vector<double> times;
+    std::size_t steps = 0;
+    for (int repetition = 0; repetition < 200; ++repetition) {
+        const int rank = static_cast<int>(static_cast<std::int64_t>(repetition) * 7919 % ranks);
+        const auto begin = Clock::now();
+        const Program program = compositing::program(algorithm, task, tuning, rank);
+        const std::chrono::duration<double> took = Clock::now() - begin;
+        steps = program.steps.size();
+        times.push_back(took.count() / static_cast<double>(std::max<std::size_t>(1, steps)));
+    }
+    const bench::Interval interval = bench::interval_of_median(times);
+    fmt::print("{:<14} {:<18} {:>6} {:>7} {:>9.1f} [{:.1f}, {:.1f}]\n", name, to_text(tuning), ranks,
+               steps, bench::median(times) * 1e9, interval.low * 1e9, interval.high * 1e9);
+}
+
+} // namespace
+
+int main() {
+    fmt::print("{:<14} {:<18} {:>6} {:>7} {:>9}\n", "algorithm", "tuning", "ranks", "steps", "ns/step");
+    for (int ranks : {8, 64, 1024, 16384}) {
+        measure("direct-send", {}, ranks);
+        measure("shift-based", {{}, 1}, ranks);
+        measure("binary-swap", {}, ranks);
+        std::vector<int> eights;
+        for (int left = ranks; left > 1; left /= std::min(left, 8)) eights.push_back(std::min(left, 8));
+        measure("radix-k", {eights, 0}, ranks);
+    }
+}

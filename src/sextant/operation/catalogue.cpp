@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/composite.hpp"
+#include "sextant/operation/doctor.hpp"
+#include "sextant/operation/draw.hpp"
+#include "sextant/operation/list.hpp"
+#include "sextant/operation/operation.hpp"
+#include "sextant/operation/prove.hpp"
+
+namespace sextant::operation {
+
+std::span<const Operation> catalogue() {
+    static const std::vector<Operation> operations = {composite_operation(), list_operation(),
+                                                      prove_operation(), draw_operation(),
+                                                      doctor_operation()};
+    return operations;
+}
+
+} // namespace sextant::operation

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/composite_report.hpp"
+
+#include "sextant/format/png.hpp"
+#include "sextant/report/draw.hpp"
+#include "sextant/report/page.hpp"
+#include "sextant/report/timeline.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <ctime>
+
+#include <unistd.h>
+
+namespace sextant::operation {
+
+namespace {
+
+std::string host() {
+    char name[256] = "";
+    gethostname(name, sizeof name - 1);
+    return name;
+}
+
+std::string date() {
+    const std::time_t now = std::time(nullptr);
+    std::tm utc{};
+    gmtime_r(&now, &utc);
+    char text[32] = "";
+    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return text;
+}
+
+std::string images_on_ranks(const CompositeSummary& summary) {
+    return fmt::format("{} images of {}x{} on {} {}", summary.inputs.size(), summary.shape.width,
+                       summary.shape.height, summary.ranks,
+                       summary.transport == "threads" ? "threads"
+                                                      : "processes of " + summary.transport);
+}
+
+Schedule schedule_of(const CompositeSummary& summary) {
+    return make_schedule(summary.task.ranks, [&](int rank) {
+        return compositing::program(*summary.plan.algorithm, summary.task, summary.plan.tuning, rank);
+    });
+}
+
+} // namespace
+
+std::string to_text(const CompositeSummary& summary) {
+    std::string text = fmt::format("{}: {}, {}\n", summary.output, images_on_ranks(summary),
+                                   summary.blend);
+    text += fmt::format("{} ({})\n", summary.plan.text(), summary.plan.reason);
+    for (const auto& phase : summary.phases) {
+        text += fmt::format("{} {:.1f} ms  ", phase.name, phase.seconds * 1e3);
+    }
+    text.back() = '\n';
+    return text;
+}
+
+std::string to_json(const CompositeSummary& summary) {
+    nlohmann::ordered_json json;
+    json["operation"] = "composite";
+    json["output"] = summary.output;
+    json["inputs"] = summary.inputs;
+    json["width"] = summary.shape.width;
+    json["height"] = summary.shape.height;
+    json["ranks"] = summary.ranks;
+    json["transport"] = summary.transport;
+    json["operator"] = summary.blend;
+    json["association"] = summary.association;
+    json["background"] = summary.background;
+    json["plan"] = {{"algorithm", summary.plan.algorithm->name},
+                    {"radices", summary.plan.tuning.radices},
+                    {"window", summary.plan.tuning.window},
+                    {"reason", summary.plan.reason}};
+    for (const auto& phase : summary.phases) json["seconds"][phase.name] = phase.seconds;
+    json["warnings"] = summary.warnings;
+    json["host"] = host();
+    json["date"] = date();
+    return json.dump(2);
+}
+
+std::string to_page(const CompositeSummary& summary, const Image& picture) {
+    report::Page page;
+    page.title = "Sextant: " + summary.output;
+    page.subtitle = images_on_ranks(summary);
+    page.picture = format::encode_png(picture);
+    page.caption = summary.output;
+    page.facts = {{"Images", images_on_ranks(summary)},
+                  {"Algorithm", summary.plan.text()},
+                  {"Why", summary.plan.reason},
+                  {"Operator", fmt::format("{}, association {}", summary.blend, summary.association)},
+                  {"Background", summary.background.empty() ? "none" : summary.background},
+                  {"Machine", fmt::format("{}, {}", host(), date())}};
+    for (const std::string& warning : summary.warnings) page.facts.push_back({"Warning", warning});
+    for (const auto& phase : summary.phases) page.phases.push_back({phase.name, phase.seconds});
+    constexpr int most_drawn = 64;
+    if (summary.task.ranks <= most_drawn) {
+        page.figures.push_back({report::draw(schedule_of(summary), {summary.plan.text(), ""}),
+                                "The schedule: who sends what to whom."});
+        page.figures.push_back({report::timeline(summary.trace, summary.ranks),
+                                "What each rank did, measured."});
+    }
+    page.next_steps = {
+        {"Your own images, front to back:", "sextant composite front.exr middle.exr back.exr -o frame.exr"},
+        {"On several processes:", "mpirun -n 4 sextant composite part*.exr -o frame.exr"},
+        {"Everything it can do:", "sextant composite --help"}};
+    return report::render(page);
+}
+
+} // namespace sextant::operation

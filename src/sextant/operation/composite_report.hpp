@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/image.hpp"
+#include "sextant/planner/rule.hpp"
+#include "sextant/schedule/trace.hpp"
+
+#include <string>
+#include <vector>
+
+namespace sextant::operation {
+
+/// What a composite run was and how it went, for all that tell of it.
+struct CompositeSummary {
+    struct Phase {
+        std::string name;
+        Seconds seconds = 0;
+    };
+    std::vector<std::string> inputs; ///< front to back
+    std::string output;
+    ImageShape shape;
+    int ranks = 1;
+    std::string transport; ///< "threads", or which MPI
+    std::string blend, association, background;
+    planner::Plan plan;
+    compositing::Task task;
+    std::vector<Phase> phases;
+    std::vector<std::string> warnings;
+    Trace trace; ///< of all ranks, where asked for
+};
+
+/// A few lines for the terminal.
+std::string to_text(const CompositeSummary& summary);
+
+/// One JSON object; docs/json.md has its fields.
+std::string to_json(const CompositeSummary& summary);
+
+/// A self-contained HTML page: the picture, what ran and why, the time of each phase, the schedule.
+std::string to_page(const CompositeSummary& summary, const Image& picture);
+
+} // namespace sextant::operation

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/comm/execute.hpp"
+#include "sextant/core/image.hpp"
+#include "sextant/core/operator.hpp"
+#include "sextant/planner/rule.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace sextant {
+
+/// How partial images are to be blended. Every rank gives the same.
+struct CompositeOptions {
+    std::string algorithm = "auto"; ///< or a name of compositing::catalogue()
+    std::vector<int> radices;       ///< for radix-k; empty: its usual
+    std::string blend = "over";     ///< a name of kernel::catalogue(); it decides the pixel format
+    std::vector<int> order;         ///< ranks front to back; empty: rank order
+    std::optional<RgbaF32> background; ///< premultiplied; put behind the picture once
+    int root = 0;                      ///< who gets the picture, or `distributed`
+    Association association = Association::in_order;
+    bool trace = false;
+
+    static constexpr int distributed = compositing::Task::distributed;
+};
+
+/// What a rank holds after compositing: pixels `first` … `first + count` of the picture, row by row.
+/// Valid until the next frame, or until the compositor goes.
+struct Frame {
+    Elements first = 0, count = 0;
+    std::span<const std::byte> bytes;
+
+    template <class Pixel>
+    std::span<const Pixel> pixels() const {
+        return {reinterpret_cast<const Pixel*>(bytes.data()), bytes.size() / sizeof(Pixel)};
+    }
+};
+
+/// Blends the images that the ranks of a communicator hold into one: planned once, used frame after
+/// frame.
+class Compositor {
+  public:
+    /// Input     the shape of an image; how many images, front to back, this rank brings (0: none).
+    /// Requires  the same shape and options on all ranks; an order that places every rank with
+    ///           images. Otherwise every rank throws InvalidTask, which names rank and value.
+    /// Collective.
+    Compositor(Communicator communicator, ImageShape shape, int layers,
+               CompositeOptions options = {});
+
+    /// Blends one frame.
+    /// Input     this rank's images, one after another: layers * shape.elements() pixels of the
+    ///           operator's format. Only read; must not change until this returns.
+    /// Output    the picture at the root and nothing elsewhere, or everyone's piece.
+    /// Throws    InvalidTask (another size than planned), PeerFailed, CommunicationFailed.
+    /// Collective.
+    Frame composite(std::span<const std::byte> images);
+
+    template <class Pixel>
+    Frame composite(std::span<const Pixel> images) {
+        return composite(std::as_bytes(images));
+    }
+
+    const planner::Plan& plan() const { return plan_; }
+    const compositing::Task& task() const { return task_; }
+    const Operator& blend() const { return operator_; }
+    const Program& program() const { return execution_->program(); }
+    /// This rank's part of the last frame's trace.
+    const Trace& trace() const { return execution_->trace(); }
+
+  private:
+    Frame finish(std::span<const std::byte> result);
+
+    CompositeOptions options_;
+    const Operator& operator_;
+    compositing::Task task_;
+    planner::Plan plan_;
+    compositing::Piece piece_;
+    std::optional<Execution> execution_;
+    int rank_ = 0, layers_ = 0;
+    Memory finished_; // the picture with its background, or an empty one
+};
+
+/// Blends one frame and copies the picture out: at rank `options.root` the whole image, elsewhere an
+/// empty one. For more than one frame keep a Compositor.
+/// Requires  options.root to be a rank. Collective.
+Image composite(const Image& image, const Communicator& communicator,
+                const CompositeOptions& options = {});
+
+} // namespace sextant

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/families.hpp"
+
+#include "sextant/collective/binomial_scatter.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/names.hpp"
+#include "sextant/halo/exchange.hpp"
+#include "sextant/planner/rule.hpp"
+#include "sextant/scan/kogge_stone.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace sextant::operation {
+
+namespace {
+
+NamedSchedule compositing_schedule(const compositing::Algorithm& algorithm,
+                                   const compositing::Tuning& tuning,
+                                   const ScheduleRequest& request) {
+    const auto task = compositing::one_image_each(request.ranks, request.elements, request.root);
+    const planner::Plan plan{&algorithm, tuning, ""};
+    return {std::string(algorithm.name), plan.text(),
+            sextant::make_schedule(request.ranks,
+                                   [&](int rank) {
+                                       return compositing::program(algorithm, task, tuning, rank);
+                                   }),
+            compositing::claim(algorithm, task, tuning)};
+}
+
+std::vector<NamedSchedule> compositing_schedules(const ScheduleRequest& request) {
+    std::vector<NamedSchedule> all;
+    if (!request.algorithm.empty()) compositing::find(request.algorithm);
+    for (const compositing::Algorithm& algorithm : compositing::catalogue()) {
+        if (!request.algorithm.empty() && request.algorithm != algorithm.name) continue;
+        if (!request.radices.empty()) {
+            const auto plan =
+                planner::choose_by_name(std::string(algorithm.name), request.radices, request.ranks);
+            all.push_back(compositing_schedule(algorithm, plan.tuning, request));
+            continue;
+        }
+        for (const compositing::Tuning& tuning : algorithm.tunings(request.ranks)) {
+            all.push_back(compositing_schedule(algorithm, tuning, request));
+        }
+    }
+    return all;
+}
+
+/// What is wrong with symbols that should be elements `first`, `first` + 1, ... of operands [from, to).
+std::string judge(const std::vector<Symbol>& result, Elements first, Elements count, int from, int to) {
+    if (static_cast<Elements>(result.size()) != count) {
+        return fmt::format("{} elements, expected {}", result.size(), count);
+    }
+    for (std::size_t e = 0; e < result.size(); ++e) {
+        const Symbol& s = result[e];
+        if (s.element != first + static_cast<Elements>(e) || s.first != from || s.last != to) {
+            return fmt::format("element {} is [{}, {}) of {}", e, s.first, s.last, s.element);
+        }
+    }
+    return "";
+}
+
+std::vector<NamedSchedule> scan_schedules(const ScheduleRequest& request) {
+    NamedSchedule made{"kogge-stone", "kogge-stone", {}, {}};
+    made.schedule = sextant::make_schedule(request.ranks, [&](int rank) {
+        return scan::kogge_stone(request.ranks, request.elements, rank);
+    });
+    made.claim.given = [](int rank, int, Elements e) { return Symbol{e, rank, rank + 1, 0}; };
+    made.claim.wanted = [count = request.elements](int rank, const std::vector<Symbol>& result) {
+        return judge(result, 0, count, 0, rank + 1);
+    };
+    return {made};
+}
+
+std::vector<NamedSchedule> collective_schedules(const ScheduleRequest& request) {
+    NamedSchedule made{"binomial-scatter", "binomial-scatter", {}, {}};
+    made.schedule = sextant::make_schedule(request.ranks, [&](int rank) {
+        return collective::binomial_scatter(request.ranks, request.elements, rank);
+    });
+    made.claim.given = [](int, int, Elements e) { return Symbol{e, 0, 1, 0}; };
+    made.claim.wanted = [n = request.elements, p = request.ranks](int rank,
+                                                                  const std::vector<Symbol>& result) {
+        const Elements first = n * rank / p;
+        return judge(result, first, n * (rank + 1) / p - first, 0, 1);
+    };
+    return {made};
+}
+
+/// The most nearly square grid of so many ranks, on an image of about so many pixels.
+halo::Grid grid_of(const ScheduleRequest& request) {
+    halo::Grid grid;
+    grid.margin = 1;
+    for (int columns = 1; columns * columns <= request.ranks; ++columns) {
+        if (request.ranks % columns == 0) grid.columns = columns;
+    }
+    grid.rows = request.ranks / grid.columns;
+    const auto side = static_cast<Elements>(std::sqrt(static_cast<double>(request.elements)));
+    grid.width = std::max<Elements>(side, 2 * grid.columns + 1);
+    grid.height = std::max<Elements>(side, 2 * grid.rows + 1);
+    return grid;
+}
+
+std::vector<NamedSchedule> halo_schedules(const ScheduleRequest& request) {
+    const halo::Grid grid = grid_of(request);
+    NamedSchedule made{"exchange", fmt::format("exchange, {}x{} tiles", grid.columns, grid.rows), {}, {}};
+    made.schedule = sextant::make_schedule(
+        request.ranks, [&](int rank) { return halo::exchange(grid, rank); });
+    // Element e of a rank's buffer, as a pixel of the image; -1 outside the image.
+    const auto pixel = [grid](int rank, Elements e, bool margin_too) -> Elements {
+        const halo::Tile tile = halo::tile(grid, rank);
+        const Elements pitch = tile.width + 2 * grid.margin;
+        const Elements x = e % pitch - grid.margin, y = e / pitch - grid.margin;
+        const bool own = x >= 0 && x < tile.width && y >= 0 && y < tile.height;
+        const Elements X = tile.x + x, Y = tile.y + y;
+        const bool inside = X >= 0 && X < grid.width && Y >= 0 && Y < grid.height;
+        return inside && (own || margin_too) ? Y * grid.width + X : Symbol::undefined;
+    };
+    made.claim.given = [pixel](int rank, int, Elements e) {
+        return Symbol{pixel(rank, e, false), 0, 1, 0};
+    };
+    made.claim.wanted = [pixel](int rank, const std::vector<Symbol>& result) -> std::string {
+        for (std::size_t e = 0; e < result.size(); ++e) {
+            const Elements expected = pixel(rank, static_cast<Elements>(e), true);
+            if (expected == Symbol::undefined || result[e].element == expected) continue;
+            return fmt::format("element {} holds pixel {}, expected {}", e, result[e].element, expected);
+        }
+        return "";
+    };
+    return {made};
+}
+
+struct Family {
+    std::string_view name;
+    std::vector<NamedSchedule> (*schedules)(const ScheduleRequest& request);
+};
+
+constexpr Family families[] = {{"compositing", compositing_schedules},
+                               {"scan", scan_schedules},
+                               {"collective", collective_schedules},
+                               {"halo", halo_schedules}};
+
+} // namespace
+
+std::vector<std::string_view> family_names() {
+    std::vector<std::string_view> names;
+    for (const Family& family : families) names.push_back(family.name);
+    return names;
+}
+
+std::vector<NamedSchedule> all_schedules(const ScheduleRequest& request) {
+    for (const Family& family : families) {
+        if (family.name == request.family) return family.schedules(request);
+    }
+    throw InvalidTask(unknown_name("family", request.family, family_names()));
+}
+
+NamedSchedule make_schedule(const ScheduleRequest& request) {
+    ScheduleRequest one = request;
+    if (request.family == "compositing") {
+        one.radices =
+            planner::choose_by_name(request.algorithm, request.radices, request.ranks).tuning.radices;
+    } else {
+        one.algorithm.clear();
+    }
+    return all_schedules(one).front();
+}
+
+} // namespace sextant::operation

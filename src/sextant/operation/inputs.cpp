@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/inputs.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/format/partials.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace sextant::operation {
+
+namespace {
+
+std::vector<std::string> ordered(const std::vector<std::string>& paths,
+                                 const std::vector<int>& order) {
+    std::vector<std::string> result;
+    std::vector<bool> seen(paths.size(), false);
+    for (int index : order) {
+        if (index < 0 || static_cast<std::size_t>(index) >= paths.size()) {
+            throw InvalidTask(fmt::format("--order names image {}: expected 0 to {}", index,
+                                          paths.size() - 1));
+        }
+        const auto i = static_cast<std::size_t>(index);
+        if (seen[i]) throw InvalidTask(fmt::format("--order names image {} twice", index));
+        seen[i] = true;
+        result.push_back(paths[i]);
+    }
+    if (order.size() != paths.size()) {
+        throw InvalidTask(fmt::format("--order names {} of {} images", order.size(), paths.size()));
+    }
+    return result;
+}
+
+/// Pixels with depth become pixels without, in place of a second buffer for all images.
+void drop_depth(std::span<const RgbaDepthF32> from, std::span<RgbaF32> to) {
+    std::transform(from.begin(), from.end(), to.begin(), [](const RgbaDepthF32& pixel) {
+        return RgbaF32{pixel.r, pixel.g, pixel.b, pixel.a};
+    });
+}
+
+format::PixelCheck check(const ElementFormat& element, std::span<const std::byte> bytes) {
+    if (element == rgba_f32) {
+        return format::check_pixels(std::span(reinterpret_cast<const RgbaF32*>(bytes.data()),
+                                              bytes.size() / sizeof(RgbaF32)));
+    }
+    return format::check_pixels(std::span(reinterpret_cast<const RgbaDepthF32*>(bytes.data()),
+                                          bytes.size() / sizeof(RgbaDepthF32)));
+}
+
+} // namespace
+
+Inputs find_inputs(const std::vector<std::string>& names, const std::vector<int>& order) {
+    Inputs inputs;
+    std::vector<int> visible = order;
+    if (names.size() == 1 && format::is_manifest(names[0])) {
+        const format::Partials partials = format::read_manifest(names[0]);
+        inputs = {partials.paths, partials.header(), true};
+        if (visible.empty()) visible = partials.order;
+    } else {
+        for (const std::string& name : names) {
+            if (format::is_manifest(name)) {
+                throw InvalidTask(name + ": a manifest stands alone, without other inputs");
+            }
+        }
+        inputs = {names, {}, false};
+    }
+    if (!visible.empty()) inputs.paths = ordered(inputs.paths, visible);
+    if (!inputs.from_manifest) inputs.header = format::read_header(inputs.paths.front());
+    return inputs;
+}
+
+Memory read_inputs(const Inputs& inputs, std::size_t first, std::size_t last,
+                   const ElementFormat& element, std::vector<Oddity>& oddities) {
+    const ImageShape shape = inputs.header.shape;
+    const Bytes size = shape.elements() * element.size;
+    Memory images(static_cast<Bytes>(last - first) * size);
+    for (std::size_t i = first; i < last; ++i) {
+        const std::string& path = inputs.paths[i];
+        const format::ImageHeader header =
+            inputs.from_manifest ? inputs.header : format::read_header(path);
+        if (header.shape != shape) {
+            throw InvalidFile(path, fmt::format("{}x{} pixels, expected {}x{} as in {}",
+                                                header.shape.width, header.shape.height, shape.width,
+                                                shape.height, inputs.paths.front()));
+        }
+        const auto to = images.bytes().subspan(
+            (i - first) * static_cast<std::size_t>(size), static_cast<std::size_t>(size));
+        if (header.element == element) {
+            format::read_pixels(path, header, to);
+        } else if (header.element == rgba_depth_f32) {
+            Image with_depth(shape, rgba_depth_f32);
+            format::read_pixels(path, header, with_depth.bytes());
+            drop_depth(std::as_const(with_depth).pixels<RgbaDepthF32>(),
+                       {reinterpret_cast<RgbaF32*>(to.data()), to.size() / sizeof(RgbaF32)});
+        } else {
+            throw InvalidFile(path, "has no depth, which the operator 'nearest' needs");
+        }
+        const format::PixelCheck found = check(element, to);
+        if (!found.good()) oddities.push_back({path, found});
+    }
+    return images;
+}
+
+} // namespace sextant::operation

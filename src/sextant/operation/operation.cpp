@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/operation.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/core/names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <stdexcept>
+
+namespace sextant::operation {
+
+namespace {
+
+[[noreturn]] void refuse(const Parameter& parameter, std::string_view value,
+                         const std::string& expected) {
+    throw InvalidTask(fmt::format("--{} {}: expected {}", parameter.name, value, expected));
+}
+
+std::int64_t parse_integer(std::string_view text, const Parameter& parameter,
+                           std::string_view whole) {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
+        refuse(parameter, whole, "a whole number");
+    }
+    if (number < parameter.least || number > parameter.most) {
+        refuse(parameter, whole, fmt::format("{} to {}", parameter.least, parameter.most));
+    }
+    return number;
+}
+
+std::vector<std::string_view> split(std::string_view text, std::string_view separator) {
+    std::vector<std::string_view> parts;
+    for (std::size_t start = 0;;) {
+        const std::size_t end = text.find(separator, start);
+        parts.push_back(text.substr(start, end - start));
+        if (end == std::string_view::npos) return parts;
+        start = end + separator.size();
+    }
+}
+
+void check_value(const Parameter& parameter, const std::string& value) {
+    switch (parameter.type) {
+    case Type::integer:
+        parse_integer(value, parameter, value);
+        break;
+    case Type::integers:
+        for (std::string_view part : split(value, ",")) parse_integer(part, parameter, value);
+        break;
+    case Type::range: {
+        const auto ends = split(value, "..");
+        if (ends.size() > 2) refuse(parameter, value, "N or FIRST..LAST");
+        const auto first = parse_integer(ends.front(), parameter, value);
+        if (parse_integer(ends.back(), parameter, value) < first) {
+            refuse(parameter, value, "a first number that is not above the last");
+        }
+        break;
+    }
+    case Type::choice:
+        if (std::find(parameter.choices.begin(), parameter.choices.end(), value) ==
+            parameter.choices.end()) {
+            throw InvalidTask(
+                unknown_name(fmt::format("value for --{}:", parameter.name), value, parameter.choices));
+        }
+        break;
+    case Type::text:
+    case Type::file:
+    case Type::files:
+    case Type::flag:
+        break;
+    }
+}
+
+} // namespace
+
+Values::Values(std::span<const Parameter> parameters,
+               const std::map<std::string, std::vector<std::string>>& given) {
+    for (const Parameter& parameter : parameters) {
+        const std::string name(parameter.name);
+        const auto found = given.find(name);
+        if (found != given.end() && !found->second.empty()) {
+            values_[name] = found->second;
+        } else if (!parameter.fallback.empty()) {
+            values_[name] = {std::string(parameter.fallback)};
+        } else if (parameter.required) {
+            throw InvalidTask(fmt::format("{}{} is missing: {}", parameter.positional ? "" : "--",
+                                          parameter.positional ? parameter.value : parameter.name,
+                                          parameter.help));
+        }
+        for (const std::string& value : values_[name]) check_value(parameter, value);
+    }
+}
+
+bool Values::has(std::string_view name) const {
+    const auto found = values_.find(name);
+    return found != values_.end() && !found->second.empty();
+}
+
+std::vector<std::string> Values::texts(std::string_view name) const {
+    const auto found = values_.find(name);
+    if (found == values_.end()) throw std::logic_error(fmt::format("no parameter {}", name));
+    return found->second;
+}
+
+std::string Values::text(std::string_view name) const {
+    const std::vector<std::string> all = texts(name);
+    return all.empty() ? "" : all.back();
+}
+
+std::int64_t Values::integer(std::string_view name) const {
+    return std::stoll(text(name));
+}
+
+std::vector<int> Values::integers(std::string_view name) const {
+    std::vector<int> numbers;
+    const std::string all = text(name);
+    if (all.empty()) return numbers;
+    for (std::string_view part : split(all, ",")) numbers.push_back(std::stoi(std::string(part)));
+    return numbers;
+}
+
+Range Values::range(std::string_view name) const {
+    const std::string all = text(name);
+    const auto ends = split(all, "..");
+    return {std::stoi(std::string(ends.front())), std::stoi(std::string(ends.back()))};
+}
+
+bool Values::flag(std::string_view name) const {
+    return has(name) && text(name) == "true";
+}
+
+} // namespace sextant::operation

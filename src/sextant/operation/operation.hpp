@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sextant::operation {
+
+/// What kind of value a parameter takes.
+enum class Type { text, file, files, choice, integer, integers, range, flag };
+
+/// A parameter of an operation, declared once: the command line, its help and its checks come from
+/// here.
+struct Parameter {
+    std::string_view name;     ///< "ranks"; the option is --ranks
+    Type type = Type::text;
+    std::string_view value;    ///< what its value is called in help, its unit: "N", "FILE"
+    std::string_view fallback; ///< the default as text; "" for none
+    std::string_view help;     ///< one line
+    char letter = 0;           ///< short option, if any
+    bool positional = false;
+    bool required = false;
+    std::vector<std::string_view> choices = {}; ///< of a choice
+    std::int64_t least = 0, most = std::int64_t{1} << 40; ///< of an integer, integers or range
+};
+
+/// A range of integers, both ends included.
+struct Range {
+    int first = 0, last = 0;
+};
+
+/// The values of an operation's parameters, checked against their declarations.
+class Values {
+  public:
+    /// `given` holds what the user gave, by name; defaults fill the rest.
+    /// Throws InvalidTask, naming parameter, value and what was expected.
+    Values(std::span<const Parameter> parameters,
+           const std::map<std::string, std::vector<std::string>>& given);
+
+    bool has(std::string_view name) const; ///< given, or with a default
+    std::string text(std::string_view name) const;
+    std::vector<std::string> texts(std::string_view name) const;
+    std::int64_t integer(std::string_view name) const;
+    std::vector<int> integers(std::string_view name) const; ///< "8,4"
+    Range range(std::string_view name) const;               ///< "1..70", or "5" for 5..5
+    bool flag(std::string_view name) const;
+
+  private:
+    std::map<std::string, std::vector<std::string>, std::less<>> values_;
+};
+
+/// Something a user can ask for: one file of code and one row of the catalogue.
+struct Operation {
+    std::string_view name;
+    std::string_view summary;
+    std::string_view example; ///< command lines, for help
+    std::vector<Parameter> parameters;
+    /// Throws sextant::Error. Returns the exit code: 0, or 1 where what was examined is not well.
+    int (*run)(const Values& values);
+};
+
+/// Every operation, in the order of help.
+std::span<const Operation> catalogue();
+
+} // namespace sextant::operation

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/prove.hpp"
+
+#include "sextant/operation/families.hpp"
+#include "sextant/operation/progress.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace sextant::operation {
+
+namespace {
+
+/// What was proved of one algorithm.
+struct Tally {
+    int schedules = 0, failed = 0;
+    int first_ranks = 0, last_ranks = 0;
+    std::int64_t messages = 0;
+    int most_messages = 0, depth = 0;
+    std::string first_error;
+
+    void add(int ranks, const Proof& proof, const std::string& where) {
+        ++schedules;
+        first_ranks = first_ranks == 0 ? ranks : std::min(first_ranks, ranks);
+        last_ranks = std::max(last_ranks, ranks);
+        messages += proof.messages;
+        most_messages = std::max(most_messages, proof.most_messages);
+        depth = std::max(depth, proof.depth);
+        if (proof.holds()) return;
+        ++failed;
+        if (first_error.empty()) first_error = fmt::format("{}: {}", where, proof.error);
+    }
+};
+
+using Tallies = std::map<std::string, Tally>;
+
+/// The sizes worth proving: pieces of unequal size, more ranks than elements, and the picture
+/// collected at either end.
+std::vector<ScheduleRequest> requests_for(const Values& values, int ranks) {
+    ScheduleRequest request;
+    request.family = values.text("family");
+    request.algorithm = values.text("algorithm");
+    request.ranks = ranks;
+    std::vector<ScheduleRequest> requests;
+    const auto with = [&](Elements elements, int root) {
+        request.elements = elements;
+        request.root = root;
+        requests.push_back(request);
+    };
+    if (values.has("elements")) {
+        with(values.integer("elements"), compositing::Task::distributed);
+        return requests;
+    }
+    with(2 * ranks + 3, compositing::Task::distributed);
+    with(std::max(1, ranks / 2), compositing::Task::distributed);
+    if (request.family == "compositing") {
+        with(ranks + 1, 0);
+        with(ranks + 1, ranks - 1);
+    }
+    return requests;
+}
+
+void prove_ranks(const Values& values, int ranks, Tallies& tallies, std::mutex& mutex) {
+    for (const ScheduleRequest& request : requests_for(values, ranks)) {
+        for (const NamedSchedule& made : all_schedules(request)) {
+            const Proof proof = prove(made.schedule, made.claim);
+            const std::string where =
+                fmt::format("{} at {} ranks, {} elements", made.title, ranks, request.elements);
+            const std::lock_guard lock(mutex);
+            tallies[made.algorithm].add(ranks, proof, where);
+        }
+    }
+}
+
+Tallies prove_all(const Values& values) {
+    const Range range = values.range("ranks");
+    Tallies tallies;
+    std::mutex mutex;
+    std::atomic<int> next = range.last; // the largest first, so that no core is left with it
+    Progress progress(true);
+    std::exception_ptr error;
+    const auto work = [&] {
+        try {
+            for (int ranks = next--; ranks >= range.first; ranks = next--) {
+                prove_ranks(values, ranks, tallies, mutex);
+                const std::lock_guard lock(mutex);
+                progress.say(fmt::format("proved {} ranks", ranks));
+            }
+        } catch (...) {
+            const std::lock_guard lock(mutex);
+            error = std::current_exception();
+            next = range.first - 1;
+        }
+    };
+    {
+        std::vector<std::jthread> threads;
+        for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) threads.emplace_back(work);
+        work();
+    }
+    if (error) std::rethrow_exception(error);
+    return tallies;
+}
+
+void print(const Tallies& tallies) {
+    std::string text = fmt::format("{:<18}{:>9}{:>11}{:>8}{:>16}{:>8}\n", "algorithm", "ranks",
+                                   "schedules", "failed", "most messages", "depth");
+    for (const auto& [name, tally] : tallies) {
+        text += fmt::format("{:<18}{:>9}{:>11}{:>8}{:>16}{:>8}\n", name,
+                            fmt::format("{}..{}", tally.first_ranks, tally.last_ranks),
+                            tally.schedules, tally.failed, tally.most_messages, tally.depth);
+        if (tally.failed > 0) text += fmt::format("  {}\n", tally.first_error);
+    }
+    text += "each under rendezvous, shuffled, eager and lent delivery; most messages: sent by a rank\n";
+    std::fputs(text.c_str(), stdout);
+}
+
+void print_json(const Tallies& tallies) {
+    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    for (const auto& [name, tally] : tallies) {
+        json.push_back({{"algorithm", name},
+                        {"first_ranks", tally.first_ranks},
+                        {"last_ranks", tally.last_ranks},
+                        {"schedules", tally.schedules},
+                        {"failed", tally.failed},
+                        {"messages", tally.messages},
+                        {"most_messages", tally.most_messages},
+                        {"depth", tally.depth},
+                        {"error", tally.first_error}});
+    }
+    std::fputs((json.dump(2) + "\n").c_str(), stdout);
+}
+
+int run_prove(const Values& values) {
+    const Tallies tallies = prove_all(values);
+    if (values.flag("json")) print_json(tallies);
+    else print(tallies);
+    const bool all_hold = std::all_of(tallies.begin(), tallies.end(),
+                                      [](const auto& entry) { return entry.second.failed == 0; });
+    return all_hold ? 0 : 1;
+}
+
+} // namespace
+
+Operation prove_operation() {
+    return {"prove",
+            "prove schedules on symbolic operands: in order, once each, no deadlock",
+            "  sextant prove compositing --ranks 1..70\n"
+            "  sextant prove compositing --algorithm radix-k --ranks 4096 --elements 64",
+            {{"family", Type::choice, "FAMILY", "compositing", "which algorithms", 0, true, false,
+              family_names()},
+             {"algorithm", Type::text, "NAME", "", "one of them; default: all"},
+             {"ranks", Type::range, "A..B", "1..16", "every number of ranks from A to B", 0, false,
+              false, {}, 1, 16384},
+             {"elements", Type::integer, "N", "", "of an image; default: sizes that cut unevenly", 0,
+              false, false, {}, 1, 1 << 24},
+             {"json", Type::flag, "", "", "as JSON"}},
+            run_prove};
+}
+
+} // namespace sextant::operation
