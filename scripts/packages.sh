@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Sourced by ./run, ./test and .ci/run: which Debian packages are needed, and getting them.
+
+packages_build="g++ cmake ninja-build pkg-config ca-certificates
+    libopenmpi-dev openmpi-bin libcli11-dev libfmt-dev nlohmann-json3-dev
+    libopenexr-dev libspng-dev libzstd-dev libniftiio-dev zlib1g-dev"
+packages_sample="mricron-data"
+packages_test="libgtest-dev libgmock-dev"
+packages_check="clang-format"
+
+# The packages among its arguments that are not installed.
+missing_packages() {
+    for package in "$@"; do
+        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
+    done
+}
+
+# What installing would fetch, as apt tells it.
+show_packages() {
+    if [ $# -eq 0 ]; then
+        echo "Nothing to install."
+        return
+    fi
+    echo "To install:" "$@"
+    if [ "$(id -u)" = 0 ] && ! apt-cache show "$1" >/dev/null 2>&1; then
+        echo "(the package lists are empty; 'apt-get update' first tells the size)"
+        return
+    fi
+    LC_ALL=C apt-get install --assume-no --no-install-recommends "$@" 2>/dev/null |
+        grep -E '^(Need to get|After this operation|[0-9]+ upgraded)' || true
+}
+
+# Installs what is missing among its arguments, or says exactly what to ask for.
+install_packages() {
+    wanted=$(missing_packages "$@")
+    [ -n "$wanted" ] || return 0
+    wanted=$(echo $wanted)
+    if [ "$(id -u)" = 0 ]; then as_root=
+    elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then as_root="sudo"
+    elif command -v sudo >/dev/null && [ -t 0 ]; then as_root="sudo"
+    else
+        echo "These packages are missing and this account may not install them. Ask for:" >&2
+        echo "    apt-get install --no-install-recommends $wanted" >&2
+        return 1
+    fi
+    echo "Installing: $wanted"
+    log=$(mktemp)
+    if ! { $as_root apt-get update -qq && $as_root env DEBIAN_FRONTEND=noninteractive \
+           apt-get install -y -qq --no-install-recommends $wanted; } >"$log" 2>&1; then
+        tail -n 20 "$log" >&2
+        rm -f "$log"
+        return 1
+    fi
+    rm -f "$log"
+}
+
+# Open MPI wants to be told that root is meant.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
