@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/format/atomic_file.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sextant::format {
+
+namespace {
+
+constexpr std::size_t buffer_size = std::size_t{1} << 18;
+constexpr int attempts = 1000;
+
+/// Distinguishes the temporary files of the threads of this process.
+std::atomic<unsigned> next_number{0};
+
+std::string folder_of(const std::string& path) {
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    return folder.empty() ? "." : folder;
+}
+
+} // namespace
+
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(path_) {
+    buffer_.reserve(buffer_size);
+    std::error_code unresolved; // a link to nothing: it is the link that is replaced
+    if (std::filesystem::is_symlink(path_, unresolved)) {
+        const auto resolved = std::filesystem::canonical(path_, unresolved);
+        if (!unresolved)
+            target_ = resolved.string();
+    }
+    struct stat there {};
+    const bool exists = stat(target_.c_str(), &there) == 0;
+    if (exists && S_ISDIR(there.st_mode))
+        fail("it is a folder");
+    if (exists && access(target_.c_str(), W_OK) != 0)
+        fail(errno);
+    if (exists && !S_ISREG(there.st_mode)) {
+        descriptor_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+        if (descriptor_ < 0)
+            fail(errno);
+    } else {
+        open_temporary(folder_of(target_));
+        // Best effort: a file system without modes keeps its own.
+        if (exists)
+            (void)!fchmod(descriptor_, there.st_mode & 07777);
+    }
+}
+
+void AtomicFile::open_temporary(const std::string& folder) {
+    for (int attempt = 0; attempt < attempts && descriptor_ < 0; ++attempt) {
+        // A short name of its own: that of the target with an addition may be too long.
+        temporary_ = fmt::format("{}/.sextant-{}-{}.tmp", folder, getpid(), next_number++);
+        descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor_ < 0 && errno != EEXIST)
+            break;
+    }
+    if (descriptor_ >= 0)
+        return;
+    const int error = errno;
+    temporary_.clear();
+    if (error == ENOENT)
+        fail(fmt::format("the folder {} does not exist", folder));
+    fail(error);
+}
+
+AtomicFile::~AtomicFile() {
+    if (descriptor_ >= 0)
+        close(descriptor_);
+    if (!temporary_.empty())
+        unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+    if (buffer_.size() + bytes.size() > buffer_size)
+        flush();
+    if (bytes.size() >= buffer_size)
+        write_through(bytes);
+    else
+        buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+    position_ += static_cast<Bytes>(bytes.size());
+}
+
+void AtomicFile::write(std::string_view bytes) {
+    write(std::as_bytes(std::span(bytes)));
+}
+
+void AtomicFile::write_through(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            fail(errno);
+        if (written == 0)
+            fail(ENOSPC); // no progress and no error: never try for ever
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+}
+
+void AtomicFile::flush() {
+    write_through(buffer_);
+    buffer_.clear();
+}
+
+void AtomicFile::seek(Bytes position) {
+    flush();
+    if (lseek(descriptor_, static_cast<off_t>(position), SEEK_SET) < 0)
+        fail(errno);
+    position_ = position;
+}
+
+void AtomicFile::require_intact() const {
+    if (!failure_.empty())
+        throw InvalidFile(path_, failure_);
+}
+
+void AtomicFile::commit() {
+    require_intact();
+    flush();
+    // Network file systems report a full disk only here. The descriptor is gone either way.
+    if (close(std::exchange(descriptor_, -1)) != 0)
+        fail(errno);
+    if (temporary_.empty())
+        return;
+    if (std::rename(temporary_.c_str(), target_.c_str()) != 0)
+        fail(errno);
+    temporary_.clear();
+}
+
+void AtomicFile::fail(int error) {
+    fail(std::generic_category().message(error));
+}
+
+void AtomicFile::fail(const std::string& reason) {
+    failure_ = "cannot be written: " + reason;
+    throw InvalidFile(path_, failure_);
+}
+
+void write_file(const std::string& path, std::string_view bytes) {
+    AtomicFile file(path);
+    file.write(bytes);
+    file.commit();
+}
+
+} // namespace sextant::format

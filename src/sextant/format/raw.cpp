@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/format/raw.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/format/atomic_file.hpp"
+#include "sextant/format/limits.hpp"
+#include "sextant/format/partials.hpp"
+#include "sextant/format/source_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include <fmt/format.h>
+#include <zstd.h>
+
+namespace sextant::format {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "raw files are copied as they are");
+
+/// A zstd block makes 128 KiB of three bytes at least.
+constexpr Bytes zstd_ratio = Bytes{1} << 16;
+
+struct Free {
+    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+};
+using Decompressor = std::unique_ptr<ZSTD_DCtx, Free>;
+using Compressor = std::unique_ptr<ZSTD_CCtx, Free>;
+
+bool is_compressed(const std::string& path) {
+    return has_extension(path, ".zst");
+}
+
+/// Where the name states the element too, it must agree.
+void check_name(const std::string& path, const ElementFormat& element) {
+    std::filesystem::path name = path;
+    if (is_compressed(path))
+        name.replace_extension();
+    const char* other = element == rgba_f32 ? ".rgbaz32f" : ".rgba32f";
+    if (has_extension(name.string(), other)) {
+        throw InvalidFile(path,
+                          fmt::format("ends in {}, but its pixels are {}", other, element.name));
+    }
+}
+
+Bytes bytes_of(const ImageHeader& header) {
+    return header.shape.elements() * header.element.size;
+}
+
+[[noreturn]] void fail_size(const std::string& path, const std::string& found,
+                            const ImageHeader& header) {
+    throw InvalidFile(path,
+                      fmt::format("holds {} bytes, expected {}: {}×{} pixels of {} bytes ({})",
+                                  found, bytes_of(header), header.shape.width, header.shape.height,
+                                  header.element.size, header.element.name));
+}
+
+/// The size of the first frame as its header states it, or 0 where it does not.
+Bytes stated_size(SourceFile& file) {
+    std::array<std::byte, 32> start{}; // a frame header takes at most 18 bytes
+    const Bytes got = file.read(start);
+    const auto size = ZSTD_getFrameContentSize(start.data(), static_cast<std::size_t>(got));
+    if (size == ZSTD_CONTENTSIZE_ERROR)
+        throw InvalidFile(file.path(), "is not a zstd file");
+    if (size == ZSTD_CONTENTSIZE_UNKNOWN)
+        return 0;
+    constexpr unsigned long long most = std::numeric_limits<Bytes>::max();
+    return static_cast<Bytes>(std::min(size, most));
+}
+
+/// What can be known of the size without decompressing.
+void check_size(const std::string& path, const ImageHeader& header) {
+    SourceFile file(path);
+    const Bytes expected = bytes_of(header);
+    if (!is_compressed(path)) {
+        if (file.size() != expected)
+            fail_size(path, std::to_string(file.size()), header);
+        return;
+    }
+    const Bytes stated = stated_size(file);
+    if (stated > expected)
+        fail_size(path, std::to_string(stated), header);
+    check_plausible(path, expected, file.size(), zstd_ratio);
+}
+
+/// Decompresses all frames of a file into memory of exactly their size.
+class Decompression {
+  public:
+    Decompression(const std::string& path, const ImageHeader& header, std::span<std::byte> to)
+        : file_(path),
+          header_(header),
+          output_{to.data(), to.size(), 0},
+          buffer_(ZSTD_DStreamInSize()),
+          context_(ZSTD_createDCtx()) {
+        if (!context_)
+            throw std::bad_alloc();
+    }
+
+    void run() {
+        std::size_t open = 1; // 0 between frames
+        while (const Bytes got = file_.read(buffer_)) {
+            ZSTD_inBuffer input{buffer_.data(), static_cast<std::size_t>(got), 0};
+            while (input.pos < input.size)
+                open = step(input);
+        }
+        if (open != 0) { // a full output may have left decoded bytes inside the library
+            ZSTD_inBuffer none{buffer_.data(), 0, 0};
+            open = step(none);
+        }
+        if (output_.pos < output_.size)
+            fail_size(file_.path(), std::to_string(output_.pos), header_);
+        if (open != 0)
+            throw InvalidFile(file_.path(), "ends inside its last zstd frame: truncated");
+    }
+
+  private:
+    /// One more piece of output. Once that is full, only a frame's end may follow, no byte more.
+    std::size_t step(ZSTD_inBuffer& input) {
+        const bool full = output_.pos == output_.size;
+        std::byte spare{};
+        ZSTD_outBuffer beyond{&spare, 1, 0};
+        const std::size_t left =
+            ZSTD_decompressStream(context_.get(), full ? &beyond : &output_, &input);
+        if (ZSTD_isError(left)) {
+            throw InvalidFile(file_.path(),
+                              fmt::format("cannot be decompressed: {}", ZSTD_getErrorName(left)));
+        }
+        if (beyond.pos > 0) {
+            fail_size(file_.path(), fmt::format("more than {}", output_.size), header_);
+        }
+        return left;
+    }
+
+    SourceFile file_;
+    const ImageHeader& header_;
+    ZSTD_outBuffer output_;
+    std::vector<std::byte> buffer_;
+    Decompressor context_;
+};
+
+void require(const std::string& path, std::size_t result) {
+    if (ZSTD_isError(result)) {
+        throw InvalidFile(path, fmt::format("cannot be compressed: {}", ZSTD_getErrorName(result)));
+    }
+}
+
+void write_compressed(AtomicFile& file, std::span<const std::byte> bytes) {
+    const Compressor context(ZSTD_createCCtx());
+    if (!context)
+        throw std::bad_alloc();
+    require(file.path(), ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1));
+    require(file.path(), ZSTD_CCtx_setPledgedSrcSize(context.get(), bytes.size()));
+    std::vector<std::byte> buffer(ZSTD_CStreamOutSize());
+    ZSTD_inBuffer input{bytes.data(), bytes.size(), 0};
+    std::size_t left = 1;
+    while (left != 0) {
+        ZSTD_outBuffer output{buffer.data(), buffer.size(), 0};
+        left = ZSTD_compressStream2(context.get(), &output, &input, ZSTD_e_end);
+        require(file.path(), left);
+        file.write(std::span<const std::byte>(buffer).first(output.pos));
+    }
+}
+
+} // namespace
+
+ImageHeader read_raw_header(const std::string& path) {
+    const auto beside = std::filesystem::path(path).parent_path() / "manifest.json";
+    const SourceFile exists(path); // a wrong path is the first thing to say
+    std::error_code ignored;
+    if (!std::filesystem::exists(beside, ignored)) {
+        throw InvalidFile(path,
+                          fmt::format("is raw pixels, whose shape is in a manifest beside it, "
+                                      "but {} does not exist",
+                                      beside.string()));
+    }
+    const ImageHeader header = read_manifest_header(beside.string());
+    check_name(path, header.element);
+    check_size(path, header);
+    return header;
+}
+
+void read_raw(const std::string& path, const ImageHeader& header, std::span<std::byte> to) {
+    check_name(path, header.element);
+    check_size(path, header);
+    check_expected(path, header, header, to);
+    if (is_compressed(path)) {
+        Decompression(path, header, to).run();
+        return;
+    }
+    SourceFile file(path);
+    const Bytes got = file.read(to);
+    if (got < bytes_of(header))
+        fail_size(path, std::to_string(got), header); // it shrank meanwhile
+}
+
+void write_raw(const std::string& path, const Image& image) {
+    check_writable(path, image, maximum_pixels);
+    check_name(path, image.element());
+    AtomicFile file(path);
+    if (is_compressed(path))
+        write_compressed(file, image.bytes());
+    else
+        file.write(image.bytes());
+    file.commit();
+}
+
+} // namespace sextant::format

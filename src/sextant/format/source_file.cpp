@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/format/source_file.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+namespace sextant::format {
+
+namespace {
+
+[[noreturn]] void fail(const std::string& path, int error) {
+    throw InvalidFile(path, "cannot be read: " + std::generic_category().message(error));
+}
+
+} // namespace
+
+SourceFile::SourceFile(std::string path) : path_(std::move(path)) {
+    struct stat there {};
+    if (stat(path_.c_str(), &there) != 0) {
+        if (errno == ENOENT)
+            throw InvalidFile(path_, "does not exist");
+        fail(path_, errno);
+    }
+    if (S_ISDIR(there.st_mode))
+        throw InvalidFile(path_, "is a folder, expected a file");
+    if (!S_ISREG(there.st_mode))
+        throw InvalidFile(path_, "is not a regular file");
+    handle_.reset(std::fopen(path_.c_str(), "rbe"));
+    if (!handle_)
+        fail(path_, errno);
+    size_ = static_cast<Bytes>(there.st_size);
+}
+
+Bytes SourceFile::read(std::span<std::byte> to) {
+    const std::size_t got = std::fread(to.data(), 1, to.size(), handle());
+    if (got < to.size() && std::ferror(handle()))
+        fail(path_, errno);
+    return static_cast<Bytes>(got);
+}
+
+void SourceFile::skip(Bytes bytes) {
+    if (fseeko(handle(), static_cast<off_t>(bytes), SEEK_CUR) != 0)
+        fail(path_, errno);
+}
+
+std::string read_file(const std::string& path, Bytes limit) {
+    SourceFile file(path);
+    if (file.size() > limit) {
+        throw InvalidFile(path,
+                          fmt::format("has {} bytes, expected at most {}", file.size(), limit));
+    }
+    std::string text(static_cast<std::size_t>(file.size()), '\0');
+    text.resize(static_cast<std::size_t>(file.read(std::as_writable_bytes(std::span(text)))));
+    return text;
+}
+
+} // namespace sextant::format
