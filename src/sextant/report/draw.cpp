@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/report/draw.hpp"
+
+#include "sextant/report/describe.hpp"
+#include "sextant/report/message_graph.hpp"
+#include "sextant/report/rounds.hpp"
+#include "sextant/report/svg.hpp"
+#include "sextant/report/text.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace sextant::report {
+
+namespace {
+
+constexpr int most_lanes = 256, aggregated_lanes = 64, most_columns = 400;
+constexpr std::size_t most_aggregated_arrows = 4'000;
+constexpr double left = 76, right = 24;
+
+MessageGraph graph_to_draw(const Schedule& schedule, const DrawOptions& options) {
+    MessageGraph graph = message_graph(schedule);
+    const bool small = graph.messages <= options.most_drawn && graph.lanes <= most_lanes &&
+                       graph.columns <= most_columns &&
+                       graph.folds + graph.copies <= options.most_drawn;
+    return small ? graph : aggregated(graph, most_aggregated_arrows, aggregated_lanes);
+}
+
+/// Where lanes and columns lie.
+struct Layout {
+    explicit Layout(const MessageGraph& graph) {
+        const double columns = std::max(graph.columns, 1);
+        column = std::min(1020 / columns, 128.0);
+        if (!graph.aggregated())
+            column = std::max(column, 16.0);
+        plot = graph.columns * column;
+        lane = graph.lanes <= 8 ? 46 : graph.lanes <= 16 ? 32 : graph.lanes <= 32 ? 23 : 16;
+        if (graph.lanes > 64)
+            lane = 10;
+        lanes = graph.lanes * lane;
+    }
+    double x(int c) const { return left + c * column; }
+    double y(int l) const { return top + (l + 0.5) * lane; }
+    double width() const { return left + std::max(plot, 540.0) + right; }
+    /// 1 where there is room, less where lines crowd.
+    double room() const { return std::clamp(lane / 46, 0.4, 1.0); }
+
+    double column, plot; ///< widths, of one and of all
+    double lane, lanes;  ///< heights
+    double top = 0;
+};
+
+KeyFigure key_figure(std::int64_t number, std::string_view thing) {
+    const std::string text = counted(number, thing);
+    const std::size_t space = text.find(' ');
+    return {text.substr(0, space), text.substr(space + 1)};
+}
+
+/// Draws one graph.
+class Drawing {
+  public:
+    Drawing(const Schedule& schedule, const DrawOptions& options)
+        : schedule_(schedule),
+          graph_(graph_to_draw(schedule, options)),
+          rounds_(graph_.rounds),
+          layout_(graph_),
+          thin_(graph_.messages > options.most_detailed && !graph_.aggregated()),
+          svg_(options.title, options.subtitle, layout_.width()) {
+        for (const Arrow& arrow : graph_.arrows) {
+            most_ = std::max(most_, arrow.elements);
+            least_ = std::min(least_, arrow.elements);
+        }
+    }
+
+    std::string finish() {
+        styles();
+        key_figures();
+        legend();
+        svg_.skip(8);
+        layout_.top = svg_.bottom();
+        levels();
+        lanes();
+        svg_.add(thin_ ? "<g class=\"thin\">\n" : "<g>\n");
+        for (const Arrow& arrow : graph_.arrows)
+            draw(arrow);
+        for (const Box& box : graph_.boxes)
+            draw(box);
+        svg_.add("</g>\n");
+        svg_.skip(layout_.lanes + 30);
+        notes();
+        return svg_.finish();
+    }
+
+  private:
+    void styles() {
+        svg_.colour(".band", "fill", {"#f4f6f8", "#1c2027"});
+        svg_.colour(".lane", "stroke", {"#d5dae0", "#363d47"});
+        svg_.style(".message", fmt::format("fill:none;stroke-linecap:round;stroke-linejoin:round;"
+                                           "opacity:{:.2f}",
+                                           graph_.lanes > 16 ? 0.8 : 0.95));
+        svg_.style(".thin .message", "stroke-width:.5;opacity:.6");
+        svg_.style(".message:hover", "stroke-width:5;opacity:1");
+        svg_.colour(".box", "fill", {"#ffffff", "#15181d"});
+        svg_.style(".box", fmt::format("stroke-width:{:.1f}", 1 + 0.5 * layout_.room()));
+        svg_.style(".operands", "font-size:10px;font-weight:600;text-anchor:middle;"
+                                "pointer-events:none");
+        svg_.colour(".sample", "stroke", {"#66707c", "#98a2ae"});
+        rounds_.add_styles(svg_);
+    }
+
+    void key_figures() {
+        std::vector<KeyFigure> figures = {
+            key_figure(graph_.ranks, "rank"),
+            key_figure(graph_.messages, "message"),
+            {grouped(graph_.moved), graph_.moved == 1 ? "element moved" : "elements moved"},
+            key_figure(graph_.folds, "fold")};
+        if (graph_.copies > 0)
+            figures.push_back(key_figure(graph_.copies, "copy"));
+        figures.push_back(key_figure(graph_.rounds, "round"));
+        figures.push_back(key_figure(graph_.levels(), "level"));
+        svg_.figures(figures);
+    }
+
+    void legend() {
+        std::vector<LegendEntry> entries = rounds_.legend();
+        if (most_ > least_) {
+            entries.push_back({"<path class=\"sample\" stroke-width=\"0.9\" d=\"M0 6h8\"/>"
+                               "<path class=\"sample\" stroke-width=\"2.5\" d=\"M10 6h8\"/>",
+                               "wider: more elements"});
+        }
+        if (graph_.folds > 0) {
+            entries.push_back(
+                {"<rect class=\"box sample\" x=\"1\" y=\"0\" width=\"16\" "
+                 "height=\"12\" rx=\"3\"/>",
+                 graph_.aggregated() ? "folds" : "fold, with its number of operands"});
+        }
+        if (graph_.copies > 0) {
+            entries.push_back({"<circle class=\"box sample\" cx=\"9\" cy=\"6\" r=\"4\"/>", "copy"});
+        }
+        if (!entries.empty())
+            svg_.legend(entries);
+    }
+
+    void levels() {
+        const double axis = layout_.top + layout_.lanes + 15;
+        double labelled = -100;
+        for (int level = 0; level < graph_.levels(); ++level) {
+            const auto i = static_cast<std::size_t>(level);
+            const bool last = level + 1 == graph_.levels();
+            const double begin = layout_.x(graph_.level_begins[i]);
+            const double end = layout_.x(last ? graph_.columns : graph_.level_begins[i + 1]);
+            if (level % 2 == 0 && end - begin >= 8) {
+                svg_.rectangle(begin, layout_.top, end - begin, layout_.lanes, "band");
+            }
+            if (begin < labelled + 30)
+                continue;
+            labelled = begin;
+            svg_.text((begin + end) / 2, axis, "quiet middle", std::to_string(level));
+        }
+        if (graph_.columns > 0)
+            svg_.text(left - 12, axis, "quiet end", "level");
+    }
+
+    void lanes() {
+        int labelled = -100;
+        for (int lane = 0; lane < graph_.lanes; ++lane) {
+            const double y = layout_.y(lane);
+            svg_.line(left, y, left + std::max(layout_.plot, 40.0), y, "lane");
+            if ((lane - labelled) * layout_.lane < 13)
+                continue;
+            labelled = lane;
+            const int first = lane * graph_.ranks_per_lane;
+            const int last = std::min(first + graph_.ranks_per_lane, graph_.ranks) - 1;
+            svg_.text(left - 12, y + 4, "end",
+                      first == last ? fmt::format("rank {}", first)
+                                    : fmt::format("{}–{}", first, last));
+        }
+    }
+
+    std::string title_of(const Arrow& arrow) const {
+        if (thin_)
+            return "";
+        std::string text;
+        if (graph_.aggregated()) {
+            text = fmt::format("{}, {}, from round {} on", counted(arrow.messages, "message"),
+                               counted(arrow.elements, "element"), arrow.round);
+        } else {
+            text = describe(schedule_, arrow.send) + "\n" + describe(schedule_, arrow.receive);
+        }
+        return fmt::format("<title>{}</title>", escape(text));
+    }
+
+    /// From the sender's lane to the receiver's; a hump where both are one.
+    std::string path_of(const Arrow& arrow) const {
+        const double x1 = layout_.x(arrow.column) + 0.10 * layout_.column;
+        const double x2 = x1 + 0.80 * layout_.column;
+        const double y1 = layout_.y(arrow.from), y2 = layout_.y(arrow.to);
+        const double bend = (0.05 + 0.4 * layout_.room()) * (x2 - x1);
+        const double hump = arrow.from == arrow.to ? 0.55 * layout_.lane : 0;
+        const double head = thin_ ? 2 : std::min(3 + 2 * layout_.room(), 0.3 * layout_.column);
+        return fmt::format("M{:.1f} {:.1f}C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}"
+                           "M{:.1f} {:.1f}L{:.1f} {:.1f}L{:.1f} {:.1f}",
+                           x1, y1, x1 + bend, y1 - hump, x2 - bend, y2 - hump, x2, y2, x2 - head,
+                           y2 - 0.7 * head, x2, y2, x2 - head, y2 + 0.7 * head);
+    }
+
+    void draw(const Arrow& arrow) {
+        const double share =
+            most_ > 0 ? static_cast<double>(arrow.elements) / static_cast<double>(most_) : 1;
+        const double width = 0.4 + (0.5 + 1.6 * std::sqrt(share)) * layout_.room();
+        svg_.add(fmt::format("<path class=\"message {}\" stroke-width=\"{:.1f}\" d=\"{}\">{}"
+                             "</path>\n",
+                             rounds_.class_of(arrow.round), width, path_of(arrow),
+                             title_of(arrow)));
+    }
+
+    std::string title_of(const Box& box) const {
+        if (thin_)
+            return "";
+        std::string text;
+        if (!graph_.aggregated()) {
+            text = describe(schedule_, box.step);
+        } else {
+            text = counted(box.steps, name(box.verb));
+            if (box.verb == Verb::fold)
+                text += fmt::format(" of up to {} operands", box.operands);
+        }
+        return fmt::format("<title>{}</title>", escape(text));
+    }
+
+    void draw(const Box& box) {
+        const double x = layout_.x(box.column) + layout_.column / 2, y = layout_.y(box.lane);
+        if (box.verb == Verb::copy) {
+            const double radius = std::min({0.4 * layout_.column, 0.25 * layout_.lane, 6.0});
+            svg_.add(fmt::format("<circle class=\"box copy {}\" cx=\"{:.1f}\" cy=\"{:.1f}\" "
+                                 "r=\"{:.1f}\">{}</circle>\n",
+                                 rounds_.class_of(box.round), x, y, radius, title_of(box)));
+            return;
+        }
+        const std::string operands = std::to_string(box.operands);
+        const double label = width_of_text(operands) + 5;
+        const double room = std::clamp(label, 0.8 * layout_.column, 1.25 * layout_.column);
+        const double height = std::min(0.72 * layout_.lane, 18.0);
+        double width = std::min(16.0 + 2.0 * std::min(box.operands, 24), room);
+        if (graph_.aggregated())
+            width = std::min(width, 0.7 * layout_.lane);
+        svg_.add(fmt::format("<rect class=\"box fold {}\" x=\"{:.1f}\" y=\"{:.1f}\" "
+                             "width=\"{:.1f}\" height=\"{:.1f}\" rx=\"{:.1f}\">{}</rect>\n",
+                             rounds_.class_of(box.round), x - width / 2, y - height / 2, width,
+                             height, std::min(width, height) * 0.25, title_of(box)));
+        if (graph_.aggregated() || height < 11 || width < label)
+            return;
+        svg_.text(x, y + 3.6, "operands", operands);
+    }
+
+    void notes() {
+        if (graph_.levels() == 0) {
+            svg_.note("Nothing to do: no rank sends, folds or copies.");
+            return;
+        }
+        svg_.note(
+            "What can happen at once lies in one level; a message, a fold or a copy takes one.");
+        svg_.note("Within a level, the messages of a rank leave one after another.");
+        if (graph_.aggregated())
+            note_aggregation();
+    }
+
+    void note_aggregation() {
+        const bool merged = graph_.merged_columns > 1;
+        svg_.note(fmt::format(
+            "Aggregated: {} in {}, {} in {}{}.", counted(graph_.ranks, "rank"),
+            counted(graph_.lanes, "lane"), counted(graph_.messages, "message"),
+            counted(static_cast<std::int64_t>(graph_.arrows.size()), "arrow"),
+            merged ? fmt::format(", {} columns of time in one", graph_.merged_columns) : ""));
+        svg_.note(merged
+                      ? "Left out: which ranks of two lanes exchange a message, and the order of "
+                        "messages in an arrow."
+                      : "Left out: which ranks of two lanes exchange a message.");
+    }
+
+    const Schedule& schedule_;
+    const MessageGraph graph_;
+    const RoundColours rounds_;
+    Layout layout_;
+    const bool thin_;
+    Elements most_ = 0, least_ = INT64_MAX;
+    Svg svg_;
+};
+
+} // namespace
+
+std::string draw(const Schedule& schedule, const DrawOptions& options) {
+    return Drawing(schedule, options).finish();
+}
+
+} // namespace sextant::report

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/schedule/matching.hpp"
+#include "sextant/schedule/program.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace sextant::report {
+
+/// A message, or in an aggregated graph all that pass between two lanes at about one time.
+struct Arrow {
+    int from = 0, to = 0; ///< lanes
+    int column = 0;
+    int level = 0;
+    int round = 0; ///< the first of them
+    std::int64_t messages = 1;
+    Elements elements = 0;
+    StepOfRank send, receive; ///< of the first of them
+};
+
+/// A fold or copy, or in an aggregated graph all of one lane at about one time.
+struct Box {
+    int lane = 0, column = 0, level = 0;
+    Verb verb = Verb::fold;
+    int round = 0;
+    std::int64_t steps = 1;
+    int operands = 0; ///< the most of them
+    StepOfRank step;  ///< the first of them
+};
+
+/// What there is to draw of a schedule: lanes one below another, columns of time side by side.
+///
+/// A level is as many columns wide as one rank sends messages in it: its k-th send of a level lies
+/// in the k-th column. So a pattern in which all send to one rank at once shows.
+struct MessageGraph {
+    int ranks = 0, lanes = 0, ranks_per_lane = 1;
+    int columns = 0, merged_columns = 1; ///< how many columns of time are one here
+    std::vector<int> level_begins;       ///< by level: its first column
+    int rounds = 0;
+
+    std::vector<Arrow> arrows; ///< by column, then lanes
+    std::vector<Box> boxes;
+
+    std::int64_t messages = 0, folds = 0, copies = 0;
+    Elements moved = 0;
+
+    int levels() const { return static_cast<int>(level_begins.size()); }
+    bool aggregated() const { return ranks_per_lane > 1 || merged_columns > 1; }
+};
+
+/// Every message an arrow, every fold and copy a box.
+/// Requires  a schedule that finishes; otherwise throws std::logic_error naming ranks.
+MessageGraph message_graph(const Schedule& schedule);
+
+/// The same with ranks put together in lanes and columns merged, as coarse as it takes for at most
+/// `most_arrows` arrows, as many boxes and `most_lanes` lanes. Few levels stay apart; many may
+/// share a column. Messages within a lane are arrows from it to itself.
+MessageGraph aggregated(const MessageGraph& graph, std::size_t most_arrows, int most_lanes);
+
+} // namespace sextant::report

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/units.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace sextant::report {
+
+/// The image that a run made. `alternative` says what is on it to those who cannot see it.
+struct Picture {
+    std::vector<std::byte> png;
+    std::string alternative, caption;
+};
+
+/// One thing that ran, and why: "algorithm", "radix-k, radices 4,2".
+struct Fact {
+    std::string label, value;
+};
+
+/// A part of a run and how long it took.
+struct Phase {
+    std::string name;
+    Seconds seconds = 0;
+};
+
+/// A drawing from `draw` or `timeline`.
+struct Figure {
+    std::string svg, caption;
+};
+
+/// A line for the shell and what it is good for.
+struct NextStep {
+    std::string sentence, line;
+};
+
+/// What a page tells. Empty parts are left out of it.
+struct Page {
+    std::string title, subtitle;
+    Picture picture;
+    std::vector<Fact> facts;
+    std::vector<Phase> phases;
+    std::vector<Figure> figures;
+    std::vector<NextStep> next_steps;
+};
+
+/// One HTML page that needs nothing else: no script, no network. It suits a phone, a wide screen,
+/// paper, light and dark.
+///
+/// Input     any text: it is escaped. Only `svg` is taken as it is, so it must be ours.
+/// Output    HTML that is also well-formed XML.
+/// Requires  `png` empty or a PNG file, `svg` one svg element, seconds finite and not negative;
+///           otherwise throws std::logic_error.
+/// Deterministic.
+std::string render(const Page& page);
+
+} // namespace sextant::report

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/report/text.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace sextant::report {
+
+namespace {
+
+constexpr std::string_view replacement = "\xEF\xBF\xBD"; // U+FFFD
+
+bool continues(char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+}
+
+struct Character {
+    char32_t code = 0;
+    std::size_t length = 0; ///< in bytes; 0 where the bytes are no UTF-8
+};
+
+Character first_character(std::string_view text) {
+    const auto lead = static_cast<unsigned char>(text[0]);
+    if (lead < 0x80)
+        return {lead, 1};
+    const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    if (lead < 0xC2 || lead > 0xF4 || text.size() < length)
+        return {};
+    char32_t code = lead & (0x7FU >> length);
+    for (std::size_t i = 1; i < length; ++i) {
+        if (!continues(text[i]))
+            return {};
+        code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3FU);
+    }
+    const char32_t smallest = length == 4 ? 0x10000 : length == 3 ? 0x800 : 0x80;
+    const bool valid = code >= smallest && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
+    return valid ? Character{code, length} : Character{};
+}
+
+bool allowed_in_xml(char32_t code) {
+    if (code < 0x20)
+        return code == '\t' || code == '\n' || code == '\r';
+    return (code < 0x7F || code > 0x9F) && code != 0xFFFE && code != 0xFFFF;
+}
+
+} // namespace
+
+std::string escape(std::string_view text) {
+    std::string out;
+    out.reserve(text.size());
+    while (!text.empty()) {
+        const Character next = first_character(text);
+        const std::size_t length = next.length > 0 ? next.length : 1;
+        if (next.length == 0 || !allowed_in_xml(next.code))
+            out += replacement;
+        else if (next.code == '<')
+            out += "&lt;";
+        else if (next.code == '>')
+            out += "&gt;";
+        else if (next.code == '&')
+            out += "&amp;";
+        else if (next.code == '"')
+            out += "&quot;";
+        else if (next.code == '\'')
+            out += "&#39;";
+        else
+            out += text.substr(0, length);
+        text.remove_prefix(length);
+    }
+    return out;
+}
+
+std::string shortened(std::string_view text, std::size_t characters) {
+    std::size_t seen = 0, cut = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (continues(text[i]))
+            continue;
+        if (seen + 1 == characters)
+            cut = i;
+        if (++seen > characters)
+            return std::string(text.substr(0, cut)) + "…";
+    }
+    return std::string(text);
+}
+
+std::string grouped(std::int64_t number) {
+    std::string digits = std::to_string(number);
+    const std::size_t sign = number < 0 ? 1 : 0;
+    for (std::size_t i = digits.size(); i > sign + 3;)
+        digits.insert(i -= 3, 1, ',');
+    return digits;
+}
+
+std::string counted(std::int64_t number, std::string_view thing) {
+    std::string plural(thing);
+    const bool hisses = !thing.empty() && (thing.back() == 's' || thing.back() == 'x');
+    if (thing.ends_with("py"))
+        plural.back() = 'i', plural += "es";
+    else
+        plural += hisses ? "es" : "s";
+    return fmt::format("{} {}", grouped(number), number == 1 ? thing : plural);
+}
+
+std::string to_text(Seconds duration) {
+    if (duration == 0)
+        return "0 s";
+    const double size = std::abs(duration);
+    const bool milliseconds = size < 0.9995, microseconds = size < 0.9995e-3,
+               nanoseconds = size < 0.9995e-6;
+    const double scale = nanoseconds ? 1e9 : microseconds ? 1e6 : milliseconds ? 1e3 : 1;
+    const char* unit = nanoseconds ? "ns" : microseconds ? "µs" : milliseconds ? "ms" : "s";
+    const double shown = size * scale;
+    const int decimals = shown < 9.995 ? 2 : shown < 99.95 ? 1 : 0;
+    return fmt::format("{:.{}f} {}", duration * scale, decimals, unit);
+}
+
+std::string base64(std::span<const std::byte> bytes) {
+    constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string out;
+    out.reserve((bytes.size() + 2) / 3 * 4);
+    for (std::size_t i = 0; i < bytes.size(); i += 3) {
+        std::uint32_t group = 0;
+        for (std::size_t k = 0; k < 3; ++k) {
+            group = group << 8 |
+                    (i + k < bytes.size() ? std::to_integer<std::uint32_t>(bytes[i + k]) : 0);
+        }
+        for (std::size_t k = 0; k < 4; ++k) {
+            out += i + k <= bytes.size() ? digits[group >> (18 - 6 * k) & 63] : '=';
+        }
+    }
+    return out;
+}
+
+} // namespace sextant::report

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/report/timeline.hpp"
+
+#include "sextant/report/bars.hpp"
+#include "sextant/report/svg.hpp"
+#include "sextant/report/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace sextant::report {
+
+namespace {
+
+constexpr int most_lanes = 256;
+constexpr double left = 76, right = 28, plot = 1000;
+
+constexpr Activity activities[] = {Activity::send, Activity::receive, Activity::fold,
+                                   Activity::copy, Activity::wait};
+
+/// The time between ticks: 1, 2 or 5 times a power of ten, for four to ten ticks.
+Seconds tick_of(Seconds duration) {
+    const double power = std::pow(10.0, std::floor(std::log10(duration / 4)));
+    for (double step : {5.0, 2.0}) {
+        if (duration / (step * power) >= 4)
+            return step * power;
+    }
+    return power;
+}
+
+/// Where lanes and times lie.
+struct Layout {
+    Layout(const Bars& bars, int ranks) : lanes(std::min(ranks, most_lanes)) {
+        const double most = lanes <= 8 ? 40 : lanes <= 16 ? 30 : lanes <= 64 ? 14 : 6;
+        work = lanes <= 16 ? 12 : lanes <= 64 ? 7 : 4;
+        gap = lanes <= 16 ? 12 : lanes <= 64 ? 6 : 3;
+        row = std::min(most / bars.rows, 8.0);
+        messages = row * bars.rows;
+        scale = bars.duration > 0 ? plot / bars.duration : 0;
+    }
+    double lane() const { return messages + work + gap; }
+    double x(Seconds time) const { return left + time * scale; }
+    /// Between the messages of a rank and its work.
+    double y(int rank) const { return top + rank * lane() + gap / 2 + messages; }
+    double bottom() const { return top + lanes * lane(); }
+
+    int lanes;
+    double row, messages, work, gap; ///< heights
+    double scale, top = 0;
+};
+
+/// Draws one trace.
+class Chart {
+  public:
+    Chart(const Trace& trace, int ranks, const TimelineOptions& options)
+        : ranks_(ranks),
+          events_(static_cast<std::int64_t>(trace.events.size())),
+          bars_(bars(trace, ranks, static_cast<std::size_t>(std::max(options.most_drawn, 0)))),
+          layout_(bars_, ranks),
+          svg_(options.title, options.subtitle, left + plot + right) {
+        for (const Event& event : trace.events) {
+            const auto i = static_cast<std::size_t>(event.activity);
+            ++count_[i];
+            spent_[i] += event.end - event.begin;
+        }
+    }
+
+    std::string finish() {
+        styles();
+        svg_.figures({{to_text(bars_.duration), "in all"},
+                      {grouped(ranks_), ranks_ == 1 ? "rank" : "ranks"},
+                      {grouped(events_), events_ == 1 ? "event" : "events"}});
+        legend();
+        svg_.skip(8);
+        layout_.top = svg_.bottom();
+        lanes();
+        axis();
+        for (const Bar& bar : bars_.messages) {
+            const double y = layout_.y(bar.event.rank) - 1 - (bar.row + 1) * layout_.row;
+            draw(bar, y, layout_.row * 0.86);
+        }
+        for (const Bar& bar : bars_.work)
+            draw(bar, layout_.y(bar.event.rank) + 1, layout_.work);
+        svg_.skip(layout_.bottom() - layout_.top + 30);
+        notes();
+        return svg_.finish();
+    }
+
+  private:
+    void styles() {
+        svg_.colour(".band", "fill", {"#f4f6f8", "#1c2027"});
+        svg_.colour(".lane", "stroke", {"#d5dae0", "#363d47"});
+        svg_.colour(".tick", "stroke", {"#e1e5ea", "#2c333c"});
+        svg_.colour(".send", "fill", colour_of_hue(255));
+        svg_.colour(".receive", "fill", colour_of_hue(185));
+        svg_.colour(".fold", "fill", colour_of_hue(50));
+        svg_.colour(".copy", "fill", colour_of_hue(340));
+        svg_.colour(".wait", "fill", {"#d2d8df", "#3a424d"});
+        svg_.style(".event:hover", "opacity:.65");
+    }
+
+    /// Messages overlap, so they are counted; a rank does one piece of work at a time, so its share
+    /// of the time is told.
+    void legend() {
+        const double whole = bars_.duration * ranks_;
+        std::vector<LegendEntry> entries;
+        for (Activity activity : activities) {
+            const auto i = static_cast<std::size_t>(activity);
+            if (count_[i] == 0)
+                continue;
+            const bool message = activity == Activity::send || activity == Activity::receive;
+            std::string label(name(activity));
+            if (message)
+                label += fmt::format(" {}", grouped(count_[i]));
+            else if (whole > 0)
+                label += fmt::format(" {:.1f} %", 100 * spent_[i] / whole);
+            entries.push_back({fmt::format("<rect class=\"{}\" x=\"0\" y=\"1\" width=\"18\" "
+                                           "height=\"10\" rx=\"2\"/>",
+                                           name(activity)),
+                               label});
+        }
+        if (!entries.empty())
+            svg_.legend(entries);
+    }
+
+    void axis() {
+        if (bars_.duration <= 0)
+            return;
+        const Seconds tick = tick_of(bars_.duration);
+        const bool milliseconds = bars_.duration < 1, microseconds = bars_.duration < 1e-3,
+                   nanoseconds = bars_.duration < 1e-6;
+        const double scale = nanoseconds ? 1e9 : microseconds ? 1e6 : milliseconds ? 1e3 : 1;
+        const char* unit = nanoseconds ? "ns" : microseconds ? "µs" : milliseconds ? "ms" : "s";
+        const int decimals =
+            std::max(0, -static_cast<int>(std::floor(std::log10(tick * scale) + 1e-9)));
+        for (int i = 0; i * tick <= bars_.duration * (1 + 1e-9); ++i) {
+            const double x = layout_.x(i * tick);
+            svg_.line(x, layout_.top, x, layout_.bottom(), "tick");
+            svg_.text(x, layout_.bottom() + 15, "quiet middle",
+                      fmt::format("{:.{}f}", i * tick * scale, decimals));
+        }
+        svg_.text(left - 12, layout_.bottom() + 15, "quiet end", fmt::format("time, {}", unit));
+    }
+
+    void lanes() {
+        int labelled = -100;
+        for (int rank = 0; rank < layout_.lanes; ++rank) {
+            const double y = layout_.y(rank), top = layout_.top + rank * layout_.lane();
+            if (rank % 2 == 0)
+                svg_.rectangle(left, top, plot, layout_.lane(), "band");
+            svg_.line(left, y, left + plot, y, "lane");
+            if ((rank - labelled) * layout_.lane() < 13)
+                continue;
+            labelled = rank;
+            svg_.text(left - 12, top + layout_.lane() / 2 + 4, "end", fmt::format("rank {}", rank));
+        }
+    }
+
+    static std::string title_of(const Bar& bar) {
+        const Event& event = bar.event;
+        std::string text = fmt::format("rank {}", event.rank);
+        if (bar.events > 1) {
+            text += fmt::format(": {}", counted(bar.events, name(event.activity)));
+        } else {
+            if (event.step >= 0)
+                text += fmt::format(", step {}", event.step);
+            text += fmt::format(": {}", name(event.activity));
+            if (event.activity == Activity::send)
+                text += fmt::format(" to rank {}", event.peer);
+            if (event.activity == Activity::receive)
+                text += fmt::format(" from rank {}", event.peer);
+            if (event.activity != Activity::wait)
+                text += fmt::format(", round {}", event.round);
+        }
+        if (event.activity != Activity::wait)
+            text += fmt::format(", {}", counted(event.elements, "element"));
+        return text + fmt::format("\n{} from {} to {}", to_text(event.end - event.begin),
+                                  to_text(event.begin), to_text(event.end));
+    }
+
+    void draw(const Bar& bar, double y, double height) {
+        if (bar.event.rank >= layout_.lanes)
+            return;
+        const double x = layout_.x(bar.event.begin);
+        const double width = std::max(layout_.x(bar.event.end) - x, 0.5);
+        svg_.add(fmt::format("<rect class=\"event {}\" x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" "
+                             "height=\"{:.2f}\" rx=\"{:.1f}\"><title>{}</title></rect>\n",
+                             name(bar.event.activity), x, y, width, height,
+                             std::min({1.5, width / 4, height / 4}), escape(title_of(bar))));
+    }
+
+    void notes() {
+        svg_.note(events_ == 0 ? "No events were recorded."
+                               : "Above each line: messages on their way. Below: work, and waiting "
+                                 "with nothing else to do.");
+        if (bars_.pause > 0) {
+            const auto drawn = static_cast<std::int64_t>(bars_.messages.size() + bars_.work.size());
+            svg_.note(fmt::format(
+                "Aggregated: {} in {}. Left out: pauses of up to {} between events "
+                "of a kind.",
+                counted(events_, "event"), counted(drawn, "bar"), to_text(bars_.pause)));
+        }
+        if (ranks_ <= layout_.lanes)
+            return;
+        svg_.note(fmt::format("Left out: ranks {} to {}.", layout_.lanes, ranks_ - 1));
+    }
+
+    const int ranks_;
+    const std::int64_t events_;
+    const Bars bars_;
+    Layout layout_;
+    std::array<std::int64_t, std::size(activities)> count_{};
+    std::array<Seconds, std::size(activities)> spent_{};
+    Svg svg_;
+};
+
+} // namespace
+
+std::string timeline(const Trace& trace, int ranks, const TimelineOptions& options) {
+    return Chart(trace, ranks, options).finish();
+}
+
+} // namespace sextant::report
