@@ -199,7 +199,10 @@ void Execution::Runner::begin() {
     failed_step_ = Walk::none;
     failed_peer_ = -1;
     trace_.events.clear();
-    if (options_.trace) start_ = Clock::now();
+    if (options_.trace) {
+        start_ = Clock::now();
+        trace_.origin = std::chrono::duration<double>(start_.time_since_epoch()).count();
+    }
     exchange_->begin();
 }
 

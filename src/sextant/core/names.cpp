@@ -27,6 +27,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return above[b.size()];
 }
 
+void append(std::string& list, std::string_view name) {
+    if (!list.empty()) list.append(", ");
+    list.append(name);
+}
+
 } // namespace
 
 std::string unknown_name(std::string_view kind, std::string_view wanted,
@@ -35,11 +40,13 @@ std::string unknown_name(std::string_view kind, std::string_view wanted,
     for (std::string_view name : names) {
         const bool alike = edit_distance(wanted, name) <= std::max<std::size_t>(2, name.size() / 3) ||
                            (wanted.size() > 2 && name.find(wanted) != name.npos);
-        if (alike) near += (near.empty() ? "" : ", ") + std::string(name);
-        all += (all.empty() ? "" : ", ") + std::string(name);
+        if (alike) append(near, name);
+        append(all, name);
     }
-    std::string message = "unknown " + std::string(kind) + " '" + std::string(wanted) + "'; ";
-    return message + (near.empty() ? "known are " + all : "did you mean " + near + "?");
+    std::string message = "unknown ";
+    message.append(kind).append(" '").append(wanted).append("'; ");
+    return near.empty() ? message.append("known are ").append(all)
+                        : message.append("did you mean ").append(near).append("?");
 }
 
 } // namespace sextant

@@ -14,10 +14,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <thread>
+#include <optional>
+#include <sstream>
 
 namespace sextant::operation {
 
@@ -35,6 +38,23 @@ Share share_of(std::size_t images, int rank, int ranks) {
         return images * static_cast<std::size_t>(r) / static_cast<std::size_t>(ranks);
     };
     return {cut(rank), cut(rank + 1)};
+}
+
+/// "render=2.5,build=40" as phases.
+std::vector<CompositeSummary::Phase> phases_before(const std::string& text) {
+    std::vector<CompositeSummary::Phase> phases;
+    std::istringstream parts(text);
+    for (std::string part; std::getline(parts, part, ',');) {
+        const std::size_t equals = part.find('=');
+        char* end = nullptr;
+        const double seconds =
+            equals == std::string::npos ? -1 : std::strtod(part.c_str() + equals + 1, &end);
+        if (!(seconds >= 0) || *end != '\0' || equals == 0) {
+            throw InvalidTask(fmt::format("--before {}: expected NAME=SECONDS,...", text));
+        }
+        phases.push_back({part.substr(0, equals), seconds});
+    }
+    return phases;
 }
 
 CompositeOptions options_from(const Values& values, const ElementFormat& element) {
@@ -58,6 +78,7 @@ class CompositeRun {
           progress_(communicator_.rank() == 0) {}
 
     void run() {
+        agree(communicator_, [&] { summary_.phases = phases_before(values_.text("before")); });
         phase("read", [&] { read(); });
         gather_oddities();
         phase("plan", [&] { plan(); });
@@ -125,20 +146,29 @@ class CompositeRun {
         compositor_.emplace(communicator_, inputs_.header.shape, layers_, options_);
     }
 
+    /// All ranks' events on one time axis. Threads have one clock; processes may be on several hosts,
+    /// so each counts from its own start.
     void gather_trace() {
         if (!options_.trace) return;
-        const auto& own = compositor_->trace().events;
-        const std::vector<int> counts = communicator_.all_gather(static_cast<int>(own.size()));
+        const Trace& own = compositor_->trace();
+        const std::vector<Seconds> origins = communicator_.all_gather(own.origin);
+        const Seconds origin = *std::min_element(origins.begin(), origins.end());
+        const std::vector<int> counts =
+            communicator_.all_gather(static_cast<int>(own.events.size()));
         const int most = *std::max_element(counts.begin(), counts.end());
         for (int i = 0; i < most; ++i) {
-            const bool mine = i < static_cast<int>(own.size());
-            const auto all = communicator_.all_gather(mine ? own[static_cast<std::size_t>(i)] : Event{});
+            const auto index = static_cast<std::size_t>(i);
+            const auto all =
+                communicator_.all_gather(index < own.events.size() ? own.events[index] : Event{});
             for (std::size_t r = 0; r < all.size(); ++r) {
-                if (i < counts[r]) summary_.trace.events.push_back(all[r]);
+                if (i >= counts[r]) continue;
+                Event event = all[r];
+                const Seconds late = communicator_.shares_memory() ? origins[r] - origin : 0;
+                event.begin += late;
+                event.end += late;
+                summary_.trace.events.push_back(event);
+                summary_.trace.duration = std::max(summary_.trace.duration, event.end);
             }
-        }
-        for (const Seconds duration : communicator_.all_gather(compositor_->trace().duration)) {
-            summary_.trace.duration = std::max(summary_.trace.duration, duration);
         }
     }
 
@@ -233,7 +263,8 @@ Operation composite_operation() {
              {"association", Type::choice, "HOW", "in-order", "how operands are bracketed", 0, false,
               false, {"in-order", "by-arrival"}},
              {"json", Type::file, "FILE", "", "write what ran as JSON; - for standard output"},
-             {"report", Type::file, "FILE", "", "write a page that shows the run (HTML)"}},
+             {"report", Type::file, "FILE", "", "write a page that shows the run (HTML)"},
+             {"before", Type::text, "NAME=S,...", "", "for the report: earlier phases, seconds"}},
             run_composite};
 }
 

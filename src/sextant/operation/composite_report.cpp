@@ -86,8 +86,11 @@ std::string to_page(const CompositeSummary& summary, const Image& picture) {
     report::Page page;
     page.title = "Sextant: " + summary.output;
     page.subtitle = images_on_ranks(summary);
-    page.picture = format::encode_png(picture);
-    page.caption = summary.output;
+    const std::string png = format::encode_png(picture);
+    const auto* bytes = reinterpret_cast<const std::byte*>(png.data());
+    page.picture = {{bytes, bytes + png.size()},
+                    fmt::format("{} images blended into one", summary.inputs.size()),
+                    summary.output};
     page.facts = {{"Images", images_on_ranks(summary)},
                   {"Algorithm", summary.plan.text()},
                   {"Why", summary.plan.reason},
@@ -98,15 +101,17 @@ std::string to_page(const CompositeSummary& summary, const Image& picture) {
     for (const auto& phase : summary.phases) page.phases.push_back({phase.name, phase.seconds});
     constexpr int most_drawn = 64;
     if (summary.task.ranks <= most_drawn) {
-        page.figures.push_back({report::draw(schedule_of(summary), {summary.plan.text(), ""}),
+        report::DrawOptions drawing;
+        drawing.title = summary.plan.text();
+        page.figures.push_back({report::draw(schedule_of(summary), drawing),
                                 "The schedule: who sends what to whom."});
-        page.figures.push_back({report::timeline(summary.trace, summary.ranks),
-                                "What each rank did, measured."});
+        page.figures.push_back(
+            {report::timeline(summary.trace, summary.ranks), "What each rank did, measured."});
     }
     page.next_steps = {
-        {"Your own images, front to back:", "sextant composite front.exr middle.exr back.exr -o frame.exr"},
-        {"On several processes:", "mpirun -n 4 sextant composite part*.exr -o frame.exr"},
-        {"Everything it can do:", "sextant composite --help"}};
+        {"Your own images, front to back", "sextant composite front.exr middle.exr back.exr -o frame.exr"},
+        {"On several processes", "mpirun -n 4 sextant composite part*.exr -o frame.exr"},
+        {"Everything it can do", "sextant composite --help"}};
     return report::render(page);
 }
 

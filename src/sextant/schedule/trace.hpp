@@ -35,6 +35,7 @@ struct Event {
 struct Trace {
     std::vector<Event> events;
     Seconds duration = 0;
+    Seconds origin = 0; ///< when the run started, on the clock of its host
 };
 
 } // namespace sextant
