@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-// Images by formula, their serial composite, and compositing on any communicator: what the tests over
-// threads and over MPI share.
+// Images by formula, their serial composite, and compositing on any communicator: what the tests
+// over threads and over MPI share.
 namespace sextant::test {
 
 inline float unit(std::uint64_t x) {
@@ -35,7 +35,8 @@ inline std::vector<RgbaF32> layers(int first, int count, Elements elements) {
     std::vector<RgbaF32> pixels;
     pixels.reserve(static_cast<std::size_t>(count * elements));
     for (int layer = first; layer < first + count; ++layer) {
-        for (Elements i = 0; i < elements; ++i) pixels.push_back(pixel(layer, i));
+        for (Elements i = 0; i < elements; ++i)
+            pixels.push_back(pixel(layer, i));
     }
     return pixels;
 }
@@ -67,7 +68,8 @@ inline float difference(const std::vector<RgbaF32>& a, const std::vector<RgbaF32
 }
 
 /// How far a result may be from the serial fold: nothing where operands meet unfolded and in order.
-inline float tolerance(const compositing::Algorithm& algorithm, Association association, int count) {
+inline float tolerance(const compositing::Algorithm& algorithm, Association association,
+                       int count) {
     const bool same_bits = (algorithm.name == "direct-send" || algorithm.name == "shift-based") &&
                            association == Association::in_order;
     return same_bits ? 0 : static_cast<float>(count) * 0x1p-23f;
@@ -84,7 +86,8 @@ inline int first_layer(const compositing::Task& task, int rank) {
 
 inline int layers_of(const compositing::Task& task, int rank) {
     for (int i = 0; i < task.positions(); ++i) {
-        if (task.order[static_cast<std::size_t>(i)] == rank) return task.layers_at(i);
+        if (task.order[static_cast<std::size_t>(i)] == rank)
+            return task.layers_at(i);
     }
     return 0;
 }
@@ -109,7 +112,8 @@ inline std::vector<RgbaF32> composite(const Communicator& communicator,
         execution.run();
         const auto bytes = execution.result();
         part.resize(bytes.size() / sizeof(RgbaF32));
-        if (!bytes.empty()) std::memcpy(part.data(), bytes.data(), bytes.size());
+        if (!bytes.empty())
+            std::memcpy(part.data(), bytes.data(), bytes.size());
     }
     return part;
 }

@@ -1,0 +1,93 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Bad input is normal input: one clear line, the right exit code, nothing left behind, no hang.
+set -u
+folder=$(mktemp -d)
+trap 'umount "$folder/full" 2>/dev/null; rm -rf "$folder"' EXIT
+data=$(dirname "$SAMPLE")
+failed=0
+
+# refuses CODE PATTERN COMMAND...: the command must end with CODE and one line that matches PATTERN,
+# and leave no output.
+refuses() {
+    code=$1 pattern=$2
+    shift 2
+    said=$(timeout 60 "$@" 2>&1 >/dev/null)
+    got=$?
+    ours=$(printf '%s\n' "$said" | grep -c '^sextant: ')
+    if [ $got != "$code" ] || [ "$ours" != 1 ] || ! printf '%s\n' "$said" | grep -Eq -- "$pattern"; then
+        echo "FAILED: $*"
+        echo "  exit code $got, expected $code; expected a line with: $pattern"
+        printf '%s\n' "$said" | sed 's/^/  | /' | head -n 12
+        failed=1
+    else
+        printf '%s\n' "$said" | grep '^sextant: '
+    fi
+    for left in "$folder"/out* "$folder"/.out*; do
+        [ -e "$left" ] && { echo "FAILED: left behind: $left"; failed=1; rm -rf "$left"; }
+    done
+}
+out=$folder/out.exr
+composite="$SEXTANT composite"
+
+# Usage.
+refuses 2 "unknown compositing algorithm 'radixk'; did you mean radix-k" $composite "$SAMPLE" -o $out --algorithm radixk
+refuses 2 "radices 3,2 multiply to 6, but 8" $composite "$SAMPLE" -o $out --algorithm radix-k --radices 3,2
+refuses 2 "radices 4,x: expected a whole number" $composite "$SAMPLE" -o $out --radices 4,x
+refuses 2 "binary-swap does not take 5 .*power of two" $composite "$SAMPLE" -o $out --algorithm binary-swap --ranks 5
+refuses 2 "direct-send takes no radices" $composite "$SAMPLE" -o $out --algorithm direct-send --radices 4,2
+refuses 2 "unknown operator 'ovr'; did you mean over" $composite "$SAMPLE" -o $out --operator ovr
+refuses 2 "order names 2 of 8" $composite "$SAMPLE" -o $out --order 0,1
+refuses 2 "order names image 9: expected 0 to 7" $composite "$SAMPLE" -o $out --order 0,1,2,3,4,5,6,9
+refuses 2 "order names image 1 twice" $composite "$SAMPLE" -o $out --order 0,1,1,3,4,5,6,7
+refuses 2 "background mauve: expected white" $composite "$SAMPLE" -o $out --background mauve
+refuses 2 "ranks 0: expected 1 to" $composite "$SAMPLE" -o $out --ranks 0
+refuses 2 "association.*did you mean in-order" $composite "$SAMPLE" -o $out --association in-orde
+refuses 2 "output" $composite "$SAMPLE"
+refuses 2 "bogus" $composite "$SAMPLE" -o $out --bogus
+
+# Files.
+refuses 1 "missing.exr" $composite "$folder/missing.exr" -o $out
+refuses 1 "out.xyz.*\.exr" $composite "$SAMPLE" -o "$folder/out.xyz"
+cp -r "$data" "$folder/data"
+partial=$folder/data/partial_3.rgba32f.zst
+head -c 30000 "$data/partial_3.rgba32f.zst" >"$partial"
+refuses 1 "partial_3.rgba32f.zst" $composite "$folder/data/manifest.json" -o $out
+rm "$partial"
+refuses 1 "partial_3" $composite "$folder/data/manifest.json" -o $out
+echo '{"size": [512' >"$folder/data/manifest.json"
+refuses 1 "manifest.json" $composite "$folder/data/manifest.json" -o $out
+"$SEXTANT" composite "$SAMPLE" -o "$folder/good.exr" >/dev/null || failed=1
+head -c 2000 "$folder/good.exr" >"$folder/cut.exr"
+refuses 1 "cut.exr" $composite "$folder/good.exr" "$folder/cut.exr" -o $out
+refuses 1 "good.exr: has no depth" $composite "$folder/good.exr" -o $out --operator nearest
+refuses 1 "nowhere" $composite "$SAMPLE" -o "$folder/nowhere/out.exr"
+
+# A full disk leaves neither a partial file nor harm to what was there.
+mkdir "$folder/full"
+if mount -t tmpfs -o size=64k tmpfs "$folder/full" 2>/dev/null; then
+    refuses 1 "full/out.exr.*[Nn]o space" $composite "$SAMPLE" -o "$folder/full/out.exr"
+    [ -z "$(ls -A "$folder/full")" ] || { echo "FAILED: left on the full disk"; failed=1; }
+fi
+if [ "$(id -u)" != 0 ]; then
+    mkdir "$folder/locked" && chmod 555 "$folder/locked"
+    refuses 1 "locked/out.exr" $composite "$SAMPLE" -o "$folder/locked/out.exr"
+fi
+
+# The launcher of another MPI.
+if [ -n "${MPIRUN:-}" ]; then
+    case $($MPIRUN --version 2>&1) in
+    *"Open MPI"* | *OpenRTE*)
+        refuses 2 "MPICH's mpirun.*built with Open MPI" env PMI_FD=3 PMI_SIZE=2 PMI_RANK=0 $composite "$SAMPLE" -o $out ;;
+    esac
+    refuses 2 "2 tasks with no MPI to join them" env SLURM_STEP_ID=0 SLURM_PROCID=0 SLURM_NTASKS=2 $composite "$SAMPLE" -o $out
+    # Under the launcher too: one line from us, all end, nothing hangs.
+    refuses 1 "cut.exr" $MPIRUN -n 3 $composite "$folder/good.exr" "$folder/good.exr" "$folder/cut.exr" -o $out
+    refuses 2 "radices 3,2 multiply to 6" $MPIRUN -n 3 $composite "$SAMPLE" -o $out --algorithm radix-k --radices 3,2
+    refuses 1 "nowhere" $MPIRUN -n 2 $composite "$SAMPLE" -o "$folder/nowhere/out.exr"
+    refuses 2 "ranks 5 under a launcher that started 2" $MPIRUN -n 2 $composite "$SAMPLE" -o $out --ranks 5
+fi
+
+# Odd pixels are used, and counted aloud.
+"$SEXTANT" composite "$folder/good.exr" "$folder/good.exr" -o "$folder/fine.png" >/dev/null || failed=1
+exit $failed

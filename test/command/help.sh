@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Every help fits a screen of 80 x 24 or little more, and has an example.
+set -eu
+for command in composite list prove draw doctor; do
+    help=$("$SEXTANT" $command --help)
+    lines=$(printf '%s\n' "$help" | wc -l)
+    [ "$lines" -le 30 ] || { echo "FAILED: $command --help has $lines lines"; exit 1; }
+    printf '%s\n' "$help" | grep -q "  .*sextant $command" || { echo "FAILED: $command has no example"; exit 1; }
+    wide=$(printf '%s\n' "$help" | awk 'length > 100' | head -n 1)
+    [ -z "$wide" ] || { echo "FAILED: $command --help is wide: $wide"; exit 1; }
+done
+"$SEXTANT" --help | grep -q composite
+"$SEXTANT" --version | grep -Eq '^sextant [0-9]+\.[0-9]+\.[0-9]+$'
+"$SEXTANT" list --json | grep -q radix-k
+"$SEXTANT" doctor || [ $? = 1 ]
+"$SEXTANT" draw compositing --algorithm radix-k --radices 4,2 --ranks 8 -o - | grep -q '<svg'

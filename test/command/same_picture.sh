@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The same bits from the serial fold, from threads and from processes, however many.
+set -eu
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+"$SERIAL_FOLD" "$SAMPLE" "$folder/serial.exr"
+same() {
+    cmp "$folder/serial.exr" "$1" || { echo "FAILED: $2 differs from the serial fold"; exit 1; }
+    echo "same bits: $2"
+    rm -f "$1"
+}
+for algorithm in direct-send shift-based; do
+    for ranks in 1 2 3 5 8; do
+        "$SEXTANT" composite "$SAMPLE" -o "$folder/threads.exr" --algorithm $algorithm --ranks $ranks >/dev/null
+        same "$folder/threads.exr" "$algorithm, $ranks threads"
+    done
+    [ -n "${MPIRUN:-}" ] || continue
+    for ranks in 2 3 5; do
+        $MPIRUN -n $ranks "$SEXTANT" composite "$SAMPLE" -o "$folder/mpi.exr" --algorithm $algorithm >/dev/null
+        same "$folder/mpi.exr" "$algorithm, $ranks processes"
+    done
+done
+"$SEXTANT" composite "$SAMPLE" -o "$folder/auto.exr" >/dev/null
+same "$folder/auto.exr" "auto, one thread an image"

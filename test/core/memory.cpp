@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/memory.hpp"
+
+#include "sextant/core/image.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+namespace sextant {
+namespace {
+
+constexpr Bytes huge_page = Bytes{2} << 20;
+
+bool all_zero(const Memory& memory) {
+    const auto bytes = memory.bytes();
+    return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
+std::uintptr_t address(const Memory& memory) {
+    return reinterpret_cast<std::uintptr_t>(memory.data());
+}
+
+TEST(Memory, is_zeroed_aligned_and_writable_at_every_size_around_a_boundary) {
+    for (Bytes size : {Bytes{1}, Bytes{63}, Bytes{64}, Bytes{65}, Bytes{4097}, huge_page - 1,
+                       huge_page, huge_page + 1, 3 * huge_page, 3 * huge_page + 5}) {
+        Memory memory(size);
+        ASSERT_EQ(memory.size(), size);
+        ASSERT_EQ(memory.bytes().size(), static_cast<std::size_t>(size));
+        EXPECT_EQ(address(memory) % 64, 0u) << size;
+        EXPECT_TRUE(all_zero(memory)) << size;
+        std::fill(memory.bytes().begin(), memory.bytes().end(), std::byte{7});
+        EXPECT_EQ(std::as_const(memory).bytes().back(), std::byte{7});
+    }
+}
+
+TEST(Memory, from_two_mebibytes_on_begins_at_a_huge_page) {
+    for (int trial = 0; trial < 8; ++trial) {
+        const Memory memory(huge_page + trial * 4096);
+        EXPECT_EQ(address(memory) % static_cast<std::uintptr_t>(huge_page), 0u);
+    }
+}
+
+TEST(Memory, of_no_bytes_holds_nothing) {
+    EXPECT_EQ(Memory().size(), 0);
+    EXPECT_TRUE(Memory().bytes().empty());
+    EXPECT_EQ(Memory(0).size(), 0);
+    EXPECT_TRUE(Memory(0).bytes().empty());
+}
+
+TEST(Memory, moves_and_does_not_copy) {
+    static_assert(!std::is_copy_constructible_v<Memory> && !std::is_copy_assignable_v<Memory>);
+    static_assert(std::is_nothrow_move_constructible_v<Memory>);
+    for (Bytes size : {Bytes{100}, huge_page + 100}) {
+        Memory first(size);
+        first.bytes()[99] = std::byte{42};
+        const auto where = address(first);
+        Memory second(std::move(first));
+        EXPECT_EQ(address(second), where);
+        Memory third(17);
+        third = std::move(second);
+        EXPECT_EQ(address(third), where);
+        EXPECT_EQ(third.size(), size);
+        EXPECT_EQ(third.bytes()[99], std::byte{42});
+    }
+}
+
+TEST(Memory, survives_being_moved_onto_itself) {
+    Memory memory(100);
+    memory.bytes()[3] = std::byte{5};
+    Memory& same = memory;
+    memory = std::move(same);
+    EXPECT_EQ(memory.size(), 100);
+    EXPECT_EQ(memory.bytes()[3], std::byte{5});
+}
+
+TEST(Memory, that_cannot_be_had_is_an_allocation_error) {
+    EXPECT_THROW(Memory(Bytes{1} << 60), std::bad_alloc);
+}
+
+TEST(Image, starts_transparent_and_is_read_as_what_it_holds) {
+    Image image({3, 5}, rgba_f32);
+    EXPECT_EQ(image.shape().elements(), 15);
+    EXPECT_EQ(image.element(), rgba_f32);
+    EXPECT_EQ(image.bytes().size(), 15 * sizeof(RgbaF32));
+    ASSERT_EQ(image.pixels<RgbaF32>().size(), 15u);
+    EXPECT_EQ(image.pixels<RgbaF32>()[14], RgbaF32{});
+    image.pixels<RgbaF32>()[14] = {1, 2, 3, 4};
+    EXPECT_EQ(std::as_const(image).pixels<RgbaF32>()[14], (RgbaF32{1, 2, 3, 4}));
+}
+
+TEST(Image, read_as_another_type_is_an_error_of_ours) {
+    Image image({2, 2}, rgba_f32);
+    EXPECT_THROW(image.pixels<RgbaDepthF32>(), std::logic_error);
+    EXPECT_THROW(std::as_const(image).pixels<float>(), std::logic_error);
+}
+
+TEST(Image, may_have_no_pixels) {
+    Image image({0, 7}, rgba_depth_f32);
+    EXPECT_TRUE(image.bytes().empty());
+    EXPECT_TRUE(image.pixels<RgbaDepthF32>().empty());
+}
+
+TEST(ElementFormat, has_no_padding) {
+    EXPECT_EQ(rgba_f32.size, 16);
+    EXPECT_EQ(rgba_depth_f32.size, 20);
+}
+
+} // namespace
+} // namespace sextant

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/names.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const std::vector<std::string_view> names = {"direct-send", "radix-k", "binary-swap",
+                                             "shift-based"};
+
+std::string asked_for(std::string_view wanted) {
+    return unknown_name("algorithm", wanted, names);
+}
+
+TEST(UnknownName, suggests_what_is_near) {
+    EXPECT_EQ(asked_for("radixk"), "unknown algorithm 'radixk'; did you mean radix-k?");
+    EXPECT_EQ(asked_for("Radix-K"), "unknown algorithm 'Radix-K'; did you mean radix-k?");
+    EXPECT_THAT(asked_for("direct_send"), HasSubstr("did you mean direct-send?"));
+    EXPECT_THAT(asked_for("bianry-swap"), HasSubstr("did you mean binary-swap?"));
+    EXPECT_THAT(asked_for("shiftbased"), HasSubstr("did you mean shift-based?"));
+}
+
+TEST(UnknownName, suggests_names_that_contain_what_was_asked_for) {
+    EXPECT_THAT(asked_for("swap"), HasSubstr("did you mean binary-swap?"));
+    EXPECT_THAT(asked_for("radix"), HasSubstr("did you mean radix-k?"));
+}
+
+TEST(UnknownName, counts_two_swapped_letters_as_one_change) {
+    const std::vector<std::string_view> one = {"over"};
+    EXPECT_EQ(unknown_name("operator", "voer", one), "unknown operator 'voer'; did you mean over?");
+    EXPECT_EQ(unknown_name("operator", "voref", one), "unknown operator 'voref'; known are over");
+}
+
+TEST(UnknownName, lists_all_names_where_none_is_near) {
+    EXPECT_EQ(asked_for("gaussian"),
+              "unknown algorithm 'gaussian'; known are direct-send, radix-k, "
+              "binary-swap, shift-based");
+    EXPECT_THAT(asked_for(""), HasSubstr("known are direct-send"));
+}
+
+TEST(UnknownName, takes_an_empty_catalogue) {
+    EXPECT_THAT(unknown_name("algorithm", "radix-k", {}), HasSubstr("unknown algorithm 'radix-k'"));
+}
+
+TEST(Errors, say_whose_fault_they_are) {
+    EXPECT_STREQ(InvalidFile("a.mrc", "is cut off").what(), "a.mrc: is cut off");
+    EXPECT_EQ(InvalidFile("a.mrc", "is cut off").path(), "a.mrc");
+    EXPECT_EQ(PeerFailed(3, "out of memory").rank(), 3);
+    EXPECT_THROW(throw InvalidTask("no"), Error);
+    EXPECT_THROW(throw CommunicationFailed("no"), Error);
+}
+
+} // namespace
+} // namespace sextant

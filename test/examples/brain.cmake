@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs render_bricks (-DPROGRAM) as its help says and as it should not be run, in FOLDER (-DFOLDER).
+# The volumes are those of the Debian package mricron-data; without it, -DVOLUMES is empty.
+function(expect code pattern)
+    execute_process(COMMAND "${PROGRAM}" ${ARGN} RESULT_VARIABLE result
+                    OUTPUT_VARIABLE output ERROR_VARIABLE output)
+    if(NOT result STREQUAL code OR NOT output MATCHES "${pattern}")
+        message(SEND_ERROR "render_bricks ${ARGN}\nended with ${result}, expected ${code}, and said"
+                           " '${output}', expected '${pattern}'")
+    endif()
+endfunction()
+
+file(REMOVE_RECURSE "${FOLDER}")
+expect(0 "Example" --help)
+expect(2 "--volume is required" -o "${FOLDER}")
+expect(2 "--size" --volume x.nii -o "${FOLDER}" --size 0x12)
+expect(2 "--size" --volume x.nii -o "${FOLDER}" --size 12)
+expect(2 "--bricks" --volume x.nii -o "${FOLDER}" --bricks 2x2)
+expect(2 "--bricks" --volume x.nii -o "${FOLDER}" --bricks 2x2xtwo)
+expect(2 "--only" --volume x.nii -o "${FOLDER}" --only first)
+expect(1 "absent.nii: does not exist" --volume absent.nii -o "${FOLDER}")
+
+if(NOT VOLUMES)
+    message(STATUS "no mricron-data, so the head itself was not drawn")
+    return()
+endif()
+set(head --volume "${VOLUMES}/ch2.nii.gz" --brain "${VOLUMES}/ch2bet.nii.gz" -o "${FOLDER}")
+expect(2 "--only is 8, expected a brick from 0 to 7" ${head} --only 8)
+expect(2 "--only is -1" ${head} --only -1)
+expect(2 "raised by nan" ${head} --raise nan)
+expect(2 "500 bricks along axis 1, expected 1 to 180" ${head} --bricks 500x1x1)
+expect(0 "1 of 3 images" ${head} --size 32x24 --bricks 1x1x3 --only 2)
+expect(0 "9 of 9 images" ${head} --size 48x32 --whole)
+foreach(file manifest.json whole.exr partial_0.rgba32f.zst partial_7.rgba32f.zst)
+    if(NOT EXISTS "${FOLDER}/${file}")
+        message(SEND_ERROR "render_bricks wrote no ${file}")
+    endif()
+endforeach()
+file(WRITE "${FOLDER}/file" "")
+expect(1 "${FOLDER}/file/within: cannot" --volume "${VOLUMES}/ch2.nii.gz" -o "${FOLDER}/file/within")

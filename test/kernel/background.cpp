@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/kernel/background.hpp"
+
+#include <stdexcept>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace sextant {
+namespace {
+
+template <class Pixel>
+std::span<std::byte> bytes_of(std::vector<Pixel>& pixels) {
+    return std::as_writable_bytes(std::span(pixels));
+}
+
+TEST(Background, shows_through_where_the_picture_is_not_opaque) {
+    std::vector<RgbaF32> picture = {{1, 0, 0, 1}, {0, 0, 0, 0}, {0.25f, 0, 0, 0.5f}}, to(3);
+    kernel::put_behind(rgba_f32, bytes_of(picture), {0, 0.5f, 0, 1}, bytes_of(to));
+    EXPECT_EQ(to[0], (RgbaF32{1, 0, 0, 1}));
+    EXPECT_EQ(to[1], (RgbaF32{0, 0.5f, 0, 1}));
+    EXPECT_EQ(to[2], (RgbaF32{0.25f, 0.25f, 0, 1}));
+}
+
+TEST(Background, leaves_the_depth_and_may_write_onto_the_picture) {
+    std::vector<RgbaDepthF32> picture = {{0, 0, 0, 0, 7}, {1, 0, 0, 1, -2}};
+    kernel::put_behind(rgba_depth_f32, bytes_of(picture), {0, 0, 1, 1}, bytes_of(picture));
+    EXPECT_EQ(picture[0], (RgbaDepthF32{0, 0, 1, 1, 7}));
+    EXPECT_EQ(picture[1], (RgbaDepthF32{1, 0, 0, 1, -2}));
+}
+
+TEST(Background, of_no_pixels_is_nothing_and_of_no_colours_an_error_of_ours) {
+    std::vector<RgbaF32> none;
+    kernel::put_behind(rgba_f32, bytes_of(none), {}, bytes_of(none));
+    EXPECT_THROW(kernel::put_behind({"counts", 8}, bytes_of(none), {}, bytes_of(none)),
+                 std::logic_error);
+}
+
+} // namespace
+} // namespace sextant
