@@ -5,7 +5,6 @@
 #include "sextant/format/partials.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -14,6 +13,7 @@
 #include <future>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "render.hpp"
 #include <CLI/CLI.hpp>
@@ -29,8 +29,8 @@ constexpr int failure = 1, usage_error = 2;
 
 struct Options {
     std::string volume, brain, folder;
-    std::array<int, 3> bricks{2, 2, 2};
-    std::array<int, 2> size{512, 512};
+    std::vector<int> bricks{2, 2, 2};
+    std::vector<int> size{512, 512};
     double turn = 65, raise = 14;
     std::optional<int> only;
     bool whole = false;
@@ -50,10 +50,14 @@ void declare(CLI::App& command, Options& options) {
         ->type_name("FILE");
     command.add_option("--bricks", options.bricks, "Bricks along each axis")
         ->delimiter('x')
+        ->type_size(3)
+        ->expected(1)
         ->type_name("AxBxC")
         ->default_str("2x2x2");
     command.add_option("--size", options.size, "Pixels of each image, up to 8192x8192")
         ->delimiter('x')
+        ->type_size(2)
+        ->expected(1)
         ->check(CLI::Range(1, 8192).description(""))
         ->type_name("WxH")
         ->default_str("512x512");

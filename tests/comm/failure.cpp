@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A rank that fails must end all, soon, and leave nothing hanging.
+#include "sextant/comm/agree.hpp"
+#include "sextant/comm/threads.hpp"
+#include "sextant/core/error.hpp"
+#include "tests/support/blending.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace sextant::test {
+namespace {
+
+using compositing::Task;
+
+/// `over` that throws on one rank while told to.
+Operator failing_over(bool fails) {
+    Operator op = kernel::find("over");
+    if (!fails) return op;
+    op.fold = [](std::span<const std::byte* const>, std::byte*, Elements) {
+        throw std::runtime_error("this rank's operator broke");
+    };
+    return op;
+}
+
+TEST(Failure, AnOperatorThatThrowsReachesEveryRankThatNeedsItAndTheGroupStaysUsable) {
+    for (const auto& algorithm : compositing::catalogue()) {
+        const Task task = compositing::one_image_each(8, 1000, 0);
+        const auto tuning = algorithm.tunings(8).front();
+        std::atomic<int> own = 0, heard = 0;
+        run_threads(8, [&](Communicator communicator) {
+            const int rank = communicator.rank();
+            const auto images = layers(rank, 1, task.elements);
+            Execution broken(communicator, compositing::program(algorithm, task, tuning, rank),
+                             failing_over(rank == 3));
+            broken.bind(0, std::as_bytes(std::span(images)));
+            try {
+                broken.run();
+            } catch (const PeerFailed&) {
+                ++heard;
+            } catch (const std::runtime_error&) {
+                ++own;
+            }
+            const auto part =
+                composite(communicator, algorithm, task, tuning, Association::in_order);
+            const auto whole = serial_composite(8, task.elements);
+            EXPECT_LE(difference(part, expected_part(algorithm, task, tuning, rank, whole)),
+                      tolerance(algorithm, Association::in_order, 8));
+        });
+        EXPECT_EQ(own, 1) << algorithm.name;
+        EXPECT_GE(heard, 1) << algorithm.name; // the root at least
+    }
+}
+
+TEST(Failure, ARankThatThrowsOutsideARunCancelsThoseThatWaitForIt) {
+    const Task task = compositing::one_image_each(5, 1 << 16, 0);
+    for (int failing = 0; failing < 5; ++failing) {
+        try {
+            run_threads(5, [&](Communicator communicator) {
+                if (communicator.rank() == failing) throw InvalidFile("x.exr", "is broken");
+                composite(communicator, compositing::find("radix-k"), task, {{5}, 0},
+                          Association::in_order);
+                communicator.barrier();
+            });
+            FAIL() << "nothing thrown";
+        } catch (const InvalidFile& error) {
+            EXPECT_STREQ(error.what(), "x.exr: is broken");
+        }
+    }
+}
+
+TEST(Failure, ARankThatThrowsBeforeABarrierEndsTheOthersInSplitGroupsToo) {
+    EXPECT_THROW(run_threads(4,
+                             [](Communicator communicator) {
+                                 const Communicator pair =
+                                     communicator.split(communicator.rank() / 2, 0);
+                                 if (communicator.rank() == 3) throw InvalidTask("no");
+                                 pair.barrier();
+                                 communicator.barrier();
+                             }),
+                 InvalidTask);
+}
+
+TEST(Failure, AgreeTellsEveryRankTheSame) {
+    run_threads(4, [](Communicator communicator) {
+        std::string text;
+        try {
+            agree(communicator, [&] {
+                if (communicator.rank() == 2) throw InvalidFile("part_2.exr", "is cut off");
+            });
+        } catch (const AgreedFailure& error) {
+            text = error.what();
+            EXPECT_FALSE(error.invalid_task());
+        }
+        EXPECT_EQ(text, "rank 2: part_2.exr: is cut off");
+        agree(communicator, [] {}); // still in step
+        try {
+            agree(communicator, [] { throw InvalidTask("all alike"); });
+        } catch (const AgreedFailure& error) {
+            EXPECT_STREQ(error.what(), "all alike");
+            EXPECT_TRUE(error.invalid_task());
+        }
+    });
+}
+
+TEST(Failure, ABufferOfTheWrongSizeIsRefusedBeforeAnythingIsSent) {
+    run_threads(1, [](Communicator communicator) {
+        const Task task = compositing::one_image_each(1, 10);
+        Execution execution(communicator,
+                            compositing::program(compositing::find("direct-send"), task, {}, 0),
+                            kernel::find("over"));
+        const std::vector<RgbaF32> images(9);
+        EXPECT_THROW(execution.bind(0, std::as_bytes(std::span(images))), InvalidTask);
+    });
+}
+
+} // namespace
+} // namespace sextant::test

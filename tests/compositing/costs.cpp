@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What schedules cost, read off their proofs, against the formulas of the literature.
+#include "sextant/schedule/dependences.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "tests/support/compositing_cases.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant::compositing {
+namespace {
+
+using test::proved;
+
+constexpr int positions[] = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 17, 24, 30, 36};
+
+Proof cost(std::string_view name, const Task& task, const Tuning& tuning) {
+    return proved(test::compositing_case(find(name), task, tuning));
+}
+
+/// Σ (k_i − 1), the messages of a position in Radix-k; p − 1 where there are no radices.
+int messages_of(const Tuning& tuning, int p) {
+    if (tuning.radices.empty())
+        return p - 1;
+    return std::accumulate(tuning.radices.begin(), tuning.radices.end(), 0) -
+           static_cast<int>(tuning.radices.size());
+}
+
+/// Every one of these moves n (p−1)/p pixels a rank and blends as many.
+void expect_costs(const Proof& proof, int p, Elements n, int messages) {
+    ASSERT_EQ(proof.error, "");
+    EXPECT_EQ(proof.messages, Elements{p} * messages);
+    EXPECT_EQ(proof.most_messages, messages);
+    EXPECT_EQ(proof.moved, n * (p - 1));
+    EXPECT_EQ(proof.most_moved, n * (p - 1) / p);
+    EXPECT_EQ(proof.applications, n * (p - 1));
+    EXPECT_EQ(proof.most_applications, n * (p - 1) / p);
+}
+
+TEST(CompositingCost, of_direct_send_is_p_minus_1_messages_a_rank) {
+    for (int p : positions) {
+        const Proof proof = cost("direct-send", one_image_each(p, 2 * p), {});
+        expect_costs(proof, p, 2 * p, p - 1);
+        EXPECT_EQ(proof.depth, p - 1);
+    }
+}
+
+TEST(CompositingCost, of_shift_based_is_that_of_direct_send_at_any_window) {
+    for (int p : positions) {
+        for (int window : {1, 2, 5}) {
+            expect_costs(cost("shift-based", one_image_each(p, 2 * p), {{}, window}), p, 2 * p,
+                         p - 1);
+        }
+    }
+}
+
+TEST(CompositingCost, of_radix_k_is_the_sum_of_the_radices_less_one_messages_a_rank) {
+    for (int p : positions) {
+        for (const Tuning& tuning : find("radix-k").tunings(p)) {
+            const int messages = p == 1 ? 0 : messages_of(tuning, p);
+            const Proof proof = cost("radix-k", one_image_each(p, 2 * p), tuning);
+            expect_costs(proof, p, 2 * p, messages);
+            EXPECT_EQ(proof.depth, messages) << "each round blends one after another";
+        }
+    }
+}
+
+TEST(CompositingCost, of_binary_swap_is_log2_p_messages_a_rank) {
+    for (int p = 1; p <= 64; p *= 2) {
+        const int rounds = std::countr_zero(static_cast<unsigned>(p));
+        const Proof proof = cost("binary-swap", one_image_each(p, 2 * p), {});
+        expect_costs(proof, p, 2 * p, rounds);
+        EXPECT_EQ(proof.depth, rounds);
+    }
+}
+
+TEST(CompositingCost,
+     with_several_layers_direct_send_moves_all_and_radix_k_blends_before_it_sends) {
+    for (int p : {2, 3, 4, 6, 8}) {
+        for (int layers : {2, 3}) {
+            const Elements n = 6 * p;
+            Task task = one_image_each(p, n);
+            std::fill(task.layers.begin(), task.layers.end(), layers);
+            const Proof direct = cost("direct-send", task, {});
+            EXPECT_EQ(direct.moved, n * (p - 1) * layers);
+            EXPECT_EQ(direct.applications, n * (p * layers - 1));
+            const Proof radix = cost("radix-k", task, find("radix-k").tunings(p).back());
+            EXPECT_EQ(radix.moved, n * (p - 1));
+            EXPECT_EQ(radix.applications, n * (p * layers - 1));
+        }
+    }
+}
+
+TEST(CompositingCost, of_collecting_is_one_message_an_owner_and_its_piece) {
+    for (const Algorithm& algorithm : catalogue()) {
+        for (int p : {2, 3, 4, 8, 12}) {
+            for (const Tuning& tuning : algorithm.tunings(p)) {
+                const Elements n = 2 * p;
+                const Proof alone = cost(algorithm.name, one_image_each(p, n), tuning);
+                const Proof with = cost(algorithm.name, one_image_each(p, n, p - 1), tuning);
+                EXPECT_EQ(with.messages, alone.messages + p - 1);
+                EXPECT_EQ(with.moved, alone.moved + n * (p - 1) / p);
+                EXPECT_EQ(with.applications, alone.applications);
+                EXPECT_EQ(with.depth, alone.depth);
+            }
+        }
+    }
+}
+
+TEST(CompositingCost, more_ranks_than_pixels_send_no_empty_messages) {
+    for (const Algorithm& algorithm : catalogue()) {
+        for (const Tuning& tuning : algorithm.tunings(16)) {
+            const Proof proof = cost(algorithm.name, one_image_each(16, 3, 5), tuning);
+            ASSERT_EQ(proof.error, "");
+            EXPECT_LE(proof.messages, proof.moved);
+        }
+    }
+}
+
+/// How long one rank's program is.
+struct Size {
+    std::size_t steps = 0, regions = 0, buffers = 0, edges = 0;
+};
+
+Size most_of(const Algorithm& algorithm, int p, const Tuning& tuning) {
+    Size most;
+    const Task task = one_image_each(p, 4 * p, 0);
+    for (int rank : {0, 1, p / 2, p - 1}) {
+        const Program own = program(algorithm, task, tuning, rank);
+        most.steps = std::max(most.steps, own.steps.size());
+        most.regions = std::max(most.regions, own.regions.size());
+        most.buffers = std::max(most.buffers, own.buffers.size());
+        most.edges = std::max(most.edges, Dependences(own).edges());
+    }
+    return most;
+}
+
+TEST(CompositingCost, programs_are_linear_in_their_messages_and_so_are_their_dependences) {
+    for (const Algorithm& algorithm : catalogue()) {
+        for (int p : {16, 64, 256, 1024}) {
+            const std::vector<Tuning> tunings = algorithm.tunings(p);
+            for (const Tuning& tuning : {tunings.front(), tunings.back()}) {
+                // A send, a receive and an operand a message; a fold a round; the collection at
+                // the root, p − 1 receives.
+                const Size size = most_of(algorithm, p, tuning);
+                const auto messages = static_cast<std::size_t>(
+                    algorithm.name == "binary-swap" ? std::countr_zero(static_cast<unsigned>(p))
+                                                    : messages_of(tuning, p));
+                const auto ranks = static_cast<std::size_t>(p);
+                EXPECT_LE(size.steps, 3 * messages + ranks) << algorithm.name << " at " << p;
+                EXPECT_LE(size.regions, 4 * messages + ranks + 2) << algorithm.name << " at " << p;
+                EXPECT_LE(size.buffers, messages + 3) << algorithm.name << " at " << p;
+                EXPECT_LE(size.edges, 4 * messages + ranks + 4) << algorithm.name << " at " << p;
+            }
+        }
+    }
+}
+
+} // namespace
+} // namespace sextant::compositing

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/compositing/task.hpp"
+
+#include "sextant/compositing/binary_swap.hpp"
+#include "sextant/compositing/catalogue.hpp"
+#include "sextant/compositing/radix_k.hpp"
+#include "sextant/core/error.hpp"
+
+#include <functional>
+#include <numeric>
+#include <set>
+
+#include "tests/support/compositing_cases.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::compositing {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string refusal(const std::function<void()>& action) {
+    try {
+        action();
+    } catch (const InvalidTask& error) {
+        return error.what();
+    }
+    return "";
+}
+
+std::string refusal(const Task& task) {
+    return refusal([&] { check(task); });
+}
+
+TEST(Task, one_image_each_is_in_rank_order_with_one_layer) {
+    const Task task = one_image_each(3, 10, 2);
+    EXPECT_EQ(task.ranks, 3);
+    EXPECT_EQ(task.elements, 10);
+    EXPECT_THAT(task.order, ElementsAre(0, 1, 2));
+    EXPECT_THAT(task.layers, ElementsAre(1, 1, 1));
+    EXPECT_EQ(task.root, 2);
+    EXPECT_EQ(task.positions(), 3);
+    EXPECT_EQ(task.all_layers(), 3);
+    EXPECT_EQ(refusal(task), "");
+}
+
+TEST(Task, that_makes_sense_is_accepted) {
+    test::Random random(71);
+    for (int trial = 0; trial < 100; ++trial) {
+        EXPECT_EQ(refusal(test::rough_task(random, random.number(0, 9), trial)), "");
+    }
+    EXPECT_EQ(refusal(one_image_each(1, 0)), "");
+}
+
+TEST(Task, that_makes_no_sense_is_refused_with_the_value) {
+    const Task good = one_image_each(4, 10);
+    const auto with = [&](const std::function<void(Task&)>& change) {
+        Task task = good;
+        change(task);
+        return refusal(task);
+    };
+    EXPECT_THAT(with([](Task& t) { t.ranks = 0; }), HasSubstr("0 ranks"));
+    EXPECT_THAT(with([](Task& t) { t.elements = -1; }), HasSubstr("-1 pixels"));
+    EXPECT_THAT(with([](Task& t) { t.layers.pop_back(); }), HasSubstr("3 layer counts for 4"));
+    EXPECT_THAT(with([](Task& t) { t.order[2] = 4; }), HasSubstr("rank 4: expected 0 to 3"));
+    EXPECT_THAT(with([](Task& t) { t.order[2] = -1; }), HasSubstr("rank -1"));
+    EXPECT_THAT(with([](Task& t) { t.order[2] = 1; }), HasSubstr("rank 1 twice"));
+    EXPECT_THAT(with([](Task& t) { t.layers[3] = 0; }), HasSubstr("rank 3 has a position but 0"));
+    EXPECT_THAT(with([](Task& t) { t.root = 4; }), HasSubstr("rank 4: expected 0 to 3"));
+    EXPECT_THAT(with([](Task& t) { t.root = -2; }), HasSubstr("rank -2"));
+}
+
+TEST(Tuning, is_written_with_what_is_set) {
+    EXPECT_EQ(to_text({}), "");
+    EXPECT_EQ(to_text({{4, 2}, 0}), "radices 4,2");
+    EXPECT_EQ(to_text({{}, 1}), "window 1");
+    EXPECT_EQ(to_text({{4, 2}, 1}), "radices 4,2, window 1");
+}
+
+/// How many ordered factorisations a number has: one for each first factor and rest.
+int count_factorisations(int n) {
+    if (n == 1)
+        return 1;
+    int count = 0;
+    for (int first = 2; first <= n; ++first) {
+        if (n % first == 0)
+            count += count_factorisations(n / first);
+    }
+    return count;
+}
+
+TEST(Factorisations, are_all_of_them_each_once_and_the_fewest_rounds_first) {
+    for (int p = 1; p <= 200; ++p) {
+        const auto all = factorisations(p);
+        const std::set<std::vector<int>> unique(all.begin(), all.end());
+        EXPECT_EQ(unique.size(), all.size()) << p;
+        EXPECT_EQ(static_cast<int>(all.size()), count_factorisations(p)) << p;
+        std::size_t rounds = 0;
+        for (const auto& radices : all) {
+            EXPECT_GE(radices.size(), rounds);
+            rounds = radices.size();
+            EXPECT_EQ(refusal([&] { check_radices(radices, p); }), "");
+        }
+    }
+    EXPECT_THAT(factorisations(1), ElementsAre(IsEmpty()));
+    EXPECT_THAT(factorisations(13), ElementsAre(ElementsAre(13)));
+    EXPECT_THAT(factorisations(12).front(), ElementsAre(12));
+    EXPECT_EQ(factorisations(16384).size(), 8192u);
+}
+
+TEST(RadixK, refuses_radices_that_do_not_multiply_to_the_positions) {
+    EXPECT_EQ(refusal([] {
+                  check_radices(std::vector<int>{3, 2}, 7);
+              }),
+              "radices 3,2 multiply to 6, but 7 ranks hold images");
+    EXPECT_EQ(refusal([] {
+                  check_radices(std::vector<int>{7, 1}, 7);
+              }),
+              "radices 7,1: 1 is not 2 or more");
+    EXPECT_THAT(refusal([] { check_radices(std::vector<int>{}, 2); }), HasSubstr("multiply to 1"));
+    EXPECT_THAT(refusal([] {
+                    check_radices(std::vector<int>{-2, -3}, 6);
+                }),
+                HasSubstr("-2 is not"));
+    const std::vector<int> huge(40, 1 << 30);
+    EXPECT_NE(refusal([&] { check_radices(huge, 1); }), "");
+    EXPECT_NE(refusal([] { radix_k(one_image_each(7, 10), std::vector<int>{3, 2}, 0); }), "");
+}
+
+TEST(BinarySwap, takes_powers_of_two_and_names_what_takes_any_number) {
+    EXPECT_THAT(binary_swap_radices(1), IsEmpty());
+    EXPECT_THAT(binary_swap_radices(8), ElementsAre(2, 2, 2));
+    for (int p : {3, 5, 6, 7, 12, 36, 1000}) {
+        EXPECT_THAT(refusal([&] { binary_swap_radices(p); }), HasSubstr("radix-k"));
+        EXPECT_THAT(refusal([&] { binary_swap(one_image_each(p, 10), 0); }),
+                    HasSubstr("power of two"));
+    }
+}
+
+TEST(CompositingCatalogue, rows_are_complete_and_found_by_name) {
+    std::set<std::string_view> names;
+    for (const Algorithm& algorithm : catalogue()) {
+        EXPECT_TRUE(names.insert(algorithm.name).second) << algorithm.name << " twice";
+        EXPECT_EQ(&find(algorithm.name), &algorithm);
+        EXPECT_FALSE(algorithm.summary.empty());
+        EXPECT_THAT(std::string(algorithm.source), HasSubstr("doi:10."));
+    }
+    EXPECT_TRUE(names.contains("direct-send") && names.contains("radix-k"));
+}
+
+TEST(CompositingCatalogue, cites_the_right_article_of_the_issue_that_holds_two) {
+    EXPECT_THAT(std::string(find("direct-send").source), HasSubstr("doi:10.1109/38.291531"));
+    EXPECT_THAT(std::string(find("binary-swap").source), HasSubstr("doi:10.1109/38.291532"));
+}
+
+TEST(CompositingCatalogue, an_unknown_algorithm_is_an_invalid_task_with_near_names) {
+    EXPECT_THAT(refusal([] { find("radixk"); }), HasSubstr("did you mean radix-k?"));
+    EXPECT_THAT(refusal([] { find("gaussian"); }), HasSubstr("known are direct-send"));
+}
+
+TEST(CompositingCatalogue, every_algorithm_for_any_number_has_a_tuning_for_each_number) {
+    for (const Algorithm& algorithm : catalogue()) {
+        int taken = 0;
+        for (int p = 1; p <= 64; ++p)
+            taken += !algorithm.tunings(p).empty();
+        EXPECT_TRUE(taken == 64 || (algorithm.name == "binary-swap" && taken == 7))
+            << algorithm.name << " takes " << taken;
+    }
+}
+
+TEST(CompositingCatalogue, pieces_cover_the_picture_once_and_are_what_the_programs_hold) {
+    test::Random random(72);
+    for (const Algorithm& algorithm : catalogue()) {
+        for (int p : {1, 2, 4, 7, 8, 12}) {
+            for (const Tuning& tuning : algorithm.tunings(p)) {
+                Task task = test::rough_task(random, p, 3 * p + 1);
+                Elements covered = 0;
+                for (int rank = 0; rank < task.ranks; ++rank) {
+                    const Piece held = piece(algorithm, task, tuning, rank);
+                    EXPECT_EQ(program(algorithm, task, tuning, rank).result.elements(), held.count);
+                    covered += held.count;
+                }
+                EXPECT_EQ(covered, task.elements);
+                task.root = test::outsider(task);
+                EXPECT_EQ(piece(algorithm, task, tuning, task.root).count, task.elements);
+                EXPECT_EQ(piece(algorithm, task, tuning, task.order[0]).count, 0);
+            }
+        }
+    }
+}
+
+TEST(Collect, leaves_the_picture_at_the_root_in_a_buffer_of_the_caller_and_nothing_elsewhere) {
+    test::Random random(73);
+    for (const Algorithm& algorithm : catalogue()) {
+        for (int p : {1, 2, 3, 4, 8}) {
+            for (const Tuning& tuning : algorithm.tunings(p)) {
+                Task task = test::rough_task(random, p, 3 * p + 1);
+                for (int root = 0; root < task.ranks; ++root) {
+                    task.root = root;
+                    for (int rank = 0; rank < task.ranks; ++rank) {
+                        const Program own = program(algorithm, task, tuning, rank);
+                        EXPECT_EQ(own.result.elements(), rank == root ? task.elements : 0);
+                        if (rank != root)
+                            continue;
+                        const auto buffer = static_cast<std::size_t>(own.result.buffer);
+                        const bool only_image =
+                            task.order == std::vector<int>{root} && task.layers[0] == 1;
+                        EXPECT_EQ(own.buffers[buffer].role, only_image ? Role::input : Role::output)
+                            << test::describe(algorithm, task, tuning);
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST(Collect, costs_the_root_no_copy_where_its_own_last_fold_can_write_into_the_picture) {
+    for (const Algorithm& algorithm : catalogue()) {
+        for (int p : {2, 4, 8}) {
+            for (const Tuning& tuning : algorithm.tunings(p)) {
+                const Task task = one_image_each(p, 5 * p, p / 2);
+                for (const Step& step : program(algorithm, task, tuning, p / 2).steps) {
+                    EXPECT_NE(step.verb, Verb::copy) << algorithm.name;
+                }
+            }
+        }
+    }
+}
+
+} // namespace
+} // namespace sextant::compositing

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/format/partials.hpp"
+
+#include <string>
+
+#include "tests/format/images.hpp"
+#include "tests/format/temporary_folder.hpp"
+#include <gmock/gmock.h>
+
+namespace sextant::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class Manifest : public testing::Test {
+  protected:
+    Manifest() {
+        for (const char* name : {"partial_0.rgba32f.zst", "partial_1.rgba32f.zst",
+                                 "partial_0.rgbaz32f.zst", "b.exr"}) {
+            fill_file(folder.path(name), "");
+        }
+    }
+    format::Partials read(const std::string& json) const {
+        fill_file(path, json);
+        return format::read_manifest(path);
+    }
+    /// What the message says after the path, which every message starts with.
+    std::string fails(const std::string& json) const {
+        const std::string message = failure([&] { read(json); });
+        EXPECT_THAT(message, StartsWith(path + ": "));
+        return message.substr(std::min(message.size(), path.size() + 2));
+    }
+    /// A good manifest of two partials but for its size, order and bricks.
+    std::string fails(const std::string& its_size, const std::string& its_order,
+                      const std::string& its_bricks) const {
+        return fails("{\"size\": " + its_size + ", \"order_front_to_back\": " + its_order +
+                     ", \"bricks\": " + its_bricks + "}");
+    }
+
+    TemporaryFolder folder;
+    std::string path = folder.path("scene.json");
+    std::string size = "[7, 5]", order = "[1, 0]", bricks = R"([{"id": 0}, {"id": 1}])";
+};
+
+TEST_F(Manifest, NeedsSizeOrderAndBricksAlone) {
+    const auto partials = read(R"({"size": [7, 5], "order_front_to_back": [1, 0],
+                                   "bricks": [{"id": 1}, {"id": 0}]})");
+    EXPECT_EQ(partials.shape, (ImageShape{7, 5}));
+    EXPECT_EQ(partials.element, rgba_f32);
+    EXPECT_THAT(partials.order, ElementsAre(1, 0));
+    EXPECT_THAT(partials.paths, ElementsAre(folder.path("partial_0.rgba32f.zst"),
+                                            folder.path("partial_1.rgba32f.zst")));
+}
+
+TEST_F(Manifest, NamesOtherFilesAndIgnoresOtherFields) {
+    const auto partials = read(R"({"version": 1, "camera": {"up": [0, 1, 0]}, "size": [7, 5],
+        "format": "floats", "order_front_to_back": [0, 1],
+        "bricks": [{"id": 0, "file": "b.exr", "dist": 7.5}, {"id": 1}]})");
+    EXPECT_EQ(partials.paths[0], folder.path("b.exr"));
+}
+
+TEST_F(Manifest, OfDepthNeedsNoOrder) {
+    const auto partials = read(R"({"size": [7, 5], "element": "rgba+depth f32",
+                                   "bricks": [{"id": 0}, {"id": 1, "file": "b.exr"}]})");
+    EXPECT_EQ(partials.element, rgba_depth_f32);
+    EXPECT_THAT(partials.order, ElementsAre(0, 1));
+    EXPECT_EQ(partials.paths[0], folder.path("partial_0.rgbaz32f.zst"));
+}
+
+TEST_F(Manifest, ComesBackAsItWasWritten) {
+    format::Partials partials{{7, 5},
+                              rgba_depth_f32,
+                              {folder.path("b.exr"), folder.path("partial_0.rgbaz32f.zst")},
+                              {1, 0}};
+    format::write_manifest(path, partials);
+    EXPECT_THAT(content(path), HasSubstr(R"("file": "b.exr")"));
+    const auto read = format::read_manifest(path);
+    EXPECT_EQ(read.header(), partials.header());
+    EXPECT_EQ(read.paths, partials.paths);
+    EXPECT_EQ(read.order, partials.order);
+}
+
+TEST_F(Manifest, ThatCouldNotBeReadIsNotWritten) {
+    const format::Partials partials{{7, 5}, rgba_f32, {folder.path("b.exr")}, {1}};
+    EXPECT_THAT(failure([&] { format::write_manifest(path, partials); }),
+                HasSubstr("order_front_to_back[0] is 1, expected the id of a brick from 0 to 0"));
+    EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST_F(Manifest, IsToldByItsExtension) {
+    EXPECT_TRUE(format::is_manifest("a/scene.json"));
+    EXPECT_TRUE(format::is_manifest("SCENE.JSON"));
+    EXPECT_FALSE(format::is_manifest("scene.exr"));
+}
+
+TEST_F(Manifest, ThatIsNoJsonObjectIsRejectedWithThePlace) {
+    EXPECT_THAT(fails("{\"size\": [7,,"),
+                StartsWith("is not JSON: parse error at line 1, column 13"));
+    EXPECT_THAT(fails(""), StartsWith("is not JSON"));
+    EXPECT_EQ(fails("[1, 2]"), "is an array of 2, expected a JSON object");
+    EXPECT_THAT(fails(std::string(1000000, '[')), StartsWith("is not JSON"));
+}
+
+TEST_F(Manifest, OfAnotherVersionIsRejected) {
+    EXPECT_EQ(fails(R"({"version": 2})"), "version is 2, expected 1");
+}
+
+TEST_F(Manifest, WithAWrongSizeIsRejected) {
+    EXPECT_EQ(fails("{}"), "size is missing");
+    EXPECT_EQ(fails("7", order, bricks), "size is 7, expected an array");
+    EXPECT_EQ(fails("[7]", order, bricks),
+              "size is an array of 1, expected [width, height] in pixels");
+    const std::string range = ", expected a width in pixels from 1 to 17179869184";
+    EXPECT_EQ(fails("[-7, 5]", order, bricks), "size[0] is -7" + range);
+    EXPECT_EQ(fails("[0, 5]", order, bricks), "size[0] is 0" + range);
+    EXPECT_EQ(fails("[7.5, 5]", order, bricks), "size[0] is 7.5" + range);
+    EXPECT_EQ(fails("[\"7\", 5]", order, bricks), "size[0] is \"7\"" + range);
+    EXPECT_EQ(fails("[18446744073709551615, 5]", order, bricks),
+              "size[0] is 18446744073709551615" + range);
+    EXPECT_EQ(fails("[7, null]", order, bricks),
+              "size[1] is null, expected a height in pixels from 1 to 17179869184");
+}
+
+TEST_F(Manifest, OfAnAbsurdSizeIsRejected) {
+    EXPECT_EQ(fails("[17179869184, 17179869184]", order, bricks),
+              "size is 17179869184×17179869184, expected at most 17179869184 pixels");
+    EXPECT_EQ(fails("[131072, 131073]", order, bricks),
+              "size is 131072×131073, expected at most 17179869184 pixels");
+}
+
+TEST_F(Manifest, WithAnUnknownElementIsRejected) {
+    EXPECT_EQ(fails(R"({"size": [7, 5], "element": "rgb8"})"),
+              R"(element is "rgb8", expected "rgba f32" or "rgba+depth f32")");
+    EXPECT_EQ(fails(R"({"size": [7, 5], "format": 3})"), "format is 3, expected a text");
+}
+
+TEST_F(Manifest, WithAnOrderThatIsNoPermutationIsRejected) {
+    EXPECT_EQ(fails("{\"size\": [7, 5], \"bricks\": " + bricks + "}"),
+              "order_front_to_back is missing");
+    EXPECT_EQ(fails(size, "3", bricks), "order_front_to_back is 3, expected an array");
+    EXPECT_EQ(fails(size, "[0]", bricks),
+              "order_front_to_back has 1 numbers, expected 2, one a brick");
+    EXPECT_EQ(fails(size, "[1, 1]", bricks),
+              "order_front_to_back[1] is 1, as order_front_to_back[0] already is");
+    EXPECT_EQ(fails(size, "[0, 2]", bricks),
+              "order_front_to_back[1] is 2, expected the id of a brick from 0 to 1");
+    EXPECT_EQ(fails(size, "[0, \"1\"]", bricks),
+              "order_front_to_back[1] is \"1\", expected the id of a brick from 0 to 1");
+}
+
+TEST_F(Manifest, WithWrongBricksIsRejected) {
+    EXPECT_EQ(fails(R"({"size": [7, 5]})"), "bricks is missing");
+    EXPECT_EQ(fails(size, order, "{}"), "bricks is an object of 0, expected an array");
+    EXPECT_EQ(fails(size, order, "[]"), "bricks is empty, expected one or more partial images");
+    EXPECT_EQ(fails(size, order, "[0, 1]"), "bricks[0] is 0, expected an object");
+    EXPECT_EQ(fails(size, order, R"([{"id": 0}, {"name": 1}])"), "bricks[1].id is missing");
+    EXPECT_EQ(fails(size, order, R"([{"id": 0}, {"id": 0}])"),
+              "bricks[1].id is 0, as bricks[0].id already is");
+    EXPECT_EQ(fails(size, order, R"([{"id": 0}, {"id": 7}])"),
+              "bricks[1].id is 7, expected the number of a partial from 0 to 1");
+}
+
+TEST_F(Manifest, WithWrongFilesIsRejected) {
+    EXPECT_EQ(fails(size, order, R"([{"id": 0}, {"id": 1, "file": 5}])"),
+              "bricks[1].file is 5, expected the name of an image file");
+    EXPECT_THAT(
+        fails(size, order, R"([{"id": 0}, {"id": 1, "file": "a.jpg"}])"),
+        testing::AllOf(StartsWith("bricks[1].file: "), HasSubstr("a.jpg"), HasSubstr(".exr")));
+    EXPECT_EQ(fails(size, order, R"([{"id": 0}, {"id": 1, "file": "c.exr"}])"),
+              "partial 1 is " + folder.path("c.exr") + ", which does not exist");
+    std::filesystem::create_directory(folder.path("d.exr"));
+    EXPECT_EQ(fails(size, order, R"([{"id": 0}, {"id": 1, "file": "d.exr"}])"),
+              "partial 1 is " + folder.path("d.exr") + ", which is no file");
+}
+
+TEST_F(Manifest, ThatIsMissingOrAFolderIsRejected) {
+    EXPECT_EQ(failure([&] { format::read_manifest(path); }), path + ": does not exist");
+    EXPECT_EQ(failure([&] { format::read_manifest(folder.path()); }),
+              folder.path() + ": is a folder, expected a file");
+}
+
+} // namespace
+} // namespace sextant::test

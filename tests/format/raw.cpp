@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/format/raw.hpp"
+
+#include "sextant/format/check.hpp"
+#include "sextant/format/partials.hpp"
+
+#include <string>
+#include <vector>
+
+#include "tests/format/images.hpp"
+#include "tests/format/temporary_folder.hpp"
+#include <gmock/gmock.h>
+#include <zstd.h>
+
+namespace sextant::test {
+namespace {
+
+using testing::HasSubstr;
+
+std::string compressed(std::string_view bytes) {
+    std::string frame(ZSTD_compressBound(bytes.size()), '\0');
+    frame.resize(ZSTD_compress(frame.data(), frame.size(), bytes.data(), bytes.size(), 1));
+    return frame;
+}
+
+/// The same without the size in its header, as a pipe through the zstd command makes it.
+std::string streamed(std::string_view bytes) {
+    std::string frame(ZSTD_compressBound(bytes.size()) + 64, '\0');
+    ZSTD_CCtx* context = ZSTD_createCCtx();
+    ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
+    frame.resize(ZSTD_compress2(context, frame.data(), frame.size(), bytes.data(), bytes.size()));
+    ZSTD_freeCCtx(context);
+    return frame;
+}
+
+std::string_view text(const Image& image) {
+    return {reinterpret_cast<const char*>(image.bytes().data()), image.bytes().size()};
+}
+
+/// A folder with a manifest of 7×5 pixels, and one image that fits it.
+class RawFile : public testing::Test {
+  protected:
+    RawFile() { describe("rgba f32"); }
+    void describe(const std::string& element) const {
+        fill_file(folder.path("manifest.json"),
+                  R"({"size": [7, 5], "element": ")" + element + "\"}");
+    }
+    std::string reading_fails(const std::string& name) const {
+        return failure([&] { format::read_image(folder.path(name)); });
+    }
+
+    TemporaryFolder folder;
+    Image image = any_bits({7, 5}, rgba_f32, 1);
+    std::string plain = folder.path("a.rgba32f");
+    std::string packed = folder.path("a.rgba32f.zst");
+};
+
+TEST_F(RawFile, KeepsEveryBit) {
+    for (const std::string& path : {plain, packed, folder.path("bare.zst")}) {
+        format::write_image(path, image);
+        EXPECT_EQ(format::read_header(path), (format::ImageHeader{{7, 5}, rgba_f32}));
+        EXPECT_TRUE(same_bits(format::read_image(path), image)) << path;
+    }
+    EXPECT_EQ(content(plain), text(image));
+}
+
+TEST_F(RawFile, KeepsEveryBitOfDepth) {
+    describe("rgba+depth f32");
+    const Image deep = any_bits({7, 5}, rgba_depth_f32, 2);
+    for (const char* name : {"a.rgbaz32f", "a.rgbaz32f.zst"}) {
+        format::write_image(folder.path(name), deep);
+        EXPECT_TRUE(same_bits(format::read_image(folder.path(name)), deep)) << name;
+    }
+}
+
+TEST_F(RawFile, IsReadFromSeveralFramesOfUnstatedSize) {
+    const std::string_view bytes = text(image);
+    fill_file(packed,
+              streamed(bytes.substr(0, 100)) + streamed("") + compressed(bytes.substr(100)));
+    EXPECT_TRUE(same_bits(format::read_image(packed), image));
+}
+
+TEST_F(RawFile, LargerThanEveryBufferIsRead) {
+    fill_file(folder.path("manifest.json"), R"({"size": [997, 301]})");
+    const Image large = any_bits({997, 301}, rgba_f32, 4);
+    format::write_image(packed, large);
+    EXPECT_TRUE(same_bits(format::read_image(packed), large));
+}
+
+TEST_F(RawFile, OfAnotherSizeIsRejectedWithBothSizes) {
+    const std::string bytes(text(image));
+    const std::string expected = ", expected 560: 7×5 pixels of 16 bytes (rgba f32)";
+    fill_file(plain, bytes.substr(0, 559));
+    EXPECT_EQ(reading_fails("a.rgba32f"), plain + ": holds 559 bytes" + expected);
+    fill_file(plain, bytes + "x");
+    EXPECT_EQ(reading_fails("a.rgba32f"), plain + ": holds 561 bytes" + expected);
+    fill_file(packed, compressed(bytes.substr(0, 559)));
+    EXPECT_EQ(reading_fails("a.rgba32f.zst"), packed + ": holds 559 bytes" + expected);
+    fill_file(packed, compressed(bytes + "x"));
+    EXPECT_EQ(reading_fails("a.rgba32f.zst"), packed + ": holds 561 bytes" + expected);
+    for (const std::string& more : {streamed(bytes + "x"), streamed(bytes) + streamed("x")}) {
+        fill_file(packed, more);
+        EXPECT_EQ(reading_fails("a.rgba32f.zst"),
+                  packed + ": holds more than 560 bytes" + expected);
+    }
+}
+
+TEST_F(RawFile, CutInsideItsLastFrameIsRejected) {
+    format::write_image(packed, image);
+    const std::string bytes = content(packed);
+    fill_file(packed, bytes.substr(0, bytes.size() - 1));
+    EXPECT_EQ(reading_fails("a.rgba32f.zst"),
+              packed + ": ends inside its last zstd frame: truncated");
+}
+
+TEST_F(RawFile, WithAFlippedBitIsRejected) {
+    format::write_image(packed, image);
+    std::string bytes = content(packed);
+    bytes[bytes.size() / 2] ^= 1;
+    fill_file(packed, bytes);
+    EXPECT_THAT(reading_fails("a.rgba32f.zst"), HasSubstr("cannot be decompressed"));
+}
+
+TEST_F(RawFile, ThatIsNotCompressedIsRejected) {
+    fill_file(packed, std::string(text(image)));
+    EXPECT_EQ(reading_fails("a.rgba32f.zst"), packed + ": is not a zstd file");
+}
+
+TEST_F(RawFile, TooSmallForItsManifestIsRejectedBeforeMemoryIsTaken) {
+    fill_file(folder.path("manifest.json"), R"({"size": [131072, 131072]})");
+    fill_file(packed, streamed("few"));
+    EXPECT_THAT(failure([&] { format::read_header(packed); }),
+                HasSubstr("too few for the 274877906944 bytes of pixels"));
+}
+
+TEST_F(RawFile, WithoutAManifestSaysWhereItLooked) {
+    format::write_image(plain, image);
+    std::filesystem::remove(folder.path("manifest.json"));
+    EXPECT_EQ(reading_fails("a.rgba32f"),
+              plain + ": is raw pixels, whose shape is in a manifest beside it, but " +
+                  folder.path("manifest.json") + " does not exist");
+}
+
+TEST_F(RawFile, IsReadByAManifestOfAnyNameThroughItsHeader) {
+    format::write_image(plain, image);
+    std::filesystem::rename(folder.path("manifest.json"), folder.path("scene.json"));
+    const auto header = format::read_manifest_header(folder.path("scene.json"));
+    Image read(header.shape, header.element);
+    format::read_pixels(plain, header, read.bytes());
+    EXPECT_TRUE(same_bits(read, image));
+}
+
+TEST_F(RawFile, WhoseNameContradictsItsPixelsIsRejected) {
+    format::write_image(plain, image);
+    describe("rgba+depth f32");
+    EXPECT_EQ(reading_fails("a.rgba32f"),
+              plain + ": ends in .rgba32f, but its pixels are rgba+depth f32");
+    const std::string deep = folder.path("b.rgbaz32f.zst");
+    EXPECT_EQ(failure([&] { format::write_image(deep, image); }),
+              deep + ": ends in .rgbaz32f, but its pixels are rgba f32");
+}
+
+TEST_F(RawFile, MissingIsSaidFirst) {
+    EXPECT_EQ(reading_fails("none.rgba32f"), folder.path("none.rgba32f") + ": does not exist");
+}
+
+TEST(BrainSample, IsEightGoodPartialsInTheirOrder) {
+    const std::string path = SEXTANT_SOURCE_DIR "/examples/data/brain/manifest.json";
+    const format::Partials partials = format::read_manifest(path);
+    EXPECT_EQ(partials.header(), (format::ImageHeader{{512, 512}, rgba_f32}));
+    EXPECT_THAT(partials.order, testing::ElementsAre(5, 1, 4, 7, 0, 3, 6, 2));
+    ASSERT_EQ(partials.paths.size(), 8U);
+    for (const std::string& partial : partials.paths) {
+        EXPECT_TRUE(format::check_pixels(format::read_image(partial)).good()) << partial;
+    }
+}
+
+} // namespace
+} // namespace sextant::test

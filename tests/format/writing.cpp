@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/format/atomic_file.hpp"
+#include "sextant/format/catalogue.hpp"
+
+#include <csignal>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/format/images.hpp"
+#include "tests/format/temporary_folder.hpp"
+#include <gmock/gmock.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace sextant::test {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+
+const std::vector<std::string> names{"a.exr", "a.png", "a.rgba32f", "a.rgba32f.zst"};
+
+/// While it lives, a file of this process grows to `limit` bytes and no further.
+class FileSizeLimit {
+  public:
+    explicit FileSizeLimit(rlim_t limit) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+        getrlimit(RLIMIT_FSIZE, &before_);
+        const rlimit now{limit, before_.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &now);
+    }
+    ~FileSizeLimit() {
+        setrlimit(RLIMIT_FSIZE, &before_);
+        std::signal(SIGXFSZ, handler_);
+    }
+
+  private:
+    void (*handler_)(int);
+    rlimit before_{};
+};
+
+/// A file system of 16 KiB, where the tests may make one.
+class SmallDisk {
+  public:
+    explicit SmallDisk(const std::string& folder) : folder_(folder) {
+        mounted_ = mount("tmpfs", folder_.c_str(), "tmpfs", 0, "size=16k") == 0;
+    }
+    ~SmallDisk() {
+        if (mounted_)
+            umount(folder_.c_str());
+    }
+    bool mounted() const { return mounted_; }
+
+  private:
+    std::string folder_;
+    bool mounted_ = false;
+};
+
+class Writing : public testing::Test {
+  protected:
+    TemporaryFolder folder;
+    Image image = any_bits({97, 31}, rgba_f32, 1); // 48 KiB that do not compress
+};
+
+TEST_F(Writing, LeavesTheFileAlone) {
+    for (const std::string& name : names)
+        format::write_image(folder.path(name), image);
+    EXPECT_EQ(folder.entries(), 4);
+}
+
+TEST_F(Writing, IntoAMissingFolderFailsNamingIt) {
+    for (const std::string& name : names) {
+        const std::string path = folder.path("none/" + name);
+        EXPECT_EQ(failure([&] { format::write_image(path, image); }),
+                  path + ": cannot be written: the folder " + folder.path("none") +
+                      " does not exist");
+    }
+}
+
+TEST_F(Writing, OverAFolderFails) {
+    std::filesystem::create_directory(folder.path("a.exr"));
+    EXPECT_THAT(failure([&] { format::write_image(folder.path("a.exr"), image); }),
+                EndsWith("a.exr: cannot be written: it is a folder"));
+}
+
+TEST_F(Writing, ThatBreaksOffLeavesTheOldFileAndNoOther) {
+    for (const std::string& name : names) {
+        const std::string path = folder.path(name);
+        fill_file(path, "precious");
+        const FileSizeLimit limit(10000);
+        EXPECT_EQ(failure([&] { format::write_image(path, image); }),
+                  path + ": cannot be written: File too large");
+        EXPECT_EQ(content(path), "precious");
+    }
+    EXPECT_EQ(folder.entries(), 4);
+}
+
+TEST_F(Writing, ToAFullDiskSaysSo) {
+    const SmallDisk disk(folder.path());
+    if (!disk.mounted())
+        GTEST_SKIP() << "needs the right to mount a file system";
+    for (const std::string& name : names) {
+        const std::string path = folder.path(name);
+        fill_file(path, "precious");
+        EXPECT_EQ(failure([&] { format::write_image(path, image); }),
+                  path + ": cannot be written: No space left on device");
+        EXPECT_EQ(content(path), "precious");
+        EXPECT_EQ(folder.entries(), 1);
+        std::filesystem::remove(path);
+    }
+}
+
+TEST_F(Writing, ToAFullDeviceSaysSoAndKeepsTheDevice) {
+    EXPECT_EQ(failure([] { format::write_file("/dev/full", "text"); }),
+              "/dev/full: cannot be written: No space left on device");
+    format::write_file("/dev/null", "text");
+    struct stat device {};
+    ASSERT_EQ(stat("/dev/null", &device), 0);
+    EXPECT_TRUE(S_ISCHR(device.st_mode));
+}
+
+TEST_F(Writing, IntoAFolderWithoutPermissionFails) {
+    if (geteuid() == 0)
+        GTEST_SKIP() << "root may write anywhere";
+    std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_exec);
+    EXPECT_THAT(failure([&] { format::write_image(folder.path("a.exr"), image); }),
+                EndsWith("cannot be written: Permission denied"));
+    std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
+}
+
+TEST_F(Writing, OverAProtectedFileFails) {
+    if (geteuid() == 0)
+        GTEST_SKIP() << "root may write anywhere";
+    fill_file(folder.path("a.exr"), "precious");
+    std::filesystem::permissions(folder.path("a.exr"), std::filesystem::perms::owner_read);
+    EXPECT_THAT(failure([&] { format::write_image(folder.path("a.exr"), image); }),
+                EndsWith("cannot be written: Permission denied"));
+}
+
+TEST_F(Writing, ThroughALinkReplacesTheFileItPointsTo) {
+    std::filesystem::create_directory(folder.path("real"));
+    fill_file(folder.path("real/file"), "old");
+    std::filesystem::create_symlink("real/file", folder.path("link"));
+    format::write_file(folder.path("link"), "new");
+    EXPECT_TRUE(std::filesystem::is_symlink(folder.path("link")));
+    EXPECT_EQ(content(folder.path("real/file")), "new");
+}
+
+TEST_F(Writing, KeepsTheModeOfTheFileItReplaces) {
+    const auto mode = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
+    fill_file(folder.path("a"), "old");
+    std::filesystem::permissions(folder.path("a"), mode);
+    format::write_file(folder.path("a"), "new");
+    EXPECT_EQ(std::filesystem::status(folder.path("a")).permissions(), mode);
+}
+
+TEST_F(Writing, OfAsLongANameAsThereIsWorks) {
+    const std::string path = folder.path(std::string(251, 'x') + ".exr");
+    format::write_image(path, image);
+    EXPECT_TRUE(same_bits(format::read_image(path), image));
+}
+
+TEST_F(Writing, OneFileByManyThreadsLeavesOneOfThem) {
+    const std::string path = folder.path("a");
+    std::vector<std::thread> threads;
+    for (char letter = 'a'; letter < 'i'; ++letter) {
+        threads.emplace_back([&path, letter] {
+            for (int i = 0; i < 20; ++i)
+                format::write_file(path, std::string(300000, letter));
+        });
+    }
+    for (std::thread& thread : threads)
+        thread.join();
+    const std::string left = content(path);
+    EXPECT_EQ(left, std::string(300000, left.at(0)));
+    EXPECT_EQ(folder.entries(), 1);
+}
+
+TEST_F(Writing, SeekingOverwritesAndAFailureIsRemembered) {
+    format::AtomicFile file(folder.path("a"));
+    file.write("abcdef");
+    file.seek(2);
+    file.write("XY");
+    EXPECT_EQ(file.position(), 4);
+    EXPECT_THAT(failure([&] { file.seek(-1); }), HasSubstr("Invalid argument"));
+    EXPECT_THAT(failure([&] { file.commit(); }), HasSubstr("Invalid argument"));
+    EXPECT_FALSE(std::filesystem::exists(folder.path("a")));
+
+    format::AtomicFile good(folder.path("b"));
+    good.write("abcdef");
+    good.seek(2);
+    good.write("XY");
+    good.commit();
+    EXPECT_EQ(content(folder.path("b")), "abXYef");
+}
+
+TEST_F(Writing, WhatAFormatCannotHoldFails) {
+    const Image none({0, 5}, rgba_f32), other({2, 2}, ElementFormat{"labels", 4});
+    for (const std::string& name : names) {
+        const std::string path = folder.path(name);
+        EXPECT_THAT(failure([&] { format::write_image(path, none); }),
+                    HasSubstr("cannot hold 0×5 pixels, expected sides from 1 to "));
+        EXPECT_EQ(failure([&] { format::write_image(path, other); }),
+                  path + ": cannot hold pixels of labels, expected rgba f32 or rgba+depth f32");
+    }
+    EXPECT_EQ(folder.entries(), 0);
+}
+
+} // namespace
+} // namespace sextant::test

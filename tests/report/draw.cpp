@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/report/draw.hpp"
+
+#include <stdexcept>
+
+#include "tests/report/markup.hpp"
+#include "tests/report/schedules.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::report {
+namespace {
+
+using test::compositing_schedule;
+using test::markup_error;
+using test::occurrences;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr std::string_view arrow = "<path class=\"message ";
+
+TEST(Draw, EveryMessageIsAnArrowAndEveryFoldABox) {
+    test::for_each_compositing_schedule([](const std::string& name, const Schedule& schedule) {
+        SCOPED_TRACE(name);
+        const std::string svg = draw(schedule);
+        EXPECT_EQ(markup_error(svg), "");
+        EXPECT_EQ(occurrences(svg, arrow), test::count_steps(schedule, Verb::send));
+        EXPECT_EQ(occurrences(svg, "class=\"box fold "), test::count_steps(schedule, Verb::fold));
+        EXPECT_EQ(occurrences(svg, "class=\"box copy "), test::count_steps(schedule, Verb::copy));
+        EXPECT_THAT(svg, Not(HasSubstr("Aggregated")));
+    });
+}
+
+TEST(Draw, TheHeadingTellsTheTotals) {
+    const std::string svg = draw(compositing_schedule("radix-k", 8, {{4, 2}, 0}));
+    EXPECT_THAT(svg, HasSubstr(">8</tspan><tspan class=\"quiet\" dx=\"4\">ranks<"));
+    EXPECT_THAT(svg, HasSubstr(">32</tspan><tspan class=\"quiet\" dx=\"4\">messages<"));
+    EXPECT_THAT(svg, HasSubstr(">6,720</tspan><tspan class=\"quiet\" dx=\"4\">elements moved<"));
+    EXPECT_THAT(svg, HasSubstr(">16</tspan><tspan class=\"quiet\" dx=\"4\">folds<"));
+    EXPECT_THAT(svg, HasSubstr(">4</tspan><tspan class=\"quiet\" dx=\"4\">levels<"));
+}
+
+TEST(Draw, AMessagePointedAtTellsBothItsSides) {
+    const std::string svg = draw(compositing_schedule("direct-send", 2));
+    EXPECT_THAT(svg,
+                HasSubstr("rank 0, step 0: send to rank 1, round 0, group 0, 480 elements\n"
+                          "    buffer 0: 480 to 959\n"
+                          "rank 1, step 1: receive from rank 0, round 0, group 0, 480 elements\n"));
+    EXPECT_THAT(svg, HasSubstr("fold of 2 operands"));
+    EXPECT_THAT(svg, HasSubstr("<text class=\"operands\""));
+}
+
+TEST(Draw, HostileTitlesAreEscaped) {
+    DrawOptions options;
+    options.title = options.subtitle = test::hostile_name;
+    const std::string svg = draw(compositing_schedule("binary-swap", 4), options);
+    EXPECT_EQ(markup_error(svg), "");
+    EXPECT_THAT(svg, Not(HasSubstr("<script")));
+    EXPECT_THAT(svg, HasSubstr("é.png"));
+}
+
+TEST(Draw, TheSameScheduleGivesTheSamePicture) {
+    const Schedule schedule = compositing_schedule("radix-k", 12, {{3, 4}, 0});
+    EXPECT_EQ(draw(schedule), draw(schedule));
+}
+
+TEST(Draw, StylesOfTwoPicturesDoNotMeet) {
+    const auto scope = [](const std::string& svg) {
+        const std::size_t begin = svg.find("class=\"") + 7;
+        return svg.substr(begin, svg.find('"', begin) - begin);
+    };
+    const std::string one = draw(compositing_schedule("direct-send", 4));
+    const std::string other = draw(compositing_schedule("direct-send", 5));
+    EXPECT_THAT(scope(one), StartsWith("picture-"));
+    EXPECT_NE(scope(one), scope(other));
+    EXPECT_THAT(one, HasSubstr("\n." + scope(one) + " .r0{stroke:#"));
+}
+
+TEST(Draw, NothingToDoIsAPictureToo) {
+    for (const Schedule& schedule : {Schedule{}, Schedule(1), Schedule(5)}) {
+        const std::string svg = draw(schedule);
+        EXPECT_EQ(markup_error(svg), "");
+        EXPECT_THAT(svg, HasSubstr("Nothing to do"));
+        EXPECT_EQ(occurrences(svg, ">rank "), static_cast<int>(schedule.size()));
+    }
+}
+
+TEST(Draw, ADeadlockNamesItsRanks) {
+    try {
+        draw(test::deadlock(4));
+        FAIL() << "drew a deadlock";
+    } catch (const std::logic_error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("deadlock"));
+        EXPECT_THAT(error.what(), HasSubstr("rank 0 at step 0 (receive), rank 1 at step 0"));
+        EXPECT_THAT(error.what(), Not(HasSubstr("rank 2")));
+    }
+}
+
+TEST(Draw, AMessageThatNobodyReceivesIsRefused) {
+    Schedule schedule = compositing_schedule("direct-send", 3);
+    schedule[1].steps.clear();
+    EXPECT_THROW(draw(schedule), std::logic_error);
+}
+
+TEST(Draw, ManyMessagesAreThinAndSilent) {
+    const Schedule schedule = compositing_schedule("direct-send", 9);
+    DrawOptions options;
+    options.most_detailed = 71;
+    const std::string svg = draw(schedule, options);
+    EXPECT_EQ(markup_error(svg), "");
+    EXPECT_EQ(occurrences(svg, arrow), 72);
+    EXPECT_THAT(svg, HasSubstr("<g class=\"thin\">"));
+    EXPECT_EQ(occurrences(svg, "<title>"), 1);
+    options.most_detailed = 72;
+    EXPECT_THAT(draw(schedule, options), Not(HasSubstr("<g class=\"thin\">")));
+}
+
+TEST(Draw, TooManyMessagesAreAggregatedAndThePictureSaysSo) {
+    for (const char* algorithm : {"direct-send", "shift-based"}) {
+        const std::string svg = draw(compositing_schedule(algorithm, 200, {{}, 0}));
+        EXPECT_EQ(markup_error(svg), "");
+        EXPECT_LE(occurrences(svg, arrow), 4000);
+        EXPECT_THAT(svg, HasSubstr("Aggregated: 200 ranks in "));
+        EXPECT_THAT(svg, HasSubstr("39,800 messages in "));
+        EXPECT_THAT(svg, HasSubstr("Left out: "));
+        EXPECT_LT(svg.size(), 3'000'000U);
+    }
+}
+
+TEST(Draw, TooManyRanksShareLanes) {
+    const std::string svg = draw(compositing_schedule("radix-k", 512, {{8, 8, 8}, 0}));
+    EXPECT_EQ(markup_error(svg), "");
+    EXPECT_THAT(svg, HasSubstr("Aggregated: 512 ranks in 64 lanes, 10,752 messages in "));
+    EXPECT_THAT(svg, HasSubstr(">504–511</text>"));
+}
+
+} // namespace
+} // namespace sextant::report

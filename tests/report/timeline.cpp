@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/report/timeline.hpp"
+
+#include "sextant/report/bars.hpp"
+
+#include <limits>
+#include <stdexcept>
+
+#include "tests/report/markup.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::report {
+namespace {
+
+using test::markup_error;
+using test::occurrences;
+using testing::HasSubstr;
+using testing::Not;
+
+/// Ranks that send to the next one, receive, wait and fold, each again and again.
+Trace some_trace(int ranks, int times, Seconds unit) {
+    Trace trace;
+    for (int rank = 0; rank < ranks; ++rank) {
+        for (int i = 0; i < times; ++i) {
+            const Seconds begin = (4 * i + 0.1 * rank) * unit;
+            const int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks;
+            trace.events.push_back(
+                {rank, 3 * i, Activity::send, i, next, 512, begin, begin + 2 * unit});
+            trace.events.push_back(
+                {rank, 3 * i + 1, Activity::receive, i, previous, 512, begin, begin + 3 * unit});
+            trace.events.push_back({rank, -1, Activity::wait, 0, -1, 0, begin, begin + 3 * unit});
+            trace.events.push_back({rank, 3 * i + 2, Activity::fold, i, -1, 512, begin + 3 * unit,
+                                    begin + 3.5 * unit});
+        }
+    }
+    for (const Event& event : trace.events)
+        trace.duration = std::max(trace.duration, event.end);
+    return trace;
+}
+
+TEST(Timeline, EveryEventIsABar) {
+    const std::string svg = timeline(some_trace(3, 4, 1e-6), 3);
+    EXPECT_EQ(markup_error(svg), "");
+    EXPECT_EQ(occurrences(svg, "class=\"event "), 3 * 4 * 4);
+    EXPECT_EQ(occurrences(svg, "class=\"event wait\""), 3 * 4);
+    EXPECT_THAT(svg,
+                HasSubstr("rank 1, step 3: send to rank 2, round 1, 512 elements\n2.00 µs from "));
+    EXPECT_THAT(svg, Not(HasSubstr("Aggregated")));
+}
+
+TEST(Timeline, TheAxisHasAFittingUnit) {
+    const auto axis = [](Seconds unit) { return timeline(some_trace(2, 5, unit), 2); };
+    EXPECT_THAT(axis(1e-9), HasSubstr(">time, ns<"));
+    EXPECT_THAT(axis(1e-6), HasSubstr(">time, µs<"));
+    EXPECT_THAT(axis(1e-3), HasSubstr(">time, ms<"));
+    EXPECT_THAT(axis(1), HasSubstr(">time, s<"));
+    EXPECT_THAT(axis(1e-6), HasSubstr(">18</text>"));
+}
+
+TEST(Timeline, NoEventsAreAPictureToo) {
+    for (int ranks : {0, 1, 3}) {
+        const std::string svg = timeline({}, ranks);
+        EXPECT_EQ(markup_error(svg), "");
+        EXPECT_THAT(svg, HasSubstr("No events were recorded"));
+        EXPECT_EQ(occurrences(svg, ">rank "), ranks);
+    }
+}
+
+TEST(Timeline, EventsThatTakeNoTimeAreDrawn) {
+    Trace trace;
+    trace.events = {{0, 0, Activity::copy, 0, -1, 8, 0, 0}};
+    const std::string svg = timeline(trace, 1);
+    EXPECT_EQ(markup_error(svg), "");
+    EXPECT_EQ(occurrences(svg, "class=\"event copy\""), 1);
+    EXPECT_THAT(svg, Not(HasSubstr("nan")));
+}
+
+TEST(Timeline, HostileTitlesAreEscaped) {
+    TimelineOptions options;
+    options.title = options.subtitle = test::hostile_name;
+    const std::string svg = timeline(some_trace(2, 1, 1), 2, options);
+    EXPECT_EQ(markup_error(svg), "");
+    EXPECT_THAT(svg, Not(HasSubstr("<script")));
+}
+
+TEST(Timeline, TheOrderOfEventsDoesNotMatter) {
+    Trace trace = some_trace(4, 5, 1e-3);
+    const std::string svg = timeline(trace, 4);
+    std::reverse(trace.events.begin(), trace.events.end());
+    EXPECT_EQ(timeline(trace, 4), svg);
+}
+
+TEST(Timeline, ImpossibleEventsAreRefused) {
+    const auto with = [](int rank, Seconds begin, Seconds end) {
+        Trace trace;
+        trace.events = {{rank, 0, Activity::fold, 0, -1, 1, begin, end}};
+        return trace;
+    };
+    EXPECT_THROW(timeline(with(2, 0, 1), 2), std::logic_error);
+    EXPECT_THROW(timeline(with(-1, 0, 1), 2), std::logic_error);
+    EXPECT_THROW(timeline(with(0, 2, 1), 2), std::logic_error);
+    EXPECT_THROW(timeline(with(0, -1, 1), 2), std::logic_error);
+    EXPECT_THROW(timeline(with(0, 0, std::numeric_limits<double>::infinity()), 2),
+                 std::logic_error);
+    EXPECT_THROW(timeline(with(0, std::numeric_limits<double>::quiet_NaN(), 1), 2),
+                 std::logic_error);
+}
+
+TEST(Timeline, TooManyEventsAreAggregatedAndThePictureSaysSo) {
+    TimelineOptions options;
+    options.most_drawn = 100;
+    const std::string svg = timeline(some_trace(4, 500, 1e-6), 4, options);
+    EXPECT_EQ(markup_error(svg), "");
+    EXPECT_LE(occurrences(svg, "class=\"event "), 100);
+    EXPECT_THAT(svg, HasSubstr("Aggregated: 8,000 events in "));
+    EXPECT_THAT(svg, HasSubstr("Left out: "));
+}
+
+TEST(Timeline, RanksThatDoNotFitAreNamed) {
+    const std::string svg = timeline(some_trace(300, 1, 1e-6), 300);
+    EXPECT_EQ(markup_error(svg), "");
+    EXPECT_EQ(occurrences(svg, "class=\"event "), 256 * 4);
+    EXPECT_THAT(svg, HasSubstr("Left out: ranks 256 to 299."));
+}
+
+TEST(Bars, MessagesInOneRowDoNotOverlap) {
+    Trace trace = some_trace(3, 6, 1);
+    for (Event& event : trace.events)
+        event.end += event.step % 4; // more overlap
+    const Bars all = bars(trace, 3, 1000);
+    for (const Bar& a : all.messages) {
+        EXPECT_LT(a.row, all.rows);
+        for (const Bar& b : all.messages) {
+            if (&a == &b || a.event.rank != b.event.rank || a.row != b.row)
+                continue;
+            EXPECT_TRUE(a.event.end <= b.event.begin || b.event.end <= a.event.begin);
+            EXPECT_EQ(a.event.activity, b.event.activity);
+        }
+    }
+}
+
+TEST(Bars, MergedBarsStandForAllEvents) {
+    const Trace trace = some_trace(5, 100, 1e-6);
+    const Bars all = bars(trace, 5, 50);
+    std::int64_t events = 0;
+    for (const auto* kind : {&all.messages, &all.work}) {
+        for (const Bar& bar : *kind)
+            events += bar.events;
+    }
+    EXPECT_EQ(events, static_cast<std::int64_t>(trace.events.size()));
+    EXPECT_GT(all.pause, 0);
+}
+
+} // namespace
+} // namespace sextant::report

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Schedules that are right are changed a little, thousands of times. `prove` has to refuse each
+// mutant unless a slow reference, which shares no code with it, finds the mutant right as well.
+#include "tests/support/mutations.hpp"
+
+#include "sextant/collective/binomial_scatter.hpp"
+#include "sextant/scan/kogge_stone.hpp"
+
+#include <iterator>
+#include <map>
+
+#include "tests/support/compositing_cases.hpp"
+#include "tests/support/halo_case.hpp"
+#include "tests/support/harder_schedules.hpp"
+#include "tests/support/reference_prover.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant {
+namespace {
+
+using test::Case;
+using test::Mutation;
+using test::Random;
+using Meaning = Mutation::Meaning;
+
+// Of each case. A sanitizer looks for other things than survivors, and takes its time.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int mutants_of_a_kind = 8;
+#else
+constexpr int mutants_of_a_kind = 50;
+#endif
+
+void add_compositing(std::vector<Case>& cases, Random& random, std::string_view name, int p,
+                     const compositing::Tuning& tuning) {
+    const auto& algorithm = compositing::find(name);
+    compositing::Task rough = test::rough_task(random, p, 4 * p + 1);
+    rough.root = random.pick(rough.order);
+    cases.push_back(
+        test::compositing_case(algorithm, compositing::one_image_each(p, 5 * p + 1), tuning));
+    cases.push_back(
+        test::compositing_case(algorithm, compositing::one_image_each(p, 3 * p, p / 2), tuning));
+    cases.push_back(test::compositing_case(algorithm, rough, tuning));
+}
+
+std::vector<Case> all_cases() {
+    std::vector<Case> cases;
+    Random random(81);
+    add_compositing(cases, random, "direct-send", 12, {});
+    add_compositing(cases, random, "radix-k", 12, {{3, 2, 2}, 0});
+    add_compositing(cases, random, "binary-swap", 8, {});
+    add_compositing(cases, random, "shift-based", 12, {{}, 1});
+    cases.push_back({"scan", make_schedule(12, [](int r) { return scan::kogge_stone(12, 3, r); }),
+                     test::scan_claim(3)});
+    cases.push_back(
+        {"scatter",
+         make_schedule(12, [](int r) { return collective::binomial_scatter(12, 61, r); }),
+         test::scatter_claim(12, 61)});
+    cases.push_back(test::halo_case({14, 17, 3, 4, 2}));
+    cases.push_back(test::pipeline_case(12, 61));
+    cases.push_back(test::bruck_case(7, 2));
+    return cases;
+}
+
+/// Up to `count` mutants of a kind: `judge(mutant)` for each.
+template <class Judge>
+void mutate(const Case& c, const Mutation& kind, unsigned seed, int count, Judge judge) {
+    Random random(seed);
+    const test::LooseSchedule original = test::taken_apart(c.schedule);
+    for (int trial = 0, made = 0; trial < 10 * count && made < count; ++trial) {
+        test::LooseSchedule loose = original;
+        test::Mutator mutator(random, loose);
+        if (!(mutator.*kind.apply)())
+            continue;
+        ++made;
+        judge(test::put_together(loose));
+        if (testing::Test::HasFatalFailure())
+            return;
+    }
+}
+
+struct Count {
+    int tried = 0, refused = 0, accepted = 0;
+};
+
+using Counts = std::map<std::string_view, Count>; // by kind
+
+void judge(const Case& c, const Mutation& kind, const Schedule& mutant, Counts& counts) {
+    Count& count = counts[kind.name];
+    ++count.tried;
+    Proof proof;
+    ASSERT_NO_THROW(proof = prove(mutant, c.claim)) << c.name << ", " << kind.name;
+    const std::string wrong = test::what_is_wrong(mutant, c.claim);
+    if (!proof.holds()) {
+        ++count.refused;
+        EXPECT_NE(kind.changes, Meaning::never)
+            << c.name << ", " << kind.name << ": " << proof.error;
+        EXPECT_NE(wrong, "") << c.name << ", " << kind.name
+                             << ": refused, but right: " << proof.error;
+        return;
+    }
+    ++count.accepted;
+    EXPECT_NE(kind.changes, Meaning::always) << c.name << ", " << kind.name << ": survived";
+    EXPECT_EQ(wrong, "") << c.name << ", " << kind.name << ": survived, but is wrong";
+}
+
+void print(const Counts& counts) {
+    fmt::print("{:32} {:>8} {:>8} {:>8}\n", "mutation", "tried", "refused", "accepted");
+    for (const Mutation& kind : test::mutations) {
+        const auto found = counts.find(kind.name);
+        const Count count = found == counts.end() ? Count{} : found->second;
+        fmt::print("{:32} {:8} {:8} {:8}\n", kind.name, count.tried, count.refused, count.accepted);
+    }
+}
+
+TEST(Mutations, that_change_what_a_schedule_means_are_all_refused_and_others_are_not) {
+    Counts counts;
+    const std::vector<Case> cases = all_cases();
+    for (std::size_t c = 0; c < cases.size(); ++c) {
+        ASSERT_EQ(prove(cases[c].schedule, cases[c].claim).error, "") << cases[c].name;
+        for (std::size_t k = 0; k < std::size(test::mutations); ++k) {
+            const Mutation& kind = test::mutations[k];
+            mutate(cases[c], kind, static_cast<unsigned>(1000 * c + k), mutants_of_a_kind,
+                   [&](const Schedule& mutant) { judge(cases[c], kind, mutant, counts); });
+            ASSERT_FALSE(HasFatalFailure());
+        }
+    }
+    print(counts);
+    for (const Mutation& kind : test::mutations)
+        EXPECT_GE(counts[kind.name].tried, mutants_of_a_kind) << kind.name;
+}
+
+TEST(Mutations, two_at_once_are_judged_as_the_slow_reference_judges_them) {
+    for (const Case& c : all_cases()) {
+        Random random(82);
+        const test::LooseSchedule original = test::taken_apart(c.schedule);
+        for (int trial = 0; trial < 150; ++trial) {
+            test::LooseSchedule loose = original;
+            test::Mutator mutator(random, loose);
+            (mutator.*test::mutations[random.index(std::size(test::mutations))].apply)();
+            // The second needs messages that still match to find its way.
+            const auto harmless = std::size(test::mutations) - 1 - random.index(6);
+            (mutator.*test::mutations[harmless].apply)();
+            const Schedule mutant = test::put_together(loose);
+            Proof proof;
+            ASSERT_NO_THROW(proof = prove(mutant, c.claim)) << c.name;
+            const std::string wrong = test::what_is_wrong(mutant, c.claim);
+            ASSERT_EQ(proof.holds(), wrong.empty())
+                << c.name << ": '" << proof.error << "', but the reference '" << wrong << "'";
+        }
+    }
+}
+
+TEST(Mutations, a_picture_collected_on_another_root_than_claimed_is_refused) {
+    for (const auto& algorithm : compositing::catalogue()) {
+        const compositing::Tuning tuning = algorithm.tunings(8).front();
+        for (int wrong : {-1, 0, 3, 7}) {
+            for (int claimed : {-1, 0, 3, 7}) {
+                const auto task = compositing::one_image_each(8, 33, wrong);
+                Case c = test::compositing_case(algorithm, task, tuning);
+                c.claim = compositing::claim(algorithm, compositing::one_image_each(8, 33, claimed),
+                                             tuning);
+                EXPECT_EQ(prove(c.schedule, c.claim).holds(), wrong == claimed) << c.name;
+            }
+        }
+    }
+}
+
+TEST(Mutations, a_picture_in_another_visibility_order_than_claimed_is_refused) {
+    for (const auto& algorithm : compositing::catalogue()) {
+        const compositing::Tuning tuning = algorithm.tunings(4).front();
+        compositing::Task task = compositing::one_image_each(4, 9), swapped = task;
+        std::swap(swapped.order[1], swapped.order[2]);
+        Case c = test::compositing_case(algorithm, task, tuning);
+        c.claim = compositing::claim(algorithm, swapped, tuning);
+        EXPECT_FALSE(prove(c.schedule, c.claim).holds()) << c.name;
+    }
+}
+
+TEST(Mutations, rounds_swapped_on_one_rank_deadlock_a_window_of_one) {
+    // Rank 0 would send in its last round what rank 1 waits for in its first.
+    Case c = test::compositing_case(compositing::find("shift-based"),
+                                    compositing::one_image_each(3, 9), {{}, 1});
+    for (Step& step : c.schedule[0].steps) {
+        if (is_message(step.verb))
+            step.round = 1 - step.round;
+    }
+    EXPECT_NE(prove(c.schedule, c.claim).error.find("deadlock"), std::string::npos);
+}
+
+} // namespace
+} // namespace sextant

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/schedule/walk.hpp"
+
+#include "sextant/schedule/builder.hpp"
+
+#include <limits>
+#include <set>
+#include <vector>
+
+#include "tests/support/footprint.hpp"
+#include "tests/support/random_programs.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant {
+namespace {
+
+using test::Random;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// What a walk should say, from the definitions in program.hpp: all pairs are looked at each time.
+class Model {
+  public:
+    explicit Model(const Program& program)
+        : program_(program),
+          earlier_(test::earlier_conflicts(program)),
+          footprints_(test::footprints(program)),
+          finished_(program.steps.size(), false) {}
+
+    void finish(int step) { finished_[static_cast<std::size_t>(step)] = true; }
+
+    bool may_start(int step) const {
+        const auto i = static_cast<std::size_t>(step);
+        for (int j : earlier_[i]) {
+            if (!finished_[static_cast<std::size_t>(j)])
+                return false;
+        }
+        return !is_message(program_.steps[i].verb) || window_is_open(program_.steps[i].round);
+    }
+
+    /// Whether no unfinished earlier step writes what is read through a region.
+    bool readable(std::size_t step, const Region& region) const {
+        const auto read = test::element_set(program_, region);
+        for (std::size_t j = 0; j < step; ++j) {
+            if (!finished_[j] && footprints_[j].writes.meets(read))
+                return false;
+        }
+        return true;
+    }
+
+    /// Whether no unfinished earlier step reads or writes the destination.
+    bool may_commit(std::size_t step) const {
+        const auto to = test::element_set(program_, program_.steps[step].to);
+        for (std::size_t j = 0; j < step; ++j) {
+            if (finished_[j])
+                continue;
+            if (footprints_[j].writes.meets(to))
+                return false;
+            if (footprints_[j].reads.meets(to))
+                return false;
+        }
+        return true;
+    }
+
+  private:
+    bool window_is_open(int round) const {
+        if (program_.window == 0)
+            return true;
+        for (std::size_t j = 0; j < program_.steps.size(); ++j) {
+            const Step& other = program_.steps[j];
+            const bool binds = is_message(other.verb) && other.round <= round - program_.window;
+            if (binds && !finished_[j])
+                return false;
+        }
+        return true;
+    }
+
+    const Program& program_;
+    const std::vector<std::vector<int>> earlier_;
+    const std::vector<test::Footprint> footprints_;
+    std::vector<bool> finished_;
+};
+
+/// Walks a program, finishing what was given out in random order, beside the model.
+class Companion {
+  public:
+    Companion(const Program& program, Walk& walk, Random& random)
+        : program_(program), walk_(walk), model_(program), random_(random) {}
+
+    void walk_all() {
+        take_out();
+        while (!open_.empty() && !testing::Test::HasFatalFailure()) {
+            const std::size_t pick = random_.index(open_.size());
+            const int step = open_[pick];
+            open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(pick));
+            walk_.finish(step);
+            model_.finish(step);
+            finished_.insert(step);
+            take_out();
+            compare();
+        }
+    }
+
+    std::size_t given_out() const { return given_.size(); }
+
+  private:
+    void take_out() {
+        for (int s = walk_.next_message(); s != Walk::none; s = walk_.next_message()) {
+            take(s, true);
+        }
+        for (int s = walk_.next_work(); s != Walk::none; s = walk_.next_work())
+            take(s, false);
+    }
+
+    void take(int step, bool message) {
+        ASSERT_TRUE(given_.insert(step).second) << "step " << step << " given out twice";
+        ASSERT_EQ(is_message(program_.steps[static_cast<std::size_t>(step)].verb), message);
+        open_.push_back(step);
+    }
+
+    void compare() {
+        for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+            const int step = static_cast<int>(i);
+            ASSERT_EQ(given_.contains(step), model_.may_start(step)) << "step " << step;
+            ASSERT_EQ(walk_.finished(step), finished_.contains(step));
+            compare_parts(i);
+        }
+        ASSERT_EQ(walk_.unfinished(), static_cast<int>(program_.steps.size() - finished_.size()));
+        ASSERT_EQ(walk_.done(), finished_.size() == program_.steps.size());
+    }
+
+    void compare_parts(std::size_t i) {
+        const Step& step = program_.steps[i];
+        if (is_message(step.verb))
+            return;
+        for (std::uint32_t r = step.first; r < step.first + step.count; ++r) {
+            ASSERT_EQ(walk_.readable(r), model_.readable(i, program_.regions[r])) << "region " << r;
+        }
+        ASSERT_EQ(walk_.may_commit(static_cast<int>(i)), model_.may_commit(i)) << "step " << i;
+    }
+
+    const Program& program_;
+    Walk& walk_;
+    Model model_;
+    Random& random_;
+    std::vector<int> open_; // given out and not finished
+    std::set<int> given_, finished_;
+};
+
+TEST(Walk, gives_out_each_step_once_as_soon_as_the_definitions_allow_at_any_window) {
+    Random random(31);
+    for (int trial = 0; trial < 6000; ++trial) {
+        const int window = random.number(0, 4);
+        const Program program = test::RandomProgram(random).make(random.number(1, 14), 5, window);
+        const Dependences dependences(program);
+        Walk walk(program, dependences);
+        Companion companion(program, walk, random);
+        companion.walk_all();
+        ASSERT_FALSE(HasFatalFailure()) << "trial " << trial << ", window " << window;
+        // A window can forbid what the dependences demand; then the walk stops short.
+        ASSERT_EQ(walk.done(), companion.given_out() == program.steps.size());
+        ASSERT_TRUE(walk.done() || window > 0) << trial;
+    }
+}
+
+TEST(Walk, after_reset_goes_the_same_way_again) {
+    Random random(32);
+    for (int trial = 0; trial < 1000; ++trial) {
+        const Program program = test::RandomProgram(random).make(10, 4, random.number(0, 3));
+        const Dependences dependences(program);
+        Walk walk(program, dependences);
+        for (int again = 0; again < 3; ++again) {
+            Companion companion(program, walk, random);
+            companion.walk_all();
+            ASSERT_FALSE(HasFatalFailure()) << trial << ", walk " << again;
+            walk.reset();
+            ASSERT_EQ(walk.unfinished(), static_cast<int>(program.steps.size()));
+        }
+    }
+}
+
+TEST(Walk, reset_in_the_middle_forgets_what_was_given_out) {
+    Random random(33);
+    for (int trial = 0; trial < 1000; ++trial) {
+        const Program program = test::RandomProgram(random).make(10, 4, random.number(0, 3));
+        const Dependences dependences(program);
+        Walk walk(program, dependences);
+        const int first = walk.next_message();
+        if (first != Walk::none && random.chance(50))
+            walk.finish(first);
+        walk.next_work();
+        walk.reset();
+        Companion companion(program, walk, random);
+        companion.walk_all();
+        ASSERT_FALSE(HasFatalFailure()) << trial;
+    }
+}
+
+/// A message to another peer in each of `rounds` rounds, and a fold labelled with the last.
+Program rounds_of_messages(int rounds, int window) {
+    ProgramBuilder builder;
+    builder.window(window);
+    const Region in = builder.input(2), sum = builder.scratch(2);
+    for (int round = 0; round < rounds; ++round) {
+        builder.round(round);
+        builder.send(round, in);
+    }
+    builder.fold(sum, {in, in});
+    return builder.finish(sum);
+}
+
+std::vector<int> messages_now(Walk& walk) {
+    std::vector<int> steps;
+    for (int s = walk.next_message(); s != Walk::none; s = walk.next_message())
+        steps.push_back(s);
+    return steps;
+}
+
+TEST(Walk, a_window_opens_a_round_when_the_round_before_it_by_the_window_has_finished) {
+    const Program program = rounds_of_messages(5, 2);
+    const Dependences dependences(program);
+    Walk walk(program, dependences);
+    EXPECT_THAT(messages_now(walk), ElementsAre(0, 1));
+    walk.finish(1); // round 0 is still open
+    EXPECT_THAT(messages_now(walk), IsEmpty());
+    walk.finish(0);
+    EXPECT_THAT(messages_now(walk), ElementsAre(2, 3));
+    walk.finish(2);
+    EXPECT_THAT(messages_now(walk), ElementsAre(4));
+}
+
+TEST(Walk, a_window_never_holds_a_fold) {
+    const Program program = rounds_of_messages(5, 1);
+    const Dependences dependences(program);
+    Walk walk(program, dependences);
+    EXPECT_EQ(walk.next_work(), 5);
+    EXPECT_EQ(walk.next_work(), Walk::none);
+    EXPECT_THAT(messages_now(walk), ElementsAre(0));
+}
+
+TEST(Walk, rounds_without_messages_hold_nobody_up) {
+    ProgramBuilder builder;
+    builder.window(1);
+    const Region in = builder.input(2);
+    for (int round : {3, 9}) {
+        builder.round(round);
+        builder.send(1, in);
+    }
+    const Program program = builder.finish(in);
+    const Dependences dependences(program);
+    Walk walk(program, dependences);
+    EXPECT_THAT(messages_now(walk), ElementsAre(0));
+    walk.finish(0);
+    EXPECT_THAT(messages_now(walk), ElementsAre(1));
+}
+
+TEST(Walk, rounds_need_not_come_in_program_order) {
+    ProgramBuilder builder;
+    builder.window(1);
+    const Region in = builder.input(2);
+    for (int round : {2, 0, 1}) {
+        builder.round(round);
+        builder.send(1, in);
+    }
+    const Program program = builder.finish(in);
+    const Dependences dependences(program);
+    Walk walk(program, dependences);
+    for (int expected : {1, 2, 0}) {
+        EXPECT_THAT(messages_now(walk), ElementsAre(expected));
+        walk.finish(expected);
+    }
+    EXPECT_TRUE(walk.done());
+}
+
+TEST(Walk, a_window_as_large_as_can_be_binds_nothing) {
+    for (int window : {5, 1000, std::numeric_limits<int>::max()}) {
+        const Program program = rounds_of_messages(5, window);
+        const Dependences dependences(program);
+        Walk walk(program, dependences);
+        EXPECT_THAT(messages_now(walk), ElementsAre(0, 1, 2, 3, 4)) << window;
+    }
+}
+
+TEST(Walk, a_window_as_large_as_can_be_does_not_hold_what_becomes_ready_later) {
+    ProgramBuilder builder;
+    builder.window(std::numeric_limits<int>::max());
+    const Region slot = builder.scratch(2);
+    builder.receive(1, slot);
+    builder.round(1);
+    builder.send(2, slot);
+    const Program program = builder.finish(slot);
+    const Dependences dependences(program);
+    Walk walk(program, dependences);
+    EXPECT_THAT(messages_now(walk), ElementsAre(0));
+    walk.finish(0);
+    EXPECT_THAT(messages_now(walk), ElementsAre(1));
+}
+
+TEST(Walk, of_an_empty_program_is_done) {
+    const Program program;
+    const Dependences dependences(program);
+    Walk walk(program, dependences);
+    EXPECT_TRUE(walk.done());
+    EXPECT_EQ(walk.next_message(), Walk::none);
+    EXPECT_EQ(walk.next_work(), Walk::none);
+}
+
+TEST(Walk, of_a_fold_whose_operands_come_one_by_one_shows_each_as_it_comes) {
+    ProgramBuilder builder;
+    const Region in = builder.input(2), a = builder.scratch(2), b = builder.scratch(2);
+    builder.send(3, in);         // 0
+    builder.receive(1, a);       // 1
+    builder.receive(2, b);       // 2
+    builder.fold(a, {in, a, b}); // 3
+    const Program program = builder.finish(a);
+    const Dependences dependences(program);
+    Walk walk(program, dependences);
+    messages_now(walk);
+    const std::uint32_t first = program.steps[3].first;
+    EXPECT_TRUE(walk.readable(first));
+    EXPECT_FALSE(walk.readable(first + 1) || walk.readable(first + 2));
+    walk.finish(2);
+    EXPECT_TRUE(walk.readable(first + 2));
+    EXPECT_FALSE(walk.may_commit(3));
+    walk.finish(1);
+    EXPECT_TRUE(walk.readable(first + 1) && walk.may_commit(3));
+    EXPECT_EQ(walk.next_work(), 3);
+}
+
+} // namespace
+} // namespace sextant

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/schedule/prove.hpp"
+
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/support/footprint.hpp"
+#include "tests/support/random.hpp"
+#include <fmt/format.h>
+
+namespace sextant::test {
+
+/// What `prove` should say of a schedule, found the slow and obvious way from what program.hpp and
+/// prove.hpp state, and sharing no code with it: conflicts from sets of elements, all pairs; every
+/// step asked again and again, in random order, whether it may start.
+class ReferenceProver {
+  public:
+    ReferenceProver(const Schedule& schedule, const Claim& claim)
+        : schedule_(schedule), claim_(claim) {}
+
+    /// What is wrong with the schedule in any of some orders and with sends buffered or not, or "".
+    std::string judge() {
+        try {
+            for (std::size_t rank = 0; rank < schedule_.size(); ++rank)
+                check_steps(rank);
+            match();
+            for (std::size_t rank = 0; rank < schedule_.size(); ++rank)
+                find_waits(rank);
+            for (bool eager : {false, true}) {
+                for (unsigned seed : {1u, 2u})
+                    play_all(eager, seed);
+            }
+        } catch (const Wrong& wrong) {
+            return wrong.what();
+        }
+        return "";
+    }
+
+  private:
+    struct Wrong : std::runtime_error {
+        using std::runtime_error::runtime_error;
+    };
+    struct Cell {
+        Symbol symbol;
+        bool unused = false; // brought by a message and not read since
+    };
+    struct State {
+        bool started = false, finished = false;
+        std::vector<int> waits_for;
+        std::size_t mate_rank = 0, mate = 0;
+        std::vector<Symbol> wire; // of an eager send
+    };
+    struct Name {
+        std::size_t rank, step;
+    };
+
+    static void require(bool good, const char* what) {
+        if (!good)
+            throw Wrong(what);
+    }
+    const Program& program(std::size_t rank) const { return schedule_[rank]; }
+    const Step& step(Name at) const { return program(at.rank).steps[at.step]; }
+    State& state(Name at) { return states_[at.rank][at.step]; }
+
+    void check_region(const Program& program, const Region& region, bool write) const {
+        require(region.buffer >= 0 && region.buffer < static_cast<int>(program.buffers.size()),
+                "no such buffer");
+        require(region.length >= 0 && region.count >= 0, "less than nothing");
+        const BufferSpec& buffer = program.buffers[static_cast<std::size_t>(region.buffer)];
+        for (Elements e : elements_in_order(region)) {
+            require(e >= 0 && e < buffer.size, "outside its buffer");
+        }
+        require(!write || buffer.role != Role::input, "writes to an input");
+    }
+
+    void check_steps(std::size_t rank) const {
+        const Program& own = program(rank);
+        for (const Step& step : own.steps) {
+            for (const Region& region : own.regions_of(step)) {
+                check_region(own, region, step.verb == Verb::receive);
+            }
+            if (is_message(step.verb))
+                continue;
+            check_region(own, step.to, true);
+            require(step.count >= 1 && (step.verb == Verb::fold || step.count == 1), "operands");
+            const ElementSet to = element_set(own, step.to);
+            for (const Region& region : own.regions_of(step)) {
+                require(region.elements() == step.to.elements(), "sizes differ");
+                require(region == step.to || !to.meets(element_set(own, region)), "overlaps");
+            }
+        }
+        if (!own.result.empty())
+            check_region(own, own.result, false);
+    }
+
+    void match() {
+        std::map<std::pair<std::size_t, std::size_t>, std::vector<Name>> sends, receives;
+        for (std::size_t rank = 0; rank < schedule_.size(); ++rank) {
+            states_.emplace_back(program(rank).steps.size());
+            for (std::size_t i = 0; i < program(rank).steps.size(); ++i) {
+                const Step& step = program(rank).steps[i];
+                if (!is_message(step.verb))
+                    continue;
+                const auto peer = static_cast<std::size_t>(step.peer);
+                require(step.peer >= 0 && peer < schedule_.size() && peer != rank, "no such peer");
+                if (step.verb == Verb::send)
+                    sends[{rank, peer}].push_back({rank, i});
+                else
+                    receives[{peer, rank}].push_back({rank, i});
+            }
+        }
+        for (auto& [pair, names] : sends)
+            receives.try_emplace(pair);
+        for (auto& [pair, to] : receives) {
+            const auto& from = sends[pair];
+            require(from.size() == to.size(), "unmatched message");
+            for (std::size_t k = 0; k < to.size(); ++k) {
+                require(program(from[k].rank).elements_of(step(from[k])) ==
+                            program(to[k].rank).elements_of(step(to[k])),
+                        "message sizes differ");
+                state(from[k]).mate_rank = to[k].rank, state(from[k]).mate = to[k].step;
+                state(to[k]).mate_rank = from[k].rank, state(to[k]).mate = from[k].step;
+            }
+        }
+    }
+
+    void find_waits(std::size_t rank) {
+        const Program& own = program(rank);
+        const auto earlier = earlier_conflicts(own);
+        for (std::size_t i = 0; i < own.steps.size(); ++i) {
+            states_[rank][i].waits_for = earlier[i];
+            if (own.window <= 0 || !is_message(own.steps[i].verb))
+                continue;
+            for (std::size_t j = 0; j < own.steps.size(); ++j) {
+                const bool holds = is_message(own.steps[j].verb) &&
+                                   own.steps[j].round <= own.steps[i].round - own.window;
+                if (holds)
+                    states_[rank][i].waits_for.push_back(static_cast<int>(j));
+            }
+        }
+    }
+
+    void play_all(bool eager, unsigned seed) {
+        eager_ = eager;
+        random_ = Random(seed);
+        memory_.clear();
+        for (std::size_t rank = 0; rank < schedule_.size(); ++rank) {
+            fill_memory(rank);
+            for (State& s : states_[rank])
+                s.started = s.finished = false;
+        }
+        play();
+        check_end();
+    }
+
+    void fill_memory(std::size_t rank) {
+        const Program& own = program(rank);
+        memory_.emplace_back(own.buffers.size());
+        for (std::size_t b = 0; b < own.buffers.size(); ++b) {
+            const bool given =
+                own.buffers[b].role == Role::input || own.buffers[b].role == Role::in_out;
+            for (Elements e = 0; e < own.buffers[b].size; ++e) {
+                const auto symbol =
+                    given ? claim_.given(static_cast<int>(rank), static_cast<int>(b), e) : Symbol{};
+                memory_[rank][b].push_back({symbol, false});
+            }
+        }
+    }
+
+    bool may_start(Name at) {
+        if (state(at).started)
+            return false;
+        for (int other : state(at).waits_for) {
+            if (!states_[at.rank][static_cast<std::size_t>(other)].finished)
+                return false;
+        }
+        return true;
+    }
+
+    void play() {
+        std::vector<Name> waiting;
+        for (std::size_t rank = 0; rank < schedule_.size(); ++rank) {
+            for (std::size_t i = 0; i < states_[rank].size(); ++i)
+                waiting.push_back({rank, i});
+        }
+        for (bool moved = true; moved;) {
+            moved = false;
+            random_.shuffle(waiting);
+            for (Name at : waiting) {
+                if (!may_start(at))
+                    continue;
+                start(at);
+                moved = true;
+            }
+            std::erase_if(waiting, [&](Name at) { return state(at).started; });
+        }
+        require(waiting.empty(), "deadlock: steps that never start");
+        for (const auto& rank : states_) {
+            for (const State& s : rank)
+                require(s.finished, "deadlock: a message never met");
+        }
+    }
+
+    void start(Name at) {
+        State& own = state(at);
+        own.started = true;
+        if (step(at).verb == Verb::copy || step(at).verb == Verb::fold) {
+            work(at);
+            own.finished = true;
+            return;
+        }
+        const Name other{own.mate_rank, own.mate};
+        const bool sends = step(at).verb == Verb::send;
+        const Name from = sends ? at : other, to = sends ? other : at;
+        if (sends && eager_)
+            own.wire = read_all(from), own.finished = true;
+        if (!state(other).started)
+            return;
+        if (!eager_)
+            state(from).wire = read_all(from);
+        std::size_t i = 0;
+        for (const Region& region : program(to.rank).regions_of(step(to))) {
+            for (Elements e : elements_in_order(region)) {
+                write(to.rank, region.buffer, e, {state(from).wire[i++], true});
+            }
+        }
+        state(from).finished = state(to).finished = true;
+    }
+
+    void work(Name at) {
+        const auto operands = program(at.rank).regions_of(step(at));
+        std::vector<Symbol> sum = read(at.rank, operands[0]);
+        for (const Region& operand : operands.subspan(1)) {
+            const std::vector<Symbol> next = read(at.rank, operand);
+            for (std::size_t e = 0; e < sum.size(); ++e) {
+                require(sum[e].element == next[e].element, "folds different elements");
+                require(sum[e].last == next[e].first, "operands out of order");
+                sum[e].last = next[e].last;
+            }
+        }
+        std::size_t i = 0;
+        for (Elements e : elements_in_order(step(at).to)) {
+            write(at.rank, step(at).to.buffer, e, {sum[i++], false});
+        }
+    }
+
+    std::vector<Symbol> read_all(Name at) {
+        std::vector<Symbol> message;
+        for (const Region& region : program(at.rank).regions_of(step(at))) {
+            const std::vector<Symbol> symbols = read(at.rank, region);
+            message.insert(message.end(), symbols.begin(), symbols.end());
+        }
+        return message;
+    }
+
+    std::vector<Symbol> read(std::size_t rank, const Region& region, bool check = true) {
+        std::vector<Symbol> symbols;
+        for (Elements e : elements_in_order(region)) {
+            Cell& own = cell(rank, region.buffer, e);
+            require(!check || own.symbol.element != Symbol::undefined, "reads the undefined");
+            own.unused = false;
+            symbols.push_back(own.symbol);
+        }
+        return symbols;
+    }
+
+    void write(std::size_t rank, int buffer, Elements element, const Cell& value) {
+        require(!cell(rank, buffer, element).unused, "dead transfer: overwritten");
+        cell(rank, buffer, element) = value;
+    }
+
+    Cell& cell(std::size_t rank, int buffer, Elements element) {
+        return memory_[rank][static_cast<std::size_t>(buffer)][static_cast<std::size_t>(element)];
+    }
+
+    void check_end() {
+        std::vector<std::vector<Symbol>> results;
+        for (std::size_t rank = 0; rank < schedule_.size(); ++rank) {
+            const Region& result = program(rank).result;
+            results.push_back(result.empty() ? std::vector<Symbol>() : read(rank, result, false));
+            for (const auto& buffer : memory_[rank]) {
+                for (const Cell& own : buffer)
+                    require(!own.unused, "dead transfer: never read");
+            }
+            if (!claim_.wanted)
+                continue;
+            require(claim_.wanted(static_cast<int>(rank), results.back()).empty(), "wrong result");
+        }
+        require(!claim_.wanted_together || claim_.wanted_together(results).empty(),
+                "wrong results together");
+    }
+
+    const Schedule& schedule_;
+    const Claim& claim_;
+    bool eager_ = false;
+    Random random_{1};
+    std::vector<std::vector<State>> states_;
+    std::vector<std::vector<std::vector<Cell>>> memory_; // by rank, buffer, element
+};
+
+/// What is wrong with a schedule, or "".
+inline std::string what_is_wrong(const Schedule& schedule, const Claim& claim) {
+    return ReferenceProver(schedule, claim).judge();
+}
+
+} // namespace sextant::test
