@@ -5,14 +5,14 @@
 #include "sextant/core/error.hpp"
 #include "sextant/operation/operation.hpp"
 
-#include <CLI/CLI.hpp>
-#include <fmt/format.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <string>
 #include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 namespace {
 
@@ -34,29 +34,34 @@ std::string help_of(const Parameter& parameter) {
 
 void declare(CLI::App& command, const Parameter& parameter, Given& given) {
     std::vector<std::string>& values = given[std::string(parameter.name)];
-    std::string names = parameter.positional ? std::string(parameter.name)
-                                             : fmt::format("--{}", parameter.name);
-    if (parameter.letter) names = fmt::format("-{},{}", parameter.letter, names);
+    std::string names =
+        parameter.positional ? std::string(parameter.name) : fmt::format("--{}", parameter.name);
+    if (parameter.letter)
+        names = fmt::format("-{},{}", parameter.letter, names);
     if (parameter.type == Type::flag) {
-        command.add_flag_callback(names, [&values] { values = {"true"}; }, help_of(parameter));
+        command.add_flag_callback(
+            names, [&values] { values = {"true"}; }, help_of(parameter));
         return;
     }
     CLI::Option* option = command.add_option(names, values, help_of(parameter));
     option->type_name(std::string(parameter.value));
     option->default_str(std::string(parameter.fallback));
-    if (parameter.type != Type::files) option->expected(1);
+    if (parameter.type != Type::files)
+        option->expected(1);
 }
 
 /// One process of a group speaks for all.
 bool speaks() {
     for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
-        if (const char* value = std::getenv(name)) return std::atoi(value) == 0;
+        if (const char* value = std::getenv(name))
+            return std::atoi(value) == 0;
     }
     return true;
 }
 
 int say(const std::string& what, int code) {
-    if (speaks()) std::fputs(fmt::format("sextant: {}\n", what).c_str(), stderr);
+    if (speaks())
+        std::fputs(fmt::format("sextant: {}\n", what).c_str(), stderr);
     return code;
 }
 
@@ -102,7 +107,8 @@ int main(int argc, char** argv) {
         return say(fmt::format("{} (see sextant --help)", error.what()), usage_error);
     }
     for (const Operation& operation : sextant::operation::catalogue()) {
-        if (app.got_subcommand(std::string(operation.name))) return run(operation, given[&operation]);
+        if (app.got_subcommand(std::string(operation.name)))
+            return run(operation, given[&operation]);
     }
     return usage_error;
 }

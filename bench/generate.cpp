@@ -3,14 +3,14 @@
 //
 //   bench_generate
 //
-// Why the measurement is right: whole programs are made, as a rank does before a run, for ranks spread
-// over the group; time is divided by the steps that came out; medians over repetitions.
-#include "bench/statistics.hpp"
+// Why the measurement is right: whole programs are made, as a rank does before a run, for ranks
+// spread over the group; time is divided by the steps that came out; medians over repetitions.
 #include "sextant/compositing/catalogue.hpp"
 
-#include <fmt/format.h>
-
 #include <chrono>
+
+#include "bench/statistics.hpp"
+#include <fmt/format.h>
 
 namespace {
 
@@ -31,20 +31,22 @@ void measure(const char* name, const compositing::Tuning& tuning, int ranks) {
         times.push_back(took.count() / static_cast<double>(std::max<std::size_t>(1, steps)));
     }
     const bench::Interval interval = bench::interval_of_median(times);
-    fmt::print("{:<14} {:<18} {:>6} {:>7} {:>9.1f} [{:.1f}, {:.1f}]\n", name, to_text(tuning), ranks,
-               steps, bench::median(times) * 1e9, interval.low * 1e9, interval.high * 1e9);
+    fmt::print("{:<14} {:<18} {:>6} {:>7} {:>9.1f} [{:.1f}, {:.1f}]\n", name, to_text(tuning),
+               ranks, steps, bench::median(times) * 1e9, interval.low * 1e9, interval.high * 1e9);
 }
 
 } // namespace
 
 int main() {
-    fmt::print("{:<14} {:<18} {:>6} {:>7} {:>9}\n", "algorithm", "tuning", "ranks", "steps", "ns/step");
+    fmt::print("{:<14} {:<18} {:>6} {:>7} {:>9}\n", "algorithm", "tuning", "ranks", "steps",
+               "ns/step");
     for (int ranks : {8, 64, 1024, 16384}) {
         measure("direct-send", {}, ranks);
         measure("shift-based", {{}, 1}, ranks);
         measure("binary-swap", {}, ranks);
         std::vector<int> eights;
-        for (int left = ranks; left > 1; left /= std::min(left, 8)) eights.push_back(std::min(left, 8));
+        for (int left = ranks; left > 1; left /= std::min(left, 8))
+            eights.push_back(std::min(left, 8));
         measure("radix-k", {eights, 0}, ranks);
     }
 }

@@ -3,26 +3,27 @@
 //
 //   mpirun -n 2 bench_message [cases/message.json] [BLOCKS]
 //
-// Why the measurement is right: both sides do the same work, an exchange of halves between two ranks
-// and one fold with the same kernel, on the same communicator and in memory of the same kind (where
-// the pieces lie relative to a cache line alone moves large messages by 5 %). They alternate in blocks
-// of some milliseconds within one run, in random order within a pair of blocks, so that drift of the
-// machine meets both; each pair gives one ratio and one difference; the median over all pairs and its
-// bootstrap interval are reported, never a minimum. A barrier separates blocks, and is not timed.
-#include "bench/statistics.hpp"
+// Why the measurement is right: both sides do the same work, an exchange of halves between two
+// ranks and one fold with the same kernel, on the same communicator and in memory of the same kind
+// (where the pieces lie relative to a cache line alone moves large messages by 5 %). They alternate
+// in blocks of some milliseconds within one run, in random order within a pair of blocks, so that
+// drift of the machine meets both; each pair gives one ratio and one difference; the median over
+// all pairs and its bootstrap interval are reported, never a minimum. A barrier separates blocks,
+// and is not timed.
 #include "sextant/comm/execute.hpp"
 #include "sextant/comm/mpi.hpp"
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/kernel/catalogue.hpp"
 
-#include <fmt/format.h>
-#include <mpi.h>
-#include <nlohmann/json.hpp>
-
 #include <chrono>
 #include <fstream>
 #include <vector>
+
+#include "bench/statistics.hpp"
+#include <fmt/format.h>
+#include <mpi.h>
+#include <nlohmann/json.hpp>
 
 namespace {
 
@@ -33,7 +34,9 @@ using Clock = std::chrono::steady_clock;
 class ByHand {
   public:
     ByHand(MPI_Comm comm, std::span<RgbaF32> image)
-        : comm_(comm), image_(image), half_(static_cast<int>(image.size() / 2)),
+        : comm_(comm),
+          image_(image),
+          half_(static_cast<int>(image.size() / 2)),
           incoming_(half_ * static_cast<Bytes>(sizeof(RgbaF32))) {
         MPI_Comm_rank(comm, &rank_);
     }
@@ -76,7 +79,8 @@ template <class Body>
 double time_block(MPI_Comm comm, int repeats, Body&& body) {
     MPI_Barrier(comm);
     const auto begin = Clock::now();
-    for (int i = 0; i < repeats; ++i) body();
+    for (int i = 0; i < repeats; ++i)
+        body();
     return std::chrono::duration<double>(Clock::now() - begin).count() / repeats;
 }
 
@@ -94,22 +98,27 @@ void run_case(MPI_Comm comm, int pixels, int repeats, int blocks) {
         const bool hand_first = coin() & 1;
         double hand = 0, scheduled_time = 0;
         for (const bool first : {true, false}) {
-            if (first == hand_first) hand = time_block(comm, repeats, [&] { by_hand.run(); });
-            else scheduled_time = time_block(comm, repeats, [&] { ours.run(); });
+            if (first == hand_first)
+                hand = time_block(comm, repeats, [&] { by_hand.run(); });
+            else
+                scheduled_time = time_block(comm, repeats, [&] { ours.run(); });
         }
-        if (block < 0) continue;
+        if (block < 0)
+            continue;
         hand_times.push_back(hand);
         our_times.push_back(scheduled_time);
         ratios.push_back(scheduled_time / hand);
         differences.push_back(scheduled_time - hand);
     }
-    if (rank != 0) return;
+    if (rank != 0)
+        return;
     const bench::Interval ratio = bench::interval_of_median(ratios);
     const bench::Interval difference = bench::interval_of_median(differences);
-    fmt::print("{:>9} {:>11} {:>10.3f} {:>10.3f} {:>8.3f} [{:.3f}, {:.3f}] {:>9.0f} [{:.0f}, {:.0f}]\n",
-               pixels, pixels * static_cast<int>(sizeof(RgbaF32)), bench::median(hand_times) * 1e6,
-               bench::median(our_times) * 1e6, bench::median(ratios), ratio.low, ratio.high,
-               bench::median(differences) * 1e9, difference.low * 1e9, difference.high * 1e9);
+    fmt::print(
+        "{:>9} {:>11} {:>10.3f} {:>10.3f} {:>8.3f} [{:.3f}, {:.3f}] {:>9.0f} [{:.0f}, {:.0f}]\n",
+        pixels, pixels * static_cast<int>(sizeof(RgbaF32)), bench::median(hand_times) * 1e6,
+        bench::median(our_times) * 1e6, bench::median(ratios), ratio.low, ratio.high,
+        bench::median(differences) * 1e9, difference.low * 1e9, difference.high * 1e9);
     std::fflush(stdout);
 }
 
@@ -122,7 +131,8 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     std::ifstream file(argc > 1 ? argv[1] : "bench/cases/message.json");
     if (size != 2 || !file) {
-        if (rank == 0) fmt::print(stderr, "usage: mpirun -n 2 bench_message [CASES.json] [BLOCKS]\n");
+        if (rank == 0)
+            fmt::print(stderr, "usage: mpirun -n 2 bench_message [CASES.json] [BLOCKS]\n");
         MPI_Finalize();
         return 2;
     }

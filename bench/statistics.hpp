@@ -25,7 +25,8 @@ inline Interval interval_of_median(const std::vector<double>& values) {
     std::uniform_int_distribution<std::size_t> pick(0, values.size() - 1);
     std::vector<double> medians, sample(values.size());
     for (int draw = 0; draw < draws; ++draw) {
-        for (double& value : sample) value = values[pick(random)];
+        for (double& value : sample)
+            value = values[pick(random)];
         medians.push_back(median(sample));
     }
     std::sort(medians.begin(), medians.end());

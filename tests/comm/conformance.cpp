@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every catalogue row on threads, against the serial fold.
 #include "sextant/comm/threads.hpp"
-#include "tests/support/blending.hpp"
 
+#include "tests/support/blending.hpp"
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -25,8 +25,8 @@ void expect_conformance(const compositing::Algorithm& algorithm, const Task& tas
     for (std::size_t rank = 0; rank < differences.size(); ++rank) {
         EXPECT_GE(differences[rank], 0);
         EXPECT_LE(differences[rank], tolerance(algorithm, association, task.all_layers()))
-            << fmt::format("{} {} p={} n={} {} rank {}", algorithm.name, to_text(tuning), task.ranks,
-                           task.elements, name(association), rank);
+            << fmt::format("{} {} p={} n={} {} rank {}", algorithm.name, to_text(tuning),
+                           task.ranks, task.elements, name(association), rank);
     }
 }
 
@@ -37,7 +37,8 @@ TEST(Threads, EveryAlgorithmEqualsTheSerialFoldFrom1To17Ranks) {
                 const auto tunings = algorithm.tunings(ranks);
                 for (const Tuning& tuning : tunings) {
                     const bool large = elements > 1000;
-                    if (large && !(tuning == tunings.front())) continue;
+                    if (large && !(tuning == tunings.front()))
+                        continue;
                     const Task task = compositing::one_image_each(ranks, elements, ranks / 2);
                     expect_conformance(algorithm, task, tuning, Association::in_order, 1);
                 }
@@ -60,7 +61,8 @@ TEST(Threads, ByArrivalAgreesWithinTheBoundOfReassociation) {
 TEST(Threads, FrameAfterFrameGivesTheSamePicture) {
     for (const auto& algorithm : compositing::catalogue()) {
         for (int ranks : {2, 4, 7, 8}) {
-            if (algorithm.tunings(ranks).empty()) continue;
+            if (algorithm.tunings(ranks).empty())
+                continue;
             expect_conformance(algorithm, compositing::one_image_each(ranks, 997, 0),
                                algorithm.tunings(ranks).front(), Association::in_order, 50);
         }

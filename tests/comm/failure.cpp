@@ -3,13 +3,13 @@
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
-#include "tests/support/blending.hpp"
-
-#include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
 #include <thread>
+
+#include "tests/support/blending.hpp"
+#include <gtest/gtest.h>
 
 namespace sextant::test {
 namespace {
@@ -19,7 +19,8 @@ using compositing::Task;
 /// `over` that throws on one rank while told to.
 Operator failing_over(bool fails) {
     Operator op = kernel::find("over");
-    if (!fails) return op;
+    if (!fails)
+        return op;
     op.fold = [](std::span<const std::byte* const>, std::byte*, Elements) {
         throw std::runtime_error("this rank's operator broke");
     };
@@ -60,7 +61,8 @@ TEST(Failure, ARankThatThrowsOutsideARunCancelsThoseThatWaitForIt) {
     for (int failing = 0; failing < 5; ++failing) {
         try {
             run_threads(5, [&](Communicator communicator) {
-                if (communicator.rank() == failing) throw InvalidFile("x.exr", "is broken");
+                if (communicator.rank() == failing)
+                    throw InvalidFile("x.exr", "is broken");
                 composite(communicator, compositing::find("radix-k"), task, {{5}, 0},
                           Association::in_order);
                 communicator.barrier();
@@ -77,7 +79,8 @@ TEST(Failure, ARankThatThrowsBeforeABarrierEndsTheOthersInSplitGroupsToo) {
                              [](Communicator communicator) {
                                  const Communicator pair =
                                      communicator.split(communicator.rank() / 2, 0);
-                                 if (communicator.rank() == 3) throw InvalidTask("no");
+                                 if (communicator.rank() == 3)
+                                     throw InvalidTask("no");
                                  pair.barrier();
                                  communicator.barrier();
                              }),
@@ -89,7 +92,8 @@ TEST(Failure, AgreeTellsEveryRankTheSame) {
         std::string text;
         try {
             agree(communicator, [&] {
-                if (communicator.rank() == 2) throw InvalidFile("part_2.exr", "is cut off");
+                if (communicator.rank() == 2)
+                    throw InvalidFile("part_2.exr", "is cut off");
             });
         } catch (const AgreedFailure& error) {
             text = error.what();

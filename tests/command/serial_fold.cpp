@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// serial_fold MANIFEST OUT.exr: the images of a manifest blended front to back, pixel by pixel, by no
-// code of Sextant's but its readers and writers: what the command must reproduce to the bit.
+// serial_fold MANIFEST OUT.exr: the images of a manifest blended front to back, pixel by pixel, by
+// no code of Sextant's but its readers and writers: what the command must reproduce to the bit.
 #include "sextant/format/partials.hpp"
 
 #include <cstdio>
 
 int main(int argc, char** argv) {
     using namespace sextant;
-    if (argc != 3) return 2;
+    if (argc != 3)
+        return 2;
     const format::Partials partials = format::read_manifest(argv[1]);
     Image sum(partials.shape, rgba_f32), layer(partials.shape, rgba_f32);
     bool first = true;

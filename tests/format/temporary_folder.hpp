@@ -46,6 +46,7 @@ inline std::string content(const std::string& path) {
 }
 
 inline void fill_file(const std::string& path, const std::string& bytes) {
+    std::filesystem::remove(path); // some file systems write a truncated file to the disk at once
     std::ofstream(path, std::ios::binary) << bytes;
 }
 

@@ -61,7 +61,7 @@ class SmallDisk {
 class Writing : public testing::Test {
   protected:
     TemporaryFolder folder;
-    Image image = any_bits({97, 31}, rgba_f32, 1); // 48 KiB that do not compress
+    Image image = any_colours({397, 301}, 1); // more than any buffer holds, also compressed
 };
 
 TEST_F(Writing, LeavesTheFileAlone) {

@@ -74,7 +74,7 @@ TEST(HaloExchange, refuses_tiles_smaller_than_the_margin) {
         exchange({9, 20, 3, 5, 4}, 7);
         FAIL() << "accepted";
     } catch (const InvalidTask& error) {
-        EXPECT_THAT(error.what(), testing::HasSubstr("is 3x4, smaller than the margin of 4"));
+        EXPECT_THAT(error.what(), testing::HasSubstr("is 3x4, less than the margin of 4"));
     }
 }
 

@@ -2,6 +2,7 @@
 # cmake -DSOURCE=<src/sextant> -DLAYERS="core: kernel:core ..." -P layers.cmake
 # Fails on an include of a layer that is not below, directly or through others; on <mpi.h> outside
 # comm/ and on SimGrid outside simulate/; and on a folder that is no layer.
+cmake_minimum_required(VERSION 3.22)
 string(REPLACE " " ";" rows "${LAYERS}")
 foreach(row IN LISTS rows)
     string(REGEX MATCH "^([a-z_]+):(.*)$" _ "${row}")

@@ -3,8 +3,8 @@
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/mpi.hpp"
 #include "sextant/core/error.hpp"
-#include "tests/support/blending.hpp"
 
+#include "tests/support/blending.hpp"
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -16,16 +16,19 @@ using compositing::Tuning;
 
 constexpr int group_sizes[] = {1, 2, 3, 4, 7};
 
-/// Calls `body` on the first `size` ranks with a communicator of their own, made by the caller's MPI.
+/// Calls `body` on the first `size` ranks with a communicator of their own, made by the caller's
+/// MPI.
 template <class Body>
 void on_group(int size, Body&& body) {
     int rank = 0, all = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &all);
-    if (size > all) return;
+    if (size > all)
+        return;
     MPI_Comm group = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, rank < size ? 0 : MPI_UNDEFINED, rank, &group);
-    if (group == MPI_COMM_NULL) return;
+    if (group == MPI_COMM_NULL)
+        return;
     body(from_mpi(group));
     MPI_Comm_free(&group);
 }
@@ -83,8 +86,8 @@ TEST(Mpi, LayersTravelAsStridedMessages) {
             task.root = root;
             for (const auto& algorithm : compositing::catalogue()) {
                 for (const Tuning& tuning : algorithm.tunings(4)) {
-                    expect_conformance(communicator, algorithm, task, tuning,
-                                       Association::in_order, 3);
+                    expect_conformance(communicator, algorithm, task, tuning, Association::in_order,
+                                       3);
                 }
             }
         }
@@ -95,7 +98,8 @@ TEST(Mpi, AFailingOperatorReachesWhoNeedsItAndEveryHostLivesOn) {
     for (int size : {2, 3, 4, 7}) {
         on_group(size, [&](const Communicator& communicator) {
             for (const auto& algorithm : compositing::catalogue()) {
-                if (algorithm.tunings(size).empty()) continue;
+                if (algorithm.tunings(size).empty())
+                    continue;
                 const Tuning tuning = algorithm.tunings(size).front();
                 const Task task = compositing::one_image_each(size, 100000, 0);
                 const int rank = communicator.rank();
@@ -104,7 +108,8 @@ TEST(Mpi, AFailingOperatorReachesWhoNeedsItAndEveryHostLivesOn) {
                     op.fold = [](auto, auto, auto) { throw std::runtime_error("broke"); };
                 }
                 const auto images = layers(rank, 1, task.elements);
-                Execution broken(communicator, compositing::program(algorithm, task, tuning, rank), op);
+                Execution broken(communicator, compositing::program(algorithm, task, tuning, rank),
+                                 op);
                 broken.bind(0, std::as_bytes(std::span(images)));
                 EXPECT_THROW(agree(communicator, [&] { broken.run(); }), AgreedFailure);
                 expect_conformance(communicator, algorithm, task, tuning, Association::in_order, 1);
@@ -117,8 +122,8 @@ TEST(Mpi, TheSameCommunicatorIsDuplicatedOnceAndSplitGroupsWork) {
     on_group(7, [&](const Communicator& communicator) {
         const Communicator half = communicator.split(communicator.rank() % 2, 0);
         expect_conformance(half, compositing::find("direct-send"),
-                           compositing::one_image_each(half.size(), 500), {},
-                           Association::in_order, 2);
+                           compositing::one_image_each(half.size(), 500), {}, Association::in_order,
+                           2);
         EXPECT_EQ(communicator.all_gather(communicator.rank()).back(), 6);
     });
 }

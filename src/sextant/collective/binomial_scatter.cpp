@@ -10,7 +10,8 @@ namespace sextant::collective {
 
 Program binomial_scatter(int ranks, Elements elements, int rank) {
     const auto start_of = [&](int r) { return elements * std::min(r, ranks) / ranks; };
-    // A rank heads the subtree [rank, rank + reach): its lowest set bit, or everything for the root.
+    // A rank heads the subtree [rank, rank + reach): its lowest set bit, or everything for the
+    // root.
     const auto whole = static_cast<int>(std::bit_ceil(static_cast<unsigned>(ranks)));
     const int reach = rank == 0 ? whole : rank & -rank;
     const auto round_of = [&](int distance) {
@@ -25,7 +26,8 @@ Program binomial_scatter(int ranks, Elements elements, int rank) {
         builder.receive(rank - reach, held);
     }
     for (int distance = reach / 2; distance >= 1; distance /= 2) {
-        if (rank + distance >= ranks) continue;
+        if (rank + distance >= ranks)
+            continue;
         const Elements from = start_of(rank + distance), to = start_of(rank + 2 * distance);
         builder.round(round_of(distance));
         builder.send(rank + distance, block(held.buffer, from - first, to - from));

@@ -5,8 +5,8 @@
 
 namespace sextant::collective {
 
-/// Binomial scatter from rank 0: a rank that holds the parts of ranks [r, r + m) gives the upper half
-/// away, then half of what is left, until it holds its own.
+/// Binomial scatter from rank 0: a rank that holds the parts of ranks [r, r + m) gives the upper
+/// half away, then half of what is left, until it holds its own.
 ///
 /// Input     at rank 0 the whole of `elements`; elsewhere nothing.
 /// Output    part `rank` of `ranks`.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/agree.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
+
+#include <fmt/format.h>
 
 namespace sextant {
 
@@ -45,15 +45,19 @@ Report attempt(const std::function<void()>& part) {
     bool alike = true;
     for (std::size_t r = 0; r < reports.size(); ++r) {
         const Report& report = reports[r];
-        if (report.text != reports[0].text) alike = false;
+        if (report.text != reports[0].text)
+            alike = false;
         const bool counts = report.outcome > Outcome::peer_failed;
-        if (report.outcome == Outcome::fine || (first && !counts)) continue;
-        if (first && first->outcome > Outcome::peer_failed) continue;
+        if (report.outcome == Outcome::fine || (first && !counts))
+            continue;
+        if (first && first->outcome > Outcome::peer_failed)
+            continue;
         first = &report;
         rank = r;
     }
     std::string text = first->text.data();
-    if (!alike && text.rfind("rank ", 0) != 0) text = fmt::format("rank {}: {}", rank, text);
+    if (!alike && text.rfind("rank ", 0) != 0)
+        text = fmt::format("rank {}: {}", rank, text);
     throw AgreedFailure(text, first->outcome == Outcome::invalid_task);
 }
 
@@ -64,7 +68,8 @@ void agree(const Communicator& communicator, const std::function<void()>& part) 
     const std::vector<Outcome> outcomes = communicator.all_gather(mine.outcome);
     const bool fine = std::all_of(outcomes.begin(), outcomes.end(),
                                   [](Outcome outcome) { return outcome == Outcome::fine; });
-    if (!fine) throw_what_counts(communicator.all_gather(mine));
+    if (!fine)
+        throw_what_counts(communicator.all_gather(mine));
 }
 
 } // namespace sextant

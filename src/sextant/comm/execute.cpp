@@ -8,14 +8,14 @@
 #include "sextant/schedule/loans.hpp"
 #include "sextant/schedule/walk.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstring>
 #include <exception>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace sextant {
 
@@ -27,12 +27,19 @@ std::string_view name(Association association) {
 class Execution::Runner {
   public:
     Runner(Communicator communicator, Program program, Operator op, ExecuteOptions options)
-        : program_(std::move(program)), operator_(std::move(op)), options_(options),
-          dependences_(program_), loans_(program_, dependences_), walk_(program_, dependences_),
+        : program_(std::move(program)),
+          operator_(std::move(op)),
+          options_(options),
+          dependences_(program_),
+          loans_(program_, dependences_),
+          walk_(program_, dependences_),
           places_(program_, operator_.element.size),
           folding_(program_, operator_, places_, options.association, [this] { pump(); }),
-          communicator_(std::move(communicator)), rank_(communicator_.rank()), message_of_(program_.steps.size(), -1),
-          receives_of_(program_.steps.size()), loans_held_(program_.steps.size(), 0) {
+          communicator_(std::move(communicator)),
+          rank_(communicator_.rank()),
+          message_of_(program_.steps.size(), -1),
+          receives_of_(program_.steps.size()),
+          loans_held_(program_.steps.size(), 0) {
         allocate_scratch();
         list_borrowers();
         if (options.trace) {
@@ -48,8 +55,10 @@ class Execution::Runner {
     const Trace& trace() const { return trace_; }
     std::span<const std::byte> result() const {
         const Region& region = program_.result;
-        if (region.empty()) return {};
-        if (!region.contiguous()) throw std::logic_error("the result is not contiguous");
+        if (region.empty())
+            return {};
+        if (!region.contiguous())
+            throw std::logic_error("the result is not contiguous");
         return {places_.at(region, 0),
                 static_cast<std::size_t>(region.elements() * places_.element_size())};
     }
@@ -94,19 +103,19 @@ class Execution::Runner {
     const Communicator communicator_;
     const int rank_;
     Memory scratch_;
-    std::vector<int> message_of_;   // by step; -1 for folds and copies
-    std::vector<int> step_of_;      // by message
+    std::vector<int> message_of_;               // by step; -1 for folds and copies
+    std::vector<int> step_of_;                  // by message
     std::vector<std::vector<int>> receives_of_; // by fold: the receives whose loans it may read
     std::unique_ptr<Exchange> exchange_;
-    bool moved_ = true;             // a buffer was bound since messages were placed
+    bool moved_ = true; // a buffer was bound since messages were placed
 
     // Of the run at hand.
-    bool arrived_ = false;                     // an operand, since combining found nothing
-    int loans_out_ = 0;                        // lent sends not yet given back
-    std::vector<std::uint32_t> loans_held_;    // by receive: uses of its loan still to come
-    std::exception_ptr failure_;               // of this rank
+    bool arrived_ = false;                  // an operand, since combining found nothing
+    int loans_out_ = 0;                     // lent sends not yet given back
+    std::vector<std::uint32_t> loans_held_; // by receive: uses of its loan still to come
+    std::exception_ptr failure_;            // of this rank
     int failed_step_ = Walk::none;
-    int failed_peer_ = -1;                     // who told us that it failed
+    int failed_peer_ = -1; // who told us that it failed
     std::array<Completion, 64> completions_;
 
     Clock::time_point start_;
@@ -121,7 +130,8 @@ void Execution::Runner::allocate_scratch() {
     for (const BufferSpec& buffer : program_.buffers) {
         offsets.push_back(size);
         const bool ours = buffer.role == Role::scratch || buffer.role == Role::output;
-        if (ours) size += (buffer.size * operator_.element.size + line - 1) / line * line;
+        if (ours)
+            size += (buffer.size * operator_.element.size + line - 1) / line * line;
     }
     scratch_ = Memory(size);
     for (std::size_t b = 0; b < offsets.size(); ++b) {
@@ -134,7 +144,8 @@ void Execution::Runner::allocate_scratch() {
 
 void Execution::Runner::list_borrowers() {
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
-        if (program_.steps[i].verb != Verb::receive) continue;
+        if (program_.steps[i].verb != Verb::receive)
+            continue;
         for (const Loans::Use& use : loans_.uses(static_cast<int>(i))) {
             receives_of_[use.step].push_back(static_cast<int>(i));
         }
@@ -143,7 +154,8 @@ void Execution::Runner::list_borrowers() {
 
 std::vector<Blocks> Execution::Runner::blocks_of(const Step& step) const {
     std::vector<Blocks> blocks;
-    for (const Region& region : program_.regions_of(step)) blocks.push_back(places_.blocks(region));
+    for (const Region& region : program_.regions_of(step))
+        blocks.push_back(places_.blocks(region));
     return blocks;
 }
 
@@ -152,7 +164,8 @@ void Execution::Runner::open_messages() {
     std::vector<Message> messages;
     for (std::size_t i = 0; i < program_.steps.size(); ++i) {
         const Step& step = program_.steps[i];
-        if (!is_message(step.verb)) continue;
+        if (!is_message(step.verb))
+            continue;
         message_of_[i] = static_cast<int>(messages.size());
         step_of_.push_back(static_cast<int>(i));
         const bool sends = step.verb == Verb::send;
@@ -166,12 +179,14 @@ void Execution::Runner::open_messages() {
 void Execution::Runner::bind(int buffer, std::byte* memory, std::size_t bytes) {
     const BufferSpec& spec = program_.buffers.at(static_cast<std::size_t>(buffer));
     const Bytes expected = spec.size * operator_.element.size;
-    if (spec.role == Role::scratch) throw std::logic_error("scratch is not the caller's to bind");
+    if (spec.role == Role::scratch)
+        throw std::logic_error("scratch is not the caller's to bind");
     if (static_cast<Bytes>(bytes) != expected) {
         throw InvalidTask(fmt::format("rank {}: {} bytes given, expected {} ({} elements of {})",
                                       rank_, bytes, expected, spec.size, operator_.element.name));
     }
-    if (places_.base(buffer) == memory) return;
+    if (places_.base(buffer) == memory)
+        return;
     places_.bind(buffer, memory);
     moved_ = true;
 }
@@ -182,7 +197,8 @@ void Execution::Runner::place_messages() {
             throw InvalidTask(fmt::format("rank {}: input buffer {} is not bound", rank_, b));
         }
     }
-    if (!exchange_) open_messages();
+    if (!exchange_)
+        open_messages();
     for (std::size_t m = 0; m < step_of_.size(); ++m) {
         exchange_->place(static_cast<int>(m), blocks_of(step_at(step_of_[m])));
     }
@@ -190,7 +206,8 @@ void Execution::Runner::place_messages() {
 }
 
 void Execution::Runner::begin() {
-    if (moved_) place_messages();
+    if (moved_)
+        place_messages();
     walk_.reset();
     folding_.reset();
     arrived_ = false;
@@ -226,32 +243,41 @@ void Execution::Runner::walk_to_the_end() {
     while (true) {
         start_messages();
         if (work() || pump()) {
-            if (idle > 0 && options_.trace) note(Walk::none, Activity::wait, 0, idle_since);
+            if (idle > 0 && options_.trace)
+                note(Walk::none, Activity::wait, 0, idle_since);
             idle = 0;
             continue;
         }
-        if (finished()) break;
+        if (finished())
+            break;
         if (idle >= patience && arrived_) {
-            if (combine_some()) idle = 0;
-            else arrived_ = false;
+            if (combine_some())
+                idle = 0;
+            else
+                arrived_ = false;
             continue;
         }
-        if (idle == 0 && options_.trace) idle_since = now();
+        if (idle == 0 && options_.trace)
+            idle_since = now();
         exchange_->rest(++idle);
     }
 }
 
 void Execution::Runner::start_messages() {
-    for (int s = walk_.next_message(); s != Walk::none; s = walk_.next_message()) start_message(s);
+    for (int s = walk_.next_message(); s != Walk::none; s = walk_.next_message())
+        start_message(s);
 }
 
 void Execution::Runner::start_message(int index) {
     const int message = message_of_[static_cast<std::size_t>(index)];
     const bool sends = step_at(index).verb == Verb::send;
-    if (options_.trace) started_at_[static_cast<std::size_t>(index)] = now();
+    if (options_.trace)
+        started_at_[static_cast<std::size_t>(index)] = now();
     const bool failed = failure_ || failed_peer_ >= 0;
-    if (sends && failed) exchange_->start_empty(message);
-    else exchange_->start(message);
+    if (sends && failed)
+        exchange_->start_empty(message);
+    else
+        exchange_->start(message);
     // Nothing of this rank waits for what it lends, so the step is done; the run is not.
     if (sends && exchange_->lends() && loans_.may_lend(index)) {
         ++loans_out_;
@@ -262,8 +288,10 @@ void Execution::Runner::start_message(int index) {
 /// Takes what has arrived and starts what that allows. Whether anything came.
 bool Execution::Runner::pump() {
     const int count = exchange_->poll(completions_);
-    for (int i = 0; i < count; ++i) complete_message(completions_[static_cast<std::size_t>(i)]);
-    if (count > 0) start_messages();
+    for (int i = 0; i < count; ++i)
+        complete_message(completions_[static_cast<std::size_t>(i)]);
+    if (count > 0)
+        start_messages();
     return count > 0;
 }
 
@@ -275,19 +303,23 @@ void Execution::Runner::complete_message(const Completion& completion) {
              program_.elements_of(step), started_at_[static_cast<std::size_t>(index)]);
     }
     if (step.verb == Verb::send) {
-        if (exchange_->lends() && loans_.may_lend(index)) --loans_out_;
-        else walk_.finish(index);
+        if (exchange_->lends() && loans_.may_lend(index))
+            --loans_out_;
+        else
+            walk_.finish(index);
         return;
     }
     if (completion.bytes == 0) {
-        if (failed_peer_ < 0) failed_peer_ = step.peer;
+        if (failed_peer_ < 0)
+            failed_peer_ = step.peer;
     } else if (completion.bytes != program_.elements_of(step) * places_.element_size()) {
         throw std::logic_error(fmt::format("rank {}, step {}: {} bytes from rank {}, expected {}",
                                            rank_, index, completion.bytes, step.peer,
                                            program_.elements_of(step) * places_.element_size()));
     }
     arrived_ = true;
-    if (!completion.lent.empty()) accept_loan(index, completion.lent);
+    if (!completion.lent.empty())
+        accept_loan(index, completion.lent);
     walk_.finish(index);
 }
 
@@ -307,13 +339,15 @@ void Execution::Runner::accept_loan(int index, std::span<const Blocks> lent) {
                 return skip + length * size <= blocks.bytes() ? blocks.base + skip : nullptr;
             }
             const Bytes in_run = skip % blocks.length;
-            if (in_run + length * size > blocks.length) return nullptr;
+            if (in_run + length * size > blocks.length)
+                return nullptr;
             return blocks.base + skip / blocks.length * blocks.stride + in_run;
         }
         return nullptr;
     };
     for (const Loans::Use& use : uses) {
-        if (piece(use.offset, program_.regions[use.region].elements())) continue;
+        if (piece(use.offset, program_.regions[use.region].elements()))
+            continue;
         exchange_->copy_loan(message_of_[static_cast<std::size_t>(index)]);
         return;
     }
@@ -326,7 +360,8 @@ void Execution::Runner::accept_loan(int index, std::span<const Blocks> lent) {
 /// One fold or copy that may be done now, if any.
 bool Execution::Runner::work() {
     const int step = walk_.next_work();
-    if (step == Walk::none) return false;
+    if (step == Walk::none)
+        return false;
     if (!failure_ && failed_peer_ < 0) {
         try {
             do_work(step);
@@ -335,7 +370,8 @@ bool Execution::Runner::work() {
             fail_here();
         }
     }
-    if (exchange_->lends()) give_back_loans_of(step);
+    if (exchange_->lends())
+        give_back_loans_of(step);
     walk_.finish(step);
     arrived_ = true;
     return true;
@@ -344,10 +380,14 @@ bool Execution::Runner::work() {
 void Execution::Runner::do_work(int index) {
     const Step& step = step_at(index);
     const Seconds begin = options_.trace ? now() : 0;
-    if (step.verb == Verb::fold) folding_.complete(index);
-    else do_copy(step);
-    if (!options_.trace) return;
-    note(index, step.verb == Verb::fold ? Activity::fold : Activity::copy, step.to.elements(), begin);
+    if (step.verb == Verb::fold)
+        folding_.complete(index);
+    else
+        do_copy(step);
+    if (!options_.trace)
+        return;
+    note(index, step.verb == Verb::fold ? Activity::fold : Activity::copy, step.to.elements(),
+         begin);
 }
 
 void Execution::Runner::do_copy(const Step& step) {
@@ -365,12 +405,15 @@ void Execution::Runner::do_copy(const Step& step) {
 }
 
 bool Execution::Runner::combine_some() {
-    if (failure_ || failed_peer_ >= 0) return false;
+    if (failure_ || failed_peer_ >= 0)
+        return false;
     const Seconds begin = options_.trace ? now() : 0;
     try {
         const int step = folding_.combine_some(walk_);
-        if (step == Walk::none) return false;
-        if (options_.trace) note(step, Activity::fold, step_at(step).to.elements(), begin);
+        if (step == Walk::none)
+            return false;
+        if (options_.trace)
+            note(step, Activity::fold, step_at(step).to.elements(), begin);
     } catch (...) {
         fail_here();
     }
@@ -380,7 +423,8 @@ bool Execution::Runner::combine_some() {
 void Execution::Runner::give_back_loans_of(int fold) {
     const Step& step = step_at(fold);
     for (std::uint32_t r = step.first; r < step.first + step.count; ++r) {
-        if (places_.lent(r)) places_.give_back(r);
+        if (places_.lent(r))
+            places_.give_back(r);
     }
     for (int receive : receives_of_[static_cast<std::size_t>(fold)]) {
         auto& uses_left = loans_held_[static_cast<std::size_t>(receive)];
@@ -391,13 +435,16 @@ void Execution::Runner::give_back_loans_of(int fold) {
 }
 
 void Execution::Runner::fail_here() {
-    if (!failure_) failure_ = std::current_exception();
+    if (!failure_)
+        failure_ = std::current_exception();
 }
 
 void Execution::Runner::end() {
     exchange_->end();
-    if (options_.trace) trace_.duration = now();
-    if (failure_) std::rethrow_exception(failure_);
+    if (options_.trace)
+        trace_.duration = now();
+    if (failure_)
+        std::rethrow_exception(failure_);
     if (failed_peer_ >= 0) {
         throw PeerFailed(failed_peer_, fmt::format("rank {} stopped: rank {}, whose part it needs, "
                                                    "failed or needed one that did",
@@ -414,7 +461,8 @@ void Execution::Runner::note(int index, Activity activity, Elements elements, Se
     trace_.events.push_back(event);
 }
 
-Execution::Execution(Communicator communicator, Program program, Operator op, ExecuteOptions options)
+Execution::Execution(Communicator communicator, Program program, Operator op,
+                     ExecuteOptions options)
     : runner_(std::make_unique<Runner>(std::move(communicator), std::move(program), std::move(op),
                                        options)) {}
 Execution::Execution(Execution&&) noexcept = default;
@@ -430,9 +478,17 @@ void Execution::bind(int buffer, std::span<std::byte> memory) {
     runner_->bind(buffer, memory.data(), memory.size());
 }
 
-void Execution::run() { runner_->run(); }
-std::span<const std::byte> Execution::result() const { return runner_->result(); }
-const Program& Execution::program() const { return runner_->program(); }
-const Trace& Execution::trace() const { return runner_->trace(); }
+void Execution::run() {
+    runner_->run();
+}
+std::span<const std::byte> Execution::result() const {
+    return runner_->result();
+}
+const Program& Execution::program() const {
+    return runner_->program();
+}
+const Trace& Execution::trace() const {
+    return runner_->trace();
+}
 
 } // namespace sextant

@@ -8,7 +8,8 @@
 namespace sextant {
 
 Places::Places(const Program& program, Bytes element_size)
-    : element_size_(element_size), bases_(program.buffers.size(), nullptr),
+    : element_size_(element_size),
+      bases_(program.buffers.size(), nullptr),
       lent_(program.regions.size(), nullptr) {}
 
 Blocks Places::blocks(const Region& region) const {
@@ -18,11 +19,16 @@ Blocks Places::blocks(const Region& region) const {
 
 Folding::Folding(const Program& program, const Operator& op, const Places& places,
                  Association association, std::function<void()> progress)
-    : program_(program), operator_(op), places_(places), association_(association),
-      progress_(std::move(progress)), fold_of_(program.steps.size(), -1) {
+    : program_(program),
+      operator_(op),
+      places_(places),
+      association_(association),
+      progress_(std::move(progress)),
+      fold_of_(program.steps.size(), -1) {
     std::size_t most_operands = 0;
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
-        if (program.steps[i].verb != Verb::fold) continue;
+        if (program.steps[i].verb != Verb::fold)
+            continue;
         const std::size_t operands = program.steps[i].count;
         fold_of_[i] = static_cast<int>(folds_.size());
         folds_.push_back({static_cast<int>(i), {}, false});
@@ -38,13 +44,15 @@ void Folding::reset() {
         fold.runs.clear();
         fold.finished = false;
     }
-    for (Accumulator& accumulator : accumulators_) accumulator.taken = false;
+    for (Accumulator& accumulator : accumulators_)
+        accumulator.taken = false;
     first_unfinished_ = 0;
 }
 
 const Folding::Run* Folding::run_from(const Fold& fold, std::uint32_t operand) const {
     for (const Run& run : fold.runs) {
-        if (run.first == operand) return &run;
+        if (run.first == operand)
+            return &run;
     }
     return nullptr;
 }
@@ -62,29 +70,33 @@ Folding::Group Folding::find_group(const Fold& fold, const Walk& walk) const {
             ++group.items;
             continue;
         }
-        if (group.items >= 2 || association_ == Association::in_order) break;
+        if (group.items >= 2 || association_ == Association::in_order)
+            break;
         ++operand;
         group = {operand, operand, 0};
     }
     return group;
 }
 
-/// Whether a group may be combined in the destination: nothing else that is still needed lies there.
+/// Whether a group may be combined in the destination: nothing else that is still needed lies
+/// there.
 bool Folding::destination_free(const Fold& fold, Group group) const {
     const Step& step = program_.steps[static_cast<std::size_t>(fold.step)];
     const auto inside = [&](std::uint32_t operand) {
         return operand >= group.first && operand < group.last;
     };
     for (const Run& run : fold.runs) {
-        if (!run.data && !inside(run.first)) return false;
+        if (!run.data && !inside(run.first))
+            return false;
     }
     for (std::uint32_t operand = 0; operand < step.count; ++operand) {
-        if (inside(operand) || places_.lent(step.first + operand)) continue;
-        const bool merged =
-            std::any_of(fold.runs.begin(), fold.runs.end(), [&](const Run& run) {
-                return operand >= run.first && operand < run.last;
-            });
-        if (!merged && program_.regions[step.first + operand] == step.to) return false;
+        if (inside(operand) || places_.lent(step.first + operand))
+            continue;
+        const bool merged = std::any_of(fold.runs.begin(), fold.runs.end(), [&](const Run& run) {
+            return operand >= run.first && operand < run.last;
+        });
+        if (!merged && program_.regions[step.first + operand] == step.to)
+            return false;
     }
     return true;
 }
@@ -95,9 +107,11 @@ int Folding::combine_some(const Walk& walk) {
     }
     for (std::size_t i = first_unfinished_; i < folds_.size(); ++i) {
         Fold& fold = folds_[i];
-        if (fold.finished) continue;
+        if (fold.finished)
+            continue;
         const Group group = find_group(fold, walk);
-        if (group.items < 2) continue;
+        if (group.items < 2)
+            continue;
         combine(fold, group, walk.may_commit(fold.step) && destination_free(fold, group));
         return fold.step;
     }
@@ -113,11 +127,13 @@ void Folding::complete(int index) {
         pass(step, nullptr);
         return;
     }
-    const bool there = fold.runs.size() == 1 && fold.runs[0].last - fold.runs[0].first == step.count &&
-                       !fold.runs[0].data;
-    if (!there) combine(fold, {0, step.count, 0}, true);
+    const bool there = fold.runs.size() == 1 &&
+                       fold.runs[0].last - fold.runs[0].first == step.count && !fold.runs[0].data;
+    if (!there)
+        combine(fold, {0, step.count, 0}, true);
     for (const Run& run : fold.runs) {
-        if (run.data) release(run.data);
+        if (run.data)
+            release(run.data);
     }
 }
 
@@ -140,11 +156,13 @@ void Folding::combine(Fold& fold, Group group, bool into_destination) {
     const Step& step = program_.steps[static_cast<std::size_t>(fold.step)];
     list_items(fold, group);
     std::byte* accumulator = nullptr;
-    if (!into_destination) accumulator = take_accumulator(step.to.elements());
+    if (!into_destination)
+        accumulator = take_accumulator(step.to.elements());
     pass(step, accumulator);
     std::erase_if(fold.runs, [&](const Run& run) {
         const bool merged = run.first >= group.first && run.last <= group.last;
-        if (merged && run.data) release(run.data);
+        if (merged && run.data)
+            release(run.data);
         return merged;
     });
     const auto place = std::find_if(fold.runs.begin(), fold.runs.end(),
@@ -162,23 +180,27 @@ void Folding::pass(const Step& step, std::byte* accumulator) {
     };
     for (Elements e = 0; e < elements;) {
         Elements count = std::min(slice, elements - e);
-        if (!accumulator) count = std::min(count, run_left(step.to, e));
+        if (!accumulator)
+            count = std::min(count, run_left(step.to, e));
         sources_.clear();
         for (const Item& item : items_) {
-            if (!item.data) count = std::min(count, run_left(*item.region, e));
+            if (!item.data)
+                count = std::min(count, run_left(*item.region, e));
             sources_.push_back(item.data ? item.data + e * size : places_.at(*item.region, e));
         }
         std::byte* const to = accumulator ? accumulator + e * size : places_.at(step.to, e);
         operator_.fold(sources_, to, count);
         e += count;
-        if (e < elements) progress_();
+        if (e < elements)
+            progress_();
     }
 }
 
 std::byte* Folding::take_accumulator(Elements elements) {
     const Bytes size = elements * places_.element_size();
     for (Accumulator& accumulator : accumulators_) {
-        if (accumulator.taken || accumulator.memory.size() < size) continue;
+        if (accumulator.taken || accumulator.memory.size() < size)
+            continue;
         accumulator.taken = true;
         return accumulator.memory.data();
     }
@@ -188,7 +210,8 @@ std::byte* Folding::take_accumulator(Elements elements) {
 
 void Folding::release(const std::byte* data) {
     for (Accumulator& accumulator : accumulators_) {
-        if (accumulator.memory.data() == data) accumulator.taken = false;
+        if (accumulator.memory.data() == data)
+            accumulator.taken = false;
     }
 }
 

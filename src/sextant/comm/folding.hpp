@@ -32,8 +32,8 @@ class Places {
 
   private:
     Bytes element_size_;
-    std::vector<std::byte*> bases_;        // by buffer
-    std::vector<const std::byte*> lent_;   // by region; null where it lies in its buffer
+    std::vector<std::byte*> bases_;      // by buffer
+    std::vector<const std::byte*> lent_; // by region; null where it lies in its buffer
 };
 
 /// The folds of a program: combines what is there while the rest is on its way, and finishes.
@@ -89,8 +89,8 @@ class Folding {
     const Places& places_;
     const Association association_;
     const std::function<void()> progress_;
-    std::vector<Fold> folds_;      // in step order
-    std::vector<int> fold_of_;     // by step; -1 where the step is no fold
+    std::vector<Fold> folds_;  // in step order
+    std::vector<int> fold_of_; // by step; -1 where the step is no fold
     std::size_t first_unfinished_ = 0;
     struct Accumulator {
         Memory memory;

@@ -5,10 +5,10 @@
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 
-#include <fmt/format.h>
-
 #include <cstdio>
 #include <cstdlib>
+
+#include <fmt/format.h>
 
 #ifdef SEXTANT_WITH_MPI
 #include "sextant/comm/mpi.hpp"
@@ -35,9 +35,11 @@ LaunchedBy detect_launcher() {
         return {Launcher::open_mpi, "OMPI_COMM_WORLD_SIZE", number("OMPI_COMM_WORLD_SIZE")};
     }
     for (const char* name : {"PMI_FD", "HYDI_CONTROL_FD"}) {
-        if (variable(name)) return {Launcher::mpich, name, number("PMI_SIZE")};
+        if (variable(name))
+            return {Launcher::mpich, name, number("PMI_SIZE")};
     }
-    if (variable("PMIX_RANK")) return {Launcher::pmix, "PMIX_RANK", 0};
+    if (variable("PMIX_RANK"))
+        return {Launcher::pmix, "PMIX_RANK", 0};
     const bool slurm_step = variable("SLURM_STEP_ID") && variable("SLURM_PROCID");
     if (slurm_step && number("SLURM_NTASKS") > 1 && !variable("PMI_RANK")) {
         return {Launcher::slurm_without_mpi, "SLURM_STEP_ID", number("SLURM_NTASKS")};
@@ -62,9 +64,10 @@ std::string launcher_mismatch(const LaunchedBy& by) {
         return started("a PMIx launcher") + "build it with that launcher's MPI";
     }
     if (by.launcher == Launcher::slurm_without_mpi) {
-        return fmt::format("started by srun as {} tasks with no MPI to join them, which would be {} "
-                           "separate jobs; use srun --mpi=pmix, or mpirun",
-                           by.size, by.size);
+        return fmt::format(
+            "started by srun as {} tasks with no MPI to join them, which would be {} "
+            "separate jobs; use srun --mpi=pmix, or mpirun",
+            by.size, by.size);
     }
     return "";
 }
@@ -112,7 +115,8 @@ void launch_mpi(const LaunchedBy& by, const std::function<void(Communicator)>& b
     } catch (const AgreedFailure&) {
         throw; // every rank is here
     } catch (const std::exception& error) {
-        std::fputs(fmt::format("sextant: rank {}: {}\n", world.rank(), error.what()).c_str(), stderr);
+        std::fputs(fmt::format("sextant: rank {}: {}\n", world.rank(), error.what()).c_str(),
+                   stderr);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
 }
@@ -121,16 +125,20 @@ void launch_mpi(const LaunchedBy& by, const std::function<void(Communicator)>& b
 
 #else
 
-std::string mpi_of_build() { return ""; }
+std::string mpi_of_build() {
+    return "";
+}
 
 #endif
 
 void launch(int ranks, const std::function<void(Communicator)>& body) {
     const LaunchedBy by = detect_launcher();
     const std::string mismatch = launcher_mismatch(by);
-    if (!mismatch.empty()) throw InvalidTask(mismatch);
+    if (!mismatch.empty())
+        throw InvalidTask(mismatch);
 #ifdef SEXTANT_WITH_MPI
-    if (by.launcher != Launcher::none) return launch_mpi(by, body);
+    if (by.launcher != Launcher::none)
+        return launch_mpi(by, body);
 #endif
     run_threads(ranks, body);
 }

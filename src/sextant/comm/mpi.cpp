@@ -4,13 +4,12 @@
 
 #include "sextant/core/error.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <climits>
 #include <stdexcept>
 #include <thread>
 
+#include <fmt/format.h>
 #include <sched.h>
 
 namespace sextant {
@@ -18,7 +17,8 @@ namespace sextant {
 namespace {
 
 void check(int code, const char* call) {
-    if (code == MPI_SUCCESS) return;
+    if (code == MPI_SUCCESS)
+        return;
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
     MPI_Error_string(code, text, &length);
@@ -30,8 +30,10 @@ void finish(MPI_Request& request, const char* call) {
     constexpr int patience = 8;
     for (int idle = 0, done = 0;; ++idle) {
         check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), call);
-        if (done) return;
-        if (idle >= patience) sched_yield();
+        if (done)
+            return;
+        if (idle >= patience)
+            sched_yield();
     }
 }
 
@@ -46,7 +48,8 @@ class Datatype {
         return *this;
     }
     ~Datatype() {
-        if (type_ != MPI_DATATYPE_NULL) MPI_Type_free(&type_);
+        if (type_ != MPI_DATATYPE_NULL)
+            MPI_Type_free(&type_);
     }
     MPI_Datatype get() const { return type_; }
 
@@ -60,7 +63,8 @@ constexpr Bytes chunk = Bytes{256} << 20; // what one call moves at most of a co
 MPI_Datatype contiguous_type(Bytes length) {
     MPI_Datatype type = MPI_DATATYPE_NULL;
     if (length <= INT_MAX) {
-        check(MPI_Type_contiguous(static_cast<int>(length), MPI_BYTE, &type), "MPI_Type_contiguous");
+        check(MPI_Type_contiguous(static_cast<int>(length), MPI_BYTE, &type),
+              "MPI_Type_contiguous");
         return type;
     }
     const int whole = static_cast<int>(length / chunk), rest = static_cast<int>(length % chunk);
@@ -91,7 +95,8 @@ Datatype::Datatype(const std::vector<Blocks>& blocks) {
     check(MPI_Type_create_struct(static_cast<int>(types.size()), counts.data(), places.data(),
                                  types.data(), &type_),
           "MPI_Type_create_struct");
-    for (MPI_Datatype& type : types) MPI_Type_free(&type);
+    for (MPI_Datatype& type : types)
+        MPI_Type_free(&type);
     check(MPI_Type_commit(&type_), "MPI_Type_commit");
 }
 
@@ -121,7 +126,8 @@ class Duplicate {
     ~Duplicate() {
         int finalized = 0;
         MPI_Finalized(&finalized);
-        if (!finalized) MPI_Comm_free(&comm_);
+        if (!finalized)
+            MPI_Comm_free(&comm_);
     }
     MPI_Comm get() const { return comm_; }
     bool crowded() const { return crowded_; }
@@ -139,7 +145,8 @@ class MpiTransport : public Transport {
         int found = 0;
         int* bound = nullptr;
         MPI_Comm_get_attr(comm(), MPI_TAG_UB, &bound, &found);
-        if (found) most_tag_ = *bound;
+        if (found)
+            most_tag_ = *bound;
     }
 
     MPI_Comm comm() const { return duplicate_->get(); }
@@ -172,7 +179,8 @@ class MpiTransport : public Transport {
         MPI_Comm part = MPI_COMM_NULL;
         check(MPI_Comm_split(comm(), color < 0 ? MPI_UNDEFINED : color, key, &part),
               "MPI_Comm_split");
-        if (part == MPI_COMM_NULL) return nullptr;
+        if (part == MPI_COMM_NULL)
+            return nullptr;
         auto transport = std::make_shared<MpiTransport>(std::make_shared<Duplicate>(part));
         MPI_Comm_free(&part);
         return transport;
@@ -214,7 +222,8 @@ class MpiExchange : public Exchange {
                 return a.base - blocks[0].base == b.base - prepared.message.blocks[0].base;
             });
         prepared.message.blocks = blocks;
-        if (!same_shape) prepare(prepared);
+        if (!same_shape)
+            prepare(prepared);
     }
 
     void begin() override {}
@@ -238,12 +247,14 @@ class MpiExchange : public Exchange {
         prepared.open = prepared.chunks;
         prepared.came = 0;
         std::byte* const base = prepared.message.blocks[0].base;
-        if (prepared.type.get() != MPI_DATATYPE_NULL) return post(m, base, 1, prepared.type.get());
+        if (prepared.type.get() != MPI_DATATYPE_NULL)
+            return post(m, base, 1, prepared.type.get());
         if (prepared.chunks == 1) {
             return post(m, base, static_cast<int>(prepared.bytes), MPI_BYTE);
         }
         for (Bytes done = 0; done < prepared.bytes; done += chunk) {
-            post(m, base + done, static_cast<int>(std::min(chunk, prepared.bytes - done)), MPI_BYTE);
+            post(m, base + done, static_cast<int>(std::min(chunk, prepared.bytes - done)),
+                 MPI_BYTE);
         }
     }
 
@@ -256,18 +267,21 @@ class MpiExchange : public Exchange {
     }
 
     int poll(std::span<Completion> completions) override {
-        if (requests_.empty()) return 0;
+        if (requests_.empty())
+            return 0;
         const int room = static_cast<int>(std::min(completions.size(), requests_.size()));
         // Only as many requests as completions fit; the oldest come first.
         int done = 0;
-        const int code = MPI_Testsome(room, requests_.data(), &done, indices_.data(),
-                                      statuses_.data());
+        const int code =
+            MPI_Testsome(room, requests_.data(), &done, indices_.data(), statuses_.data());
         if (code == MPI_ERR_IN_STATUS) {
-            for (int i = 0; i < done; ++i) check(statuses_[static_cast<std::size_t>(i)].MPI_ERROR, "MPI_Testsome");
+            for (int i = 0; i < done; ++i)
+                check(statuses_[static_cast<std::size_t>(i)].MPI_ERROR, "MPI_Testsome");
         }
         check(code, "MPI_Testsome");
         if (done <= 0) {
-            if (static_cast<std::size_t>(room) < requests_.size()) rotate(room);
+            if (static_cast<std::size_t>(room) < requests_.size())
+                rotate(room);
             return 0;
         }
         int finished = 0;
@@ -275,8 +289,10 @@ class MpiExchange : public Exchange {
             const auto index = static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]);
             const int m = message_of_[index];
             Prepared& prepared = messages_[static_cast<std::size_t>(m)];
-            if (!prepared.message.sends) prepared.came += arrived(statuses_[static_cast<std::size_t>(i)], prepared);
-            if (--prepared.open > 0) continue;
+            if (!prepared.message.sends)
+                prepared.came += arrived(statuses_[static_cast<std::size_t>(i)], prepared);
+            if (--prepared.open > 0)
+                continue;
             const Bytes bytes = prepared.message.sends ? prepared.bytes : prepared.came;
             completions[static_cast<std::size_t>(finished++)] = {m, bytes, {}};
         }
@@ -288,7 +304,8 @@ class MpiExchange : public Exchange {
     void copy_loan(int) override {}
 
     void rest(int idle) override {
-        if (idle > patience_) sched_yield();
+        if (idle > patience_)
+            sched_yield();
     }
 
   private:
@@ -308,8 +325,8 @@ class MpiExchange : public Exchange {
         if (blocks.size() > 1 || !blocks[0].contiguous()) {
             prepared.type = Datatype(blocks);
         } else {
-            prepared.chunks = static_cast<int>(
-                std::max<Bytes>(1, (prepared.bytes + chunk - 1) / chunk));
+            prepared.chunks =
+                static_cast<int>(std::max<Bytes>(1, (prepared.bytes + chunk - 1) / chunk));
         }
     }
 
@@ -332,7 +349,8 @@ class MpiExchange : public Exchange {
         const bool derived = prepared.type.get() != MPI_DATATYPE_NULL;
         int count = 0;
         MPI_Get_count(&status, derived ? prepared.type.get() : MPI_BYTE, &count);
-        if (!derived) return count;
+        if (!derived)
+            return count;
         return count == 0 ? 0 : prepared.bytes;
     }
 
@@ -340,7 +358,8 @@ class MpiExchange : public Exchange {
     void compact() {
         std::size_t kept = 0;
         for (std::size_t i = 0; i < requests_.size(); ++i) {
-            if (requests_[i] == MPI_REQUEST_NULL) continue;
+            if (requests_[i] == MPI_REQUEST_NULL)
+                continue;
             requests_[kept] = requests_[i];
             message_of_[kept++] = message_of_[i];
         }
@@ -364,7 +383,8 @@ class MpiExchange : public Exchange {
 };
 
 std::unique_ptr<Exchange> MpiTransport::open(std::vector<Message> messages) {
-    return std::make_unique<MpiExchange>(comm(), duplicate_->crowded(), most_tag_, std::move(messages));
+    return std::make_unique<MpiExchange>(comm(), duplicate_->crowded(), most_tag_,
+                                         std::move(messages));
 }
 
 int free_duplicate(MPI_Comm, int, void* attribute, void*) {
@@ -388,10 +408,12 @@ int attribute_key() {
 Communicator from_mpi(MPI_Comm communicator) {
     int initialized = 0;
     MPI_Initialized(&initialized);
-    if (!initialized) throw CommunicationFailed("from_mpi: MPI is not initialised");
+    if (!initialized)
+        throw CommunicationFailed("from_mpi: MPI is not initialised");
     void* attribute = nullptr;
     int found = 0;
-    check(MPI_Comm_get_attr(communicator, attribute_key(), &attribute, &found), "MPI_Comm_get_attr");
+    check(MPI_Comm_get_attr(communicator, attribute_key(), &attribute, &found),
+          "MPI_Comm_get_attr");
     if (!found) {
         auto kept = std::make_unique<std::shared_ptr<MpiTransport>>(
             std::make_shared<MpiTransport>(std::make_shared<Duplicate>(communicator)));

@@ -4,8 +4,6 @@
 #include "sextant/comm/waiting.hpp"
 #include "sextant/core/error.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -15,6 +13,8 @@
 #include <mutex>
 #include <stdexcept>
 #include <thread>
+
+#include <fmt/format.h>
 
 namespace sextant {
 
@@ -50,7 +50,8 @@ class Inbox {
     }
 
     void take(std::vector<Note>& to) {
-        if (posted_.load(std::memory_order_acquire) == taken_) return;
+        if (posted_.load(std::memory_order_acquire) == taken_)
+            return;
         const std::lock_guard lock(mutex_);
         taken_ = posted_.load(std::memory_order_acquire);
         std::swap(to, notes_);
@@ -58,7 +59,8 @@ class Inbox {
 
     void wake() {
         posted_.fetch_add(1, std::memory_order_seq_cst);
-        if (asleep_.load(std::memory_order_seq_cst)) posted_.notify_one();
+        if (asleep_.load(std::memory_order_seq_cst))
+            posted_.notify_one();
     }
 
     /// Sleeps until something has been posted since the last take.
@@ -88,7 +90,8 @@ class ThreadGroup {
     }
 
     void check() const {
-        if (cancelled_) throw PeerFailed(failed_rank_, fmt::format("rank {} failed", failed_rank_));
+        if (cancelled_)
+            throw PeerFailed(failed_rank_, fmt::format("rank {} failed", failed_rank_));
     }
 
     /// Makes every rank throw from whatever it waits for, in this group and all made from it.
@@ -96,14 +99,17 @@ class ThreadGroup {
         std::vector<std::weak_ptr<ThreadGroup>> children;
         {
             const std::lock_guard lock(mutex_);
-            if (!cancelled_) failed_rank_ = failed_rank;
+            if (!cancelled_)
+                failed_rank_ = failed_rank;
             cancelled_ = true;
             children = children_;
         }
         arrived_changed_.notify_all();
-        for (Inbox& inbox : inboxes_) inbox.wake();
+        for (Inbox& inbox : inboxes_)
+            inbox.wake();
         for (const auto& child : children) {
-            if (const auto group = child.lock()) group->cancel(failed_rank);
+            if (const auto group = child.lock())
+                group->cancel(failed_rank);
         }
     }
 
@@ -134,7 +140,8 @@ class ThreadGroup {
     }
     void leave_run() { running_.fetch_sub(1); }
     void wait_until_none_runs() const {
-        while (running_.load() > 0) std::this_thread::yield();
+        while (running_.load() > 0)
+            std::this_thread::yield();
     }
 
     /// The group of everyone who asks with the same key, made by the first.
@@ -167,7 +174,8 @@ class ThreadGroup {
             arrived_changed_.notify_all();
         }
         arrived_changed_.wait(lock, [&] { return meetings_ != meeting || cancelled_; });
-        if (meetings_ == meeting) check();
+        if (meetings_ == meeting)
+            check();
     }
 
     const int size_;
@@ -221,7 +229,8 @@ std::shared_ptr<Transport> ThreadTransport::split(int color, int key) {
     const Wish mine{color, key, rank_};
     all_gather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(wishes)));
     ++splits_;
-    if (color < 0) return nullptr;
+    if (color < 0)
+        return nullptr;
     std::erase_if(wishes, [&](const Wish& wish) { return wish.color != color; });
     std::sort(wishes.begin(), wishes.end());
     const auto place = std::find(wishes.begin(), wishes.end(), mine) - wishes.begin();
@@ -236,7 +245,8 @@ void copy_blocks(const std::vector<Blocks>& to, const std::vector<Blocks>& from)
         return b.contiguous() ? b.bytes() - done : b.length - done % b.length;
     };
     const auto address = [](const Blocks& b, Bytes done) {
-        return b.contiguous() ? b.base + done : b.base + done / b.length * b.stride + done % b.length;
+        return b.contiguous() ? b.base + done
+                              : b.base + done / b.length * b.stride + done % b.length;
     };
     while (t < to.size() && f < from.size()) {
         const Bytes count = std::min(left(to[t], done_to), left(from[f], done_from));
@@ -244,19 +254,25 @@ void copy_blocks(const std::vector<Blocks>& to, const std::vector<Blocks>& from)
                     static_cast<std::size_t>(count));
         done_to += count;
         done_from += count;
-        if (done_to == to[t].bytes()) ++t, done_to = 0;
-        if (done_from == from[f].bytes()) ++f, done_from = 0;
+        if (done_to == to[t].bytes())
+            ++t, done_to = 0;
+        if (done_from == from[f].bytes())
+            ++f, done_from = 0;
     }
 }
 
 class ThreadExchange : public Exchange {
   public:
     ThreadExchange(ThreadTransport& transport, std::vector<Message> messages)
-        : transport_(transport), group_(transport.group()), messages_(std::move(messages)),
-          receives_(messages_.size()), crowded_(group_.crowded()) {
+        : transport_(transport),
+          group_(transport.group()),
+          messages_(std::move(messages)),
+          receives_(messages_.size()),
+          crowded_(group_.crowded()) {
         for (std::size_t m = 0; m < messages_.size(); ++m) {
             const Message& message = messages_[m];
-            if (!message.sends) by_sender_[{message.peer, message.tag}] = static_cast<int>(m);
+            if (!message.sends)
+                by_sender_[{message.peer, message.tag}] = static_cast<int>(m);
         }
         finished_.reserve(messages_.size());
         notes_.reserve(2 * messages_.size());
@@ -274,7 +290,8 @@ class ThreadExchange : public Exchange {
         finished_.clear();
         std::vector<Note> early = std::move(transport_.early);
         transport_.early.clear();
-        for (const Note& note : early) take(note);
+        for (const Note& note : early)
+            take(note);
     }
     void end() override { group_.leave_run(); }
     void abandon() override {
@@ -284,10 +301,12 @@ class ThreadExchange : public Exchange {
     }
 
     void start(int m) override {
-        if (at(m).sends) return offer(m, at(m).bytes());
+        if (at(m).sends)
+            return offer(m, at(m).bytes());
         Receive& receive = receives_[static_cast<std::size_t>(m)];
         receive.started = true;
-        if (receive.offered) match(m);
+        if (receive.offered)
+            match(m);
     }
     void start_empty(int m) override { offer(m, 0); }
 
@@ -295,7 +314,8 @@ class ThreadExchange : public Exchange {
         group_.check();
         notes_.clear();
         group_.inbox(transport_.rank()).take(notes_);
-        for (const Note& note : notes_) take(note);
+        for (const Note& note : notes_)
+            take(note);
         const std::size_t count = std::min(completions.size(), finished_.size());
         std::copy_n(finished_.begin(), count, completions.begin());
         finished_.erase(finished_.begin(), finished_.begin() + static_cast<std::ptrdiff_t>(count));
@@ -304,8 +324,9 @@ class ThreadExchange : public Exchange {
 
     void give_back(int m) override {
         const Note& offer = receives_[static_cast<std::size_t>(m)].offer;
-        group_.inbox(at(m).peer).post({Note::Kind::returned, false, transport_.rank(), offer.tag, 0,
-                                       nullptr, offer.sender, offer.message});
+        group_.inbox(at(m).peer)
+            .post({Note::Kind::returned, false, transport_.rank(), offer.tag, 0, nullptr,
+                   offer.sender, offer.message});
     }
 
     void copy_loan(int m) override {
@@ -315,9 +336,12 @@ class ThreadExchange : public Exchange {
 
     void rest(int idle) override {
         constexpr int pauses = 200, yields = 400;
-        if (idle < pauses && !crowded_) pause_briefly();
-        else if (idle < yields) std::this_thread::yield();
-        else group_.inbox(transport_.rank()).sleep();
+        if (idle < pauses && !crowded_)
+            pause_briefly();
+        else if (idle < yields)
+            std::this_thread::yield();
+        else
+            group_.inbox(transport_.rank()).sleep();
     }
 
   private:
@@ -349,7 +373,8 @@ class ThreadExchange : public Exchange {
         Receive& receive = receives_[static_cast<std::size_t>(found->second)];
         receive.offered = true;
         receive.offer = note;
-        if (receive.started) match(found->second);
+        if (receive.started)
+            match(found->second);
     }
 
     void match(int m) {
@@ -363,7 +388,8 @@ class ThreadExchange : public Exchange {
             finished_.push_back({m, offer.bytes, *offer.blocks});
             return;
         }
-        if (offer.bytes > 0) copy_blocks(at(m).blocks, *offer.blocks);
+        if (offer.bytes > 0)
+            copy_blocks(at(m).blocks, *offer.blocks);
         give_back(m);
         finished_.push_back({m, offer.bytes, {}});
     }
@@ -371,8 +397,8 @@ class ThreadExchange : public Exchange {
     ThreadTransport& transport_;
     ThreadGroup& group_;
     std::vector<Message> messages_;
-    std::vector<Receive> receives_;                  // by message
-    std::map<std::pair<int, int>, int> by_sender_;   // (peer, tag) of each receive
+    std::vector<Receive> receives_;                // by message
+    std::map<std::pair<int, int>, int> by_sender_; // (peer, tag) of each receive
     std::vector<Completion> finished_;
     std::vector<Note> notes_;
     const bool crowded_;
@@ -393,14 +419,17 @@ class Errors {
     void rethrow() const {
         std::exception_ptr consequence;
         for (const std::exception_ptr& error : of_rank_) {
-            if (!error) continue;
+            if (!error)
+                continue;
             try {
                 std::rethrow_exception(error);
             } catch (const PeerFailed&) {
-                if (!consequence) consequence = error;
+                if (!consequence)
+                    consequence = error;
             }
         }
-        if (consequence) std::rethrow_exception(consequence);
+        if (consequence)
+            std::rethrow_exception(consequence);
     }
 
   private:
@@ -410,7 +439,8 @@ class Errors {
 } // namespace
 
 void run_threads(int ranks, const std::function<void(Communicator)>& body) {
-    if (ranks < 1) throw InvalidTask(fmt::format("{} ranks: expected 1 or more", ranks));
+    if (ranks < 1)
+        throw InvalidTask(fmt::format("{} ranks: expected 1 or more", ranks));
     const auto group = std::make_shared<ThreadGroup>(ranks);
     Errors errors(ranks);
     const auto run = [&](int rank) {
@@ -423,7 +453,8 @@ void run_threads(int ranks, const std::function<void(Communicator)>& body) {
     };
     std::vector<std::jthread> threads;
     try {
-        for (int rank = 1; rank < ranks; ++rank) threads.emplace_back(run, rank);
+        for (int rank = 1; rank < ranks; ++rank)
+            threads.emplace_back(run, rank);
     } catch (const std::system_error& error) {
         group->cancel(static_cast<int>(threads.size()) + 1);
         throw CommunicationFailed(fmt::format("only {} of {} ranks got a thread: {}",

@@ -24,13 +24,14 @@ struct Blocks {
 struct Message {
     bool sends = false;
     int peer = 0;
-    int tag = 0;       ///< both sides have the same; a pair uses a tag once a run
+    int tag = 0;        ///< both sides have the same; a pair uses a tag once a run
     bool lends = false; ///< send: may be read where it lies. receive: may be left where it lies
     std::vector<Blocks> blocks;
 
     Bytes bytes() const {
         Bytes sum = 0;
-        for (const Blocks& b : blocks) sum += b.bytes();
+        for (const Blocks& b : blocks)
+            sum += b.bytes();
         return sum;
     }
 };

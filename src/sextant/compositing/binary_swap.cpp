@@ -4,9 +4,9 @@
 #include "sextant/compositing/radix_k.hpp"
 #include "sextant/core/error.hpp"
 
-#include <fmt/format.h>
-
 #include <bit>
+
+#include <fmt/format.h>
 
 namespace sextant::compositing {
 

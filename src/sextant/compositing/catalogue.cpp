@@ -9,10 +9,10 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/names.hpp"
 
-#include <fmt/format.h>
-
 #include <bit>
 #include <memory>
+
+#include <fmt/format.h>
 
 namespace sextant::compositing {
 
@@ -27,13 +27,15 @@ std::vector<Tuning> all_radices(int positions) {
 }
 
 std::vector<Tuning> powers_of_two(int positions) {
-    if (!std::has_single_bit(static_cast<unsigned>(positions))) return {};
+    if (!std::has_single_bit(static_cast<unsigned>(positions)))
+        return {};
     return {Tuning{}};
 }
 
 constexpr Algorithm algorithms[] = {
     {"direct-send", "each rank gathers and blends one part from all others",
-     "Neumann 1994, doi:10.1109/38.291532", "any number", false, [](int) { return std::vector<Tuning>{{}}; },
+     "Neumann 1994, doi:10.1109/38.291531", "any number", false,
+     [](int) { return std::vector<Tuning>{{}}; },
      [](const Task& task, const Tuning& tuning, int position) {
          return direct_send(task, Partners::ascending, tuning.window, position);
      },
@@ -56,7 +58,9 @@ constexpr Algorithm algorithms[] = {
      }},
     {"shift-based", "direct send as a sequence of shift permutations",
      "Cavin and Demengeon 2012, doi:10.2312/EGPGV/EGPGV12/129-138", "any number", false,
-     [](int) { return std::vector<Tuning>{{{}, 1}, {{}, 2}}; },
+     [](int) {
+         return std::vector<Tuning>{{{}, 1}, {{}, 2}};
+     },
      [](const Task& task, const Tuning& tuning, int position) {
          return shift_based(task, tuning.window > 0 ? tuning.window : 1, position);
      },
@@ -67,7 +71,8 @@ constexpr Algorithm algorithms[] = {
 
 int position_of(const Task& task, int rank) {
     for (int i = 0; i < task.positions(); ++i) {
-        if (task.order[static_cast<std::size_t>(i)] == rank) return i;
+        if (task.order[static_cast<std::size_t>(i)] == rank)
+            return i;
     }
     return -1;
 }
@@ -97,7 +102,8 @@ std::span<const Algorithm> catalogue() {
 const Algorithm& find(std::string_view wanted) {
     std::vector<std::string_view> names;
     for (const Algorithm& algorithm : algorithms) {
-        if (algorithm.name == wanted) return algorithm;
+        if (algorithm.name == wanted)
+            return algorithm;
         names.push_back(algorithm.name);
     }
     throw InvalidTask(unknown_name("compositing algorithm", wanted, names));
@@ -105,20 +111,24 @@ const Algorithm& find(std::string_view wanted) {
 
 Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
     const int position = position_of(task, rank);
-    Program own = position < 0
-                      ? Program{}
-                      : with_peers(algorithm.program(task, tuning, position), task.order);
-    if (task.root == Task::distributed) return own;
+    Program own = position < 0 ? Program{}
+                               : with_peers(algorithm.program(task, tuning, position), task.order);
+    if (task.root == Task::distributed)
+        return own;
     std::vector<Piece> pieces;
-    for (int i = 0; i < task.positions(); ++i) pieces.push_back(algorithm.piece(task, tuning, i));
+    for (int i = 0; i < task.positions(); ++i)
+        pieces.push_back(algorithm.piece(task, tuning, i));
     return collect(std::move(own), task, pieces, rank);
 }
 
 Piece piece(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
-    if (task.positions() == 0) return {};
-    if (task.root == rank) return {0, task.elements};
+    if (task.positions() == 0)
+        return {};
+    if (task.root == rank)
+        return {0, task.elements};
     const int position = position_of(task, rank);
-    if (task.root != Task::distributed || position < 0) return {};
+    if (task.root != Task::distributed || position < 0)
+        return {};
     return algorithm.piece(task, tuning, position);
 }
 
@@ -137,10 +147,12 @@ Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning) 
     claim.wanted_together = [task](const std::vector<std::vector<Symbol>>& results) {
         std::vector<int> owners(static_cast<std::size_t>(task.elements), 0);
         for (const auto& result : results) {
-            for (const Symbol& symbol : result) ++owners[static_cast<std::size_t>(symbol.element)];
+            for (const Symbol& symbol : result)
+                ++owners[static_cast<std::size_t>(symbol.element)];
         }
         for (std::size_t pixel = 0; pixel < owners.size(); ++pixel) {
-            if (owners[pixel] == 1 || task.positions() == 0) continue;
+            if (owners[pixel] == 1 || task.positions() == 0)
+                continue;
             return fmt::format("pixel {} is owned by {} ranks", pixel, owners[pixel]);
         }
         return std::string();

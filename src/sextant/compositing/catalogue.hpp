@@ -36,9 +36,9 @@ std::span<const Algorithm> catalogue();
 /// By name. Throws InvalidTask with near names.
 const Algorithm& find(std::string_view name);
 
-/// The program of one rank: positions turned into ranks and, where the task names a root, the pieces
-/// collected there. A rank without an image only collects, or does nothing.
-/// Throws InvalidTask.
+/// The program of one rank: positions turned into ranks and, where the task names a root, the
+/// pieces collected there. A rank without an image only collects, or does nothing. Throws
+/// InvalidTask.
 Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank);
 
 /// The pixels that a rank ends up with: the whole picture at the root, its piece otherwise.

@@ -9,7 +9,8 @@ namespace {
 
 int rounds_of(const Program& program) {
     int rounds = 0;
-    for (const Step& step : program.steps) rounds = std::max(rounds, step.round + 1);
+    for (const Step& step : program.steps)
+        rounds = std::max(rounds, step.round + 1);
     return rounds;
 }
 
@@ -29,14 +30,16 @@ bool touches(const Program& program, const Step& step, const Region& region) {
 
 /// Makes the result lie in `to`: the fold that makes it writes there, or else it is copied.
 void move_result(Program& program, const Region& to) {
-    if (program.result.empty()) return;
+    if (program.result.empty())
+        return;
     for (std::size_t i = program.steps.size(); i-- > 0;) {
         Step& step = program.steps[i];
         if (step.verb == Verb::fold && step.to == program.result) {
             step.to = to;
             return;
         }
-        if (touches(program, step, program.result)) break;
+        if (touches(program, step, program.result))
+            break;
     }
     append(program, Verb::copy, rounds_of(program), -1, program.result, to);
 }
@@ -46,19 +49,24 @@ void move_result(Program& program, const Region& to) {
 Program collect(Program program, const Task& task, std::span<const Piece> pieces, int rank) {
     const int round = rounds_of(program);
     if (rank != task.root) {
-        if (!program.result.empty()) append(program, Verb::send, round, task.root, program.result);
+        if (!program.result.empty())
+            append(program, Verb::send, round, task.root, program.result);
         program.result = {};
         return program;
     }
-    if (task.order.size() == 1 && task.order[0] == rank) return program;
+    const bool only_image = task.order.size() == 1 && task.order[0] == rank && task.layers[0] == 1;
+    if (only_image)
+        return program; // it is the picture, where it lies
     program.buffers.push_back({Role::output, task.elements});
     const int picture = static_cast<int>(program.buffers.size()) - 1;
     for (int position = 0; position < task.positions(); ++position) {
         const Piece& piece = pieces[static_cast<std::size_t>(position)];
         const Region place = block(picture, piece.first, piece.count);
         const int owner = task.order[static_cast<std::size_t>(position)];
-        if (owner == rank) move_result(program, place);
-        else if (!place.empty()) append(program, Verb::receive, round, owner, place);
+        if (owner == rank)
+            move_result(program, place);
+        else if (!place.empty())
+            append(program, Verb::receive, round, owner, place);
     }
     program.result = block(picture, 0, task.positions() > 0 ? task.elements : 0);
     return program;

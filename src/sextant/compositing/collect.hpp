@@ -7,8 +7,9 @@
 
 namespace sextant::compositing {
 
-/// Appends the collection of the picture at `task.root`: each owner sends its piece there as soon as
-/// it is final, and the root receives straight into the picture, where its own last fold writes too.
+/// Appends the collection of the picture at `task.root`: each owner sends its piece there as soon
+/// as it is final, and the root receives straight into the picture, where its own last fold writes
+/// too.
 ///
 /// Input     the rank's program, peers already ranks; the piece of each position.
 /// Output    at the root a program whose result is the picture, in an output buffer (in its input

@@ -33,12 +33,15 @@ Program direct_send(const Task& task, Partners partners, int window, int positio
         const int incoming = task.layers_at(from);
         const Region slot = builder.scratch(mine.length * incoming);
         builder.receive(from, slot);
-        slots[static_cast<std::size_t>(from)] = {slot.buffer, 0, mine.length, mine.length, incoming};
+        slots[static_cast<std::size_t>(from)] = {slot.buffer, 0, mine.length, mine.length,
+                                                 incoming};
     }
 
     std::vector<Region> operands;
-    for (const Region& slot : slots) append_runs(operands, slot);
-    if (operands.size() == 1) return builder.finish(mine);
+    for (const Region& slot : slots)
+        append_runs(operands, slot);
+    if (operands.size() == 1)
+        return builder.finish(mine);
     // The sum grows in place of the first operand that is ours to overwrite.
     Region sum;
     for (const Region& operand : operands) {
@@ -47,7 +50,8 @@ Program direct_send(const Task& task, Partners partners, int window, int positio
             break;
         }
     }
-    if (sum.empty()) sum = builder.scratch(mine.length); // a single position
+    if (sum.empty())
+        sum = builder.scratch(mine.length); // a single position
     builder.fold(sum, operands);
     return builder.finish(sum);
 }

@@ -5,10 +5,10 @@
 #include "sextant/core/error.hpp"
 #include "sextant/schedule/builder.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <algorithm>
 
 namespace sextant::compositing {
 
@@ -16,8 +16,8 @@ void check_radices(std::span<const int> radices, int positions) {
     std::int64_t product = 1;
     for (int k : radices) {
         if (k < 2) {
-            throw InvalidTask(fmt::format("radices {}: {} is not 2 or more",
-                                          fmt::join(radices, ","), k));
+            throw InvalidTask(
+                fmt::format("radices {}: {} is not 2 or more", fmt::join(radices, ","), k));
         }
         product = std::min<std::int64_t>(product * k, std::int64_t{1} << 40);
     }
@@ -28,10 +28,12 @@ void check_radices(std::span<const int> radices, int positions) {
 }
 
 std::vector<std::vector<int>> factorisations(int ranks) {
-    if (ranks == 1) return {{}};
+    if (ranks == 1)
+        return {{}};
     std::vector<std::vector<int>> all;
     for (int first = ranks; first >= 2; --first) {
-        if (ranks % first != 0) continue;
+        if (ranks % first != 0)
+            continue;
         for (std::vector<int>& rest : factorisations(ranks / first)) {
             rest.insert(rest.begin(), first);
             all.push_back(std::move(rest));
@@ -81,7 +83,8 @@ class RadixK {
             slots[static_cast<std::size_t>(from)] = slot;
         }
         std::vector<Region> operands;
-        for (const Region& slot : slots) append_runs(operands, slot);
+        for (const Region& slot : slots)
+            append_runs(operands, slot);
         held_ = slots[place == 0 ? 1 : 0]; // the sum grows in place of the first that came
         builder_.fold(held_, operands);
     }
@@ -97,7 +100,8 @@ class RadixK {
 
     /// The same pixels in one layer.
     Region blended(const Region& region) {
-        if (region.count == 1) return region;
+        if (region.count == 1)
+            return region;
         std::vector<Region> layers;
         append_runs(layers, region);
         const Region sum = builder_.scratch(region.length);

@@ -3,10 +3,10 @@
 
 #include "sextant/core/error.hpp"
 
+#include <numeric>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <numeric>
 
 namespace sextant::compositing {
 
@@ -30,18 +30,20 @@ std::string to_text(const Tuning& tuning) {
     if (!tuning.radices.empty()) {
         parts.push_back(fmt::format("radices {}", fmt::join(tuning.radices, ",")));
     }
-    if (tuning.window > 0) parts.push_back(fmt::format("window {}", tuning.window));
+    if (tuning.window > 0)
+        parts.push_back(fmt::format("window {}", tuning.window));
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 void check(const Task& task) {
-    if (task.ranks < 1) throw InvalidTask(fmt::format("{} ranks: expected 1 or more", task.ranks));
+    if (task.ranks < 1)
+        throw InvalidTask(fmt::format("{} ranks: expected 1 or more", task.ranks));
     if (task.elements < 0) {
         throw InvalidTask(fmt::format("an image of {} pixels: expected 0 or more", task.elements));
     }
     if (task.layers.size() != task.order.size()) {
-        throw InvalidTask(fmt::format("{} layer counts for {} positions", task.layers.size(),
-                                      task.order.size()));
+        throw InvalidTask(
+            fmt::format("{} layer counts for {} positions", task.layers.size(), task.order.size()));
     }
     std::vector<bool> seen(static_cast<std::size_t>(task.ranks), false);
     for (std::size_t i = 0; i < task.order.size(); ++i) {
@@ -55,8 +57,8 @@ void check(const Task& task) {
         }
         seen[static_cast<std::size_t>(rank)] = true;
         if (task.layers[i] < 1) {
-            throw InvalidTask(fmt::format("rank {} has a position but {} layers", rank,
-                                          task.layers[i]));
+            throw InvalidTask(
+                fmt::format("rank {} has a position but {} layers", rank, task.layers[i]));
         }
     }
     if (task.root != Task::distributed && (task.root < 0 || task.root >= task.ranks)) {

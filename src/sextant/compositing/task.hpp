@@ -16,8 +16,8 @@ namespace sextant::compositing {
 /// Algorithms know only visibility positions 0 … positions() − 1, front to back. Ranks that hold no
 /// image have no position; the catalogue turns positions into ranks.
 struct Task {
-    int ranks = 1;         ///< of the communicator
-    Elements elements = 0; ///< pixels of one image
+    int ranks = 1;           ///< of the communicator
+    Elements elements = 0;   ///< pixels of one image
     std::vector<int> order;  ///< order[i]: the rank at position i
     std::vector<int> layers; ///< layers[i] >= 1: how many images it holds, themselves front to back
     int root = distributed;  ///< the rank that gets the whole picture, or `distributed`

@@ -34,7 +34,8 @@ class Image {
     template <class Pixel>
     std::span<Pixel> pixels() {
         check_size(sizeof(Pixel));
-        return {reinterpret_cast<Pixel*>(memory_.data()), static_cast<std::size_t>(shape_.elements())};
+        return {reinterpret_cast<Pixel*>(memory_.data()),
+                static_cast<std::size_t>(shape_.elements())};
     }
     template <class Pixel>
     std::span<const Pixel> pixels() const {

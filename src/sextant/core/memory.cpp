@@ -23,12 +23,16 @@ Bytes rounded_up(Bytes size, Bytes unit) {
 std::byte* map_aligned(Bytes size) {
     void* got = mmap(nullptr, static_cast<std::size_t>(size + huge_page), PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (got == MAP_FAILED) throw std::bad_alloc();
+    if (got == MAP_FAILED)
+        throw std::bad_alloc();
     auto* start = static_cast<std::byte*>(got);
     const auto address = reinterpret_cast<std::uintptr_t>(start);
-    const Bytes head = rounded_up(static_cast<Bytes>(address), huge_page) - static_cast<Bytes>(address);
-    if (head > 0) munmap(start, static_cast<std::size_t>(head));
-    if (head < huge_page) munmap(start + head + size, static_cast<std::size_t>(huge_page - head));
+    const Bytes head =
+        rounded_up(static_cast<Bytes>(address), huge_page) - static_cast<Bytes>(address);
+    if (head > 0)
+        munmap(start, static_cast<std::size_t>(head));
+    if (head < huge_page)
+        munmap(start + head + size, static_cast<std::size_t>(huge_page - head));
     return start + head;
 }
 
@@ -42,13 +46,15 @@ Memory::Memory(Bytes size) : size_(size) {
     } else if (size > 0) {
         const auto rounded = static_cast<std::size_t>(rounded_up(size, alignment));
         data_ = static_cast<std::byte*>(std::aligned_alloc(alignment, rounded));
-        if (!data_) throw std::bad_alloc();
+        if (!data_)
+            throw std::bad_alloc();
         std::memset(data_, 0, rounded);
     }
 }
 
 Memory::Memory(Memory&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)),
+    : data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
       mapped_(std::exchange(other.mapped_, 0)) {}
 
 Memory& Memory::operator=(Memory&& other) noexcept {
@@ -59,8 +65,10 @@ Memory& Memory::operator=(Memory&& other) noexcept {
 }
 
 Memory::~Memory() {
-    if (mapped_ > 0) munmap(data_, static_cast<std::size_t>(mapped_));
-    else std::free(data_);
+    if (mapped_ > 0)
+        munmap(data_, static_cast<std::size_t>(mapped_));
+    else
+        std::free(data_);
 }
 
 } // namespace sextant

@@ -8,8 +8,8 @@
 
 namespace sextant {
 
-/// Owned, zeroed memory for pixels, aligned to 64 bytes. From 2 MiB on it asks for huge pages, which
-/// makes the first touch of a frame several times cheaper. Moves, does not copy.
+/// Owned, zeroed memory for pixels, aligned to 64 bytes. From 2 MiB on it asks for huge pages,
+/// which makes the first touch of a frame several times cheaper. Moves, does not copy.
 class Memory {
   public:
     Memory() = default;

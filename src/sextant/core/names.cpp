@@ -20,7 +20,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
             const std::size_t replaced = above[j - 1] + (a[i - 1] != b[j - 1]);
             row[j] = std::min({above[j] + 1, row[j - 1] + 1, replaced});
             const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-            if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
+            if (swapped)
+                row[j] = std::min(row[j], before[j - 2] + 1);
         }
         before = std::exchange(above, row);
     }
@@ -28,7 +29,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 void append(std::string& list, std::string_view name) {
-    if (!list.empty()) list.append(", ");
+    if (!list.empty())
+        list.append(", ");
     list.append(name);
 }
 
@@ -38,9 +40,11 @@ std::string unknown_name(std::string_view kind, std::string_view wanted,
                          std::span<const std::string_view> names) {
     std::string near, all;
     for (std::string_view name : names) {
-        const bool alike = edit_distance(wanted, name) <= std::max<std::size_t>(2, name.size() / 3) ||
-                           (wanted.size() > 2 && name.find(wanted) != name.npos);
-        if (alike) append(near, name);
+        const bool alike =
+            edit_distance(wanted, name) <= std::max<std::size_t>(2, name.size() / 3) ||
+            (wanted.size() > 2 && name.find(wanted) != name.npos);
+        if (alike)
+            append(near, name);
         append(all, name);
     }
     std::string message = "unknown ";

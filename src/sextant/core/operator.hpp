@@ -25,7 +25,8 @@ struct Operator {
     std::function<void(std::span<const std::byte* const> sources, std::byte* to, Elements elements)>
         fold;
 
-    /// Fills `to` with the element that leaves every other as it is.
+    /// Fills `to` with what an image holds where nothing was drawn. It leaves every element as it
+    /// is (one infinitely far away may be taken for nothing).
     std::function<void(std::byte* to, Elements elements)> fill_identity;
 };
 

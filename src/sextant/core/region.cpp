@@ -26,23 +26,28 @@ Elements floor_divide(Elements a, Elements b) {
 } // namespace
 
 bool overlap(const Region& a, const Region& b) {
-    if (a.buffer != b.buffer || a.empty() || b.empty()) return false;
-    if (a.end() <= b.offset || b.end() <= a.offset) return false;
+    if (a.buffer != b.buffer || a.empty() || b.empty())
+        return false;
+    if (a.end() <= b.offset || b.end() <= a.offset)
+        return false;
     const Region few = a.contiguous() ? block(a.buffer, a.offset, a.elements()) : a;
     const Region many = b.contiguous() ? block(b.buffer, b.offset, b.elements()) : b;
-    if (few.count > many.count) return overlap(many, few);
+    if (few.count > many.count)
+        return overlap(many, few);
     for (Elements i = 0; i < few.count; ++i) {
         const Elements first = few.offset + i * few.stride, last = first + few.length;
         if (many.count == 1) {
-            if (many.offset < last && many.end() > first) return true;
+            if (many.offset < last && many.end() > first)
+                return true;
             continue;
         }
         // The runs of `many` that reach past `first` and start before `last`.
-        const Elements low = std::max<Elements>(
-            0, floor_divide(first - many.offset - many.length, many.stride) + 1);
+        const Elements low =
+            std::max<Elements>(0, floor_divide(first - many.offset - many.length, many.stride) + 1);
         const Elements high =
             std::min(many.count - 1, floor_divide(last - many.offset - 1, many.stride));
-        if (low <= high) return true;
+        if (low <= high)
+            return true;
     }
     return false;
 }

@@ -28,12 +28,14 @@ struct Span {
 };
 
 Span sent(Elements size, Elements margin, int direction) {
-    if (direction == 0) return {0, size};
+    if (direction == 0)
+        return {0, size};
     return {direction > 0 ? size - margin : 0, margin};
 }
 
 Span received(Elements size, Elements margin, int direction) {
-    if (direction == 0) return {0, size};
+    if (direction == 0)
+        return {0, size};
     return {direction > 0 ? size : -margin, margin};
 }
 
@@ -42,9 +44,12 @@ Span received(Elements size, Elements margin, int direction) {
 Program exchange(const Grid& grid, int rank) {
     const Tile own = tile(grid, rank);
     const Elements margin = grid.margin, pitch = own.width + 2 * margin;
-    if (own.width < margin || own.height < margin) {
-        throw InvalidTask(fmt::format("tile {} is {}x{}, smaller than the margin of {}", rank,
-                                      own.width, own.height, margin));
+    const Elements narrowest = grid.width / grid.columns, lowest = grid.height / grid.rows;
+    if (narrowest < margin || lowest < margin) {
+        throw InvalidTask(fmt::format(
+            "{}x{} tiles of {}x{} pixels: the smallest is {}x{}, less than "
+            "the margin of {}",
+            grid.columns, grid.rows, grid.width, grid.height, narrowest, lowest, margin));
     }
     ProgramBuilder builder;
     const Region all = builder.in_out(pitch * (own.height + 2 * margin));
@@ -55,13 +60,15 @@ Program exchange(const Grid& grid, int rank) {
     const int i = rank % grid.columns, j = rank / grid.columns;
     for (int dy = -1; dy <= 1; ++dy) {
         for (int dx = -1; dx <= 1; ++dx) {
-            const bool inside = i + dx >= 0 && i + dx < grid.columns && j + dy >= 0 &&
-                                j + dy < grid.rows;
-            if ((dx == 0 && dy == 0) || !inside) continue;
+            const bool inside =
+                i + dx >= 0 && i + dx < grid.columns && j + dy >= 0 && j + dy < grid.rows;
+            if ((dx == 0 && dy == 0) || !inside)
+                continue;
             const int neighbour = (j + dy) * grid.columns + i + dx;
-            builder.send(neighbour, strip(sent(own.width, margin, dx), sent(own.height, margin, dy)));
-            builder.receive(neighbour,
-                            strip(received(own.width, margin, dx), received(own.height, margin, dy)));
+            builder.send(neighbour,
+                         strip(sent(own.width, margin, dx), sent(own.height, margin, dy)));
+            builder.receive(neighbour, strip(received(own.width, margin, dx),
+                                             received(own.height, margin, dy)));
         }
     }
     return builder.finish(all);

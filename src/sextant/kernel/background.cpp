@@ -13,7 +13,8 @@ template <class Pixel, class Blend>
 void for_each_pixel(std::span<const std::byte> picture, std::span<std::byte> to, Blend&& blend) {
     const auto* from = reinterpret_cast<const Pixel*>(picture.data());
     auto* result = reinterpret_cast<Pixel*>(to.data());
-    for (std::size_t i = 0; i < picture.size() / sizeof(Pixel); ++i) result[i] = blend(from[i]);
+    for (std::size_t i = 0; i < picture.size() / sizeof(Pixel); ++i)
+        result[i] = blend(from[i]);
 }
 
 } // namespace

@@ -8,7 +8,8 @@
 
 namespace sextant::kernel {
 
-/// Puts a colour behind a finished picture, once: to[i] = picture[i] over `background`. Depth stays.
+/// Puts a colour behind a finished picture, once: to[i] = picture[i] over `background`. Depth
+/// stays.
 ///
 /// Input     pixels of `element` (rgba_f32 or rgba_depth_f32; std::logic_error otherwise); the
 ///           background premultiplied.

@@ -38,7 +38,8 @@ std::span<const Operator> catalogue() {
 const Operator& find(std::string_view wanted) {
     std::vector<std::string_view> names;
     for (const Operator& op : operators) {
-        if (op.name == wanted) return op;
+        if (op.name == wanted)
+            return op;
         names.push_back(op.name);
     }
     throw InvalidTask(unknown_name("operator", wanted, names));

@@ -11,7 +11,8 @@ void nearest_rgba_depth_f32(std::span<const std::byte* const> layers, std::byte*
     auto* const result = reinterpret_cast<RgbaDepthF32*>(to);
     for (Elements i = 0; i < elements; ++i) {
         RgbaDepthF32 sum = pixels(layers[0])[i];
-        for (std::size_t k = 1; k < layers.size(); ++k) sum = nearest(sum, pixels(layers[k])[i]);
+        for (std::size_t k = 1; k < layers.size(); ++k)
+            sum = nearest(sum, pixels(layers[k])[i]);
         result[i] = sum;
     }
 }

@@ -11,7 +11,8 @@ constexpr Elements slice = 1024; // a slice of the sum stays in the first-level 
 
 /// sum[i] = front[i] over back[i]; `sum` may be either.
 void over_two(const RgbaF32* front, const RgbaF32* back, RgbaF32* sum, Elements elements) {
-    for (Elements i = 0; i < elements; ++i) sum[i] = over(front[i], back[i]);
+    for (Elements i = 0; i < elements; ++i)
+        sum[i] = over(front[i], back[i]);
 }
 
 } // namespace
@@ -22,10 +23,12 @@ void over_rgba_f32(std::span<const std::byte* const> layers, std::byte* to, Elem
     };
     auto* const result = reinterpret_cast<RgbaF32*>(to);
     if (layers.size() == 1) {
-        if (pixels(layers[0]) != result) std::copy_n(pixels(layers[0]), elements, result);
+        if (pixels(layers[0]) != result)
+            std::copy_n(pixels(layers[0]), elements, result);
         return;
     }
-    if (layers.size() == 2) return over_two(pixels(layers[0]), pixels(layers[1]), result, elements);
+    if (layers.size() == 2)
+        return over_two(pixels(layers[0]), pixels(layers[1]), result, elements);
     RgbaF32 sum[slice]; // `to` may be one of the later layers
     for (Elements first = 0; first < elements; first += slice) {
         const Elements count = std::min(slice, elements - first);

@@ -7,8 +7,8 @@
 
 namespace sextant::operation {
 
-/// A colour from "white", "black", "gray", "#rrggbb", "#rrggbbaa" or "r,g,b" and "r,g,b,a" of numbers
-/// from 0 to 1, straight; premultiplied on return. Throws InvalidTask, naming the forms.
+/// A colour from "white", "black", "gray", "#rrggbb", "#rrggbbaa" or "r,g,b" and "r,g,b,a" of
+/// numbers from 0 to 1, straight; premultiplied on return. Throws InvalidTask, naming the forms.
 RgbaF32 parse_colour(const std::string& text);
 
 } // namespace sextant::operation

@@ -12,8 +12,6 @@
 #include "sextant/operation/inputs.hpp"
 #include "sextant/operation/progress.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -21,6 +19,8 @@
 #include <cstring>
 #include <optional>
 #include <sstream>
+
+#include <fmt/format.h>
 
 namespace sextant::operation {
 
@@ -62,19 +62,23 @@ CompositeOptions options_from(const Values& values, const ElementFormat& element
     options.algorithm = values.text("algorithm");
     options.radices = values.integers("radices");
     options.blend = values.text("operator");
-    if (options.blend == "auto") options.blend = element == rgba_depth_f32 ? "nearest" : "over";
-    if (values.has("background")) options.background = parse_colour(values.text("background"));
-    if (values.text("association") == "by-arrival") options.association = Association::by_arrival;
+    if (options.blend == "auto")
+        options.blend = element == rgba_depth_f32 ? "nearest" : "over";
+    if (values.has("background"))
+        options.background = parse_colour(values.text("background"));
+    if (values.text("association") == "by-arrival")
+        options.association = Association::by_arrival;
     options.trace = values.has("report");
     return options;
 }
 
-/// One rank's way through the operation. Each phase is agreed on, so that a failure anywhere ends all
-/// ranks with the same message.
+/// One rank's way through the operation. Each phase is agreed on, so that a failure anywhere ends
+/// all ranks with the same message.
 class CompositeRun {
   public:
     CompositeRun(const Values& values, Communicator communicator)
-        : values_(values), communicator_(std::move(communicator)),
+        : values_(values),
+          communicator_(std::move(communicator)),
           progress_(communicator_.rank() == 0) {}
 
     void run() {
@@ -85,10 +89,12 @@ class CompositeRun {
         phase("composite", [&] { frame_ = compositor_->composite(images_.bytes()); });
         gather_trace();
         phase("write", [&] {
-            if (communicator_.rank() == 0) write();
+            if (communicator_.rank() == 0)
+                write();
         });
         agree(communicator_, [&] {
-            if (communicator_.rank() == 0) report();
+            if (communicator_.rank() == 0)
+                report();
         });
     }
 
@@ -104,10 +110,11 @@ class CompositeRun {
     void read() {
         inputs_ = find_inputs(values_.texts("inputs"), values_.integers("order"));
         options_ = options_from(values_, inputs_.header.element);
-        const Share share = share_of(inputs_.paths.size(), communicator_.rank(), communicator_.size());
+        const Share share =
+            share_of(inputs_.paths.size(), communicator_.rank(), communicator_.size());
         layers_ = static_cast<int>(share.last - share.first);
-        images_ = read_inputs(inputs_, share.first, share.last, kernel::find(options_.blend).element,
-                              oddities_);
+        images_ = read_inputs(inputs_, share.first, share.last,
+                              kernel::find(options_.blend).element, oddities_);
     }
 
     /// Warnings are printed once, by rank 0.
@@ -115,7 +122,8 @@ class CompositeRun {
         struct Line {
             char text[256];
         };
-        const std::vector<int> counts = communicator_.all_gather(static_cast<int>(oddities_.size()));
+        const std::vector<int> counts =
+            communicator_.all_gather(static_cast<int>(oddities_.size()));
         const int most = *std::max_element(counts.begin(), counts.end());
         for (int i = 0; i < most; ++i) {
             Line mine{};
@@ -124,7 +132,8 @@ class CompositeRun {
                              sizeof mine.text - 1);
             }
             for (const Line& line : communicator_.all_gather(mine)) {
-                if (line.text[0]) summary_.warnings.emplace_back(line.text);
+                if (line.text[0])
+                    summary_.warnings.emplace_back(line.text);
             }
         }
     }
@@ -142,14 +151,13 @@ class CompositeRun {
         return text + "used as they are";
     }
 
-    void plan() {
-        compositor_.emplace(communicator_, inputs_.header.shape, layers_, options_);
-    }
+    void plan() { compositor_.emplace(communicator_, inputs_.header.shape, layers_, options_); }
 
-    /// All ranks' events on one time axis. Threads have one clock; processes may be on several hosts,
-    /// so each counts from its own start.
+    /// All ranks' events on one time axis. Threads have one clock; processes may be on several
+    /// hosts, so each counts from its own start.
     void gather_trace() {
-        if (!options_.trace) return;
+        if (!options_.trace)
+            return;
         const Trace& own = compositor_->trace();
         const std::vector<Seconds> origins = communicator_.all_gather(own.origin);
         const Seconds origin = *std::min_element(origins.begin(), origins.end());
@@ -161,7 +169,8 @@ class CompositeRun {
             const auto all =
                 communicator_.all_gather(index < own.events.size() ? own.events[index] : Event{});
             for (std::size_t r = 0; r < all.size(); ++r) {
-                if (i >= counts[r]) continue;
+                if (i >= counts[r])
+                    continue;
                 Event event = all[r];
                 const Seconds late = communicator_.shares_memory() ? origins[r] - origin : 0;
                 event.begin += late;
@@ -181,19 +190,23 @@ class CompositeRun {
     void report() {
         progress_.clear();
         fill_summary();
-        if (values_.has("json")) write_text(values_.text("json"), to_json(summary_) + "\n");
+        if (values_.has("json"))
+            write_text(values_.text("json"), to_json(summary_) + "\n");
         if (values_.has("report")) {
             format::write_file(values_.text("report"), to_page(summary_, picture_));
         }
         for (const std::string& warning : summary_.warnings) {
             std::fputs(fmt::format("sextant: warning: {}\n", warning).c_str(), stderr);
         }
-        if (values_.text("json") != "-") std::fputs(to_text(summary_).c_str(), stdout);
+        if (values_.text("json") != "-")
+            std::fputs(to_text(summary_).c_str(), stdout);
     }
 
     static void write_text(const std::string& path, const std::string& text) {
-        if (path == "-") std::fputs(text.c_str(), stdout);
-        else format::write_file(path, text);
+        if (path == "-")
+            std::fputs(text.c_str(), stdout);
+        else
+            format::write_file(path, text);
     }
 
     void fill_summary() {
@@ -231,10 +244,11 @@ int run_composite(const Values& values) {
     }
     launch(ranks, [&](Communicator communicator) {
         if (values.has("ranks") && communicator.size() != values.integer("ranks")) {
-            throw AgreedFailure(fmt::format("--ranks {} under a launcher that started {} processes; "
-                                            "leave it out",
-                                            values.integer("ranks"), communicator.size()),
-                                true);
+            throw AgreedFailure(
+                fmt::format("--ranks {} under a launcher that started {} processes; "
+                            "leave it out",
+                            values.integer("ranks"), communicator.size()),
+                true);
         }
         CompositeRun(values, std::move(communicator)).run();
     });
@@ -244,28 +258,63 @@ int run_composite(const Values& values) {
 } // namespace
 
 Operation composite_operation() {
-    return {"composite",
-            "blend partial images, one or more a rank, into one picture",
-            "  sextant composite brain/manifest.json -o brain.png --background white\n"
-            "  mpirun -n 4 sextant composite part*.exr -o frame.exr --algorithm radix-k --radices 2,2",
-            {{"inputs", Type::files, "IN...", "", "EXR, PNG or raw images, or one manifest.json", 0,
-              true, true},
-             {"output", Type::file, "OUT", "", "the picture, EXR or PNG", 'o', false, true},
-             {"algorithm", Type::text, "NAME", "auto", "or a name of 'sextant list algorithms'"},
-             {"radices", Type::integers, "K,K", "", "for radix-k: factors of the ranks, 2 or more", 0,
-              false, false, {}, 2, 1 << 30},
-             {"operator", Type::text, "NAME", "auto", "over, or nearest where images have depth"},
-             {"order", Type::integers, "I,I,...", "", "images front to back; default: as given", 0,
-              false, false, {}, 0, 1 << 30},
-             {"background", Type::text, "COLOUR", "", "white, #rrggbb or r,g,b[,a]; default: none"},
-             {"ranks", Type::integer, "N", "", "threads; default: one an image", 0, false, false, {},
-              1, most_threads},
-             {"association", Type::choice, "HOW", "in-order", "how operands are bracketed", 0, false,
-              false, {"in-order", "by-arrival"}},
-             {"json", Type::file, "FILE", "", "write what ran as JSON; - for standard output"},
-             {"report", Type::file, "FILE", "", "write a page that shows the run (HTML)"},
-             {"before", Type::text, "NAME=S,...", "", "for the report: earlier phases, seconds"}},
-            run_composite};
+    return {
+        "composite",
+        "blend partial images, one or more a rank, into one picture",
+        "  sextant composite brain/manifest.json -o brain.png --background white\n"
+        "  mpirun -n 4 sextant composite part*.exr -o frame.exr --algorithm radix-k --radices 2,2",
+        {{"inputs", Type::files, "IN...", "", "EXR, PNG or raw images, or one manifest.json", 0,
+          true, true},
+         {"output", Type::file, "OUT", "", "the picture, EXR or PNG", 'o', false, true},
+         {"algorithm", Type::text, "NAME", "auto", "or a name of 'sextant list algorithms'"},
+         {"radices",
+          Type::integers,
+          "K,K",
+          "",
+          "for radix-k: factors of the ranks, 2 or more",
+          0,
+          false,
+          false,
+          {},
+          2,
+          1 << 30},
+         {"operator", Type::text, "NAME", "auto", "over, or nearest where images have depth"},
+         {"order",
+          Type::integers,
+          "I,I,...",
+          "",
+          "images front to back; default: as given",
+          0,
+          false,
+          false,
+          {},
+          0,
+          1 << 30},
+         {"background", Type::text, "COLOUR", "", "white, #rrggbb or r,g,b[,a]; default: none"},
+         {"ranks",
+          Type::integer,
+          "N",
+          "",
+          "threads; default: one an image",
+          0,
+          false,
+          false,
+          {},
+          1,
+          most_threads},
+         {"association",
+          Type::choice,
+          "HOW",
+          "in-order",
+          "how operands are bracketed",
+          0,
+          false,
+          false,
+          {"in-order", "by-arrival"}},
+         {"json", Type::file, "FILE", "", "write what ran as JSON; - for standard output"},
+         {"report", Type::file, "FILE", "", "write a page that shows the run (HTML)"},
+         {"before", Type::text, "NAME=S,...", "", "for the report: earlier phases, seconds"}},
+        run_composite};
 }
 
 } // namespace sextant::operation

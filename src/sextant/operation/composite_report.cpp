@@ -6,12 +6,11 @@
 #include "sextant/report/page.hpp"
 #include "sextant/report/timeline.hpp"
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
 #include <chrono>
 #include <ctime>
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 namespace sextant::operation {
@@ -42,15 +41,16 @@ std::string images_on_ranks(const CompositeSummary& summary) {
 
 Schedule schedule_of(const CompositeSummary& summary) {
     return make_schedule(summary.task.ranks, [&](int rank) {
-        return compositing::program(*summary.plan.algorithm, summary.task, summary.plan.tuning, rank);
+        return compositing::program(*summary.plan.algorithm, summary.task, summary.plan.tuning,
+                                    rank);
     });
 }
 
 } // namespace
 
 std::string to_text(const CompositeSummary& summary) {
-    std::string text = fmt::format("{}: {}, {}\n", summary.output, images_on_ranks(summary),
-                                   summary.blend);
+    std::string text =
+        fmt::format("{}: {}, {}\n", summary.output, images_on_ranks(summary), summary.blend);
     text += fmt::format("{} ({})\n", summary.plan.text(), summary.plan.reason);
     for (const auto& phase : summary.phases) {
         text += fmt::format("{} {:.1f} ms  ", phase.name, phase.seconds * 1e3);
@@ -75,7 +75,8 @@ std::string to_json(const CompositeSummary& summary) {
                     {"radices", summary.plan.tuning.radices},
                     {"window", summary.plan.tuning.window},
                     {"reason", summary.plan.reason}};
-    for (const auto& phase : summary.phases) json["seconds"][phase.name] = phase.seconds;
+    for (const auto& phase : summary.phases)
+        json["seconds"][phase.name] = phase.seconds;
     json["warnings"] = summary.warnings;
     json["host"] = host();
     json["date"] = date();
@@ -91,25 +92,29 @@ std::string to_page(const CompositeSummary& summary, const Image& picture) {
     page.picture = {{bytes, bytes + png.size()},
                     fmt::format("{} images blended into one", summary.inputs.size()),
                     summary.output};
-    page.facts = {{"Images", images_on_ranks(summary)},
-                  {"Algorithm", summary.plan.text()},
-                  {"Why", summary.plan.reason},
-                  {"Operator", fmt::format("{}, association {}", summary.blend, summary.association)},
-                  {"Background", summary.background.empty() ? "none" : summary.background},
-                  {"Machine", fmt::format("{}, {}", host(), date())}};
-    for (const std::string& warning : summary.warnings) page.facts.push_back({"Warning", warning});
-    for (const auto& phase : summary.phases) page.phases.push_back({phase.name, phase.seconds});
+    page.facts = {
+        {"Images", images_on_ranks(summary)},
+        {"Algorithm", summary.plan.text()},
+        {"Why", summary.plan.reason},
+        {"Operator", fmt::format("{}, association {}", summary.blend, summary.association)},
+        {"Background", summary.background.empty() ? "none" : summary.background},
+        {"Machine", fmt::format("{}, {}", host(), date())}};
+    for (const std::string& warning : summary.warnings)
+        page.facts.push_back({"Warning", warning});
+    for (const auto& phase : summary.phases)
+        page.phases.push_back({phase.name, phase.seconds});
     constexpr int most_drawn = 64;
     if (summary.task.ranks <= most_drawn) {
         report::DrawOptions drawing;
         drawing.title = summary.plan.text();
-        page.figures.push_back({report::draw(schedule_of(summary), drawing),
-                                "The schedule: who sends what to whom."});
+        page.figures.push_back(
+            {report::draw(schedule_of(summary), drawing), "The schedule: who sends what to whom."});
         page.figures.push_back(
             {report::timeline(summary.trace, summary.ranks), "What each rank did, measured."});
     }
     page.next_steps = {
-        {"Your own images, front to back", "sextant composite front.exr middle.exr back.exr -o frame.exr"},
+        {"Your own images, front to back",
+         "sextant composite front.exr middle.exr back.exr -o frame.exr"},
         {"On several processes", "mpirun -n 4 sextant composite part*.exr -o frame.exr"},
         {"Everything it can do", "sextant composite --help"}};
     return report::render(page);

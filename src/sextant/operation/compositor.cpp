@@ -5,13 +5,13 @@
 #include "sextant/kernel/background.hpp"
 #include "sextant/kernel/catalogue.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cstring>
 #include <functional>
 #include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace sextant {
 
@@ -25,10 +25,11 @@ struct Declaration {
 };
 
 std::size_t hash_of(const CompositeOptions& options) {
-    std::string text = fmt::format("{} {} {} {} {}", options.algorithm,
-                                   fmt::join(options.radices, ","), options.blend,
-                                   fmt::join(options.order, ","), name(options.association));
-    if (const auto& b = options.background) text += fmt::format(" {} {} {} {}", b->r, b->g, b->b, b->a);
+    std::string text =
+        fmt::format("{} {} {} {} {}", options.algorithm, fmt::join(options.radices, ","),
+                    options.blend, fmt::join(options.order, ","), name(options.association));
+    if (const auto& b = options.background)
+        text += fmt::format(" {} {} {} {}", b->r, b->g, b->b, b->a);
     return std::hash<std::string>()(text);
 }
 
@@ -37,10 +38,12 @@ void check_alike(const std::vector<Declaration>& all) {
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
         const Declaration &own = all[rank], &first = all[0];
         if (own.width < 0 || own.height < 0) {
-            throw InvalidTask(fmt::format("rank {}: an image of {}x{}", rank, own.width, own.height));
+            throw InvalidTask(
+                fmt::format("rank {}: an image of {}x{}", rank, own.width, own.height));
         }
         if (own.layers < 0) {
-            throw InvalidTask(fmt::format("rank {}: {} images; expected 0 or more", rank, own.layers));
+            throw InvalidTask(
+                fmt::format("rank {}: {} images; expected 0 or more", rank, own.layers));
         }
         if (own.width != first.width || own.height != first.height) {
             throw InvalidTask(fmt::format("rank {} has images of {}x{}, rank 0 of {}x{}", rank,
@@ -70,16 +73,19 @@ compositing::Task make_task(const std::vector<Declaration>& all, ImageShape shap
     for (int rank : order) {
         const bool exists = rank >= 0 && rank < task.ranks;
         const int layers = exists ? all[static_cast<std::size_t>(rank)].layers : 1;
-        if (layers == 0) continue;
+        if (layers == 0)
+            continue;
         task.order.push_back(rank);
         task.layers.push_back(layers);
     }
     compositing::check(task);
     for (int rank = 0; rank < task.ranks; ++rank) {
-        if (all[static_cast<std::size_t>(rank)].layers == 0) continue;
+        if (all[static_cast<std::size_t>(rank)].layers == 0)
+            continue;
         if (std::find(order.begin(), order.end(), rank) == order.end()) {
-            throw InvalidTask(fmt::format("rank {} brings an image but has no place in the order {}",
-                                          rank, fmt::join(order, ",")));
+            throw InvalidTask(
+                fmt::format("rank {} brings an image but has no place in the order {}", rank,
+                            fmt::join(order, ",")));
         }
     }
     return task;
@@ -89,8 +95,10 @@ compositing::Task make_task(const std::vector<Declaration>& all, ImageShape shap
 
 Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
                        CompositeOptions options)
-    : options_(std::move(options)), operator_(kernel::find(options_.blend)),
-      rank_(communicator.rank()), layers_(layers) {
+    : options_(std::move(options)),
+      operator_(kernel::find(options_.blend)),
+      rank_(communicator.rank()),
+      layers_(layers) {
     const std::vector<Declaration> all = communicator.all_gather(
         Declaration{shape.width, shape.height, layers, options_.root, hash_of(options_)});
     check_alike(all);
@@ -104,19 +112,20 @@ Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
     }
     piece_ = compositing::piece(*plan_.algorithm, task_, plan_.tuning, rank_);
     execution_.emplace(communicator,
-                       compositing::program(*plan_.algorithm, task_, plan_.tuning, rank_), operator_,
-                       ExecuteOptions{options_.association, options_.trace});
+                       compositing::program(*plan_.algorithm, task_, plan_.tuning, rank_),
+                       operator_, ExecuteOptions{options_.association, options_.trace});
 }
 
 Frame Compositor::composite(std::span<const std::byte> images) {
     const Bytes expected = task_.elements * layers_ * operator_.element.size;
     if (static_cast<Bytes>(images.size()) != expected) {
-        throw InvalidTask(fmt::format("rank {}: a frame of {} bytes, planned for {} ({} images of {} "
-                                      "pixels, {})",
-                                      rank_, images.size(), expected, layers_, task_.elements,
-                                      operator_.element.name));
+        throw InvalidTask(fmt::format(
+            "rank {}: a frame of {} bytes, planned for {} ({} images of {} "
+            "pixels, {})",
+            rank_, images.size(), expected, layers_, task_.elements, operator_.element.name));
     }
-    if (layers_ > 0) execution_->bind(0, images);
+    if (layers_ > 0)
+        execution_->bind(0, images);
     execution_->run();
     return finish(execution_->result());
 }
@@ -124,12 +133,16 @@ Frame Compositor::composite(std::span<const std::byte> images) {
 /// Adds the background; where nobody brought an image, makes the empty picture.
 Frame Compositor::finish(std::span<const std::byte> result) {
     const bool nothing = task_.positions() == 0 && rank_ == task_.root;
-    if (nothing) piece_ = {0, task_.elements};
+    if (nothing)
+        piece_ = {0, task_.elements};
     Frame frame{piece_.first, piece_.count, result};
-    if (!nothing && !options_.background) return frame;
+    if (!nothing && !options_.background)
+        return frame;
     const Bytes size = piece_.count * operator_.element.size;
-    if (finished_.size() != size) finished_ = Memory(size);
-    if (nothing) operator_.fill_identity(finished_.data(), piece_.count);
+    if (finished_.size() != size)
+        finished_ = Memory(size);
+    if (nothing)
+        operator_.fill_identity(finished_.data(), piece_.count);
     frame.bytes = finished_.bytes();
     if (options_.background) {
         kernel::put_behind(operator_.element, nothing ? frame.bytes : result, *options_.background,
@@ -142,7 +155,8 @@ Image composite(const Image& image, const Communicator& communicator,
                 const CompositeOptions& options) {
     Compositor compositor(communicator, image.shape(), 1, options);
     const Frame frame = compositor.composite(image.bytes());
-    if (communicator.rank() != options.root) return {};
+    if (communicator.rank() != options.root)
+        return {};
     Image picture(image.shape(), image.element());
     std::memcpy(picture.bytes().data(), frame.bytes.data(), frame.bytes.size());
     return picture;

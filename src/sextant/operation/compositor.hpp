@@ -28,8 +28,8 @@ struct CompositeOptions {
     static constexpr int distributed = compositing::Task::distributed;
 };
 
-/// What a rank holds after compositing: pixels `first` … `first + count` of the picture, row by row.
-/// Valid until the next frame, or until the compositor goes.
+/// What a rank holds after compositing: pixels `first` … `first + count` of the picture, row by
+/// row. Valid until the next frame, or until the compositor goes.
 struct Frame {
     Elements first = 0, count = 0;
     std::span<const std::byte> bytes;
@@ -84,9 +84,9 @@ class Compositor {
     Memory finished_; // the picture with its background, or an empty one
 };
 
-/// Blends one frame and copies the picture out: at rank `options.root` the whole image, elsewhere an
-/// empty one. For more than one frame keep a Compositor.
-/// Requires  options.root to be a rank. Collective.
+/// Blends one frame and copies the picture out: at rank `options.root` the whole image, elsewhere
+/// an empty one. For more than one frame keep a Compositor. Requires  options.root to be a rank.
+/// Collective.
 Image composite(const Image& image, const Communicator& communicator,
                 const CompositeOptions& options = {});
 

@@ -4,9 +4,6 @@
 #include "sextant/comm/launch.hpp"
 #include "sextant/core/memory.hpp"
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +12,8 @@
 #include <memory>
 #include <thread>
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -36,7 +35,8 @@ std::string output_of(const std::string& command) {
                                                      pclose);
     std::string output;
     std::array<char, 256> line{};
-    while (pipe && std::fgets(line.data(), line.size(), pipe.get())) output += line.data();
+    while (pipe && std::fgets(line.data(), line.size(), pipe.get()))
+        output += line.data();
     return output;
 }
 
@@ -49,7 +49,8 @@ std::string first_line_of(const std::string& path) {
 
 Finding mpi_library() {
     const std::string ours = mpi_of_build();
-    if (!ours.empty()) return {"MPI", State::good, "built with " + ours, ""};
+    if (!ours.empty())
+        return {"MPI", State::good, "built with " + ours, ""};
     return {"MPI", State::note, "built without MPI: ranks are threads of one process",
             "install libopenmpi-dev and openmpi-bin and build again with -DSEXTANT_MPI=ON"};
 }
@@ -62,8 +63,8 @@ Finding mpi_launcher() {
         return {"launcher", ours.empty() ? State::note : State::bad, "no mpirun on the path",
                 "install openmpi-bin"};
     }
-    const bool open_mpi = banner.find("Open MPI") != std::string::npos ||
-                          banner.find("OpenRTE") != std::string::npos;
+    const bool open_mpi =
+        banner.find("Open MPI") != std::string::npos || banner.find("OpenRTE") != std::string::npos;
     const bool hydra = banner.find("HYDRA") != std::string::npos;
     const std::string theirs = open_mpi ? "Open MPI" : hydra ? "MPICH" : "an unknown MPI";
     if (!ours.empty() && !ours.starts_with(theirs)) {
@@ -77,7 +78,8 @@ Finding mpi_launcher() {
 Finding started_by() {
     const LaunchedBy by = detect_launcher();
     const std::string mismatch = launcher_mismatch(by);
-    if (!mismatch.empty()) return {"this process", State::bad, mismatch, ""};
+    if (!mismatch.empty())
+        return {"this process", State::bad, mismatch, ""};
     return {"this process", State::good,
             by.launcher == Launcher::none ? "started by no launcher: ranks would be threads"
                                           : fmt::format("started by a launcher ({})", by.evidence),
@@ -89,17 +91,19 @@ Finding shared_memory() {
     if (statvfs("/dev/shm", &info) != 0) {
         return {"shared memory", State::bad, "/dev/shm is missing", "mount a tmpfs at /dev/shm"};
     }
-    const double free = static_cast<double>(info.f_bavail) * static_cast<double>(info.f_frsize) / 1e9;
+    const double free =
+        static_cast<double>(info.f_bavail) * static_cast<double>(info.f_frsize) / 1e9;
     const bool writable = access("/dev/shm", W_OK) == 0;
     return {"shared memory", writable && free > .5 ? State::good : State::bad,
             fmt::format("/dev/shm has {:.1f} GB free{}", free, writable ? "" : ", not writable"),
-            writable && free > .5 ? "" : "MPI on one node needs it; remount it larger and writable"};
+            writable && free > .5 ? ""
+                                  : "MPI on one node needs it; remount it larger and writable"};
 }
 
 Finding huge_pages() {
     const std::string mode = first_line_of("/sys/kernel/mm/transparent_hugepage/enabled");
-    const bool on = mode.find("[always]") != std::string::npos ||
-                    mode.find("[madvise]") != std::string::npos;
+    const bool on =
+        mode.find("[always]") != std::string::npos || mode.find("[madvise]") != std::string::npos;
     return {"huge pages", on ? State::good : State::note,
             mode.empty() ? "the kernel has none" : "transparent: " + mode,
             on ? "" : "frames cost more page faults; set transparent_hugepage to madvise"};
@@ -108,10 +112,14 @@ Finding huge_pages() {
 Finding simd() {
     std::string best = "baseline of the compiler";
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2")) best = "AVX2";
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")) best = "AVX-512";
-    return {"SIMD", State::good,
-            fmt::format("this processor has {}; kernels are compiled for the x86-64 baseline", best), ""};
+    if (__builtin_cpu_supports("avx2"))
+        best = "AVX2";
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw"))
+        best = "AVX-512";
+    return {
+        "SIMD", State::good,
+        fmt::format("this processor has {}; kernels are compiled for the x86-64 baseline", best),
+        ""};
 #else
     return {"SIMD", State::good, "kernels are compiled for the " + best, ""};
 #endif
@@ -130,7 +138,7 @@ Finding volume() {
 }
 
 std::vector<Finding> examine() {
-    return {mpi_library(), mpi_launcher(), started_by(), cores(),
+    return {mpi_library(), mpi_launcher(),  started_by(), cores(),
             simd(),        shared_memory(), huge_pages(), volume()};
 }
 
@@ -147,15 +155,18 @@ int run_doctor(const Values& values) {
                         {"state", word(finding.state)},
                         {"found", finding.found},
                         {"advice", finding.advice}});
-        if (values.flag("json")) continue;
-        std::fputs(fmt::format("{:<5} {:<15} {}\n", word(finding.state), finding.what, finding.found)
-                       .c_str(),
-                   stdout);
+        if (values.flag("json"))
+            continue;
+        std::fputs(
+            fmt::format("{:<5} {:<15} {}\n", word(finding.state), finding.what, finding.found)
+                .c_str(),
+            stdout);
         if (!finding.advice.empty()) {
             std::fputs(fmt::format("{:<21} -> {}\n", "", finding.advice).c_str(), stdout);
         }
     }
-    if (values.flag("json")) std::fputs((json.dump(2) + "\n").c_str(), stdout);
+    if (values.flag("json"))
+        std::fputs((json.dump(2) + "\n").c_str(), stdout);
     return well ? 0 : 1;
 }
 

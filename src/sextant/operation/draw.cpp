@@ -5,9 +5,9 @@
 #include "sextant/operation/families.hpp"
 #include "sextant/report/draw.hpp"
 
-#include <fmt/format.h>
-
 #include <cstdio>
+
+#include <fmt/format.h>
 
 namespace sextant::operation {
 
@@ -15,17 +15,19 @@ namespace {
 
 int run_draw(const Values& values) {
     const ScheduleRequest request{
-        values.text("family"), values.text("algorithm"), values.integers("radices"),
-        static_cast<int>(values.integer("ranks")), values.integer("elements"),
-        values.flag("collect") ? 0 : compositing::Task::distributed};
+        values.text("family"),      values.text("algorithm"),
+        values.integers("radices"), static_cast<int>(values.integer("ranks")),
+        values.integer("elements"), values.flag("collect") ? 0 : compositing::Task::distributed};
     const NamedSchedule made = make_schedule(request);
     report::DrawOptions options;
     options.title = made.title;
     options.subtitle = fmt::format("{} ranks, {} elements", request.ranks, request.elements);
     const std::string svg = report::draw(made.schedule, options);
     const std::string path = values.text("output");
-    if (path == "-") std::fputs(svg.c_str(), stdout);
-    else format::write_file(path, svg);
+    if (path == "-")
+        std::fputs(svg.c_str(), stdout);
+    else
+        format::write_file(path, svg);
     return 0;
 }
 
@@ -40,8 +42,17 @@ Operation draw_operation() {
              {"algorithm", Type::text, "NAME", "direct-send", "of that family"},
              {"radices", Type::integers, "K,K", "", "for radix-k", 0, false, false, {}, 2, 1 << 30},
              {"ranks", Type::integer, "N", "8", "", 0, false, false, {}, 1, 4096},
-             {"elements", Type::integer, "N", "4096", "pixels of an image, or values", 0, false, false,
-              {}, 1, std::int64_t{1} << 40},
+             {"elements",
+              Type::integer,
+              "N",
+              "4096",
+              "pixels of an image, or values",
+              0,
+              false,
+              false,
+              {},
+              1,
+              std::int64_t{1} << 40},
              {"collect", Type::flag, "", "", "gather the picture at rank 0"},
              {"output", Type::file, "OUT", "", "the SVG file; - for standard output", 'o', false,
               true}},

@@ -8,9 +8,9 @@
 #include "sextant/planner/rule.hpp"
 #include "sextant/scan/kogge_stone.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
+
+#include <fmt/format.h>
 
 namespace sextant::operation {
 
@@ -22,21 +22,22 @@ NamedSchedule compositing_schedule(const compositing::Algorithm& algorithm,
     const auto task = compositing::one_image_each(request.ranks, request.elements, request.root);
     const planner::Plan plan{&algorithm, tuning, ""};
     return {std::string(algorithm.name), plan.text(),
-            sextant::make_schedule(request.ranks,
-                                   [&](int rank) {
-                                       return compositing::program(algorithm, task, tuning, rank);
-                                   }),
+            sextant::make_schedule(
+                request.ranks,
+                [&](int rank) { return compositing::program(algorithm, task, tuning, rank); }),
             compositing::claim(algorithm, task, tuning)};
 }
 
 std::vector<NamedSchedule> compositing_schedules(const ScheduleRequest& request) {
     std::vector<NamedSchedule> all;
-    if (!request.algorithm.empty()) compositing::find(request.algorithm);
+    if (!request.algorithm.empty())
+        compositing::find(request.algorithm);
     for (const compositing::Algorithm& algorithm : compositing::catalogue()) {
-        if (!request.algorithm.empty() && request.algorithm != algorithm.name) continue;
+        if (!request.algorithm.empty() && request.algorithm != algorithm.name)
+            continue;
         if (!request.radices.empty()) {
-            const auto plan =
-                planner::choose_by_name(std::string(algorithm.name), request.radices, request.ranks);
+            const auto plan = planner::choose_by_name(std::string(algorithm.name), request.radices,
+                                                      request.ranks);
             all.push_back(compositing_schedule(algorithm, plan.tuning, request));
             continue;
         }
@@ -47,8 +48,10 @@ std::vector<NamedSchedule> compositing_schedules(const ScheduleRequest& request)
     return all;
 }
 
-/// What is wrong with symbols that should be elements `first`, `first` + 1, ... of operands [from, to).
-std::string judge(const std::vector<Symbol>& result, Elements first, Elements count, int from, int to) {
+/// What is wrong with symbols that should be elements `first`, `first` + 1, ... of operands [from,
+/// to).
+std::string judge(const std::vector<Symbol>& result, Elements first, Elements count, int from,
+                  int to) {
     if (static_cast<Elements>(result.size()) != count) {
         return fmt::format("{} elements, expected {}", result.size(), count);
     }
@@ -79,8 +82,8 @@ std::vector<NamedSchedule> collective_schedules(const ScheduleRequest& request) 
         return collective::binomial_scatter(request.ranks, request.elements, rank);
     });
     made.claim.given = [](int, int, Elements e) { return Symbol{e, 0, 1, 0}; };
-    made.claim.wanted = [n = request.elements, p = request.ranks](int rank,
-                                                                  const std::vector<Symbol>& result) {
+    made.claim.wanted = [n = request.elements,
+                         p = request.ranks](int rank, const std::vector<Symbol>& result) {
         const Elements first = n * rank / p;
         return judge(result, first, n * (rank + 1) / p - first, 0, 1);
     };
@@ -92,7 +95,8 @@ halo::Grid grid_of(const ScheduleRequest& request) {
     halo::Grid grid;
     grid.margin = 1;
     for (int columns = 1; columns * columns <= request.ranks; ++columns) {
-        if (request.ranks % columns == 0) grid.columns = columns;
+        if (request.ranks % columns == 0)
+            grid.columns = columns;
     }
     grid.rows = request.ranks / grid.columns;
     const auto side = static_cast<Elements>(std::sqrt(static_cast<double>(request.elements)));
@@ -103,9 +107,10 @@ halo::Grid grid_of(const ScheduleRequest& request) {
 
 std::vector<NamedSchedule> halo_schedules(const ScheduleRequest& request) {
     const halo::Grid grid = grid_of(request);
-    NamedSchedule made{"exchange", fmt::format("exchange, {}x{} tiles", grid.columns, grid.rows), {}, {}};
-    made.schedule = sextant::make_schedule(
-        request.ranks, [&](int rank) { return halo::exchange(grid, rank); });
+    NamedSchedule made{
+        "exchange", fmt::format("exchange, {}x{} tiles", grid.columns, grid.rows), {}, {}};
+    made.schedule =
+        sextant::make_schedule(request.ranks, [&](int rank) { return halo::exchange(grid, rank); });
     // Element e of a rank's buffer, as a pixel of the image; -1 outside the image.
     const auto pixel = [grid](int rank, Elements e, bool margin_too) -> Elements {
         const halo::Tile tile = halo::tile(grid, rank);
@@ -122,8 +127,10 @@ std::vector<NamedSchedule> halo_schedules(const ScheduleRequest& request) {
     made.claim.wanted = [pixel](int rank, const std::vector<Symbol>& result) -> std::string {
         for (std::size_t e = 0; e < result.size(); ++e) {
             const Elements expected = pixel(rank, static_cast<Elements>(e), true);
-            if (expected == Symbol::undefined || result[e].element == expected) continue;
-            return fmt::format("element {} holds pixel {}, expected {}", e, result[e].element, expected);
+            if (expected == Symbol::undefined || result[e].element == expected)
+                continue;
+            return fmt::format("element {} holds pixel {}, expected {}", e, result[e].element,
+                               expected);
         }
         return "";
     };
@@ -144,13 +151,15 @@ constexpr Family families[] = {{"compositing", compositing_schedules},
 
 std::vector<std::string_view> family_names() {
     std::vector<std::string_view> names;
-    for (const Family& family : families) names.push_back(family.name);
+    for (const Family& family : families)
+        names.push_back(family.name);
     return names;
 }
 
 std::vector<NamedSchedule> all_schedules(const ScheduleRequest& request) {
     for (const Family& family : families) {
-        if (family.name == request.family) return family.schedules(request);
+        if (family.name == request.family)
+            return family.schedules(request);
     }
     throw InvalidTask(unknown_name("family", request.family, family_names()));
 }
@@ -158,8 +167,8 @@ std::vector<NamedSchedule> all_schedules(const ScheduleRequest& request) {
 NamedSchedule make_schedule(const ScheduleRequest& request) {
     ScheduleRequest one = request;
     if (request.family == "compositing") {
-        one.radices =
-            planner::choose_by_name(request.algorithm, request.radices, request.ranks).tuning.radices;
+        one.radices = planner::choose_by_name(request.algorithm, request.radices, request.ranks)
+                          .tuning.radices;
     } else {
         one.algorithm.clear();
     }

@@ -32,8 +32,9 @@ struct ScheduleRequest {
 /// One schedule by name. Throws InvalidTask.
 NamedSchedule make_schedule(const ScheduleRequest& request);
 
-/// Every schedule of a family for so many ranks: each algorithm (or the one named) with each tuning.
-/// Empty where the algorithm does not take that number. Throws InvalidTask for unknown names.
+/// Every schedule of a family for so many ranks: each algorithm (or the one named) with each
+/// tuning. Empty where the algorithm does not take that number. Throws InvalidTask for unknown
+/// names.
 std::vector<NamedSchedule> all_schedules(const ScheduleRequest& request);
 
 } // namespace sextant::operation

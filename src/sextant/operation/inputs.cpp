@@ -4,10 +4,10 @@
 #include "sextant/core/error.hpp"
 #include "sextant/format/partials.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace sextant::operation {
 
@@ -19,11 +19,12 @@ std::vector<std::string> ordered(const std::vector<std::string>& paths,
     std::vector<bool> seen(paths.size(), false);
     for (int index : order) {
         if (index < 0 || static_cast<std::size_t>(index) >= paths.size()) {
-            throw InvalidTask(fmt::format("--order names image {}: expected 0 to {}", index,
-                                          paths.size() - 1));
+            throw InvalidTask(
+                fmt::format("--order names image {}: expected 0 to {}", index, paths.size() - 1));
         }
         const auto i = static_cast<std::size_t>(index);
-        if (seen[i]) throw InvalidTask(fmt::format("--order names image {} twice", index));
+        if (seen[i])
+            throw InvalidTask(fmt::format("--order names image {} twice", index));
         seen[i] = true;
         result.push_back(paths[i]);
     }
@@ -57,7 +58,8 @@ Inputs find_inputs(const std::vector<std::string>& names, const std::vector<int>
     if (names.size() == 1 && format::is_manifest(names[0])) {
         const format::Partials partials = format::read_manifest(names[0]);
         inputs = {partials.paths, partials.header(), true};
-        if (visible.empty()) visible = partials.order;
+        if (visible.empty())
+            visible = partials.order;
     } else {
         for (const std::string& name : names) {
             if (format::is_manifest(name)) {
@@ -66,8 +68,10 @@ Inputs find_inputs(const std::vector<std::string>& names, const std::vector<int>
         }
         inputs = {names, {}, false};
     }
-    if (!visible.empty()) inputs.paths = ordered(inputs.paths, visible);
-    if (!inputs.from_manifest) inputs.header = format::read_header(inputs.paths.front());
+    if (!visible.empty())
+        inputs.paths = ordered(inputs.paths, visible);
+    if (!inputs.from_manifest)
+        inputs.header = format::read_header(inputs.paths.front());
     return inputs;
 }
 
@@ -82,11 +86,11 @@ Memory read_inputs(const Inputs& inputs, std::size_t first, std::size_t last,
             inputs.from_manifest ? inputs.header : format::read_header(path);
         if (header.shape != shape) {
             throw InvalidFile(path, fmt::format("{}x{} pixels, expected {}x{} as in {}",
-                                                header.shape.width, header.shape.height, shape.width,
-                                                shape.height, inputs.paths.front()));
+                                                header.shape.width, header.shape.height,
+                                                shape.width, shape.height, inputs.paths.front()));
         }
-        const auto to = images.bytes().subspan(
-            (i - first) * static_cast<std::size_t>(size), static_cast<std::size_t>(size));
+        const auto to = images.bytes().subspan((i - first) * static_cast<std::size_t>(size),
+                                               static_cast<std::size_t>(size));
         if (header.element == element) {
             format::read_pixels(path, header, to);
         } else if (header.element == rgba_depth_f32) {
@@ -98,7 +102,8 @@ Memory read_inputs(const Inputs& inputs, std::size_t first, std::size_t last,
             throw InvalidFile(path, "has no depth, which the operator 'nearest' needs");
         }
         const format::PixelCheck found = check(element, to);
-        if (!found.good()) oddities.push_back({path, found});
+        if (!found.good())
+            oddities.push_back({path, found});
     }
     return images;
 }

@@ -19,9 +19,9 @@ struct Inputs {
     bool from_manifest = false;
 };
 
-/// Finds the images behind the names given: image files, or one manifest. `order`, if not empty, lists
-/// them front to back by their place in the names (or their number in the manifest).
-/// Throws InvalidFile; InvalidTask for an order that is no permutation.
+/// Finds the images behind the names given: image files, or one manifest. `order`, if not empty,
+/// lists them front to back by their place in the names (or their number in the manifest). Throws
+/// InvalidFile; InvalidTask for an order that is no permutation.
 Inputs find_inputs(const std::vector<std::string>& names, const std::vector<int>& order);
 
 /// What was odd about an image that was read.

@@ -5,10 +5,10 @@
 #include "sextant/format/catalogue.hpp"
 #include "sextant/kernel/catalogue.hpp"
 
+#include <cstdio>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include <cstdio>
 
 namespace sextant::operation {
 
@@ -30,9 +30,9 @@ std::vector<Section> sections() {
                                    fmt::format("{} ranks; {}", row.takes, row.source)});
     }
     for (const Operator& row : kernel::catalogue()) {
-        operators.rows.push_back({std::string(row.name), std::string(row.summary),
-                                  fmt::format("on {}{}", row.element.name,
-                                              row.commutative ? ", commutative" : "")});
+        operators.rows.push_back(
+            {std::string(row.name), std::string(row.summary),
+             fmt::format("on {}{}", row.element.name, row.commutative ? ", commutative" : "")});
     }
     for (const auto& row : format::catalogue()) {
         formats.rows.push_back({std::string(row.extension),
@@ -46,18 +46,23 @@ int run_list(const Values& values) {
     const std::string wanted = values.text("what");
     nlohmann::ordered_json json;
     for (const Section& section : sections()) {
-        if (wanted != "all" && wanted != section.name) continue;
-        if (!values.flag("json")) std::fputs((section.name + "\n").c_str(), stdout);
+        if (wanted != "all" && wanted != section.name)
+            continue;
+        if (!values.flag("json"))
+            std::fputs((section.name + "\n").c_str(), stdout);
         for (const Row& row : section.rows) {
             json[section.name].push_back(
                 {{"name", row.name}, {"summary", row.summary}, {"detail", row.detail}});
-            if (values.flag("json")) continue;
-            std::fputs(fmt::format("  {:<14} {}\n  {:<14} {}\n", row.name, row.summary, "", row.detail)
-                           .c_str(),
-                       stdout);
+            if (values.flag("json"))
+                continue;
+            std::fputs(
+                fmt::format("  {:<14} {}\n  {:<14} {}\n", row.name, row.summary, "", row.detail)
+                    .c_str(),
+                stdout);
         }
     }
-    if (values.flag("json")) std::fputs((json.dump(2) + "\n").c_str(), stdout);
+    if (values.flag("json"))
+        std::fputs((json.dump(2) + "\n").c_str(), stdout);
     return 0;
 }
 
@@ -67,7 +72,14 @@ Operation list_operation() {
     return {"list",
             "what there is: algorithms, operators, file formats",
             "  sextant list algorithms",
-            {{"what", Type::choice, "WHAT", "all", "which catalogue", 0, true, false,
+            {{"what",
+              Type::choice,
+              "WHAT",
+              "all",
+              "which catalogue",
+              0,
+              true,
+              false,
               {"all", "algorithms", "operators", "formats"}},
              {"json", Type::flag, "", "", "as JSON"}},
             run_list};

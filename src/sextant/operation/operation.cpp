@@ -4,11 +4,11 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/names.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <stdexcept>
+
+#include <fmt/format.h>
 
 namespace sextant::operation {
 
@@ -37,7 +37,8 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
     for (std::size_t start = 0;;) {
         const std::size_t end = text.find(separator, start);
         parts.push_back(text.substr(start, end - start));
-        if (end == std::string_view::npos) return parts;
+        if (end == std::string_view::npos)
+            return parts;
         start = end + separator.size();
     }
 }
@@ -48,11 +49,13 @@ void check_value(const Parameter& parameter, const std::string& value) {
         parse_integer(value, parameter, value);
         break;
     case Type::integers:
-        for (std::string_view part : split(value, ",")) parse_integer(part, parameter, value);
+        for (std::string_view part : split(value, ","))
+            parse_integer(part, parameter, value);
         break;
     case Type::range: {
         const auto ends = split(value, "..");
-        if (ends.size() > 2) refuse(parameter, value, "N or FIRST..LAST");
+        if (ends.size() > 2)
+            refuse(parameter, value, "N or FIRST..LAST");
         const auto first = parse_integer(ends.front(), parameter, value);
         if (parse_integer(ends.back(), parameter, value) < first) {
             refuse(parameter, value, "a first number that is not above the last");
@@ -62,8 +65,8 @@ void check_value(const Parameter& parameter, const std::string& value) {
     case Type::choice:
         if (std::find(parameter.choices.begin(), parameter.choices.end(), value) ==
             parameter.choices.end()) {
-            throw InvalidTask(
-                unknown_name(fmt::format("value for --{}:", parameter.name), value, parameter.choices));
+            throw InvalidTask(unknown_name(fmt::format("value for --{}:", parameter.name), value,
+                                           parameter.choices));
         }
         break;
     case Type::text:
@@ -90,7 +93,8 @@ Values::Values(std::span<const Parameter> parameters,
                                           parameter.positional ? parameter.value : parameter.name,
                                           parameter.help));
         }
-        for (const std::string& value : values_[name]) check_value(parameter, value);
+        for (const std::string& value : values_[name])
+            check_value(parameter, value);
     }
 }
 
@@ -101,7 +105,8 @@ bool Values::has(std::string_view name) const {
 
 std::vector<std::string> Values::texts(std::string_view name) const {
     const auto found = values_.find(name);
-    if (found == values_.end()) throw std::logic_error(fmt::format("no parameter {}", name));
+    if (found == values_.end())
+        throw std::logic_error(fmt::format("no parameter {}", name));
     return found->second;
 }
 
@@ -117,8 +122,10 @@ std::int64_t Values::integer(std::string_view name) const {
 std::vector<int> Values::integers(std::string_view name) const {
     std::vector<int> numbers;
     const std::string all = text(name);
-    if (all.empty()) return numbers;
-    for (std::string_view part : split(all, ",")) numbers.push_back(std::stoi(std::string(part)));
+    if (all.empty())
+        return numbers;
+    for (std::string_view part : split(all, ","))
+        numbers.push_back(std::stoi(std::string(part)));
     return numbers;
 }
 

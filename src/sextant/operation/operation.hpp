@@ -16,7 +16,7 @@ enum class Type { text, file, files, choice, integer, integers, range, flag };
 /// A parameter of an operation, declared once: the command line, its help and its checks come from
 /// here.
 struct Parameter {
-    std::string_view name;     ///< "ranks"; the option is --ranks
+    std::string_view name; ///< "ranks"; the option is --ranks
     Type type = Type::text;
     std::string_view value;    ///< what its value is called in help, its unit: "N", "FILE"
     std::string_view fallback; ///< the default as text; "" for none
@@ -24,7 +24,7 @@ struct Parameter {
     char letter = 0;           ///< short option, if any
     bool positional = false;
     bool required = false;
-    std::vector<std::string_view> choices = {}; ///< of a choice
+    std::vector<std::string_view> choices = {};           ///< of a choice
     std::int64_t least = 0, most = std::int64_t{1} << 40; ///< of an integer, integers or range
 };
 

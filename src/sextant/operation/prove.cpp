@@ -4,15 +4,15 @@
 #include "sextant/operation/families.hpp"
 #include "sextant/operation/progress.hpp"
 
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <map>
 #include <mutex>
 #include <thread>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace sextant::operation {
 
@@ -33,9 +33,11 @@ struct Tally {
         messages += proof.messages;
         most_messages = std::max(most_messages, proof.most_messages);
         depth = std::max(depth, proof.depth);
-        if (proof.holds()) return;
+        if (proof.holds())
+            return;
         ++failed;
-        if (first_error.empty()) first_error = fmt::format("{}: {}", where, proof.error);
+        if (first_error.empty())
+            first_error = fmt::format("{}: {}", where, proof.error);
     }
 };
 
@@ -101,10 +103,12 @@ Tallies prove_all(const Values& values) {
     };
     {
         std::vector<std::jthread> threads;
-        for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) threads.emplace_back(work);
+        for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i)
+            threads.emplace_back(work);
         work();
     }
-    if (error) std::rethrow_exception(error);
+    if (error)
+        std::rethrow_exception(error);
     return tallies;
 }
 
@@ -115,9 +119,11 @@ void print(const Tallies& tallies) {
         text += fmt::format("{:<18}{:>9}{:>11}{:>8}{:>16}{:>8}\n", name,
                             fmt::format("{}..{}", tally.first_ranks, tally.last_ranks),
                             tally.schedules, tally.failed, tally.most_messages, tally.depth);
-        if (tally.failed > 0) text += fmt::format("  {}\n", tally.first_error);
+        if (tally.failed > 0)
+            text += fmt::format("  {}\n", tally.first_error);
     }
-    text += "each under rendezvous, shuffled, eager and lent delivery; most messages: sent by a rank\n";
+    text +=
+        "each under rendezvous, shuffled, eager and lent delivery; most messages: sent by a rank\n";
     std::fputs(text.c_str(), stdout);
 }
 
@@ -139,8 +145,10 @@ void print_json(const Tallies& tallies) {
 
 int run_prove(const Values& values) {
     const Tallies tallies = prove_all(values);
-    if (values.flag("json")) print_json(tallies);
-    else print(tallies);
+    if (values.flag("json"))
+        print_json(tallies);
+    else
+        print(tallies);
     const bool all_hold = std::all_of(tallies.begin(), tallies.end(),
                                       [](const auto& entry) { return entry.second.failed == 0; });
     return all_hold ? 0 : 1;
@@ -156,10 +164,28 @@ Operation prove_operation() {
             {{"family", Type::choice, "FAMILY", "compositing", "which algorithms", 0, true, false,
               family_names()},
              {"algorithm", Type::text, "NAME", "", "one of them; default: all"},
-             {"ranks", Type::range, "A..B", "1..16", "every number of ranks from A to B", 0, false,
-              false, {}, 1, 16384},
-             {"elements", Type::integer, "N", "", "of an image; default: sizes that cut unevenly", 0,
-              false, false, {}, 1, 1 << 24},
+             {"ranks",
+              Type::range,
+              "A..B",
+              "1..16",
+              "every number of ranks from A to B",
+              0,
+              false,
+              false,
+              {},
+              1,
+              16384},
+             {"elements",
+              Type::integer,
+              "N",
+              "",
+              "of an image; default: sizes that cut unevenly",
+              0,
+              false,
+              false,
+              {},
+              1,
+              1 << 24},
              {"json", Type::flag, "", "", "as JSON"}},
             run_prove};
 }

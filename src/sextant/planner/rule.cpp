@@ -16,13 +16,15 @@ constexpr int largest_radix = 8;
 
 std::string Plan::text() const {
     const std::string tuned = compositing::to_text(tuning);
-    return tuned.empty() ? std::string(algorithm->name) : fmt::format("{}, {}", algorithm->name, tuned);
+    return tuned.empty() ? std::string(algorithm->name)
+                         : fmt::format("{}, {}", algorithm->name, tuned);
 }
 
 std::vector<int> largest_first_radices(int positions) {
     std::vector<int> radices;
     for (int k = largest_radix; k >= 2; --k) {
-        for (; positions % k == 0 && positions > 1; positions /= k) radices.push_back(k);
+        for (; positions % k == 0 && positions > 1; positions /= k)
+            radices.push_back(k);
     }
     return positions == 1 ? radices : std::vector<int>();
 }
@@ -36,8 +38,9 @@ Plan choose_by_rule(int positions, bool shares_memory) {
         return plan("direct-send", {}, "ranks share memory, so each blends its part in one pass");
     }
     if (positions <= largest_radix) {
-        return plan("direct-send", {}, fmt::format("{} images, no more than {}, over messages",
-                                                   positions, largest_radix));
+        return plan(
+            "direct-send", {},
+            fmt::format("{} images, no more than {}, over messages", positions, largest_radix));
     }
     const std::vector<int> radices = largest_first_radices(positions);
     if (!radices.empty()) {
@@ -62,7 +65,8 @@ Plan choose_by_name(const std::string& name, const std::vector<int>& radices, in
     }
     if (algorithm.has_radices) {
         const std::vector<int> usual = largest_first_radices(positions);
-        if (!usual.empty()) return {&algorithm, {usual, 0}, reason};
+        if (!usual.empty())
+            return {&algorithm, {usual, 0}, reason};
     }
     const std::vector<compositing::Tuning> tunings = algorithm.tunings(positions);
     if (tunings.empty()) {

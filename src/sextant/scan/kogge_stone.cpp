@@ -11,8 +11,10 @@ Program kogge_stone(int ranks, Elements elements, int rank) {
     int round = 0;
     for (int distance = 1; distance < ranks; distance *= 2) {
         builder.round(round++);
-        if (rank + distance < ranks) builder.send(rank + distance, value);
-        if (rank - distance < 0) continue;
+        if (rank + distance < ranks)
+            builder.send(rank + distance, value);
+        if (rank - distance < 0)
+            continue;
         const Region before = builder.scratch(elements);
         builder.receive(rank - distance, before);
         builder.fold(before, {before, value});

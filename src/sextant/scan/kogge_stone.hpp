@@ -5,9 +5,9 @@
 
 namespace sextant::scan {
 
-/// Kogge-Stone inclusive scan: in round i each rank sends what it has to rank + 2^i and combines what
-/// comes from rank − 2^i before it. Every version of the value lies in a slot of its own, so that no
-/// fold waits for a send.
+/// Kogge-Stone inclusive scan: in round i each rank sends what it has to rank + 2^i and combines
+/// what comes from rank − 2^i before it. Every version of the value lies in a slot of its own, so
+/// that no fold waits for a send.
 ///
 /// Input     `elements` values a rank.
 /// Output    the combination, in rank order, of the values of ranks 0 … rank.

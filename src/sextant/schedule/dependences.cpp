@@ -30,7 +30,8 @@ class AccessIndex {
     void conflicts(const Region& region, bool write, Found&& found) const {
         for (std::size_t c = cell(region.offset); c <= cell(region.end() - 1); ++c) {
             for (const Access& access : cells_[c]) {
-                if ((write || access.write) && overlap(access.region, region)) found(access.step);
+                if ((write || access.write) && overlap(access.region, region))
+                    found(access.step);
             }
         }
     }
@@ -65,17 +66,26 @@ struct RawEdge {
 class Finder {
   public:
     explicit Finder(const Program& program) : program_(program), last_(program.steps.size(), 0) {
-        const std::size_t cells = program.regions.size() / 2;
-        for (const BufferSpec& buffer : program.buffers) index_.emplace_back(buffer.size, cells);
+        check_steps();
+        // As many cells as accesses, so that a cell holds few whatever the number of buffers.
+        std::vector<std::size_t> accesses(program.buffers.size(), 1);
+        for (const Region& region : program.regions) {
+            ++accesses[static_cast<std::size_t>(region.buffer)];
+        }
+        for (std::size_t b = 0; b < accesses.size(); ++b) {
+            index_.emplace_back(program.buffers[b].size, accesses[b] / 2);
+        }
     }
 
     void find() {
-        for (std::uint32_t i = 0; i < program_.steps.size(); ++i) visit(i);
-        if (program_.result.empty()) return;
-        check(static_cast<std::uint32_t>(program_.steps.size()), program_.result, false);
+        for (std::uint32_t i = 0; i < program_.steps.size(); ++i)
+            visit(i);
+        if (program_.result.empty())
+            return;
         ++visit_;
         at(program_.result).conflicts(program_.result, false, [&](std::uint32_t writer) {
-            if (last_[writer] == visit_) return;
+            if (last_[writer] == visit_)
+                return;
             last_[writer] = visit_;
             result_writers.push_back(writer);
         });
@@ -90,46 +100,85 @@ class Finder {
         const bool receives = step.verb == Verb::receive;
         const bool has_destination = !is_message(step.verb);
         for (std::uint32_t k = step.first; k < step.first + step.count; ++k) {
-            check(i, program_.regions[k], receives);
             const auto what = receives ? Dependences::commit : static_cast<std::int32_t>(k);
             connect(i, program_.regions[k], receives, what);
         }
         if (has_destination) {
-            check(i, step.to, true);
-            check_destination(i, step);
             connect(i, step.to, true, Dependences::commit);
             record(i, step.to, true);
         }
         for (const Region& region : program_.regions_of(step)) {
-            if (!has_destination || !(region == step.to)) record(i, region, receives);
+            if (!has_destination || !(region == step.to))
+                record(i, region, receives);
         }
     }
 
     void connect(std::uint32_t step, const Region& region, bool write, std::int32_t what) {
         ++visit_;
         at(region).conflicts(region, write, [&](std::uint32_t earlier) {
-            if (earlier == step || last_[earlier] == visit_) return;
+            if (earlier == step || last_[earlier] == visit_)
+                return;
             last_[earlier] = visit_;
             edges.push_back({earlier, step, what});
         });
     }
 
     void record(std::uint32_t step, const Region& region, bool write) {
-        if (write && region.contiguous()) at(region).forget_covered(region);
+        if (write && region.contiguous())
+            at(region).forget_covered(region);
         at(region).add({step, write, region});
+    }
+
+    /// Everything that the rest takes for granted.
+    void check_steps() const {
+        const auto count = static_cast<std::uint32_t>(program_.steps.size());
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const Step& step = program_.steps[i];
+            if (std::uint64_t{step.first} + step.count > program_.regions.size()) {
+                fail(i, "has regions that the program lacks");
+            }
+            for (const Region& region : program_.regions_of(step)) {
+                check(i, region, step.verb == Verb::receive);
+            }
+            if (!is_message(step.verb))
+                check_destination(i, step);
+        }
+        for (const Region& region : program_.regions)
+            check(count, region, false);
+        if (program_.result.length != 0 && program_.result.count != 0) {
+            check(count, program_.result, false);
+        }
     }
 
     void check(std::uint32_t step, const Region& region, bool write) const {
         const auto buffer = static_cast<std::size_t>(region.buffer);
-        if (region.buffer < 0 || buffer >= program_.buffers.size() || region.offset < 0 ||
-            region.end() > program_.buffers[buffer].size) {
+        if (region.buffer < 0 || buffer >= program_.buffers.size()) {
+            fail(step, "a region lies in a buffer that the program lacks");
+        }
+        const Elements size = program_.buffers[buffer].size;
+        if (region.length < 1 || region.count < 1)
+            fail(step, "a region is empty");
+        if (region.count > 1 && region.stride < region.length) {
+            fail(step, "the runs of a region overlap or lead backwards");
+        }
+        // Without forming the end, which may not fit in a number.
+        const Elements room = size - region.length;
+        if (region.offset < 0 || region.offset > room ||
+            (region.count > 1 && region.count - 1 > (room - region.offset) / region.stride)) {
             fail(step, "a region lies outside its buffer");
         }
-        if (write && program_.buffers[buffer].role == Role::input) fail(step, "writes to an input");
+        if (write && program_.buffers[buffer].role == Role::input)
+            fail(step, "writes to an input");
     }
 
     void check_destination(std::uint32_t i, const Step& step) const {
+        check(i, step.to, true);
+        if (step.count == 0 || (step.verb == Verb::copy && step.count != 1)) {
+            fail(i, "a fold takes one operand or more, a copy one");
+        }
         for (const Region& region : program_.regions_of(step)) {
+            if (region.elements() != step.to.elements())
+                fail(i, "sizes differ");
             if (!(region == step.to) && overlap(region, step.to)) {
                 fail(i, "the destination overlaps an operand in part");
             }
@@ -155,21 +204,27 @@ class Finder {
 } // namespace
 
 Dependences::Dependences(const Program& program)
-    : first_(program.steps.size() + 1), needs_(program.steps.size()),
-      region_needs_(program.regions.size()), commit_needs_(program.steps.size()) {
+    : first_(program.steps.size() + 1),
+      needs_(program.steps.size()),
+      region_needs_(program.regions.size()),
+      commit_needs_(program.steps.size()) {
     Finder finder(program);
     finder.find();
     result_writers_ = std::move(finder.result_writers);
     for (const RawEdge& edge : finder.edges) {
         ++first_[edge.from + 1];
         ++needs_[edge.to];
-        if (edge.region == commit) ++commit_needs_[edge.to];
-        else ++region_needs_[static_cast<std::size_t>(edge.region)];
+        if (edge.region == commit)
+            ++commit_needs_[edge.to];
+        else
+            ++region_needs_[static_cast<std::size_t>(edge.region)];
     }
-    for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
+    for (std::size_t i = 1; i < first_.size(); ++i)
+        first_[i] += first_[i - 1];
     edges_.resize(finder.edges.size());
     std::vector<std::uint32_t> next = first_;
-    for (const RawEdge& edge : finder.edges) edges_[next[edge.from]++] = {edge.to, edge.region};
+    for (const RawEdge& edge : finder.edges)
+        edges_[next[edge.from]++] = {edge.to, edge.region};
 }
 
 } // namespace sextant

@@ -16,8 +16,9 @@ namespace sextant {
 /// An access that a later contiguous write covers is dropped: later steps depend on that write.
 /// This keeps reused slots from giving a quadratic number of edges.
 ///
-/// Requires  every region to lie inside its buffer, inputs never written, and the destination of a
-///           fold or copy to equal an operand or overlap none (std::logic_error naming the step).
+/// Requires  regions that hold something and lie inside their buffers, their runs apart and in
+///           order; inputs never written; operands as large as the destination, which equals them
+///           or overlaps none (std::logic_error naming the step).
 /// Cost      about (steps + regions) times the accesses that share a region's neighbourhood.
 class Dependences {
   public:

@@ -25,12 +25,17 @@ std::vector<Loans::Use> uses_of(const Program& program, const Dependences& depen
     std::vector<Loans::Use> uses;
     const Step& receive = program.steps[static_cast<std::size_t>(step)];
     for (const Dependences::Edge& edge : dependences.after(step)) {
-        if (edge.region == Dependences::commit) continue; // overwrites what is not there: harmless
-        if (program.steps[edge.step].verb != Verb::fold) return {};
+        if (edge.region == Dependences::commit)
+            continue; // overwrites what is not there: harmless
+        if (program.steps[edge.step].verb != Verb::fold)
+            return {};
         const auto region = static_cast<std::uint32_t>(edge.region);
-        const auto offset =
-            offset_in_message(program.regions_of(receive), program.regions[region]);
-        if (!offset) return {};
+        // Another writer means that some of what came has been replaced since.
+        if (dependences.region_needs()[region] != 1)
+            return {};
+        const auto offset = offset_in_message(program.regions_of(receive), program.regions[region]);
+        if (!offset)
+            return {};
         uses.push_back({edge.step, region, *offset});
     }
     return uses;

@@ -15,7 +15,7 @@ namespace sextant {
 ///
 /// A message is lent when no step of the sender waits for it, so that giving back late can delay
 /// only the end of the run: no deadlock can come of it. It is borrowed when each use of what came
-/// is an operand of a fold that lies within one of its regions.
+/// is an operand of a fold that lies within one of its regions and holds nothing written since.
 class Loans {
   public:
     Loans(const Program& program, const Dependences& dependences);

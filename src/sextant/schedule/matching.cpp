@@ -29,13 +29,16 @@ std::map<Pair, Steps> steps_of_pairs(const Schedule& schedule) {
         const auto& steps = schedule[static_cast<std::size_t>(rank)].steps;
         for (int i = 0; i < static_cast<int>(steps.size()); ++i) {
             const Step& step = steps[static_cast<std::size_t>(i)];
-            if (!is_message(step.verb)) continue;
+            if (!is_message(step.verb))
+                continue;
             if (step.peer < 0 || step.peer >= ranks || step.peer == rank) {
-                throw std::logic_error(where(rank, i) + ": no such peer: " +
-                                       std::to_string(step.peer));
+                throw std::logic_error(where(rank, i) +
+                                       ": no such peer: " + std::to_string(step.peer));
             }
-            if (step.verb == Verb::send) pairs[{rank, step.peer}].sends.push_back(i);
-            else pairs[{step.peer, rank}].receives.push_back(i);
+            if (step.verb == Verb::send)
+                pairs[{rank, step.peer}].sends.push_back(i);
+            else
+                pairs[{step.peer, rank}].receives.push_back(i);
         }
     }
     return pairs;
@@ -45,7 +48,8 @@ std::map<Pair, Steps> steps_of_pairs(const Schedule& schedule) {
 
 std::vector<std::vector<StepOfRank>> match_messages(const Schedule& schedule) {
     std::vector<std::vector<StepOfRank>> mates;
-    for (const Program& program : schedule) mates.emplace_back(program.steps.size());
+    for (const Program& program : schedule)
+        mates.emplace_back(program.steps.size());
     const auto size_of = [&](int rank, int step) {
         const Program& program = schedule[static_cast<std::size_t>(rank)];
         return program.elements_of(program.steps[static_cast<std::size_t>(step)]);

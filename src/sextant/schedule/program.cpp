@@ -20,7 +20,8 @@ std::string_view name(Verb verb) {
 }
 
 Elements Program::elements_of(const Step& step) const {
-    if (!is_message(step.verb)) return step.to.elements();
+    if (!is_message(step.verb))
+        return step.to.elements();
     const auto all = regions_of(step);
     return std::accumulate(all.begin(), all.end(), Elements{0},
                            [](Elements sum, const Region& r) { return sum + r.elements(); });
@@ -29,13 +30,15 @@ Elements Program::elements_of(const Step& step) const {
 Schedule make_schedule(int ranks, const std::function<Program(int rank)>& program) {
     Schedule schedule;
     schedule.reserve(static_cast<std::size_t>(ranks));
-    for (int rank = 0; rank < ranks; ++rank) schedule.push_back(program(rank));
+    for (int rank = 0; rank < ranks; ++rank)
+        schedule.push_back(program(rank));
     return schedule;
 }
 
 Program with_peers(Program program, std::span<const int> ranks) {
     for (Step& step : program.steps) {
-        if (is_message(step.verb)) step.peer = ranks[static_cast<std::size_t>(step.peer)];
+        if (is_message(step.verb))
+            step.peer = ranks[static_cast<std::size_t>(step.peer)];
     }
     return program;
 }

@@ -30,9 +30,9 @@ constexpr bool is_message(Verb verb) {
 /// One step of a rank's program. Its regions are `Program::regions[first .. first + count)`.
 struct Step {
     Verb verb = Verb::copy;
-    int round = 0;           ///< a label for models and pictures; binds only where there is a window
-    int group = 0;           ///< the submachine this step belongs to: a label
-    int peer = -1;           ///< of a message
+    int round = 0; ///< a label for models and pictures; binds only where there is a window
+    int group = 0; ///< the submachine this step belongs to: a label
+    int peer = -1; ///< of a message
     std::uint32_t first = 0; ///< its first region
     std::uint32_t count = 0; ///< its number of regions
     Region to;               ///< of a fold or copy

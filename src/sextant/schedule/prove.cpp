@@ -13,6 +13,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace sextant {
 
 namespace {
@@ -26,7 +28,10 @@ struct Cell {
 
 struct RankState {
     RankState(const Program& p)
-        : program(p), dependences(p), walk(p, dependences), loans(p, dependences),
+        : program(p),
+          dependences(p),
+          walk(p, dependences),
+          loans(p, dependences),
           started(p.steps.size(), 0) {}
 
     const Program& program;
@@ -45,9 +50,11 @@ class Player {
         : schedule_(schedule), claim_(claim), delivery_(delivery), random_(seed), proof_(proof) {}
 
     void play() {
+        for (int rank = 0; rank < static_cast<int>(schedule_.size()); ++rank)
+            set_up(rank);
         mates_ = match_messages(schedule_);
-        for (int rank = 0; rank < static_cast<int>(schedule_.size()); ++rank) set_up(rank);
-        for (int rank = 0; rank < static_cast<int>(schedule_.size()); ++rank) collect(rank);
+        for (int rank = 0; rank < static_cast<int>(schedule_.size()); ++rank)
+            collect(rank);
         while (!agenda_.empty()) {
             const StepOfRank next = take();
             start(next.rank, next.step);
@@ -70,7 +77,8 @@ class Player {
         for (std::size_t b = 0; b < program.buffers.size(); ++b) {
             const BufferSpec& spec = program.buffers[b];
             state.memory[b].resize(static_cast<std::size_t>(spec.size));
-            if (spec.role != Role::input && spec.role != Role::in_out) continue;
+            if (spec.role != Role::input && spec.role != Role::in_out)
+                continue;
             for (Elements e = 0; e < spec.size; ++e) {
                 state.memory[b][static_cast<std::size_t>(e)].symbol =
                     claim_.given(rank, static_cast<int>(b), e);
@@ -83,8 +91,10 @@ class Player {
         int messages = 0;
         Elements moved = 0, applications = 0;
         for (const Step& step : program.steps) {
-            if (step.verb == Verb::send) ++messages, moved += program.elements_of(step);
-            if (step.verb == Verb::fold) applications += (step.count - 1) * step.to.elements();
+            if (step.verb == Verb::send)
+                ++messages, moved += program.elements_of(step);
+            if (step.verb == Verb::fold)
+                applications += (step.count - 1) * step.to.elements();
         }
         proof_.messages += messages;
         proof_.most_messages = std::max(proof_.most_messages, messages);
@@ -117,7 +127,8 @@ class Player {
         }
         std::swap(agenda_[agenda_head_], agenda_[pick]);
         const StepOfRank next = agenda_[agenda_head_++];
-        if (agenda_head_ == agenda_.size()) agenda_.clear(), agenda_head_ = 0;
+        if (agenda_head_ == agenda_.size())
+            agenda_.clear(), agenda_head_ = 0;
         return next;
     }
 
@@ -129,9 +140,12 @@ class Player {
     void start(int rank, int index) {
         state(rank).started[static_cast<std::size_t>(index)] = 1;
         const Step& step = step_at(rank, index);
-        if (is_message(step.verb)) return start_message(rank, index);
-        if (step.verb == Verb::copy) copy(rank, index);
-        else fold(rank, index);
+        if (is_message(step.verb))
+            return start_message(rank, index);
+        if (step.verb == Verb::copy)
+            copy(rank, index);
+        else
+            fold(rank, index);
         finish(rank, index);
     }
 
@@ -141,18 +155,24 @@ class Player {
     }
 
     void start_message(int rank, int index) {
-        const StepOfRank other = mates_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(index)];
+        const StepOfRank other =
+            mates_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(index)];
         const bool sends = step_at(rank, index).verb == Verb::send;
         const StepOfRank self{rank, index};
         const StepOfRank from = sends ? self : other, to = sends ? other : self;
-        const bool ahead = delivery_ == Delivery::eager ||
-                           lent(from.rank, from.step, to.rank, to.step);
+        const bool ahead =
+            delivery_ == Delivery::eager || lent(from.rank, from.step, to.rank, to.step);
         const bool other_started = state(other.rank).started[static_cast<std::size_t>(other.step)];
-        if (sends && delivery_ == Delivery::eager) keep_on_wire(from);
-        if (other_started) deliver(from, to);
-        if (ahead && sends) finish(from.rank, from.step);
-        else if (!ahead && other_started) finish(from.rank, from.step);
-        if (other_started) finish(to.rank, to.step);
+        if (sends && delivery_ == Delivery::eager)
+            keep_on_wire(from);
+        if (other_started)
+            deliver(from, to);
+        if (ahead && sends)
+            finish(from.rank, from.step);
+        else if (!ahead && other_started)
+            finish(from.rank, from.step);
+        if (other_started)
+            finish(to.rank, to.step);
     }
 
     /// An eager message leaves as it is now, whatever the sender writes there afterwards.
@@ -162,7 +182,8 @@ class Player {
     }
 
     void deliver(StepOfRank from, StepOfRank to) {
-        if (delivery_ == Delivery::eager) return deliver_eager(from, to);
+        if (delivery_ == Delivery::eager)
+            return deliver_eager(from, to);
         const bool lend = lent(from.rank, from.step, to.rank, to.step);
         std::vector<Cell*> source;
         for_each_cell(from, [&](Cell& cell) {
@@ -172,8 +193,12 @@ class Player {
         std::size_t i = 0;
         for_each_cell(to, [&](Cell& cell) {
             Cell* const sent = source[i++];
-            if (lend) cell = {{}, sent, to.step};
-            else cell = {sent->lender ? sent->lender->symbol : sent->symbol, nullptr, to.step};
+            if (cell.unused_transfer >= 0)
+                fail_unused(to.rank, cell.unused_transfer);
+            if (lend)
+                cell = {{}, sent, to.step};
+            else
+                cell = {sent->lender ? sent->lender->symbol : sent->symbol, nullptr, to.step};
         });
     }
 
@@ -182,7 +207,11 @@ class Player {
         const std::vector<Symbol> message = std::move(messages[from.step]);
         messages.erase(from.step);
         std::size_t i = 0;
-        for_each_cell(to, [&](Cell& cell) { cell = {message[i++], nullptr, to.step}; });
+        for_each_cell(to, [&](Cell& cell) {
+            if (cell.unused_transfer >= 0)
+                fail_unused(to.rank, cell.unused_transfer);
+            cell = {message[i++], nullptr, to.step};
+        });
     }
 
     /// Calls `visit` with each cell of a step's regions, in message order.
@@ -203,7 +232,8 @@ class Player {
 
     Symbol read(StepOfRank at, Cell& cell) {
         const Symbol& symbol = cell.lender ? cell.lender->symbol : cell.symbol;
-        if (symbol.element == Symbol::undefined) fail(at, "reads an element that nobody wrote");
+        if (symbol.element == Symbol::undefined)
+            fail(at, "reads an element that nobody wrote");
         cell.unused_transfer = -1;
         return symbol;
     }
@@ -218,7 +248,8 @@ class Player {
     void write(StepOfRank at, const Region& region, const std::vector<Symbol>& symbols) {
         std::size_t i = 0;
         for_each_cell(at.rank, region, [&](Cell& cell) {
-            if (cell.unused_transfer >= 0) fail_unused(at.rank, cell.unused_transfer);
+            if (cell.unused_transfer >= 0)
+                fail_unused(at.rank, cell.unused_transfer);
             cell = {symbols[i++], nullptr, -1};
         });
     }
@@ -235,7 +266,8 @@ class Player {
         std::vector<Symbol> sum = read({rank, index}, operands[0]);
         for (const Region& operand : operands.subspan(1)) {
             const std::vector<Symbol> next = read({rank, index}, operand);
-            for (std::size_t e = 0; e < sum.size(); ++e) join({rank, index}, sum[e], next[e]);
+            for (std::size_t e = 0; e < sum.size(); ++e)
+                join({rank, index}, sum[e], next[e]);
         }
         write({rank, index}, step.to, sum);
     }
@@ -253,15 +285,15 @@ class Player {
         proof_.depth = std::max(proof_.depth, left.depth);
     }
 
-    static std::string range(const Symbol& s) {
-        return "[" + std::to_string(s.first) + ", " + std::to_string(s.last) + ")";
-    }
+    static std::string range(const Symbol& s) { return fmt::format("[{}, {})", s.first, s.last); }
 
     void check_finished() {
         for (int rank = 0; rank < static_cast<int>(states_.size()); ++rank) {
-            if (state(rank).walk.done()) continue;
+            if (state(rank).walk.done())
+                continue;
             int stuck = 0;
-            while (state(rank).walk.finished(stuck)) ++stuck;
+            while (state(rank).walk.finished(stuck))
+                ++stuck;
             fail({rank, stuck}, "deadlock: waits for ever, and " +
                                     std::to_string(state(rank).walk.unfinished()) +
                                     " steps of its rank never finish");
@@ -273,20 +305,24 @@ class Player {
         for (int rank = 0; rank < static_cast<int>(states_.size()); ++rank) {
             results.push_back(read_result(rank));
             check_unused(rank);
-            if (!claim_.wanted) continue;
+            if (!claim_.wanted)
+                continue;
             const std::string wrong = claim_.wanted(rank, results.back());
             if (!wrong.empty()) {
                 throw std::logic_error("rank " + std::to_string(rank) + ", result: " + wrong);
             }
         }
-        if (!claim_.wanted_together) return;
+        if (!claim_.wanted_together)
+            return;
         const std::string wrong = claim_.wanted_together(results);
-        if (!wrong.empty()) throw std::logic_error("results: " + wrong);
+        if (!wrong.empty())
+            throw std::logic_error("results: " + wrong);
     }
 
     std::vector<Symbol> read_result(int rank) {
         const Region& region = state(rank).program.result;
-        if (region.empty()) return {};
+        if (region.empty())
+            return {};
         std::vector<Symbol> symbols;
         for_each_cell(rank, region, [&](Cell& cell) {
             cell.unused_transfer = -1;
@@ -298,7 +334,8 @@ class Player {
     void check_unused(int rank) {
         for (const auto& buffer : state(rank).memory) {
             for (const Cell& cell : buffer) {
-                if (cell.unused_transfer >= 0) fail_unused(rank, cell.unused_transfer);
+                if (cell.unused_transfer >= 0)
+                    fail_unused(rank, cell.unused_transfer);
             }
         }
     }
@@ -309,11 +346,13 @@ class Player {
 
     [[noreturn]] void fail(StepOfRank at, const std::string& what) {
         const Step& step = step_at(at.rank, at.step);
-        std::string message = "rank " + std::to_string(at.rank) + ", step " +
-                              std::to_string(at.step) + " (" + std::string(name(step.verb));
-        if (step.verb == Verb::send) message += " to rank " + std::to_string(step.peer);
-        if (step.verb == Verb::receive) message += " from rank " + std::to_string(step.peer);
-        throw std::logic_error(message + "): " + what);
+        std::string peer;
+        if (step.verb == Verb::send)
+            peer = fmt::format(" to rank {}", step.peer);
+        if (step.verb == Verb::receive)
+            peer = fmt::format(" from rank {}", step.peer);
+        throw std::logic_error(fmt::format("rank {}, step {} ({}{}): {}", at.rank, at.step,
+                                           name(step.verb), peer, what));
     }
 
     const Schedule& schedule_;
@@ -344,8 +383,10 @@ Proof prove(const Schedule& schedule, const Claim& claim) {
     Proof first;
     for (Delivery delivery : deliveries) {
         Proof proof = prove(schedule, claim, delivery);
-        if (delivery == deliveries[0]) first = proof;
-        if (proof.holds()) continue;
+        if (delivery == deliveries[0])
+            first = proof;
+        if (proof.holds())
+            continue;
         first.error = std::string(name(delivery)) + " delivery: " + proof.error;
         break;
     }

@@ -34,8 +34,8 @@ enum class Delivery : std::uint8_t {
 
 std::string_view name(Delivery delivery);
 
-inline constexpr Delivery deliveries[] = {Delivery::rendezvous, Delivery::shuffled,
-                                          Delivery::eager, Delivery::lent};
+inline constexpr Delivery deliveries[] = {Delivery::rendezvous, Delivery::shuffled, Delivery::eager,
+                                          Delivery::lent};
 
 /// What a schedule starts from and must end with.
 struct Claim {
@@ -51,13 +51,13 @@ struct Claim {
 struct Proof {
     std::string error; ///< empty: proved
     std::int64_t messages = 0;
-    int most_messages = 0;         ///< sent by one rank
+    int most_messages = 0; ///< sent by one rank
     Elements moved = 0;
-    Elements most_moved = 0;       ///< sent by one rank
-    Elements applications = 0;     ///< of the operator, on elements
+    Elements most_moved = 0;        ///< sent by one rank
+    Elements applications = 0;      ///< of the operator, on elements
     Elements most_applications = 0; ///< by one rank
-    int depth = 0;                 ///< longest chain of dependent applications
-    std::int64_t edges = 0;        ///< dependences
+    int depth = 0;                  ///< longest chain of dependent applications
+    std::int64_t edges = 0;         ///< dependences
 
     bool holds() const { return error.empty(); }
 };

@@ -15,7 +15,7 @@ enum class Activity : std::uint8_t {
     receive, ///< likewise
     fold,    ///< combining; one event for each pass
     copy,
-    wait     ///< nothing could be done but wait
+    wait ///< nothing could be done but wait
 };
 
 std::string_view name(Activity activity);

@@ -11,16 +11,18 @@ std::vector<int> message_tags(const Program& program) {
     std::unordered_map<int, int> sent, received;
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
         const Step& step = program.steps[i];
-        if (step.verb == Verb::send) tags[i] = sent[step.peer]++;
-        if (step.verb == Verb::receive) tags[i] = received[step.peer]++;
+        if (step.verb == Verb::send)
+            tags[i] = sent[step.peer]++;
+        if (step.verb == Verb::receive)
+            tags[i] = received[step.peer]++;
     }
     return tags;
 }
 
 Walk::Walk(const Program& program, const Dependences& dependences)
     : program_(program), dependences_(dependences), finished_(program.steps.size()) {
-    for (const auto* part : {&dependences.needs(), &dependences.commit_needs(),
-                             &dependences.region_needs()}) {
+    for (const auto* part :
+         {&dependences.needs(), &dependences.commit_needs(), &dependences.region_needs()}) {
         needs_at_start_.insert(needs_at_start_.end(), part->begin(), part->end());
     }
     needs_.resize(needs_at_start_.size());
@@ -28,19 +30,32 @@ Walk::Walk(const Program& program, const Dependences& dependences)
     regions_at_ = 2 * program.steps.size();
     messages_.items.resize(program.steps.size());
     work_.items.resize(program.steps.size());
-    if (program.window > 0) {
-        for (const Step& step : program.steps) {
-            if (!is_message(step.verb)) continue;
-            const auto round = static_cast<std::size_t>(step.round);
-            if (round >= messages_in_round_.size()) messages_in_round_.resize(round + 1);
-            ++messages_in_round_[round];
-        }
-        held_.resize(messages_in_round_.size());
-        for (std::size_t i = 0; i < held_.size(); ++i) {
-            held_[i].reserve(static_cast<std::size_t>(messages_in_round_[i]));
-        }
-    }
+    if (program.window > 0)
+        list_rounds();
     reset();
+}
+
+void Walk::list_rounds() {
+    for (const Step& step : program_.steps) {
+        if (is_message(step.verb))
+            rounds_.push_back(step.round);
+    }
+    std::sort(rounds_.begin(), rounds_.end());
+    rounds_.erase(std::unique(rounds_.begin(), rounds_.end()), rounds_.end());
+    messages_in_round_.resize(rounds_.size());
+    place_.resize(program_.steps.size());
+    for (std::size_t i = 0; i < program_.steps.size(); ++i) {
+        if (!is_message(program_.steps[i].verb))
+            continue;
+        const auto place =
+            std::lower_bound(rounds_.begin(), rounds_.end(), program_.steps[i].round);
+        place_[i] = static_cast<std::uint32_t>(place - rounds_.begin());
+        ++messages_in_round_[place_[i]];
+    }
+    held_.resize(rounds_.size());
+    for (std::size_t i = 0; i < held_.size(); ++i) {
+        held_[i].reserve(static_cast<std::size_t>(messages_in_round_[i]));
+    }
 }
 
 void Walk::reset() {
@@ -48,14 +63,16 @@ void Walk::reset() {
     std::fill(finished_.begin(), finished_.end(), std::uint8_t{0});
     messages_.head = messages_.tail = work_.head = work_.tail = 0;
     unfinished_ = static_cast<int>(program_.steps.size());
-    oldest_ = 0;
+    oldest_ = held_from_ = 0;
     if (program_.window > 0) {
         open_ = messages_in_round_;
-        for (std::vector<int>& held : held_) held.clear();
+        for (std::vector<int>& held : held_)
+            held.clear();
         close_rounds();
     }
     for (int i = 0; i < unfinished_; ++i) {
-        if (needs_[static_cast<std::size_t>(i)] == 0) offer(i);
+        if (needs_[static_cast<std::size_t>(i)] == 0)
+            offer(i);
     }
 }
 
@@ -63,22 +80,26 @@ void Walk::offer(int i) {
     const Step& step = program_.steps[static_cast<std::size_t>(i)];
     if (!is_message(step.verb)) {
         work_.push(i);
-    } else if (program_.window > 0 && step.round >= oldest_ + program_.window) {
-        held_[static_cast<std::size_t>(step.round)].push_back(i);
+    } else if (program_.window > 0 && place_[static_cast<std::size_t>(i)] >= held_from_) {
+        held_[place_[static_cast<std::size_t>(i)]].push_back(i);
     } else {
         messages_.push(i);
     }
 }
 
-/// Moves past the rounds whose messages have all finished and lets go what the window held for them.
+/// Moves past the rounds whose messages have all finished and lets go what the window held for
+/// them.
 void Walk::close_rounds() {
-    while (static_cast<std::size_t>(oldest_) < open_.size() &&
-           open_[static_cast<std::size_t>(oldest_)] == 0) {
-        const auto opened = static_cast<std::size_t>(oldest_ + program_.window);
+    while (oldest_ < open_.size() && open_[oldest_] == 0)
         ++oldest_;
-        if (opened >= held_.size()) continue;
-        for (int step : held_[opened]) messages_.push(step);
-        held_[opened].clear();
+    const auto open = [&](std::size_t round) {
+        return oldest_ == rounds_.size() ||
+               std::int64_t{rounds_[round]} < std::int64_t{rounds_[oldest_]} + program_.window;
+    };
+    for (; held_from_ < rounds_.size() && open(held_from_); ++held_from_) {
+        for (int step : held_[held_from_])
+            messages_.push(step);
+        held_[held_from_].clear();
     }
 }
 
@@ -88,13 +109,16 @@ void Walk::finish(int i) {
     finished_[index] = 1;
     --unfinished_;
     if (program_.window > 0 && is_message(step.verb)) {
-        --open_[static_cast<std::size_t>(step.round)];
+        --open_[place_[index]];
         close_rounds();
     }
     for (const Dependences::Edge& edge : dependences_.after(i)) {
-        if (edge.region == Dependences::commit) --needs_[commits_at_ + edge.step];
-        else --needs_[regions_at_ + static_cast<std::size_t>(edge.region)];
-        if (--needs_[edge.step] == 0) offer(static_cast<int>(edge.step));
+        if (edge.region == Dependences::commit)
+            --needs_[commits_at_ + edge.step];
+        else
+            --needs_[regions_at_ + static_cast<std::size_t>(edge.region)];
+        if (--needs_[edge.step] == 0)
+            offer(static_cast<int>(edge.step));
     }
 }
 

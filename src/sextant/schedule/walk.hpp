@@ -56,20 +56,26 @@ class Walk {
     };
 
     void offer(int step);
+    void list_rounds();
     void close_rounds();
 
     const Program& program_;
     const Dependences& dependences_;
-    // What is still awaited: by step, then by step for its commit, then by region; one block, since a
-    // run starts by copying it.
+    // What is still awaited: by step, then by step for its commit, then by region; one block, since
+    // a run starts by copying it.
     std::vector<std::uint32_t> needs_, needs_at_start_;
     std::size_t commits_at_ = 0, regions_at_ = 0;
     std::vector<std::uint8_t> finished_;
     Queue messages_, work_;
     int unfinished_ = 0;
-    int oldest_ = 0;                                 // the first round with an unfinished message
-    std::vector<int> messages_in_round_, open_;      // at the start, and now
-    std::vector<std::vector<int>> held_;             // by round: messages the window holds back
+
+    // Only where there is a window; by place of the round among those that have messages.
+    std::vector<int> rounds_;
+    std::vector<int> messages_in_round_, open_; // at the start, and unfinished now
+    std::vector<std::vector<int>> held_;        // messages that the window holds back
+    std::vector<std::uint32_t> place_;          // of each step's round
+    std::size_t oldest_ = 0;                    // the first round with an unfinished message
+    std::size_t held_from_ = 0;                 // the first round that the window holds back
 };
 
 } // namespace sextant
