@@ -184,6 +184,14 @@ TEST_F(PngFile, DropsDepth) {
     EXPECT_NEAR(read.a, 0.4, 1e-6);
 }
 
+TEST_F(PngFile, IsEncodedInMemoryAsItIsWritten) {
+    for (const ImageShape shape : {ImageShape{1, 1}, {397, 301}}) {
+        const Image image = any_colours(shape, 6);
+        format::write_image(path, image);
+        EXPECT_TRUE(format::encode_png(image) == content(path)) << shape.width;
+    }
+}
+
 TEST_F(PngFile, ClaimsNoMoreThanItHolds) {
     png.samples.assign(8, 0);
     png.write(path);

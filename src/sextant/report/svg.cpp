@@ -14,6 +14,7 @@ namespace sextant::report {
 namespace {
 
 constexpr double margin = 24;
+const Colour paper{"#ffffff", "#15181d"};
 
 /// FNV-1a: names a picture's style after its content.
 std::uint32_t hash(std::string_view text) {
@@ -44,7 +45,7 @@ Svg::Svg(std::string_view title, std::string_view subtitle, double width)
     style("text",
           "font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',"
           "'DejaVu Sans',Arial,sans-serif;font-size:11px;font-variant-numeric:tabular-nums");
-    colour(".paper", "fill", {"#ffffff", "#15181d"});
+    colour(".paper", "fill", paper);
     colour("text", "fill", {"#1d232b", "#e3e7ec"});
     colour(".quiet", "fill", {"#66707c", "#98a2ae"});
     style(".title", "font-size:19px;font-weight:600");
@@ -126,7 +127,8 @@ void Svg::rectangle(double x, double y, double width, double height, std::string
 }
 
 std::string Svg::style_sheet(std::string_view scope) const {
-    std::string always, dark;
+    std::string always = fmt::format(".{}{{background:{}}}\n", scope, paper.light);
+    std::string dark = fmt::format(".{}{{background:{}}}\n", scope, paper.dark);
     for (const Rule& rule : rules_) {
         always += fmt::format(".{} {}{{{}}}\n", scope, rule.selector, rule.always);
         if (rule.dark.empty())
