@@ -9,6 +9,7 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1") # the presets sanitize and sanitize-thread
 
 # Contraction to fused multiply-adds would change pictures between compilers and SIMD targets.
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off)

@@ -29,6 +29,5 @@ function(sextant_use_libraries)
     endif()
     target_link_libraries(sextant_format PRIVATE nlohmann_json::nlohmann_json OpenEXR::OpenEXR
                                                  PkgConfig::spng PkgConfig::zstd)
-    target_link_libraries(sextant_report PRIVATE nlohmann_json::nlohmann_json)
     target_link_libraries(sextant_operation PRIVATE nlohmann_json::nlohmann_json)
 endfunction()

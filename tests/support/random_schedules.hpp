@@ -4,6 +4,9 @@
 #include "sextant/schedule/builder.hpp"
 #include "sextant/schedule/prove.hpp"
 
+#include <limits>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "tests/support/footprint.hpp"
@@ -189,29 +192,39 @@ class RandomSchedule {
     std::vector<Rank> ranks_;
 };
 
-/// A schedule of nonsense, with nothing in it that a program in memory could not hold.
-inline Schedule garbage(Random& random) {
-    const auto region = [&] {
-        return Region{random.number(-1, 3), random.between(-2, 20), random.between(-1, 6),
-                      random.between(-4, 7), random.between(-1, 4)};
+/// A region of nonsense: mostly small numbers, now and then the largest there are.
+inline Region garbage_region(Random& random) {
+    const auto number = [&](Elements low, Elements high) {
+        if (!random.chance(1))
+            return random.between(low, high);
+        const Elements most = std::numeric_limits<Elements>::max();
+        return random.chance(50) ? most - random.between(0, 2) : random.between(0, 2) - most;
     };
+    return {random.number(-1, 3), number(-2, 20), number(-1, 6), number(-4, 7), number(-1, 4)};
+}
+
+/// A schedule of nonsense.
+inline Schedule garbage(Random& random) {
     Schedule schedule;
     for (int ranks = random.number(1, 3), rank = 0; rank < ranks; ++rank) {
         Program program;
         program.window = random.number(-1, 3);
         for (int b = random.number(0, 3); b > 0; --b) {
-            program.buffers.push_back(
-                {static_cast<Role>(random.number(0, 3)), random.between(0, 20)});
+            const auto role = static_cast<Role>(random.number(0, 3));
+            program.buffers.push_back({role, random.between(0, 20)});
         }
         for (int i = random.number(0, 6); i > 0; --i) {
-            const auto first = static_cast<std::uint32_t>(program.regions.size());
-            const auto count = static_cast<std::uint32_t>(random.number(0, 3));
+            auto first = static_cast<std::uint32_t>(program.regions.size());
+            auto count = static_cast<std::uint32_t>(random.number(0, 3));
             for (std::uint32_t k = 0; k < count; ++k)
-                program.regions.push_back(region());
-            program.steps.push_back({static_cast<Verb>(random.number(0, 3)), random.number(-1, 4),
-                                     0, random.number(-1, ranks), first, count, region()});
+                program.regions.push_back(garbage_region(random));
+            if (random.chance(1))
+                (random.chance(50) ? first : count) = ~std::uint32_t{0};
+            const auto verb = static_cast<Verb>(random.number(0, 3));
+            program.steps.push_back({verb, random.number(-1, 4), 0, random.number(-1, ranks), first,
+                                     count, garbage_region(random)});
         }
-        program.result = region();
+        program.result = garbage_region(random);
         schedule.push_back(std::move(program));
     }
     return schedule;

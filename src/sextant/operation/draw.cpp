@@ -41,7 +41,7 @@ Operation draw_operation() {
               family_names()},
              {"algorithm", Type::text, "NAME", "direct-send", "of that family"},
              {"radices", Type::integers, "K,K", "", "for radix-k", 0, false, false, {}, 2, 1 << 30},
-             {"ranks", Type::integer, "N", "8", "", 0, false, false, {}, 1, 4096},
+             {"ranks", Type::integer, "N", "8", "", 0, false, false, {}, 1, 1024},
              {"elements",
               Type::integer,
               "N",
