@@ -150,7 +150,7 @@ TEST(CompositingCatalogue, rows_are_complete_and_found_by_name) {
     EXPECT_TRUE(names.contains("direct-send") && names.contains("radix-k"));
 }
 
-TEST(CompositingCatalogue, cites_the_right_article_of_the_issue_that_holds_two) {
+TEST(CompositingCatalogue, cites_the_right_one_of_two_articles_of_a_volume) {
     EXPECT_THAT(std::string(find("direct-send").source), HasSubstr("doi:10.1109/38.291531"));
     EXPECT_THAT(std::string(find("binary-swap").source), HasSubstr("doi:10.1109/38.291532"));
 }

@@ -106,7 +106,9 @@ class Execution::Runner {
     std::vector<int> message_of_;               // by step; -1 for folds and copies
     std::vector<int> step_of_;                  // by message
     std::vector<std::vector<int>> receives_of_; // by fold: the receives whose loans it may read
+    std::vector<Bytes> bytes_of_;               // by message
     std::unique_ptr<Exchange> exchange_;
+    bool lends_ = false;
     bool moved_ = true; // a buffer was bound since messages were placed
 
     // Of the run at hand.
@@ -173,7 +175,10 @@ void Execution::Runner::open_messages() {
         const bool lends = sends ? loans_.may_lend(index) : !loans_.uses(index).empty();
         messages.push_back({sends, step.peer, tags[i], lends, blocks_of(step)});
     }
+    for (const Message& message : messages)
+        bytes_of_.push_back(message.bytes());
     exchange_ = communicator_.open(std::move(messages));
+    lends_ = exchange_->lends();
 }
 
 void Execution::Runner::bind(int buffer, std::byte* memory, std::size_t bytes) {
@@ -237,12 +242,12 @@ void Execution::Runner::run() {
 void Execution::Runner::walk_to_the_end() {
     // How long to wait for more operands before combining some: where peers' elements are read in
     // place one pass over all of them is cheaper than several.
-    const int patience = exchange_->lends() ? 300 : 1;
+    const int patience = lends_ ? 300 : 1;
     int idle = 0;
     Seconds idle_since = 0;
     while (true) {
         start_messages();
-        if (work() || pump()) {
+        if (work() || (!finished() && pump())) {
             if (idle > 0 && options_.trace)
                 note(Walk::none, Activity::wait, 0, idle_since);
             idle = 0;
@@ -279,7 +284,7 @@ void Execution::Runner::start_message(int index) {
     else
         exchange_->start(message);
     // Nothing of this rank waits for what it lends, so the step is done; the run is not.
-    if (sends && exchange_->lends() && loans_.may_lend(index)) {
+    if (sends && lends_ && loans_.may_lend(index)) {
         ++loans_out_;
         walk_.finish(index);
     }
@@ -303,7 +308,7 @@ void Execution::Runner::complete_message(const Completion& completion) {
              program_.elements_of(step), started_at_[static_cast<std::size_t>(index)]);
     }
     if (step.verb == Verb::send) {
-        if (exchange_->lends() && loans_.may_lend(index))
+        if (lends_ && loans_.may_lend(index))
             --loans_out_;
         else
             walk_.finish(index);
@@ -312,10 +317,10 @@ void Execution::Runner::complete_message(const Completion& completion) {
     if (completion.bytes == 0) {
         if (failed_peer_ < 0)
             failed_peer_ = step.peer;
-    } else if (completion.bytes != program_.elements_of(step) * places_.element_size()) {
-        throw std::logic_error(fmt::format("rank {}, step {}: {} bytes from rank {}, expected {}",
-                                           rank_, index, completion.bytes, step.peer,
-                                           program_.elements_of(step) * places_.element_size()));
+    } else if (completion.bytes != bytes_of_[static_cast<std::size_t>(completion.message)]) {
+        throw std::logic_error(fmt::format(
+            "rank {}, step {}: {} bytes from rank {}, expected {}", rank_, index, completion.bytes,
+            step.peer, bytes_of_[static_cast<std::size_t>(completion.message)]));
     }
     arrived_ = true;
     if (!completion.lent.empty())
@@ -370,7 +375,7 @@ bool Execution::Runner::work() {
             fail_here();
         }
     }
-    if (exchange_->lends())
+    if (lends_)
         give_back_loans_of(step);
     walk_.finish(step);
     arrived_ = true;

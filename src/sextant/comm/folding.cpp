@@ -123,7 +123,10 @@ void Folding::complete(int index) {
     const Step& step = program_.steps[static_cast<std::size_t>(index)];
     fold.finished = true;
     if (fold.runs.empty()) { // nothing was combined early: one pass over all
-        list_items(fold, {0, step.count, 0});
+        items_.clear();
+        for (std::uint32_t r = step.first; r < step.first + step.count; ++r) {
+            items_.push_back({places_.lent(r), &program_.regions[r]});
+        }
         pass(step, nullptr);
         return;
     }

@@ -20,7 +20,9 @@ struct Region {
     Elements end() const { return empty() ? offset : offset + (count - 1) * stride + length; }
     bool contiguous() const { return count <= 1 || stride == length; }
     /// Where element `e` of the region lies in its buffer.
-    Elements at(Elements e) const { return offset + e / length * stride + e % length; }
+    Elements at(Elements e) const {
+        return contiguous() ? offset + e : offset + e / length * stride + e % length;
+    }
 
     bool operator==(const Region&) const = default;
 };
