@@ -5,7 +5,7 @@ set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$CMAKE" --install "$BUILD" --prefix "$folder/installed" >/dev/null
-"$CMAKE" -S "$SOURCE/examples/embed" -B "$folder/build" -DCMAKE_BUILD_TYPE=Release \
+"$CMAKE" -G "$GENERATOR" -S "$SOURCE/examples/embed" -B "$folder/build" -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_PREFIX_PATH="$folder/installed" >/dev/null
 "$CMAKE" --build "$folder/build" >/dev/null
 said=$($MPIRUN -n 3 "$folder/build/embed")
