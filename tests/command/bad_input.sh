@@ -88,6 +88,17 @@ if [ -n "${MPIRUN:-}" ]; then
     refuses 2 "ranks 5 under a launcher that started 2" $MPIRUN -n 2 $composite "$SAMPLE" -o $out --ranks 5
 fi
 
-# Odd pixels are used, and counted aloud.
-"$SEXTANT" composite "$folder/good.exr" "$folder/good.exr" -o "$folder/fine.png" >/dev/null || failed=1
+# Odd pixels are used, and counted aloud: of three, one is not a number and one exceeds its opacity.
+mkdir "$folder/odd"
+printf '\000\000\300\177\000\000\000\000\000\000\000\000\000\000\000\000' >"$folder/odd/partial_0.rgba32f"
+printf '\000\000\200\077\000\000\000\000\000\000\000\000\000\000\000\077' >>"$folder/odd/partial_0.rgba32f"
+printf '\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000' >>"$folder/odd/partial_0.rgba32f"
+echo '{"size": [3, 1], "order_front_to_back": [0], "bricks": [{"id": 0, "file": "partial_0.rgba32f"}]}' \
+    >"$folder/odd/manifest.json"
+said=$("$SEXTANT" composite "$folder/odd/manifest.json" -o "$folder/odd.png" 2>&1 >/dev/null)
+echo "$said"
+case $said in
+*"1 pixels are not a number"*"1 pixels are not premultiplied by their opacity; used as they are"*) ;;
+*) echo "FAILED: odd pixels: $said"; failed=1 ;;
+esac
 exit $failed

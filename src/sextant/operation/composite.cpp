@@ -147,8 +147,7 @@ class CompositeRun {
             text += fmt::format(" {} pixels are not premultiplied by their opacity;",
                                 oddity.check.not_premultiplied);
         }
-        text.back() = ' ';
-        return text + "used as they are";
+        return text + " used as they are";
     }
 
     void plan() { compositor_.emplace(communicator_, inputs_.header.shape, layers_, options_); }
