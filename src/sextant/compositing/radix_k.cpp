@@ -19,7 +19,7 @@ void check_radices(std::span<const int> radices, int positions) {
             throw InvalidTask(
                 fmt::format("radices {}: {} is not 2 or more", fmt::join(radices, ","), k));
         }
-        product = std::min<std::int64_t>(product * k, std::int64_t{1} << 40);
+        product = std::min<std::int64_t>(product * k, std::int64_t{1} << 31);
     }
     if (product != positions) {
         throw InvalidTask(fmt::format("radices {} multiply to {}, but {} ranks hold images",

@@ -6,7 +6,8 @@
 namespace sextant {
 
 /// A strided block of elements in a numbered buffer: `count` runs of `length` elements, run i at
-/// `offset + i * stride`. Rows of a sub-image are such a block. Elements are numbered run by run.
+/// `offset + i * stride`, stride >= length. Rows of a sub-image are such a block. Elements are
+/// numbered run by run.
 struct Region {
     int buffer = 0;
     Elements offset = 0;

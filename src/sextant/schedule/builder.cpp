@@ -43,6 +43,8 @@ void ProgramBuilder::fold(const Region& to, std::span<const Region> operands) {
     if (operands.size() == 1)
         return copy(to, operands[0]);
     for (const Region& operand : operands) {
+        if (operand.count > 1 && operand.stride < operand.length)
+            throw std::logic_error("fold: the runs of an operand overlap");
         if (operand.elements() != to.elements())
             throw std::logic_error("fold: sizes differ");
         if (!(operand == to) && overlap(operand, to)) {

@@ -72,6 +72,10 @@ class Finder {
         for (const Region& region : program.regions) {
             ++accesses[static_cast<std::size_t>(region.buffer)];
         }
+        for (const Step& step : program.steps) {
+            if (!is_message(step.verb))
+                ++accesses[static_cast<std::size_t>(step.to.buffer)];
+        }
         for (std::size_t b = 0; b < accesses.size(); ++b) {
             index_.emplace_back(program.buffers[b].size, accesses[b] / 2);
         }
@@ -142,6 +146,8 @@ class Finder {
             }
             if (!is_message(step.verb))
                 check_destination(i, step);
+            else if (step.count == 0)
+                fail(i, "a message of no elements does not exist");
         }
         for (const Region& region : program_.regions)
             check(count, region, false);
