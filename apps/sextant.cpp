@@ -5,10 +5,12 @@
 #include "sextant/core/error.hpp"
 #include "sextant/operation/operation.hpp"
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -59,9 +61,13 @@ bool speaks() {
     return true;
 }
 
+/// One process tells. The others end a little later: at the first that fails a launcher may end
+/// all, and with them the one that tells.
 int say(const std::string& what, int code) {
     if (speaks())
         std::fputs(fmt::format("sextant: {}\n", what).c_str(), stderr);
+    else
+        std::this_thread::sleep_for(std::chrono::milliseconds(500));
     return code;
 }
 
