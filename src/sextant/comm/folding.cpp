@@ -7,16 +7,6 @@
 
 namespace sextant {
 
-Places::Places(const Program& program, Bytes element_size)
-    : element_size_(element_size),
-      bases_(program.buffers.size(), nullptr),
-      lent_(program.regions.size(), nullptr) {}
-
-Blocks Places::blocks(const Region& region) const {
-    return {at(region, 0), region.length * element_size_, region.stride * element_size_,
-            region.count};
-}
-
 Folding::Folding(const Program& program, const Operator& op, const Places& places,
                  Association association, std::function<void()> progress)
     : program_(program),
@@ -178,17 +168,14 @@ void Folding::pass(const Step& step, std::byte* accumulator) {
     const Bytes size = places_.element_size();
     const Elements slice = std::max<Elements>(1, (Bytes{128} << 10) / size);
     const Elements elements = step.to.elements();
-    const auto run_left = [&](const Region& region, Elements e) {
-        return region.contiguous() ? elements - e : region.length - e % region.length;
-    };
     for (Elements e = 0; e < elements;) {
         Elements count = std::min(slice, elements - e);
         if (!accumulator)
-            count = std::min(count, run_left(step.to, e));
+            count = std::min(count, step.to.run_left(e));
         sources_.clear();
         for (const Item& item : items_) {
             if (!item.data)
-                count = std::min(count, run_left(*item.region, e));
+                count = std::min(count, item.region->run_left(e));
             sources_.push_back(item.data ? item.data + e * size : places_.at(*item.region, e));
         }
         std::byte* const to = accumulator ? accumulator + e * size : places_.at(step.to, e);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/comm/blocks.hpp"
 #include "sextant/core/units.hpp"
 
 #include <cstddef>
@@ -9,16 +10,6 @@
 #include <vector>
 
 namespace sextant {
-
-/// Bytes in memory: `count` runs of `length`, `stride` apart.
-struct Blocks {
-    std::byte* base = nullptr;
-    Bytes length = 0, stride = 0;
-    Elements count = 1;
-
-    Bytes bytes() const { return length * count; }
-    bool contiguous() const { return count <= 1 || stride == length; }
-};
 
 /// One message that will be exchanged again and again, at the same place unless moved.
 struct Message {

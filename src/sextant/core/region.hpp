@@ -24,6 +24,10 @@ struct Region {
     Elements at(Elements e) const {
         return contiguous() ? offset + e : offset + e / length * stride + e % length;
     }
+    /// How many elements lie in one piece from element `e` on, itself included.
+    Elements run_left(Elements e) const {
+        return contiguous() ? elements() - e : length - e % length;
+    }
 
     bool operator==(const Region&) const = default;
 };

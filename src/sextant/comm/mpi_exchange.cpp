@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#ifdef SEXTANT_WITH_MPI
+#include "sextant/comm/mpi_exchange.hpp"
+
+#include "sextant/comm/mpi_call.hpp"
+#include "sextant/comm/mpi_datatype.hpp"
+#include "sextant/core/error.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <sched.h>
+
+namespace sextant {
+
+namespace {
+
+/// Requests are kept dense, so that one MPI_Testsome sees them all and nothing else.
+class MpiExchange : public Exchange {
+  public:
+    MpiExchange(MPI_Comm comm, const MpiConditions& conditions, std::vector<Message> messages)
+        : comm_(comm), patience_(conditions.crowded ? 8 : 10000), messages_(messages.size()) {
+        std::size_t most_requests = 0;
+        for (std::size_t m = 0; m < messages.size(); ++m) {
+            if (messages[m].tag > conditions.most_tag) {
+                throw InvalidTask(fmt::format("message {} to rank {}: this MPI has tags up to {}",
+                                              messages[m].tag, messages[m].peer,
+                                              conditions.most_tag));
+            }
+            messages_[m].message = std::move(messages[m]);
+            prepare(messages_[m]);
+            most_requests += static_cast<std::size_t>(messages_[m].chunks);
+        }
+        requests_.reserve(most_requests);
+        message_of_.reserve(most_requests);
+        indices_.resize(most_requests);
+        statuses_.resize(most_requests);
+    }
+
+    bool lends() const override { return false; }
+
+    void place(int m, const std::vector<Blocks>& blocks) override {
+        Prepared& prepared = messages_[static_cast<std::size_t>(m)];
+        const bool same_shape = std::equal(
+            blocks.begin(), blocks.end(), prepared.message.blocks.begin(),
+            [&](const Blocks& a, const Blocks& b) {
+                return a.base - blocks[0].base == b.base - prepared.message.blocks[0].base;
+            });
+        prepared.message.blocks = blocks;
+        if (!same_shape)
+            prepare(prepared);
+    }
+
+    void begin() override {}
+    void end() override {}
+
+    void abandon() override {
+        for (std::size_t i = 0; i < requests_.size(); ++i) {
+            if (messages_[static_cast<std::size_t>(message_of_[i])].message.sends) {
+                MPI_Request_free(&requests_[i]);
+            } else {
+                MPI_Cancel(&requests_[i]);
+                MPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
+            }
+        }
+        requests_.clear();
+        message_of_.clear();
+    }
+
+    void start(int m) override {
+        Prepared& prepared = messages_[static_cast<std::size_t>(m)];
+        prepared.open = prepared.chunks;
+        prepared.came = 0;
+        std::byte* const base = prepared.message.blocks[0].base;
+        if (prepared.type.get() != MPI_DATATYPE_NULL)
+            return post(m, base, 1, prepared.type.get());
+        if (prepared.chunks == 1) {
+            return post(m, base, static_cast<int>(prepared.bytes), MPI_BYTE);
+        }
+        for (Bytes done = 0; done < prepared.bytes; done += mpi_chunk) {
+            post(m, base + done, static_cast<int>(std::min(mpi_chunk, prepared.bytes - done)),
+                 MPI_BYTE);
+        }
+    }
+
+    void start_empty(int m) override {
+        Prepared& prepared = messages_[static_cast<std::size_t>(m)];
+        prepared.open = prepared.chunks;
+        for (int i = 0; i < prepared.chunks; ++i) {
+            post(m, prepared.message.blocks[0].base, 0, MPI_BYTE);
+        }
+    }
+
+    int poll(std::span<Completion> completions) override {
+        if (requests_.empty())
+            return 0;
+        const int room = static_cast<int>(std::min(completions.size(), requests_.size()));
+        // Only as many requests as completions fit; the oldest come first.
+        int done = 0;
+        const int code =
+            MPI_Testsome(room, requests_.data(), &done, indices_.data(), statuses_.data());
+        if (code == MPI_ERR_IN_STATUS) {
+            for (int i = 0; i < done; ++i)
+                mpi_check(statuses_[static_cast<std::size_t>(i)].MPI_ERROR, "MPI_Testsome");
+        }
+        mpi_check(code, "MPI_Testsome");
+        if (done <= 0) {
+            if (static_cast<std::size_t>(room) < requests_.size())
+                rotate(room);
+            return 0;
+        }
+        int finished = 0;
+        for (int i = 0; i < done; ++i) {
+            const auto index = static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)]);
+            const int m = message_of_[index];
+            Prepared& prepared = messages_[static_cast<std::size_t>(m)];
+            if (!prepared.message.sends)
+                prepared.came += arrived(statuses_[static_cast<std::size_t>(i)], prepared);
+            if (--prepared.open > 0)
+                continue;
+            const Bytes bytes = prepared.message.sends ? prepared.bytes : prepared.came;
+            completions[static_cast<std::size_t>(finished++)] = {m, bytes, {}};
+        }
+        compact();
+        return finished;
+    }
+
+    void give_back(int) override {}
+    void copy_loan(int) override {}
+
+    void rest(int idle) override {
+        if (idle > patience_)
+            sched_yield();
+    }
+
+  private:
+    struct Prepared {
+        Message message;
+        Bytes bytes = 0;
+        int chunks = 1;
+        Datatype type; ///< unless in one piece
+        int open = 0;  ///< chunks on their way
+        Bytes came = 0;
+    };
+
+    static void prepare(Prepared& prepared) {
+        const std::vector<Blocks>& blocks = prepared.message.blocks;
+        prepared.bytes = prepared.message.bytes();
+        prepared.chunks = 1;
+        if (blocks.size() > 1 || !blocks[0].contiguous()) {
+            prepared.type = Datatype(blocks);
+        } else {
+            prepared.chunks =
+                static_cast<int>(std::max<Bytes>(1, (prepared.bytes + mpi_chunk - 1) / mpi_chunk));
+        }
+    }
+
+    void post(int m, std::byte* base, int count, MPI_Datatype type) {
+        const Message& message = messages_[static_cast<std::size_t>(m)].message;
+        MPI_Request request = MPI_REQUEST_NULL;
+        if (message.sends) {
+            mpi_check(MPI_Isend(base, count, type, message.peer, message.tag, comm_, &request),
+                      "MPI_Isend");
+        } else {
+            mpi_check(MPI_Irecv(base, count, type, message.peer, message.tag, comm_, &request),
+                      "MPI_Irecv");
+        }
+        requests_.push_back(request);
+        message_of_.push_back(m);
+    }
+
+    /// The bytes that a chunk brought.
+    static Bytes arrived(const MPI_Status& status, const Prepared& prepared) {
+        const bool derived = prepared.type.get() != MPI_DATATYPE_NULL;
+        int count = 0;
+        MPI_Get_count(&status, derived ? prepared.type.get() : MPI_BYTE, &count);
+        if (!derived)
+            return count;
+        return count == 0 ? 0 : prepared.bytes;
+    }
+
+    /// Closes the gaps that finished requests left, keeping the order.
+    void compact() {
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < requests_.size(); ++i) {
+            if (requests_[i] == MPI_REQUEST_NULL)
+                continue;
+            requests_[kept] = requests_[i];
+            message_of_[kept++] = message_of_[i];
+        }
+        requests_.resize(kept);
+        message_of_.resize(kept);
+    }
+
+    /// Lets the others have a look next time.
+    void rotate(int by) {
+        std::rotate(requests_.begin(), requests_.begin() + by, requests_.end());
+        std::rotate(message_of_.begin(), message_of_.begin() + by, message_of_.end());
+    }
+
+    const MPI_Comm comm_;
+    const int patience_; // empty polls before others may run
+    std::vector<Prepared> messages_;
+    std::vector<MPI_Request> requests_;
+    std::vector<int> message_of_; // by request
+    std::vector<int> indices_;
+    std::vector<MPI_Status> statuses_;
+};
+
+} // namespace
+
+std::unique_ptr<Exchange> open_over_mpi(MPI_Comm comm, const MpiConditions& conditions,
+                                        std::vector<Message> messages) {
+    return std::make_unique<MpiExchange>(comm, conditions, std::move(messages));
+}
+
+} // namespace sextant
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/blocks.hpp"
+#include "sextant/schedule/program.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sextant {
+
+/// Where a program's regions lie in memory, operands that were lent included.
+class Places {
+  public:
+    Places(const Program& program, Bytes element_size)
+        : element_size_(element_size),
+          bases_(program.buffers.size(), nullptr),
+          lent_(program.regions.size(), nullptr) {}
+
+    void bind(int buffer, std::byte* base) { bases_[static_cast<std::size_t>(buffer)] = base; }
+    std::byte* base(int buffer) const { return bases_[static_cast<std::size_t>(buffer)]; }
+
+    /// Operand `region` (an index into Program::regions) is read at `lent` until returned.
+    void borrow(std::uint32_t region, const std::byte* lent) { lent_[region] = lent; }
+    void give_back(std::uint32_t region) { lent_[region] = nullptr; }
+    const std::byte* lent(std::uint32_t region) const { return lent_[region]; }
+
+    std::byte* at(const Region& region, Elements element) const {
+        return base(region.buffer) + region.at(element) * element_size_;
+    }
+    Blocks blocks(const Region& region) const {
+        return {at(region, 0), region.length * element_size_, region.stride * element_size_,
+                region.count};
+    }
+    Bytes element_size() const { return element_size_; }
+
+  private:
+    Bytes element_size_;
+    std::vector<std::byte*> bases_;      // by buffer
+    std::vector<const std::byte*> lent_; // by region; null where it lies in its buffer
+};
+
+} // namespace sextant

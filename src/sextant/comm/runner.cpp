@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/runner.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant {
+
+Execution::Runner::Runner(Communicator communicator, Program program, Operator op,
+                          ExecuteOptions options)
+    : program_(std::move(program)),
+      operator_(std::move(op)),
+      options_(options),
+      dependences_(program_),
+      loans_(program_, dependences_),
+      walk_(program_, dependences_),
+      places_(program_, operator_.element.size),
+      borrowing_(program_, loans_, places_),
+      folding_(program_, operator_, places_, options.association, [this] { pump(); }),
+      table_(program_, loans_, operator_.element.size),
+      communicator_(std::move(communicator)),
+      rank_(communicator_.rank()) {
+    allocate_scratch();
+    if (options.trace) {
+        trace_.events.reserve(2 * program_.steps.size());
+        started_at_.resize(program_.steps.size());
+    }
+}
+
+void Execution::Runner::allocate_scratch() {
+    constexpr Bytes line = 64;
+    std::vector<Bytes> offsets;
+    Bytes size = 0;
+    for (const BufferSpec& buffer : program_.buffers) {
+        offsets.push_back(size);
+        const bool ours = buffer.role == Role::scratch || buffer.role == Role::output;
+        if (ours)
+            size += (buffer.size * operator_.element.size + line - 1) / line * line;
+    }
+    scratch_ = Memory(size);
+    for (std::size_t b = 0; b < offsets.size(); ++b) {
+        const Role role = program_.buffers[b].role;
+        if (role == Role::scratch || role == Role::output) {
+            places_.bind(static_cast<int>(b), scratch_.data() + offsets[b]);
+        }
+    }
+}
+
+void Execution::Runner::bind(int buffer, std::byte* memory, std::size_t bytes) {
+    const BufferSpec& spec = program_.buffers.at(static_cast<std::size_t>(buffer));
+    const Bytes expected = spec.size * operator_.element.size;
+    if (spec.role == Role::scratch)
+        throw std::logic_error("scratch is not the caller's to bind");
+    if (static_cast<Bytes>(bytes) != expected) {
+        throw InvalidTask(fmt::format("rank {}: {} bytes given, expected {} ({} elements of {})",
+                                      rank_, bytes, expected, spec.size, operator_.element.name));
+    }
+    if (places_.base(buffer) == memory)
+        return;
+    places_.bind(buffer, memory);
+    moved_ = true;
+}
+
+std::span<const std::byte> Execution::Runner::result() const {
+    const Region& region = program_.result;
+    if (region.empty())
+        return {};
+    if (!region.contiguous())
+        throw std::logic_error("the result is not contiguous");
+    return {places_.at(region, 0),
+            static_cast<std::size_t>(region.elements() * places_.element_size())};
+}
+
+void Execution::Runner::place_messages() {
+    for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
+        if (!places_.base(static_cast<int>(b)) && program_.buffers[b].size > 0) {
+            throw InvalidTask(fmt::format("rank {}: input buffer {} is not bound", rank_, b));
+        }
+    }
+    if (exchange_) {
+        for (int m = 0; m < table_.size(); ++m)
+            exchange_->place(m, table_.blocks(m, places_));
+    } else {
+        exchange_ = communicator_.open(table_.messages(places_));
+        lends_ = exchange_->lends();
+    }
+    moved_ = false;
+}
+
+void Execution::Runner::begin() {
+    if (moved_)
+        place_messages();
+    walk_.reset();
+    folding_.reset();
+    arrived_ = false;
+    loans_out_ = 0;
+    failure_ = nullptr;
+    failed_peer_ = -1;
+    trace_.events.clear();
+    if (options_.trace) {
+        start_ = Clock::now();
+        trace_.origin = std::chrono::duration<double>(start_.time_since_epoch()).count();
+    }
+    exchange_->begin();
+}
+
+void Execution::Runner::run() {
+    begin();
+    try {
+        walk_to_the_end();
+    } catch (...) {
+        exchange_->abandon();
+        throw;
+    }
+    end();
+}
+
+void Execution::Runner::walk_to_the_end() {
+    // How long to wait for more operands before combining some: where peers' elements are read in
+    // place one pass over all of them is cheaper than several.
+    const int patience = lends_ ? 300 : 1;
+    int idle = 0;
+    Seconds idle_since = 0;
+    while (true) {
+        start_messages();
+        if (work() || (!finished() && pump())) {
+            if (idle > 0 && options_.trace)
+                note(Walk::none, Activity::wait, 0, idle_since);
+            idle = 0;
+            continue;
+        }
+        if (finished())
+            break;
+        if (idle >= patience && arrived_) {
+            if (combine_some())
+                idle = 0;
+            else
+                arrived_ = false;
+            continue;
+        }
+        if (idle == 0 && options_.trace)
+            idle_since = now();
+        exchange_->rest(++idle);
+    }
+}
+
+void Execution::Runner::start_messages() {
+    for (int s = walk_.next_message(); s != Walk::none; s = walk_.next_message())
+        start_message(s);
+}
+
+void Execution::Runner::start_message(int index) {
+    const int message = table_.message_of(index);
+    const bool sends = step_at(index).verb == Verb::send;
+    if (options_.trace)
+        started_at_[static_cast<std::size_t>(index)] = now();
+    if (sends && !fine())
+        exchange_->start_empty(message);
+    else
+        exchange_->start(message);
+    // Nothing of this rank waits for what it lends, so the step is done; the run is not.
+    if (sends && lends_ && loans_.may_lend(index)) {
+        ++loans_out_;
+        walk_.finish(index);
+    }
+}
+
+/// Takes what has arrived and starts what that allows. Whether anything came.
+bool Execution::Runner::pump() {
+    const int count = exchange_->poll(completions_);
+    for (int i = 0; i < count; ++i)
+        complete_message(completions_[static_cast<std::size_t>(i)]);
+    if (count > 0)
+        start_messages();
+    return count > 0;
+}
+
+void Execution::Runner::complete_message(const Completion& completion) {
+    const int index = table_.step_of(completion.message);
+    const Step& step = step_at(index);
+    if (options_.trace) {
+        note(index, step.verb == Verb::send ? Activity::send : Activity::receive,
+             program_.elements_of(step), started_at_[static_cast<std::size_t>(index)]);
+    }
+    if (step.verb == Verb::send) {
+        if (lends_ && loans_.may_lend(index))
+            --loans_out_;
+        else
+            walk_.finish(index);
+        return;
+    }
+    if (completion.bytes == 0) {
+        if (failed_peer_ < 0)
+            failed_peer_ = step.peer;
+    } else if (completion.bytes != table_.bytes(completion.message)) {
+        throw std::logic_error(fmt::format("rank {}, step {}: {} bytes from rank {}, expected {}",
+                                           rank_, index, completion.bytes, step.peer,
+                                           table_.bytes(completion.message)));
+    }
+    arrived_ = true;
+    if (!completion.lent.empty() && !borrowing_.borrow(index, completion.lent))
+        exchange_->copy_loan(completion.message);
+    walk_.finish(index);
+}
+
+/// One fold or copy that may be done now, if any.
+bool Execution::Runner::work() {
+    const int step = walk_.next_work();
+    if (step == Walk::none)
+        return false;
+    if (fine()) {
+        try {
+            do_work(step);
+        } catch (...) {
+            failure_ = std::current_exception();
+        }
+    }
+    if (lends_) {
+        borrowing_.fold_done(
+            step, [this](int receive) { exchange_->give_back(table_.message_of(receive)); });
+    }
+    walk_.finish(step);
+    arrived_ = true;
+    return true;
+}
+
+void Execution::Runner::do_work(int index) {
+    const Step& step = step_at(index);
+    const Seconds begin = options_.trace ? now() : 0;
+    if (step.verb == Verb::fold)
+        folding_.complete(index);
+    else
+        copy(std::array{places_.blocks(step.to)},
+             std::array{places_.blocks(program_.regions_of(step)[0])});
+    if (!options_.trace)
+        return;
+    note(index, step.verb == Verb::fold ? Activity::fold : Activity::copy, step.to.elements(),
+         begin);
+}
+
+bool Execution::Runner::combine_some() {
+    if (!fine())
+        return false;
+    const Seconds begin = options_.trace ? now() : 0;
+    try {
+        const int step = folding_.combine_some(walk_);
+        if (step == Walk::none)
+            return false;
+        if (options_.trace)
+            note(step, Activity::fold, step_at(step).to.elements(), begin);
+    } catch (...) {
+        failure_ = std::current_exception();
+    }
+    return true;
+}
+
+void Execution::Runner::end() {
+    exchange_->end();
+    if (options_.trace)
+        trace_.duration = now();
+    if (failure_)
+        std::rethrow_exception(failure_);
+    if (failed_peer_ >= 0) {
+        throw PeerFailed(failed_peer_, fmt::format("rank {} stopped: rank {}, whose part it needs, "
+                                                   "failed or needed one that did",
+                                                   rank_, failed_peer_));
+    }
+}
+
+void Execution::Runner::note(int index, Activity activity, Elements elements, Seconds begin) {
+    Event event{rank_, index, activity, 0, -1, elements, begin, now()};
+    if (index != Walk::none) {
+        event.round = step_at(index).round;
+        event.peer = step_at(index).peer;
+    }
+    trace_.events.push_back(event);
+}
+
+} // namespace sextant

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/borrowing.hpp"
+#include "sextant/comm/execute.hpp"
+#include "sextant/comm/folding.hpp"
+#include "sextant/comm/message_table.hpp"
+#include "sextant/comm/places.hpp"
+#include "sextant/core/memory.hpp"
+#include "sextant/schedule/dependences.hpp"
+#include "sextant/schedule/loans.hpp"
+#include "sextant/schedule/walk.hpp"
+
+#include <array>
+#include <chrono>
+#include <exception>
+
+namespace sextant {
+
+/// A program being run on one rank; never moves, since its parts refer to each other.
+class Execution::Runner {
+  public:
+    Runner(Communicator communicator, Program program, Operator op, ExecuteOptions options);
+
+    void bind(int buffer, std::byte* memory, std::size_t bytes);
+    void run();
+
+    const Program& program() const { return program_; }
+    const Trace& trace() const { return trace_; }
+    std::span<const std::byte> result() const;
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    void allocate_scratch();
+    void place_messages();
+    void begin();
+    void walk_to_the_end();
+    bool finished() const { return walk_.done() && loans_out_ == 0; }
+
+    bool pump();
+    void start_messages();
+    void start_message(int step);
+    void complete_message(const Completion& completion);
+    bool work();
+    void do_work(int step);
+    bool combine_some();
+    bool fine() const { return !failure_ && failed_peer_ < 0; }
+    void end();
+
+    const Step& step_at(int step) const { return program_.steps[static_cast<std::size_t>(step)]; }
+    Seconds now() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+    void note(int step, Activity activity, Elements elements, Seconds begin);
+
+    const Program program_;
+    const Operator operator_;
+    const ExecuteOptions options_;
+    const Dependences dependences_;
+    const Loans loans_;
+    Walk walk_;
+    Places places_;
+    Borrowing borrowing_;
+    Folding folding_;
+    const MessageTable table_;
+    const Communicator communicator_;
+    const int rank_;
+    Memory scratch_;
+    std::unique_ptr<Exchange> exchange_;
+    bool lends_ = false;
+    bool moved_ = true; // a buffer was bound since messages were placed
+
+    // Of the run at hand.
+    bool arrived_ = false;       // an operand, since combining found nothing
+    int loans_out_ = 0;          // lent sends not yet given back
+    std::exception_ptr failure_; // of this rank
+    int failed_peer_ = -1;       // who told us that it failed
+    std::array<Completion, 64> completions_;
+
+    Clock::time_point start_;
+    std::vector<Seconds> started_at_;
+    Trace trace_;
+};
+
+} // namespace sextant

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/blocks.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace sextant {
+
+class ThreadExchange;
+
+/// What ranks put into each other's inboxes.
+struct Note {
+    enum class Kind : std::uint8_t {
+        offer,    ///< "my message lies here"
+        returned, ///< "your message has been read"
+    };
+    Kind kind = Kind::offer;
+    bool lends = false;
+    int source = 0;
+    int tag = 0;
+    Bytes bytes = 0;
+    const std::vector<Blocks>* blocks = nullptr; ///< in the sender's exchange
+    ThreadExchange* sender = nullptr;
+    int message = 0; ///< the sender's
+};
+
+/// Notes for one rank. Several ranks post, one takes.
+class Inbox {
+  public:
+    void post(const Note& note);
+    /// Swaps what has been posted with `to`, which is empty.
+    void take(std::vector<Note>& to);
+    /// Ends a sleep, with or without a note.
+    void wake();
+    /// Sleeps until something has been posted since the last take.
+    void sleep();
+
+  private:
+    std::mutex mutex_;
+    std::vector<Note> notes_;
+    std::atomic<std::uint32_t> posted_{0};
+    std::uint32_t taken_ = 0; // of the owner
+    std::atomic<bool> asleep_{false};
+};
+
+/// What the ranks of a group share.
+class ThreadGroup {
+  public:
+    explicit ThreadGroup(int size) : size_(size), inboxes_(static_cast<std::size_t>(size)) {}
+
+    int size() const { return size_; }
+    Inbox& inbox(int rank) { return inboxes_[static_cast<std::size_t>(rank)]; }
+    /// Whether there are fewer cores than ranks.
+    bool crowded() const {
+        return std::thread::hardware_concurrency() < static_cast<unsigned>(size_);
+    }
+
+    /// Throws PeerFailed once the group is cancelled.
+    void check() const;
+
+    /// Makes every rank throw from whatever it waits for, in this group and all made from it.
+    void cancel(int failed_rank);
+
+    /// Everyone leaves a value and then reads all; twice, so that none is overwritten early.
+    void all_gather(int rank, std::span<const std::byte> mine, std::span<std::byte> all);
+
+    void barrier();
+
+    /// Ranks between begin and end of a run: they may be reading each other's memory.
+    void enter_run();
+    void leave_run() { running_.fetch_sub(1); }
+    void wait_until_none_runs() const;
+
+    /// The group of everyone who asks with the same key, made by the first.
+    std::shared_ptr<ThreadGroup> child(int sequence, int color, int size);
+
+  private:
+    /// Each rank does its part under the lock, then waits until all have.
+    template <class Part>
+    void meet(Part&& part);
+
+    const int size_;
+    std::vector<Inbox> inboxes_;
+    std::atomic<bool> cancelled_{false};
+    std::atomic<int> failed_rank_{-1};
+    std::atomic<int> running_{0};
+
+    std::mutex mutex_;
+    std::condition_variable arrived_changed_;
+    int arrived_ = 0;
+    std::uint64_t meetings_ = 0;
+    std::vector<std::byte> gathered_;
+    std::vector<std::weak_ptr<ThreadGroup>> children_;
+    std::map<std::pair<int, int>, std::shared_ptr<ThreadGroup>> splits_; // while being joined
+    std::map<std::pair<int, int>, int> joined_;
+};
+
+} // namespace sextant
