@@ -61,8 +61,8 @@ bool speaks() {
     return true;
 }
 
-/// One process tells. The others end a little later: at the first that fails a launcher may end
-/// all, and with them the one that tells.
+/// One process tells. The others end a little later: a launcher may end all at the first that
+/// fails, with them the one that tells, and without MPI they cannot wait for each other.
 int say(const std::string& what, int code) {
     if (speaks())
         std::fputs(fmt::format("sextant: {}\n", what).c_str(), stderr);
@@ -75,7 +75,8 @@ int run(const Operation& operation, const Given& given) {
     try {
         return operation.run(sextant::operation::Values(operation.parameters, given));
     } catch (const sextant::AgreedFailure& error) {
-        return say(error.what(), error.invalid_task() ? usage_error : failure);
+        const int code = error.invalid_task() ? usage_error : failure;
+        return error.told() ? code : say(error.what(), code);
     } catch (const sextant::InvalidTask& error) {
         return say(error.what(), usage_error);
     } catch (const std::bad_alloc&) {

@@ -18,8 +18,13 @@ class AgreedFailure : public Error {
     /// Whether what failed was the request itself (InvalidTask).
     bool invalid_task() const { return invalid_task_; }
 
+    /// Whether the user has been told already (launch.hpp).
+    bool told() const { return told_; }
+    void set_told() { told_ = true; }
+
   private:
     bool invalid_task_;
+    bool told_ = false;
 };
 
 /// Does a part of a collective operation on every rank and makes sure that all know how it ended.

@@ -107,16 +107,25 @@ class Session {
     ~Session() { MPI_Finalize(); }
 };
 
+void tell(const std::string& line) {
+    std::fputs(fmt::format("sextant: {}\n", line).c_str(), stderr);
+}
+
 void launch_mpi(const LaunchedBy& by, const std::function<void(Communicator)>& body) {
     const Session session(by);
     const Communicator world = from_mpi(MPI_COMM_WORLD);
     try {
         body(world);
-    } catch (const AgreedFailure&) {
-        throw; // every rank is here
+    } catch (AgreedFailure& error) {
+        // Every rank is here. A launcher may end all processes at the first that fails, so none
+        // goes on before one has told.
+        if (world.rank() == 0)
+            tell(error.what());
+        world.barrier();
+        error.set_told();
+        throw;
     } catch (const std::exception& error) {
-        std::fputs(fmt::format("sextant: rank {}: {}\n", world.rank(), error.what()).c_str(),
-                   stderr);
+        tell(fmt::format("rank {}: {}", world.rank(), error.what()));
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
 }

@@ -29,10 +29,11 @@ std::string launcher_mismatch(const LaunchedBy& by);
 /// Runs `body` on every rank: under an MPI launcher on its processes, otherwise on `ranks` threads
 /// of this one, without touching MPI.
 ///
-/// Under a launcher, an AgreedFailure is thrown again on every rank when MPI has been shut down;
-/// any other error is printed with its rank and ends all processes at once (exit code 1), since
-/// others may wait for this one. For programs: a library's caller keeps MPI in his own hands
-/// (mpi.hpp). Throws    InvalidTask at a launcher mismatch; what `body` throws.
+/// Under a launcher, rank 0 prints an AgreedFailure, and it is thrown again on every rank when MPI
+/// has been shut down; any other error is printed with its rank and ends all processes at once
+/// (exit code 1), since others may wait for this one. For programs: a library's caller keeps MPI in
+/// his own hands (mpi.hpp).
+/// Throws    InvalidTask at a launcher mismatch; what `body` throws.
 void launch(int ranks, const std::function<void(Communicator)>& body);
 
 } // namespace sextant
