@@ -12,7 +12,7 @@ find_package(Imath REQUIRED)
 pkg_check_modules(spng REQUIRED IMPORTED_TARGET spng)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 if(SEXTANT_MPI)
-    find_package(MPI REQUIRED COMPONENTS C)
+    include(SextantMpi)
 endif()
 
 # Which layer uses which library; private, so that none leaks into a user's build.

@@ -22,4 +22,5 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/sextant-config-version.c
     COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/sextant-config.cmake"
               "${PROJECT_BINARY_DIR}/sextant-config-version.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/SextantMpi.cmake"
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sextant)

@@ -78,8 +78,15 @@ fi
 if [ -n "${MPIRUN:-}" ]; then
     case $($MPIRUN --version 2>&1) in
     *"Open MPI"* | *OpenRTE*)
-        refuses 2 "MPICH's mpirun.*built with Open MPI" env PMI_FD=3 PMI_SIZE=2 PMI_RANK=0 $composite "$SAMPLE" -o $out ;;
+        refuses 2 "MPICH's mpirun.*built with Open MPI" env PMI_FD=3 PMI_SIZE=2 PMI_RANK=0 $composite "$SAMPLE" -o $out
+        other=mpirun.mpich says="MPICH's mpirun.*built with Open MPI" ;;
+    *)
+        refuses 2 "Open MPI's mpirun.*built with MPICH" env OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 $composite "$SAMPLE" -o $out
+        other=mpirun.openmpi says="Open MPI's mpirun.*built with MPICH" ;;
     esac
+    if command -v $other >/dev/null; then
+        refuses 2 "$says" $other -n 2 $composite "$SAMPLE" -o $out
+    fi
     refuses 2 "2 tasks with no MPI to join them" env SLURM_STEP_ID=0 SLURM_PROCID=0 SLURM_NTASKS=2 $composite "$SAMPLE" -o $out
     # Under the launcher too: one line from us, all end, nothing hangs.
     refuses 1 "cut.exr" $MPIRUN -n 3 $composite "$folder/good.exr" "$folder/good.exr" "$folder/cut.exr" -o $out
