@@ -27,6 +27,26 @@ Folding::Folding(const Program& program, const Operator& op, const Places& place
     }
     items_.reserve(most_operands);
     sources_.reserve(most_operands);
+    make_accumulators();
+}
+
+/// Enough for the fold with most operands, as large as the largest: none is made during a run. Two
+/// operands need none.
+void Folding::make_accumulators() {
+    std::size_t count = 0;
+    Elements elements = 0;
+    for (const Fold& fold : folds_) {
+        const Step& step = program_.steps[static_cast<std::size_t>(fold.step)];
+        if (step.count < 3)
+            continue;
+        const std::size_t runs = association_ == Association::in_order ? 1 : step.count / 2;
+        count = std::max(count, runs + 1); // a run that grows moves to another
+        elements = std::max(elements, step.to.elements());
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        accumulators_.push_back({Memory(elements * places_.element_size()), false});
+        accumulators_.back().memory.touch();
+    }
 }
 
 void Folding::reset() {
@@ -102,7 +122,10 @@ int Folding::combine_some(const Walk& walk) {
         const Group group = find_group(fold, walk);
         if (group.items < 2)
             continue;
-        combine(fold, group, walk.may_commit(fold.step) && destination_free(fold, group));
+        const bool commits = walk.may_commit(fold.step) && destination_free(fold, group);
+        if (!commits && !accumulator_free())
+            continue;
+        combine(fold, group, commits);
         return fold.step;
     }
     return Walk::none;
@@ -150,7 +173,7 @@ void Folding::combine(Fold& fold, Group group, bool into_destination) {
     list_items(fold, group);
     std::byte* accumulator = nullptr;
     if (!into_destination)
-        accumulator = take_accumulator(step.to.elements());
+        accumulator = take_accumulator();
     pass(step, accumulator);
     std::erase_if(fold.runs, [&](const Run& run) {
         const bool merged = run.first >= group.first && run.last <= group.last;
@@ -186,16 +209,16 @@ void Folding::pass(const Step& step, std::byte* accumulator) {
     }
 }
 
-std::byte* Folding::take_accumulator(Elements elements) {
-    const Bytes size = elements * places_.element_size();
-    for (Accumulator& accumulator : accumulators_) {
-        if (accumulator.taken || accumulator.memory.size() < size)
-            continue;
-        accumulator.taken = true;
-        return accumulator.memory.data();
-    }
-    accumulators_.push_back({Memory(size), true});
-    return accumulators_.back().memory.data();
+bool Folding::accumulator_free() const {
+    return std::any_of(accumulators_.begin(), accumulators_.end(),
+                       [](const Accumulator& accumulator) { return !accumulator.taken; });
+}
+
+std::byte* Folding::take_accumulator() {
+    const auto free = std::find_if(accumulators_.begin(), accumulators_.end(),
+                                   [](const Accumulator& each) { return !each.taken; });
+    free->taken = true;
+    return free->memory.data();
 }
 
 void Folding::release(const std::byte* data) {

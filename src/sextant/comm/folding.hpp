@@ -51,7 +51,9 @@ class Folding {
     void combine(Fold& fold, Group group, bool into_destination);
     void list_items(const Fold& fold, Group group);
     void pass(const Step& step, std::byte* accumulator);
-    std::byte* take_accumulator(Elements elements);
+    void make_accumulators();
+    std::byte* take_accumulator();
+    bool accumulator_free() const;
     void release(const std::byte* accumulator);
 
     /// An operand of the pass at hand: contiguous from `data`, or where `region` lies.

@@ -23,16 +23,20 @@ ThreadExchange::ThreadExchange(ThreadTransport& transport, std::vector<Message> 
             by_sender_[{message.peer, message.tag}] = static_cast<int>(m);
     }
     finished_.reserve(messages_.size());
-    notes_.reserve(2 * messages_.size());
+    transport_.make_room(most_notes());
+}
+
+ThreadExchange::~ThreadExchange() {
+    transport_.need_less_room(most_notes());
 }
 
 void ThreadExchange::begin() {
     group_.enter_run();
     std::fill(receives_.begin(), receives_.end(), Receive{});
     finished_.clear();
-    std::vector<Note> early = std::move(transport_.early);
-    transport_.early.clear();
-    for (const Note& note : early)
+    transport_.taken.clear();
+    std::swap(transport_.taken, transport_.early);
+    for (const Note& note : transport_.taken)
         take(note);
 }
 
@@ -53,9 +57,9 @@ void ThreadExchange::start(int m) {
 
 int ThreadExchange::poll(std::span<Completion> completions) {
     group_.check();
-    notes_.clear();
-    group_.inbox(transport_.rank()).take(notes_);
-    for (const Note& note : notes_)
+    transport_.taken.clear();
+    group_.inbox(transport_.rank()).take(transport_.taken);
+    for (const Note& note : transport_.taken)
         take(note);
     const std::size_t count = std::min(completions.size(), finished_.size());
     std::copy_n(finished_.begin(), count, completions.begin());

@@ -14,6 +14,7 @@ namespace sextant {
 class ThreadExchange : public Exchange {
   public:
     ThreadExchange(ThreadTransport& transport, std::vector<Message> messages);
+    ~ThreadExchange() override;
 
     bool lends() const override { return true; }
     void place(int message, const std::vector<Blocks>& blocks) override {
@@ -38,6 +39,8 @@ class ThreadExchange : public Exchange {
 
     Message& at(int message) { return messages_[static_cast<std::size_t>(message)]; }
 
+    /// Waiting at once: a peer may be one run ahead.
+    std::size_t most_notes() const { return 2 * messages_.size(); }
     void offer(int m, Bytes bytes);
     void take(const Note& note);
     void match(int m);
@@ -48,7 +51,6 @@ class ThreadExchange : public Exchange {
     std::vector<Receive> receives_;                // by message
     std::map<std::pair<int, int>, int> by_sender_; // (peer, tag) of each receive
     std::vector<Completion> finished_;
-    std::vector<Note> notes_;
     const bool crowded_;
 };
 

@@ -26,6 +26,11 @@ void Inbox::take(std::vector<Note>& to) {
     std::swap(to, notes_);
 }
 
+void Inbox::reserve(std::size_t notes) {
+    const std::lock_guard lock(mutex_);
+    notes_.reserve(notes);
+}
+
 void Inbox::wake() {
     posted_.fetch_add(1, std::memory_order_seq_cst);
     if (asleep_.load(std::memory_order_seq_cst))

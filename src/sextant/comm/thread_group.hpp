@@ -40,6 +40,8 @@ class Inbox {
     void post(const Note& note);
     /// Swaps what has been posted with `to`, which is empty.
     void take(std::vector<Note>& to);
+    /// Makes room for so many notes at once, so that posting them allocates nothing.
+    void reserve(std::size_t notes);
     /// Ends a sleep, with or without a note.
     void wake();
     /// Sleeps until something has been posted since the last take.

@@ -11,6 +11,13 @@ std::unique_ptr<Exchange> ThreadTransport::open(std::vector<Message> messages) {
     return std::make_unique<ThreadExchange>(*this, std::move(messages));
 }
 
+void ThreadTransport::make_room(std::size_t notes) {
+    room_ += notes;
+    group_->inbox(rank_).reserve(room_);
+    early.reserve(room_);
+    taken.reserve(room_);
+}
+
 std::shared_ptr<Transport> ThreadTransport::split(int color, int key) {
     struct Wish {
         int color, key, rank;

@@ -23,13 +23,19 @@ class ThreadTransport : public Transport {
     std::shared_ptr<Transport> split(int color, int key) override;
 
     ThreadGroup& group() { return *group_; }
-    /// Offers for a run that has not begun.
-    std::vector<Note> early;
+    /// An exchange says how many notes it may have waiting, so that runs allocate nothing, and
+    /// takes that back when it goes.
+    void make_room(std::size_t notes);
+    void need_less_room(std::size_t notes) { room_ -= notes; }
+
+    std::vector<Note> early; ///< offers for a run that has not begun
+    std::vector<Note> taken; ///< from the inbox; swapped with it, so that all keep their room
 
   private:
     std::shared_ptr<ThreadGroup> group_;
     const int rank_;
     int splits_ = 0;
+    std::size_t room_ = 0; // for notes
 };
 
 } // namespace sextant

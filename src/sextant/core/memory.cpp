@@ -52,6 +52,13 @@ Memory::Memory(Bytes size) : size_(size) {
     }
 }
 
+void Memory::touch() {
+    constexpr Bytes smallest_page = 4096;
+    volatile std::byte* const bytes = data_;
+    for (Bytes at = 0; at < size_; at += smallest_page)
+        bytes[at] = bytes[at];
+}
+
 Memory::Memory(Memory&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)),
       size_(std::exchange(other.size_, 0)),

@@ -19,6 +19,9 @@ class Memory {
     Memory& operator=(Memory&& other) noexcept;
     ~Memory();
 
+    /// Has every page made now rather than when it is first written.
+    void touch();
+
     std::byte* data() { return data_; }
     const std::byte* data() const { return data_; }
     Bytes size() const { return size_; }

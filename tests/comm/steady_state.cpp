@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a frame costs in memory once the first two have been: nothing.
+#include "sextant/comm/threads.hpp"
+
+#include "tests/support/blending.hpp"
+#include "tests/support/counting_new.hpp"
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace sextant::test {
+namespace {
+
+/// What all ranks together allocate and first touch in `frames` frames after `warm_up`.
+MemoryEvents events_of_frames(int ranks, const compositing::Algorithm& algorithm, Elements elements,
+                              Association association, int warm_up, int frames) {
+    MemoryEvents before, after;
+    run_threads(ranks, [&](Communicator communicator) {
+        const compositing::Task task = compositing::one_image_each(ranks, elements, 0);
+        const int rank = communicator.rank();
+        const auto image = layers(rank, 1, elements);
+        Execution execution(
+            communicator,
+            compositing::program(algorithm, task, algorithm.tunings(ranks).front(), rank),
+            kernel::find("over"), {association, false});
+        execution.bind(0, std::as_bytes(std::span(image)));
+        for (int frame = 0; frame < warm_up; ++frame)
+            execution.run();
+        communicator.barrier();
+        if (rank == 0)
+            before = memory_events();
+        communicator.barrier();
+        for (int frame = 0; frame < frames; ++frame)
+            execution.run();
+        communicator.barrier();
+        if (rank == 0)
+            after = memory_events();
+        communicator.barrier();
+    });
+    return after - before;
+}
+
+TEST(SteadyState, NothingIsAllocatedOrFirstTouchedAfterTheSecondFrame) {
+    for (const Association association : {Association::in_order, Association::by_arrival}) {
+        for (const auto& algorithm : compositing::catalogue()) {
+            for (const int ranks : {1, 2, 4, 7}) {
+                if (algorithm.tunings(ranks).empty())
+                    continue;
+                const MemoryEvents events =
+                    events_of_frames(ranks, algorithm, 509 * 503, association, 2, 20);
+                EXPECT_EQ(events.allocations, 0)
+                    << fmt::format("{} p={} {}", algorithm.name, ranks, name(association));
+                EXPECT_EQ(events.page_faults, 0)
+                    << fmt::format("{} p={} {}", algorithm.name, ranks, name(association));
+            }
+        }
+    }
+}
+
+} // namespace
+} // namespace sextant::test

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include <sys/resource.h>
+
+// Counts what a program allocates and how often it touches a page for the first time. Replaces
+// operator new, so exactly one source of a program includes it. MPI is C and is not counted.
+namespace sextant::test {
+
+inline std::atomic<long> allocations{0};
+
+struct MemoryEvents {
+    long allocations = 0, page_faults = 0;
+};
+
+/// Of all threads, since the program began.
+inline MemoryEvents memory_events() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return {allocations.load(), usage.ru_minflt};
+}
+
+inline MemoryEvents operator-(const MemoryEvents& a, const MemoryEvents& b) {
+    return {a.allocations - b.allocations, a.page_faults - b.page_faults};
+}
+
+} // namespace sextant::test
+
+void* operator new(std::size_t size) {
+    ++sextant::test::allocations;
+    if (void* memory = std::malloc(size > 0 ? size : 1))
+        return memory;
+    throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
