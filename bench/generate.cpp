@@ -6,10 +6,10 @@
 // Why the measurement is right: whole programs are made, as a rank does before a run, for ranks
 // spread over the group; time is divided by the steps that came out; medians over repetitions.
 #include "sextant/compositing/catalogue.hpp"
+#include "sextant/core/statistics.hpp"
 
 #include <chrono>
 
-#include "bench/statistics.hpp"
 #include <fmt/format.h>
 
 namespace {
@@ -30,9 +30,9 @@ void measure(const char* name, const compositing::Tuning& tuning, int ranks) {
         steps = program.steps.size();
         times.push_back(took.count() / static_cast<double>(std::max<std::size_t>(1, steps)));
     }
-    const bench::Interval interval = bench::interval_of_median(times);
+    const Interval interval = interval_of_median(times);
     fmt::print("{:<14} {:<18} {:>6} {:>7} {:>9.1f} [{:.1f}, {:.1f}]\n", name, to_text(tuning),
-               ranks, steps, bench::median(times) * 1e9, interval.low * 1e9, interval.high * 1e9);
+               ranks, steps, median(times) * 1e9, interval.low * 1e9, interval.high * 1e9);
 }
 
 } // namespace

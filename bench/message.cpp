@@ -14,13 +14,14 @@
 #include "sextant/comm/mpi.hpp"
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/image.hpp"
+#include "sextant/core/statistics.hpp"
 #include "sextant/kernel/catalogue.hpp"
 
 #include <chrono>
 #include <fstream>
+#include <random>
 #include <vector>
 
-#include "bench/statistics.hpp"
 #include <fmt/format.h>
 #include <mpi.h>
 #include <nlohmann/json.hpp>
@@ -112,13 +113,13 @@ void run_case(MPI_Comm comm, int pixels, int repeats, int blocks) {
     }
     if (rank != 0)
         return;
-    const bench::Interval ratio = bench::interval_of_median(ratios);
-    const bench::Interval difference = bench::interval_of_median(differences);
+    const Interval ratio = interval_of_median(ratios);
+    const Interval difference = interval_of_median(differences);
     fmt::print(
         "{:>9} {:>11} {:>10.3f} {:>10.3f} {:>8.3f} [{:.3f}, {:.3f}] {:>9.0f} [{:.0f}, {:.0f}]\n",
-        pixels, pixels * static_cast<int>(sizeof(RgbaF32)), bench::median(hand_times) * 1e6,
-        bench::median(our_times) * 1e6, bench::median(ratios), ratio.low, ratio.high,
-        bench::median(differences) * 1e9, difference.low * 1e9, difference.high * 1e9);
+        pixels, pixels * static_cast<int>(sizeof(RgbaF32)), median(hand_times) * 1e6,
+        median(our_times) * 1e6, median(ratios), ratio.low, ratio.high, median(differences) * 1e9,
+        difference.low * 1e9, difference.high * 1e9);
     std::fflush(stdout);
 }
 

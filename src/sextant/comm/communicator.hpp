@@ -45,6 +45,8 @@ class Communicator {
         return Communicator(transport_->split(color, key));
     }
     bool valid() const { return transport_ != nullptr; }
+    /// For those who know what it runs on (mpi.hpp).
+    const Transport& transport() const { return *transport_; }
 
   private:
     std::shared_ptr<Transport> transport_;

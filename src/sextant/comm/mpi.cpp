@@ -146,5 +146,10 @@ Communicator from_mpi(MPI_Comm communicator) {
     return Communicator(*static_cast<std::shared_ptr<MpiTransport>*>(attribute));
 }
 
+MPI_Comm to_mpi(const Communicator& communicator) {
+    const auto* transport = dynamic_cast<const MpiTransport*>(&communicator.transport());
+    return transport ? transport->comm() : MPI_COMM_NULL;
+}
+
 } // namespace sextant
 #endif

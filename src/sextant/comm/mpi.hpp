@@ -15,4 +15,8 @@ namespace sextant {
 /// Throws    CommunicationFailed.
 Communicator from_mpi(MPI_Comm communicator);
 
+/// Our duplicate behind a communicator, to call MPI on; MPI_COMM_NULL where it runs on threads. Its
+/// errors are returned, not fatal. Messages on it must not be open while a program runs.
+MPI_Comm to_mpi(const Communicator& communicator);
+
 } // namespace sextant

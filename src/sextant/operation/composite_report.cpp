@@ -2,35 +2,17 @@
 #include "sextant/operation/composite_report.hpp"
 
 #include "sextant/format/png.hpp"
+#include "sextant/operation/provenance.hpp"
 #include "sextant/report/draw.hpp"
 #include "sextant/report/page.hpp"
 #include "sextant/report/timeline.hpp"
 
-#include <chrono>
-#include <ctime>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 namespace sextant::operation {
 
 namespace {
-
-std::string host() {
-    char name[256] = "";
-    gethostname(name, sizeof name - 1);
-    return name;
-}
-
-std::string date() {
-    const std::time_t now = std::time(nullptr);
-    std::tm utc{};
-    gmtime_r(&now, &utc);
-    char text[32] = "";
-    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    return text;
-}
 
 std::string images_on_ranks(const CompositeSummary& summary) {
     return fmt::format("{} images of {}x{} on {} {}", summary.inputs.size(), summary.shape.width,

@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#pragma once
+#include "sextant/core/statistics.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <random>
 #include <vector>
 
-namespace sextant::bench {
+namespace sextant {
 
-inline double median(std::vector<double> values) {
+namespace {
+
+double median_reordering(std::vector<double>& values) {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::nth_element(values.begin(), middle, values.end());
     return *middle;
 }
 
-struct Interval {
-    double low = 0, high = 0;
-};
+} // namespace
 
-/// The 95 % bootstrap interval of the median.
-inline Interval interval_of_median(const std::vector<double>& values) {
+double median(std::span<const double> values) {
+    std::vector<double> copy(values.begin(), values.end());
+    return median_reordering(copy);
+}
+
+Interval interval_of_median(std::span<const double> values) {
     constexpr int draws = 2000;
     std::mt19937 random(12345);
     std::uniform_int_distribution<std::size_t> pick(0, values.size() - 1);
@@ -27,10 +31,10 @@ inline Interval interval_of_median(const std::vector<double>& values) {
     for (int draw = 0; draw < draws; ++draw) {
         for (double& value : sample)
             value = values[pick(random)];
-        medians.push_back(median(sample));
+        medians.push_back(median_reordering(sample));
     }
     std::sort(medians.begin(), medians.end());
     return {medians[draws / 40], medians[draws - 1 - draws / 40]};
 }
 
-} // namespace sextant::bench
+} // namespace sextant
