@@ -2,7 +2,6 @@
 #include "sextant/operation/families.hpp"
 
 #include "sextant/collective/binomial_scatter.hpp"
-#include "sextant/core/error.hpp"
 #include "sextant/core/names.hpp"
 #include "sextant/halo/exchange.hpp"
 #include "sextant/planner/rule.hpp"
@@ -157,11 +156,7 @@ std::vector<std::string_view> family_names() {
 }
 
 std::vector<NamedSchedule> all_schedules(const ScheduleRequest& request) {
-    for (const Family& family : families) {
-        if (family.name == request.family)
-            return family.schedules(request);
-    }
-    throw InvalidTask(unknown_name("family", request.family, family_names()));
+    return find_by_name<Family>("family", request.family, families).schedules(request);
 }
 
 NamedSchedule make_schedule(const ScheduleRequest& request) {
