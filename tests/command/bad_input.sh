@@ -45,6 +45,7 @@ refuses 2 "ranks 0: expected 1 to" $composite "$SAMPLE" -o $out --ranks 0
 refuses 2 "association.*did you mean in-order" $composite "$SAMPLE" -o $out --association in-orde
 refuses 2 "output" $composite "$SAMPLE"
 refuses 2 "bogus" $composite "$SAMPLE" -o $out --bogus
+refuses 2 "direct-send on 2048 ranks has more than 2,000,000 messages" $SEXTANT draw --ranks 2048 -o $out
 
 # Files.
 refuses 1 "missing.exr" $composite "$folder/missing.exr" -o $out

@@ -15,3 +15,4 @@ done
 "$SEXTANT" list --json | grep -q radix-k
 "$SEXTANT" doctor || [ $? = 1 ]
 "$SEXTANT" draw compositing --algorithm radix-k --radices 4,2 --ranks 8 -o - | grep -q '<svg'
+"$SEXTANT" draw scan --ranks 16384 -o - | grep -q '16,384'

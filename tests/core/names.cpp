@@ -12,7 +12,7 @@ namespace sextant {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
+using testing::ThrowsMessage;
 
 const std::vector<std::string_view> names = {"direct-send", "radix-k", "binary-swap",
                                              "shift-based"};
@@ -49,6 +49,24 @@ TEST(UnknownName, lists_all_names_where_none_is_near) {
 
 TEST(UnknownName, takes_an_empty_catalogue) {
     EXPECT_THAT(unknown_name("algorithm", "radix-k", {}), HasSubstr("unknown algorithm 'radix-k'"));
+}
+
+struct Row {
+    std::string_view name;
+    int value;
+};
+constexpr Row rows[] = {{"over", 1}, {"nearest", 2}, {"over", 3}};
+
+TEST(FindByName, gives_the_first_row_of_that_name) {
+    EXPECT_EQ(&find_by_name<Row>("operator", "nearest", rows), &rows[1]);
+    EXPECT_EQ(&find_by_name<Row>("operator", "over", rows), &rows[0]);
+}
+
+TEST(FindByName, refuses_a_name_that_no_row_has) {
+    EXPECT_THAT([] { find_by_name<Row>("operator", "nearst", rows); },
+                ThrowsMessage<InvalidTask>("unknown operator 'nearst'; did you mean nearest?"));
+    EXPECT_THROW(find_by_name<Row>("operator", "", rows), InvalidTask);
+    EXPECT_THROW(find_by_name<Row>("operator", "over", {}), InvalidTask);
 }
 
 TEST(Errors, say_whose_fault_they_are) {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 namespace sextant::test {
 
 /// Reads markup as XML must be: every element closed in order, attributes quoted and none twice,
@@ -152,5 +154,13 @@ inline int occurrences(std::string_view text, std::string_view part) {
 /// A name that breaks out of everything that does not escape it.
 inline constexpr std::string_view hostile_name =
     "</title></style><script>alert('1')</script>\" onload=\"x\" & ]]> \x01\xff \xc0\xaf é.png";
+
+/// Markup in which that name stands, and has broken out of nothing.
+inline void expect_escaped(std::string_view text) {
+    EXPECT_EQ(markup_error(text), "");
+    EXPECT_EQ(occurrences(text, "<script"), 0);
+    EXPECT_EQ(occurrences(text, "onload=\"x\""), 0);
+    EXPECT_GT(occurrences(text, "é.png"), 0);
+}
 
 } // namespace sextant::test

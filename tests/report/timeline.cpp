@@ -13,8 +13,6 @@
 namespace sextant::report {
 namespace {
 
-using test::markup_error;
-using test::occurrences;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -41,9 +39,9 @@ Trace some_trace(int ranks, int times, Seconds unit) {
 
 TEST(Timeline, EveryEventIsABar) {
     const std::string svg = timeline(some_trace(3, 4, 1e-6), 3);
-    EXPECT_EQ(markup_error(svg), "");
-    EXPECT_EQ(occurrences(svg, "class=\"event "), 3 * 4 * 4);
-    EXPECT_EQ(occurrences(svg, "class=\"event wait\""), 3 * 4);
+    EXPECT_EQ(test::markup_error(svg), "");
+    EXPECT_EQ(test::occurrences(svg, "class=\"event "), 3 * 4 * 4);
+    EXPECT_EQ(test::occurrences(svg, "class=\"event wait\""), 3 * 4);
     EXPECT_THAT(svg,
                 HasSubstr("rank 1, step 3: send to rank 2, round 1, 512 elements\n2.00 µs from "));
     EXPECT_THAT(svg, Not(HasSubstr("Aggregated")));
@@ -61,9 +59,9 @@ TEST(Timeline, TheAxisHasAFittingUnit) {
 TEST(Timeline, NoEventsAreAPictureToo) {
     for (int ranks : {0, 1, 3}) {
         const std::string svg = timeline({}, ranks);
-        EXPECT_EQ(markup_error(svg), "");
+        EXPECT_EQ(test::markup_error(svg), "");
         EXPECT_THAT(svg, HasSubstr("No events were recorded"));
-        EXPECT_EQ(occurrences(svg, ">rank "), ranks);
+        EXPECT_EQ(test::occurrences(svg, ">rank "), ranks);
     }
 }
 
@@ -71,8 +69,8 @@ TEST(Timeline, EventsThatTakeNoTimeAreDrawn) {
     Trace trace;
     trace.events = {{0, 0, Activity::copy, 0, -1, 8, 0, 0}};
     const std::string svg = timeline(trace, 1);
-    EXPECT_EQ(markup_error(svg), "");
-    EXPECT_EQ(occurrences(svg, "class=\"event copy\""), 1);
+    EXPECT_EQ(test::markup_error(svg), "");
+    EXPECT_EQ(test::occurrences(svg, "class=\"event copy\""), 1);
     EXPECT_THAT(svg, Not(HasSubstr("nan")));
 }
 
@@ -80,8 +78,7 @@ TEST(Timeline, HostileTitlesAreEscaped) {
     TimelineOptions options;
     options.title = options.subtitle = test::hostile_name;
     const std::string svg = timeline(some_trace(2, 1, 1), 2, options);
-    EXPECT_EQ(markup_error(svg), "");
-    EXPECT_THAT(svg, Not(HasSubstr("<script")));
+    test::expect_escaped(svg);
 }
 
 TEST(Timeline, TheOrderOfEventsDoesNotMatter) {
@@ -111,16 +108,16 @@ TEST(Timeline, TooManyEventsAreAggregatedAndThePictureSaysSo) {
     TimelineOptions options;
     options.most_drawn = 100;
     const std::string svg = timeline(some_trace(4, 500, 1e-6), 4, options);
-    EXPECT_EQ(markup_error(svg), "");
-    EXPECT_LE(occurrences(svg, "class=\"event "), 100);
+    EXPECT_EQ(test::markup_error(svg), "");
+    EXPECT_LE(test::occurrences(svg, "class=\"event "), 100);
     EXPECT_THAT(svg, HasSubstr("Aggregated: 8,000 events in "));
     EXPECT_THAT(svg, HasSubstr("Left out: "));
 }
 
 TEST(Timeline, RanksThatDoNotFitAreNamed) {
     const std::string svg = timeline(some_trace(300, 1, 1e-6), 300);
-    EXPECT_EQ(markup_error(svg), "");
-    EXPECT_EQ(occurrences(svg, "class=\"event "), 256 * 4);
+    EXPECT_EQ(test::markup_error(svg), "");
+    EXPECT_EQ(test::occurrences(svg, "class=\"event "), 256 * 4);
     EXPECT_THAT(svg, HasSubstr("Left out: ranks 256 to 299."));
 }
 

@@ -3,8 +3,10 @@
 
 #include "sextant/schedule/builder.hpp"
 
+#include <initializer_list>
 #include <limits>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "tests/support/footprint.hpp"
@@ -18,6 +20,17 @@ namespace {
 using test::Random;
 using testing::ElementsAre;
 using testing::IsEmpty;
+
+struct WalkedProgram {
+    const Program program;
+    const Dependences dependences{program};
+};
+
+/// A walk, with the program it walks.
+struct WalkOf : WalkedProgram, Walk {
+    explicit WalkOf(Program walked)
+        : WalkedProgram{std::move(walked)}, Walk(program, dependences) {}
+};
 
 /// What a walk should say, from the definitions in program.hpp: all pairs are looked at each time.
 class Model {
@@ -152,14 +165,12 @@ TEST(Walk, gives_out_each_step_once_as_soon_as_the_definitions_allow_at_any_wind
     Random random(31);
     for (int trial = 0; trial < 6000; ++trial) {
         const int window = random.number(0, 4);
-        const Program program = test::RandomProgram(random).make(random.number(1, 14), 5, window);
-        const Dependences dependences(program);
-        Walk walk(program, dependences);
-        Companion companion(program, walk, random);
+        WalkOf walk(test::RandomProgram(random).make(random.number(1, 14), 5, window));
+        Companion companion(walk.program, walk, random);
         companion.walk_all();
         ASSERT_FALSE(HasFatalFailure()) << "trial " << trial << ", window " << window;
         // A window can forbid what the dependences demand; then the walk stops short.
-        ASSERT_EQ(walk.done(), companion.given_out() == program.steps.size());
+        ASSERT_EQ(walk.done(), companion.given_out() == walk.program.steps.size());
         ASSERT_TRUE(walk.done() || window > 0) << trial;
     }
 }
@@ -167,15 +178,13 @@ TEST(Walk, gives_out_each_step_once_as_soon_as_the_definitions_allow_at_any_wind
 TEST(Walk, after_reset_goes_the_same_way_again) {
     Random random(32);
     for (int trial = 0; trial < 1000; ++trial) {
-        const Program program = test::RandomProgram(random).make(10, 4, random.number(0, 3));
-        const Dependences dependences(program);
-        Walk walk(program, dependences);
+        WalkOf walk(test::RandomProgram(random).make(10, 4, random.number(0, 3)));
         for (int again = 0; again < 3; ++again) {
-            Companion companion(program, walk, random);
+            Companion companion(walk.program, walk, random);
             companion.walk_all();
             ASSERT_FALSE(HasFatalFailure()) << trial << ", walk " << again;
             walk.reset();
-            ASSERT_EQ(walk.unfinished(), static_cast<int>(program.steps.size()));
+            ASSERT_EQ(walk.unfinished(), static_cast<int>(walk.program.steps.size()));
         }
     }
 }
@@ -183,28 +192,27 @@ TEST(Walk, after_reset_goes_the_same_way_again) {
 TEST(Walk, reset_in_the_middle_forgets_what_was_given_out) {
     Random random(33);
     for (int trial = 0; trial < 1000; ++trial) {
-        const Program program = test::RandomProgram(random).make(10, 4, random.number(0, 3));
-        const Dependences dependences(program);
-        Walk walk(program, dependences);
+        WalkOf walk(test::RandomProgram(random).make(10, 4, random.number(0, 3)));
         const int first = walk.next_message();
         if (first != Walk::none && random.chance(50))
             walk.finish(first);
         walk.next_work();
         walk.reset();
-        Companion companion(program, walk, random);
+        Companion companion(walk.program, walk, random);
         companion.walk_all();
         ASSERT_FALSE(HasFatalFailure()) << trial;
     }
 }
 
-/// A message to another peer in each of `rounds` rounds, and a fold labelled with the last.
-Program rounds_of_messages(int rounds, int window) {
+/// A message to another peer in each of the rounds, and a fold labelled with the last.
+Program messages_in_rounds(std::initializer_list<int> rounds, int window) {
     ProgramBuilder builder;
     builder.window(window);
     const Region in = builder.input(2), sum = builder.scratch(2);
-    for (int round = 0; round < rounds; ++round) {
+    int peer = 0;
+    for (int round : rounds) {
         builder.round(round);
-        builder.send(round, in);
+        builder.send(peer++, in);
     }
     builder.fold(sum, {in, in});
     return builder.finish(sum);
@@ -218,9 +226,7 @@ std::vector<int> messages_now(Walk& walk) {
 }
 
 TEST(Walk, a_window_opens_a_round_when_the_round_before_it_by_the_window_has_finished) {
-    const Program program = rounds_of_messages(5, 2);
-    const Dependences dependences(program);
-    Walk walk(program, dependences);
+    WalkOf walk(messages_in_rounds({0, 1, 2, 3, 4}, 2));
     EXPECT_THAT(messages_now(walk), ElementsAre(0, 1));
     walk.finish(1); // round 0 is still open
     EXPECT_THAT(messages_now(walk), IsEmpty());
@@ -231,53 +237,32 @@ TEST(Walk, a_window_opens_a_round_when_the_round_before_it_by_the_window_has_fin
 }
 
 TEST(Walk, a_window_never_holds_a_fold) {
-    const Program program = rounds_of_messages(5, 1);
-    const Dependences dependences(program);
-    Walk walk(program, dependences);
+    WalkOf walk(messages_in_rounds({0, 1, 2, 3, 4}, 1));
     EXPECT_EQ(walk.next_work(), 5);
     EXPECT_EQ(walk.next_work(), Walk::none);
     EXPECT_THAT(messages_now(walk), ElementsAre(0));
 }
 
 TEST(Walk, rounds_without_messages_hold_nobody_up) {
-    ProgramBuilder builder;
-    builder.window(1);
-    const Region in = builder.input(2);
-    for (int round : {3, 9}) {
-        builder.round(round);
-        builder.send(1, in);
-    }
-    const Program program = builder.finish(in);
-    const Dependences dependences(program);
-    Walk walk(program, dependences);
+    WalkOf walk(messages_in_rounds({3, 9}, 1));
     EXPECT_THAT(messages_now(walk), ElementsAre(0));
     walk.finish(0);
     EXPECT_THAT(messages_now(walk), ElementsAre(1));
 }
 
 TEST(Walk, rounds_need_not_come_in_program_order) {
-    ProgramBuilder builder;
-    builder.window(1);
-    const Region in = builder.input(2);
-    for (int round : {2, 0, 1}) {
-        builder.round(round);
-        builder.send(1, in);
-    }
-    const Program program = builder.finish(in);
-    const Dependences dependences(program);
-    Walk walk(program, dependences);
+    WalkOf walk(messages_in_rounds({2, 0, 1}, 1));
     for (int expected : {1, 2, 0}) {
         EXPECT_THAT(messages_now(walk), ElementsAre(expected));
         walk.finish(expected);
     }
+    walk.finish(walk.next_work());
     EXPECT_TRUE(walk.done());
 }
 
 TEST(Walk, a_window_as_large_as_can_be_binds_nothing) {
     for (int window : {5, 1000, std::numeric_limits<int>::max()}) {
-        const Program program = rounds_of_messages(5, window);
-        const Dependences dependences(program);
-        Walk walk(program, dependences);
+        WalkOf walk(messages_in_rounds({0, 1, 2, 3, 4}, window));
         EXPECT_THAT(messages_now(walk), ElementsAre(0, 1, 2, 3, 4)) << window;
     }
 }
@@ -289,18 +274,14 @@ TEST(Walk, a_window_as_large_as_can_be_does_not_hold_what_becomes_ready_later) {
     builder.receive(1, slot);
     builder.round(1);
     builder.send(2, slot);
-    const Program program = builder.finish(slot);
-    const Dependences dependences(program);
-    Walk walk(program, dependences);
+    WalkOf walk(builder.finish(slot));
     EXPECT_THAT(messages_now(walk), ElementsAre(0));
     walk.finish(0);
     EXPECT_THAT(messages_now(walk), ElementsAre(1));
 }
 
 TEST(Walk, of_an_empty_program_is_done) {
-    const Program program;
-    const Dependences dependences(program);
-    Walk walk(program, dependences);
+    WalkOf walk(Program{});
     EXPECT_TRUE(walk.done());
     EXPECT_EQ(walk.next_message(), Walk::none);
     EXPECT_EQ(walk.next_work(), Walk::none);
@@ -313,11 +294,9 @@ TEST(Walk, of_a_fold_whose_operands_come_one_by_one_shows_each_as_it_comes) {
     builder.receive(1, a);       // 1
     builder.receive(2, b);       // 2
     builder.fold(a, {in, a, b}); // 3
-    const Program program = builder.finish(a);
-    const Dependences dependences(program);
-    Walk walk(program, dependences);
+    WalkOf walk(builder.finish(a));
     messages_now(walk);
-    const std::uint32_t first = program.steps[3].first;
+    const std::uint32_t first = walk.program.steps[3].first;
     EXPECT_TRUE(walk.readable(first));
     EXPECT_FALSE(walk.readable(first + 1) || walk.readable(first + 2));
     walk.finish(2);

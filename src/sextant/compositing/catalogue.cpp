@@ -100,13 +100,7 @@ std::span<const Algorithm> catalogue() {
 }
 
 const Algorithm& find(std::string_view wanted) {
-    std::vector<std::string_view> names;
-    for (const Algorithm& algorithm : algorithms) {
-        if (algorithm.name == wanted)
-            return algorithm;
-        names.push_back(algorithm.name);
-    }
-    throw InvalidTask(unknown_name("compositing algorithm", wanted, names));
+    return find_by_name<Algorithm>("compositing algorithm", wanted, algorithms);
 }
 
 Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {

@@ -36,13 +36,7 @@ std::span<const Operator> catalogue() {
 }
 
 const Operator& find(std::string_view wanted) {
-    std::vector<std::string_view> names;
-    for (const Operator& op : operators) {
-        if (op.name == wanted)
-            return op;
-        names.push_back(op.name);
-    }
-    throw InvalidTask(unknown_name("operator", wanted, names));
+    return find_by_name<Operator>("operator", wanted, operators);
 }
 
 } // namespace sextant::kernel

@@ -13,11 +13,17 @@ namespace sextant::operation {
 
 namespace {
 
+// Half a kilobyte and some microseconds each: more would not fit on a laptop.
+constexpr std::int64_t most_messages = 2'000'000;
+
 int run_draw(const Values& values) {
-    const ScheduleRequest request{
-        values.text("family"),      values.text("algorithm"),
-        values.integers("radices"), static_cast<int>(values.integer("ranks")),
-        values.integer("elements"), values.flag("collect") ? 0 : compositing::Task::distributed};
+    const ScheduleRequest request{values.text("family"),
+                                  values.text("algorithm"),
+                                  values.integers("radices"),
+                                  static_cast<int>(values.integer("ranks")),
+                                  values.integer("elements"),
+                                  values.flag("collect") ? 0 : compositing::Task::distributed,
+                                  most_messages};
     const NamedSchedule made = make_schedule(request);
     report::DrawOptions options;
     options.title = made.title;
@@ -41,7 +47,7 @@ Operation draw_operation() {
               family_names()},
              {"algorithm", Type::text, "NAME", "direct-send", "of that family"},
              {"radices", Type::integers, "K,K", "", "for radix-k", 0, false, false, {}, 2, 1 << 30},
-             {"ranks", Type::integer, "N", "8", "", 0, false, false, {}, 1, 1024},
+             {"ranks", Type::integer, "N", "8", "", 0, false, false, {}, 1, 16384},
              {"elements",
               Type::integer,
               "N",

@@ -6,9 +6,12 @@
 #include "sextant/core/names.hpp"
 #include "sextant/halo/exchange.hpp"
 #include "sextant/planner/rule.hpp"
+#include "sextant/report/text.hpp"
 #include "sextant/scan/kogge_stone.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -16,16 +19,35 @@ namespace sextant::operation {
 
 namespace {
 
+/// All ranks' programs. Throws InvalidTask as soon as they hold more messages than they may.
+Schedule all_programs(const ScheduleRequest& request, std::string_view title,
+                      const std::function<Program(int rank)>& program) {
+    Schedule schedule;
+    std::int64_t messages = 0;
+    for (int rank = 0; rank < request.ranks; ++rank) {
+        const std::vector<Step>& steps = schedule.emplace_back(program(rank)).steps;
+        messages += std::count_if(steps.begin(), steps.end(),
+                                  [](const Step& step) { return step.verb == Verb::send; });
+        if (messages <= request.most_messages)
+            continue;
+        throw InvalidTask(
+            fmt::format("{} on {} ranks has more than {} messages, too many to hold "
+                        "at once; take fewer ranks, or an algorithm of fewer messages",
+                        title, request.ranks, report::grouped(request.most_messages)));
+    }
+    return schedule;
+}
+
 NamedSchedule compositing_schedule(const compositing::Algorithm& algorithm,
                                    const compositing::Tuning& tuning,
                                    const ScheduleRequest& request) {
     const auto task = compositing::one_image_each(request.ranks, request.elements, request.root);
-    const planner::Plan plan{&algorithm, tuning, ""};
-    return {std::string(algorithm.name), plan.text(),
-            sextant::make_schedule(
-                request.ranks,
-                [&](int rank) { return compositing::program(algorithm, task, tuning, rank); }),
-            compositing::claim(algorithm, task, tuning)};
+    const std::string title = planner::Plan{&algorithm, tuning, ""}.text();
+    return {
+        std::string(algorithm.name), title,
+        all_programs(request, title,
+                     [&](int rank) { return compositing::program(algorithm, task, tuning, rank); }),
+        compositing::claim(algorithm, task, tuning)};
 }
 
 std::vector<NamedSchedule> compositing_schedules(const ScheduleRequest& request) {
@@ -66,7 +88,7 @@ std::string judge(const std::vector<Symbol>& result, Elements first, Elements co
 
 std::vector<NamedSchedule> scan_schedules(const ScheduleRequest& request) {
     NamedSchedule made{"kogge-stone", "kogge-stone", {}, {}};
-    made.schedule = sextant::make_schedule(request.ranks, [&](int rank) {
+    made.schedule = all_programs(request, made.title, [&](int rank) {
         return scan::kogge_stone(request.ranks, request.elements, rank);
     });
     made.claim.given = [](int rank, int, Elements e) { return Symbol{e, rank, rank + 1, 0}; };
@@ -78,7 +100,7 @@ std::vector<NamedSchedule> scan_schedules(const ScheduleRequest& request) {
 
 std::vector<NamedSchedule> collective_schedules(const ScheduleRequest& request) {
     NamedSchedule made{"binomial-scatter", "binomial-scatter", {}, {}};
-    made.schedule = sextant::make_schedule(request.ranks, [&](int rank) {
+    made.schedule = all_programs(request, made.title, [&](int rank) {
         return collective::binomial_scatter(request.ranks, request.elements, rank);
     });
     made.claim.given = [](int, int, Elements e) { return Symbol{e, 0, 1, 0}; };
@@ -110,7 +132,7 @@ std::vector<NamedSchedule> halo_schedules(const ScheduleRequest& request) {
     NamedSchedule made{
         "exchange", fmt::format("exchange, {}x{} tiles", grid.columns, grid.rows), {}, {}};
     made.schedule =
-        sextant::make_schedule(request.ranks, [&](int rank) { return halo::exchange(grid, rank); });
+        all_programs(request, made.title, [&](int rank) { return halo::exchange(grid, rank); });
     // Element e of a rank's buffer, as a pixel of the image; -1 outside the image.
     const auto pixel = [grid](int rank, Elements e, bool margin_too) -> Elements {
         const halo::Tile tile = halo::tile(grid, rank);
@@ -157,11 +179,7 @@ std::vector<std::string_view> family_names() {
 }
 
 std::vector<NamedSchedule> all_schedules(const ScheduleRequest& request) {
-    for (const Family& family : families) {
-        if (family.name == request.family)
-            return family.schedules(request);
-    }
-    throw InvalidTask(unknown_name("family", request.family, family_names()));
+    return find_by_name<Family>("family", request.family, families).schedules(request);
 }
 
 NamedSchedule make_schedule(const ScheduleRequest& request) {

@@ -5,6 +5,8 @@
 #include "sextant/schedule/program.hpp"
 #include "sextant/schedule/prove.hpp"
 
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +29,8 @@ struct ScheduleRequest {
     int ranks = 1;
     Elements elements = 0;
     int root = compositing::Task::distributed; ///< of compositing
+    /// A schedule with more is refused before the rest of it is made: all of it is held at once.
+    std::int64_t most_messages = std::numeric_limits<std::int64_t>::max();
 };
 
 /// One schedule by name. Throws InvalidTask.

@@ -2,6 +2,7 @@
 #include "sextant/report/draw.hpp"
 
 #include "sextant/report/describe.hpp"
+#include "sextant/report/lanes.hpp"
 #include "sextant/report/message_graph.hpp"
 #include "sextant/report/rounds.hpp"
 #include "sextant/report/svg.hpp"
@@ -16,13 +17,13 @@ namespace sextant::report {
 
 namespace {
 
-constexpr int most_lanes = 256, aggregated_lanes = 64, most_columns = 400;
+constexpr int aggregated_lanes = 64, most_columns = 400;
 constexpr std::size_t most_aggregated_arrows = 4'000;
-constexpr double left = 76, right = 24;
+constexpr double right = 24;
 
 MessageGraph graph_to_draw(const Schedule& schedule, const DrawOptions& options) {
     MessageGraph graph = message_graph(schedule);
-    const bool small = graph.messages <= options.most_drawn && graph.lanes <= most_lanes &&
+    const bool small = graph.messages <= options.most_drawn && graph.lanes <= Lanes::most &&
                        graph.columns <= most_columns &&
                        graph.folds + graph.copies <= options.most_drawn;
     return small ? graph : aggregated(graph, most_aggregated_arrows, aggregated_lanes);
@@ -36,27 +37,19 @@ struct Layout {
         if (!graph.aggregated())
             column = std::max(column, 16.0);
         plot = graph.columns * column;
-        lane = graph.lanes <= 8 ? 46 : graph.lanes <= 16 ? 32 : graph.lanes <= 32 ? 23 : 16;
+        lanes.count = graph.lanes;
+        lanes.height = graph.lanes <= 8 ? 46 : graph.lanes <= 16 ? 32 : graph.lanes <= 32 ? 23 : 16;
         if (graph.lanes > 64)
-            lane = 10;
-        lanes = graph.lanes * lane;
+            lanes.height = 10;
     }
-    double x(int c) const { return left + c * column; }
-    double y(int l) const { return top + (l + 0.5) * lane; }
-    double width() const { return left + std::max(plot, 540.0) + right; }
+    double x(int c) const { return Lanes::left + c * column; }
+    double width() const { return Lanes::left + std::max(plot, 540.0) + right; }
     /// 1 where there is room, less where lines crowd.
-    double room() const { return std::clamp(lane / 46, 0.4, 1.0); }
+    double room() const { return std::clamp(lanes.height / 46, 0.4, 1.0); }
 
     double column, plot; ///< widths, of one and of all
-    double lane, lanes;  ///< heights
-    double top = 0;
+    Lanes lanes;
 };
-
-KeyFigure key_figure(std::int64_t number, std::string_view thing) {
-    const std::string text = counted(number, thing);
-    const std::size_t space = text.find(' ');
-    return {text.substr(0, space), text.substr(space + 1)};
-}
 
 /// Draws one graph.
 class Drawing {
@@ -78,8 +71,7 @@ class Drawing {
         styles();
         key_figures();
         legend();
-        svg_.skip(8);
-        layout_.top = svg_.bottom();
+        layout_.lanes.place(svg_);
         levels();
         lanes();
         svg_.add(thin_ ? "<g class=\"thin\">\n" : "<g>\n");
@@ -88,15 +80,13 @@ class Drawing {
         for (const Box& box : graph_.boxes)
             draw(box);
         svg_.add("</g>\n");
-        svg_.skip(layout_.lanes + 30);
         notes();
         return svg_.finish();
     }
 
   private:
     void styles() {
-        svg_.colour(".band", "fill", {"#f4f6f8", "#1c2027"});
-        svg_.colour(".lane", "stroke", {"#d5dae0", "#363d47"});
+        Lanes::add_styles(svg_);
         svg_.style(".message", fmt::format("fill:none;stroke-linecap:round;stroke-linejoin:round;"
                                            "opacity:{:.2f}",
                                            graph_.lanes > 16 ? 0.8 : 0.95));
@@ -144,7 +134,7 @@ class Drawing {
     }
 
     void levels() {
-        const double axis = layout_.top + layout_.lanes + 15;
+        const Lanes& lanes = layout_.lanes;
         double labelled = -100;
         for (int level = 0; level < graph_.levels(); ++level) {
             const auto i = static_cast<std::size_t>(level);
@@ -152,31 +142,28 @@ class Drawing {
             const double begin = layout_.x(graph_.level_begins[i]);
             const double end = layout_.x(last ? graph_.columns : graph_.level_begins[i + 1]);
             if (level % 2 == 0 && end - begin >= 8) {
-                svg_.rectangle(begin, layout_.top, end - begin, layout_.lanes, "band");
+                svg_.rectangle(begin, lanes.top, end - begin, lanes.bottom() - lanes.top, "band");
             }
             if (begin < labelled + 30)
                 continue;
             labelled = begin;
-            svg_.text((begin + end) / 2, axis, "quiet middle", std::to_string(level));
+            lanes.add_axis_label(svg_, (begin + end) / 2, std::to_string(level));
         }
         if (graph_.columns > 0)
-            svg_.text(left - 12, axis, "quiet end", "level");
+            lanes.add_axis_name(svg_, "level");
     }
 
     void lanes() {
-        int labelled = -100;
         for (int lane = 0; lane < graph_.lanes; ++lane) {
-            const double y = layout_.y(lane);
-            svg_.line(left, y, left + std::max(layout_.plot, 40.0), y, "lane");
-            if ((lane - labelled) * layout_.lane < 13)
-                continue;
-            labelled = lane;
+            const double y = layout_.lanes.middle(lane);
+            svg_.line(Lanes::left, y, Lanes::left + std::max(layout_.plot, 40.0), y, "lane");
+        }
+        layout_.lanes.add_names(svg_, [this](int lane) {
             const int first = lane * graph_.ranks_per_lane;
             const int last = std::min(first + graph_.ranks_per_lane, graph_.ranks) - 1;
-            svg_.text(left - 12, y + 4, "end",
-                      first == last ? fmt::format("rank {}", first)
-                                    : fmt::format("{}–{}", first, last));
-        }
+            return first == last ? fmt::format("rank {}", first)
+                                 : fmt::format("{}–{}", first, last);
+        });
     }
 
     std::string title_of(const Arrow& arrow) const {
@@ -196,9 +183,9 @@ class Drawing {
     std::string path_of(const Arrow& arrow) const {
         const double x1 = layout_.x(arrow.column) + 0.10 * layout_.column;
         const double x2 = x1 + 0.80 * layout_.column;
-        const double y1 = layout_.y(arrow.from), y2 = layout_.y(arrow.to);
+        const double y1 = layout_.lanes.middle(arrow.from), y2 = layout_.lanes.middle(arrow.to);
         const double bend = (0.05 + 0.4 * layout_.room()) * (x2 - x1);
-        const double hump = arrow.from == arrow.to ? 0.55 * layout_.lane : 0;
+        const double hump = arrow.from == arrow.to ? 0.55 * layout_.lanes.height : 0;
         const double head = thin_ ? 2 : std::min(3 + 2 * layout_.room(), 0.3 * layout_.column);
         return fmt::format("M{:.1f} {:.1f}C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}"
                            "M{:.1f} {:.1f}L{:.1f} {:.1f}L{:.1f} {:.1f}",
@@ -231,9 +218,11 @@ class Drawing {
     }
 
     void draw(const Box& box) {
-        const double x = layout_.x(box.column) + layout_.column / 2, y = layout_.y(box.lane);
+        const double x = layout_.x(box.column) + layout_.column / 2;
+        const double y = layout_.lanes.middle(box.lane);
         if (box.verb == Verb::copy) {
-            const double radius = std::min({0.4 * layout_.column, 0.25 * layout_.lane, 6.0});
+            const double radius =
+                std::min({0.4 * layout_.column, 0.25 * layout_.lanes.height, 6.0});
             svg_.add(fmt::format("<circle class=\"box copy {}\" cx=\"{:.1f}\" cy=\"{:.1f}\" "
                                  "r=\"{:.1f}\">{}</circle>\n",
                                  rounds_.class_of(box.round), x, y, radius, title_of(box)));
@@ -242,10 +231,10 @@ class Drawing {
         const std::string operands = std::to_string(box.operands);
         const double label = width_of_text(operands) + 5;
         const double room = std::clamp(label, 0.8 * layout_.column, 1.25 * layout_.column);
-        const double height = std::min(0.72 * layout_.lane, 18.0);
+        const double height = std::min(0.72 * layout_.lanes.height, 18.0);
         double width = std::min(16.0 + 2.0 * std::min(box.operands, 24), room);
         if (graph_.aggregated())
-            width = std::min(width, 0.7 * layout_.lane);
+            width = std::min(width, 0.7 * layout_.lanes.height);
         svg_.add(fmt::format("<rect class=\"box fold {}\" x=\"{:.1f}\" y=\"{:.1f}\" "
                              "width=\"{:.1f}\" height=\"{:.1f}\" rx=\"{:.1f}\">{}</rect>\n",
                              rounds_.class_of(box.round), x - width / 2, y - height / 2, width,

@@ -4,7 +4,6 @@
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -38,6 +37,12 @@ std::string fitted(std::string_view text, double width, double character) {
 
 double width_of_text(std::string_view text) {
     return 6.3 * static_cast<double>(characters(text));
+}
+
+KeyFigure key_figure(std::int64_t number, std::string_view thing) {
+    const std::string text = counted(number, thing);
+    const std::size_t space = text.find(' ');
+    return {text.substr(0, space), text.substr(space + 1)};
 }
 
 Svg::Svg(std::string_view title, std::string_view subtitle, double width)

@@ -3,6 +3,7 @@
 
 #include "sextant/report/palette.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,9 @@ namespace sextant::report {
 struct KeyFigure {
     std::string value, label;
 };
+
+/// "1 message", "56 messages": the number stands out.
+KeyFigure key_figure(std::int64_t number, std::string_view thing);
 
 /// What a kind of mark means. The symbol is SVG drawn in a box `width` by 12 from (0, 0).
 struct LegendEntry {

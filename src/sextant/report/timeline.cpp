@@ -2,6 +2,7 @@
 #include "sextant/report/timeline.hpp"
 
 #include "sextant/report/bars.hpp"
+#include "sextant/report/lanes.hpp"
 #include "sextant/report/svg.hpp"
 #include "sextant/report/text.hpp"
 
@@ -15,8 +16,7 @@ namespace sextant::report {
 
 namespace {
 
-constexpr int most_lanes = 256;
-constexpr double left = 76, right = 28, plot = 1000;
+constexpr double right = 28, plot = 1000;
 
 constexpr Activity activities[] = {Activity::send, Activity::receive, Activity::fold,
                                    Activity::copy, Activity::wait};
@@ -33,23 +33,23 @@ Seconds tick_of(Seconds duration) {
 
 /// Where lanes and times lie.
 struct Layout {
-    Layout(const Bars& bars, int ranks) : lanes(std::min(ranks, most_lanes)) {
-        const double most = lanes <= 8 ? 40 : lanes <= 16 ? 30 : lanes <= 64 ? 14 : 6;
-        work = lanes <= 16 ? 12 : lanes <= 64 ? 7 : 4;
-        gap = lanes <= 16 ? 12 : lanes <= 64 ? 6 : 3;
+    Layout(const Bars& bars, int ranks) {
+        const int count = std::min(ranks, Lanes::most);
+        const double most = count <= 8 ? 40 : count <= 16 ? 30 : count <= 64 ? 14 : 6;
+        work = count <= 16 ? 12 : count <= 64 ? 7 : 4;
+        gap = count <= 16 ? 12 : count <= 64 ? 6 : 3;
         row = std::min(most / bars.rows, 8.0);
         messages = row * bars.rows;
+        lanes = {count, messages + work + gap};
         scale = bars.duration > 0 ? plot / bars.duration : 0;
     }
-    double lane() const { return messages + work + gap; }
-    double x(Seconds time) const { return left + time * scale; }
+    double x(Seconds time) const { return Lanes::left + time * scale; }
     /// Between the messages of a rank and its work.
-    double y(int rank) const { return top + rank * lane() + gap / 2 + messages; }
-    double bottom() const { return top + lanes * lane(); }
+    double y(int rank) const { return lanes.y(rank) + gap / 2 + messages; }
 
-    int lanes;
+    Lanes lanes;
     double row, messages, work, gap; ///< heights
-    double scale, top = 0;
+    double scale;
 };
 
 /// Draws one trace.
@@ -60,7 +60,7 @@ class Chart {
           events_(static_cast<std::int64_t>(trace.events.size())),
           bars_(bars(trace, ranks, static_cast<std::size_t>(std::max(options.most_drawn, 0)))),
           layout_(bars_, ranks),
-          svg_(options.title, options.subtitle, left + plot + right) {
+          svg_(options.title, options.subtitle, Lanes::left + plot + right) {
         for (const Event& event : trace.events) {
             const auto i = static_cast<std::size_t>(event.activity);
             ++count_[i];
@@ -71,11 +71,10 @@ class Chart {
     std::string finish() {
         styles();
         svg_.figures({{to_text(bars_.duration), "in all"},
-                      {grouped(ranks_), ranks_ == 1 ? "rank" : "ranks"},
-                      {grouped(events_), events_ == 1 ? "event" : "events"}});
+                      key_figure(ranks_, "rank"),
+                      key_figure(events_, "event")});
         legend();
-        svg_.skip(8);
-        layout_.top = svg_.bottom();
+        layout_.lanes.place(svg_);
         lanes();
         axis();
         for (const Bar& bar : bars_.messages) {
@@ -84,15 +83,13 @@ class Chart {
         }
         for (const Bar& bar : bars_.work)
             draw(bar, layout_.y(bar.event.rank) + 1, layout_.work);
-        svg_.skip(layout_.bottom() - layout_.top + 30);
         notes();
         return svg_.finish();
     }
 
   private:
     void styles() {
-        svg_.colour(".band", "fill", {"#f4f6f8", "#1c2027"});
-        svg_.colour(".lane", "stroke", {"#d5dae0", "#363d47"});
+        Lanes::add_styles(svg_);
         svg_.colour(".tick", "stroke", {"#e1e5ea", "#2c333c"});
         svg_.colour(".send", "fill", colour_of_hue(255));
         svg_.colour(".receive", "fill", colour_of_hue(185));
@@ -138,25 +135,22 @@ class Chart {
             std::max(0, -static_cast<int>(std::floor(std::log10(tick * scale) + 1e-9)));
         for (int i = 0; i * tick <= bars_.duration * (1 + 1e-9); ++i) {
             const double x = layout_.x(i * tick);
-            svg_.line(x, layout_.top, x, layout_.bottom(), "tick");
-            svg_.text(x, layout_.bottom() + 15, "quiet middle",
-                      fmt::format("{:.{}f}", i * tick * scale, decimals));
+            svg_.line(x, layout_.lanes.top, x, layout_.lanes.bottom(), "tick");
+            layout_.lanes.add_axis_label(svg_, x,
+                                         fmt::format("{:.{}f}", i * tick * scale, decimals));
         }
-        svg_.text(left - 12, layout_.bottom() + 15, "quiet end", fmt::format("time, {}", unit));
+        layout_.lanes.add_axis_name(svg_, fmt::format("time, {}", unit));
     }
 
     void lanes() {
-        int labelled = -100;
-        for (int rank = 0; rank < layout_.lanes; ++rank) {
-            const double y = layout_.y(rank), top = layout_.top + rank * layout_.lane();
+        const Lanes& lanes = layout_.lanes;
+        for (int rank = 0; rank < lanes.count; ++rank) {
+            const double y = layout_.y(rank);
             if (rank % 2 == 0)
-                svg_.rectangle(left, top, plot, layout_.lane(), "band");
-            svg_.line(left, y, left + plot, y, "lane");
-            if ((rank - labelled) * layout_.lane() < 13)
-                continue;
-            labelled = rank;
-            svg_.text(left - 12, top + layout_.lane() / 2 + 4, "end", fmt::format("rank {}", rank));
+                svg_.rectangle(Lanes::left, lanes.y(rank), plot, lanes.height, "band");
+            svg_.line(Lanes::left, y, Lanes::left + plot, y, "lane");
         }
+        lanes.add_names(svg_, [](int rank) { return fmt::format("rank {}", rank); });
     }
 
     static std::string title_of(const Bar& bar) {
@@ -182,7 +176,7 @@ class Chart {
     }
 
     void draw(const Bar& bar, double y, double height) {
-        if (bar.event.rank >= layout_.lanes)
+        if (bar.event.rank >= layout_.lanes.count)
             return;
         const double x = layout_.x(bar.event.begin);
         const double width = std::max(layout_.x(bar.event.end) - x, 0.5);
@@ -203,9 +197,9 @@ class Chart {
                 "of a kind.",
                 counted(events_, "event"), counted(drawn, "bar"), to_text(bars_.pause)));
         }
-        if (ranks_ <= layout_.lanes)
+        if (ranks_ <= layout_.lanes.count)
             return;
-        svg_.note(fmt::format("Left out: ranks {} to {}.", layout_.lanes, ranks_ - 1));
+        svg_.note(fmt::format("Left out: ranks {} to {}.", layout_.lanes.count, ranks_ - 1));
     }
 
     const int ranks_;
