@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <string>
 #include <thread>
@@ -54,11 +53,7 @@ void declare(CLI::App& command, const Parameter& parameter, Given& given) {
 
 /// One process of a group speaks for all.
 bool speaks() {
-    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
-        if (const char* value = std::getenv(name))
-            return std::atoi(value) == 0;
-    }
-    return true;
+    return sextant::detect_launcher().rank == 0;
 }
 
 /// One process tells. The others end a little later: a launcher may end all at the first that

@@ -4,6 +4,7 @@
 #include "sextant/comm/mpi.hpp"
 #include "sextant/core/error.hpp"
 
+#include "tests/mpi/groups.hpp"
 #include "tests/support/blending.hpp"
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -13,25 +14,6 @@ namespace {
 
 using compositing::Task;
 using compositing::Tuning;
-
-constexpr int group_sizes[] = {1, 2, 3, 4, 7};
-
-/// Calls `body` on the first `size` ranks with a communicator of their own, made by the caller's
-/// MPI.
-template <class Body>
-void on_group(int size, Body&& body) {
-    int rank = 0, all = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &all);
-    if (size > all)
-        return;
-    MPI_Comm group = MPI_COMM_NULL;
-    MPI_Comm_split(MPI_COMM_WORLD, rank < size ? 0 : MPI_UNDEFINED, rank, &group);
-    if (group == MPI_COMM_NULL)
-        return;
-    body(from_mpi(group));
-    MPI_Comm_free(&group);
-}
 
 void expect_conformance(const Communicator& communicator, const compositing::Algorithm& algorithm,
                         const Task& task, const Tuning& tuning, Association association,

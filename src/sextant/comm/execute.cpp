@@ -31,6 +31,9 @@ void Execution::bind(int buffer, std::span<std::byte> memory) {
 void Execution::run() {
     runner_->run();
 }
+void Execution::run_failed(std::exception_ptr failure) {
+    runner_->run_failed(std::move(failure));
+}
 std::span<const std::byte> Execution::result() const {
     return runner_->result();
 }

@@ -7,6 +7,7 @@
 #include "sextant/schedule/trace.hpp"
 
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -55,6 +56,11 @@ class Execution {
     ///           CommunicationFailed.
     /// Cost      after the first run nothing is allocated, unless traced.
     void run();
+
+    /// Takes part in a run only to tell those that wait for this rank that it failed, for instance
+    /// because it has nothing right to bind: they throw PeerFailed. Throws `failure` again.
+    /// Collective: in place of `run`.
+    void run_failed(std::exception_ptr failure);
 
     /// Where the result lies; only for contiguous results.
     std::span<const std::byte> result() const;

@@ -32,17 +32,19 @@ int number(const char* name) {
 
 LaunchedBy detect_launcher() {
     if (variable("OMPI_COMM_WORLD_SIZE")) {
-        return {Launcher::open_mpi, "OMPI_COMM_WORLD_SIZE", number("OMPI_COMM_WORLD_SIZE")};
+        return {Launcher::open_mpi, "OMPI_COMM_WORLD_SIZE", number("OMPI_COMM_WORLD_SIZE"),
+                number("OMPI_COMM_WORLD_RANK")};
     }
     for (const char* name : {"PMI_FD", "HYDI_CONTROL_FD"}) {
         if (variable(name))
-            return {Launcher::mpich, name, number("PMI_SIZE")};
+            return {Launcher::mpich, name, number("PMI_SIZE"), number("PMI_RANK")};
     }
     if (variable("PMIX_RANK"))
-        return {Launcher::pmix, "PMIX_RANK", 0};
+        return {Launcher::pmix, "PMIX_RANK", 0, number("PMIX_RANK")};
     const bool slurm_step = variable("SLURM_STEP_ID") && variable("SLURM_PROCID");
-    if (slurm_step && number("SLURM_NTASKS") > 1 && !variable("PMI_RANK")) {
-        return {Launcher::slurm_without_mpi, "SLURM_STEP_ID", number("SLURM_NTASKS")};
+    if (slurm_step && number("SLURM_NTASKS") > 1) {
+        return {Launcher::slurm_without_mpi, "SLURM_STEP_ID", number("SLURM_NTASKS"),
+                number("SLURM_PROCID")};
     }
     return {};
 }

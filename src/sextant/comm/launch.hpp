@@ -15,6 +15,7 @@ struct LaunchedBy {
     Launcher launcher = Launcher::none;
     std::string evidence; ///< the variable that tells, for messages
     int size = 0;         ///< processes, where the launcher says so; else 0
+    int rank = 0;         ///< of this process; 0 without a launcher
 };
 
 LaunchedBy detect_launcher();

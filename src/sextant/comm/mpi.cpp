@@ -2,27 +2,59 @@
 #ifdef SEXTANT_WITH_MPI
 #include "sextant/comm/mpi.hpp"
 
+#include "sextant/comm/cores.hpp"
 #include "sextant/comm/mpi_call.hpp"
 #include "sextant/comm/mpi_exchange.hpp"
 #include "sextant/core/error.hpp"
 
-#include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <stdexcept>
-#include <thread>
+#include <string_view>
+#include <vector>
 
 namespace sextant {
 
 namespace {
 
-/// Whether this node has fewer cores than ranks of the communicator. Collective.
+void barrier(MPI_Comm comm) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    mpi_check(MPI_Ibarrier(comm, &request), "MPI_Ibarrier");
+    mpi_finish(request, "MPI_Ibarrier");
+}
+
+void all_gather(MPI_Comm comm, std::span<const std::byte> mine, std::span<std::byte> all) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int bytes = static_cast<int>(mine.size());
+    mpi_check(
+        MPI_Iallgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, comm, &request),
+        "MPI_Iallgather");
+    mpi_finish(request, "MPI_Iallgather");
+}
+
+/// Whether the ranks of this node have fewer cores than they are. Collective.
 bool is_crowded(MPI_Comm comm) {
-    MPI_Comm node = MPI_COMM_NULL;
-    mpi_check(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node),
-              "MPI_Comm_split_type");
-    int ranks = 0;
-    MPI_Comm_size(node, &ranks);
-    MPI_Comm_free(&node);
-    return static_cast<unsigned>(ranks) > std::thread::hardware_concurrency();
+    struct Seat {
+        std::uint64_t node = 0;
+        Cores cores;
+    };
+    char name[MPI_MAX_PROCESSOR_NAME] = "";
+    int length = 0, ranks = 0;
+    MPI_Get_processor_name(name, &length);
+    MPI_Comm_size(comm, &ranks);
+    const Seat mine{std::hash<std::string_view>()({name, static_cast<std::size_t>(length)}),
+                    Cores::available()};
+    std::vector<Seat> all(static_cast<std::size_t>(ranks));
+    all_gather(comm, std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+    Cores cores;
+    int ranks_here = 0;
+    for (const Seat& seat : all) {
+        if (seat.node != mine.node)
+            continue;
+        cores.add(seat.cores);
+        ++ranks_here;
+    }
+    return ranks_here > cores.count();
 }
 
 /// Our own duplicate of a caller's communicator; lives as long as anyone uses it.
@@ -38,9 +70,7 @@ class Duplicate {
     Duplicate(const Duplicate&) = delete;
     Duplicate& operator=(const Duplicate&) = delete;
     ~Duplicate() {
-        int finalized = 0;
-        MPI_Finalized(&finalized);
-        if (!finalized)
+        if (!mpi_finalized())
             MPI_Comm_free(&comm_);
     }
     MPI_Comm get() const { return comm_; }
@@ -70,22 +100,11 @@ class MpiTransport : public Transport {
     bool shares_memory() const override { return false; }
     std::unique_ptr<Exchange> open(std::vector<Message> messages) override;
 
-    void barrier() override {
-        MPI_Request request = MPI_REQUEST_NULL;
-        mpi_check(MPI_Ibarrier(comm(), &request), "MPI_Ibarrier");
-        mpi_finish(request, "MPI_Ibarrier");
-    }
-
+    void barrier() override { sextant::barrier(comm()); }
     void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
-        if (mine.size() * static_cast<std::size_t>(size_) != all.size()) {
+        if (mine.size() * static_cast<std::size_t>(size_) != all.size())
             throw std::logic_error("all_gather: sizes differ");
-        }
-        MPI_Request request = MPI_REQUEST_NULL;
-        const int bytes = static_cast<int>(mine.size());
-        mpi_check(MPI_Iallgather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, comm(),
-                                 &request),
-                  "MPI_Iallgather");
-        mpi_finish(request, "MPI_Iallgather");
+        sextant::all_gather(comm(), mine, all);
     }
 
     std::shared_ptr<Transport> split(int color, int key) override {

@@ -8,7 +8,9 @@
 namespace sextant {
 
 /// A caller's MPI communicator as ours. The first call on a communicator duplicates it, without
-/// blocking, and keeps the duplicate with it; later calls find it again. Freed with it.
+/// blocking inside MPI, and keeps the duplicate with it; later calls find it again. The duplicate
+/// goes when the caller's communicator is freed and nothing of ours uses it any more; what is still
+/// there after MPI_Finalize may be destroyed, not used.
 ///
 /// Requires  MPI initialised; every rank of `communicator` to call (collective the first time).
 ///           MPI calls must not be made from several threads at once unless MPI was asked for that.

@@ -31,5 +31,11 @@ void mpi_finish(MPI_Request& request, const char* call) {
     }
 }
 
+bool mpi_finalized() {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    return finalized != 0;
+}
+
 } // namespace sextant
 #endif

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/comm/blocks.hpp"
+#include "sextant/comm/mpi_call.hpp"
 
 #include <span>
 #include <utility>
@@ -24,7 +25,7 @@ class Datatype {
         return *this;
     }
     ~Datatype() {
-        if (type_ != MPI_DATATYPE_NULL)
+        if (type_ != MPI_DATATYPE_NULL && !mpi_finalized())
             MPI_Type_free(&type_);
     }
     MPI_Datatype get() const { return type_; }

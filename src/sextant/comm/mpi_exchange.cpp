@@ -55,6 +55,7 @@ class MpiExchange : public Exchange {
     void end() override {}
 
     void abandon() override {
+        compact(); // what failed may have ended some
         for (std::size_t i = 0; i < requests_.size(); ++i) {
             if (messages_[static_cast<std::size_t>(message_of_[i])].message.sends) {
                 MPI_Request_free(&requests_[i]);

@@ -44,6 +44,8 @@ MpiUserOperator::MpiUserOperator(const Operator& op) {
 }
 
 MpiUserOperator::~MpiUserOperator() {
+    if (mpi_finalized())
+        return;
     MPI_Op_free(&op_);
     MPI_Type_free(&element_);
 }

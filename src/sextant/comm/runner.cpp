@@ -20,7 +20,7 @@ Execution::Runner::Runner(Communicator communicator, Program program, Operator o
       walk_(program_, dependences_),
       places_(program_, operator_.element.size),
       borrowing_(program_, loans_, places_),
-      folding_(program_, operator_, places_, options.association, [this] { pump(); }),
+      folding_(program_, operator_, places_, options.association, [this] { pump_within_fold(); }),
       table_(program_, loans_, operator_.element.size),
       communicator_(std::move(communicator)),
       rank_(communicator_.rank()) {
@@ -75,12 +75,15 @@ std::span<const std::byte> Execution::Runner::result() const {
             static_cast<std::size_t>(region.elements() * places_.element_size())};
 }
 
-void Execution::Runner::place_messages() {
+void Execution::Runner::check_bound() const {
     for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
         if (!places_.base(static_cast<int>(b)) && program_.buffers[b].size > 0) {
             throw InvalidTask(fmt::format("rank {}: input buffer {} is not bound", rank_, b));
         }
     }
+}
+
+void Execution::Runner::place_messages() {
     if (exchange_) {
         for (int m = 0; m < table_.size(); ++m)
             exchange_->place(m, table_.blocks(m, places_));
@@ -99,6 +102,7 @@ void Execution::Runner::begin() {
     arrived_ = false;
     loans_out_ = 0;
     failure_ = nullptr;
+    transport_failure_ = nullptr;
     failed_peer_ = -1;
     trace_.events.clear();
     if (options_.trace) {
@@ -109,7 +113,20 @@ void Execution::Runner::begin() {
 }
 
 void Execution::Runner::run() {
+    if (moved_)
+        check_bound();
     begin();
+    go_through();
+}
+
+void Execution::Runner::run_failed(std::exception_ptr failure) {
+    begin();
+    moved_ = true; // a buffer may be missing, which the next run must see
+    failure_ = std::move(failure);
+    go_through();
+}
+
+void Execution::Runner::go_through() {
     try {
         walk_to_the_end();
     } catch (...) {
@@ -126,6 +143,8 @@ void Execution::Runner::walk_to_the_end() {
     int idle = 0;
     Seconds idle_since = 0;
     while (true) {
+        if (transport_failure_)
+            std::rethrow_exception(transport_failure_);
         start_messages();
         if (work() || (!finished() && pump())) {
             if (idle > 0 && options_.trace)
@@ -166,6 +185,17 @@ void Execution::Runner::start_message(int index) {
     if (sends && lends_ && loans_.may_lend(index)) {
         ++loans_out_;
         walk_.finish(index);
+    }
+}
+
+/// Keeps messages moving while an operator works. What goes wrong with them is not its failure.
+void Execution::Runner::pump_within_fold() {
+    if (transport_failure_)
+        return;
+    try {
+        pump();
+    } catch (...) {
+        transport_failure_ = std::current_exception();
     }
 }
 

@@ -24,6 +24,7 @@ class Execution::Runner {
 
     void bind(int buffer, std::byte* memory, std::size_t bytes);
     void run();
+    void run_failed(std::exception_ptr failure);
 
     const Program& program() const { return program_; }
     const Trace& trace() const { return trace_; }
@@ -33,12 +34,15 @@ class Execution::Runner {
     using Clock = std::chrono::steady_clock;
 
     void allocate_scratch();
+    void check_bound() const;
     void place_messages();
     void begin();
+    void go_through();
     void walk_to_the_end();
     bool finished() const { return walk_.done() && loans_out_ == 0; }
 
     bool pump();
+    void pump_within_fold();
     void start_messages();
     void start_message(int step);
     void complete_message(const Completion& completion);
@@ -70,10 +74,11 @@ class Execution::Runner {
     bool moved_ = true; // a buffer was bound since messages were placed
 
     // Of the run at hand.
-    bool arrived_ = false;       // an operand, since combining found nothing
-    int loans_out_ = 0;          // lent sends not yet given back
-    std::exception_ptr failure_; // of this rank
-    int failed_peer_ = -1;       // who told us that it failed
+    bool arrived_ = false;                 // an operand, since combining found nothing
+    int loans_out_ = 0;                    // lent sends not yet given back
+    std::exception_ptr failure_;           // of this rank
+    int failed_peer_ = -1;                 // who told us that it failed
+    std::exception_ptr transport_failure_; // met within a fold, which it must not end
     std::array<Completion, 64> completions_;
 
     Clock::time_point start_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/comm/blocks.hpp"
+#include "sextant/comm/cores.hpp"
 
 #include <atomic>
 #include <condition_variable>
@@ -10,7 +11,6 @@
 #include <memory>
 #include <mutex>
 #include <span>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -63,9 +63,7 @@ class ThreadGroup {
     int size() const { return size_; }
     Inbox& inbox(int rank) { return inboxes_[static_cast<std::size_t>(rank)]; }
     /// Whether there are fewer cores than ranks.
-    bool crowded() const {
-        return std::thread::hardware_concurrency() < static_cast<unsigned>(size_);
-    }
+    bool crowded() const { return Cores::available().count() < size_; }
 
     /// Throws PeerFailed once the group is cancelled.
     void check() const;

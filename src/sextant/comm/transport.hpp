@@ -49,8 +49,9 @@ class Exchange {
     /// A run: each message is started once between begin and end, and completes once.
     virtual void begin() = 0;
     virtual void end() = 0;
-    /// Ends a run that cannot go on because of an error. Afterwards no other rank reads or writes
-    /// this one's memory on its account; the group is of no further use.
+    /// Ends a run that cannot go on because of an error; the group is of no further use. Afterwards
+    /// no other rank writes this one's memory on its account, and none reads it, but for messages
+    /// that MPI has under way: MPI cannot cancel a send.
     virtual void abandon() = 0;
     virtual void start(int message) = 0;
     /// Instead of a send: tells the peer that this rank failed.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/compositor.hpp"
 
+#include "sextant/comm/agree.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/background.hpp"
 #include "sextant/kernel/catalogue.hpp"
@@ -95,14 +96,18 @@ compositing::Task make_task(const std::vector<Declaration>& all, ImageShape shap
 
 Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
                        CompositeOptions options)
-    : options_(std::move(options)),
-      operator_(kernel::find(options_.blend)),
-      rank_(communicator.rank()),
-      layers_(layers) {
+    : options_(std::move(options)), rank_(communicator.rank()), layers_(layers) {
     const std::vector<Declaration> all = communicator.all_gather(
         Declaration{shape.width, shape.height, layers, options_.root, hash_of(options_)});
-    check_alike(all);
-    task_ = make_task(all, shape, options_);
+    agree(communicator, [&] {
+        check_alike(all);
+        prepare(communicator, make_task(all, shape, options_));
+    });
+}
+
+void Compositor::prepare(const Communicator& communicator, compositing::Task task) {
+    operator_ = &kernel::find(options_.blend);
+    task_ = std::move(task);
     const int positions = std::max(1, task_.positions());
     plan_ = options_.algorithm == "auto"
                 ? planner::choose_by_rule(positions, communicator.shares_memory())
@@ -113,21 +118,29 @@ Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
     piece_ = compositing::piece(*plan_.algorithm, task_, plan_.tuning, rank_);
     execution_.emplace(communicator,
                        compositing::program(*plan_.algorithm, task_, plan_.tuning, rank_),
-                       operator_, ExecuteOptions{options_.association, options_.trace});
+                       *operator_, ExecuteOptions{options_.association, options_.trace});
 }
 
 Frame Compositor::composite(std::span<const std::byte> images) {
-    const Bytes expected = task_.elements * layers_ * operator_.element.size;
-    if (static_cast<Bytes>(images.size()) != expected) {
-        throw InvalidTask(fmt::format(
-            "rank {}: a frame of {} bytes, planned for {} ({} images of {} "
-            "pixels, {})",
-            rank_, images.size(), expected, layers_, task_.elements, operator_.element.name));
+    try {
+        check_size(images);
+        if (layers_ > 0)
+            execution_->bind(0, images);
+    } catch (const InvalidTask&) {
+        execution_->run_failed(std::current_exception()); // others wait for this rank
     }
-    if (layers_ > 0)
-        execution_->bind(0, images);
     execution_->run();
     return finish(execution_->result());
+}
+
+void Compositor::check_size(std::span<const std::byte> images) const {
+    const Bytes expected = task_.elements * layers_ * operator_->element.size;
+    if (static_cast<Bytes>(images.size()) == expected)
+        return;
+    throw InvalidTask(fmt::format("rank {}: a frame of {} bytes, planned for {} ({} images of {} "
+                                  "pixels, {})",
+                                  rank_, images.size(), expected, layers_, task_.elements,
+                                  operator_->element.name));
 }
 
 /// Adds the background; where nobody brought an image, makes the empty picture.
@@ -138,14 +151,14 @@ Frame Compositor::finish(std::span<const std::byte> result) {
     Frame frame{piece_.first, piece_.count, result};
     if (!nothing && !options_.background)
         return frame;
-    const Bytes size = piece_.count * operator_.element.size;
+    const Bytes size = piece_.count * operator_->element.size;
     if (finished_.size() != size)
         finished_ = Memory(size);
     if (nothing)
-        operator_.fill_identity(finished_.data(), piece_.count);
+        operator_->fill_identity(finished_.data(), piece_.count);
     frame.bytes = finished_.bytes();
     if (options_.background) {
-        kernel::put_behind(operator_.element, nothing ? frame.bytes : result, *options_.background,
+        kernel::put_behind(operator_->element, nothing ? frame.bytes : result, *options_.background,
                            finished_.bytes());
     }
     return frame;

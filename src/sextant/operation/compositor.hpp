@@ -46,7 +46,8 @@ class Compositor {
   public:
     /// Input     the shape of an image; how many images, front to back, this rank brings (0: none).
     /// Requires  the same shape and options on all ranks; an order that places every rank with
-    ///           images. Otherwise every rank throws InvalidTask, which names rank and value.
+    ///           images. Whatever goes wrong on any rank, every rank throws AgreedFailure, which
+    ///           names rank and value.
     /// Collective.
     Compositor(Communicator communicator, ImageShape shape, int layers,
                CompositeOptions options = {});
@@ -55,7 +56,8 @@ class Compositor {
     /// Input     this rank's images, one after another: layers * shape.elements() pixels of the
     ///           operator's format. Only read; must not change until this returns.
     /// Output    the picture at the root and nothing elsewhere, or everyone's piece.
-    /// Throws    InvalidTask (another size than planned), PeerFailed, CommunicationFailed.
+    /// Throws    InvalidTask (another size than planned), and PeerFailed on the ranks that wait for
+    ///           such a one; the next frame may be right again. CommunicationFailed.
     /// Collective.
     Frame composite(std::span<const std::byte> images);
 
@@ -66,16 +68,18 @@ class Compositor {
 
     const planner::Plan& plan() const { return plan_; }
     const compositing::Task& task() const { return task_; }
-    const Operator& blend() const { return operator_; }
+    const Operator& blend() const { return *operator_; }
     const Program& program() const { return execution_->program(); }
     /// This rank's part of the last frame's trace.
     const Trace& trace() const { return execution_->trace(); }
 
   private:
+    void prepare(const Communicator& communicator, compositing::Task task);
+    void check_size(std::span<const std::byte> images) const;
     Frame finish(std::span<const std::byte> result);
 
     CompositeOptions options_;
-    const Operator& operator_;
+    const Operator* operator_ = nullptr;
     compositing::Task task_;
     planner::Plan plan_;
     compositing::Piece piece_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/doctor.hpp"
 
+#include "sextant/comm/cores.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/core/memory.hpp"
 
@@ -10,7 +11,6 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <thread>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -126,7 +126,7 @@ Finding simd() {
 }
 
 Finding cores() {
-    return {"cores", State::good, fmt::format("{}", std::thread::hardware_concurrency()), ""};
+    return {"cores", State::good, fmt::format("{}", Cores::available().count()), ""};
 }
 
 Finding volume() {

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/mpi/groups.hpp"
+#include "tests/support/compositor_cases.hpp"
+
+namespace sextant::test {
+namespace {
+
+void in_every_group(void (*body)(const Communicator&)) {
+    for (const int size : group_sizes)
+        on_group(size, body);
+}
+
+TEST(CompositorOverMpi, FramesComeOutRight) {
+    in_every_group(frames_come_out_right);
+}
+TEST(CompositorOverMpi, AFrameOfAnotherSizeEndsThatFrameOnly) {
+    in_every_group(a_frame_of_another_size_ends_that_frame_only);
+}
+TEST(CompositorOverMpi, OneRanksOddOptionReachesAll) {
+    on_group(3, one_ranks_odd_option_reaches_all);
+}
+TEST(CompositorOverMpi, SeveralTakeTurns) {
+    in_every_group(several_compositors_take_turns);
+}
+TEST(CompositorOverMpi, EmptyRanksAndABackgroundComeOutRight) {
+    in_every_group(empty_ranks_and_a_background_come_out_right);
+}
+
+TEST(CompositorOverMpi, OutlivesTheCommunicatorItWasMadeOn) {
+    MPI_Comm callers = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &callers);
+    const Communicator communicator = from_mpi(callers);
+    Compositor compositor(communicator, {30, 20}, 1);
+    MPI_Comm_free(&callers);
+    expect_picture(communicator, compositor, {30, 20});
+}
+
+} // namespace
+} // namespace sextant::test
