@@ -4,6 +4,7 @@
 #include "sextant/comm/launch.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/operation/operation.hpp"
+#include "sextant/operation/provenance.hpp"
 
 #include <chrono>
 #include <cstdio>
@@ -88,7 +89,7 @@ int run(const Operation& operation, const Given& given) {
 int main(int argc, char** argv) {
     CLI::App app("Parallel image computing: partial images of many ranks into one picture");
     app.name("sextant");
-    app.set_version_flag("--version", fmt::format("sextant {}", SEXTANT_VERSION));
+    app.set_version_flag("--version", fmt::format("sextant {}", sextant::operation::version()));
     app.require_subcommand(1);
     app.footer("sextant COMMAND --help explains a command and shows an example");
 

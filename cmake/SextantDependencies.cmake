@@ -30,4 +30,5 @@ function(sextant_use_libraries)
     target_link_libraries(sextant_format PRIVATE nlohmann_json::nlohmann_json OpenEXR::OpenEXR
                                                  PkgConfig::spng PkgConfig::zstd)
     target_link_libraries(sextant_operation PRIVATE nlohmann_json::nlohmann_json)
+    target_compile_definitions(sextant_operation PRIVATE SEXTANT_VERSION="${PROJECT_VERSION}")
 endfunction()

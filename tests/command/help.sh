@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Every help fits a screen of 80 x 24 or little more, and has an example.
 set -eu
-for command in composite list prove draw doctor; do
+for command in composite list prove draw bench doctor; do
     help=$("$SEXTANT" $command --help)
     lines=$(printf '%s\n' "$help" | wc -l)
     [ "$lines" -le 30 ] || { echo "FAILED: $command --help has $lines lines"; exit 1; }
@@ -13,6 +13,10 @@ done
 "$SEXTANT" --help | grep -q composite
 "$SEXTANT" --version | grep -Eq '^sextant [0-9]+\.[0-9]+\.[0-9]+$'
 "$SEXTANT" list --json | grep -q radix-k
+"$SEXTANT" bench --size 100 --ranks 3 --rounds 5 --json - | grep -q '"reference": "direct-send"'
+if [ -n "${MPIRUN:-}" ]; then
+    $MPIRUN -n 3 "$SEXTANT" bench --size 100 --rounds 5 --json - | grep -q '"reference": "alltoallv"'
+fi
 "$SEXTANT" doctor || [ $? = 1 ]
 "$SEXTANT" draw compositing --algorithm radix-k --radices 4,2 --ranks 8 -o - | grep -q '<svg'
 "$SEXTANT" draw scan --ranks 16384 -o - | grep -q '16,384'

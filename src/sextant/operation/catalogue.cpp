@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/bench.hpp"
 #include "sextant/operation/composite.hpp"
 #include "sextant/operation/doctor.hpp"
 #include "sextant/operation/draw.hpp"
@@ -10,8 +11,8 @@ namespace sextant::operation {
 
 std::span<const Operation> catalogue() {
     static const std::vector<Operation> operations = {composite_operation(), list_operation(),
-                                                      prove_operation(), draw_operation(),
-                                                      doctor_operation()};
+                                                      prove_operation(),     draw_operation(),
+                                                      bench_operation(),     doctor_operation()};
     return operations;
 }
 

@@ -13,6 +13,10 @@ std::string host() {
     return name;
 }
 
+std::string version() {
+    return SEXTANT_VERSION;
+}
+
 std::string date() {
     const std::time_t now = std::time(nullptr);
     std::tm utc{};

@@ -8,6 +8,9 @@ namespace sextant::operation {
 /// Where a result was made.
 std::string host();
 
+/// By which Sextant, "0.1.0".
+std::string version();
+
 /// When: now, UTC, "2025-01-31T12:00:00Z".
 std::string date();
 

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/bench_cases.hpp"
+
+#include "sextant/compositing/catalogue.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/names.hpp"
+#include "sextant/kernel/catalogue.hpp"
+
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <numbers>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::operation {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::int64_t widest = 1 << 16;
+
+/// Reads one case; every complaint names file, case and field.
+class CaseReader {
+  public:
+    CaseReader(const std::string& path, std::size_t number, const Json& json)
+        : path_(path), number_(number), json_(json) {
+        if (!json.is_object())
+            fail("is no JSON object");
+    }
+
+    CompositeCase read() {
+        CompositeCase made;
+        using Reader = std::function<void(const Json&)>;
+        const std::map<std::string, Reader> readers = {
+            {"name", [&](const Json& v) { made.name = v.get<std::string>(); }},
+            {"width", [&](const Json& v) { made.shape.width = length("width", v); }},
+            {"height", [&](const Json& v) { made.shape.height = length("height", v); }},
+            {"operator", [&](const Json& v) { made.blend = v.get<std::string>(); }},
+            {"image", [&](const Json& v) { made.image = v.get<std::string>(); }},
+            {"collect", [&](const Json& v) { made.collect = v.get<bool>(); }},
+            {"all_tunings", [&](const Json& v) { made.all_tunings = v.get<bool>(); }},
+            {"algorithms",
+             [&](const Json& v) { made.algorithms = v.get<std::vector<std::string>>(); }},
+        };
+        std::vector<std::string_view> names;
+        for (const auto& [name, reader] : readers)
+            names.push_back(name);
+        for (const auto& [key, value] : json_.items()) {
+            const auto found = readers.find(key);
+            if (found == readers.end())
+                fail(unknown_name("field", key, names));
+            try {
+                found->second(value);
+            } catch (const Json::exception&) {
+                fail(fmt::format("{} is {}", key, value.dump()));
+            }
+        }
+        check(made);
+        if (made.name.empty()) {
+            made.name = fmt::format("{} {}x{} {}", made.image, made.shape.width, made.shape.height,
+                                    made.blend);
+        }
+        return made;
+    }
+
+  private:
+    [[noreturn]] void fail(const std::string& what) const {
+        throw InvalidFile(path_, fmt::format("case {}: {}", number_, what));
+    }
+
+    std::int64_t length(const char* field, const Json& value) const {
+        const auto pixels = value.get<std::int64_t>();
+        if (pixels < 1 || pixels > widest)
+            fail(fmt::format("{} is {}, expected 1 to {} pixels", field, pixels, widest));
+        return pixels;
+    }
+
+    /// Names are known here, so that a wrong one ends before anything is timed.
+    void check(const CompositeCase& made) const {
+        try {
+            kernel::find(made.blend);
+            for (const std::string& name : made.algorithms)
+                compositing::find(name);
+        } catch (const InvalidTask& error) {
+            fail(error.what());
+        }
+        const auto patterns = image_patterns();
+        if (std::find(patterns.begin(), patterns.end(), made.image) == patterns.end())
+            fail(unknown_name("image", made.image, patterns));
+    }
+
+    const std::string& path_;
+    const std::size_t number_;
+    const Json& json_;
+};
+
+/// Whether something was drawn at a pixel.
+using Pattern = bool (*)(std::int64_t x, std::int64_t y, ImageShape shape, int rank, int ranks);
+
+bool in_ellipse(std::int64_t x, std::int64_t y, ImageShape shape, int rank, int ranks) {
+    const double side = std::cbrt(1.0 / ranks); // of what the ellipse covers, of the screen's
+    const double radius = side / std::sqrt(std::numbers::pi);
+    const auto place = [&](int prime) {
+        const double along = std::fmod(rank * std::sqrt(prime), 1.0);
+        return radius + along * std::max(0.0, 1 - 2 * radius);
+    };
+    const double dx = (static_cast<double>(x) + .5) / static_cast<double>(shape.width) - place(2);
+    const double dy = (static_cast<double>(y) + .5) / static_cast<double>(shape.height) - place(3);
+    return dx * dx + dy * dy < radius * radius;
+}
+
+struct NamedPattern {
+    std::string_view name;
+    Pattern drawn;
+};
+
+constexpr NamedPattern patterns[] = {
+    {"dense", [](std::int64_t, std::int64_t, ImageShape, int, int) { return true; }},
+    {"ellipse", in_ellipse},
+    {"checkerboard", [](std::int64_t x, std::int64_t y, ImageShape, int rank,
+                        int) { return (x / 32 + y / 32 + rank) % 2 == 0; }},
+};
+
+} // namespace
+
+std::vector<CompositeCase> read_composite_cases(const std::string& path) {
+    std::ifstream file(path);
+    if (!file)
+        throw InvalidFile(path, "cannot be read");
+    const Json content = Json::parse(file, nullptr, false);
+    if (content.is_discarded() || !content.is_object() || !content.contains("cases") ||
+        !content["cases"].is_array() || content["cases"].empty()) {
+        throw InvalidFile(path, "expected a JSON object with a list \"cases\"");
+    }
+    std::vector<CompositeCase> cases;
+    for (const Json& json : content["cases"])
+        cases.push_back(CaseReader(path, cases.size(), json).read());
+    return cases;
+}
+
+std::vector<std::string_view> image_patterns() {
+    std::vector<std::string_view> names;
+    for (const NamedPattern& pattern : patterns)
+        names.push_back(pattern.name);
+    return names;
+}
+
+void fill_image(Image& image, std::string_view name, int rank, int ranks) {
+    const auto pattern = std::find_if(std::begin(patterns), std::end(patterns),
+                                      [&](const NamedPattern& each) { return each.name == name; });
+    const bool depth = image.element() == rgba_depth_f32;
+    const std::size_t channels = depth ? 5 : 4;
+    auto* value = reinterpret_cast<float*>(image.bytes().data());
+    std::uint32_t noise = 2654435761u * static_cast<std::uint32_t>(rank + 1);
+    for (std::int64_t y = 0; y < image.shape().height; ++y) {
+        for (std::int64_t x = 0; x < image.shape().width; ++x, value += channels) {
+            noise = noise * 1664525u + 1013904223u;
+            const float shade = static_cast<float>(noise >> 8) * 0x1p-24f;
+            const bool drawn = pattern->drawn(x, y, image.shape(), rank, ranks);
+            const float alpha = drawn ? .25f + .5f * shade : 0;
+            value[0] = alpha * shade;
+            value[1] = alpha * .5f;
+            value[2] = alpha * (1 - shade);
+            value[3] = alpha;
+            if (depth)
+                value[4] = drawn ? shade : INFINITY;
+        }
+    }
+}
+
+} // namespace sextant::operation

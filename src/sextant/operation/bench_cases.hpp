@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/image.hpp"
+
+#include <string>
+#include <vector>
+
+namespace sextant::operation {
+
+/// One composite to time; docs/bench.md has its fields.
+struct CompositeCase {
+    std::string name;
+    ImageShape shape{1024, 1024};
+    std::string blend = "over";
+    std::string image = "dense";         ///< a name of image_patterns()
+    bool collect = false;                ///< the picture on rank 0, not distributed
+    bool all_tunings = false;            ///< each algorithm with every tuning, not its usual one
+    std::vector<std::string> algorithms; ///< empty: all
+};
+
+/// Reads cases from a JSON file. Throws InvalidFile, naming case, field, value and expectation.
+std::vector<CompositeCase> read_composite_cases(const std::string& path);
+
+/// What partial images may look like.
+std::vector<std::string_view> image_patterns();
+
+/// Fills a rank's image: the same on every rank that asks for it. `dense`: every pixel half
+/// transparent. `ellipse`: the same within an ellipse somewhere that covers ranks^(-2/3) of the
+/// screen, nothing elsewhere. `checkerboard`: squares of 32 pixels, offset by the rank.
+void fill_image(Image& image, std::string_view pattern, int rank, int ranks);
+
+} // namespace sextant::operation

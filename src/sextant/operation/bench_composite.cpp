@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/bench_composite.hpp"
+
+#include "sextant/comm/agree.hpp"
+#include "sextant/comm/execute.hpp"
+#include "sextant/comm/mpi_baselines.hpp"
+#include "sextant/compositing/catalogue.hpp"
+#include "sextant/core/region.hpp"
+#include "sextant/kernel/catalogue.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace sextant::operation {
+
+namespace {
+
+/// One way to composite, ready to run.
+struct Contestant {
+    CompositeResult result;
+    compositing::Piece piece; ///< what this rank has to show
+    std::function<void()> run;
+    std::function<std::span<const std::byte>()> shown;
+};
+
+/// What a schedule costs the rank that it costs most.
+void count_messages(CompositeResult& result, const compositing::Algorithm& algorithm,
+                    const compositing::Task& task, const compositing::Tuning& tuning) {
+    for (int rank = 0; rank < task.ranks; ++rank) {
+        const Program program = compositing::program(algorithm, task, tuning, rank);
+        std::int64_t messages = 0;
+        Elements pixels = 0;
+        for (const Step& step : program.steps) {
+            if (step.verb != Verb::send)
+                continue;
+            ++messages;
+            pixels += program.elements_of(step);
+        }
+        result.messages = std::max(result.messages, messages);
+        result.pixels = std::max(result.pixels, pixels);
+    }
+}
+
+/// All that run in one case on one rank.
+class Field {
+  public:
+    Field(const Communicator& communicator, const CompositeCase& what)
+        : communicator_(communicator),
+          what_(what),
+          operator_(kernel::find(what.blend)),
+          task_(compositing::one_image_each(communicator.size(), what.shape.elements(),
+                                            what.collect ? 0 : compositing::Task::distributed)),
+          image_(what.shape, operator_.element) {
+        fill_image(image_, what.image, communicator.rank(), communicator.size());
+        add_baselines();
+        add_schedules();
+    }
+
+    std::vector<Contestant>& contestants() { return contestants_; }
+
+    /// Holds each contestant's picture against the serial fold.
+    void check() {
+        const std::vector<float> expected = serial_fold();
+        for (Contestant& contestant : contestants_) {
+            contestant.run();
+            agree(communicator_, [&] { check(contestant, expected); });
+        }
+    }
+
+  private:
+    void add_baselines() {
+        const int root = what_.collect ? 0 : -1;
+        for (const Baseline& row : mpi_baselines(communicator_)) {
+            if (row.name == "mpi-reduce" && root < 0)
+                continue; // it has no other form
+            const std::shared_ptr<Reduction> reduction =
+                row.prepare(communicator_, operator_, task_.elements, root);
+            Contestant contestant;
+            contestant.result.name = row.name;
+            contestant.result.baseline = true;
+            const Region own =
+                part(block(0, 0, task_.elements), communicator_.rank(), communicator_.size());
+            contestant.piece = {own.offset, own.length};
+            if (root >= 0)
+                contestant.piece = {0, communicator_.rank() == root ? task_.elements : 0};
+            contestant.run = [this, reduction] { reduction->run(image_.bytes()); };
+            contestant.shown = [reduction] { return reduction->result(); };
+            contestants_.push_back(std::move(contestant));
+        }
+    }
+
+    void add_schedules() {
+        for (const compositing::Algorithm& algorithm : compositing::catalogue()) {
+            const auto& wanted = what_.algorithms;
+            const bool asked = wanted.empty() || std::find(wanted.begin(), wanted.end(),
+                                                           algorithm.name) != wanted.end();
+            if (!asked)
+                continue;
+            for (const compositing::Tuning& tuning : algorithm.tunings(task_.positions())) {
+                add_schedule(algorithm, tuning);
+                if (!what_.all_tunings)
+                    break;
+            }
+        }
+    }
+
+    void add_schedule(const compositing::Algorithm& algorithm, const compositing::Tuning& tuning) {
+        const int rank = communicator_.rank();
+        const auto execution = std::make_shared<Execution>(
+            communicator_, compositing::program(algorithm, task_, tuning, rank), operator_);
+        execution->bind(0, std::as_const(image_).bytes());
+        Contestant contestant;
+        contestant.result.name = algorithm.name;
+        contestant.result.tuning = compositing::to_text(tuning);
+        count_messages(contestant.result, algorithm, task_, tuning);
+        contestant.piece = compositing::piece(algorithm, task_, tuning, rank);
+        contestant.run = [execution] { execution->run(); };
+        contestant.shown = [execution] { return execution->result(); };
+        contestants_.push_back(std::move(contestant));
+    }
+
+    std::vector<float> serial_fold() const {
+        Image sum(what_.shape, operator_.element), next(what_.shape, operator_.element);
+        fill_image(sum, what_.image, 0, communicator_.size());
+        for (int rank = 1; rank < communicator_.size(); ++rank) {
+            fill_image(next, what_.image, rank, communicator_.size());
+            const std::array<const std::byte*, 2> operands = {sum.bytes().data(),
+                                                              next.bytes().data()};
+            operator_.fold(operands, sum.bytes().data(), task_.elements);
+        }
+        const auto* values = reinterpret_cast<const float*>(sum.bytes().data());
+        return {values, values + sum.bytes().size() / sizeof(float)};
+    }
+
+    void check(const Contestant& contestant, const std::vector<float>& expected) const {
+        const std::span<const std::byte> bytes = contestant.shown();
+        const auto channels = static_cast<std::size_t>(operator_.element.size) / sizeof(float);
+        const auto* shown = reinterpret_cast<const float*>(bytes.data());
+        const auto first = static_cast<std::size_t>(contestant.piece.first) * channels;
+        const auto count = static_cast<std::size_t>(contestant.piece.count) * channels;
+        const float most = static_cast<float>(communicator_.size()) * 0x1p-22f;
+        bool right = bytes.size() == count * sizeof(float);
+        for (std::size_t i = 0; right && i < count; ++i)
+            right =
+                shown[i] == expected[first + i] || std::abs(shown[i] - expected[first + i]) <= most;
+        if (!right) {
+            throw std::logic_error(
+                fmt::format("{} in case '{}': another picture than a serial fold",
+                            contestant.result.name, what_.name));
+        }
+    }
+
+    const Communicator& communicator_;
+    const CompositeCase& what_;
+    const Operator& operator_;
+    const compositing::Task task_;
+    Image image_;
+    std::vector<Contestant> contestants_;
+};
+
+} // namespace
+
+CompositeResults bench_composite(const Communicator& communicator, const CompositeCase& what,
+                                 const ContestOptions& options) {
+    Field field(communicator, what);
+    field.check();
+    std::vector<std::function<void()>> runs;
+    for (const Contestant& contestant : field.contestants())
+        runs.push_back(contestant.run);
+    const std::vector<Score> scores = contest(communicator, runs, options);
+    CompositeResults results{
+        what, communicator.size(), field.contestants().front().result.name, {}};
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+        CompositeResult result = std::move(field.contestants()[i].result);
+        result.wall = estimate(scores[i].wall);
+        result.cpu = estimate(scores[i].cpu);
+        result.ratio = estimate_ratio(scores[i].wall, scores.front().wall);
+        results.results.push_back(std::move(result));
+    }
+    return results;
+}
+
+} // namespace sextant::operation

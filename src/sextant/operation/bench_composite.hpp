@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/operation/bench_cases.hpp"
+#include "sextant/operation/contest.hpp"
+
+#include <string>
+#include <vector>
+
+namespace sextant::operation {
+
+/// How one way to composite did in a case.
+struct CompositeResult {
+    std::string name, tuning;
+    bool baseline = false;
+    std::int64_t messages = 0; ///< sent by the rank that sends most; 0 of baselines: not known
+    Elements pixels = 0;       ///< that it sends
+    Estimate wall, cpu;        ///< seconds: of the slowest rank, of all ranks
+    Estimate ratio;            ///< to the reference
+};
+
+struct CompositeResults {
+    CompositeCase what;
+    int ranks = 1;
+    std::string reference; ///< the baseline that MPI users would write, else the first
+    std::vector<CompositeResult> results;
+};
+
+/// Times every algorithm that takes so many ranks, and the baselines that the communicator has,
+/// against each other. Each one's picture is first compared with a serial fold: a wrong one throws
+/// std::logic_error. Memory: two to three images a contestant and rank. Collective.
+CompositeResults bench_composite(const Communicator& communicator, const CompositeCase& what,
+                                 const ContestOptions& options);
+
+} // namespace sextant::operation
