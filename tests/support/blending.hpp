@@ -78,18 +78,14 @@ inline float tolerance(const compositing::Algorithm& algorithm, Association asso
 /// The first of a rank's layers, in visibility order.
 inline int first_layer(const compositing::Task& task, int rank) {
     int layer = 0;
-    for (int i = 0; i < task.positions() && task.order[static_cast<std::size_t>(i)] != rank; ++i) {
+    for (int i = 0; i < task.position_of(rank); ++i)
         layer += task.layers_at(i);
-    }
     return layer;
 }
 
 inline int layers_of(const compositing::Task& task, int rank) {
-    for (int i = 0; i < task.positions(); ++i) {
-        if (task.order[static_cast<std::size_t>(i)] == rank)
-            return task.layers_at(i);
-    }
-    return 0;
+    const int position = task.position_of(rank);
+    return position < 0 ? 0 : task.layers_at(position);
 }
 
 /// Composites the task's formula images on `communicator`, `frames` times; this rank's part of the

@@ -32,16 +32,21 @@ std::vector<Tuning> powers_of_two(int positions) {
     return {Tuning{}};
 }
 
+std::vector<Tuning> nothing_to_tune(int) {
+    return {Tuning{}};
+}
+
+Piece part_by_position(const Task& task, const Tuning&, int position) {
+    return equal_part(task, position);
+}
+
 constexpr Algorithm algorithms[] = {
     {"direct-send", "each rank gathers and blends one part from all others",
-     "Neumann 1994, doi:10.1109/38.291531", "any number", false,
-     [](int) { return std::vector<Tuning>{{}}; },
+     "Neumann 1994, doi:10.1109/38.291531", "any number", false, nothing_to_tune,
      [](const Task& task, const Tuning& tuning, int position) {
          return direct_send(task, Partners::ascending, tuning.window, position);
      },
-     [](const Task& task, const Tuning&, int position) {
-         return direct_send_piece(task, position);
-     }},
+     part_by_position},
     {"radix-k", "rounds of direct send within groups of k ranks",
      "Peterka et al. 2009, doi:10.1145/1654059.1654064", "any number", true, all_radices,
      [](const Task& task, const Tuning& tuning, int position) {
@@ -64,18 +69,8 @@ constexpr Algorithm algorithms[] = {
      [](const Task& task, const Tuning& tuning, int position) {
          return shift_based(task, tuning.window > 0 ? tuning.window : 1, position);
      },
-     [](const Task& task, const Tuning&, int position) {
-         return direct_send_piece(task, position);
-     }},
+     part_by_position},
 };
-
-int position_of(const Task& task, int rank) {
-    for (int i = 0; i < task.positions(); ++i) {
-        if (task.order[static_cast<std::size_t>(i)] == rank)
-            return i;
-    }
-    return -1;
-}
 
 /// What is wrong with the result of a rank that should hold `expected` of the picture, or "".
 std::string judge(const Piece& expected, int layers, const std::vector<Symbol>& result) {
@@ -110,7 +105,7 @@ const Algorithm& find(std::string_view wanted) {
 }
 
 Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
-    const int position = position_of(task, rank);
+    const int position = task.position_of(rank);
     Program own = position < 0 ? Program{}
                                : with_peers(algorithm.program(task, tuning, position), task.order);
     if (task.root == Task::distributed)
@@ -126,7 +121,7 @@ Piece piece(const Algorithm& algorithm, const Task& task, const Tuning& tuning, 
         return {};
     if (task.root == rank)
         return {0, task.elements};
-    const int position = position_of(task, rank);
+    const int position = task.position_of(rank);
     if (task.root != Task::distributed || position < 0)
         return {};
     return algorithm.piece(task, tuning, position);
