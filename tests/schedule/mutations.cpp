@@ -9,9 +9,9 @@
 #include <iterator>
 #include <map>
 
+#include "tests/support/bruck.hpp"
 #include "tests/support/compositing_cases.hpp"
 #include "tests/support/halo_case.hpp"
-#include "tests/support/harder_schedules.hpp"
 #include "tests/support/reference_prover.hpp"
 #include <gtest/gtest.h>
 
@@ -49,6 +49,7 @@ std::vector<Case> all_cases() {
     add_compositing(cases, random, "radix-k", 12, {{3, 2, 2}, 0});
     add_compositing(cases, random, "binary-swap", 8, {});
     add_compositing(cases, random, "shift-based", 12, {{}, 1});
+    add_compositing(cases, random, "parallel-pipeline", 12, {{}, 1});
     cases.push_back({"scan", make_schedule(12, [](int r) { return scan::kogge_stone(12, 3, r); }),
                      test::scan_claim(3)});
     cases.push_back(
@@ -56,7 +57,6 @@ std::vector<Case> all_cases() {
          make_schedule(12, [](int r) { return collective::binomial_scatter(12, 61, r); }),
          test::scatter_claim(12, 61)});
     cases.push_back(test::halo_case({14, 17, 3, 4, 2}));
-    cases.push_back(test::pipeline_case(12, 61));
     cases.push_back(test::bruck_case(7, 2));
     return cases;
 }

@@ -4,6 +4,7 @@
 #include "sextant/compositing/binary_swap.hpp"
 #include "sextant/compositing/collect.hpp"
 #include "sextant/compositing/direct_send.hpp"
+#include "sextant/compositing/parallel_pipeline.hpp"
 #include "sextant/compositing/radix_k.hpp"
 #include "sextant/compositing/shift_based.hpp"
 #include "sextant/core/error.hpp"
@@ -68,6 +69,15 @@ constexpr Algorithm algorithms[] = {
      },
      [](const Task& task, const Tuning& tuning, int position) {
          return shift_based(task, tuning.window > 0 ? tuning.window : 1, position);
+     },
+     part_by_position},
+    {"parallel-pipeline", "parts go round a ring and are blended on the way",
+     "Lee et al. 1996, doi:10.1109/2945.537304", "any number", false,
+     [](int) {
+         return std::vector<Tuning>{{}, {{}, 1}};
+     },
+     [](const Task& task, const Tuning& tuning, int position) {
+         return parallel_pipeline(task, tuning.window, position);
      },
      part_by_position},
 };
