@@ -48,6 +48,7 @@ std::vector<Case> all_cases() {
     add_compositing(cases, random, "direct-send", 12, {});
     add_compositing(cases, random, "radix-k", 12, {{3, 2, 2}, 0});
     add_compositing(cases, random, "binary-swap", 8, {});
+    add_compositing(cases, random, "two-three-swap", 11, {});
     add_compositing(cases, random, "shift-based", 12, {{}, 1});
     add_compositing(cases, random, "parallel-pipeline", 12, {{}, 1});
     cases.push_back({"scan", make_schedule(12, [](int r) { return scan::kogge_stone(12, 3, r); }),

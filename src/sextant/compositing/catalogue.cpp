@@ -7,6 +7,7 @@
 #include "sextant/compositing/parallel_pipeline.hpp"
 #include "sextant/compositing/radix_k.hpp"
 #include "sextant/compositing/shift_based.hpp"
+#include "sextant/compositing/two_three_swap.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/names.hpp"
 
@@ -61,6 +62,12 @@ constexpr Algorithm algorithms[] = {
      [](const Task& task, const Tuning&, int position) { return binary_swap(task, position); },
      [](const Task& task, const Tuning&, int position) {
          return radix_k_piece(task, binary_swap_radices(task.positions()), position);
+     }},
+    {"two-three-swap", "binary swap up a tree of twos and threes, for any number of ranks",
+     "Yu et al. 2008, doi:10.1109/SC.2008.5219060", "any number", false, nothing_to_tune,
+     [](const Task& task, const Tuning&, int position) { return two_three_swap(task, position); },
+     [](const Task& task, const Tuning&, int position) {
+         return two_three_swap_piece(task, position);
      }},
     {"shift-based", "direct send as a sequence of shift permutations",
      "Cavin and Demengeon 2012, doi:10.2312/EGPGV/EGPGV12/129-138", "any number", false,
