@@ -2,6 +2,7 @@
 #include "sextant/compositing/catalogue.hpp"
 
 #include "sextant/compositing/binary_swap.hpp"
+#include "sextant/compositing/binary_tree.hpp"
 #include "sextant/compositing/collect.hpp"
 #include "sextant/compositing/direct_send.hpp"
 #include "sextant/compositing/parallel_pipeline.hpp"
@@ -87,6 +88,12 @@ constexpr Algorithm algorithms[] = {
          return parallel_pipeline(task, tuning.window, position);
      },
      part_by_position},
+    {"binary-tree", "whole images blended pairwise, half of the ranks idle after each round",
+     "as in Ma et al. 1994, doi:10.1109/38.291532", "any number", false, nothing_to_tune,
+     [](const Task& task, const Tuning&, int position) { return binary_tree(task, position); },
+     [](const Task& task, const Tuning&, int position) {
+         return binary_tree_piece(task, position);
+     }},
 };
 
 /// What is wrong with the result of a rank that should hold `expected` of the picture, or "".
