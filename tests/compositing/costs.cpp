@@ -155,6 +155,33 @@ TEST(CompositingCost, more_ranks_than_pixels_send_no_empty_messages) {
     }
 }
 
+/// Of an image; what DESIGN.md promises, less the input.
+double most_scratch(std::string_view algorithm) {
+    if (algorithm == "parallel-pipeline" || algorithm == "binary-tree")
+        return 2;
+    return algorithm == "two-three-swap" ? 1.125 : 1;
+}
+
+TEST(CompositingCost, of_memory_is_an_image_beside_the_input_or_little_more) {
+    for (const Algorithm& algorithm : catalogue()) {
+        for (int p = 1; p <= 70; ++p) {
+            const Task task = one_image_each(p, 100 * p);
+            for (const Tuning& tuning : algorithm.tunings(p)) {
+                for (int rank : {0, 1 % p, p / 2, p - 1}) {
+                    Elements scratch = 0;
+                    for (const BufferSpec& buffer :
+                         program(algorithm, task, tuning, rank).buffers) {
+                        scratch += buffer.role == Role::input ? 0 : buffer.size;
+                    }
+                    EXPECT_LE(static_cast<double>(scratch),
+                              most_scratch(algorithm.name) * static_cast<double>(task.elements))
+                        << test::describe(algorithm, task, tuning);
+                }
+            }
+        }
+    }
+}
+
 /// A program holds messages, in both directions, and at most a fold with each; an operand more than
 /// messages that came.
 void expect_linear(const Program& program, const std::string& name) {
