@@ -23,7 +23,10 @@ int holder(int first, int last, int end) {
 } // namespace
 
 Piece binary_tree_piece(const Task& task, int position) {
-    return {0, position == end_of(task) ? task.elements : 0};
+    // As position == end_of(task), without a look at all positions for each of them.
+    const bool at_root = task.order[static_cast<std::size_t>(position)] == task.root;
+    const bool first_without_root = position == 0 && task.position_of(task.root) < 0;
+    return {0, at_root || first_without_root ? task.elements : 0};
 }
 
 Program binary_tree(const Task& task, int position) {

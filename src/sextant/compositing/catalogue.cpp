@@ -135,8 +135,10 @@ Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuni
     if (task.root == Task::distributed)
         return own;
     std::vector<Piece> pieces;
-    for (int i = 0; i < task.positions(); ++i)
-        pieces.push_back(algorithm.piece(task, tuning, i));
+    if (rank == task.root) { // nobody else needs to know them
+        for (int i = 0; i < task.positions(); ++i)
+            pieces.push_back(algorithm.piece(task, tuning, i));
+    }
     return collect(std::move(own), task, pieces, rank);
 }
 
