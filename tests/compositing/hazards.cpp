@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What compositing goes wrong by, each hazard by its name: every algorithm with every tuning, over
-// threads, with its picture distributed and collected, against the serial fold.
-#include "sextant/comm/threads.hpp"
+// threads, against the serial fold.
 #include "sextant/kernel/background.hpp"
 #include "sextant/kernel/nearest.hpp"
 #include "sextant/kernel/over.hpp"
@@ -9,20 +8,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
-#include <numeric>
 
-#include "tests/support/blending.hpp"
-#include "tests/support/compositing_cases.hpp"
+#include "tests/compositing/ways.hpp"
 #include <gtest/gtest.h>
 
 namespace sextant::compositing {
 namespace {
 
+using test::expect_the_serial_fold;
+using test::first_fault;
+using test::painted;
+using test::painted_by;
+using test::Painter;
+using test::Picture;
 using test::Random;
+using test::serial_fold;
 
 constexpr int group_sizes[] = {1, 2, 3, 5, 7, 8, 12, 13, 16, 17};
-constexpr Elements width = 31, pixels = width * 13; // odd, so that no number of ranks divides it
+constexpr Elements width = 31, pixels = width * 11; // which none of them divides
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
@@ -84,128 +89,6 @@ struct Nearest {
     }
 };
 
-/// The pixels of a layer; layers are counted front to back.
-template <class Kind>
-using Painter = std::function<typename Kind::Pixel(int layer, Elements i)>;
-
-template <class Kind>
-using Picture = std::vector<typename Kind::Pixel>;
-
-/// Layers [first, first + count), one after another.
-template <class Kind>
-Picture<Kind> painted(const Painter<Kind>& paint, int first, int count, Elements elements) {
-    Picture<Kind> layers;
-    for (int layer = first; layer < first + count; ++layer) {
-        for (Elements i = 0; i < elements; ++i)
-            layers.push_back(paint(layer, i));
-    }
-    return layers;
-}
-
-template <class Kind>
-Picture<Kind> painted_by(const Painter<Kind>& paint, const Task& task, int rank) {
-    return painted<Kind>(paint, test::first_layer(task, rank), test::layers_of(task, rank),
-                         task.elements);
-}
-
-template <class Kind>
-Picture<Kind> serial_fold(const Task& task, const Painter<Kind>& paint) {
-    Picture<Kind> sum = painted<Kind>(paint, 0, 1, task.elements);
-    for (int layer = 1; layer < task.all_layers(); ++layer) {
-        for (Elements i = 0; i < task.elements; ++i) {
-            auto& front = sum[static_cast<std::size_t>(i)];
-            front = Kind::combine(front, paint(layer, i));
-        }
-    }
-    return sum;
-}
-
-/// One way to composite a task.
-struct Way {
-    const Algorithm& algorithm;
-    Tuning tuning;
-    Association association;
-    Task task;
-
-    std::string text() const {
-        return fmt::format("{}, {}", test::describe(algorithm, task, tuning), name(association));
-    }
-};
-
-/// With the picture distributed, and collected where the task says or else at the last rank.
-std::vector<Way> ways_of(const Task& task) {
-    std::vector<Way> ways;
-    Task distributed = task, collected = task;
-    distributed.root = Task::distributed;
-    if (task.root == Task::distributed)
-        collected.root = task.ranks - 1;
-    for (const Algorithm& algorithm : catalogue()) {
-        for (const Tuning& tuning : algorithm.tunings(task.positions())) {
-            for (const auto association : {Association::in_order, Association::by_arrival}) {
-                ways.push_back({algorithm, tuning, association, distributed});
-                ways.push_back({algorithm, tuning, association, collected});
-            }
-        }
-    }
-    return ways;
-}
-
-/// The picture that each way gives. A pixel that nobody ends up with keeps a colour of no layer.
-template <class Kind>
-std::vector<Picture<Kind>> composited(const Task& task, const Painter<Kind>& paint,
-                                      const std::vector<Way>& ways) {
-    const Picture<Kind> blank(static_cast<std::size_t>(task.elements), Kind::opaque(1000));
-    std::vector<Picture<Kind>> pictures(ways.size(), blank);
-    run_threads(task.ranks, [&](Communicator communicator) {
-        const int rank = communicator.rank();
-        const Picture<Kind> images = painted_by<Kind>(paint, task, rank);
-        for (std::size_t w = 0; w < ways.size(); ++w) {
-            const Way& way = ways[w];
-            const auto part =
-                test::run_program(communicator, program(way.algorithm, way.task, way.tuning, rank),
-                                  kernel::find(Kind::name), way.association, images);
-            const Piece own = piece(way.algorithm, way.task, way.tuning, rank);
-            EXPECT_EQ(static_cast<Elements>(part.size()), own.count) << way.text();
-            std::copy(part.begin(), part.end(), pictures[w].begin() + own.first);
-        }
-    });
-    return pictures;
-}
-
-template <class Pixel>
-bool same(const Pixel& a, const Pixel& b) {
-    return std::memcmp(&a, &b, sizeof a) == 0;
-}
-
-/// The first pixel that is not as expected, or -1.
-template <class Kind>
-std::ptrdiff_t first_fault(const Picture<Kind>& is, const Picture<Kind>& serial, bool exactly,
-                           int layers) {
-    for (std::size_t i = 0; i < serial.size(); ++i) {
-        if (exactly ? !same(is[i], serial[i]) : !Kind::agree(is[i], serial[i], layers))
-            return static_cast<std::ptrdiff_t>(i);
-    }
-    return -1;
-}
-
-enum class Bits { same, by_algorithm };
-
-/// Expects every way to give the serial fold: its bits where that is what the algorithm promises,
-/// or `bits` says that no bracketing may matter.
-template <class Kind>
-void expect_the_serial_fold(const Task& task, const Painter<Kind>& paint,
-                            Bits bits = Bits::by_algorithm) {
-    const Picture<Kind> serial = serial_fold<Kind>(task, paint);
-    const std::vector<Way> ways = ways_of(task);
-    const std::vector<Picture<Kind>> pictures = composited<Kind>(task, paint, ways);
-    for (std::size_t w = 0; w < ways.size(); ++w) {
-        const bool exactly =
-            bits == Bits::same || test::same_bits(ways[w].algorithm, ways[w].association);
-        EXPECT_EQ(first_fault<Kind>(pictures[w], serial, exactly, task.all_layers()), -1)
-            << ways[w].text();
-    }
-}
-
 Task shuffled(Random& random, int ranks, Elements elements) {
     Task task = one_image_each(ranks, elements);
     random.shuffle(task.order);
@@ -253,7 +136,7 @@ TYPED_TEST(Hazard, one_image_alone_is_not_empty_and_comes_out_as_it_is) {
             };
             const auto image = painted<TypeParam>(paint, only, 1, pixels);
             EXPECT_EQ(serial_fold<TypeParam>(task, paint), image);
-            expect_the_serial_fold<TypeParam>(task, paint, Bits::same);
+            expect_the_serial_fold<TypeParam>(task, paint, test::Bits::same);
         }
     }
 }
@@ -262,7 +145,7 @@ TYPED_TEST(Hazard, all_images_are_empty) {
     for (int p : group_sizes) {
         expect_the_serial_fold<TypeParam>(
             one_image_each(p, pixels), [](int, Elements) { return TypeParam::nothing; },
-            Bits::same);
+            test::Bits::same);
     }
 }
 
@@ -274,7 +157,7 @@ TYPED_TEST(Hazard, a_checkerboard_lies_elsewhere_on_each_rank) {
                 const Elements x = i % width + 3 * layer, y = i / width;
                 return (x / 8 + y / 8) % 2 == 0 ? TypeParam::opaque(layer) : TypeParam::nothing;
             },
-            Bits::same);
+            test::Bits::same);
     }
 }
 
@@ -291,11 +174,11 @@ TYPED_TEST(Hazard, opaque_layers_reversed_give_exactly_another_colour) {
     for (int p : group_sizes) {
         Task task = one_image_each(p, pixels);
         expect_the_serial_fold<TypeParam>(
-            task, [](int layer, Elements) { return TypeParam::opaque(layer); }, Bits::same);
+            task, [](int layer, Elements) { return TypeParam::opaque(layer); }, test::Bits::same);
         std::reverse(task.order.begin(), task.order.end());
         const auto reversed = [&](int layer, Elements) { return TypeParam::opaque(p - 1 - layer); };
         EXPECT_EQ(serial_fold<TypeParam>(task, reversed)[0], TypeParam::opaque(p - 1));
-        expect_the_serial_fold<TypeParam>(task, reversed, Bits::same);
+        expect_the_serial_fold<TypeParam>(task, reversed, test::Bits::same);
     }
 }
 
