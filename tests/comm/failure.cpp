@@ -31,12 +31,13 @@ TEST(Failure, AnOperatorThatThrowsReachesEveryRankThatNeedsItAndTheGroupStaysUsa
     for (const auto& algorithm : compositing::catalogue()) {
         const Task task = compositing::one_image_each(8, 1000, 0);
         const auto tuning = algorithm.tunings(8).front();
+        const int breaks = last_to_fold(algorithm, task, tuning);
         std::atomic<int> own = 0, heard = 0;
         run_threads(8, [&](Communicator communicator) {
             const int rank = communicator.rank();
             const auto images = layers(rank, 1, task.elements);
             Execution broken(communicator, compositing::program(algorithm, task, tuning, rank),
-                             failing_over(rank == 3));
+                             failing_over(rank == breaks));
             broken.bind(0, std::as_bytes(std::span(images)));
             try {
                 broken.run();

@@ -121,7 +121,7 @@ Case by_position(const Algorithm& like, int p, Elements n, const Tuning& tuning,
             claim(like, task, tuning)};
 }
 
-TEST(CompositingProof, shift_based_and_direct_send_at_any_window) {
+TEST(CompositingProof, shift_based_direct_send_and_the_pipeline_at_any_window) {
     for (int p : positions) {
         for (int window : {0, 1, 2, 5, 1000}) {
             for (Elements n : {Elements{3}, Elements{4 * p + 1}}) {
@@ -136,6 +136,9 @@ TEST(CompositingProof, shift_based_and_direct_send_at_any_window) {
                         return direct_send(task, Partners::ascending, window, position);
                     });
                 EXPECT_EQ(error_of(ascending), "") << ascending.name;
+                const Case ring =
+                    test::compositing_case(find("parallel-pipeline"), one_image_each(p, n), tuning);
+                EXPECT_EQ(error_of(ring), "") << ring.name;
             }
         }
     }

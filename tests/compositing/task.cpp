@@ -46,6 +46,34 @@ TEST(Task, one_image_each_is_in_rank_order_with_one_layer) {
     EXPECT_EQ(refusal(task), "");
 }
 
+TEST(Task, knows_the_position_of_each_rank_that_holds_an_image) {
+    Task task = one_image_each(3, 10);
+    task.ranks = 5;
+    task.order = {4, 0, 2};
+    EXPECT_EQ(task.position_of(4), 0);
+    EXPECT_EQ(task.position_of(0), 1);
+    EXPECT_EQ(task.position_of(2), 2);
+    EXPECT_EQ(task.position_of(1), -1);
+    EXPECT_EQ(task.position_of(Task::distributed), -1);
+}
+
+TEST(Task, is_cut_into_parts_that_differ_by_one_pixel_at_most) {
+    for (int p : {1, 2, 3, 7, 12}) {
+        for (Elements n : {0, 1, 5, 12, 997}) {
+            const Task task = one_image_each(p, n);
+            Elements next = 0;
+            for (int i = 0; i < p; ++i) {
+                const Piece piece = equal_part(task, i);
+                EXPECT_EQ(piece.first, next);
+                EXPECT_GE(piece.count, n / p);
+                EXPECT_LE(piece.count, n / p + 1);
+                next += piece.count;
+            }
+            EXPECT_EQ(next, n);
+        }
+    }
+}
+
 TEST(Task, that_makes_sense_is_accepted) {
     test::Random random(71);
     for (int trial = 0; trial < 100; ++trial) {

@@ -6,6 +6,7 @@
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/kernel/catalogue.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -67,29 +68,48 @@ inline float difference(const std::vector<RgbaF32>& a, const std::vector<RgbaF32
     return most;
 }
 
-/// How far a result may be from the serial fold: nothing where operands meet unfolded and in order.
+/// Whether operands meet unfolded and in order, as in the serial fold.
+inline bool same_bits(const compositing::Algorithm& algorithm, Association association) {
+    return (algorithm.name == "direct-send" || algorithm.name == "shift-based") &&
+           association == Association::in_order;
+}
+
+/// How far colours up to 1 may be from the serial fold of `count` layers.
 inline float tolerance(const compositing::Algorithm& algorithm, Association association,
                        int count) {
-    const bool same_bits = (algorithm.name == "direct-send" || algorithm.name == "shift-based") &&
-                           association == Association::in_order;
-    return same_bits ? 0 : static_cast<float>(count) * 0x1p-23f;
+    return same_bits(algorithm, association) ? 0 : static_cast<float>(count - 1) * 0x1p-23f;
 }
 
 /// The first of a rank's layers, in visibility order.
 inline int first_layer(const compositing::Task& task, int rank) {
     int layer = 0;
-    for (int i = 0; i < task.positions() && task.order[static_cast<std::size_t>(i)] != rank; ++i) {
+    for (int i = 0; i < task.position_of(rank); ++i)
         layer += task.layers_at(i);
-    }
     return layer;
 }
 
 inline int layers_of(const compositing::Task& task, int rank) {
-    for (int i = 0; i < task.positions(); ++i) {
-        if (task.order[static_cast<std::size_t>(i)] == rank)
-            return task.layers_at(i);
+    const int position = task.position_of(rank);
+    return position < 0 ? 0 : task.layers_at(position);
+}
+
+/// Runs this rank's program on its images, one after another, `frames` times; its part of the last.
+template <class Pixel>
+std::vector<Pixel> run_program(const Communicator& communicator, const Program& program,
+                               const Operator& op, Association association,
+                               const std::vector<Pixel>& images, int frames = 1) {
+    Execution execution(communicator, program, op, {association, false});
+    if (!program.buffers.empty() && program.buffers[0].role == Role::input)
+        execution.bind(0, std::as_bytes(std::span(images)));
+    std::vector<Pixel> part;
+    for (int frame = 0; frame < frames; ++frame) {
+        execution.run();
+        const auto bytes = execution.result();
+        part.resize(bytes.size() / sizeof(Pixel));
+        if (!bytes.empty())
+            std::memcpy(part.data(), bytes.data(), bytes.size());
     }
-    return 0;
+    return part;
 }
 
 /// Composites the task's formula images on `communicator`, `frames` times; this rank's part of the
@@ -100,22 +120,21 @@ inline std::vector<RgbaF32> composite(const Communicator& communicator,
                                       const compositing::Tuning& tuning, Association association,
                                       int frames = 1) {
     const int rank = communicator.rank();
-    const std::vector<RgbaF32> images =
-        layers(first_layer(task, rank), layers_of(task, rank), task.elements);
-    Execution execution(communicator, compositing::program(algorithm, task, tuning, rank),
-                        kernel::find("over"), {association, false});
-    if (!images.empty() || layers_of(task, rank) > 0) {
-        execution.bind(0, std::as_bytes(std::span(images)));
+    return run_program(
+        communicator, compositing::program(algorithm, task, tuning, rank), kernel::find("over"),
+        association, layers(first_layer(task, rank), layers_of(task, rank), task.elements), frames);
+}
+
+/// The last rank that has something to fold: in a tree, not every rank has.
+inline int last_to_fold(const compositing::Algorithm& algorithm, const compositing::Task& task,
+                        const compositing::Tuning& tuning) {
+    for (int rank = task.ranks - 1; rank > 0; --rank) {
+        const Program program = compositing::program(algorithm, task, tuning, rank);
+        if (std::any_of(program.steps.begin(), program.steps.end(),
+                        [](const Step& step) { return step.verb == Verb::fold; }))
+            return rank;
     }
-    std::vector<RgbaF32> part;
-    for (int frame = 0; frame < frames; ++frame) {
-        execution.run();
-        const auto bytes = execution.result();
-        part.resize(bytes.size() / sizeof(RgbaF32));
-        if (!bytes.empty())
-            std::memcpy(part.data(), bytes.data(), bytes.size());
-    }
-    return part;
+    return 0;
 }
 
 /// What this rank should have got.

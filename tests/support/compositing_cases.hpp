@@ -43,11 +43,8 @@ inline compositing::Task rough_task(Random& random, int positions, Elements elem
 
 /// A rank without an image.
 inline int outsider(const compositing::Task& task) {
-    std::vector<bool> holds(static_cast<std::size_t>(task.ranks), false);
-    for (int rank : task.order)
-        holds[static_cast<std::size_t>(rank)] = true;
     int rank = 0;
-    while (rank < task.ranks && holds[static_cast<std::size_t>(rank)])
+    while (rank < task.ranks && task.position_of(rank) >= 0)
         ++rank;
     return rank;
 }

@@ -14,7 +14,7 @@ std::vector<int> binary_swap_radices(int positions) {
     const auto p = static_cast<unsigned>(positions);
     if (!std::has_single_bit(p)) {
         throw InvalidTask(fmt::format("binary-swap takes a power of two ranks, but {} hold images; "
-                                      "radix-k, direct-send and shift-based take any number",
+                                      "two-three-swap, radix-k and direct-send take any number",
                                       positions));
     }
     return std::vector<int>(static_cast<std::size_t>(std::countr_zero(p)), 2);

@@ -2,10 +2,13 @@
 #include "sextant/compositing/catalogue.hpp"
 
 #include "sextant/compositing/binary_swap.hpp"
+#include "sextant/compositing/binary_tree.hpp"
 #include "sextant/compositing/collect.hpp"
 #include "sextant/compositing/direct_send.hpp"
+#include "sextant/compositing/parallel_pipeline.hpp"
 #include "sextant/compositing/radix_k.hpp"
 #include "sextant/compositing/shift_based.hpp"
+#include "sextant/compositing/two_three_swap.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/names.hpp"
 
@@ -32,16 +35,21 @@ std::vector<Tuning> powers_of_two(int positions) {
     return {Tuning{}};
 }
 
+std::vector<Tuning> nothing_to_tune(int) {
+    return {Tuning{}};
+}
+
+Piece part_by_position(const Task& task, const Tuning&, int position) {
+    return equal_part(task, position);
+}
+
 constexpr Algorithm algorithms[] = {
     {"direct-send", "each rank gathers and blends one part from all others",
-     "Neumann 1994, doi:10.1109/38.291531", "any number", false,
-     [](int) { return std::vector<Tuning>{{}}; },
+     "Neumann 1994, doi:10.1109/38.291531", "any number", false, nothing_to_tune,
      [](const Task& task, const Tuning& tuning, int position) {
          return direct_send(task, Partners::ascending, tuning.window, position);
      },
-     [](const Task& task, const Tuning&, int position) {
-         return direct_send_piece(task, position);
-     }},
+     part_by_position},
     {"radix-k", "rounds of direct send within groups of k ranks",
      "Peterka et al. 2009, doi:10.1145/1654059.1654064", "any number", true, all_radices,
      [](const Task& task, const Tuning& tuning, int position) {
@@ -56,6 +64,12 @@ constexpr Algorithm algorithms[] = {
      [](const Task& task, const Tuning&, int position) {
          return radix_k_piece(task, binary_swap_radices(task.positions()), position);
      }},
+    {"two-three-swap", "binary swap up a tree of twos and threes, for any number of ranks",
+     "Yu et al. 2008, doi:10.1109/SC.2008.5219060", "any number", false, nothing_to_tune,
+     [](const Task& task, const Tuning&, int position) { return two_three_swap(task, position); },
+     [](const Task& task, const Tuning&, int position) {
+         return two_three_swap_piece(task, position);
+     }},
     {"shift-based", "direct send as a sequence of shift permutations",
      "Cavin and Demengeon 2012, doi:10.2312/EGPGV/EGPGV12/129-138", "any number", false,
      [](int) {
@@ -64,18 +78,23 @@ constexpr Algorithm algorithms[] = {
      [](const Task& task, const Tuning& tuning, int position) {
          return shift_based(task, tuning.window > 0 ? tuning.window : 1, position);
      },
+     part_by_position},
+    {"parallel-pipeline", "parts go round a ring and are blended on the way",
+     "Lee et al. 1996, doi:10.1109/2945.537304", "any number", false,
+     [](int) {
+         return std::vector<Tuning>{{}, {{}, 1}};
+     },
+     [](const Task& task, const Tuning& tuning, int position) {
+         return parallel_pipeline(task, tuning.window, position);
+     },
+     part_by_position},
+    {"binary-tree", "whole images blended pairwise, half of the ranks idle after each round",
+     "as in Ma et al. 1994, doi:10.1109/38.291532", "any number", false, nothing_to_tune,
+     [](const Task& task, const Tuning&, int position) { return binary_tree(task, position); },
      [](const Task& task, const Tuning&, int position) {
-         return direct_send_piece(task, position);
+         return binary_tree_piece(task, position);
      }},
 };
-
-int position_of(const Task& task, int rank) {
-    for (int i = 0; i < task.positions(); ++i) {
-        if (task.order[static_cast<std::size_t>(i)] == rank)
-            return i;
-    }
-    return -1;
-}
 
 /// What is wrong with the result of a rank that should hold `expected` of the picture, or "".
 std::string judge(const Piece& expected, int layers, const std::vector<Symbol>& result) {
@@ -104,14 +123,16 @@ const Algorithm& find(std::string_view wanted) {
 }
 
 Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
-    const int position = position_of(task, rank);
+    const int position = task.position_of(rank);
     Program own = position < 0 ? Program{}
                                : with_peers(algorithm.program(task, tuning, position), task.order);
     if (task.root == Task::distributed)
         return own;
     std::vector<Piece> pieces;
-    for (int i = 0; i < task.positions(); ++i)
-        pieces.push_back(algorithm.piece(task, tuning, i));
+    if (rank == task.root) { // nobody else needs to know them
+        for (int i = 0; i < task.positions(); ++i)
+            pieces.push_back(algorithm.piece(task, tuning, i));
+    }
     return collect(std::move(own), task, pieces, rank);
 }
 
@@ -120,7 +141,7 @@ Piece piece(const Algorithm& algorithm, const Task& task, const Tuning& tuning, 
         return {};
     if (task.root == rank)
         return {0, task.elements};
-    const int position = position_of(task, rank);
+    const int position = task.position_of(rank);
     if (task.root != Task::distributed || position < 0)
         return {};
     return algorithm.piece(task, tuning, position);

@@ -11,7 +11,7 @@ namespace sextant::compositing {
 /// as it is final, and the root receives straight into the picture, where its own last fold writes
 /// too.
 ///
-/// Input     the rank's program, peers already ranks; the piece of each position.
+/// Input     the rank's program, peers already ranks; at the root, the piece of each position.
 /// Output    at the root a program whose result is the picture, in an output buffer (in its input
 ///           where it alone holds the only image); elsewhere a program with an empty result.
 /// Cost      one message an owner; at the root, as many as there are other owners.

@@ -6,11 +6,6 @@
 
 namespace sextant::compositing {
 
-Piece direct_send_piece(const Task& task, int position) {
-    const Region mine = part(block(0, 0, task.elements), position, task.positions());
-    return {mine.offset, mine.length};
-}
-
 Program direct_send(const Task& task, Partners partners, int window, int position) {
     const int p = task.positions();
     const int layers = task.layers_at(position);

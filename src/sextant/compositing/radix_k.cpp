@@ -77,7 +77,7 @@ class RadixK {
         slots[static_cast<std::size_t>(place)] = mine;
         for (int step = 1; step < k; ++step) {
             const int to = (place + step) % k, from = (place - step + k) % k;
-            builder_.send(member(to), blended(part_of_held(to, k)));
+            builder_.send(member(to), blended(builder_, part_of_held(to, k)));
             const Region slot = builder_.scratch(mine.length);
             builder_.receive(member(from), slot);
             slots[static_cast<std::size_t>(from)] = slot;
@@ -89,24 +89,13 @@ class RadixK {
         builder_.fold(held_, operands);
     }
 
-    Program finish() { return builder_.finish(blended(held_)); }
+    Program finish() { return builder_.finish(blended(builder_, held_)); }
 
   private:
     /// The i-th of k parts of what is held, in each layer of it.
     Region part_of_held(int i, int k) const {
         const Region first = part(block(held_.buffer, held_.offset, held_.length), i, k);
         return {first.buffer, first.offset, first.length, held_.stride, held_.count};
-    }
-
-    /// The same pixels in one layer.
-    Region blended(const Region& region) {
-        if (region.count == 1)
-            return region;
-        std::vector<Region> layers;
-        append_runs(layers, region);
-        const Region sum = builder_.scratch(region.length);
-        builder_.fold(sum, layers);
-        return sum;
     }
 
     const int position_;

@@ -3,6 +3,7 @@
 
 #include "sextant/core/error.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -12,6 +13,11 @@ namespace sextant::compositing {
 
 int Task::all_layers() const {
     return std::accumulate(layers.begin(), layers.end(), 0);
+}
+
+int Task::position_of(int rank) const {
+    const auto found = std::find(order.begin(), order.end(), rank);
+    return found == order.end() ? -1 : static_cast<int>(found - order.begin());
 }
 
 Task one_image_each(int ranks, Elements elements, int root) {
@@ -33,6 +39,11 @@ std::string to_text(const Tuning& tuning) {
     if (tuning.window > 0)
         parts.push_back(fmt::format("window {}", tuning.window));
     return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+Piece equal_part(const Task& task, int i) {
+    const Region pixels = part(block(0, 0, task.elements), i, task.positions());
+    return {pixels.offset, pixels.length};
 }
 
 void check(const Task& task) {

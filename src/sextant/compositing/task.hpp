@@ -27,6 +27,8 @@ struct Task {
     int positions() const { return static_cast<int>(order.size()); }
     int layers_at(int position) const { return layers[static_cast<std::size_t>(position)]; }
     int all_layers() const;
+    /// Where a rank's image lies in the order; -1 where it holds none.
+    int position_of(int rank) const;
 };
 
 /// One image a rank, in rank order.
@@ -47,6 +49,9 @@ std::string to_text(const Tuning& tuning);
 struct Piece {
     Elements first = 0, count = 0;
 };
+
+/// Part i of the picture, cut into as many nearly equal parts as there are positions.
+Piece equal_part(const Task& task, int i);
 
 /// Throws InvalidTask unless the task makes sense: order names ranks that exist, none twice, each
 /// with at least one layer, and the root exists.

@@ -5,6 +5,7 @@
 #include "sextant/format/catalogue.hpp"
 #include "sextant/kernel/catalogue.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -42,10 +43,21 @@ std::vector<Section> sections() {
     return {algorithms, operators, formats};
 }
 
+std::size_t widest_name(const std::vector<Section>& sections) {
+    std::size_t width = 0;
+    for (const Section& section : sections) {
+        for (const Row& row : section.rows)
+            width = std::max(width, row.name.size());
+    }
+    return width;
+}
+
 int run_list(const Values& values) {
     const std::string wanted = values.text("what");
+    const std::vector<Section> all = sections();
+    const std::size_t width = widest_name(all);
     nlohmann::ordered_json json;
-    for (const Section& section : sections()) {
+    for (const Section& section : all) {
         if (wanted != "all" && wanted != section.name)
             continue;
         if (!values.flag("json"))
@@ -55,10 +67,10 @@ int run_list(const Values& values) {
                 {{"name", row.name}, {"summary", row.summary}, {"detail", row.detail}});
             if (values.flag("json"))
                 continue;
-            std::fputs(
-                fmt::format("  {:<14} {}\n  {:<14} {}\n", row.name, row.summary, "", row.detail)
-                    .c_str(),
-                stdout);
+            std::fputs(fmt::format("  {:<{}} {}\n  {:<{}} {}\n", row.name, width, row.summary, "",
+                                   width, row.detail)
+                           .c_str(),
+                       stdout);
         }
     }
     if (values.flag("json"))

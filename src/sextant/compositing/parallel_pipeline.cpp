@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/compositing/parallel_pipeline.hpp"
+
+#include "sextant/compositing/layers.hpp"
+#include "sextant/schedule/builder.hpp"
+
+namespace sextant::compositing {
+
+namespace {
+
+/// A part on its way: of the images in front and of those behind. Before the wrap there is no
+/// front.
+struct Partial {
+    Region front, back;
+};
+
+/// One position's place in the ring.
+class Pipeline {
+  public:
+    Pipeline(const Task& task, int window, int position)
+        : task_(task), p_(task.positions()), position_(position) {
+        input_ = builder_.input(task.elements * task.layers_at(position));
+        builder_.window(window);
+    }
+
+    Program make() {
+        Partial held{{}, blended(builder_, own(part_at(0)))};
+        for (int step = 1; step < p_; ++step) {
+            builder_.round(step - 1);
+            const Region message[] = {held.front, held.back};
+            builder_.send((position_ + 1) % p_, message);
+            held = take_in(part_at(step));
+        }
+        return builder_.finish(joined(held));
+    }
+
+  private:
+    /// Which part is here after so many steps: each has come one position further.
+    int part_at(int step) const { return (position_ - 1 - step + 2 * p_) % p_; }
+
+    /// This position's own pixels of a part, in all its layers.
+    Region own(int c) const {
+        const Region image = block(input_.buffer, 0, task_.elements);
+        return in_all_layers(part(image, c, p_), task_.elements, task_.layers_at(position_));
+    }
+
+    /// Receives part c and blends it with this position's own.
+    Partial take_in(int c) {
+        const Region mine = own(c);
+        const Elements n = mine.length;
+        const int start = (c + 1) % p_;
+        if (position_ >= start) {
+            const Region back = receive(n);
+            blend_behind(back, mine);
+            return {{}, back};
+        }
+        if (position_ == 0) // the wrap: what comes is of the last image, ours is the first
+            return {blended(builder_, mine), receive(n)};
+        const Region both = receive(2 * n);
+        const Partial held{block(both.buffer, 0, n), block(both.buffer, n, n)};
+        blend_behind(held.front, mine);
+        return held;
+    }
+
+    Region receive(Elements count) {
+        const Region slot = builder_.scratch(count);
+        builder_.receive((position_ - 1 + p_) % p_, slot);
+        return slot;
+    }
+
+    void blend_behind(const Region& sum, const Region& mine) {
+        std::vector<Region> operands{sum};
+        append_runs(operands, mine);
+        builder_.fold(sum, operands);
+    }
+
+    /// Into the back, since the front may lie in the input.
+    Region joined(const Partial& held) {
+        if (!held.front.empty())
+            builder_.fold(held.back, {held.front, held.back});
+        return held.back;
+    }
+
+    const Task& task_;
+    const int p_, position_;
+    ProgramBuilder builder_;
+    Region input_;
+};
+
+} // namespace
+
+Program parallel_pipeline(const Task& task, int window, int position) {
+    return Pipeline(task, window, position).make();
+}
+
+} // namespace sextant::compositing

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What compositing goes wrong by, each hazard by its name: every algorithm with every tuning, over
+// threads, against the serial fold.
+#include "sextant/kernel/background.hpp"
+#include "sextant/kernel/nearest.hpp"
+#include "sextant/kernel/over.hpp"
+#include "sextant/operation/compositor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "tests/compositing/ways.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant::compositing {
+namespace {
+
+using test::expect_the_serial_fold;
+using test::first_fault;
+using test::painted;
+using test::painted_by;
+using test::Painter;
+using test::Picture;
+using test::Random;
+using test::serial_fold;
+
+constexpr int group_sizes[] = {1, 2, 3, 5, 7, 8, 12, 13, 16, 17};
+constexpr Elements width = 31, pixels = width * 11; // which none of them divides
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+
+/// An operator on a kind of pixel, as far as hazards need to know it.
+struct Over {
+    using Pixel = RgbaF32;
+    static constexpr const char* name = "over";
+    static constexpr Pixel nothing{};
+
+    /// Hides all that is behind, in a colour that no other layer has.
+    static Pixel opaque(int layer) {
+        return {test::unit(static_cast<std::uint64_t>(layer) + 7), static_cast<float>(layer), 0, 1};
+    }
+    static Pixel some(int layer, Elements i) { return test::pixel(layer, i); }
+    static Pixel combine(const Pixel& front, const Pixel& back) {
+        return kernel::over(front, back);
+    }
+    /// Whether a value is the serial fold's, bracketed in another way.
+    static bool agree(const Pixel& is, const Pixel& serial, int layers) {
+        return within(static_cast<float>(layers - 1) * 0x1p-23f, is, serial);
+    }
+    static bool within(float bound, const Pixel& a, const Pixel& b) {
+        return std::abs(a.r - b.r) <= bound && std::abs(a.g - b.g) <= bound &&
+               std::abs(a.b - b.b) <= bound && std::abs(a.a - b.a) <= bound;
+    }
+};
+
+/// Colours far above 1. What is seen of a bright image behind a nearly opaque one is small, but is
+/// as uncertain as the opacity in front of it: the bound grows with the images, not with the
+/// result.
+struct BrightOver : Over {
+    static constexpr float brightest = 1000;
+    static Pixel some(int layer, Elements i) {
+        const Pixel colour = Over::some(layer, i);
+        return {brightest * colour.r, 30 * colour.g, colour.b, colour.a};
+    }
+    static bool agree(const Pixel& is, const Pixel& serial, int layers) {
+        return within(brightest * static_cast<float>(layers - 1) * 0x1p-23f, is, serial);
+    }
+};
+
+struct Nearest {
+    using Pixel = RgbaDepthF32;
+    static constexpr const char* name = "nearest";
+    static constexpr Pixel nothing{0, 0, 0, 0, infinity};
+
+    /// At the same depth as all others, so that the front one counts.
+    static Pixel opaque(int layer) { return {static_cast<float>(layer), 0, 1, 1, 2}; }
+    static Pixel some(int layer, Elements i) {
+        const RgbaF32 colour = test::pixel(layer, i);
+        return {colour.r, colour.g, colour.b, colour.a, std::floor(8 * colour.g)};
+    }
+    static Pixel combine(const Pixel& front, const Pixel& back) {
+        return kernel::nearest(front, back);
+    }
+    static bool agree(const Pixel& is, const Pixel& serial, int) {
+        return std::memcmp(&is, &serial, sizeof is) == 0;
+    }
+};
+
+Task shuffled(Random& random, int ranks, Elements elements) {
+    Task task = one_image_each(ranks, elements);
+    random.shuffle(task.order);
+    return task;
+}
+
+template <class Kind>
+class Hazard : public testing::Test {};
+
+using Kinds = testing::Types<Over, Nearest>;
+TYPED_TEST_SUITE(Hazard, Kinds);
+
+TYPED_TEST(Hazard, images_lie_in_any_visibility_order) {
+    Random random(91);
+    for (int p : group_sizes) {
+        expect_the_serial_fold<TypeParam>(shuffled(random, p, pixels), TypeParam::some);
+    }
+}
+
+TYPED_TEST(Hazard, ranks_hold_several_layers_or_none_and_one_without_gets_the_picture) {
+    Random random(92);
+    for (int p : group_sizes) {
+        Task task = test::rough_task(random, p, pixels);
+        task.root = test::outsider(task);
+        expect_the_serial_fold<TypeParam>(task, TypeParam::some);
+    }
+}
+
+TYPED_TEST(Hazard, some_images_are_empty) {
+    Random random(93);
+    for (int p : group_sizes) {
+        const auto empty = [&](int layer) { return layer % 3 == 1; };
+        expect_the_serial_fold<TypeParam>(shuffled(random, p, pixels), [&](int layer, Elements i) {
+            return empty(layer) ? TypeParam::nothing : TypeParam::some(layer, i);
+        });
+    }
+}
+
+TYPED_TEST(Hazard, one_image_alone_is_not_empty_and_comes_out_as_it_is) {
+    for (int p : group_sizes) {
+        const Task task = one_image_each(p, pixels);
+        for (int only : {0, p / 2, p - 1}) {
+            const auto paint = [&](int layer, Elements i) {
+                return layer == only ? TypeParam::some(layer, i) : TypeParam::nothing;
+            };
+            const auto image = painted<TypeParam>(paint, only, 1, pixels);
+            EXPECT_EQ(serial_fold<TypeParam>(task, paint), image);
+            expect_the_serial_fold<TypeParam>(task, paint, test::Bits::same);
+        }
+    }
+}
+
+TYPED_TEST(Hazard, all_images_are_empty) {
+    for (int p : group_sizes) {
+        expect_the_serial_fold<TypeParam>(
+            one_image_each(p, pixels), [](int, Elements) { return TypeParam::nothing; },
+            test::Bits::same);
+    }
+}
+
+TYPED_TEST(Hazard, a_checkerboard_lies_elsewhere_on_each_rank) {
+    for (int p : group_sizes) {
+        expect_the_serial_fold<TypeParam>(
+            one_image_each(p, pixels),
+            [](int layer, Elements i) {
+                const Elements x = i % width + 3 * layer, y = i / width;
+                return (x / 8 + y / 8) % 2 == 0 ? TypeParam::opaque(layer) : TypeParam::nothing;
+            },
+            test::Bits::same);
+    }
+}
+
+TYPED_TEST(Hazard, a_checkerboard_has_squares_of_one_pixel) {
+    for (int p : group_sizes) {
+        expect_the_serial_fold<TypeParam>(one_image_each(p, pixels), [](int layer, Elements i) {
+            const bool drawn = (i % width + i / width + layer) % 2 == 0;
+            return drawn ? TypeParam::some(layer, i) : TypeParam::nothing;
+        });
+    }
+}
+
+TYPED_TEST(Hazard, opaque_layers_reversed_give_exactly_another_colour) {
+    for (int p : group_sizes) {
+        Task task = one_image_each(p, pixels);
+        expect_the_serial_fold<TypeParam>(
+            task, [](int layer, Elements) { return TypeParam::opaque(layer); }, test::Bits::same);
+        std::reverse(task.order.begin(), task.order.end());
+        const auto reversed = [&](int layer, Elements) { return TypeParam::opaque(p - 1 - layer); };
+        EXPECT_EQ(serial_fold<TypeParam>(task, reversed)[0], TypeParam::opaque(p - 1));
+        expect_the_serial_fold<TypeParam>(task, reversed, test::Bits::same);
+    }
+}
+
+TYPED_TEST(Hazard, pixels_are_fewer_than_ranks_or_do_not_divide_among_them) {
+    Random random(94);
+    for (int p : group_sizes) {
+        for (int n : {1, 2, p - 1, p + 1, 2 * p - 1}) {
+            expect_the_serial_fold<TypeParam>(shuffled(random, p, n), TypeParam::some);
+        }
+    }
+}
+
+/// The picture of a Compositor for the images of the task, with `background`.
+template <class Kind>
+Picture<Kind> with_compositor(const Task& task, const Painter<Kind>& paint,
+                              const CompositeOptions& options) {
+    Picture<Kind> picture(static_cast<std::size_t>(task.elements), Kind::opaque(1000));
+    run_threads(task.ranks, [&](Communicator communicator) {
+        const int rank = communicator.rank();
+        Compositor compositor(communicator, {width, task.elements / width},
+                              test::layers_of(task, rank), options);
+        const Picture<Kind> images = painted_by<Kind>(paint, task, rank);
+        const Frame frame = compositor.composite<typename Kind::Pixel>(images);
+        const auto part = frame.pixels<typename Kind::Pixel>();
+        std::copy(part.begin(), part.end(), picture.begin() + frame.first);
+    });
+    return picture;
+}
+
+TYPED_TEST(Hazard, a_coloured_background_is_put_behind_exactly_once) {
+    const RgbaF32 background{.1f, .3f, .2f, .5f};
+    const auto behind = [&](Picture<TypeParam> picture) {
+        const auto bytes = std::as_writable_bytes(std::span(picture));
+        kernel::put_behind(kernel::find(TypeParam::name).element, bytes, background, bytes);
+        return picture;
+    };
+    const Painter<TypeParam> paint = [](int layer, Elements i) {
+        return i % 5 == 0 ? TypeParam::nothing : TypeParam::some(layer, i);
+    };
+    Random random(95);
+    for (int p : group_sizes) {
+        const Task task = test::rough_task(random, p, pixels);
+        const auto once = behind(serial_fold<TypeParam>(task, paint));
+        const int layers = task.all_layers() + 1;
+        ASSERT_NE(first_fault<TypeParam>(behind(once), once, false, layers), -1);
+        for (const Algorithm& algorithm : catalogue()) {
+            if (algorithm.tunings(p).empty())
+                continue;
+            CompositeOptions options;
+            options.algorithm = algorithm.name;
+            options.blend = TypeParam::name;
+            options.order = task.order;
+            options.background = background;
+            for (int root : {Task::distributed, 0, test::outsider(task)}) {
+                options.root = root;
+                const auto picture = with_compositor<TypeParam>(task, paint, options);
+                const bool exactly = test::same_bits(algorithm, options.association);
+                EXPECT_EQ(first_fault<TypeParam>(picture, once, exactly, layers), -1)
+                    << test::describe(algorithm, task, {}) << ", picture at " << root;
+            }
+        }
+    }
+}
+
+TEST(HazardOfOver, colours_are_brighter_than_1) {
+    Random random(96);
+    for (int p : group_sizes) {
+        expect_the_serial_fold<BrightOver>(shuffled(random, p, pixels), BrightOver::some);
+    }
+}
+
+TEST(HazardOfNearest, equal_depths_go_to_the_front_image) {
+    Random random(97);
+    for (int p : group_sizes) {
+        const Task task = shuffled(random, p, pixels);
+        const auto paint = [](int layer, Elements) { return Nearest::opaque(layer); };
+        EXPECT_EQ(serial_fold<Nearest>(task, paint)[0], Nearest::opaque(0));
+        expect_the_serial_fold<Nearest>(task, paint);
+    }
+}
+
+TEST(HazardOfNearest, depths_tie_are_infinite_signed_zeros_or_no_numbers) {
+    const float depths[] = {not_a_number, 1, infinity, -0.0f, 0.0f, not_a_number, -infinity, 1};
+    Random random(98);
+    for (int p : group_sizes) {
+        expect_the_serial_fold<Nearest>(shuffled(random, p, pixels), [&](int layer, Elements i) {
+            // Some pixels see only depths that are no numbers, or only those and infinity.
+            const auto most = static_cast<std::uint64_t>(i % 8 + 1);
+            const auto at = static_cast<std::uint64_t>(layer * 1009 + i);
+            const auto choice = static_cast<std::size_t>(test::unit(at) * 1e6f) % most;
+            return RgbaDepthF32{static_cast<float>(layer), 0, 0, 1, depths[choice]};
+        });
+    }
+}
+
+TEST(HazardOfNearest, a_depth_that_is_no_number_loses_to_every_other) {
+    for (int p : group_sizes) {
+        for (int only : {0, p / 2, p - 1}) {
+            const Task task = one_image_each(p, pixels);
+            const auto paint = [&](int layer, Elements) {
+                const float depth = layer == only ? infinity : not_a_number;
+                return RgbaDepthF32{static_cast<float>(layer), 0, 0, 1, depth};
+            };
+            EXPECT_EQ(serial_fold<Nearest>(task, paint)[0].r, static_cast<float>(only));
+            expect_the_serial_fold<Nearest>(task, paint);
+        }
+    }
+}
+
+} // namespace
+} // namespace sextant::compositing

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/threads.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/support/blending.hpp"
+#include "tests/support/compositing_cases.hpp"
+#include <gtest/gtest.h>
+
+// Compositing in every way there is, against the serial fold. A `Kind` is an operator on a kind of
+// pixel: its `name`, its `Pixel`, how to `combine` two of them readably, whether two results
+// `agree` that were bracketed differently, and an `opaque` pixel for each layer.
+namespace sextant::test {
+
+using compositing::Task;
+
+/// The pixels of a layer; layers are counted front to back.
+template <class Kind>
+using Painter = std::function<typename Kind::Pixel(int layer, Elements i)>;
+
+template <class Kind>
+using Picture = std::vector<typename Kind::Pixel>;
+
+/// Layers [first, first + count), one after another.
+template <class Kind>
+Picture<Kind> painted(const Painter<Kind>& paint, int first, int count, Elements elements) {
+    Picture<Kind> layers;
+    for (int layer = first; layer < first + count; ++layer) {
+        for (Elements i = 0; i < elements; ++i)
+            layers.push_back(paint(layer, i));
+    }
+    return layers;
+}
+
+template <class Kind>
+Picture<Kind> painted_by(const Painter<Kind>& paint, const Task& task, int rank) {
+    return painted<Kind>(paint, first_layer(task, rank), layers_of(task, rank), task.elements);
+}
+
+template <class Kind>
+Picture<Kind> serial_fold(const Task& task, const Painter<Kind>& paint) {
+    Picture<Kind> sum = painted<Kind>(paint, 0, 1, task.elements);
+    for (int layer = 1; layer < task.all_layers(); ++layer) {
+        for (Elements i = 0; i < task.elements; ++i) {
+            auto& front = sum[static_cast<std::size_t>(i)];
+            front = Kind::combine(front, paint(layer, i));
+        }
+    }
+    return sum;
+}
+
+/// One way to composite a task.
+struct Way {
+    const compositing::Algorithm& algorithm;
+    compositing::Tuning tuning;
+    Association association;
+    Task task;
+
+    std::string text() const {
+        return fmt::format("{}, {}", describe(algorithm, task, tuning), name(association));
+    }
+};
+
+/// Every algorithm with every tuning: folding in order and collecting the picture, where the task
+/// says or else at the last rank; folding by arrival and leaving it distributed.
+inline std::vector<Way> ways_of(const Task& task) {
+    std::vector<Way> ways;
+    Task distributed = task, collected = task;
+    distributed.root = Task::distributed;
+    if (task.root == Task::distributed)
+        collected.root = task.ranks - 1;
+    for (const compositing::Algorithm& algorithm : compositing::catalogue()) {
+        for (const compositing::Tuning& tuning : algorithm.tunings(task.positions())) {
+            ways.push_back({algorithm, tuning, Association::in_order, collected});
+            ways.push_back({algorithm, tuning, Association::by_arrival, distributed});
+        }
+    }
+    return ways;
+}
+
+/// The picture that each way gives. A pixel that nobody ends up with keeps a colour of no layer.
+template <class Kind>
+std::vector<Picture<Kind>> composited(const Task& task, const Painter<Kind>& paint,
+                                      const std::vector<Way>& ways) {
+    const Picture<Kind> blank(static_cast<std::size_t>(task.elements), Kind::opaque(1000));
+    std::vector<Picture<Kind>> pictures(ways.size(), blank);
+    run_threads(task.ranks, [&](Communicator communicator) {
+        const int rank = communicator.rank();
+        const Picture<Kind> images = painted_by<Kind>(paint, task, rank);
+        for (std::size_t w = 0; w < ways.size(); ++w) {
+            const Way& way = ways[w];
+            const auto part = run_program(
+                communicator, compositing::program(way.algorithm, way.task, way.tuning, rank),
+                kernel::find(Kind::name), way.association, images);
+            const compositing::Piece own =
+                compositing::piece(way.algorithm, way.task, way.tuning, rank);
+            EXPECT_EQ(static_cast<Elements>(part.size()), own.count) << way.text();
+            std::copy(part.begin(), part.end(), pictures[w].begin() + own.first);
+        }
+    });
+    return pictures;
+}
+
+template <class Pixel>
+bool same(const Pixel& a, const Pixel& b) {
+    return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+/// The first pixel that is not as expected, or -1.
+template <class Kind>
+std::ptrdiff_t first_fault(const Picture<Kind>& is, const Picture<Kind>& serial, bool exactly,
+                           int layers) {
+    for (std::size_t i = 0; i < serial.size(); ++i) {
+        if (exactly ? !same(is[i], serial[i]) : !Kind::agree(is[i], serial[i], layers))
+            return static_cast<std::ptrdiff_t>(i);
+    }
+    return -1;
+}
+
+enum class Bits { same, by_algorithm };
+
+/// Expects every way to give the serial fold: its bits where that is what the algorithm promises,
+/// or `bits` says that no bracketing may matter.
+template <class Kind>
+void expect_the_serial_fold(const Task& task, const Painter<Kind>& paint,
+                            Bits bits = Bits::by_algorithm) {
+    const Picture<Kind> serial = serial_fold<Kind>(task, paint);
+    const std::vector<Way> ways = ways_of(task);
+    const std::vector<Picture<Kind>> pictures = composited<Kind>(task, paint, ways);
+    for (std::size_t w = 0; w < ways.size(); ++w) {
+        const bool exactly =
+            bits == Bits::same || same_bits(ways[w].algorithm, ways[w].association);
+        EXPECT_EQ(first_fault<Kind>(pictures[w], serial, exactly, task.all_layers()), -1)
+            << ways[w].text();
+    }
+}
+
+} // namespace sextant::test
