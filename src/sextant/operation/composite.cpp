@@ -114,7 +114,7 @@ class CompositeRun {
             share_of(inputs_.paths.size(), communicator_.rank(), communicator_.size());
         layers_ = static_cast<int>(share.last - share.first);
         images_ = read_inputs(inputs_, share.first, share.last,
-                              kernel::find(options_.blend).element, oddities_);
+                              kernel::find_family(options_.blend).operators[0].element, oddities_);
     }
 
     /// Warnings are printed once, by rank 0.

@@ -24,10 +24,16 @@ struct Declaration {
     std::size_t options; ///< a hash of the rest
 };
 
+const Operator& operator_of(const CompositeOptions& options) {
+    return options.element ? kernel::find(options.blend, *options.element)
+                           : kernel::find_family(options.blend).operators.front();
+}
+
 std::size_t hash_of(const CompositeOptions& options) {
     std::string text =
-        fmt::format("{} {} {} {} {}", options.algorithm, fmt::join(options.radices, ","),
-                    options.blend, fmt::join(options.order, ","), name(options.association));
+        fmt::format("{} {} {} {} {} {}", options.algorithm, fmt::join(options.radices, ","),
+                    options.blend, operator_of(options).element.name, fmt::join(options.order, ","),
+                    name(options.association));
     if (const auto& b = options.background)
         text += fmt::format(" {} {} {} {}", b->r, b->g, b->b, b->a);
     return std::hash<std::string>()(text);
@@ -96,7 +102,7 @@ compositing::Task make_task(const std::vector<Declaration>& all, ImageShape shap
 Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
                        CompositeOptions options)
     : options_(std::move(options)),
-      operator_(kernel::find(options_.blend)),
+      operator_(operator_of(options_)),
       rank_(communicator.rank()),
       layers_(layers) {
     const std::vector<Declaration> all = communicator.all_gather(
@@ -153,7 +159,9 @@ Frame Compositor::finish(std::span<const std::byte> result) {
 
 Image composite(const Image& image, const Communicator& communicator,
                 const CompositeOptions& options) {
-    Compositor compositor(communicator, image.shape(), 1, options);
+    CompositeOptions with_element = options;
+    with_element.element = image.element();
+    Compositor compositor(communicator, image.shape(), 1, std::move(with_element));
     const Frame frame = compositor.composite(image.bytes());
     if (communicator.rank() != options.root)
         return {};
