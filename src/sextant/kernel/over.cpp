@@ -53,48 +53,63 @@ struct OverU8 {
     }
 };
 
-/// A channel of pixels in u8, as floats.
-template <int shift>
-HWY_INLINE FloatVector channel(hn::Vec<OverU8::Pixels> pixels) {
-    const OverU8::Pixels d;
-    const auto level = hn::And(hn::ShiftRight<shift>(pixels), hn::Set(d, 255));
-    return hn::ConvertTo(Floats(), hn::BitCast(hn::RebindToSigned<Floats>(), level));
-}
+/// Sixteen or fewer pixels in u8 as floats, a vector a channel. A channel stays where it lies in
+/// its pixel and so counts 1, 2^8 or 2^16 times as much, which changes no digit of what is computed
+/// of it.
+struct Channels {
+    using Signed = hn::RebindToSigned<Floats>;
+    FloatVector r, g, b, a;
 
-/// A channel in floats as part of pixels in u8: rounded, and at most 255.
-template <int shift>
-HWY_INLINE hn::Vec<OverU8::Pixels> level(FloatVector sum) {
-    const OverU8::Pixels d;
-    const auto most = hn::Set(Floats(), 255);
-    const auto level = hn::NearestInt(hn::Min(sum, most));
-    return hn::ShiftLeft<shift>(hn::BitCast(d, level));
-}
+    explicit HWY_INLINE Channels(hn::Vec<OverU8::Pixels> pixels)
+        : r(masked(pixels, 0xff)),
+          g(masked(pixels, 0xff00)),
+          b(masked(pixels, 0xff0000)),
+          a(hn::ConvertTo(Floats(), hn::BitCast(Signed(), hn::ShiftRight<24>(pixels)))) {}
 
-/// Several layers: channel by channel in floats, which are rounded once.
+    static HWY_INLINE FloatVector masked(hn::Vec<OverU8::Pixels> pixels, std::uint32_t mask) {
+        const auto channel = hn::And(pixels, hn::Set(OverU8::Pixels(), mask));
+        return hn::ConvertTo(Floats(), hn::BitCast(Signed(), channel));
+    }
+
+    /// over(), where `this` is the front.
+    HWY_INLINE void put_behind(const Channels& back) {
+        const auto seen = hn::Sub(hn::Set(Floats(), 255), a);
+        const auto through = hn::Mul(seen, hn::Set(Floats(), 1.0f / 255));
+        r = hn::Add(r, hn::Mul(through, back.r));
+        g = hn::Add(g, hn::Mul(through, back.g));
+        b = hn::Add(b, hn::Mul(through, back.b));
+        a = hn::Add(a, hn::Mul(through, back.a));
+    }
+
+    HWY_INLINE hn::Vec<OverU8::Pixels> pixels() const {
+        const auto rg = hn::Or(level(r, 1), hn::ShiftLeft<8>(level(g, 0x1p8f)));
+        const auto ba = hn::Or(level(b, 0x1p16f), hn::ShiftLeft<8>(level(a, 1)));
+        return hn::Or(rg, hn::ShiftLeft<16>(ba));
+    }
+
+    /// Of `unit`, rounded and at most 255: beside 2^23 the last bit of a float is 1, so that adding
+    /// it rounds.
+    static HWY_INLINE hn::Vec<OverU8::Pixels> level(FloatVector channel, float unit) {
+        const OverU8::Pixels d;
+        const auto sum = hn::Min(channel, hn::Set(Floats(), 255 * unit));
+        const auto rounded = hn::Add(sum, hn::Set(Floats(), 0x1p23f * unit));
+        return hn::And(hn::BitCast(d, rounded), hn::Set(d, 255));
+    }
+};
+
+/// Several layers, computed in floats and rounded once.
 HWY_INLINE Elements over_many_u8(const Operands& operands, Elements first, Elements last) {
-    const OverU8::Pixels d;
     constexpr Elements pixels = hn::MaxLanes(OverU8::Pixels());
-    const auto load = [&](std::size_t k, Elements i) HWY_ATTR {
+    const auto channels = [&](std::size_t k, Elements i) HWY_ATTR {
         const auto* from = reinterpret_cast<const std::uint8_t*>(operands.sources[k]) + 4 * i;
-        return hn::BitCast(d, hn::LoadU(OverU8::Bytes(), from));
+        return Channels(hn::BitCast(OverU8::Pixels(), U8::load(from)));
     };
-    const auto opaque = hn::Set(Floats(), 255), step = hn::Set(Floats(), 1.0f / 255);
     Elements i = first;
     for (; i + pixels <= last; i += pixels) {
-        const auto front = load(0, i);
-        auto r = channel<0>(front), g = channel<8>(front);
-        auto b = channel<16>(front), a = channel<24>(front);
-        for (std::size_t k = 1; k < operands.count; ++k) {
-            const auto back = load(k, i);
-            const auto through = hn::Mul(hn::Sub(opaque, a), step);
-            r = hn::Add(r, hn::Mul(through, channel<0>(back)));
-            g = hn::Add(g, hn::Mul(through, channel<8>(back)));
-            b = hn::Add(b, hn::Mul(through, channel<16>(back)));
-            a = hn::Add(a, hn::Mul(through, channel<24>(back)));
-        }
-        const auto sum =
-            hn::Or(hn::Or(level<0>(r), level<8>(g)), hn::Or(level<16>(b), level<24>(a)));
-        U8::save(hn::BitCast(OverU8::Bytes(), sum),
+        Channels sum = channels(0, i);
+        for (std::size_t k = 1; k < operands.count; ++k)
+            sum.put_behind(channels(k, i));
+        U8::save(hn::BitCast(U8::Bytes(), sum.pixels()),
                  reinterpret_cast<std::uint8_t*>(operands.to) + 4 * i, operands.stream);
     }
     if (operands.stream)
