@@ -53,4 +53,8 @@ inline constexpr ElementFormat rgba_u8{"rgba u8", sizeof(RgbaU8)};
 inline constexpr ElementFormat rgba_depth_f32{"rgba+depth f32", sizeof(RgbaDepthF32)};
 inline constexpr ElementFormat rgba_u8_depth_f32{"rgba u8+depth f32", sizeof(RgbaU8DepthF32)};
 
+constexpr bool has_depth(const ElementFormat& element) {
+    return element == rgba_depth_f32 || element == rgba_u8_depth_f32;
+}
+
 } // namespace sextant
