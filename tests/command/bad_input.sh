@@ -37,6 +37,8 @@ refuses 2 "radices 4,x: expected a whole number" $composite "$SAMPLE" -o $out --
 refuses 2 "binary-swap does not take 5 .*power of two" $composite "$SAMPLE" -o $out --algorithm binary-swap --ranks 5
 refuses 2 "direct-send takes no radices" $composite "$SAMPLE" -o $out --algorithm direct-send --radices 4,2
 refuses 2 "unknown operator 'ovr'; did you mean over" $composite "$SAMPLE" -o $out --operator ovr
+refuses 2 "'nearest' is not for rgba f16; it has rgba.depth f32" $composite "$SAMPLE" -o $out --operator nearest --element f16
+refuses 2 "element.*did you mean" $composite "$SAMPLE" -o $out --element f61
 refuses 2 "order names 2 of 8" $composite "$SAMPLE" -o $out --order 0,1
 refuses 2 "order names image 9: expected 0 to 7" $composite "$SAMPLE" -o $out --order 0,1,2,3,4,5,6,9
 refuses 2 "order names image 1 twice" $composite "$SAMPLE" -o $out --order 0,1,1,3,4,5,6,7

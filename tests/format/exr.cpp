@@ -11,6 +11,7 @@
 #include <OpenEXR/ImfChannelList.h>
 #include <OpenEXR/ImfFrameBuffer.h>
 #include <OpenEXR/ImfHeader.h>
+#include <OpenEXR/ImfInputFile.h>
 #include <OpenEXR/ImfOutputFile.h>
 #include <OpenEXR/ImfTiledOutputFile.h>
 #include <gmock/gmock.h>
@@ -225,6 +226,22 @@ TEST_F(ExrFile, ThatChangedSinceItsHeaderWasReadIsRejected) {
     Image image(before.shape, before.element);
     EXPECT_EQ(failure([&] { format::read_pixels(path, before, image.bytes()); }),
               path + ": is 4×4 rgba f32, expected 4×3 rgba f32");
+}
+
+TEST_F(ExrFile, HoldsHalvesAsTheyAre) {
+    Image image({2, 1}, rgba_f16);
+    const auto pixels = image.pixels<RgbaF16>();
+    pixels[0] = {to_half(0.1F), to_half(1), to_half(0), to_half(0.5F)};
+    pixels[1] = {{0x0001}, {0x7bff}, {0x8000}, to_half(1)};
+    format::write_exr(path, image);
+    const Imf::InputFile file(path.c_str());
+    EXPECT_EQ(file.header().channels()["R"].type, Imf::HALF);
+    const Image read = format::read_image(path);
+    for (std::size_t i = 0; i < 2; ++i) {
+        const RgbaF32 back = read.pixels<RgbaF32>()[i];
+        EXPECT_EQ((RgbaF16{to_half(back.r), to_half(back.g), to_half(back.b), to_half(back.a)}),
+                  pixels[i]);
+    }
 }
 
 } // namespace

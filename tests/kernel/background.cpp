@@ -29,6 +29,20 @@ TEST(Background, leaves_the_depth_and_may_write_onto_the_picture) {
     EXPECT_EQ(picture[1], (RgbaDepthF32{1, 0, 0, 1, -2}));
 }
 
+TEST(Background, is_rounded_once_in_halves_and_bytes) {
+    std::vector<RgbaU8> bytes = {{0, 0, 0, 0}, {100, 0, 0, 127}, {9, 8, 7, 255}};
+    kernel::put_behind(rgba_u8, bytes_of(bytes), {0.5f, 0, 1, 1}, bytes_of(bytes));
+    EXPECT_EQ(bytes[0], (RgbaU8{128, 0, 255, 255}));
+    EXPECT_EQ(bytes[1], (RgbaU8{164, 0, 128, 255}));
+    EXPECT_EQ(bytes[2], (RgbaU8{9, 8, 7, 255}));
+    std::vector<RgbaF16> halves = {{to_half(0.25f), {}, {}, to_half(0.5f)}};
+    kernel::put_behind(rgba_f16, bytes_of(halves), {0, 0, 1, 1}, bytes_of(halves));
+    EXPECT_EQ(halves[0], (RgbaF16{to_half(0.25f), {}, to_half(0.5f), to_half(1)}));
+    std::vector<RgbaU8DepthF32> deep = {{0, 0, 0, 0, 7}};
+    kernel::put_behind(rgba_u8_depth_f32, bytes_of(deep), {1, 0, 0, 1}, bytes_of(deep));
+    EXPECT_EQ(deep[0], (RgbaU8DepthF32{255, 0, 0, 255, 7}));
+}
+
 TEST(Background, of_no_pixels_is_nothing_and_of_no_colours_an_error_of_ours) {
     std::vector<RgbaF32> none;
     kernel::put_behind(rgba_f32, bytes_of(none), {}, bytes_of(none));

@@ -99,6 +99,13 @@ inline void one_ranks_odd_option_reaches_all(const Communicator& communicator) {
                 testing::HasSubstr("rank " + odd_rank + ": -1 images"));
     EXPECT_THAT(said_of([](auto& options, auto&, auto&) { options.root = 1; }),
                 testing::HasSubstr("rank " + odd_rank + " wants the picture on rank 1"));
+    EXPECT_THAT(said_of([](auto& options, auto&, auto&) { options.element = rgba_u8; }),
+                testing::HasSubstr("rank " + odd_rank + " gives other options than rank 0"));
+    EXPECT_THAT(said_of([](auto& options, auto&, auto&) {
+                    options.blend = "nearest";
+                    options.element = rgba_u8;
+                }),
+                testing::HasSubstr("rank " + odd_rank + " gives other options than rank 0"));
     CompositeOptions unknown;
     unknown.blend = "ovre";
     EXPECT_THAT(what_is_thrown([&] {

@@ -33,6 +33,8 @@ Folding::Folding(const Program& program, const Operator& op, const Places& place
 /// Enough for the fold with most operands, as large as the largest: none is made during a run. Two
 /// operands need none.
 void Folding::make_accumulators() {
+    if (association_ == Association::in_order && !operator_.exact_when_split)
+        return;
     std::size_t count = 0;
     Elements elements = 0;
     for (const Fold& fold : folds_) {
@@ -112,6 +114,9 @@ bool Folding::destination_free(const Fold& fold, Group group) const {
 }
 
 int Folding::combine_some(const Walk& walk) {
+    // An order that is kept must give the same bits however operands arrive.
+    if (association_ == Association::in_order && !operator_.exact_when_split)
+        return Walk::none;
     while (first_unfinished_ < folds_.size() && folds_[first_unfinished_].finished) {
         ++first_unfinished_;
     }

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::array formats{
     Format{"OpenEXR", ".exr", "premultiplied half or float RGBA, with depth where it has Z",
-           read_exr_header, read_exr, write_exr},
+           read_exr_header, read_exr, write_exr, true},
     Format{"PNG", ".png", "8 or 16 bits a channel, straight alpha; written with 8, without depth",
            read_png_header, read_png, write_png},
     Format{"raw RGBA", ".rgba32f", "little-endian floats; manifest.json beside it has the shape",

@@ -31,6 +31,8 @@ struct Format {
     /// Writes beside the path and renames, so that a failure leaves nothing behind and never harms
     /// a file that was there. Throws InvalidFile. Null where the format is only read.
     void (*write)(const std::string& path, const Image& image);
+    bool halves =
+        false; ///< whether `write` takes rgba_f16 too, besides floats with and without depth
 };
 
 /// Every format, in the order of `sextant list`.

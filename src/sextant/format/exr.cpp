@@ -255,15 +255,17 @@ void write_rows(AtomicFile& to, const Image& image) {
     Imf::Header header(static_cast<int>(image.shape().width), height);
     header.compression() = Imf::ZIP_COMPRESSION;
     const auto stride = static_cast<std::size_t>(image.element().size);
+    const Imf::PixelType type = image.element() == rgba_f16 ? Imf::HALF : Imf::FLOAT;
+    const std::size_t size = type == Imf::HALF ? sizeof(Half) : sizeof(float);
     Imf::FrameBuffer buffer;
     for (int channel = 0; channel < channels; ++channel) {
         const char* name = channel_names[static_cast<std::size_t>(channel)];
-        header.channels().insert(name, Imf::Channel(Imf::FLOAT));
+        header.channels().insert(name, Imf::Channel(type));
         // The library takes char* for both directions and only reads here.
         auto* base = const_cast<char*>(reinterpret_cast<const char*>(image.bytes().data())) +
-                     sizeof(float) * static_cast<std::size_t>(channel);
+                     size * static_cast<std::size_t>(channel);
         const std::size_t row = stride * static_cast<std::size_t>(image.shape().width);
-        buffer.insert(name, Imf::Slice(Imf::FLOAT, base, stride, row));
+        buffer.insert(name, Imf::Slice(type, base, stride, row));
     }
     AtomicStream stream(to);
     Imf::OutputFile file(stream, header);
@@ -289,7 +291,7 @@ void read_exr(const std::string& path, const ImageHeader& expected, std::span<st
 }
 
 void write_exr(const std::string& path, const Image& image) {
-    check_writable(path, image, std::numeric_limits<int>::max() / 2 - 1);
+    check_writable(path, image, std::numeric_limits<int>::max() / 2 - 1, true);
     reporting(path, "cannot be written", [&] {
         AtomicFile file(path);
         write_rows(file, image); // the library's file is complete only once it is destroyed

@@ -18,7 +18,7 @@ namespace sextant::format {
 ImageHeader read_exr_header(const std::string& path);
 void read_exr(const std::string& path, const ImageHeader& header, std::span<std::byte> to);
 
-/// Writes float channels, bit for bit, losslessly compressed (ZIP).
+/// Writes float channels, or half ones of rgba_f16, bit for bit, losslessly compressed (ZIP).
 void write_exr(const std::string& path, const Image& image);
 
 } // namespace sextant::format

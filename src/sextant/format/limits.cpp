@@ -42,14 +42,17 @@ void check_expected(const std::string& path, const ImageHeader& found, const Ima
     }
 }
 
-void check_writable(const std::string& path, const Image& image, std::int64_t longest_side) {
+void check_writable(const std::string& path, const Image& image, std::int64_t longest_side,
+                    bool halves) {
     const ImageShape shape = image.shape();
     if (std::min(shape.width, shape.height) < 1 ||
         std::max(shape.width, shape.height) > longest_side) {
         throw InvalidFile(path, fmt::format("cannot hold {}×{} pixels, expected sides from 1 to {}",
                                             shape.width, shape.height, longest_side));
     }
-    if (image.element() != rgba_f32 && image.element() != rgba_depth_f32) {
+    const bool held = image.element() == rgba_f32 || image.element() == rgba_depth_f32 ||
+                      (halves && image.element() == rgba_f16);
+    if (!held) {
         throw InvalidFile(path,
                           fmt::format("cannot hold pixels of {}, expected {} or {}",
                                       image.element().name, rgba_f32.name, rgba_depth_f32.name));

@@ -30,7 +30,8 @@ void check_expected(const std::string& path, const ImageHeader& found, const Ima
                     std::span<const std::byte> to);
 
 /// Throws InvalidFile unless the image has pixels, each side at most `longest_side`, and is of one
-/// of the two element formats that image files hold.
-void check_writable(const std::string& path, const Image& image, std::int64_t longest_side);
+/// of the two element formats that all image files hold, or else of rgba_f16 where `halves`.
+void check_writable(const std::string& path, const Image& image, std::int64_t longest_side,
+                    bool halves = false);
 
 } // namespace sextant::format

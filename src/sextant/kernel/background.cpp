@@ -2,36 +2,43 @@
 #include "sextant/kernel/background.hpp"
 
 #include "sextant/kernel/over.hpp"
-
-#include <stdexcept>
+#include "sextant/kernel/pixel_type.hpp"
+#include "sextant/kernel/wide.hpp"
 
 namespace sextant::kernel {
 
 namespace {
 
-template <class Pixel, class Blend>
-void for_each_pixel(std::span<const std::byte> picture, std::span<std::byte> to, Blend&& blend) {
-    const auto* from = reinterpret_cast<const Pixel*>(picture.data());
-    auto* result = reinterpret_cast<Pixel*>(to.data());
-    for (std::size_t i = 0; i < picture.size() / sizeof(Pixel); ++i)
-        result[i] = blend(from[i]);
+/// `background` is in the units of the format.
+template <class Pixel>
+Pixel behind(const Pixel& pixel, const RgbaF32& background) {
+    return Wide<Pixel>::narrow(over(Wide<Pixel>::widen(pixel), background, Wide<Pixel>::opaque));
+}
+
+RgbaDepthF32 behind(const RgbaDepthF32& pixel, const RgbaF32& background) {
+    const RgbaF32 sum = behind(RgbaF32{pixel.r, pixel.g, pixel.b, pixel.a}, background);
+    return {sum.r, sum.g, sum.b, sum.a, pixel.depth};
+}
+
+RgbaU8DepthF32 behind(const RgbaU8DepthF32& pixel, const RgbaF32& background) {
+    const RgbaU8 sum = behind(RgbaU8{pixel.r, pixel.g, pixel.b, pixel.a}, background);
+    return {sum.r, sum.g, sum.b, sum.a, pixel.depth};
 }
 
 } // namespace
 
 void put_behind(const ElementFormat& element, std::span<const std::byte> picture,
                 const RgbaF32& background, std::span<std::byte> to) {
-    if (element == rgba_f32) {
-        for_each_pixel<RgbaF32>(picture, to,
-                                [&](const RgbaF32& pixel) { return over(pixel, background); });
-    } else if (element == rgba_depth_f32) {
-        for_each_pixel<RgbaDepthF32>(picture, to, [&](const RgbaDepthF32& pixel) {
-            const RgbaF32 sum = over({pixel.r, pixel.g, pixel.b, pixel.a}, background);
-            return RgbaDepthF32{sum.r, sum.g, sum.b, sum.a, pixel.depth};
-        });
-    } else {
-        throw std::logic_error("a background behind elements that are no colours");
-    }
+    const bool levels = element == rgba_u8 || element == rgba_u8_depth_f32;
+    const float unit = levels ? Wide<RgbaU8>::opaque : 1;
+    const RgbaF32 scaled{unit * background.r, unit * background.g, unit * background.b,
+                         unit * background.a};
+    with_pixel_type(element, [&]<class Pixel>(Pixel) {
+        const auto* from = reinterpret_cast<const Pixel*>(picture.data());
+        auto* const result = reinterpret_cast<Pixel*>(to.data());
+        for (std::size_t i = 0; i < picture.size() / sizeof(Pixel); ++i)
+            result[i] = behind(from[i], scaled);
+    });
 }
 
 } // namespace sextant::kernel

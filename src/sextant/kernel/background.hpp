@@ -11,9 +11,9 @@ namespace sextant::kernel {
 /// Puts a colour behind a finished picture, once: to[i] = picture[i] over `background`. Depth
 /// stays.
 ///
-/// Input     pixels of `element` (rgba_f32 or rgba_depth_f32; std::logic_error otherwise); the
-///           background premultiplied.
-/// Output    as many pixels in `to`, which may be the picture itself.
+/// Input     pixels of `element` (std::logic_error if they are no colours); the background
+///           premultiplied.
+/// Output    as many pixels in `to`, which may be the picture itself; rounded as wide.hpp says.
 void put_behind(const ElementFormat& element, std::span<const std::byte> picture,
                 const RgbaF32& background, std::span<std::byte> to);
 

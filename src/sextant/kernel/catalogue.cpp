@@ -3,40 +3,52 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/names.hpp"
+#include "sextant/kernel/add.hpp"
+#include "sextant/kernel/max.hpp"
 #include "sextant/kernel/nearest.hpp"
 #include "sextant/kernel/over.hpp"
 
-#include <algorithm>
-#include <limits>
-#include <vector>
+#include <fmt/format.h>
 
 namespace sextant::kernel {
 
 namespace {
 
-template <class Pixel>
-void fill(std::byte* to, Elements elements, const Pixel& pixel) {
-    std::fill_n(reinterpret_cast<Pixel*>(to), elements, pixel);
+Family family(std::span<const Operator> operators) {
+    return {operators[0].name, operators[0].summary, operators[0].commutative, operators};
 }
-
-const Operator operators[] = {
-    {"over", "blend premultiplied colour, front over back", rgba_f32, false, over_rgba_f32,
-     [](std::byte* to, Elements elements) { fill(to, elements, RgbaF32{}); }},
-    {"nearest", "keep the sample nearest to the viewer, with its colour", rgba_depth_f32, false,
-     nearest_rgba_depth_f32,
-     [](std::byte* to, Elements elements) {
-         fill(to, elements, RgbaDepthF32{0, 0, 0, 0, std::numeric_limits<float>::infinity()});
-     }},
-};
 
 } // namespace
 
-std::span<const Operator> catalogue() {
-    return operators;
+std::span<const Family> catalogue() {
+    static const Family families[] = {
+        family(over_operators()),
+        family(nearest_operators()),
+        family(add_operators()),
+        family(max_operators()),
+    };
+    return families;
 }
 
-const Operator& find(std::string_view wanted) {
-    return find_by_name<Operator>("operator", wanted, operators);
+std::string formats_of(const Family& family) {
+    std::string formats;
+    for (const Operator& op : family.operators)
+        formats.append(formats.empty() ? "" : ", ").append(op.element.name);
+    return formats;
+}
+
+const Family& find_family(std::string_view wanted) {
+    return find_by_name<Family>("operator", wanted, catalogue());
+}
+
+const Operator& find(std::string_view name, const ElementFormat& element) {
+    const Family& family = find_family(name);
+    for (const Operator& op : family.operators) {
+        if (op.element == element)
+            return op;
+    }
+    throw InvalidTask(fmt::format("the operator '{}' is not for {}; it has {}", name, element.name,
+                                  formats_of(family)));
 }
 
 } // namespace sextant::kernel

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/element.hpp"
-#include "sextant/core/units.hpp"
+#include "sextant/core/operator.hpp"
 
-#include <cstddef>
 #include <span>
 
 namespace sextant::kernel {
 
-/// The nearer of two opaque samples. Of equally near ones the earlier operand wins; a depth that is
-/// not a number loses to every other.
-constexpr const RgbaDepthF32& nearest(const RgbaDepthF32& first, const RgbaDepthF32& second) {
-    const bool first_is_nan = first.depth != first.depth;
-    const bool second_is_nan = second.depth != second.depth;
-    const bool second_wins = second.depth < first.depth || (first_is_nan && !second_is_nan);
-    return second_wins ? second : first;
+/// The nearer of two samples. Of equally near ones a transparent one loses, so that where nothing
+/// was drawn, infinitely far, does not hide what was; else the earlier operand wins. A depth that
+/// is not a number loses to every other.
+template <class Pixel>
+constexpr const Pixel& nearest(const Pixel& first, const Pixel& second) {
+    const bool nearer = second.depth < first.depth;
+    const bool better = second.depth == first.depth && first.a == 0 && second.a != 0;
+    const bool first_lost = first.depth != first.depth && second.depth == second.depth;
+    return nearer || better || first_lost ? second : first;
 }
 
-/// Keeps the nearest of all layers, in one pass (Operator::fold).
-void nearest_rgba_depth_f32(std::span<const std::byte* const> layers, std::byte* to,
-                            Elements elements);
+/// `nearest` on rgba+depth f32 and on rgba u8+depth f32; the bits of the winner, unchanged.
+std::span<const Operator> nearest_operators();
 
 } // namespace sextant::kernel

@@ -82,7 +82,7 @@ class CaseReader {
     /// Names are known here, so that a wrong one ends before anything is timed.
     void check(const CompositeCase& made) const {
         try {
-            kernel::find(made.blend);
+            kernel::find_family(made.blend);
             for (const std::string& name : made.algorithms)
                 compositing::find(name);
         } catch (const InvalidTask& error) {

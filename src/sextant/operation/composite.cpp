@@ -5,7 +5,9 @@
 #include "sextant/comm/launch.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/format/atomic_file.hpp"
+#include "sextant/format/catalogue.hpp"
 #include "sextant/kernel/catalogue.hpp"
+#include "sextant/kernel/convert.hpp"
 #include "sextant/operation/colour.hpp"
 #include "sextant/operation/composite_report.hpp"
 #include "sextant/operation/compositor.hpp"
@@ -57,6 +59,21 @@ std::vector<CompositeSummary::Phase> phases_before(const std::string& text) {
     return phases;
 }
 
+/// What --element means: with depth for operators that need it.
+ElementFormat element_from(const std::string& name, const std::string& blend) {
+    struct Row {
+        std::string_view name;
+        ElementFormat colour, with_depth;
+    };
+    static constexpr Row rows[] = {{"f32", rgba_f32, rgba_depth_f32},
+                                   {"f16", rgba_f16, rgba_f16},
+                                   {"u8", rgba_u8, rgba_u8_depth_f32}};
+    const Row& row = *std::find_if(std::begin(rows), std::end(rows),
+                                   [&](const Row& each) { return each.name == name; });
+    const bool depth = has_depth(kernel::find_family(blend).operators[0].element);
+    return depth ? row.with_depth : row.colour;
+}
+
 CompositeOptions options_from(const Values& values, const ElementFormat& element) {
     CompositeOptions options;
     options.algorithm = values.text("algorithm");
@@ -64,6 +81,7 @@ CompositeOptions options_from(const Values& values, const ElementFormat& element
     options.blend = values.text("operator");
     if (options.blend == "auto")
         options.blend = element == rgba_depth_f32 ? "nearest" : "over";
+    options.element = element_from(values.text("element"), options.blend);
     if (values.has("background"))
         options.background = parse_colour(values.text("background"));
     if (values.text("association") == "by-arrival")
@@ -114,7 +132,7 @@ class CompositeRun {
             share_of(inputs_.paths.size(), communicator_.rank(), communicator_.size());
         layers_ = static_cast<int>(share.last - share.first);
         images_ = read_inputs(inputs_, share.first, share.last,
-                              kernel::find(options_.blend).element, oddities_);
+                              kernel::find(options_.blend, *options_.element).element, oddities_);
     }
 
     /// Warnings are printed once, by rank 0.
@@ -180,10 +198,20 @@ class CompositeRun {
         }
     }
 
+    /// As it is where the file can hold it, else in floats; the report shows floats.
     void write() {
-        picture_ = Image(inputs_.header.shape, compositor_->blend().element);
-        std::memcpy(picture_.bytes().data(), frame_.bytes.data(), frame_.bytes.size());
-        format::write_image(values_.text("output"), picture_);
+        const ElementFormat& element = compositor_->blend().element;
+        const ImageShape shape = inputs_.header.shape;
+        picture_ = Image(shape, has_depth(element) ? rgba_depth_f32 : rgba_f32);
+        kernel::convert(element, frame_.bytes, picture_.element(), picture_.bytes());
+        const std::string path = values_.text("output");
+        if (element == rgba_f16 && format::format_of(path).halves) {
+            Image halves(shape, element);
+            std::memcpy(halves.bytes().data(), frame_.bytes.data(), frame_.bytes.size());
+            format::write_image(path, halves);
+        } else {
+            format::write_image(path, picture_);
+        }
     }
 
     void report() {
@@ -215,6 +243,7 @@ class CompositeRun {
         summary_.ranks = communicator_.size();
         summary_.transport = communicator_.shares_memory() ? "threads" : mpi_of_build();
         summary_.blend = compositor_->blend().name;
+        summary_.element = compositor_->blend().element.name;
         summary_.association = name(options_.association);
         summary_.background = values_.text("background");
         summary_.plan = compositor_->plan();
@@ -277,7 +306,17 @@ Operation composite_operation() {
           {},
           2,
           1 << 30},
-         {"operator", Type::text, "NAME", "auto", "over, or nearest where images have depth"},
+         {"operator", Type::text, "NAME", "auto",
+          "over, nearest, add or max; auto: nearest where images have depth"},
+         {"element",
+          Type::choice,
+          "TYPE",
+          "f32",
+          "what colours are blended in: floats, halves or bytes",
+          0,
+          false,
+          false,
+          {"f32", "f16", "u8"}},
          {"order",
           Type::integers,
           "I,I,...",

@@ -21,6 +21,10 @@ std::string images_on_ranks(const CompositeSummary& summary) {
                                                       : "processes of " + summary.transport);
 }
 
+std::string blending(const CompositeSummary& summary) {
+    return fmt::format("{} on {}", summary.blend, summary.element);
+}
+
 Schedule schedule_of(const CompositeSummary& summary) {
     return make_schedule(summary.task.ranks, [&](int rank) {
         return compositing::program(*summary.plan.algorithm, summary.task, summary.plan.tuning,
@@ -32,7 +36,7 @@ Schedule schedule_of(const CompositeSummary& summary) {
 
 std::string to_text(const CompositeSummary& summary) {
     std::string text =
-        fmt::format("{}: {}, {}\n", summary.output, images_on_ranks(summary), summary.blend);
+        fmt::format("{}: {}, {}\n", summary.output, images_on_ranks(summary), blending(summary));
     text += fmt::format("{} ({})\n", summary.plan.text(), summary.plan.reason);
     for (const auto& phase : summary.phases) {
         text += fmt::format("{} {:.1f} ms  ", phase.name, phase.seconds * 1e3);
@@ -51,6 +55,7 @@ std::string to_json(const CompositeSummary& summary) {
     json["ranks"] = summary.ranks;
     json["transport"] = summary.transport;
     json["operator"] = summary.blend;
+    json["element"] = summary.element;
     json["association"] = summary.association;
     json["background"] = summary.background;
     json["plan"] = {{"algorithm", summary.plan.algorithm->name},
@@ -78,7 +83,7 @@ std::string to_page(const CompositeSummary& summary, const Image& picture) {
         {"Images", images_on_ranks(summary)},
         {"Algorithm", summary.plan.text()},
         {"Why", summary.plan.reason},
-        {"Operator", fmt::format("{}, association {}", summary.blend, summary.association)},
+        {"Operator", fmt::format("{}, association {}", blending(summary), summary.association)},
         {"Background", summary.background.empty() ? "none" : summary.background},
         {"Machine", fmt::format("{}, {}", host(), date())}};
     for (const std::string& warning : summary.warnings)

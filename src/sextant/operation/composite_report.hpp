@@ -21,7 +21,7 @@ struct CompositeSummary {
     ImageShape shape;
     int ranks = 1;
     std::string transport; ///< "threads", or which MPI
-    std::string blend, association, background;
+    std::string blend, element, association, background;
     planner::Plan plan;
     compositing::Task task;
     std::vector<Phase> phases;

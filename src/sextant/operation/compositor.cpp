@@ -25,10 +25,16 @@ struct Declaration {
     std::size_t options; ///< a hash of the rest
 };
 
+const Operator& operator_of(const CompositeOptions& options) {
+    return options.element ? kernel::find(options.blend, *options.element)
+                           : kernel::find_family(options.blend).operators.front();
+}
+
 std::size_t hash_of(const CompositeOptions& options) {
     std::string text =
-        fmt::format("{} {} {} {} {}", options.algorithm, fmt::join(options.radices, ","),
-                    options.blend, fmt::join(options.order, ","), name(options.association));
+        fmt::format("{} {} {} {} {} {}", options.algorithm, fmt::join(options.radices, ","),
+                    options.blend, options.element ? options.element->name : "usual",
+                    fmt::join(options.order, ","), name(options.association));
     if (const auto& b = options.background)
         text += fmt::format(" {} {} {} {}", b->r, b->g, b->b, b->a);
     return std::hash<std::string>()(text);
@@ -106,7 +112,7 @@ Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
 }
 
 void Compositor::prepare(const Communicator& communicator, compositing::Task task) {
-    operator_ = &kernel::find(options_.blend);
+    operator_ = &operator_of(options_);
     task_ = std::move(task);
     const int positions = std::max(1, task_.positions());
     plan_ = options_.algorithm == "auto"
@@ -166,7 +172,9 @@ Frame Compositor::finish(std::span<const std::byte> result) {
 
 Image composite(const Image& image, const Communicator& communicator,
                 const CompositeOptions& options) {
-    Compositor compositor(communicator, image.shape(), 1, options);
+    CompositeOptions with_element = options;
+    with_element.element = image.element();
+    Compositor compositor(communicator, image.shape(), 1, std::move(with_element));
     const Frame frame = compositor.composite(image.bytes());
     if (communicator.rank() != options.root)
         return {};

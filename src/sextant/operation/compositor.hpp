@@ -16,12 +16,13 @@ namespace sextant {
 
 /// How partial images are to be blended. Every rank gives the same.
 struct CompositeOptions {
-    std::string algorithm = "auto"; ///< or a name of compositing::catalogue()
-    std::vector<int> radices;       ///< for radix-k; empty: its usual
-    std::string blend = "over";     ///< a name of kernel::catalogue(); it decides the pixel format
-    std::vector<int> order;         ///< ranks front to back; empty: rank order
-    std::optional<RgbaF32> background; ///< premultiplied; put behind the picture once
-    int root = 0;                      ///< who gets the picture, or `distributed`
+    std::string algorithm = "auto";       ///< or a name of compositing::catalogue()
+    std::vector<int> radices;             ///< for radix-k; empty: its usual
+    std::string blend = "over";           ///< a name of kernel::catalogue()
+    std::optional<ElementFormat> element; ///< of the pixels; none: the first that `blend` has
+    std::vector<int> order;               ///< ranks front to back; empty: rank order
+    std::optional<RgbaF32> background;    ///< premultiplied; put behind the picture once
+    int root = 0;                         ///< who gets the picture, or `distributed`
     Association association = Association::in_order;
     bool trace = false;
 

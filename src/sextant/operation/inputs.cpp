@@ -3,9 +3,9 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/format/partials.hpp"
+#include "sextant/kernel/convert.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -34,13 +34,6 @@ std::vector<std::string> ordered(const std::vector<std::string>& paths,
     return result;
 }
 
-/// Pixels with depth become pixels without, in place of a second buffer for all images.
-void drop_depth(std::span<const RgbaDepthF32> from, std::span<RgbaF32> to) {
-    std::transform(from.begin(), from.end(), to.begin(), [](const RgbaDepthF32& pixel) {
-        return RgbaF32{pixel.r, pixel.g, pixel.b, pixel.a};
-    });
-}
-
 format::PixelCheck check(const ElementFormat& element, std::span<const std::byte> bytes) {
     if (element == rgba_f32) {
         return format::check_pixels(std::span(reinterpret_cast<const RgbaF32*>(bytes.data()),
@@ -48,6 +41,22 @@ format::PixelCheck check(const ElementFormat& element, std::span<const std::byte
     }
     return format::check_pixels(std::span(reinterpret_cast<const RgbaDepthF32*>(bytes.data()),
                                           bytes.size() / sizeof(RgbaDepthF32)));
+}
+
+/// Reads an image as pixels of `element`; what the file held was checked.
+format::PixelCheck read_as(const ElementFormat& element, const std::string& path,
+                           const format::ImageHeader& header, std::span<std::byte> to) {
+    if (has_depth(element) && !has_depth(header.element)) {
+        throw InvalidFile(path, "has no depth, which the operator 'nearest' needs");
+    }
+    if (header.element == element) {
+        format::read_pixels(path, header, to);
+        return check(element, to);
+    }
+    Image image(header.shape, header.element);
+    format::read_pixels(path, header, image.bytes());
+    kernel::convert(header.element, image.bytes(), element, to);
+    return check(header.element, image.bytes());
 }
 
 } // namespace
@@ -91,17 +100,7 @@ Memory read_inputs(const Inputs& inputs, std::size_t first, std::size_t last,
         }
         const auto to = images.bytes().subspan((i - first) * static_cast<std::size_t>(size),
                                                static_cast<std::size_t>(size));
-        if (header.element == element) {
-            format::read_pixels(path, header, to);
-        } else if (header.element == rgba_depth_f32) {
-            Image with_depth(shape, rgba_depth_f32);
-            format::read_pixels(path, header, with_depth.bytes());
-            drop_depth(std::as_const(with_depth).pixels<RgbaDepthF32>(),
-                       {reinterpret_cast<RgbaF32*>(to.data()), to.size() / sizeof(RgbaF32)});
-        } else {
-            throw InvalidFile(path, "has no depth, which the operator 'nearest' needs");
-        }
-        const format::PixelCheck found = check(element, to);
+        const format::PixelCheck found = read_as(element, path, header, to);
         if (!found.good())
             oddities.push_back({path, found});
     }

@@ -30,8 +30,9 @@ struct Oddity {
     format::PixelCheck check;
 };
 
-/// Reads the images [first, last) one after another, as pixels of `element`; depth is dropped where
-/// `element` has none. Throws InvalidFile, naming size and expectation where one differs.
+/// Reads the images [first, last) one after another, as pixels of `element`, rounded to what it has
+/// (kernel::convert); depth is dropped where `element` has none. Throws InvalidFile, naming size
+/// and expectation where one differs.
 Memory read_inputs(const Inputs& inputs, std::size_t first, std::size_t last,
                    const ElementFormat& element, std::vector<Oddity>& oddities);
 

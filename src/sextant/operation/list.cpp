@@ -30,10 +30,10 @@ std::vector<Section> sections() {
         algorithms.rows.push_back({std::string(row.name), std::string(row.summary),
                                    fmt::format("{} ranks; {}", row.takes, row.source)});
     }
-    for (const Operator& row : kernel::catalogue()) {
-        operators.rows.push_back(
-            {std::string(row.name), std::string(row.summary),
-             fmt::format("on {}{}", row.element.name, row.commutative ? ", commutative" : "")});
+    for (const kernel::Family& row : kernel::catalogue()) {
+        operators.rows.push_back({std::string(row.name), std::string(row.summary),
+                                  fmt::format("on {}{}", kernel::formats_of(row),
+                                              row.commutative ? "; commutative" : "")});
     }
     for (const auto& row : format::catalogue()) {
         formats.rows.push_back({std::string(row.extension),

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Halves against another implementation, that of OpenEXR.
+#include "sextant/core/half.hpp"
+
+#include <bit>
+#include <cmath>
+
+#include "tests/support/random.hpp"
+#include <gtest/gtest.h>
+#include <half.h>
+
+namespace sextant {
+namespace {
+
+TEST(Half, becomes_the_same_float_for_all_65536) {
+    for (std::uint32_t bits = 0; bits <= 0xffff; ++bits) {
+        const Half half{static_cast<std::uint16_t>(bits)};
+        const float expected = imath_half_to_float(half.bits);
+        if (std::isnan(expected))
+            ASSERT_TRUE(std::isnan(to_float(half))) << bits;
+        else
+            ASSERT_EQ(std::bit_cast<std::uint32_t>(to_float(half)),
+                      std::bit_cast<std::uint32_t>(expected))
+                << bits;
+    }
+}
+
+TEST(Half, and_back_is_the_same_but_for_nan) {
+    for (std::uint32_t bits = 0; bits <= 0xffff; ++bits) {
+        const Half half{static_cast<std::uint16_t>(bits)};
+        const Half back = to_half(to_float(half));
+        ASSERT_EQ(back.bits, std::isnan(to_float(half)) ? 0x7e00 : half.bits);
+    }
+}
+
+void expect_nearest(float value) {
+    if (!std::isnan(value)) {
+        ASSERT_EQ(to_half(value).bits, imath_float_to_half(value)) << value;
+    }
+}
+
+TEST(Half, is_the_nearest_to_a_float_and_to_its_neighbours_at_every_tie) {
+    for (std::uint32_t bits = 0; bits < 0x7c00; ++bits) {
+        const float half = to_float({static_cast<std::uint16_t>(bits)});
+        const float next =
+            bits == 0x7bff ? 65536 : to_float({static_cast<std::uint16_t>(bits + 1)});
+        const float tie = half + (next - half) / 2;
+        for (float value : {tie, std::nextafter(tie, 0.0f), std::nextafter(tie, 1e9f)}) {
+            expect_nearest(value);
+            expect_nearest(-value);
+        }
+    }
+    test::Random random(19);
+    for (int i = 0; i < 200000; ++i) {
+        const auto bits = static_cast<std::uint32_t>(random.between(0, 0xffffffff));
+        expect_nearest(std::bit_cast<float>(bits));
+    }
+}
+
+} // namespace
+} // namespace sextant

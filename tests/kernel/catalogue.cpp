@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/kernel/catalogue.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant {
+namespace {
+
+TEST(KernelCatalogue, rows_are_complete_and_found_by_name_and_element) {
+    std::set<std::string_view> seen;
+    for (const kernel::Family& family : kernel::catalogue()) {
+        EXPECT_TRUE(seen.insert(family.name).second) << family.name << " twice";
+        EXPECT_EQ(&kernel::find_family(family.name), &family);
+        EXPECT_FALSE(family.summary.empty());
+        std::set<std::string_view> elements;
+        for (const Operator& op : family.operators) {
+            EXPECT_TRUE(elements.insert(op.element.name).second) << op.element.name << " twice";
+            EXPECT_EQ(&kernel::find(family.name, op.element), &op);
+            EXPECT_EQ(op.name, family.name);
+            EXPECT_EQ(op.summary, family.summary);
+            EXPECT_EQ(op.commutative, family.operators[0].commutative);
+            EXPECT_GT(op.element.size, 0);
+            EXPECT_TRUE(op.fold && op.fill_identity);
+        }
+    }
+}
+
+TEST(KernelCatalogue, the_usual_element_is_rgba_f32) {
+    EXPECT_EQ(&kernel::find("over"), &kernel::find("over", rgba_f32));
+}
+
+std::string refusal(std::string_view name, const ElementFormat& element) {
+    try {
+        kernel::find(name, element);
+    } catch (const InvalidTask& error) {
+        return error.what();
+    }
+    return "found";
+}
+
+TEST(KernelCatalogue, an_unknown_operator_is_an_invalid_task_with_near_names) {
+    EXPECT_THAT(refusal("nearst", rgba_f32), testing::HasSubstr("did you mean nearest?"));
+}
+
+TEST(KernelCatalogue, a_format_an_operator_does_not_have_is_refused_naming_those_it_has) {
+    EXPECT_EQ(
+        refusal("nearest", rgba_f16),
+        "the operator 'nearest' is not for rgba f16; it has rgba+depth f32, rgba u8+depth f32");
+}
+
+} // namespace
+} // namespace sextant

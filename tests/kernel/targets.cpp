@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The same bits on every kind of processor: each that this machine can be is tried in turn.
+#include "sextant/core/memory.hpp"
+
+#include <algorithm>
+
+#include "tests/kernel/kinds.hpp"
+#include <hwy/highway.h>
+
+namespace sextant::test {
+namespace {
+
+/// Folds run as on one kind of processor while this lives.
+class AsOn {
+  public:
+    explicit AsOn(std::int64_t target) { choose(target); }
+    ~AsOn() { choose(0); }
+
+  private:
+    static void choose(std::int64_t target) {
+        hwy::SetSupportedTargetsForTest(target);
+        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    }
+};
+
+template <class Kind>
+class OnEveryProcessor : public testing::Test {
+  public:
+    const Operator& op = operator_of<Kind>();
+
+    /// Calls `body` with the name of each kind.
+    template <class Body>
+    void for_each(Body&& body) {
+        for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+            const AsOn guard(target);
+            body(hwy::TargetName(target));
+        }
+    }
+};
+
+TYPED_TEST_SUITE(OnEveryProcessor, Kinds);
+
+TEST(Processors, are_several_here_unless_the_build_is_for_one) {
+    const auto targets = hwy::SupportedAndGeneratedTargets();
+#if HWY_ARCH_X86_64
+    EXPECT_GE(targets.size(), 2U);
+#endif
+    for (const std::int64_t target : targets) {
+        const AsOn guard(target);
+        EXPECT_EQ(hwy::SupportedTargets() & target, target) << hwy::TargetName(target);
+    }
+}
+
+TYPED_TEST(OnEveryProcessor, small_folds_give_the_bits_of_the_plain_fold_at_any_offset) {
+    for (int k = 1; k <= 9; ++k) {
+        for (Elements size = 0; size <= 70; ++size) {
+            Layers<TypeParam> layers(k, size, static_cast<unsigned>(100 * k + size));
+            const auto expected = layers.folded_plainly();
+            this->for_each([&](const char* processor) {
+                for (const Elements offset : {0, 1}) {
+                    if (offset > size)
+                        continue;
+                    auto to = layers[k - 1];
+                    const auto untouched = to;
+                    const auto first = static_cast<std::size_t>(offset);
+                    this->op.fold(layers.sources(first), bytes_of(to, first), size - offset);
+                    ASSERT_TRUE(
+                        same_bits(to.data() + first, expected.data() + first, size - offset))
+                        << k << " layers of " << size << " from " << offset << ", " << processor;
+                    ASSERT_TRUE(same_bits(to, untouched, offset));
+                    ASSERT_TRUE(same_bits(&to.back(), &untouched.back(), 1));
+                }
+            });
+        }
+    }
+}
+
+TYPED_TEST(OnEveryProcessor, folds_onto_any_source_give_the_bits_of_the_plain_fold) {
+    for (int k = 1; k <= 9; ++k) {
+        for (const Elements size : {17, 64, 307}) {
+            const Layers<TypeParam> layers(k, size, static_cast<unsigned>(k + size));
+            const auto expected = layers.folded_plainly();
+            this->for_each([&](const char* processor) {
+                for (int onto = 0; onto < k; ++onto) {
+                    Layers<TypeParam> copy = layers;
+                    this->op.fold(copy.sources(), bytes_of(copy[onto]), size);
+                    ASSERT_TRUE(same_bits(copy[onto], expected, size))
+                        << k << " layers of " << size << " onto " << onto << ", " << processor;
+                }
+            });
+        }
+    }
+}
+
+TYPED_TEST(OnEveryProcessor, folds_larger_than_every_cache_give_the_bits_of_the_plain_fold) {
+    using Pixel = typename TypeParam::Pixel;
+    constexpr Bytes largest_cache = Bytes{48} << 20;
+    constexpr Elements period = 4099;
+    const Elements size = largest_cache / static_cast<Bytes>(sizeof(Pixel)) + 5;
+    const Layers<TypeParam> pattern(3, period, 18);
+    std::vector<Memory> layers;
+    for (int k = 0; k < 3; ++k) {
+        layers.emplace_back((size + 1) * static_cast<Bytes>(sizeof(Pixel)));
+        auto* pixels = reinterpret_cast<Pixel*>(layers.back().data());
+        const auto* from =
+            reinterpret_cast<const Pixel*>(pattern.sources()[static_cast<std::size_t>(k)]);
+        for (Elements i = 0; i <= size; ++i)
+            pixels[i] = from[i % period];
+    }
+    const auto expected = pattern.folded_plainly();
+    for (const Elements offset : {0, 1}) {
+        Memory to((size + 1) * static_cast<Bytes>(sizeof(Pixel)));
+        std::vector<const std::byte*> sources;
+        const Bytes skipped = offset * static_cast<Bytes>(sizeof(Pixel));
+        for (const Memory& layer : layers)
+            sources.push_back(layer.data() + skipped);
+        this->for_each([&](const char* processor) {
+            std::fill(to.bytes().begin(), to.bytes().end(), std::byte{0xa5});
+            this->op.fold(sources, to.data() + skipped, size);
+            const auto* sum = reinterpret_cast<const Pixel*>(to.data() + skipped);
+            for (Elements i = 0; i < size;) {
+                const Elements at = (i + offset) % period;
+                const Elements count = std::min(size - i, period - at);
+                ASSERT_TRUE(same_bits(sum + i, expected.data() + at, count)) << i << processor;
+                i += count;
+            }
+        });
+    }
+}
+
+} // namespace
+} // namespace sextant::test
