@@ -45,9 +45,8 @@ class RandomSchedule {
         }
         Schedule schedule;
         for (Rank& rank : ranks_) {
-            if (random_.chance(90))
-                use_up(rank);
-            schedule.push_back(rank.builder.finish(rank.buffers[1]));
+            const Region result = random_.chance(80) ? use_up(rank) : rank.buffers[1];
+            schedule.push_back(rank.builder.finish(result));
         }
         return schedule;
     }
@@ -55,7 +54,7 @@ class RandomSchedule {
   private:
     struct Cell {
         Symbol symbol;
-        bool unused = false;
+        bool unused = false; // a message brought it, and it is to be used yet
     };
     struct Rank {
         ProgramBuilder builder;
@@ -87,7 +86,7 @@ class RandomSchedule {
         return std::nullopt;
     }
 
-    /// A region to write: now and then one with elements that came and were not read.
+    /// A region to write: now and then one with elements that came and were not used.
     std::optional<Region> destination(Rank& rank, Elements elements) {
         for (int trial = 0; trial < 8; ++trial) {
             const Region& buffer = rank.buffers[1 + random_.index(2)];
@@ -141,7 +140,11 @@ class RandomSchedule {
         if (!from || !to || overlap(*from, *to))
             return;
         rank.builder.copy(*to, *from);
-        write(rank, *to, read(rank, *from), false);
+        const auto originals = cells(rank, *from), copies = cells(rank, *to);
+        for (std::size_t i = 0; i < copies.size(); ++i) {
+            *copies[i] = *originals[i];
+            originals[i]->unused = false; // the copy has to be used now
+        }
     }
 
     bool adjacent(Rank& rank, const Region& first, const Region& second) {
@@ -176,8 +179,8 @@ class RandomSchedule {
         }
     }
 
-    /// Copies what came and was not read.
-    void use_up(Rank& rank) {
+    /// Copies what came and was not used; the copies are a result.
+    Region use_up(Rank& rank) {
         const Region sink = rank.builder.scratch(18);
         for (int b = 1; b <= 2; ++b) {
             for (Elements e = 0; e < 6; ++e) {
@@ -186,6 +189,7 @@ class RandomSchedule {
                     rank.builder.copy(block(sink.buffer, 6 * b + e, 1), block(b, e, 1));
             }
         }
+        return sink;
     }
 
     Random& random_;

@@ -4,6 +4,7 @@
 #include "sextant/schedule/prove.hpp"
 
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -47,7 +48,7 @@ class ReferenceProver {
     };
     struct Cell {
         Symbol symbol;
-        bool unused = false; // brought by a message and not read since
+        std::optional<std::size_t> brought; // which element of all messages it is, or a copy of
     };
     struct State {
         bool started = false, finished = false;
@@ -149,6 +150,7 @@ class ReferenceProver {
         eager_ = eager;
         random_ = Random(seed);
         memory_.clear();
+        used_.clear();
         for (std::size_t rank = 0; rank < schedule_.size(); ++rank) {
             fill_memory(rank);
             for (State& s : states_[rank])
@@ -167,7 +169,7 @@ class ReferenceProver {
             for (Elements e = 0; e < own.buffers[b].size; ++e) {
                 const auto symbol =
                     given ? claim_.given(static_cast<int>(rank), static_cast<int>(b), e) : Symbol{};
-                memory_[rank][b].push_back({symbol, false});
+                memory_[rank][b].push_back({symbol, {}});
             }
         }
     }
@@ -209,8 +211,8 @@ class ReferenceProver {
     void start(Name at) {
         State& own = state(at);
         own.started = true;
-        if (step(at).verb == Verb::copy || step(at).verb == Verb::fold) {
-            work(at);
+        if (!is_message(step(at).verb)) {
+            step(at).verb == Verb::copy ? copy(at) : fold(at);
             own.finished = true;
             return;
         }
@@ -226,13 +228,26 @@ class ReferenceProver {
         std::size_t i = 0;
         for (const Region& region : program(to.rank).regions_of(step(to))) {
             for (Elements e : elements_in_order(region)) {
-                write(to.rank, region.buffer, e, {state(from).wire[i++], true});
+                cell(to.rank, region.buffer, e) = {state(from).wire[i++], used_.size()};
+                used_.push_back(false);
             }
         }
         state(from).finished = state(to).finished = true;
     }
 
-    void work(Name at) {
+    void copy(Name at) {
+        std::vector<Cell> copied;
+        const Region& source = program(at.rank).regions_of(step(at))[0];
+        for (Elements e : elements_in_order(source)) {
+            copied.push_back(cell(at.rank, source.buffer, e));
+            require(copied.back().symbol.element != Symbol::undefined, "copies the undefined");
+        }
+        std::size_t i = 0;
+        for (Elements e : elements_in_order(step(at).to))
+            cell(at.rank, step(at).to.buffer, e) = copied[i++];
+    }
+
+    void fold(Name at) {
         const auto operands = program(at.rank).regions_of(step(at));
         std::vector<Symbol> sum = read(at.rank, operands[0]);
         for (const Region& operand : operands.subspan(1)) {
@@ -245,7 +260,7 @@ class ReferenceProver {
         }
         std::size_t i = 0;
         for (Elements e : elements_in_order(step(at).to)) {
-            write(at.rank, step(at).to.buffer, e, {sum[i++], false});
+            cell(at.rank, step(at).to.buffer, e) = {sum[i++], {}};
         }
     }
 
@@ -263,15 +278,11 @@ class ReferenceProver {
         for (Elements e : elements_in_order(region)) {
             Cell& own = cell(rank, region.buffer, e);
             require(!check || own.symbol.element != Symbol::undefined, "reads the undefined");
-            own.unused = false;
+            if (own.brought)
+                used_[*own.brought] = true;
             symbols.push_back(own.symbol);
         }
         return symbols;
-    }
-
-    void write(std::size_t rank, int buffer, Elements element, const Cell& value) {
-        require(!cell(rank, buffer, element).unused, "dead transfer: overwritten");
-        cell(rank, buffer, element) = value;
     }
 
     Cell& cell(std::size_t rank, int buffer, Elements element) {
@@ -283,14 +294,12 @@ class ReferenceProver {
         for (std::size_t rank = 0; rank < schedule_.size(); ++rank) {
             const Region& result = program(rank).result;
             results.push_back(result.empty() ? std::vector<Symbol>() : read(rank, result, false));
-            for (const auto& buffer : memory_[rank]) {
-                for (const Cell& own : buffer)
-                    require(!own.unused, "dead transfer: never read");
-            }
             if (!claim_.wanted)
                 continue;
             require(claim_.wanted(static_cast<int>(rank), results.back()).empty(), "wrong result");
         }
+        for (bool used : used_)
+            require(used, "dead transfer: never folded, sent on or in a result");
         require(!claim_.wanted_together || claim_.wanted_together(results).empty(),
                 "wrong results together");
     }
@@ -301,6 +310,7 @@ class ReferenceProver {
     Random random_{1};
     std::vector<std::vector<State>> states_;
     std::vector<std::vector<std::vector<Cell>>> memory_; // by rank, buffer, element
+    std::vector<bool> used_;                             // what messages brought
 };
 
 /// What is wrong with a schedule, or "".

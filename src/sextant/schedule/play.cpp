@@ -115,7 +115,10 @@ class Player {
         started(at) = 1;
         if (is_message(step(at).verb))
             return start_message(at);
-        memory_.write(at, combined(at));
+        if (step(at).verb == Verb::copy)
+            memory_.copy(at);
+        else
+            memory_.write(at, combined(at));
         finish(at);
     }
 
@@ -150,7 +153,7 @@ class Player {
             memory_.receive(to, memory_.message(from));
     }
 
-    /// The operands of a fold, joined in order; of a copy there is one.
+    /// The operands of a fold, joined in order.
     std::vector<Symbol> combined(StepOfRank at) {
         const auto operands = program(at.rank).regions_of(step(at));
         std::vector<Symbol> sum = memory_.read(at, operands[0]);

@@ -64,8 +64,8 @@ struct Proof {
 
 /// Proves a schedule on symbolic operands, with no machine: every message has its counterpart of
 /// the same size, no rank waits for ever (with no buffering anywhere), nothing undefined is read,
-/// operands meet in order, nothing that a message brings stays unread, and the results are what is
-/// claimed.
+/// operands meet in order, everything that a message brings is folded, sent on or in a result
+/// (itself or a copy of it), and the results are what is claimed.
 ///
 /// Input     all ranks' programs; symbols for the input buffers.
 /// Output    a proof, whose `error` names rank and step where it fails. Never throws for a wrong

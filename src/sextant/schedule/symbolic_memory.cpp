@@ -7,7 +7,7 @@ namespace sextant {
 
 SymbolicMemory::SymbolicMemory(const Schedule& schedule, const Claim& claim) : schedule_(schedule) {
     for (int rank = 0; rank < static_cast<int>(schedule.size()); ++rank) {
-        auto& buffers = cells_.emplace_back();
+        auto& buffers = ranks_.emplace_back().buffers;
         for (const BufferSpec& spec : program(rank).buffers) {
             const int number = static_cast<int>(buffers.size());
             auto& buffer = buffers.emplace_back(static_cast<std::size_t>(spec.size));
@@ -22,7 +22,7 @@ SymbolicMemory::SymbolicMemory(const Schedule& schedule, const Claim& claim) : s
 /// Calls `visit` with each element of a region, in order.
 template <class Visit>
 void SymbolicMemory::for_each_cell(int rank, const Region& region, Visit&& visit) {
-    auto& buffer = cells_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(region.buffer)];
+    auto& buffer = memory(rank).buffers[static_cast<std::size_t>(region.buffer)];
     for (Elements run = 0; run < region.count; ++run) {
         Cell* const first = buffer.data() + region.offset + run * region.stride;
         for (Cell* cell = first; cell != first + region.length; ++cell)
@@ -30,63 +30,77 @@ void SymbolicMemory::for_each_cell(int rank, const Region& region, Visit&& visit
     }
 }
 
-/// Calls `visit` with each element of a message, on the side of a step.
+/// Calls `visit` with each element of a step's regions, in message order.
 template <class Visit>
-void SymbolicMemory::for_each_cell(StepOfRank message, Visit&& visit) {
-    for (const Region& region : program(message.rank).regions_of(step(message)))
-        for_each_cell(message.rank, region, visit);
+void SymbolicMemory::for_each_cell(StepOfRank at, Visit&& visit) {
+    for (const Region& region : program(at.rank).regions_of(step(at)))
+        for_each_cell(at.rank, region, visit);
 }
 
-const Symbol& SymbolicMemory::read(StepOfRank at, Cell& cell) {
-    const Symbol& symbol = cell.value();
-    if (symbol.element == Symbol::undefined)
+std::int64_t SymbolicMemory::arrive(StepOfRank receive) {
+    auto& arrivals = memory(receive.rank).arrivals;
+    arrivals.push_back({receive.step});
+    return static_cast<std::int64_t>(arrivals.size()) - 1;
+}
+
+const Symbol& SymbolicMemory::defined(StepOfRank at, const Cell& cell) const {
+    if (cell.value().element == Symbol::undefined)
         throw fault(schedule_, at, "reads an element that nobody wrote");
-    cell.unused_transfer = -1;
-    return symbol;
+    return cell.value();
+}
+
+const Symbol& SymbolicMemory::use(int rank, const Cell& cell) {
+    if (cell.arrival >= 0)
+        memory(rank).arrivals[static_cast<std::size_t>(cell.arrival)].used = true;
+    return cell.value();
+}
+
+const Symbol& SymbolicMemory::read(StepOfRank at, const Cell& cell) {
+    use(at.rank, cell);
+    return defined(at, cell);
 }
 
 std::vector<Symbol> SymbolicMemory::read(StepOfRank at, const Region& region) {
     std::vector<Symbol> symbols;
     symbols.reserve(static_cast<std::size_t>(region.elements()));
-    for_each_cell(at.rank, region, [&](Cell& cell) { symbols.push_back(read(at, cell)); });
+    for_each_cell(at.rank, region, [&](const Cell& cell) { symbols.push_back(read(at, cell)); });
     return symbols;
 }
 
 std::vector<Symbol> SymbolicMemory::message(StepOfRank send) {
     std::vector<Symbol> symbols;
     symbols.reserve(static_cast<std::size_t>(program(send.rank).elements_of(step(send))));
-    for_each_cell(send, [&](Cell& cell) { symbols.push_back(read(send, cell)); });
+    for_each_cell(send, [&](const Cell& cell) { symbols.push_back(read(send, cell)); });
     return symbols;
 }
 
-void SymbolicMemory::write(StepOfRank at, Cell& cell, const Cell& value) {
-    if (cell.unused_transfer >= 0)
-        throw dead_transfer(at.rank, cell.unused_transfer);
-    cell = value;
+void SymbolicMemory::write(StepOfRank fold, std::span<const Symbol> symbols) {
+    auto symbol = symbols.begin();
+    for_each_cell(fold.rank, step(fold).to, [&](Cell& cell) { cell = {*symbol++}; });
 }
 
-void SymbolicMemory::write(StepOfRank at, std::span<const Symbol> symbols) {
-    auto symbol = symbols.begin();
-    for_each_cell(at.rank, step(at).to, [&](Cell& cell) { write(at, cell, {*symbol++}); });
+void SymbolicMemory::copy(StepOfRank copy) {
+    std::vector<Cell> cells;
+    for_each_cell(copy, [&](const Cell& cell) {
+        cells.push_back({defined(copy, cell), nullptr, cell.arrival});
+    });
+    auto copied = cells.begin();
+    for_each_cell(copy.rank, step(copy).to, [&](Cell& cell) { cell = *copied++; });
 }
 
 void SymbolicMemory::receive(StepOfRank receive, std::span<const Symbol> message) {
     auto symbol = message.begin();
-    for_each_cell(receive, [&](Cell& cell) {
-        write(receive, cell, {*symbol++, nullptr, receive.step});
-    });
+    for_each_cell(receive, [&](Cell& cell) { cell = {*symbol++, nullptr, arrive(receive)}; });
 }
 
 void SymbolicMemory::lend(StepOfRank send, StepOfRank receive) {
     std::vector<const Cell*> lent;
-    for_each_cell(send, [&](Cell& cell) {
+    for_each_cell(send, [&](const Cell& cell) {
         read(send, cell);
         lent.push_back(&cell);
     });
     auto lender = lent.begin();
-    for_each_cell(receive, [&](Cell& cell) {
-        write(receive, cell, {{}, *lender++, receive.step});
-    });
+    for_each_cell(receive, [&](Cell& cell) { cell = {{}, *lender++, arrive(receive)}; });
 }
 
 std::vector<Symbol> SymbolicMemory::result(int rank) {
@@ -94,24 +108,17 @@ std::vector<Symbol> SymbolicMemory::result(int rank) {
     if (region.empty())
         return {};
     std::vector<Symbol> symbols;
-    for_each_cell(rank, region, [&](Cell& cell) {
-        cell.unused_transfer = -1;
-        symbols.push_back(cell.value());
-    });
+    for_each_cell(rank, region, [&](const Cell& cell) { symbols.push_back(use(rank, cell)); });
     return symbols;
 }
 
 void SymbolicMemory::check_all_used(int rank) const {
-    for (const auto& buffer : cells_[static_cast<std::size_t>(rank)]) {
-        for (const Cell& cell : buffer) {
-            if (cell.unused_transfer >= 0)
-                throw dead_transfer(rank, cell.unused_transfer);
-        }
+    for (const Arrival& arrival : ranks_[static_cast<std::size_t>(rank)].arrivals) {
+        if (arrival.used)
+            continue;
+        throw fault(schedule_, {rank, arrival.receive},
+                    "dead transfer: what it brings is never used");
     }
-}
-
-std::logic_error SymbolicMemory::dead_transfer(int rank, int receive) const {
-    return fault(schedule_, {rank, receive}, "dead transfer: what it brings is never used");
 }
 
 } // namespace sextant

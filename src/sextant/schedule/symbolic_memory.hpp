@@ -5,30 +5,31 @@
 #include "sextant/schedule/program.hpp"
 #include "sextant/schedule/prove.hpp"
 
+#include <cstdint>
 #include <span>
-#include <stdexcept>
 #include <vector>
 
 namespace sextant {
 
 /// The buffers of all ranks while their programs are played on symbols: an element holds a symbol,
-/// or nothing yet, or borrows another rank's. It knows what messages brought that nobody has read.
+/// or nothing yet, or borrows another rank's. It knows what messages brought, also once copied, and
+/// whether it was of use: folded, sent on or in a result.
 ///
 /// Requires  programs whose regions are sound (see Dependences), and messages that match.
-/// Throws    std::logic_error naming rank and step: where a step reads what nobody wrote, or writes
-///           over what a message brought and nobody has read.
+/// Throws    std::logic_error naming rank and step, where a step reads what nobody wrote.
 class SymbolicMemory {
   public:
     /// What the caller provides holds what is given; the rest is undefined.
     SymbolicMemory(const Schedule& schedule, const Claim& claim);
     SymbolicMemory(const SymbolicMemory&) = delete; // elements point to elements
 
-    /// What a step reads: through one region, or all that it sends.
+    /// What a step uses: an operand of a fold, or all that is sent.
     std::vector<Symbol> read(StepOfRank at, const Region& region);
     std::vector<Symbol> message(StepOfRank send);
 
-    /// What a fold or copy makes.
-    void write(StepOfRank at, std::span<const Symbol> symbols);
+    /// What a fold makes.
+    void write(StepOfRank fold, std::span<const Symbol> symbols);
+    void copy(StepOfRank copy);
     /// What a message brings.
     void receive(StepOfRank receive, std::span<const Symbol> message);
     /// The receiver's elements become loans of what is sent.
@@ -36,16 +37,25 @@ class SymbolicMemory {
 
     /// What a rank ends up with, and so uses.
     std::vector<Symbol> result(int rank);
-    /// Throws where a message brought a rank what it never used.
+    /// Throws std::logic_error naming the step where a message brought a rank what it never used.
     void check_all_used(int rank) const;
 
   private:
+    /// An element that a message brought.
+    struct Arrival {
+        int receive;
+        bool used = false;
+    };
     struct Cell {
         Symbol symbol;
         const Cell* lender = nullptr;
-        int unused_transfer = -1; ///< the receive that filled it, until it is read
+        std::int64_t arrival = -1; ///< that it holds, or a copy of which: index into arrivals
 
         const Symbol& value() const { return lender ? lender->symbol : symbol; }
+    };
+    struct RankMemory {
+        std::vector<std::vector<Cell>> buffers;
+        std::vector<Arrival> arrivals;
     };
 
     const Program& program(int rank) const { return schedule_[static_cast<std::size_t>(rank)]; }
@@ -55,13 +65,16 @@ class SymbolicMemory {
     template <class Visit>
     void for_each_cell(int rank, const Region& region, Visit&& visit);
     template <class Visit>
-    void for_each_cell(StepOfRank message, Visit&& visit);
-    const Symbol& read(StepOfRank at, Cell& cell);
-    void write(StepOfRank at, Cell& cell, const Cell& value);
-    std::logic_error dead_transfer(int rank, int receive) const;
+    void for_each_cell(StepOfRank at, Visit&& visit);
+    RankMemory& memory(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+    /// An arrival at a receive, for its next element.
+    std::int64_t arrive(StepOfRank receive);
+    const Symbol& defined(StepOfRank at, const Cell& cell) const;
+    const Symbol& use(int rank, const Cell& cell);
+    const Symbol& read(StepOfRank at, const Cell& cell);
 
     const Schedule& schedule_;
-    std::vector<std::vector<std::vector<Cell>>> cells_; // by rank, buffer, element
+    std::vector<RankMemory> ranks_;
 };
 
 } // namespace sextant
