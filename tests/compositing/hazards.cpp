@@ -4,6 +4,7 @@
 #include "sextant/kernel/background.hpp"
 #include "sextant/kernel/nearest.hpp"
 #include "sextant/kernel/over.hpp"
+#include "sextant/kernel/wide.hpp"
 #include "sextant/operation/compositor.hpp"
 
 #include <algorithm>
@@ -35,6 +36,7 @@ constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 /// An operator on a kind of pixel, as far as hazards need to know it.
 struct Over {
     using Pixel = RgbaF32;
+    static constexpr ElementFormat element = rgba_f32;
     static constexpr const char* name = "over";
     static constexpr Pixel nothing{};
 
@@ -70,8 +72,59 @@ struct BrightOver : Over {
     }
 };
 
+/// Each fold rounds once, to half a unit at most; what is in front lets at most all of it through.
+/// So `folds` of them and the one they are compared with differ by so many halves.
+constexpr float rounding_units(int folds) {
+    return static_cast<float>(folds + 1) / 2;
+}
+
+struct OverF16 {
+    using Pixel = RgbaF16;
+    static constexpr ElementFormat element = rgba_f16;
+    static constexpr const char* name = "over";
+    static constexpr Pixel nothing{};
+
+    static Pixel opaque(int layer) { return kernel::Wide<Pixel>::narrow(Over::opaque(layer)); }
+    static Pixel some(int layer, Elements i) {
+        return kernel::Wide<Pixel>::narrow(Over::some(layer, i));
+    }
+    static RgbaF32 combine(const RgbaF32& front, const RgbaF32& back) {
+        return kernel::over(front, back);
+    }
+    /// Values are below 2: a unit is 2^-10.
+    static bool agree(const Pixel& is, const Pixel& serial, int layers) {
+        return Over::within(rounding_units(layers - 1) * 0x1p-10f, kernel::Wide<Pixel>::widen(is),
+                            kernel::Wide<Pixel>::widen(serial));
+    }
+};
+
+struct OverU8 {
+    using Pixel = RgbaU8;
+    static constexpr ElementFormat element = rgba_u8;
+    static constexpr const char* name = "over";
+    static constexpr Pixel nothing{};
+
+    static Pixel opaque(int layer) {
+        const auto colour = static_cast<std::uint8_t>(layer);
+        return {static_cast<std::uint8_t>(255 - colour), colour, 0, 255};
+    }
+    static Pixel some(int layer, Elements i) {
+        const RgbaF32 colour = Over::some(layer, i);
+        return kernel::Wide<Pixel>::narrow(
+            {255 * colour.r, 255 * colour.g, 255 * colour.b, 255 * colour.a});
+    }
+    static RgbaF32 combine(const RgbaF32& front, const RgbaF32& back) {
+        return kernel::over(front, back, kernel::Wide<Pixel>::opaque);
+    }
+    static bool agree(const Pixel& is, const Pixel& serial, int layers) {
+        return Over::within(rounding_units(layers - 1), kernel::Wide<Pixel>::widen(is),
+                            kernel::Wide<Pixel>::widen(serial));
+    }
+};
+
 struct Nearest {
     using Pixel = RgbaDepthF32;
+    static constexpr ElementFormat element = rgba_depth_f32;
     static constexpr const char* name = "nearest";
     static constexpr Pixel nothing{0, 0, 0, 0, infinity};
 
@@ -98,7 +151,7 @@ Task shuffled(Random& random, int ranks, Elements elements) {
 template <class Kind>
 class Hazard : public testing::Test {};
 
-using Kinds = testing::Types<Over, Nearest>;
+using Kinds = testing::Types<Over, OverF16, OverU8, Nearest>;
 TYPED_TEST_SUITE(Hazard, Kinds);
 
 TYPED_TEST(Hazard, images_lie_in_any_visibility_order) {
@@ -212,7 +265,7 @@ TYPED_TEST(Hazard, a_coloured_background_is_put_behind_exactly_once) {
     const RgbaF32 background{.1f, .3f, .2f, .5f};
     const auto behind = [&](Picture<TypeParam> picture) {
         const auto bytes = std::as_writable_bytes(std::span(picture));
-        kernel::put_behind(kernel::find(TypeParam::name).element, bytes, background, bytes);
+        kernel::put_behind(TypeParam::element, bytes, background, bytes);
         return picture;
     };
     const Painter<TypeParam> paint = [](int layer, Elements i) {
@@ -230,6 +283,7 @@ TYPED_TEST(Hazard, a_coloured_background_is_put_behind_exactly_once) {
             CompositeOptions options;
             options.algorithm = algorithm.name;
             options.blend = TypeParam::name;
+            options.element = TypeParam::element;
             options.order = task.order;
             options.background = background;
             for (int root : {Task::distributed, 0, test::outsider(task)}) {

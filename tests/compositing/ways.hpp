@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/comm/threads.hpp"
+#include "sextant/kernel/wide.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -14,8 +15,9 @@
 #include <gtest/gtest.h>
 
 // Compositing in every way there is, against the serial fold. A `Kind` is an operator on a kind of
-// pixel: its `name`, its `Pixel`, how to `combine` two of them readably, whether two results
-// `agree` that were bracketed differently, and an `opaque` pixel for each layer.
+// pixel: its `name`, its `Pixel` and `element`, how to `combine` two of them readably once they are
+// widened, whether two results `agree` that were bracketed differently, and an `opaque` pixel for
+// each layer.
 namespace sextant::test {
 
 using compositing::Task;
@@ -45,14 +47,15 @@ Picture<Kind> painted_by(const Painter<Kind>& paint, const Task& task, int rank)
 
 template <class Kind>
 Picture<Kind> serial_fold(const Task& task, const Painter<Kind>& paint) {
-    Picture<Kind> sum = painted<Kind>(paint, 0, 1, task.elements);
-    for (int layer = 1; layer < task.all_layers(); ++layer) {
-        for (Elements i = 0; i < task.elements; ++i) {
-            auto& front = sum[static_cast<std::size_t>(i)];
-            front = Kind::combine(front, paint(layer, i));
-        }
+    using Wide = kernel::Wide<typename Kind::Pixel>;
+    Picture<Kind> picture;
+    for (Elements i = 0; i < task.elements; ++i) {
+        auto sum = Wide::widen(paint(0, i));
+        for (int layer = 1; layer < task.all_layers(); ++layer)
+            sum = Kind::combine(sum, Wide::widen(paint(layer, i)));
+        picture.push_back(Wide::narrow(sum));
     }
-    return sum;
+    return picture;
 }
 
 /// One way to composite a task.
@@ -97,7 +100,7 @@ std::vector<Picture<Kind>> composited(const Task& task, const Painter<Kind>& pai
             const Way& way = ways[w];
             const auto part = run_program(
                 communicator, compositing::program(way.algorithm, way.task, way.tuning, rank),
-                kernel::find(Kind::name), way.association, images);
+                kernel::find(Kind::name, Kind::element), way.association, images);
             const compositing::Piece own =
                 compositing::piece(way.algorithm, way.task, way.tuning, rank);
             EXPECT_EQ(static_cast<Elements>(part.size()), own.count) << way.text();

@@ -60,6 +60,7 @@ struct Channels {
     using Signed = hn::RebindToSigned<Floats>;
     FloatVector r, g, b, a;
 
+    Channels() = default;
     explicit HWY_INLINE Channels(hn::Vec<OverU8::Pixels> pixels)
         : r(masked(pixels, 0xff)),
           g(masked(pixels, 0xff00)),
@@ -97,20 +98,28 @@ struct Channels {
     }
 };
 
-/// Several layers, computed in floats and rounded once.
+/// Several layers, computed in floats and rounded once. Each layer waits for the opacity of those
+/// before it, so vectors are folded side by side where there are registers for more than one.
 HWY_INLINE Elements over_many_u8(const Operands& operands, Elements first, Elements last) {
-    constexpr Elements pixels = hn::MaxLanes(OverU8::Pixels());
+    constexpr Elements lanes = hn::MaxLanes(OverU8::Pixels());
+    constexpr int vectors = lanes == 16 ? 2 : 1;
     const auto channels = [&](std::size_t k, Elements i) HWY_ATTR {
         const auto* from = reinterpret_cast<const std::uint8_t*>(operands.sources[k]) + 4 * i;
         return Channels(hn::BitCast(OverU8::Pixels(), U8::load(from)));
     };
     Elements i = first;
-    for (; i + pixels <= last; i += pixels) {
-        Channels sum = channels(0, i);
-        for (std::size_t k = 1; k < operands.count; ++k)
-            sum.put_behind(channels(k, i));
-        U8::save(hn::BitCast(U8::Bytes(), sum.pixels()),
-                 reinterpret_cast<std::uint8_t*>(operands.to) + 4 * i, operands.stream);
+    for (; i + vectors * lanes <= last; i += vectors * lanes) {
+        Channels sums[vectors];
+        for (int v = 0; v < vectors; ++v)
+            sums[v] = channels(0, i + v * lanes);
+        for (std::size_t k = 1; k < operands.count; ++k) {
+            for (int v = 0; v < vectors; ++v)
+                sums[v].put_behind(channels(k, i + v * lanes));
+        }
+        for (int v = 0; v < vectors; ++v) {
+            auto* const to = reinterpret_cast<std::uint8_t*>(operands.to) + 4 * (i + v * lanes);
+            U8::save(hn::BitCast(U8::Bytes(), sums[v].pixels()), to, operands.stream);
+        }
     }
     if (operands.stream)
         hwy::FlushStream();

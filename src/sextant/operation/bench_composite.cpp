@@ -51,7 +51,7 @@ class Field {
     Field(const Communicator& communicator, const CompositeCase& what)
         : communicator_(communicator),
           what_(what),
-          operator_(kernel::find(what.blend)),
+          operator_(kernel::find_family(what.blend).operators.front()),
           task_(compositing::one_image_each(communicator.size(), what.shape.elements(),
                                             what.collect ? 0 : compositing::Task::distributed)),
           image_(what.shape, operator_.element) {
