@@ -207,7 +207,7 @@ void Folding::pass(const Step& step, std::byte* accumulator) {
             sources_.push_back(item.data ? item.data + e * size : places_.at(*item.region, e));
         }
         std::byte* const to = accumulator ? accumulator + e * size : places_.at(step.to, e);
-        operator_.fold(sources_, to, count);
+        operator_.fold(sources_, to, count, elements);
         e += count;
         if (e < elements)
             progress_();

@@ -4,12 +4,42 @@
 #include "sextant/core/element.hpp"
 #include "sextant/core/units.hpp"
 
+#include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <functional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace sextant {
+
+/// The code of an operator, for one element format.
+class FoldFunction {
+  public:
+    using Sources = std::span<const std::byte* const>;
+
+    FoldFunction() = default;
+    /// From a function of (sources, to, elements, of), or one that has no use for `of`.
+    template <class Function>
+    requires std::invocable<Function, Sources, std::byte*, Elements, Elements>
+    FoldFunction(Function function) : function_(std::move(function)) {}
+    template <class Function>
+    requires std::invocable<Function, Sources, std::byte*, Elements> FoldFunction(Function function)
+        : function_([function](Sources sources, std::byte* to, Elements elements, Elements) {
+              function(sources, to, elements);
+          }) {}
+
+    explicit operator bool() const { return static_cast<bool>(function_); }
+    /// `of`: how many elements the whole pass has of which these are a slice. A result too large to
+    /// stay in a cache may be written past it.
+    void operator()(Sources sources, std::byte* to, Elements elements, Elements of = 0) const {
+        function_(sources, to, elements, std::max(elements, of));
+    }
+
+  private:
+    std::function<void(Sources, std::byte*, Elements, Elements)> function_;
+};
 
 /// An associative combination of elements, ⊕: what a `fold` step applies. Operand order matters
 /// unless `commutative`.
@@ -28,8 +58,7 @@ struct Operator {
     /// `to` may be one of the sources; other overlap is not allowed. At least one source; a single
     /// one is copied.
     /// Deterministic: the same bits on every processor.
-    std::function<void(std::span<const std::byte* const> sources, std::byte* to, Elements elements)>
-        fold;
+    FoldFunction fold;
 
     /// Fills `to` with what an image holds where nothing was drawn. It leaves every element as it
     /// is (a transparent one infinitely far away may be taken for nothing).

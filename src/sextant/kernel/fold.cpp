@@ -20,9 +20,10 @@ Bytes largest_cache() {
 
 } // namespace
 
-Elements streaming_from(Sources sources, const std::byte* to, Elements elements, Bytes size) {
+Elements streaming_from(Sources sources, const std::byte* to, Elements elements, Elements of,
+                        Bytes size) {
     static const Bytes cache = largest_cache();
-    const Bytes touched = (static_cast<Bytes>(sources.size()) + 1) * elements * size;
+    const Bytes touched = (static_cast<Bytes>(sources.size()) + 1) * of * size;
     if (touched <= cache || std::find(sources.begin(), sources.end(), to) != sources.end())
         return elements;
     const auto address = reinterpret_cast<std::uintptr_t>(to);

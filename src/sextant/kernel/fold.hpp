@@ -27,9 +27,10 @@ using FoldVectors = Elements (*)(const Operands& operands, Elements first, Eleme
 inline constexpr Bytes stream_alignment = 64;
 
 /// From which element on a result is to be written past the caches, which saves reading what it
-/// replaces: the first one aligned for it. `elements` where the result stays in a cache until it is
-/// used, is already there as a source, or is not aligned to its elements.
-Elements streaming_from(Sources sources, const std::byte* to, Elements elements, Bytes size);
+/// replaces: the first one aligned for it. `elements` where the result, `of` elements in all, stays
+/// in a cache until it is used, is already there as a source, or is not aligned to its elements.
+Elements streaming_from(Sources sources, const std::byte* to, Elements elements, Elements of,
+                        Bytes size);
 
 /// The readable fold, of the elements [first, last): the meaning of an operator's `fold`.
 template <class Pixel, class Combine>
@@ -47,13 +48,14 @@ void fold_plainly(Sources sources, std::byte* to, Elements first, Elements last,
 
 /// Operator::fold: in vectors, and plainly before and behind them.
 template <class Pixel, class Combine>
-void fold(Sources sources, std::byte* to, Elements elements, FoldVectors vectors, Combine combine) {
+void fold(Sources sources, std::byte* to, Elements elements, Elements of, FoldVectors vectors,
+          Combine combine) {
     if (sources.size() == 1) {
         if (sources[0] != to)
             std::copy_n(sources[0], elements * static_cast<Bytes>(sizeof(Pixel)), to);
         return;
     }
-    const Elements aligned = streaming_from(sources, to, elements, sizeof(Pixel));
+    const Elements aligned = streaming_from(sources, to, elements, of, sizeof(Pixel));
     const bool stream = aligned < elements;
     const Elements first = stream ? aligned : 0;
     fold_plainly<Pixel>(sources, to, 0, first, combine);
@@ -64,8 +66,8 @@ void fold(Sources sources, std::byte* to, Elements elements, FoldVectors vectors
 /// Operator::fold and Operator::fill_identity, for a row.
 template <class Pixel, class Combine>
 auto folding(FoldVectors vectors, Combine combine) {
-    return [=](Sources sources, std::byte* to, Elements elements) {
-        fold<Pixel>(sources, to, elements, vectors, combine);
+    return [=](Sources sources, std::byte* to, Elements elements, Elements of) {
+        fold<Pixel>(sources, to, elements, of, vectors, combine);
     };
 }
 template <class Pixel>
