@@ -46,7 +46,15 @@ refuses 2 "background mauve: expected white" $composite "$SAMPLE" -o $out --back
 refuses 2 "ranks 0: expected 1 to" $composite "$SAMPLE" -o $out --ranks 0
 refuses 2 "association.*did you mean in-order" $composite "$SAMPLE" -o $out --association in-orde
 refuses 2 "output" $composite "$SAMPLE"
-refuses 2 "bogus" $composite "$SAMPLE" -o $out --bogus
+refuses 2 "unknown option '--orderr'; did you mean --order" $composite "$SAMPLE" -o $out --orderr 0,1
+refuses 2 "output needs a value" $composite "$SAMPLE" --output
+refuses 2 "output is given 2 times" $composite "$SAMPLE" -o $out -o $out
+refuses 2 "IN... is missing" $composite -o $out
+refuses 2 "unknown command 'compsite'; did you mean composite" "$SEXTANT" compsite "$SAMPLE" -o $out
+refuses 2 "unknown option '--verison'; did you mean --version" "$SEXTANT" --verison
+refuses 2 "a command is missing; known are .*composite" "$SEXTANT"
+refuses 2 "unknown value for WHAT: 'algoritms'; did you mean algorithms" "$SEXTANT" list algoritms
+refuses 2 "'all' is one too many" "$SEXTANT" list formats all
 refuses 2 "direct-send on 2048 ranks has more than 2,000,000 messages" $SEXTANT draw --ranks 2048 -o $out
 
 # Files.

@@ -26,6 +26,9 @@ struct Parameter {
     bool required = false;
     std::vector<std::string_view> choices = {};           ///< of a choice
     std::int64_t least = 0, most = std::int64_t{1} << 40; ///< of an integer, integers or range
+
+    /// As a user calls it: "--ranks", or "IN..." where it is known by its place.
+    std::string called() const;
 };
 
 /// A range of integers, both ends included.
