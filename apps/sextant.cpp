@@ -128,7 +128,7 @@ int dispatch(const CLI::App& app, const std::map<const Operation*, Given>& given
             return refuse(unexpected(command.remaining()[0], operation),
                           fmt::format(" {}", operation.name));
         }
-        return run(operation, given.at(&operation));
+        return operation.alone && !speaks() ? 0 : run(operation, given.at(&operation));
     }
     return refuse(no_command(app.remaining()), "");
 }

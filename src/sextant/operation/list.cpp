@@ -94,7 +94,8 @@ Operation list_operation() {
               false,
               {"all", "algorithms", "operators", "formats"}},
              {"json", Type::flag, "", "", "as JSON"}},
-            run_list};
+            run_list,
+            true};
 }
 
 } // namespace sextant::operation

@@ -64,6 +64,8 @@ struct Operation {
     std::vector<Parameter> parameters;
     /// Throws sextant::Error. Returns the exit code: 0, or 1 where what was examined is not well.
     int (*run)(const Values& values);
+    /// Needs no other rank: of the processes that a launcher started, one runs it.
+    bool alone = false;
 };
 
 /// Every operation, in the order of help.

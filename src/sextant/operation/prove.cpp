@@ -187,7 +187,8 @@ Operation prove_operation() {
               1,
               1 << 24},
              {"json", Type::flag, "", "", "as JSON"}},
-            run_prove};
+            run_prove,
+            true};
 }
 
 } // namespace sextant::operation
