@@ -56,6 +56,15 @@ refuses 2 "a command is missing; known are .*composite" "$SEXTANT"
 refuses 2 "unknown value for WHAT: 'algoritms'; did you mean algorithms" "$SEXTANT" list algoritms
 refuses 2 "'all' is one too many" "$SEXTANT" list formats all
 refuses 2 "direct-send on 2048 ranks has more than 2,000,000 messages" $SEXTANT draw --ranks 2048 -o $out
+refuses 2 "nothing to prove: binary-swap takes a power of two" "$SEXTANT" prove --algorithm binary-swap --ranks 3
+refuses 2 "unknown scan algorithm 'radix-k'; known are kogge-stone" "$SEXTANT" prove scan --algorithm radix-k
+refuses 2 "unknown halo algorithm 'foo'" "$SEXTANT" draw halo --algorithm foo -o $out
+refuses 2 "scan has nothing to tune" "$SEXTANT" draw scan --radices 3,3 -o $out
+refuses 2 "scan has no picture to collect" "$SEXTANT" draw scan --collect -o $out
+refuses 2 "radices 4,2 multiply to 8, but 7" "$SEXTANT" prove --radices 4,2 --ranks 7
+refuses 2 "direct-send on 4096 ranks has more than 2,000,000 messages" "$SEXTANT" prove --algorithm direct-send --ranks 4096
+refuses 2 "radix-k takes no window" $composite "$SAMPLE" -o $out --algorithm radix-k --window 2
+refuses 2 "window 0: expected 1 to" $composite "$SAMPLE" -o $out --window 0
 
 # Files.
 refuses 1 "missing.exr" $composite "$folder/missing.exr" -o $out

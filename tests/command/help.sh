@@ -14,11 +14,13 @@ done
 "$SEXTANT" --help | grep -q composite
 "$SEXTANT" composite --help | grep -qF 'Usage: sextant composite IN... --output OUT [OPTIONS]'
 "$SEXTANT" --version | grep -Eq '^sextant [0-9]+\.[0-9]+\.[0-9]+$'
-"$SEXTANT" list --json | grep -q radix-k
 "$SEXTANT" bench --size 100 --ranks 3 --rounds 5 --json - | grep -q '"reference": "direct-send"'
 if [ -n "${MPIRUN:-}" ]; then
     $MPIRUN -n 3 "$SEXTANT" bench --size 100 --rounds 5 --json - | grep -q '"reference": "alltoallv"'
 fi
+for algorithm in radix-k kogge-stone binomial-scatter exchange; do
+    "$SEXTANT" list algorithms --json | grep -q "\"$algorithm\"" || { echo "FAILED: list has no $algorithm"; exit 1; }
+done
 "$SEXTANT" doctor || [ $? = 1 ]
 "$SEXTANT" draw compositing --algorithm radix-k --radices 4,2 --ranks 8 -o - | grep -q '<svg'
 "$SEXTANT" draw scan --ranks 16384 -o - | grep -q '16,384'

@@ -13,6 +13,7 @@
 #include "sextant/operation/compositor.hpp"
 #include "sextant/operation/inputs.hpp"
 #include "sextant/operation/progress.hpp"
+#include "sextant/operation/tuning.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -77,7 +78,9 @@ ElementFormat element_from(const std::string& name, const std::string& blend) {
 CompositeOptions options_from(const Values& values, const ElementFormat& element) {
     CompositeOptions options;
     options.algorithm = values.text("algorithm");
-    options.radices = values.integers("radices");
+    const compositing::Tuning tuning = tuning_from(values);
+    options.radices = tuning.radices;
+    options.window = tuning.window;
     options.blend = values.text("operator");
     if (options.blend == "auto")
         options.blend = element == rgba_depth_f32 ? "nearest" : "over";
@@ -295,17 +298,8 @@ Operation composite_operation() {
           true, true},
          {"output", Type::file, "OUT", "", "the picture, EXR or PNG", 'o', false, true},
          {"algorithm", Type::text, "NAME", "auto", "or a name of 'sextant list algorithms'"},
-         {"radices",
-          Type::integers,
-          "K,K",
-          "",
-          "for radix-k: factors of the ranks, 2 or more",
-          0,
-          false,
-          false,
-          {},
-          2,
-          1 << 30},
+         radices_parameter(),
+         window_parameter(),
          {"operator", Type::text, "NAME", "auto",
           "over, nearest, add or max; auto: nearest where images have depth"},
          {"element",

@@ -18,6 +18,7 @@ namespace sextant {
 struct CompositeOptions {
     std::string algorithm = "auto";       ///< or a name of compositing::catalogue()
     std::vector<int> radices;             ///< for radix-k; empty: its usual
+    int window = 0;                       ///< rounds of messages open at once; 0: its usual
     std::string blend = "over";           ///< a name of kernel::catalogue()
     std::optional<ElementFormat> element; ///< of the pixels; none: the first that `blend` has
     std::vector<int> order;               ///< ranks front to back; empty: rank order
