@@ -171,6 +171,10 @@ Image composite(const Image& image, const Communicator& communicator,
     CompositeOptions with_element = options;
     with_element.element = image.element();
     Compositor compositor(communicator, image.shape(), 1, std::move(with_element));
+    if (options.root == CompositeOptions::distributed) {
+        throw InvalidTask("a picture left distributed is no image: use a Compositor, whose frame "
+                          "is each rank's piece");
+    }
     const Frame frame = compositor.composite(image.bytes());
     if (communicator.rank() != options.root)
         return {};
