@@ -2,6 +2,7 @@
 #include "sextant/operation/families.hpp"
 
 #include "sextant/collective/binomial_scatter.hpp"
+#include "sextant/collective/linear_gather.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/names.hpp"
 #include "sextant/halo/exchange.hpp"
@@ -110,6 +111,22 @@ NamedSchedule binomial_scatter(const ScheduleRequest& request) {
     return made;
 }
 
+NamedSchedule linear_gather(const ScheduleRequest& request) {
+    NamedSchedule made{"linear-gather", "linear-gather", {}, {}};
+    const Elements n = request.elements;
+    const int p = request.ranks;
+    std::vector<Elements> counts;
+    for (int rank = 0; rank < p; ++rank)
+        counts.push_back(n * (rank + 1) / p - n * rank / p);
+    made.schedule = all_programs(request, made.title,
+                                 [&](int rank) { return collective::linear_gather(counts, rank); });
+    made.claim.given = [=](int rank, int, Elements e) { return Symbol{n * rank / p + e, 0, 1, 0}; };
+    made.claim.wanted = [=](int rank, const std::vector<Symbol>& result) {
+        return judge(result, 0, rank == 0 ? n : 0, 0, 1);
+    };
+    return made;
+}
+
 /// The most nearly square grid of so many ranks, on an image of about so many pixels.
 halo::Grid grid_of(const ScheduleRequest& request) {
     halo::Grid grid;
@@ -167,7 +184,9 @@ constexpr Row scans[] = {{"kogge-stone", "each rank combines with rank - 1, - 2,
                           "Kogge and Stone 1973, doi:10.1109/TC.1973.5009159", kogge_stone}};
 
 constexpr Row collectives[] = {{"binomial-scatter", "halves of what is left go down a tree",
-                                "Chan et al. 2007, doi:10.1002/cpe.1206", binomial_scatter}};
+                                "Chan et al. 2007, doi:10.1002/cpe.1206", binomial_scatter},
+                               {"linear-gather", "rank 0 receives from each other rank",
+                                "Chan et al. 2007, doi:10.1002/cpe.1206", linear_gather}};
 
 constexpr Row halos[] = {{"exchange", "tiles of an image and the margins around them",
                           "the ghost-cell pattern", halo_exchange}};
