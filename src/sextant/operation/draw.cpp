@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/draw.hpp"
 
-#include "sextant/format/atomic_file.hpp"
 #include "sextant/operation/families.hpp"
+#include "sextant/operation/outputs.hpp"
 #include "sextant/operation/tuning.hpp"
 #include "sextant/report/draw.hpp"
-
-#include <cstdio>
 
 #include <fmt/format.h>
 
@@ -23,16 +21,14 @@ int run_draw(const Values& values) {
     request.elements = values.integer("elements");
     if (values.flag("collect"))
         request.root = 0;
+    const std::string path = values.text("output");
+    check_outputs({&path, 1});
     const NamedSchedule made = make_schedule(request);
     report::DrawOptions options;
     options.title = made.title;
     options.subtitle = fmt::format("{} ranks, {} elements", request.ranks, request.elements);
     const std::string svg = report::draw(made.schedule, options);
-    const std::string path = values.text("output");
-    if (path == "-")
-        std::fputs(svg.c_str(), stdout);
-    else
-        format::write_file(path, svg);
+    write_text(path, svg);
     return 0;
 }
 
