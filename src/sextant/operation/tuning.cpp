@@ -22,7 +22,7 @@ Parameter window_parameter() {
     return {.name = "window",
             .type = Type::integer,
             .value = "N",
-            .help = "for shift-based, direct-send: rounds of messages open at once",
+            .help = "rounds of messages open at once, where an algorithm has rounds",
             .least = 1,
             .most = most};
 }

@@ -76,8 +76,9 @@ void check_asked(const compositing::Algorithm& algorithm, const compositing::Tun
     if (asked.window < 0)
         throw InvalidTask(fmt::format("a window of {}: expected 1 or more", asked.window));
     if (asked.window > 0 && !has_window(algorithm)) {
-        throw InvalidTask(
-            fmt::format("{} takes no window; shift-based and direct-send do", algorithm.name));
+        throw InvalidTask(fmt::format("{} takes no window; shift-based, direct-send and "
+                                      "parallel-pipeline do",
+                                      algorithm.name));
     }
 }
 
