@@ -73,7 +73,7 @@ Operation composite_operation() {
           .type = Type::choice,
           .value = "TYPE",
           .fallback = "f32",
-          .help = "what colours are blended in: floats, halves or bytes",
+          .help = "what colours are blended as",
           .choices = {"f32", "f16", "u8"}},
          {.name = "order",
           .type = Type::integers,
