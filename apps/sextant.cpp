@@ -3,9 +3,12 @@
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/names.hpp"
+#include "sextant/operation/help.hpp"
 #include "sextant/operation/operation.hpp"
 #include "sextant/operation/provenance.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <map>
@@ -18,6 +21,8 @@
 
 namespace {
 
+using sextant::operation::catalogue;
+using sextant::operation::help_of;
 using sextant::operation::Operation;
 using sextant::operation::Parameter;
 using sextant::operation::Type;
@@ -26,14 +31,8 @@ constexpr int usage_error = 2, failure = 1;
 
 using Given = std::map<std::string, std::vector<std::string>>;
 
-std::string help_of(const Parameter& parameter) {
-    std::string help(parameter.help);
-    if (!parameter.choices.empty()) {
-        help += fmt::format(" ({})", fmt::join(parameter.choices, ", "));
-    }
-    return help;
-}
-
+/// CLI11 splits the line; what was given is judged by the declarations (Values), so that every
+/// refusal speaks one language.
 void declare(CLI::App& command, const Parameter& parameter, Given& given) {
     std::vector<std::string>& values = given[std::string(parameter.name)];
     std::string names =
@@ -41,15 +40,47 @@ void declare(CLI::App& command, const Parameter& parameter, Given& given) {
     if (parameter.letter)
         names = fmt::format("-{},{}", parameter.letter, names);
     if (parameter.type == Type::flag) {
-        command.add_flag_callback(
-            names, [&values] { values = {"true"}; }, help_of(parameter));
+        command.add_flag_callback(names, [&values] { values = {"true"}; });
         return;
     }
-    CLI::Option* option = command.add_option(names, values, help_of(parameter));
-    option->type_name(std::string(parameter.value));
-    option->default_str(std::string(parameter.fallback));
-    if (parameter.type != Type::files)
-        option->expected(1);
+    CLI::Option* option = command.add_option(names, values);
+    if (parameter.type != Type::files) {
+        option->expected(1)->allow_extra_args(false); // what follows its value is not its own
+        option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    }
+}
+
+void add_command(CLI::App& app, const Operation& operation, Given& given) {
+    CLI::App& command = *app.add_subcommand(std::string(operation.name));
+    command.allow_extras();
+    command.formatter_fn([&operation](auto&&...) { return help_of(operation); });
+    for (const Parameter& parameter : operation.parameters)
+        declare(command, parameter, given);
+}
+
+/// What no declaration has a place for, and what may have been meant.
+std::string unexpected(const std::string& word, const Operation& operation) {
+    if (!word.starts_with('-'))
+        return fmt::format("'{}' is one too many", word);
+    std::vector<std::string> options = {"--help"};
+    for (const Parameter& parameter : operation.parameters) {
+        if (!parameter.positional)
+            options.push_back(parameter.called());
+    }
+    const std::vector<std::string_view> names(options.begin(), options.end());
+    return sextant::unknown_name("option", word, names);
+}
+
+std::string no_command(const std::vector<std::string>& words) {
+    std::vector<std::string_view> names;
+    for (const Operation& operation : catalogue())
+        names.push_back(operation.name);
+    if (words.empty())
+        return fmt::format("a command is missing; known are {}", fmt::join(names, ", "));
+    if (!words[0].starts_with('-'))
+        return sextant::unknown_name("command", words[0], names);
+    return sextant::unknown_name("option", words[0],
+                                 std::array<std::string_view, 2>{"--help", "--version"});
 }
 
 /// One process of a group speaks for all.
@@ -84,34 +115,44 @@ int run(const Operation& operation, const Given& given) {
     }
 }
 
+/// Runs what the command line asks for.
+int dispatch(const CLI::App& app, const std::map<const Operation*, Given>& given) {
+    const auto refuse = [](const std::string& what, const std::string& command) {
+        return say(fmt::format("{} (see sextant{} --help)", what, command), usage_error);
+    };
+    for (const Operation& operation : catalogue()) {
+        const CLI::App& command = *app.get_subcommand(std::string(operation.name));
+        if (!command.parsed() || app.remaining_size() > 0)
+            continue;
+        if (command.remaining_size() > 0) {
+            return refuse(unexpected(command.remaining()[0], operation),
+                          fmt::format(" {}", operation.name));
+        }
+        return operation.alone && !speaks() ? 0 : run(operation, given.at(&operation));
+    }
+    return refuse(no_command(app.remaining()), "");
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app("Parallel image computing: partial images of many ranks into one picture");
-    app.name("sextant");
+    CLI::App app;
     app.set_version_flag("--version", fmt::format("sextant {}", sextant::operation::version()));
-    app.require_subcommand(1);
-    app.footer("sextant COMMAND --help explains a command and shows an example");
-
+    app.require_subcommand(0, 1);
+    app.allow_extras();
+    app.formatter_fn([](auto&&...) { return help_of(catalogue()); });
     std::map<const Operation*, Given> given;
-    for (const Operation& operation : sextant::operation::catalogue()) {
-        CLI::App* command =
-            app.add_subcommand(std::string(operation.name), std::string(operation.summary));
-        command->footer(fmt::format("Example:\n{}", operation.example));
-        for (const Parameter& parameter : operation.parameters) {
-            declare(*command, parameter, given[&operation]);
-        }
-    }
+    for (const Operation& operation : catalogue())
+        add_command(app, operation, given[&operation]);
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& shown) { // --help, --version
         return speaks() ? app.exit(shown) : 0;
+    } catch (const CLI::ArgumentMismatch& error) { // "--output: 1 required OUT missing"
+        const std::string what = error.what();
+        return say(fmt::format("{} needs a value", what.substr(0, what.find(':'))), usage_error);
     } catch (const CLI::ParseError& error) {
-        return say(fmt::format("{} (see sextant --help)", error.what()), usage_error);
+        return say(error.what(), usage_error);
     }
-    for (const Operation& operation : sextant::operation::catalogue()) {
-        if (app.got_subcommand(std::string(operation.name)))
-            return run(operation, given[&operation]);
-    }
-    return usage_error;
+    return dispatch(app, given);
 }

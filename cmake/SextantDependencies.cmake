@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Libraries come from the distribution; CONTRIBUTING.md lists the packages.
+# Libraries come from the distribution; scripts/packages.sh lists the packages.
 include(GNUInstallDirs)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)

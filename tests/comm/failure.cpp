@@ -88,19 +88,20 @@ TEST(Failure, ARankThatThrowsBeforeABarrierEndsTheOthersInSplitGroupsToo) {
                  InvalidTask);
 }
 
-TEST(Failure, AgreeTellsEveryRankTheSame) {
-    run_threads(4, [](Communicator communicator) {
+TEST(Failure, AgreeTellsEveryRankTheSameHoweverLong) {
+    const std::string is_cut_off = "is cut off" + std::string(3000, '.') + "!";
+    run_threads(4, [&](Communicator communicator) {
         std::string text;
         try {
             agree(communicator, [&] {
                 if (communicator.rank() == 2)
-                    throw InvalidFile("part_2.exr", "is cut off");
+                    throw InvalidFile("part_2.exr", is_cut_off);
             });
         } catch (const AgreedFailure& error) {
             text = error.what();
             EXPECT_FALSE(error.invalid_task());
         }
-        EXPECT_EQ(text, "rank 2: part_2.exr: is cut off");
+        EXPECT_EQ(text, "part_2.exr: " + is_cut_off) << "ranks of one process see the same files";
         agree(communicator, [] {}); // still in step
         try {
             agree(communicator, [] { throw InvalidTask("all alike"); });

@@ -46,12 +46,34 @@ refuses 2 "background mauve: expected white" $composite "$SAMPLE" -o $out --back
 refuses 2 "ranks 0: expected 1 to" $composite "$SAMPLE" -o $out --ranks 0
 refuses 2 "association.*did you mean in-order" $composite "$SAMPLE" -o $out --association in-orde
 refuses 2 "output" $composite "$SAMPLE"
-refuses 2 "bogus" $composite "$SAMPLE" -o $out --bogus
+refuses 2 "unknown option '--orderr'; did you mean --order" $composite "$SAMPLE" -o $out --orderr 0,1
+refuses 2 "output needs a value" $composite "$SAMPLE" --output
+refuses 2 "output is given 2 times" $composite "$SAMPLE" -o $out -o $out
+refuses 2 "IN... is missing" $composite -o $out
+refuses 2 "unknown command 'compsite'; did you mean composite" "$SEXTANT" compsite "$SAMPLE" -o $out
+refuses 2 "unknown option '--verison'; did you mean --version" "$SEXTANT" --verison
+refuses 2 "a command is missing; known are .*composite" "$SEXTANT"
+refuses 2 "unknown value for WHAT: 'algoritms'; did you mean algorithms" "$SEXTANT" list algoritms
+refuses 2 "'all' is one too many" "$SEXTANT" list formats all
 refuses 2 "direct-send on 2048 ranks has more than 2,000,000 messages" $SEXTANT draw --ranks 2048 -o $out
+refuses 2 "nothing to prove: binary-swap takes a power of two" "$SEXTANT" prove --algorithm binary-swap --ranks 3
+refuses 2 "unknown scan algorithm 'radix-k'; known are kogge-stone" "$SEXTANT" prove scan --algorithm radix-k
+refuses 2 "unknown halo algorithm 'foo'" "$SEXTANT" draw halo --algorithm foo -o $out
+refuses 2 "scan has nothing to tune" "$SEXTANT" draw scan --radices 3,3 -o $out
+refuses 2 "scan has no picture to collect" "$SEXTANT" draw scan --collect -o $out
+refuses 2 "radices 4,2 multiply to 8, but 7" "$SEXTANT" prove --radices 4,2 --ranks 7
+refuses 2 "direct-send on 4096 ranks has more than 2,000,000 messages" "$SEXTANT" prove --algorithm direct-send --ranks 4096
+refuses 2 "radix-k takes no window" $composite "$SAMPLE" -o $out --algorithm radix-k --window 2
+refuses 2 "window 0: expected 1 to" $composite "$SAMPLE" -o $out --window 0
+refuses 2 "out.xyz.*expected one of .exr" $composite "$SAMPLE" -o "$folder/out.xyz"
+refuses 2 "before read=5.*phase read already" $composite "$SAMPLE" -o $out --before read=5
+refuses 2 "before a=1,a=2.*phase a already" $composite "$SAMPLE" -o $out --before a=1,a=2
+refuses 2 "before a=inf.*expected NAME=SECONDS" $composite "$SAMPLE" -o $out --before a=inf
+refuses 2 "out.exr is named for two outputs" $composite "$SAMPLE" -o $out --report "$folder/./out.exr"
+refuses 2 "- is named for two outputs" $composite "$SAMPLE" -o $out --json - --report -
 
 # Files.
 refuses 1 "missing.exr" $composite "$folder/missing.exr" -o $out
-refuses 1 "out.xyz.*\.exr" $composite "$SAMPLE" -o "$folder/out.xyz"
 cp -r "$data" "$folder/data"
 partial=$folder/data/partial_3.rgba32f.zst
 head -c 30000 "$data/partial_3.rgba32f.zst" >"$partial"
@@ -64,7 +86,10 @@ refuses 1 "manifest.json" $composite "$folder/data/manifest.json" -o $out
 head -c 2000 "$folder/good.exr" >"$folder/cut.exr"
 refuses 1 "cut.exr" $composite "$folder/good.exr" "$folder/cut.exr" -o $out
 refuses 1 "good.exr: has no depth" $composite "$folder/good.exr" -o $out --operator nearest
-refuses 1 "nowhere" $composite "$SAMPLE" -o "$folder/nowhere/out.exr"
+refuses 1 "^sextant: $folder/nowhere/out.exr" $composite "$SAMPLE" -o "$folder/nowhere/out.exr"
+refuses 1 "nowhere" $composite "$SAMPLE" -o $out --report "$folder/nowhere/page.html"
+refuses 1 "nowhere" $composite "$SAMPLE" -o $out --json "$folder/nowhere/run.json"
+refuses 1 "nowhere" "$SEXTANT" draw scan -o "$folder/nowhere/scan.svg"
 
 # A full disk leaves neither a partial file nor harm to what was there.
 mkdir "$folder/full"
@@ -99,16 +124,18 @@ if [ -n "${MPIRUN:-}" ]; then
 fi
 
 # Odd pixels are used, and counted aloud: of three, one is not a number and one exceeds its opacity.
-mkdir "$folder/odd"
-printf '\000\000\300\177\000\000\000\000\000\000\000\000\000\000\000\000' >"$folder/odd/partial_0.rgba32f"
-printf '\000\000\200\077\000\000\000\000\000\000\000\000\000\000\000\077' >>"$folder/odd/partial_0.rgba32f"
-printf '\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000' >>"$folder/odd/partial_0.rgba32f"
+# The warning is whole however long the path.
+odd=$folder/odd/$(printf '%0200d/%0200d' 0 1)
+mkdir -p "$odd"
+printf '\000\000\300\177\000\000\000\000\000\000\000\000\000\000\000\000' >"$odd/partial_0.rgba32f"
+printf '\000\000\200\077\000\000\000\000\000\000\000\000\000\000\000\077' >>"$odd/partial_0.rgba32f"
+printf '\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000' >>"$odd/partial_0.rgba32f"
 echo '{"size": [3, 1], "order_front_to_back": [0], "bricks": [{"id": 0, "file": "partial_0.rgba32f"}]}' \
-    >"$folder/odd/manifest.json"
-said=$("$SEXTANT" composite "$folder/odd/manifest.json" -o "$folder/odd.png" 2>&1 >/dev/null)
+    >"$odd/manifest.json"
+said=$("$SEXTANT" composite "$odd/manifest.json" -o "$folder/odd.png" 2>&1 >/dev/null)
 echo "$said"
 case $said in
-*"1 pixels are not a number"*"1 pixels are not premultiplied by their opacity; used as they are"*) ;;
+*"$odd"*"not a number: 1 pixel;"*"not premultiplied ("*"): 1 pixel; used as they are"*) ;;
 *) echo "FAILED: odd pixels: $said"; failed=1 ;;
 esac
 exit $failed

@@ -7,16 +7,20 @@ for command in composite list prove draw bench doctor; do
     lines=$(printf '%s\n' "$help" | wc -l)
     [ "$lines" -le 30 ] || { echo "FAILED: $command --help has $lines lines"; exit 1; }
     printf '%s\n' "$help" | grep -q "  .*sextant $command" || { echo "FAILED: $command has no example"; exit 1; }
+    printf '%s\n' "$help" | grep -q "^Usage: sextant $command" || { echo "FAILED: $command has no usage"; exit 1; }
     wide=$(printf '%s\n' "$help" | awk 'length > 100' | head -n 1)
     [ -z "$wide" ] || { echo "FAILED: $command --help is wide: $wide"; exit 1; }
 done
 "$SEXTANT" --help | grep -q composite
+"$SEXTANT" composite --help | grep -qF 'Usage: sextant composite IN... --output OUT [OPTIONS]'
 "$SEXTANT" --version | grep -Eq '^sextant [0-9]+\.[0-9]+\.[0-9]+$'
-"$SEXTANT" list --json | grep -q radix-k
 "$SEXTANT" bench --size 100 --ranks 3 --rounds 5 --json - | grep -q '"reference": "direct-send"'
 if [ -n "${MPIRUN:-}" ]; then
     $MPIRUN -n 3 "$SEXTANT" bench --size 100 --rounds 5 --json - | grep -q '"reference": "alltoallv"'
 fi
+for algorithm in radix-k kogge-stone binomial-scatter exchange; do
+    "$SEXTANT" list algorithms --json | grep -q "\"$algorithm\"" || { echo "FAILED: list has no $algorithm"; exit 1; }
+done
 "$SEXTANT" doctor || [ $? = 1 ]
 "$SEXTANT" draw compositing --algorithm radix-k --radices 4,2 --ranks 8 -o - | grep -q '<svg'
 "$SEXTANT" draw scan --ranks 16384 -o - | grep -q '16,384'

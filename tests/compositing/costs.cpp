@@ -182,6 +182,41 @@ TEST(CompositingCost, of_memory_is_an_image_beside_the_input_or_little_more) {
     }
 }
 
+/// What a rank holds, its input and the picture included, where every rank brings `layers` images.
+Elements memory(std::string_view algorithm, const Tuning& tuning, const Task& task, int rank) {
+    Elements elements = 0;
+    for (const BufferSpec& buffer : program(find(algorithm), task, tuning, rank).buffers)
+        elements += buffer.size;
+    return elements;
+}
+
+Task layers_each(int p, Elements elements, int layers, int root) {
+    Task task = one_image_each(p, elements, root);
+    task.layers.assign(static_cast<std::size_t>(p), layers);
+    return task;
+}
+
+TEST(CompositingCost, of_memory_is_that_of_the_layers_the_scratch_and_at_the_root_the_picture) {
+    constexpr int p = 8;
+    constexpr Elements image = 8 * 30;
+    for (int layers : {1, 2, 4}) {
+        for (int root : {Task::distributed, 0, 3}) {
+            const Task task = layers_each(p, image, layers, root);
+            for (int rank = 0; rank < p; ++rank) {
+                const Elements held = layers * image + (rank == root ? image : 0);
+                const Elements others = layers * (p - 1) * image / p;
+                EXPECT_EQ(memory("direct-send", {}, task, rank), held + others);
+                EXPECT_EQ(memory("shift-based", {{}, 1}, task, rank), held + others);
+                for (const std::vector<int>& k : {std::vector{8}, {4, 2}, {2, 2, 2}}) {
+                    const Elements given = layers > 1 ? image * (k[0] - 1) / k[0] : 0;
+                    EXPECT_EQ(memory("radix-k", {k, 0}, task, rank),
+                              held + image * (p - 1) / p + given);
+                }
+            }
+        }
+    }
+}
+
 /// A program holds messages, in both directions, and at most a fold with each; an operand more than
 /// messages that came.
 void expect_linear(const Program& program, const std::string& name) {

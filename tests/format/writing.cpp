@@ -9,6 +9,7 @@
 
 #include "tests/format/images.hpp"
 #include "tests/format/temporary_folder.hpp"
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -95,6 +96,36 @@ TEST_F(Writing, ThatBreaksOffLeavesTheOldFileAndNoOther) {
         EXPECT_EQ(content(path), "precious");
     }
     EXPECT_EQ(folder.entries(), 4);
+}
+
+/// Whether the file system of a folder can hold files without a name.
+bool knows_nameless_files(const std::string& folder) {
+    const int file = open(folder.c_str(), O_WRONLY | O_TMPFILE, 0666);
+    if (file >= 0)
+        close(file);
+    return file >= 0;
+}
+
+TEST_F(Writing, HasNothingToLeaveBehindWhereItIsKilled) {
+    if (!knows_nameless_files(folder.path()))
+        GTEST_SKIP() << "needs files without a name";
+    format::AtomicFile file(folder.path("a.txt"));
+    file.write(std::string(1 << 20, 'x'));
+    EXPECT_EQ(folder.entries(), 0);
+    file.commit();
+    EXPECT_EQ(folder.entries(), 1);
+    EXPECT_EQ(content(folder.path("a.txt")).size(), std::size_t{1} << 20);
+}
+
+TEST_F(Writing, CanBeAskedForBeforehandAndLeavesNoTraceThen) {
+    fill_file(folder.path("old"), "old");
+    format::require_writable(folder.path("new"));
+    format::require_writable(folder.path("old"));
+    format::require_writable("/dev/full");
+    EXPECT_EQ(folder.entries(), 1);
+    EXPECT_EQ(content(folder.path("old")), "old");
+    EXPECT_THROW(format::require_writable(folder.path("nowhere/new")), InvalidFile);
+    EXPECT_THROW(format::require_writable(folder.path()), InvalidFile);
 }
 
 TEST_F(Writing, ToAFullDiskSaysSo) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/agree.hpp"
 
+#include "sextant/comm/texts.hpp"
+
 #include <algorithm>
-#include <array>
-#include <cstring>
 
 #include <fmt/format.h>
 
@@ -15,12 +15,7 @@ enum class Outcome : int { fine, peer_failed, failed, invalid_task };
 
 struct Report {
     Outcome outcome = Outcome::fine;
-    std::array<char, 1020> text{};
-
-    void say(Outcome how, const char* what) {
-        outcome = how;
-        std::strncpy(text.data(), what, text.size() - 1);
-    }
+    std::string text;
 };
 
 Report attempt(const std::function<void()>& part) {
@@ -28,37 +23,35 @@ Report attempt(const std::function<void()>& part) {
     try {
         part();
     } catch (const PeerFailed& error) {
-        report.say(Outcome::peer_failed, error.what());
+        report = {Outcome::peer_failed, error.what()};
     } catch (const AgreedFailure& error) {
-        report.say(error.invalid_task() ? Outcome::invalid_task : Outcome::failed, error.what());
+        report = {error.invalid_task() ? Outcome::invalid_task : Outcome::failed, error.what()};
     } catch (const InvalidTask& error) {
-        report.say(Outcome::invalid_task, error.what());
+        report = {Outcome::invalid_task, error.what()};
     } catch (const std::exception& error) {
-        report.say(Outcome::failed, error.what());
+        report = {Outcome::failed, error.what()};
     }
     return report;
 }
 
-[[noreturn]] void throw_what_counts(const std::vector<Report>& reports) {
-    const Report* first = nullptr;
-    std::size_t rank = 0;
-    bool alike = true;
-    for (std::size_t r = 0; r < reports.size(); ++r) {
-        const Report& report = reports[r];
-        if (report.text != reports[0].text)
-            alike = false;
-        const bool counts = report.outcome > Outcome::peer_failed;
-        if (report.outcome == Outcome::fine || (first && !counts))
-            continue;
-        if (first && first->outcome > Outcome::peer_failed)
-            continue;
-        first = &report;
-        rank = r;
-    }
-    std::string text = first->text.data();
-    if (!alike && text.rfind("rank ", 0) != 0)
+/// The first rank whose error was its own, or else the first that heard of one.
+std::size_t rank_that_counts(const std::vector<Outcome>& outcomes) {
+    const auto own = std::find_if(outcomes.begin(), outcomes.end(),
+                                  [](Outcome outcome) { return outcome > Outcome::peer_failed; });
+    const auto heard = std::find(outcomes.begin(), outcomes.end(), Outcome::peer_failed);
+    return static_cast<std::size_t>((own != outcomes.end() ? own : heard) - outcomes.begin());
+}
+
+/// Where ranks are threads of one process their number says nothing: they see the same files.
+[[noreturn]] void throw_what_counts(const std::vector<Outcome>& outcomes,
+                                    const std::vector<std::string>& texts, bool one_process) {
+    const std::size_t rank = rank_that_counts(outcomes);
+    const bool alike = std::all_of(texts.begin(), texts.end(),
+                                   [&](const std::string& text) { return text == texts[0]; });
+    std::string text = texts[rank];
+    if (!alike && !one_process && !text.starts_with("rank "))
         text = fmt::format("rank {}: {}", rank, text);
-    throw AgreedFailure(text, first->outcome == Outcome::invalid_task);
+    throw AgreedFailure(text, outcomes[rank] == Outcome::invalid_task);
 }
 
 } // namespace
@@ -68,8 +61,10 @@ void agree(const Communicator& communicator, const std::function<void()>& part) 
     const std::vector<Outcome> outcomes = communicator.all_gather(mine.outcome);
     const bool fine = std::all_of(outcomes.begin(), outcomes.end(),
                                   [](Outcome outcome) { return outcome == Outcome::fine; });
-    if (!fine)
-        throw_what_counts(communicator.all_gather(mine));
+    if (fine)
+        return;
+    throw_what_counts(outcomes, all_gather_texts(communicator, mine.text),
+                      communicator.shares_memory());
 }
 
 } // namespace sextant

@@ -31,9 +31,9 @@ class AgreedFailure : public Error {
 ///
 /// Input     what this rank does; it may be nothing, and it may throw.
 /// Throws    AgreedFailure on every rank when it threw on any: the text of the lowest rank whose
-///           error was its own, with that rank's number unless all failed alike.
+///           error was its own; over processes with that rank's number, unless all failed alike.
 /// Collective.
-/// Cost      one all-gather of an int; on failure another of 1 KiB.
+/// Cost      one all-gather of an int; on failure the texts.
 void agree(const Communicator& communicator, const std::function<void()>& part);
 
 } // namespace sextant

@@ -39,13 +39,18 @@ std::vector<Tuning> nothing_to_tune(int) {
     return {Tuning{}};
 }
 
+/// Messages in rounds, which bind where a window is asked for.
+std::vector<Tuning> any_window(int) {
+    return {Tuning{}, Tuning{{}, 1}};
+}
+
 Piece part_by_position(const Task& task, const Tuning&, int position) {
     return equal_part(task, position);
 }
 
 constexpr Algorithm algorithms[] = {
     {"direct-send", "each rank gathers and blends one part from all others",
-     "Neumann 1994, doi:10.1109/38.291531", "any number", false, nothing_to_tune,
+     "Neumann 1994, doi:10.1109/38.291531", "any number", false, any_window,
      [](const Task& task, const Tuning& tuning, int position) {
          return direct_send(task, Partners::ascending, tuning.window, position);
      },
@@ -80,10 +85,7 @@ constexpr Algorithm algorithms[] = {
      },
      part_by_position},
     {"parallel-pipeline", "parts go round a ring and are blended on the way",
-     "Lee et al. 1996, doi:10.1109/2945.537304", "any number", false,
-     [](int) {
-         return std::vector<Tuning>{{}, {{}, 1}};
-     },
+     "Lee et al. 1996, doi:10.1109/2945.537304", "any number", false, any_window,
      [](const Task& task, const Tuning& tuning, int position) {
          return parallel_pipeline(task, tuning.window, position);
      },

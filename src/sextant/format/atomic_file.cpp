@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::size_t buffer_size = std::size_t{1} << 18;
 constexpr int attempts = 1000;
+constexpr const char* own_descriptors = "/proc/self/fd";
 
 /// Distinguishes the temporary files of the threads of this process.
 std::atomic<unsigned> next_number{0};
@@ -51,28 +52,47 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(path_
         if (descriptor_ < 0)
             fail(errno);
     } else {
-        open_temporary(folder_of(target_));
+        if (!open_nameless())
+            open_temporary();
         // Best effort: a file system without modes keeps its own.
         if (exists)
             (void)!fchmod(descriptor_, there.st_mode & 07777);
     }
 }
 
-void AtomicFile::open_temporary(const std::string& folder) {
-    for (int attempt = 0; attempt < attempts && descriptor_ < 0; ++attempt) {
+/// Whether the file system knows files without a name; any other trouble is left to the next try.
+bool AtomicFile::open_nameless() {
+#ifdef O_TMPFILE
+    if (access(own_descriptors, X_OK) != 0)
+        return false; // no way to name it later
+    descriptor_ = open(folder_of(target_).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+#endif
+    nameless_ = descriptor_ >= 0;
+    return nameless_;
+}
+
+void AtomicFile::with_temporary_name(const std::function<bool(const char* name)>& create) {
+    const std::string folder = folder_of(target_);
+    for (int attempt = 0; attempt < attempts; ++attempt) {
         // A short name of its own: that of the target with an addition may be too long.
         temporary_ = fmt::format("{}/.sextant-{}-{}.tmp", folder, getpid(), next_number++);
-        descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (descriptor_ < 0 && errno != EEXIST)
+        if (create(temporary_.c_str()))
+            return;
+        if (errno != EEXIST)
             break;
     }
-    if (descriptor_ >= 0)
-        return;
     const int error = errno;
     temporary_.clear();
     if (error == ENOENT)
         fail(fmt::format("the folder {} does not exist", folder));
     fail(error);
+}
+
+void AtomicFile::open_temporary() {
+    with_temporary_name([&](const char* name) {
+        descriptor_ = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        return descriptor_ >= 0;
+    });
 }
 
 AtomicFile::~AtomicFile() {
@@ -129,6 +149,12 @@ void AtomicFile::require_intact() const {
 void AtomicFile::commit() {
     require_intact();
     flush();
+    if (std::exchange(nameless_, false)) {
+        const std::string own = fmt::format("{}/{}", own_descriptors, descriptor_);
+        with_temporary_name([&](const char* name) {
+            return linkat(AT_FDCWD, own.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+        });
+    }
     // Network file systems report a full disk only here. The descriptor is gone either way.
     if (close(std::exchange(descriptor_, -1)) != 0)
         fail(errno);
@@ -146,6 +172,16 @@ void AtomicFile::fail(int error) {
 void AtomicFile::fail(const std::string& reason) {
     failure_ = "cannot be written: " + reason;
     throw InvalidFile(path_, failure_);
+}
+
+void require_writable(const std::string& path) {
+    struct stat there {};
+    const bool device =
+        stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode);
+    if (!device)
+        AtomicFile{path};
+    else if (access(path.c_str(), W_OK) != 0)
+        throw InvalidFile(path, "cannot be written: " + std::generic_category().message(errno));
 }
 
 void write_file(const std::string& path, std::string_view bytes) {

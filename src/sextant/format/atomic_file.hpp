@@ -4,6 +4,7 @@
 #include "sextant/core/units.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,9 +12,11 @@
 
 namespace sextant::format {
 
-/// A file that appears whole or not at all: bytes go to a temporary file in the folder of `path`,
-/// and commit() renames it to `path`. Destroyed before that, it removes the temporary file, and a
-/// file that was at `path` stays as it was.
+/// A file that appears whole or not at all: bytes go to a file without a name in the folder of
+/// `path`, which commit() names and renames to `path`. Destroyed before that, or where the process
+/// is killed, nothing stays behind, and a file that was at `path` stays as it was. Where the file
+/// system knows no such files (NFS) it is named from the start, and a signal leaves it behind:
+/// `.sextant-<process>-<number>.tmp`.
 ///
 /// A symbolic link at `path` stays a link: the file it points to is replaced. A device or a pipe
 /// (/dev/stdout) is no file to replace and is written directly.
@@ -39,7 +42,10 @@ class AtomicFile {
     void commit();
 
   private:
-    void open_temporary(const std::string& folder);
+    bool open_nameless();
+    /// Calls `create` with names that may be free until it succeeds.
+    void with_temporary_name(const std::function<bool(const char* name)>& create);
+    void open_temporary();
     void write_through(std::span<const std::byte> bytes);
     void flush();
     [[noreturn]] void fail(int error);
@@ -47,12 +53,17 @@ class AtomicFile {
 
     std::string path_;
     std::string target_;    ///< `path_`, or the file that a symbolic link there points to
-    std::string temporary_; ///< empty when there is none (a device), or none any more
+    std::string temporary_; ///< empty when there is none (a device, no name yet), or none any more
+    bool nameless_ = false;
     int descriptor_ = -1;
     Bytes position_ = 0;
     std::vector<std::byte> buffer_; ///< what was written but not yet handed to the system
     std::string failure_;
 };
+
+/// Throws InvalidFile where a file at `path` could not be begun now; leaves nothing, and touches no
+/// device. To be asked before work whose result is to go there.
+void require_writable(const std::string& path);
 
 /// Writes a whole file, such as a report, by way of an AtomicFile. Throws InvalidFile.
 void write_file(const std::string& path, std::string_view bytes);

@@ -19,10 +19,13 @@ namespace sextant::format {
 namespace {
 
 constexpr std::array formats{
-    Format{"OpenEXR", ".exr", "premultiplied half or float RGBA, with depth where it has Z",
+    Format{"OpenEXR", ".exr",
+           "premultiplied half or float RGBA, linear by custom, with depth where it has Z",
            read_exr_header, read_exr, write_exr, true},
-    Format{"PNG", ".png", "8 or 16 bits a channel, straight alpha; written with 8, without depth",
-           read_png_header, read_png, write_png},
+    Format{
+        "PNG", ".png",
+        "8 or 16 bits a channel, straight alpha, values as stored (sRGB by custom); written with 8",
+        read_png_header, read_png, write_png},
     Format{"raw RGBA", ".rgba32f", "little-endian floats; manifest.json beside it has the shape",
            read_raw_header, read_raw, write_raw},
     Format{"raw RGBA+depth", ".rgbaz32f", "the same with a depth after each colour",

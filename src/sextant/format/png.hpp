@@ -11,7 +11,8 @@ namespace sextant::format {
 /// PNG: any colour type, 1 to 16 bits a sample, interlaced or not; always rgba_f32.
 ///
 /// The file holds straight alpha: reading divides samples by their largest value and multiplies the
-/// colours by alpha. Samples are taken as they are, with no conversion by gamma or colour profile.
+/// colours by alpha. Samples are taken as they are, with no conversion by gamma or colour profile:
+/// values that a viewer takes for sRGB, and blending does not turn into light and back.
 ///
 /// Requires  an intact file up to its end; otherwise throws InvalidFile.
 ImageHeader read_png_header(const std::string& path);

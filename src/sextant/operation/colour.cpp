@@ -49,7 +49,7 @@ std::optional<std::array<float, 4>> parse(const std::string& text) {
         return std::array<float, 4>{1, 1, 1, 1};
     if (text == "black")
         return std::array<float, 4>{0, 0, 0, 1};
-    if (text == "gray")
+    if (text == "gray" || text == "grey")
         return std::array<float, 4>{.5f, .5f, .5f, 1};
     return text.starts_with('#') ? from_hexadecimal(text) : from_numbers(text);
 }
@@ -59,9 +59,7 @@ std::optional<std::array<float, 4>> parse(const std::string& text) {
 RgbaF32 parse_colour(const std::string& text) {
     const auto channels = parse(text);
     if (!channels) {
-        throw InvalidTask(fmt::format("--background {}: expected white, black, gray, #rrggbb, "
-                                      "#rrggbbaa, or r,g,b[,a] from 0 to 1",
-                                      text));
+        throw InvalidTask(fmt::format("--background {}: expected {}", text, colour_forms));
     }
     const auto& [r, g, b, a] = *channels;
     return {r * a, g * a, b * a, a};

@@ -5,6 +5,7 @@
 #include "sextant/operation/provenance.hpp"
 #include "sextant/report/draw.hpp"
 #include "sextant/report/page.hpp"
+#include "sextant/report/text.hpp"
 #include "sextant/report/timeline.hpp"
 
 #include <fmt/format.h>
@@ -15,10 +16,25 @@ namespace sextant::operation {
 namespace {
 
 std::string images_on_ranks(const CompositeSummary& summary) {
-    return fmt::format("{} images of {}x{} on {} {}", summary.inputs.size(), summary.shape.width,
-                       summary.shape.height, summary.ranks,
-                       summary.transport == "threads" ? "threads"
-                                                      : "processes of " + summary.transport);
+    const auto images = static_cast<std::int64_t>(summary.inputs.size());
+    const std::string on =
+        summary.transport == "threads"
+            ? report::counted(summary.ranks, "thread")
+            : fmt::format("{} of {}",
+                          summary.ranks == 1 ? "1 process"
+                                             : fmt::format("{} processes", summary.ranks),
+                          summary.transport);
+    return fmt::format("{} of {}x{} on {}", report::counted(images, "image"), summary.shape.width,
+                       summary.shape.height, on);
+}
+
+std::string timeline_caption(const CompositeSummary& summary) {
+    const std::string caption = "What each rank did, measured.";
+    if (summary.clocks == 1)
+        return caption;
+    return caption + fmt::format(" The clocks of {} hosts cannot be compared: on each, time starts "
+                                 "with its first rank.",
+                                 summary.clocks);
 }
 
 std::string blending(const CompositeSummary& summary) {
@@ -77,7 +93,8 @@ std::string to_page(const CompositeSummary& summary, const Image& picture) {
     const std::string png = format::encode_png(picture);
     const auto* bytes = reinterpret_cast<const std::byte*>(png.data());
     page.picture = {{bytes, bytes + png.size()},
-                    fmt::format("{} images blended into one", summary.inputs.size()),
+                    report::counted(static_cast<std::int64_t>(summary.inputs.size()), "image") +
+                        " blended into one",
                     summary.output};
     page.facts = {
         {"Images", images_on_ranks(summary)},
@@ -90,14 +107,13 @@ std::string to_page(const CompositeSummary& summary, const Image& picture) {
         page.facts.push_back({"Warning", warning});
     for (const auto& phase : summary.phases)
         page.phases.push_back({phase.name, phase.seconds});
-    constexpr int most_drawn = 64;
-    if (summary.task.ranks <= most_drawn) {
+    if (summary.task.ranks <= most_ranks_drawn) {
         report::DrawOptions drawing;
         drawing.title = summary.plan.text();
         page.figures.push_back(
             {report::draw(schedule_of(summary), drawing), "The schedule: who sends what to whom."});
         page.figures.push_back(
-            {report::timeline(summary.trace, summary.ranks), "What each rank did, measured."});
+            {report::timeline(summary.trace, summary.ranks), timeline_caption(summary)});
     }
     page.next_steps = {
         {"Your own images, front to back",

@@ -26,8 +26,12 @@ struct CompositeSummary {
     compositing::Task task;
     std::vector<Phase> phases;
     std::vector<std::string> warnings;
-    Trace trace; ///< of all ranks, where asked for
+    Trace trace;    ///< of all ranks, where asked for
+    int clocks = 1; ///< how many clocks its times were taken on
 };
+
+/// A page about more ranks shows neither schedule nor timeline.
+inline constexpr int most_ranks_drawn = 64;
 
 /// A few lines for the terminal.
 std::string to_text(const CompositeSummary& summary);

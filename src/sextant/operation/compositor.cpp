@@ -31,10 +31,10 @@ const Operator& operator_of(const CompositeOptions& options) {
 }
 
 std::size_t hash_of(const CompositeOptions& options) {
-    std::string text =
-        fmt::format("{} {} {} {} {} {}", options.algorithm, fmt::join(options.radices, ","),
-                    options.blend, options.element ? options.element->name : "usual",
-                    fmt::join(options.order, ","), name(options.association));
+    std::string text = fmt::format("{} {} {} {} {} {} {}", options.algorithm,
+                                   fmt::join(options.radices, ","), options.window, options.blend,
+                                   options.element ? options.element->name : "usual",
+                                   fmt::join(options.order, ","), name(options.association));
     if (const auto& b = options.background)
         text += fmt::format(" {} {} {} {}", b->r, b->g, b->b, b->a);
     return std::hash<std::string>()(text);
@@ -115,12 +115,8 @@ void Compositor::prepare(const Communicator& communicator, compositing::Task tas
     operator_ = &operator_of(options_);
     task_ = std::move(task);
     const int positions = std::max(1, task_.positions());
-    plan_ = options_.algorithm == "auto"
-                ? planner::choose_by_rule(positions, communicator.shares_memory())
-                : planner::choose_by_name(options_.algorithm, options_.radices, positions);
-    if (options_.algorithm == "auto" && !options_.radices.empty()) {
-        plan_ = planner::choose_by_name("radix-k", options_.radices, positions);
-    }
+    plan_ = planner::choose(options_.algorithm, {options_.radices, options_.window}, positions,
+                            communicator.shares_memory());
     piece_ = compositing::piece(*plan_.algorithm, task_, plan_.tuning, rank_);
     execution_.emplace(communicator,
                        compositing::program(*plan_.algorithm, task_, plan_.tuning, rank_),
@@ -175,6 +171,10 @@ Image composite(const Image& image, const Communicator& communicator,
     CompositeOptions with_element = options;
     with_element.element = image.element();
     Compositor compositor(communicator, image.shape(), 1, std::move(with_element));
+    if (options.root == CompositeOptions::distributed) {
+        throw InvalidTask("a picture left distributed is no image: use a Compositor, whose frame "
+                          "is each rank's piece");
+    }
     const Frame frame = compositor.composite(image.bytes());
     if (communicator.rank() != options.root)
         return {};

@@ -18,6 +18,7 @@ namespace sextant {
 struct CompositeOptions {
     std::string algorithm = "auto";       ///< or a name of compositing::catalogue()
     std::vector<int> radices;             ///< for radix-k; empty: its usual
+    int window = 0;                       ///< rounds of messages open at once; 0: its usual
     std::string blend = "over";           ///< a name of kernel::catalogue()
     std::optional<ElementFormat> element; ///< of the pixels; none: the first that `blend` has
     std::vector<int> order;               ///< ranks front to back; empty: rank order
@@ -30,7 +31,8 @@ struct CompositeOptions {
 };
 
 /// What a rank holds after compositing: pixels `first` … `first + count` of the picture, row by
-/// row. Valid until the next frame, or until the compositor goes.
+/// row. Valid until the next frame, or until the compositor goes. Where one rank alone brings one
+/// image, and there is no background, it is that image: the caller's own memory, not a copy.
 struct Frame {
     Elements first = 0, count = 0;
     std::span<const std::byte> bytes;
@@ -90,7 +92,8 @@ class Compositor {
 };
 
 /// Blends one frame and copies the picture out: at rank `options.root` the whole image, elsewhere
-/// an empty one. For more than one frame keep a Compositor. Requires  options.root to be a rank.
+/// an empty one. For more than one frame keep a Compositor.
+/// Requires  options.root to be a rank, not `distributed`: a piece is no image (InvalidTask).
 /// Collective.
 Image composite(const Image& image, const Communicator& communicator,
                 const CompositeOptions& options = {});

@@ -177,7 +177,8 @@ Operation doctor_operation() {
             "look at this machine: MPI and its launcher, shared memory, huge pages, SIMD",
             "  sextant doctor",
             {{"json", Type::flag, "", "", "as JSON"}},
-            run_doctor};
+            run_doctor,
+            true};
 }
 
 } // namespace sextant::operation

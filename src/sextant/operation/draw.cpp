@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/draw.hpp"
 
-#include "sextant/format/atomic_file.hpp"
 #include "sextant/operation/families.hpp"
+#include "sextant/operation/outputs.hpp"
+#include "sextant/operation/tuning.hpp"
 #include "sextant/report/draw.hpp"
-
-#include <cstdio>
 
 #include <fmt/format.h>
 
@@ -13,27 +12,23 @@ namespace sextant::operation {
 
 namespace {
 
-// Half a kilobyte and some microseconds each: more would not fit on a laptop.
-constexpr std::int64_t most_messages = 2'000'000;
-
 int run_draw(const Values& values) {
-    const ScheduleRequest request{values.text("family"),
-                                  values.text("algorithm"),
-                                  values.integers("radices"),
-                                  static_cast<int>(values.integer("ranks")),
-                                  values.integer("elements"),
-                                  values.flag("collect") ? 0 : compositing::Task::distributed,
-                                  most_messages};
+    ScheduleRequest request;
+    request.family = values.text("family");
+    request.algorithm = values.text("algorithm");
+    request.tuning = tuning_from(values);
+    request.ranks = static_cast<int>(values.integer("ranks"));
+    request.elements = values.integer("elements");
+    if (values.flag("collect"))
+        request.root = 0;
+    const std::string path = values.text("output");
+    check_outputs({&path, 1});
     const NamedSchedule made = make_schedule(request);
     report::DrawOptions options;
     options.title = made.title;
     options.subtitle = fmt::format("{} ranks, {} elements", request.ranks, request.elements);
     const std::string svg = report::draw(made.schedule, options);
-    const std::string path = values.text("output");
-    if (path == "-")
-        std::fputs(svg.c_str(), stdout);
-    else
-        format::write_file(path, svg);
+    write_text(path, svg);
     return 0;
 }
 
@@ -43,26 +38,30 @@ Operation draw_operation() {
     return {"draw",
             "draw a schedule as SVG: who sends what to whom, and what waits for what",
             "  sextant draw compositing --algorithm radix-k --radices 4,2 --ranks 8 -o radix.svg",
-            {{"family", Type::choice, "FAMILY", "compositing", "which algorithms", 0, true, false,
-              family_names()},
-             {"algorithm", Type::text, "NAME", "direct-send", "of that family"},
-             {"radices", Type::integers, "K,K", "", "for radix-k", 0, false, false, {}, 2, 1 << 30},
-             {"ranks", Type::integer, "N", "8", "", 0, false, false, {}, 1, 16384},
-             {"elements",
-              Type::integer,
-              "N",
-              "4096",
-              "pixels of an image, or values",
-              0,
-              false,
-              false,
-              {},
-              1,
-              std::int64_t{1} << 40},
+            {family_parameter(),
+             {.name = "algorithm",
+              .value = "NAME",
+              .help = "one of them; default: the first, in its usual tuning"},
+             radices_parameter(),
+             window_parameter(),
+             {.name = "ranks",
+              .type = Type::integer,
+              .value = "N",
+              .fallback = "8",
+              .help = "how many take part",
+              .least = 1,
+              .most = 16384},
+             {.name = "elements",
+              .type = Type::integer,
+              .value = "N",
+              .fallback = "4096",
+              .help = "pixels of an image, or values",
+              .least = 1},
              {"collect", Type::flag, "", "", "gather the picture at rank 0"},
              {"output", Type::file, "OUT", "", "the SVG file; - for standard output", 'o', false,
               true}},
-            run_draw};
+            run_draw,
+            true};
 }
 
 } // namespace sextant::operation

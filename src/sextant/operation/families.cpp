@@ -2,6 +2,7 @@
 #include "sextant/operation/families.hpp"
 
 #include "sextant/collective/binomial_scatter.hpp"
+#include "sextant/collective/linear_gather.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/names.hpp"
 #include "sextant/halo/exchange.hpp"
@@ -28,12 +29,12 @@ Schedule all_programs(const ScheduleRequest& request, std::string_view title,
         const std::vector<Step>& steps = schedule.emplace_back(program(rank)).steps;
         messages += std::count_if(steps.begin(), steps.end(),
                                   [](const Step& step) { return step.verb == Verb::send; });
-        if (messages <= request.most_messages)
+        if (messages <= most_messages)
             continue;
         throw InvalidTask(
             fmt::format("{} on {} ranks has more than {} messages, too many to hold "
                         "at once; take fewer ranks, or an algorithm of fewer messages",
-                        title, request.ranks, report::grouped(request.most_messages)));
+                        title, request.ranks, report::grouped(most_messages)));
     }
     return schedule;
 }
@@ -50,24 +51,22 @@ NamedSchedule compositing_schedule(const compositing::Algorithm& algorithm,
         compositing::claim(algorithm, task, tuning)};
 }
 
-std::vector<NamedSchedule> compositing_schedules(const ScheduleRequest& request) {
-    std::vector<NamedSchedule> all;
-    if (!request.algorithm.empty())
-        compositing::find(request.algorithm);
+/// Where a tuning is given, the algorithms that have one are meant.
+void for_each_compositing(const ScheduleRequest& request,
+                          const std::function<void(const NamedSchedule&)>& visit) {
+    const bool tuned = request.tuning != compositing::Tuning{};
     for (const compositing::Algorithm& algorithm : compositing::catalogue()) {
         if (!request.algorithm.empty() && request.algorithm != algorithm.name)
             continue;
-        if (!request.radices.empty()) {
-            const auto plan = planner::choose_by_name(std::string(algorithm.name), request.radices,
-                                                      request.ranks);
-            all.push_back(compositing_schedule(algorithm, plan.tuning, request));
-            continue;
-        }
-        for (const compositing::Tuning& tuning : algorithm.tunings(request.ranks)) {
-            all.push_back(compositing_schedule(algorithm, tuning, request));
+        if (!tuned) {
+            for (const compositing::Tuning& tuning : algorithm.tunings(request.ranks))
+                visit(compositing_schedule(algorithm, tuning, request));
+        } else if (!request.algorithm.empty() || planner::takes(algorithm, request.tuning)) {
+            const auto plan =
+                planner::choose_by_name(std::string(algorithm.name), request.tuning, request.ranks);
+            visit(compositing_schedule(algorithm, plan.tuning, request));
         }
     }
-    return all;
 }
 
 /// What is wrong with symbols that should be elements `first`, `first` + 1, ... of operands [from,
@@ -86,7 +85,7 @@ std::string judge(const std::vector<Symbol>& result, Elements first, Elements co
     return "";
 }
 
-std::vector<NamedSchedule> scan_schedules(const ScheduleRequest& request) {
+NamedSchedule kogge_stone(const ScheduleRequest& request) {
     NamedSchedule made{"kogge-stone", "kogge-stone", {}, {}};
     made.schedule = all_programs(request, made.title, [&](int rank) {
         return scan::kogge_stone(request.ranks, request.elements, rank);
@@ -95,10 +94,10 @@ std::vector<NamedSchedule> scan_schedules(const ScheduleRequest& request) {
     made.claim.wanted = [count = request.elements](int rank, const std::vector<Symbol>& result) {
         return judge(result, 0, count, 0, rank + 1);
     };
-    return {made};
+    return made;
 }
 
-std::vector<NamedSchedule> collective_schedules(const ScheduleRequest& request) {
+NamedSchedule binomial_scatter(const ScheduleRequest& request) {
     NamedSchedule made{"binomial-scatter", "binomial-scatter", {}, {}};
     made.schedule = all_programs(request, made.title, [&](int rank) {
         return collective::binomial_scatter(request.ranks, request.elements, rank);
@@ -109,7 +108,23 @@ std::vector<NamedSchedule> collective_schedules(const ScheduleRequest& request) 
         const Elements first = n * rank / p;
         return judge(result, first, n * (rank + 1) / p - first, 0, 1);
     };
-    return {made};
+    return made;
+}
+
+NamedSchedule linear_gather(const ScheduleRequest& request) {
+    NamedSchedule made{"linear-gather", "linear-gather", {}, {}};
+    const Elements n = request.elements;
+    const int p = request.ranks;
+    std::vector<Elements> counts;
+    for (int rank = 0; rank < p; ++rank)
+        counts.push_back(n * (rank + 1) / p - n * rank / p);
+    made.schedule = all_programs(request, made.title,
+                                 [&](int rank) { return collective::linear_gather(counts, rank); });
+    made.claim.given = [=](int rank, int, Elements e) { return Symbol{n * rank / p + e, 0, 1, 0}; };
+    made.claim.wanted = [=](int rank, const std::vector<Symbol>& result) {
+        return judge(result, 0, rank == 0 ? n : 0, 0, 1);
+    };
+    return made;
 }
 
 /// The most nearly square grid of so many ranks, on an image of about so many pixels.
@@ -127,7 +142,7 @@ halo::Grid grid_of(const ScheduleRequest& request) {
     return grid;
 }
 
-std::vector<NamedSchedule> halo_schedules(const ScheduleRequest& request) {
+NamedSchedule halo_exchange(const ScheduleRequest& request) {
     const halo::Grid grid = grid_of(request);
     NamedSchedule made{
         "exchange", fmt::format("exchange, {}x{} tiles", grid.columns, grid.rows), {}, {}};
@@ -156,41 +171,110 @@ std::vector<NamedSchedule> halo_schedules(const ScheduleRequest& request) {
         }
         return "";
     };
-    return {made};
+    return made;
 }
 
-struct Family {
-    std::string_view name;
-    std::vector<NamedSchedule> (*schedules)(const ScheduleRequest& request);
+/// An algorithm without tunings, for any number of ranks.
+struct Row {
+    std::string_view name, summary, source;
+    NamedSchedule (*make)(const ScheduleRequest& request);
 };
 
-constexpr Family families[] = {{"compositing", compositing_schedules},
-                               {"scan", scan_schedules},
-                               {"collective", collective_schedules},
-                               {"halo", halo_schedules}};
+constexpr Row scans[] = {{"kogge-stone", "each rank combines with rank - 1, - 2, - 4, ...",
+                          "Kogge and Stone 1973, doi:10.1109/TC.1973.5009159", kogge_stone}};
+
+constexpr Row collectives[] = {{"binomial-scatter", "halves of what is left go down a tree",
+                                "Chan et al. 2007, doi:10.1002/cpe.1206", binomial_scatter},
+                               {"linear-gather", "rank 0 receives from each other rank",
+                                "Chan et al. 2007, doi:10.1002/cpe.1206", linear_gather}};
+
+constexpr Row halos[] = {{"exchange", "tiles of an image and the margins around them",
+                          "the ghost-cell pattern", halo_exchange}};
+
+/// Compositing has a catalogue of its own, and tunings.
+struct Family {
+    std::string_view name;
+    std::span<const Row> rows;
+};
+
+constexpr Family families[] = {
+    {"compositing", {}}, {"scan", scans}, {"collective", collectives}, {"halo", halos}};
+
+constexpr bool is_compositing(const Family& family) {
+    return family.rows.empty();
+}
+
+/// The family asked for. Throws InvalidTask for what it does not have, or has no use for.
+const Family& checked_family(const ScheduleRequest& request) {
+    const Family& family = find_by_name<Family>("family", request.family, families);
+    if (is_compositing(family)) {
+        if (!request.algorithm.empty())
+            compositing::find(request.algorithm);
+        return family;
+    }
+    if (!request.algorithm.empty()) {
+        find_by_name<Row>(fmt::format("{} algorithm", family.name), request.algorithm, family.rows);
+    }
+    if (request.tuning != compositing::Tuning{}) {
+        throw InvalidTask(fmt::format("{} has nothing to tune: radices and windows are of "
+                                      "compositing",
+                                      family.name));
+    }
+    if (request.root != compositing::Task::distributed) {
+        throw InvalidTask(
+            fmt::format("{} has no picture to collect; compositing has", family.name));
+    }
+    return family;
+}
 
 } // namespace
 
-std::vector<std::string_view> family_names() {
-    std::vector<std::string_view> names;
+Parameter family_parameter() {
+    Parameter parameter{.name = "family",
+                        .type = Type::choice,
+                        .value = "FAMILY",
+                        .fallback = families[0].name,
+                        .help = "which algorithms",
+                        .positional = true};
     for (const Family& family : families)
-        names.push_back(family.name);
-    return names;
+        parameter.choices.push_back(family.name);
+    return parameter;
 }
 
-std::vector<NamedSchedule> all_schedules(const ScheduleRequest& request) {
-    return find_by_name<Family>("family", request.family, families).schedules(request);
+std::vector<FamilyAlgorithm> family_algorithms() {
+    std::vector<FamilyAlgorithm> all;
+    for (const Family& family : families) {
+        if (is_compositing(family)) {
+            for (const compositing::Algorithm& row : compositing::catalogue())
+                all.push_back({family.name, row.name, row.summary, row.takes, row.source});
+        }
+        for (const Row& row : family.rows)
+            all.push_back({family.name, row.name, row.summary, "any number", row.source});
+    }
+    return all;
+}
+
+void for_each_schedule(const ScheduleRequest& request,
+                       const std::function<void(const NamedSchedule&)>& visit) {
+    const Family& family = checked_family(request);
+    if (is_compositing(family))
+        return for_each_compositing(request, visit);
+    for (const Row& row : family.rows) {
+        if (request.algorithm.empty() || request.algorithm == row.name)
+            visit(row.make(request));
+    }
 }
 
 NamedSchedule make_schedule(const ScheduleRequest& request) {
-    ScheduleRequest one = request;
-    if (request.family == "compositing") {
-        one.radices = planner::choose_by_name(request.algorithm, request.radices, request.ranks)
-                          .tuning.radices;
-    } else {
-        one.algorithm.clear();
+    const Family& family = checked_family(request);
+    if (!is_compositing(family)) {
+        const std::string_view name =
+            request.algorithm.empty() ? family.rows.front().name : request.algorithm;
+        return find_by_name<Row>(family.name, name, family.rows).make(request);
     }
-    return all_schedules(one).front();
+    const std::string name = request.algorithm.empty() ? "auto" : request.algorithm;
+    const planner::Plan plan = planner::choose(name, request.tuning, request.ranks, true);
+    return compositing_schedule(*plan.algorithm, plan.tuning, request);
 }
 
 } // namespace sextant::operation

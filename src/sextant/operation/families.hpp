@@ -2,11 +2,12 @@
 #pragma once
 
 #include "sextant/compositing/catalogue.hpp"
+#include "sextant/operation/operation.hpp"
 #include "sextant/schedule/program.hpp"
 #include "sextant/schedule/prove.hpp"
 
 #include <cstdint>
-#include <limits>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,24 +22,39 @@ struct NamedSchedule {
     Claim claim;
 };
 
-std::vector<std::string_view> family_names();
+/// An algorithm as `list` shows it.
+struct FamilyAlgorithm {
+    std::string_view family, name, summary;
+    std::string_view takes; ///< how many ranks
+    std::string_view source;
+};
+
+/// The parameter that names a family.
+Parameter family_parameter();
+/// Every algorithm of every family.
+std::vector<FamilyAlgorithm> family_algorithms();
 
 struct ScheduleRequest {
-    std::string family = "compositing", algorithm;
-    std::vector<int> radices;
+    std::string family = "compositing";
+    std::string algorithm;      ///< of that family; "": all of it, or its first
+    compositing::Tuning tuning; ///< of compositing; what it leaves open: every tuning, or the usual
     int ranks = 1;
     Elements elements = 0;
     int root = compositing::Task::distributed; ///< of compositing
-    /// A schedule with more is refused before the rest of it is made: all of it is held at once.
-    std::int64_t most_messages = std::numeric_limits<std::int64_t>::max();
 };
 
-/// One schedule by name. Throws InvalidTask.
+/// All of a schedule is held at once, half a kilobyte and some microseconds a message: one with
+/// more would not fit on a laptop, and is refused (InvalidTask) before the rest of it is made.
+inline constexpr std::int64_t most_messages = 2'000'000;
+
+/// One schedule: the algorithm named, or the first of its family, in its usual tuning.
+/// Throws InvalidTask, also for what the family or the algorithm has no use for.
 NamedSchedule make_schedule(const ScheduleRequest& request);
 
-/// Every schedule of a family for so many ranks: each algorithm (or the one named) with each
-/// tuning. Empty where the algorithm does not take that number. Throws InvalidTask for unknown
-/// names.
-std::vector<NamedSchedule> all_schedules(const ScheduleRequest& request);
+/// Visits the schedules of a family for so many ranks: each algorithm (or the one named) with each
+/// tuning (or the one given, on the algorithms that have one). Each is made, visited and dropped.
+/// None is visited where the algorithm does not take that number. Throws InvalidTask.
+void for_each_schedule(const ScheduleRequest& request,
+                       const std::function<void(const NamedSchedule&)>& visit);
 
 } // namespace sextant::operation

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/list.hpp"
 
-#include "sextant/compositing/catalogue.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/kernel/catalogue.hpp"
+#include "sextant/operation/families.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -26,9 +26,10 @@ struct Section {
 
 std::vector<Section> sections() {
     Section algorithms{"algorithms", {}}, operators{"operators", {}}, formats{"formats", {}};
-    for (const auto& row : compositing::catalogue()) {
-        algorithms.rows.push_back({std::string(row.name), std::string(row.summary),
-                                   fmt::format("{} ranks; {}", row.takes, row.source)});
+    for (const FamilyAlgorithm& row : family_algorithms()) {
+        algorithms.rows.push_back(
+            {std::string(row.name), std::string(row.summary),
+             fmt::format("{}; ranks: {}; {}", row.family, row.takes, row.source)});
     }
     for (const kernel::Family& row : kernel::catalogue()) {
         operators.rows.push_back({std::string(row.name), std::string(row.summary),
@@ -94,7 +95,8 @@ Operation list_operation() {
               false,
               {"all", "algorithms", "operators", "formats"}},
              {"json", Type::flag, "", "", "as JSON"}},
-            run_list};
+            run_list,
+            true};
 }
 
 } // namespace sextant::operation

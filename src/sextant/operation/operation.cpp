@@ -16,7 +16,7 @@ namespace {
 
 [[noreturn]] void refuse(const Parameter& parameter, std::string_view value,
                          const std::string& expected) {
-    throw InvalidTask(fmt::format("--{} {}: expected {}", parameter.name, value, expected));
+    throw InvalidTask(fmt::format("{} {}: expected {}", parameter.called(), value, expected));
 }
 
 std::int64_t parse_integer(std::string_view text, const Parameter& parameter,
@@ -65,7 +65,7 @@ void check_value(const Parameter& parameter, const std::string& value) {
     case Type::choice:
         if (std::find(parameter.choices.begin(), parameter.choices.end(), value) ==
             parameter.choices.end()) {
-            throw InvalidTask(unknown_name(fmt::format("value for --{}:", parameter.name), value,
+            throw InvalidTask(unknown_name(fmt::format("value for {}:", parameter.called()), value,
                                            parameter.choices));
         }
         break;
@@ -77,7 +77,16 @@ void check_value(const Parameter& parameter, const std::string& value) {
     }
 }
 
+void check_count(const Parameter& parameter, std::size_t given) {
+    if (given > 1 && parameter.type != Type::files)
+        throw InvalidTask(fmt::format("{} is given {} times", parameter.called(), given));
+}
+
 } // namespace
+
+std::string Parameter::called() const {
+    return positional ? std::string(value) : fmt::format("--{}", name);
+}
 
 Values::Values(std::span<const Parameter> parameters,
                const std::map<std::string, std::vector<std::string>>& given) {
@@ -85,13 +94,12 @@ Values::Values(std::span<const Parameter> parameters,
         const std::string name(parameter.name);
         const auto found = given.find(name);
         if (found != given.end() && !found->second.empty()) {
+            check_count(parameter, found->second.size());
             values_[name] = found->second;
         } else if (!parameter.fallback.empty()) {
             values_[name] = {std::string(parameter.fallback)};
         } else if (parameter.required) {
-            throw InvalidTask(fmt::format("{}{} is missing: {}", parameter.positional ? "" : "--",
-                                          parameter.positional ? parameter.value : parameter.name,
-                                          parameter.help));
+            throw InvalidTask(fmt::format("{} is missing: {}", parameter.called(), parameter.help));
         }
         for (const std::string& value : values_[name])
             check_value(parameter, value);

@@ -18,14 +18,17 @@ enum class Type { text, file, files, choice, integer, integers, range, flag };
 struct Parameter {
     std::string_view name; ///< "ranks"; the option is --ranks
     Type type = Type::text;
-    std::string_view value;    ///< what its value is called in help, its unit: "N", "FILE"
-    std::string_view fallback; ///< the default as text; "" for none
-    std::string_view help;     ///< one line
-    char letter = 0;           ///< short option, if any
+    std::string_view value = {};    ///< what its value is called in help, its unit: "N", "FILE"
+    std::string_view fallback = {}; ///< the default as text; "" for none
+    std::string_view help = {};     ///< one line
+    char letter = 0;                ///< short option, if any
     bool positional = false;
     bool required = false;
     std::vector<std::string_view> choices = {};           ///< of a choice
     std::int64_t least = 0, most = std::int64_t{1} << 40; ///< of an integer, integers or range
+
+    /// As a user calls it: "--ranks", or "IN..." where it is known by its place.
+    std::string called() const;
 };
 
 /// A range of integers, both ends included.
@@ -61,6 +64,8 @@ struct Operation {
     std::vector<Parameter> parameters;
     /// Throws sextant::Error. Returns the exit code: 0, or 1 where what was examined is not well.
     int (*run)(const Values& values);
+    /// Needs no other rank: of the processes that a launcher started, one runs it.
+    bool alone = false;
 };
 
 /// Every operation, in the order of help.

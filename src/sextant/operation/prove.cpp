@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/prove.hpp"
 
+#include "sextant/core/error.hpp"
 #include "sextant/operation/families.hpp"
 #include "sextant/operation/progress.hpp"
+#include "sextant/operation/tuning.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -49,6 +51,7 @@ std::vector<ScheduleRequest> requests_for(const Values& values, int ranks) {
     ScheduleRequest request;
     request.family = values.text("family");
     request.algorithm = values.text("algorithm");
+    request.tuning = tuning_from(values);
     request.ranks = ranks;
     std::vector<ScheduleRequest> requests;
     const auto with = [&](Elements elements, int root) {
@@ -71,13 +74,13 @@ std::vector<ScheduleRequest> requests_for(const Values& values, int ranks) {
 
 void prove_ranks(const Values& values, int ranks, Tallies& tallies, std::mutex& mutex) {
     for (const ScheduleRequest& request : requests_for(values, ranks)) {
-        for (const NamedSchedule& made : all_schedules(request)) {
+        for_each_schedule(request, [&](const NamedSchedule& made) {
             const Proof proof = prove(made.schedule, made.claim);
             const std::string where =
                 fmt::format("{} at {} ranks, {} elements", made.title, ranks, request.elements);
             const std::lock_guard lock(mutex);
             tallies[made.algorithm].add(ranks, proof, where);
-        }
+        });
     }
 }
 
@@ -122,8 +125,9 @@ void print(const Tallies& tallies) {
         if (tally.failed > 0)
             text += fmt::format("  {}\n", tally.first_error);
     }
-    text +=
-        "each under rendezvous, shuffled, eager and lent delivery; most messages: sent by a rank\n";
+    text += "schedules: each tuning at each number of ranks and a few sizes, every one under\n"
+            "rendezvous, shuffled, eager and lent delivery; most messages: sent by one rank, its\n"
+            "piece to the root among them; depth: the longest chain of dependent combinations\n";
     std::fputs(text.c_str(), stdout);
 }
 
@@ -143,8 +147,18 @@ void print_json(const Tallies& tallies) {
     std::fputs((json.dump(2) + "\n").c_str(), stdout);
 }
 
+/// An empty table would look like a proof.
+void require_some(const Tallies& tallies, const Values& values) {
+    if (!tallies.empty())
+        return;
+    const auto& algorithm = compositing::find(values.text("algorithm"));
+    throw InvalidTask(fmt::format("nothing to prove: {} takes {}, and --ranks {} has none",
+                                  algorithm.name, algorithm.takes, values.text("ranks")));
+}
+
 int run_prove(const Values& values) {
     const Tallies tallies = prove_all(values);
+    require_some(tallies, values);
     if (values.flag("json"))
         print_json(tallies);
     else
@@ -160,34 +174,27 @@ Operation prove_operation() {
     return {"prove",
             "prove schedules on symbolic operands: in order, once each, no deadlock",
             "  sextant prove compositing --ranks 1..70\n"
-            "  sextant prove compositing --algorithm radix-k --ranks 4096 --elements 64",
-            {{"family", Type::choice, "FAMILY", "compositing", "which algorithms", 0, true, false,
-              family_names()},
-             {"algorithm", Type::text, "NAME", "", "one of them; default: all"},
-             {"ranks",
-              Type::range,
-              "A..B",
-              "1..16",
-              "every number of ranks from A to B",
-              0,
-              false,
-              false,
-              {},
-              1,
-              16384},
-             {"elements",
-              Type::integer,
-              "N",
-              "",
-              "of an image; default: sizes that cut unevenly",
-              0,
-              false,
-              false,
-              {},
-              1,
-              1 << 24},
+            "  sextant prove --algorithm radix-k --radices 16,16 --ranks 256 --elements 512",
+            {family_parameter(),
+             {.name = "algorithm", .value = "NAME", .help = "one of them; default: all"},
+             radices_parameter(),
+             window_parameter(),
+             {.name = "ranks",
+              .type = Type::range,
+              .value = "A..B",
+              .fallback = "1..16",
+              .help = "every number of ranks from A to B",
+              .least = 1,
+              .most = 16384},
+             {.name = "elements",
+              .type = Type::integer,
+              .value = "N",
+              .help = "of an image; default: sizes that cut unevenly",
+              .least = 1,
+              .most = 1 << 24},
              {"json", Type::flag, "", "", "as JSON"}},
-            run_prove};
+            run_prove,
+            true};
 }
 
 } // namespace sextant::operation

@@ -4,6 +4,8 @@
 #include "sextant/compositing/radix_k.hpp"
 #include "sextant/core/error.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace sextant::planner {
@@ -38,42 +40,87 @@ Plan choose_by_rule(int positions, bool shares_memory) {
         return plan("direct-send", {}, "ranks share memory, so each blends its part in one pass");
     }
     if (positions <= largest_radix) {
-        return plan(
-            "direct-send", {},
-            fmt::format("{} images, no more than {}, over messages", positions, largest_radix));
+        return plan("direct-send", {},
+                    fmt::format("{} ranks with images, no more than {}, over messages", positions,
+                                largest_radix));
     }
     const std::vector<int> radices = largest_first_radices(positions);
     if (!radices.empty()) {
-        return plan("radix-k", {radices, 0},
-                    fmt::format("{} images over messages, factors of at most {}, largest first",
-                                positions, largest_radix));
+        return plan(
+            "radix-k", {radices, 0},
+            fmt::format("{} ranks with images over messages, factors of at most {}, largest first",
+                        positions, largest_radix));
     }
     return plan("shift-based", {{}, 1},
-                fmt::format("{} images over messages have a prime factor above {}", positions,
-                            largest_radix));
+                fmt::format("{} ranks with images over messages have a prime factor above {}",
+                            positions, largest_radix));
 }
 
-Plan choose_by_name(const std::string& name, const std::vector<int>& radices, int positions) {
-    const compositing::Algorithm& algorithm = compositing::find(name);
-    const std::string reason = "asked for";
-    if (!radices.empty()) {
+namespace {
+
+/// Whether it orders its messages in rounds that a window can bound: then a tuning of it has one.
+bool has_window(const compositing::Algorithm& algorithm) {
+    const std::vector<compositing::Tuning> tunings = algorithm.tunings(2);
+    return std::any_of(tunings.begin(), tunings.end(),
+                       [](const compositing::Tuning& tuning) { return tuning.window > 0; });
+}
+
+void check_asked(const compositing::Algorithm& algorithm, const compositing::Tuning& asked,
+                 int positions) {
+    if (!asked.radices.empty()) {
         if (!algorithm.has_radices) {
             throw InvalidTask(fmt::format("{} takes no radices; radix-k does", algorithm.name));
         }
-        compositing::check_radices(radices, positions);
-        return {&algorithm, {radices, 0}, reason};
+        compositing::check_radices(asked.radices, positions);
     }
+    if (asked.window < 0)
+        throw InvalidTask(fmt::format("a window of {}: expected 1 or more", asked.window));
+    if (asked.window > 0 && !has_window(algorithm)) {
+        throw InvalidTask(fmt::format("{} takes no window; shift-based, direct-send and "
+                                      "parallel-pipeline do",
+                                      algorithm.name));
+    }
+}
+
+compositing::Tuning usual_tuning(const compositing::Algorithm& algorithm, int positions) {
     if (algorithm.has_radices) {
         const std::vector<int> usual = largest_first_radices(positions);
         if (!usual.empty())
-            return {&algorithm, {usual, 0}, reason};
+            return {usual, 0};
     }
     const std::vector<compositing::Tuning> tunings = algorithm.tunings(positions);
     if (tunings.empty()) {
-        throw InvalidTask(fmt::format("{} does not take {} images; it needs {}", algorithm.name,
-                                      positions, algorithm.takes));
+        throw InvalidTask(fmt::format("{} does not take {} ranks with images; it takes {}",
+                                      algorithm.name, positions, algorithm.takes));
     }
-    return {&algorithm, tunings.front(), reason};
+    return tunings.front();
+}
+
+} // namespace
+
+bool takes(const compositing::Algorithm& algorithm, const compositing::Tuning& asked) {
+    return (asked.radices.empty() || algorithm.has_radices) &&
+           (asked.window == 0 || has_window(algorithm));
+}
+
+Plan choose_by_name(const std::string& name, const compositing::Tuning& asked, int positions) {
+    const compositing::Algorithm& algorithm = compositing::find(name);
+    check_asked(algorithm, asked, positions);
+    compositing::Tuning tuning = usual_tuning(algorithm, positions);
+    if (!asked.radices.empty())
+        tuning.radices = asked.radices;
+    if (asked.window > 0)
+        tuning.window = asked.window;
+    return {&algorithm, tuning, "asked for"};
+}
+
+Plan choose(const std::string& name, const compositing::Tuning& asked, int positions,
+            bool shares_memory) {
+    if (name != "auto")
+        return choose_by_name(name, asked, positions);
+    if (asked == compositing::Tuning{})
+        return choose_by_rule(positions, shares_memory);
+    return choose_by_name(asked.radices.empty() ? "shift-based" : "radix-k", asked, positions);
 }
 
 } // namespace sextant::planner

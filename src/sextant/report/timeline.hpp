@@ -18,8 +18,8 @@ struct TimelineOptions {
 /// The picture of what ranks did when: a lane a rank, time to the right, above the line the
 /// messages on their way and below it the work and the waiting.
 ///
-/// Input     the events of all ranks in any order, their times on one clock; measured, predicted or
-///           simulated. No events give a picture too.
+/// Input     the events of all ranks in any order, their times on one clock, or what is to
+///           pass for one. No events give a picture too.
 /// Output    SVG that stands alone or inside a page. Above 256 ranks the rest are left out with a
 ///           note.
 /// Requires  events of ranks below `ranks`, times that are finite and no event that ends before it

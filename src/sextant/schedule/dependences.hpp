@@ -11,7 +11,7 @@ namespace sextant {
 
 /// Which steps of a program must finish before which others may start: read after write, write
 /// after read, write after write, by exact overlap of regions. The one place that decides it;
-/// executor, prover, models and simulator share it.
+/// executor and prover share it.
 ///
 /// An access that a later contiguous write covers is dropped: later steps depend on that write.
 /// This keeps reused slots from giving a quadratic number of edges.

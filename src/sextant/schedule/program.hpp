@@ -51,8 +51,8 @@ struct BufferSpec {
     Elements size = 0;
 };
 
-/// What one rank does: plain data, made by an algorithm, which `execute` runs, a model prices, a
-/// simulator plays, `prove` proves and `report` draws.
+/// What one rank does: plain data, made by an algorithm, which `execute` runs, `prove` proves and
+/// `report` draws. Cost models and simulators will read the same.
 ///
 /// A program means what its steps mean one after another. A step may start as soon as no earlier
 /// step of the rank that has not finished conflicts with its regions (see Dependences); the k-th
@@ -75,8 +75,7 @@ struct Program {
     Elements elements_of(const Step& step) const;
 };
 
-/// The programs of all ranks. Needed to predict, simulate, draw or prove; a rank that runs needs
-/// only its own.
+/// The programs of all ranks. Needed to draw or prove; a rank that runs needs only its own.
 using Schedule = std::vector<Program>;
 
 /// A schedule from a function that makes one rank's program.

@@ -31,7 +31,7 @@ struct Event {
     Seconds begin = 0, end = 0;
 };
 
-/// What happened in a run, or is predicted or simulated to: the same form for all three.
+/// What happened in a run. What a model predicts or a simulator plays will have the same form.
 struct Trace {
     std::vector<Event> events;
     Seconds duration = 0;

@@ -15,8 +15,8 @@ namespace sextant {
 /// sides agree without talking. 0 for other steps.
 std::vector<int> message_tags(const Program& program);
 
-/// Where one rank stands in its program: which steps may start now. Executor, prover, models and
-/// simulator walk programs with it and differ only in what starting and finishing mean.
+/// Where one rank stands in its program: which steps may start now. Executor and prover walk
+/// programs with it and differ only in what starting and finishing mean.
 ///
 /// Nothing allocates after construction. Keep `program` and `dependences` alive.
 class Walk {

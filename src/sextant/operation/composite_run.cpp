@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/composite_run.hpp"
+
+#include "sextant/comm/agree.hpp"
+#include "sextant/comm/launch.hpp"
+#include "sextant/comm/texts.hpp"
+#include "sextant/format/catalogue.hpp"
+#include "sextant/kernel/catalogue.hpp"
+#include "sextant/kernel/convert.hpp"
+#include "sextant/operation/colour.hpp"
+#include "sextant/operation/gather_trace.hpp"
+#include "sextant/operation/outputs.hpp"
+#include "sextant/operation/phases.hpp"
+#include "sextant/operation/tuning.hpp"
+#include "sextant/report/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <sstream>
+
+#include <fmt/format.h>
+
+namespace sextant::operation {
+
+namespace {
+
+constexpr std::array<std::string_view, 4> phase_names = {"read", "plan", "composite", "write"};
+
+/// Which images a rank brings: a contiguous run in visibility order.
+struct Share {
+    std::size_t first = 0, last = 0;
+};
+
+Share share_of(std::size_t images, int rank, int ranks) {
+    const auto cut = [&](int r) {
+        return images * static_cast<std::size_t>(r) / static_cast<std::size_t>(ranks);
+    };
+    return {cut(rank), cut(rank + 1)};
+}
+
+/// What --element means: with depth for operators that need it.
+ElementFormat element_from(const std::string& name, const std::string& blend) {
+    struct Row {
+        std::string_view name;
+        ElementFormat colour, with_depth;
+    };
+    static constexpr Row rows[] = {{"f32", rgba_f32, rgba_depth_f32},
+                                   {"f16", rgba_f16, rgba_f16},
+                                   {"u8", rgba_u8, rgba_u8_depth_f32}};
+    const Row& row = *std::find_if(std::begin(rows), std::end(rows),
+                                   [&](const Row& each) { return each.name == name; });
+    const bool depth = has_depth(kernel::find_family(blend).operators[0].element);
+    return depth ? row.with_depth : row.colour;
+}
+
+CompositeOptions options_from(const Values& values, const ElementFormat& element, int ranks) {
+    CompositeOptions options;
+    options.algorithm = values.text("algorithm");
+    const compositing::Tuning tuning = tuning_from(values);
+    options.radices = tuning.radices;
+    options.window = tuning.window;
+    options.blend = values.text("operator");
+    if (options.blend == "auto")
+        options.blend = element == rgba_depth_f32 ? "nearest" : "over";
+    options.element = element_from(values.text("element"), options.blend);
+    if (values.has("background"))
+        options.background = parse_colour(values.text("background"));
+    if (values.text("association") == "by-arrival")
+        options.association = Association::by_arrival;
+    options.trace = values.has("report") && ranks <= most_ranks_drawn;
+    return options;
+}
+
+std::string describe(const Oddity& oddity) {
+    std::string text = oddity.path + ":";
+    const auto add = [&](const char* what, Elements pixels) {
+        if (pixels > 0)
+            text += fmt::format(" {}: {};", what, report::counted(pixels, "pixel"));
+    };
+    add("not a number", oddity.check.not_a_number);
+    add("not premultiplied (a colour below 0 or above its opacity, or opacity not from 0 to 1)",
+        oddity.check.not_premultiplied);
+    return text + " used as they are";
+}
+
+} // namespace
+
+std::shared_ptr<const Inputs> find_inputs(const Values& values) {
+    return std::make_shared<Inputs>(find_inputs(values.texts("inputs"), values.integers("order")));
+}
+
+CompositeRun::CompositeRun(const Values& values, Communicator communicator,
+                           std::shared_ptr<const Inputs> inputs)
+    : values_(values),
+      communicator_(std::move(communicator)),
+      progress_(communicator_.rank() == 0),
+      inputs_(std::move(inputs)) {}
+
+void CompositeRun::run() {
+    agree(communicator_, [&] { check(); });
+    phase("read", [&] { read(); });
+    gather_warnings();
+    phase("plan", [&] { plan(); });
+    phase("composite", [&] { frame_ = compositor_->composite(images_.bytes()); });
+    gather_events();
+    phase("write", [&] {
+        if (tells())
+            write();
+    });
+    agree(communicator_, [&] {
+        if (tells())
+            report();
+    });
+}
+
+void CompositeRun::phase(const char* name, const std::function<void()>& part) {
+    progress_.say(name);
+    const auto begin = std::chrono::steady_clock::now();
+    agree(communicator_, part);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    summary_.phases.push_back({name, took.count()});
+}
+
+/// All that can be known to go wrong before anything is read. Only rank 0 writes.
+void CompositeRun::check() {
+    summary_.phases = phases_before(values_.text("before"), phase_names);
+    check_picture_name(values_.text("output"));
+    std::vector<std::string> paths;
+    for (const char* name : {"output", "json", "report"}) {
+        if (values_.has(name))
+            paths.push_back(values_.text(name));
+    }
+    if (tells())
+        check_outputs(paths);
+}
+
+void CompositeRun::read() {
+    if (!inputs_)
+        inputs_ = find_inputs(values_);
+    options_ = options_from(values_, inputs_->header.element, communicator_.size());
+    const Share share = share_of(inputs_->paths.size(), communicator_.rank(), communicator_.size());
+    layers_ = static_cast<int>(share.last - share.first);
+    images_ = read_inputs(*inputs_, share.first, share.last,
+                          kernel::find(options_.blend, *options_.element).element, oddities_);
+}
+
+/// Warnings are printed once, by rank 0, a line an image.
+void CompositeRun::gather_warnings() {
+    std::string mine;
+    for (const Oddity& oddity : oddities_)
+        mine += describe(oddity) + "\n";
+    for (const std::string& text : all_gather_texts(communicator_, mine)) {
+        std::istringstream lines(text);
+        for (std::string line; std::getline(lines, line);)
+            summary_.warnings.push_back(line);
+    }
+}
+
+void CompositeRun::plan() {
+    compositor_.emplace(communicator_, inputs_->header.shape, layers_, options_);
+}
+
+void CompositeRun::gather_events() {
+    if (!options_.trace)
+        return;
+    GatheredTrace gathered = gather_trace(communicator_, compositor_->trace());
+    summary_.trace = std::move(gathered.trace);
+    summary_.clocks = gathered.clocks;
+}
+
+/// As it is where the file can hold it, else in floats; the report shows floats.
+void CompositeRun::write() {
+    const ElementFormat& element = compositor_->blend().element;
+    const ImageShape shape = inputs_->header.shape;
+    picture_ = Image(shape, has_depth(element) ? rgba_depth_f32 : rgba_f32);
+    kernel::convert(element, frame_.bytes, picture_.element(), picture_.bytes());
+    const std::string path = values_.text("output");
+    if (element == rgba_f16 && format::format_of(path).halves) {
+        Image halves(shape, element);
+        std::memcpy(halves.bytes().data(), frame_.bytes.data(), frame_.bytes.size());
+        format::write_image(path, halves);
+    } else {
+        format::write_image(path, picture_);
+    }
+}
+
+void CompositeRun::report() {
+    progress_.clear();
+    fill_summary();
+    bool printed = false;
+    const auto tell = [&](const char* name, const std::string& text) {
+        printed = printed || values_.text(name) == standard_output;
+        write_text(values_.text(name), text);
+    };
+    if (values_.has("json"))
+        tell("json", to_json(summary_) + "\n");
+    if (values_.has("report"))
+        tell("report", to_page(summary_, picture_));
+    for (const std::string& warning : summary_.warnings)
+        std::fputs(fmt::format("sextant: warning: {}\n", warning).c_str(), stderr);
+    if (!printed)
+        std::fputs(to_text(summary_).c_str(), stdout);
+}
+
+void CompositeRun::fill_summary() {
+    summary_.inputs = inputs_->paths;
+    summary_.output = values_.text("output");
+    summary_.shape = inputs_->header.shape;
+    summary_.ranks = communicator_.size();
+    summary_.transport = communicator_.shares_memory() ? "threads" : mpi_of_build();
+    summary_.blend = compositor_->blend().name;
+    summary_.element = compositor_->blend().element.name;
+    summary_.association = name(options_.association);
+    summary_.background = values_.text("background");
+    summary_.plan = compositor_->plan();
+    summary_.task = compositor_->task();
+}
+
+} // namespace sextant::operation

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/operation/composite_report.hpp"
+#include "sextant/operation/compositor.hpp"
+#include "sextant/operation/inputs.hpp"
+#include "sextant/operation/operation.hpp"
+#include "sextant/operation/progress.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sextant::operation {
+
+/// The images that the parameters name. Throws as find_inputs (inputs.hpp).
+std::shared_ptr<const Inputs> find_inputs(const Values& values);
+
+/// One rank's way through `sextant composite`. Each phase is agreed on, so that a failure anywhere
+/// ends all ranks with the same message; what can be refused is refused before anything is read.
+class CompositeRun {
+  public:
+    /// `inputs` where they have been found already, in this process; or none.
+    CompositeRun(const Values& values, Communicator communicator,
+                 std::shared_ptr<const Inputs> inputs);
+
+    /// Collective.
+    void run();
+
+  private:
+    void phase(const char* name, const std::function<void()>& part);
+    bool tells() const { return communicator_.rank() == 0; }
+
+    void check();
+    void read();
+    void gather_warnings();
+    void plan();
+    void gather_events();
+    void write();
+    void report();
+    void fill_summary();
+
+    const Values& values_;
+    const Communicator communicator_;
+    Progress progress_;
+    std::shared_ptr<const Inputs> inputs_;
+    CompositeOptions options_;
+    int layers_ = 0;
+    Memory images_;
+    std::vector<Oddity> oddities_;
+    std::optional<Compositor> compositor_;
+    Frame frame_;
+    Image picture_;
+    CompositeSummary summary_;
+};
+
+} // namespace sextant::operation

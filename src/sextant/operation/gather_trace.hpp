@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/schedule/trace.hpp"
+
+#include <cstdint>
+
+namespace sextant::operation {
+
+/// All ranks' events together, at rank 0; elsewhere none.
+struct GatheredTrace {
+    Trace trace;
+    int clocks = 1; ///< how many clocks the times were taken on
+};
+
+/// Which clock this process reads: equal for all processes of one running kernel, whose steady
+/// clock they share.
+std::uint64_t clock_of_host();
+
+/// Brings the events of a run to rank 0. Ranks that share a clock keep their distances in time;
+/// clocks of different hosts cannot be compared, so each counts from the first start on it.
+/// Collective.
+GatheredTrace gather_trace(const Communicator& communicator, const Trace& own,
+                           std::uint64_t clock = clock_of_host());
+
+} // namespace sextant::operation

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/operation/operation.hpp"
+
+#include <span>
+#include <string>
+
+namespace sextant::operation {
+
+/// What an operation does, how it is called, its parameters and an example, from its declaration.
+std::string help_of(const Operation& operation);
+
+/// Every operation, a line each.
+std::string help_of(std::span<const Operation> operations);
+
+} // namespace sextant::operation

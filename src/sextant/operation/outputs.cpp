@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/outputs.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/format/atomic_file.hpp"
+#include "sextant/format/catalogue.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace sextant::operation {
+
+namespace {
+
+/// One name for one place, through links and ".."; as given where that cannot be found out.
+std::string place_of(const std::string& path) {
+    std::error_code unknown;
+    const auto absolute = std::filesystem::absolute(path, unknown);
+    const auto place = std::filesystem::weakly_canonical(absolute, unknown);
+    return path == standard_output || unknown ? path : place.string();
+}
+
+} // namespace
+
+void check_picture_name(const std::string& path) {
+    try {
+        const format::Format& format = format::format_of(path);
+        if (!format.write)
+            throw InvalidTask(fmt::format("{}: {} files are only read", path, format.name));
+    } catch (const InvalidFile& error) {
+        throw InvalidTask(error.what()); // no file is wrong, the name asked for is
+    }
+}
+
+void check_outputs(std::span<const std::string> paths) {
+    std::vector<std::string> places;
+    for (const std::string& path : paths) {
+        const std::string place = place_of(path);
+        if (std::find(places.begin(), places.end(), place) != places.end())
+            throw InvalidTask(fmt::format("{} is named for two outputs", path));
+        places.push_back(place);
+    }
+    for (const std::string& path : paths) {
+        if (path != standard_output)
+            format::require_writable(path);
+    }
+}
+
+void write_text(const std::string& path, std::string_view text) {
+    if (path != standard_output)
+        return format::write_file(path, text);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+} // namespace sextant::operation

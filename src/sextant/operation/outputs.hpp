@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace sextant::operation {
+
+/// "-" in place of a file that text goes to.
+inline constexpr std::string_view standard_output = "-";
+
+/// Throws InvalidTask unless a picture can be written under that name: its ending is of a format
+/// that is written. Whether the format can hold the pixels shows when it is written.
+void check_picture_name(const std::string& path);
+
+/// Throws InvalidTask where two outputs would go to the same place, and InvalidFile where one could
+/// not be written now: to be called before the work whose results they take.
+void check_outputs(std::span<const std::string> paths);
+
+/// Writes a text whole to a file, or to standard output. Throws InvalidFile.
+void write_text(const std::string& path, std::string_view text);
+
+} // namespace sextant::operation

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is told of a run: the words of composite_report and phases.
+#include "sextant/operation/composite_report.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/operation/phases.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::operation {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+CompositeSummary summary_of(int ranks) {
+    CompositeSummary summary;
+    summary.inputs.assign(static_cast<std::size_t>(ranks), "a.exr");
+    summary.output = "b.exr";
+    summary.shape = {4, 3};
+    summary.ranks = ranks;
+    summary.transport = "threads";
+    summary.blend = "over";
+    summary.plan = planner::choose("direct-send", {}, ranks, true);
+    summary.task = compositing::one_image_each(ranks, 12, 0);
+    summary.phases = {{"read", .001}};
+    return summary;
+}
+
+TEST(CompositeReport, counts_in_words) {
+    EXPECT_THAT(to_text(summary_of(1)), HasSubstr("1 image of 4x3 on 1 thread,"));
+    EXPECT_THAT(to_text(summary_of(3)), HasSubstr("3 images of 4x3 on 3 threads,"));
+    CompositeSummary over_mpi = summary_of(1);
+    over_mpi.transport = "Open MPI 4.1.4";
+    EXPECT_THAT(to_text(over_mpi), HasSubstr("on 1 process of Open MPI 4.1.4,"));
+}
+
+TEST(CompositeReport, says_where_clocks_are_not_compared) {
+    CompositeSummary summary = summary_of(3);
+    const Image picture(summary.shape, rgba_f32);
+    EXPECT_THAT(to_page(summary, picture), Not(HasSubstr("clocks")));
+    summary.clocks = 2;
+    EXPECT_THAT(to_page(summary, picture), HasSubstr("The clocks of 2 hosts cannot be compared"));
+}
+
+TEST(Phases, before_the_run_are_names_and_seconds) {
+    const auto phases = phases_before("build=40,render=2.5", {});
+    ASSERT_EQ(phases.size(), 2u);
+    EXPECT_EQ(phases[1].name, "render");
+    EXPECT_EQ(phases[1].seconds, 2.5);
+    EXPECT_TRUE(phases_before("", {}).empty());
+}
+
+TEST(Phases, are_refused_where_they_would_be_lost_or_are_none) {
+    const std::string_view taken[] = {"read"};
+    for (const char* text :
+         {"read=5", "a=1,a=2", "a", "a=", "=1", "a=-1", "a=nan", "a=inf", "a=1x"})
+        EXPECT_THROW(phases_before(text, taken), InvalidTask) << text;
+}
+
+} // namespace
+} // namespace sextant::operation

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a user gave, against what an operation declares.
+#include "sextant/core/error.hpp"
+#include "sextant/operation/help.hpp"
+#include "sextant/operation/operation.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::operation {
+namespace {
+
+using testing::HasSubstr;
+using Given = std::map<std::string, std::vector<std::string>>;
+
+const std::vector<Parameter> parameters = {
+    {"inputs", Type::files, "IN...", "", "images", 0, true, true},
+    {"kind", Type::choice, "KIND", "all", "which", 0, true, false, {"all", "some"}},
+    {"output", Type::file, "OUT", "", "the picture", 'o', false, true},
+    {"ranks", Type::range, "A..B", "1..16", "how many", 0, false, false, {}, 1, 70},
+    {"radices", Type::integers, "K,K", "", "factors", 0, false, false, {}, 2, 64},
+    {"json", Type::flag, "", "", "as JSON"}};
+
+const Given enough = {{"inputs", {"a", "b"}}, {"output", {"c"}}};
+
+Given with(const std::string& name, std::vector<std::string> values) {
+    Given given = enough;
+    given[name] = std::move(values);
+    return given;
+}
+
+std::string refusal(const Given& given) {
+    try {
+        Values(parameters, given);
+    } catch (const InvalidTask& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(Values, are_what_was_given_or_the_defaults) {
+    const Values values(parameters, with("radices", {"4,2"}));
+    EXPECT_EQ(values.texts("inputs"), (std::vector<std::string>{"a", "b"}));
+    EXPECT_EQ(values.text("kind"), "all");
+    EXPECT_EQ(values.range("ranks").last, 16);
+    EXPECT_EQ(values.integers("radices"), (std::vector<int>{4, 2}));
+    EXPECT_FALSE(values.flag("json"));
+    EXPECT_TRUE(Values(parameters, with("json", {"true"})).flag("json"));
+}
+
+TEST(Values, name_a_parameter_as_its_user_calls_it) {
+    EXPECT_THAT(refusal({{"output", {"c"}}}), HasSubstr("IN... is missing"));
+    EXPECT_THAT(refusal({{"inputs", {"a"}}}), HasSubstr("--output is missing"));
+    EXPECT_THAT(refusal(with("kind", {"sme"})),
+                HasSubstr("value for KIND: 'sme'; did you mean some"));
+    EXPECT_THAT(refusal(with("ranks", {"0..3"})), HasSubstr("--ranks 0..3: expected 1 to 70"));
+}
+
+TEST(Values, refuse_a_parameter_given_twice_unless_it_lists_files) {
+    EXPECT_EQ(refusal(enough), "");
+    EXPECT_EQ(refusal(with("output", {"c", "d"})), "--output is given 2 times");
+}
+
+TEST(Help, shows_what_must_be_given_and_what_is_taken_otherwise) {
+    const Operation operation{"try", "tries", "  sextant try a -o b", parameters, nullptr};
+    const std::string help = help_of(operation);
+    EXPECT_THAT(help, HasSubstr("Usage: sextant try IN... [KIND] --output OUT [OPTIONS]\n"));
+    EXPECT_THAT(help, HasSubstr("-o, --output OUT"));
+    EXPECT_THAT(help, HasSubstr("which: all, some [all]"));
+    EXPECT_THAT(help, HasSubstr("how many [1..16]"));
+    EXPECT_THAT(help, HasSubstr("Example:\n  sextant try a -o b\n"));
+}
+
+} // namespace
+} // namespace sextant::operation
