@@ -89,11 +89,16 @@ TEST(BenchComposite, CountsWhatTheBusiestRankSends) {
 
 TEST(BenchComposite, EveryPatternAndOperatorAgreesWithASerialFold) {
     run_threads(5, [](Communicator communicator) {
-        for (const char* blend : {"over", "nearest"}) {
+        const std::pair<const char*, const char*> kinds[] = {
+            {"over", "f32"}, {"over", "f16"},    {"over", "u8"},    {"add", "f32"},
+            {"max", "u8"},   {"nearest", "f32"}, {"nearest", "u8"},
+        };
+        for (const auto& [blend, element] : kinds) {
             for (const std::string_view image : operation::image_patterns()) {
                 CompositeCase what;
                 what.shape = {61, 47};
                 what.blend = blend;
+                what.element = element;
                 what.image = image;
                 what.collect = image == "ellipse";
                 operation::ContestOptions options;
@@ -137,6 +142,10 @@ TEST_F(BenchCases, MistakesAreNamedWithTheirCase) {
     EXPECT_THAT(complaint(R"({"cases": [{"width": "a"}]})"), HasSubstr("case 0: width is \"a\""));
     EXPECT_THAT(complaint(R"({"cases": [{"operator": "ovr"}]})"),
                 HasSubstr("unknown operator 'ovr'"));
+    EXPECT_THAT(complaint(R"({"cases": [{"element": "f64"}]})"),
+                HasSubstr("case 0: unknown pixel format 'f64'"));
+    EXPECT_THAT(complaint(R"({"cases": [{"operator": "nearest", "element": "f16"}]})"),
+                HasSubstr("case 0: the operator 'nearest' is not for rgba f16"));
     EXPECT_THAT(complaint(R"({"cases": [{"image": "ellipsis"}]})"),
                 HasSubstr("unknown image 'ellipsis'; did you mean ellipse"));
     EXPECT_THAT(complaint(R"({"cases": [{"algorithms": ["radix"]}]})"),

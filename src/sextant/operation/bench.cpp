@@ -64,10 +64,15 @@ nlohmann::ordered_json to_json(const CompositeResults& results) {
                         {"messages", result.messages},
                         {"pixels", result.pixels}});
     }
-    return {{"name", results.what.name},           {"width", results.what.shape.width},
-            {"height", results.what.shape.height}, {"operator", results.what.blend},
-            {"image", results.what.image},         {"collect", results.what.collect},
-            {"reference", results.reference},      {"results", list}};
+    return {{"name", results.what.name},
+            {"width", results.what.shape.width},
+            {"height", results.what.shape.height},
+            {"operator", results.what.blend},
+            {"element", results.what.element},
+            {"image", results.what.image},
+            {"collect", results.what.collect},
+            {"reference", results.reference},
+            {"results", list}};
 }
 
 /// One rank's way through the benchmark.

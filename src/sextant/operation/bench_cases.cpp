@@ -5,6 +5,8 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/names.hpp"
 #include "sextant/kernel/catalogue.hpp"
+#include "sextant/kernel/convert.hpp"
+#include "sextant/operation/element.hpp"
 
 #include <cmath>
 #include <fstream>
@@ -40,6 +42,7 @@ class CaseReader {
             {"width", [&](const Json& v) { made.shape.width = length("width", v); }},
             {"height", [&](const Json& v) { made.shape.height = length("height", v); }},
             {"operator", [&](const Json& v) { made.blend = v.get<std::string>(); }},
+            {"element", [&](const Json& v) { made.element = v.get<std::string>(); }},
             {"image", [&](const Json& v) { made.image = v.get<std::string>(); }},
             {"collect", [&](const Json& v) { made.collect = v.get<bool>(); }},
             {"all_tunings", [&](const Json& v) { made.all_tunings = v.get<bool>(); }},
@@ -61,8 +64,8 @@ class CaseReader {
         }
         check(made);
         if (made.name.empty()) {
-            made.name = fmt::format("{} {}x{} {}", made.image, made.shape.width, made.shape.height,
-                                    made.blend);
+            made.name = fmt::format("{} {}x{} {} {}", made.image, made.shape.width,
+                                    made.shape.height, made.blend, made.element);
         }
         return made;
     }
@@ -82,7 +85,7 @@ class CaseReader {
     /// Names are known here, so that a wrong one ends before anything is timed.
     void check(const CompositeCase& made) const {
         try {
-            kernel::find_family(made.blend);
+            kernel::find(made.blend, element_named(made.element, made.blend));
             for (const std::string& name : made.algorithms)
                 compositing::find(name);
         } catch (const InvalidTask& error) {
@@ -149,10 +152,11 @@ std::vector<std::string_view> image_patterns() {
     return names;
 }
 
-void fill_image(Image& image, std::string_view name, int rank, int ranks) {
+void fill_image(Image& wanted, std::string_view name, int rank, int ranks) {
     const auto pattern = std::find_if(std::begin(patterns), std::end(patterns),
                                       [&](const NamedPattern& each) { return each.name == name; });
-    const bool depth = image.element() == rgba_depth_f32;
+    const bool depth = has_depth(wanted.element());
+    Image image(wanted.shape(), depth ? rgba_depth_f32 : rgba_f32);
     const std::size_t channels = depth ? 5 : 4;
     auto* value = reinterpret_cast<float*>(image.bytes().data());
     std::uint32_t noise = 2654435761u * static_cast<std::uint32_t>(rank + 1);
@@ -170,6 +174,7 @@ void fill_image(Image& image, std::string_view name, int rank, int ranks) {
                 value[4] = drawn ? shade : INFINITY;
         }
     }
+    kernel::convert(image.element(), image.bytes(), wanted.element(), wanted.bytes());
 }
 
 } // namespace sextant::operation

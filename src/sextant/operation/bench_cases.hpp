@@ -12,7 +12,7 @@ namespace sextant::operation {
 struct CompositeCase {
     std::string name;
     ImageShape shape{1024, 1024};
-    std::string blend = "over";
+    std::string blend = "over", element = "f32";
     std::string image = "dense";         ///< a name of image_patterns()
     bool collect = false;                ///< the picture on rank 0, not distributed
     bool all_tunings = false;            ///< each algorithm with every tuning, not its usual one

@@ -7,8 +7,11 @@
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/region.hpp"
 #include "sextant/kernel/catalogue.hpp"
+#include "sextant/kernel/convert.hpp"
+#include "sextant/operation/element.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <stdexcept>
@@ -51,7 +54,7 @@ class Field {
     Field(const Communicator& communicator, const CompositeCase& what)
         : communicator_(communicator),
           what_(what),
-          operator_(kernel::find_family(what.blend).operators.front()),
+          operator_(kernel::find(what.blend, element_named(what.element, what.blend))),
           task_(compositing::one_image_each(communicator.size(), what.shape.elements(),
                                             what.collect ? 0 : compositing::Task::distributed)),
           image_(what.shape, operator_.element) {
@@ -132,25 +135,41 @@ class Field {
                                                               next.bytes().data()};
             operator_.fold(operands, sum.bytes().data(), task_.elements);
         }
-        const auto* values = reinterpret_cast<const float*>(sum.bytes().data());
-        return {values, values + sum.bytes().size() / sizeof(float)};
+        return as_floats(sum.bytes());
+    }
+
+    std::vector<float> as_floats(std::span<const std::byte> pixels) const {
+        const ElementFormat& wide = has_depth(operator_.element) ? rgba_depth_f32 : rgba_f32;
+        const Elements count = static_cast<Elements>(pixels.size()) / operator_.element.size;
+        std::vector<float> values(static_cast<std::size_t>(count * wide.size) / sizeof(float));
+        kernel::convert(operator_.element, pixels, wide, std::as_writable_bytes(std::span(values)));
+        return values;
+    }
+
+    /// How far bracketing in another way may take a channel: a unit a fold, and some.
+    float tolerance() const {
+        const float unit = operator_.element == rgba_f32   ? 0x1p-23f
+                           : operator_.element == rgba_f16 ? 0x1p-10f
+                           : operator_.element == rgba_u8  ? 1.0f / 255
+                                                           : 0;
+        return static_cast<float>(communicator_.size()) * unit;
     }
 
     void check(const Contestant& contestant, const std::vector<float>& expected) const {
-        const std::span<const std::byte> bytes = contestant.shown();
-        const auto channels = static_cast<std::size_t>(operator_.element.size) / sizeof(float);
-        const auto* shown = reinterpret_cast<const float*>(bytes.data());
+        const std::vector<float> shown = as_floats(contestant.shown());
+        const std::size_t channels = expected.size() / static_cast<std::size_t>(task_.elements);
         const auto first = static_cast<std::size_t>(contestant.piece.first) * channels;
-        const auto count = static_cast<std::size_t>(contestant.piece.count) * channels;
-        const float most = static_cast<float>(communicator_.size()) * 0x1p-22f;
-        bool right = bytes.size() == count * sizeof(float);
-        for (std::size_t i = 0; right && i < count; ++i)
-            right =
-                shown[i] == expected[first + i] || std::abs(shown[i] - expected[first + i]) <= most;
+        const auto alike = [&](float a, float b) {
+            return a == b || std::abs(a - b) <= tolerance();
+        };
+        const bool right =
+            shown.size() == static_cast<std::size_t>(contestant.piece.count) * channels &&
+            std::equal(shown.begin(), shown.end(),
+                       expected.begin() + static_cast<std::ptrdiff_t>(first), alike);
         if (!right) {
-            throw std::logic_error(
-                fmt::format("{} in case '{}': another picture than a serial fold",
-                            contestant.result.name, what_.name));
+            throw std::logic_error(fmt::format("{} in case '{}': another picture than a serial "
+                                               "fold",
+                                               contestant.result.name, what_.name));
         }
     }
 

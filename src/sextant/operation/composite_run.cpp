@@ -8,6 +8,7 @@
 #include "sextant/kernel/catalogue.hpp"
 #include "sextant/kernel/convert.hpp"
 #include "sextant/operation/colour.hpp"
+#include "sextant/operation/element.hpp"
 #include "sextant/operation/gather_trace.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/phases.hpp"
@@ -41,21 +42,6 @@ Share share_of(std::size_t images, int rank, int ranks) {
     return {cut(rank), cut(rank + 1)};
 }
 
-/// What --element means: with depth for operators that need it.
-ElementFormat element_from(const std::string& name, const std::string& blend) {
-    struct Row {
-        std::string_view name;
-        ElementFormat colour, with_depth;
-    };
-    static constexpr Row rows[] = {{"f32", rgba_f32, rgba_depth_f32},
-                                   {"f16", rgba_f16, rgba_f16},
-                                   {"u8", rgba_u8, rgba_u8_depth_f32}};
-    const Row& row = *std::find_if(std::begin(rows), std::end(rows),
-                                   [&](const Row& each) { return each.name == name; });
-    const bool depth = has_depth(kernel::find_family(blend).operators[0].element);
-    return depth ? row.with_depth : row.colour;
-}
-
 CompositeOptions options_from(const Values& values, const ElementFormat& element, int ranks) {
     CompositeOptions options;
     options.algorithm = values.text("algorithm");
@@ -65,7 +51,7 @@ CompositeOptions options_from(const Values& values, const ElementFormat& element
     options.blend = values.text("operator");
     if (options.blend == "auto")
         options.blend = element == rgba_depth_f32 ? "nearest" : "over";
-    options.element = element_from(values.text("element"), options.blend);
+    options.element = element_named(values.text("element"), options.blend);
     if (values.has("background"))
         options.background = parse_colour(values.text("background"));
     if (values.text("association") == "by-arrival")

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What MPI offers, with our kernels, gives our pictures: a benchmark's contestants are checked
+// against a serial fold before they are timed.
+#include "sextant/comm/mpi_baselines.hpp"
+#include "sextant/operation/bench_composite.hpp"
+
+#include "tests/mpi/groups.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant::test {
+namespace {
+
+void race(const Communicator& communicator, const char* blend, const char* element, bool collect) {
+    operation::CompositeCase what;
+    what.shape = {23, 7};
+    what.blend = blend;
+    what.element = element;
+    what.collect = collect;
+    operation::ContestOptions options;
+    options.rounds = 3;
+    options.least_turn = 0;
+    const auto results = operation::bench_composite(communicator, what, options);
+    std::size_t baselines = 0;
+    for (const auto& result : results.results)
+        baselines += result.baseline;
+    // MPI_Reduce has no form that leaves pieces on the ranks.
+    EXPECT_EQ(baselines, mpi_baselines(communicator).size() - (collect ? 0 : 1));
+}
+
+TEST(Baselines, AgreeWithTheSerialFoldInEveryGroup) {
+    for (const int size : group_sizes) {
+        on_group(size, [](const Communicator& communicator) {
+            for (const bool collect : {false, true}) {
+                race(communicator, "over", "f32", collect);
+                race(communicator, "over", "u8", collect);
+                race(communicator, "nearest", "f32", collect);
+                race(communicator, "max", "f16", collect);
+            }
+        });
+    }
+}
+
+} // namespace
+} // namespace sextant::test
