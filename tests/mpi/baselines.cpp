@@ -27,8 +27,9 @@ void race(const Communicator& communicator, const char* blend, const char* eleme
     EXPECT_EQ(baselines, mpi_baselines(communicator).size() - (collect ? 0 : 1));
 }
 
-TEST(Baselines, AgreeWithTheSerialFoldInEveryGroup) {
-    for (const int size : group_sizes) {
+/// In small groups: what blocks in MPI spins, which takes long where ranks outnumber cores.
+TEST(Baselines, AgreeWithTheSerialFold) {
+    for (const int size : {1, 2, 3, 4}) {
         on_group(size, [](const Communicator& communicator) {
             for (const bool collect : {false, true}) {
                 race(communicator, "over", "f32", collect);
