@@ -7,7 +7,7 @@
 #include "sextant/halo/exchange.hpp"
 #include "sextant/planner/rule.hpp"
 #include "sextant/report/text.hpp"
-#include "sextant/scan/kogge_stone.hpp"
+#include "sextant/scan/catalogue.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -86,16 +86,31 @@ std::string judge(const std::vector<Symbol>& result, Elements first, Elements co
     return "";
 }
 
+NamedSchedule scan_schedule(const scan::Algorithm& algorithm, const scan::Tuning& tuning,
+                            scan::Form form, const ScheduleRequest& request) {
+    const scan::Task task{request.ranks, request.elements, form};
+    const std::string title =
+        fmt::format("{}, {}", scan::to_text(algorithm, tuning), scan::name(form));
+    return {std::string(algorithm.name), title,
+            all_programs(request, title,
+                         [&](int rank) { return scan::program(algorithm, task, tuning, rank); }),
+            scan::claim(task)};
+}
+
+/// Each in the form it has of its own accord, then in the other.
 std::vector<NamedSchedule> scan_schedules(const ScheduleRequest& request) {
-    NamedSchedule made{"kogge-stone", "kogge-stone", {}, {}};
-    made.schedule = all_programs(request, made.title, [&](int rank) {
-        return scan::kogge_stone(request.ranks, request.elements, rank);
-    });
-    made.claim.given = [](int rank, int, Elements e) { return Symbol{e, rank, rank + 1, 0}; };
-    made.claim.wanted = [count = request.elements](int rank, const std::vector<Symbol>& result) {
-        return judge(result, 0, count, 0, rank + 1);
-    };
-    return {made};
+    if (!request.algorithm.empty())
+        scan::find(request.algorithm);
+    std::vector<NamedSchedule> all;
+    for (const scan::Algorithm& algorithm : scan::catalogue()) {
+        if (!request.algorithm.empty() && request.algorithm != algorithm.name)
+            continue;
+        for (const scan::Tuning& tuning : algorithm.tunings()) {
+            for (const scan::Form form : scan::forms_of(algorithm))
+                all.push_back(scan_schedule(algorithm, tuning, form, request));
+        }
+    }
+    return all;
 }
 
 std::vector<NamedSchedule> collective_schedules(const ScheduleRequest& request) {
@@ -185,8 +200,15 @@ std::vector<NamedSchedule> all_schedules(const ScheduleRequest& request) {
 NamedSchedule make_schedule(const ScheduleRequest& request) {
     ScheduleRequest one = request;
     if (request.family == "compositing") {
-        one.radices = planner::choose_by_name(request.algorithm, request.radices, request.ranks)
-                          .tuning.radices;
+        const std::string_view first = compositing::catalogue().front().name;
+        one.algorithm = request.algorithm.empty() ? first : request.algorithm;
+        one.radices =
+            planner::choose_by_name(one.algorithm, request.radices, request.ranks).tuning.radices;
+    } else if (request.family == "scan") {
+        const scan::Algorithm& algorithm =
+            request.algorithm.empty() ? scan::catalogue().front() : scan::find(request.algorithm);
+        return scan_schedule(algorithm, algorithm.tunings().front(),
+                             scan::forms_of(algorithm).front(), request);
     } else {
         one.algorithm.clear();
     }

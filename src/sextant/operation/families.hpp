@@ -33,7 +33,7 @@ struct ScheduleRequest {
     std::int64_t most_messages = std::numeric_limits<std::int64_t>::max();
 };
 
-/// One schedule by name. Throws InvalidTask.
+/// One schedule by name, or the first of its family, in its usual tuning. Throws InvalidTask.
 NamedSchedule make_schedule(const ScheduleRequest& request);
 
 /// Every schedule of a family for so many ranks: each algorithm (or the one named) with each
