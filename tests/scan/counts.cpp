@@ -178,7 +178,7 @@ TEST(ScanCounts, no_circuit_falls_below_snirs_bound) {
 /// Messages that the circuit of an algorithm sends, or those of its derived form.
 std::int64_t messages(std::string_view name, int ranks, Form form) {
     return prove(test::scan_case(find(name), {ranks, 1, form}, {}).schedule,
-                 claim({ranks, 1, form}), Delivery::rendezvous)
+                 claim(Task{ranks, 1, form}), Delivery::rendezvous)
         .messages;
 }
 

@@ -55,11 +55,12 @@ TEST(ScanProof, the_slow_reference_agrees) {
 }
 
 TEST(ScanProof, the_claim_asks_for_what_the_forms_promise) {
-    const Claim inclusive = claim({3, 1, Form::inclusive}), exclusive = claim({3, 1});
+    const Claim inclusive = claim(Task{3, 1, Form::inclusive});
+    const Claim exclusive = claim(Task{3, 1, Form::exclusive});
     EXPECT_EQ(inclusive.wanted(1, {{0, 0, 2, 1}}), "");
-    EXPECT_EQ(claim({3, 1, Form::exclusive}).wanted(1, {{0, 0, 1, 0}}), "");
-    EXPECT_EQ(claim({3, 1, Form::exclusive}).wanted(0, {}), "");
-    EXPECT_NE(claim({3, 1, Form::exclusive}).wanted(0, {{0, 0, 1, 0}}), "");
+    EXPECT_EQ(exclusive.wanted(1, {{0, 0, 1, 0}}), "");
+    EXPECT_EQ(exclusive.wanted(0, {}), "");
+    EXPECT_NE(exclusive.wanted(0, {{0, 0, 1, 0}}), "");
     for (const Symbol& wrong :
          {Symbol{0, 0, 1, 0}, Symbol{0, 1, 2, 0}, Symbol{1, 0, 2, 0}, Symbol{}}) {
         EXPECT_NE(inclusive.wanted(1, {wrong}), "");

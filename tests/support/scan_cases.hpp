@@ -2,8 +2,10 @@
 #pragma once
 
 #include "sextant/scan/catalogue.hpp"
+#include "sextant/scan/strategy.hpp"
 
 #include "tests/support/schedules.hpp"
+#include <fmt/ranges.h>
 
 namespace sextant::test {
 
@@ -28,6 +30,31 @@ void for_each_scan(Visit visit) {
         for (const scan::Tuning& tuning : algorithm.tunings()) {
             for (const scan::Form form : {scan::Form::inclusive, scan::Form::exclusive})
                 visit(algorithm, tuning, form);
+        }
+    }
+}
+
+inline Case series_case(const scan::Strategy& strategy, const scan::GlobalScan& global,
+                        const scan::Series& series) {
+    return {fmt::format("{} over {}{}: {} values", strategy.name,
+                        scan::to_text(global.algorithm, global.tuning),
+                        global.gives_last ? ", which gives the last" : "",
+                        fmt::join(series, " + ")),
+            make_schedule(static_cast<int>(series.size()),
+                          [&](int rank) { return scan::program(strategy, series, global, rank); }),
+            scan::claim(series)};
+}
+
+/// Calls `visit(strategy, global)` for every strategy over every algorithm and tuning, with and
+/// without last values from the global scan.
+template <class Visit>
+void for_each_strategy(Visit visit) {
+    for (const scan::Strategy& strategy : scan::strategies()) {
+        for (const scan::Algorithm& algorithm : scan::catalogue()) {
+            for (const scan::Tuning& tuning : algorithm.tunings()) {
+                for (const bool gives_last : {true, false})
+                    visit(strategy, scan::GlobalScan{algorithm, tuning, gives_last});
+            }
         }
     }
 }

@@ -8,6 +8,7 @@
 #include "sextant/planner/rule.hpp"
 #include "sextant/report/text.hpp"
 #include "sextant/scan/catalogue.hpp"
+#include "sextant/scan/strategy.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -113,6 +114,33 @@ std::vector<NamedSchedule> scan_schedules(const ScheduleRequest& request) {
     return all;
 }
 
+/// `request.elements` values in all, as evenly dealt as can be.
+NamedSchedule series_schedule(const scan::Strategy& strategy, const scan::GlobalScan& global,
+                              const ScheduleRequest& request) {
+    const scan::Series series = scan::dealt(request.elements, request.ranks);
+    const std::string title =
+        fmt::format("{} over {}", strategy.name, scan::to_text(global.algorithm, global.tuning));
+    return {std::string(strategy.name), title,
+            all_programs(request, title,
+                         [&](int rank) { return scan::program(strategy, series, global, rank); }),
+            scan::claim(series)};
+}
+
+std::vector<NamedSchedule> series_schedules(const ScheduleRequest& request) {
+    if (!request.algorithm.empty())
+        scan::find_strategy(request.algorithm);
+    std::vector<NamedSchedule> all;
+    for (const scan::Strategy& strategy : scan::strategies()) {
+        if (!request.algorithm.empty() && request.algorithm != strategy.name)
+            continue;
+        for (const scan::Algorithm& algorithm : scan::catalogue()) {
+            for (const scan::Tuning& tuning : algorithm.tunings())
+                all.push_back(series_schedule(strategy, {algorithm, tuning}, request));
+        }
+    }
+    return all;
+}
+
 std::vector<NamedSchedule> collective_schedules(const ScheduleRequest& request) {
     NamedSchedule made{"binomial-scatter", "binomial-scatter", {}, {}};
     made.schedule = all_programs(request, made.title, [&](int rank) {
@@ -181,6 +209,7 @@ struct Family {
 
 constexpr Family families[] = {{"compositing", compositing_schedules},
                                {"scan", scan_schedules},
+                               {"series", series_schedules},
                                {"collective", collective_schedules},
                                {"halo", halo_schedules}};
 
@@ -209,6 +238,11 @@ NamedSchedule make_schedule(const ScheduleRequest& request) {
             request.algorithm.empty() ? scan::catalogue().front() : scan::find(request.algorithm);
         return scan_schedule(algorithm, algorithm.tunings().front(),
                              scan::forms_of(algorithm).front(), request);
+    } else if (request.family == "series") {
+        const scan::Strategy& strategy = request.algorithm.empty()
+                                             ? scan::strategies().front()
+                                             : scan::find_strategy(request.algorithm);
+        return series_schedule(strategy, {scan::catalogue().front(), {}}, request);
     } else {
         one.algorithm.clear();
     }
