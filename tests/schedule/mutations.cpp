@@ -58,7 +58,7 @@ std::vector<Case> all_cases() {
         cases.push_back(test::scan_case(row, {12, 3, form}, row.tunings().back()));
     }
     for (const scan::Strategy& row : scan::strategies())
-        cases.push_back(test::series_case(row, {scan::find("blelloch"), {}}, {3, 1, 0, 2, 3}));
+        cases.push_back(test::series_case(row, {scan::find("blelloch"), {}}, {3, 2, 4, 2}));
     cases.push_back(
         {"scatter",
          make_schedule(12, [](int r) { return collective::binomial_scatter(12, 61, r); }),

@@ -31,38 +31,55 @@ std::vector<Node> nodes_above(int rank, int ranks) {
     return nodes;
 }
 
-} // namespace
+/// What a rank holds after the way up.
+struct Sums {
+    std::vector<Region> left; ///< by node: what its left child held, at its holder
+    Region own;               ///< the sum of the highest node that this rank holds
+};
 
-Prefixes blelloch(Line& line, const Region& value, bool total) {
-    const int rank = line.rank(), ranks = line.ranks();
-    const std::vector<Node> nodes = nodes_above(rank, ranks);
-    std::vector<Region> left(nodes.size()); // what the left child of a node held
-    Region sum = value;
+Sums way_up(Line& line, const std::vector<Node>& nodes, const Region& value, bool total) {
+    Sums sums{std::vector<Region>(nodes.size()), value};
     for (std::size_t i = nodes.size(); i-- > 0;) {
         const Node& node = nodes[i];
         line.round(node.height() - 1);
-        if (rank == node.left_holder())
-            line.give(node.holder(), sum);
-        if (rank != node.holder())
+        if (line.rank() == node.left_holder())
+            line.give(node.holder(), sums.own);
+        if (line.rank() != node.holder())
             continue;
-        left[i] = line.receive(node.left_holder(), value);
-        if (node.last < ranks || total)
-            sum = line.combine(left[i], sum);
+        sums.left[i] = line.receive(node.left_holder(), value);
+        // What reaches up to the last rank is part of the total, and of nothing else.
+        if (node.last < line.ranks() || total)
+            sums.own = line.combine(sums.left[i], sums.own);
     }
+    return sums;
+}
+
+/// What lies before this rank.
+Region way_down(Line& line, const std::vector<Node>& nodes, const Region& value, const Sums& sums) {
     Region before;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         const Node& node = nodes[i];
-        line.round(2 * ceil_log2(ranks) - node.height());
-        if (rank == node.holder() && node.first == 0) {
-            before = left[i];
-        } else if (rank == node.holder()) {
-            line.give(node.left_holder(), before);
-            before = line.combine(before, left[i]);
-        } else if (rank == node.left_holder() && node.first > 0) {
+        line.round(2 * ceil_log2(line.ranks()) - node.height());
+        if (line.rank() == node.holder()) {
+            const bool nothing_before = node.first == 0;
+            if (!nothing_before)
+                line.give(node.left_holder(), before);
+            before = nothing_before ? sums.left[i] : line.combine(before, sums.left[i]);
+        } else if (line.rank() == node.left_holder() && node.first > 0) {
             before = line.receive(node.holder(), value);
         }
     }
-    return {before, total && rank == ranks - 1 ? sum : Region{}};
+    return before;
+}
+
+} // namespace
+
+Prefixes blelloch(Line& line, const Region& value, bool total) {
+    const std::vector<Node> nodes = nodes_above(line.rank(), line.ranks());
+    const Sums sums = way_up(line, nodes, value, total);
+    const Region before = way_down(line, nodes, value, sums);
+    const bool knows_total = total && line.rank() == line.ranks() - 1;
+    return {before, knows_total ? sums.own : Region{}};
 }
 
 } // namespace sextant::scan

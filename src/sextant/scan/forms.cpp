@@ -8,12 +8,12 @@ namespace {
 /// From an inclusive algorithm what lies before a rank, where it wants that.
 Prefixes shifted_right(ProgramBuilder& builder, const Stage& stage, int rank, const Region& value,
                        const Wanted& wanted) {
-    const Form at_last = wanted(stage.ranks - 1);
-    const int members = at_last == Form::exclusive ? stage.ranks - 1 : stage.ranks;
+    const int last = stage.ranks - 1;
+    const int members = matters(stage, last, wanted) ? stage.ranks : last;
     Prefixes own;
     if (rank < members) {
         Line circuit(builder, members, rank, stage.first_round);
-        own = stage.algorithm.prefixes(circuit, value, stage.tuning, at_last);
+        own = stage.algorithm.prefixes(circuit, value, stage.tuning, wanted(last));
     }
     Line line(builder, stage.ranks, rank, stage.first_round);
     line.round(stage.rounds() - 1);
@@ -42,6 +42,12 @@ Prefixes shifted_left(ProgramBuilder& builder, const Stage& stage, int rank, con
 }
 
 } // namespace
+
+bool matters(const Stage& stage, int rank, const Wanted& wanted) {
+    if (rank < stage.ranks - 1 || wanted(rank) == Form::inclusive)
+        return true;
+    return wanted(rank) == Form::both && stage.algorithm.native != Form::exclusive;
+}
 
 Prefixes scan_in_form(ProgramBuilder& builder, const Stage& stage, int rank, const Region& value,
                       const Wanted& wanted) {

@@ -22,12 +22,16 @@ struct Stage {
 /// The form in which each rank wants the result.
 using Wanted = std::function<Form(int rank)>;
 
+/// Whether a rank's value is in anybody's result, in the forms that are wanted: the last one may
+/// not be.
+bool matters(const Stage& stage, int rank, const Wanted& wanted);
+
 /// Writes one rank's steps of a scan in the forms that are wanted. What an algorithm does not give
 /// of its own accord comes from a neighbour, without an application: of an inclusive scan the right
 /// neighbour takes what lies before it, of an exclusive one the left neighbour what reaches up to
-/// it. A last value that is in nobody's result is left out.
+/// it. A last value that does not matter is left out.
 ///
-/// Input     this rank's value.
+/// Input     this rank's value; any slot as large where it does not matter.
 /// Output    what this rank wants. Of `both`, the last rank gets only what lies before it from an
 ///           exclusive algorithm: the rest would be one more application.
 Prefixes scan_in_form(ProgramBuilder& builder, const Stage& stage, int rank, const Region& value,

@@ -5,9 +5,8 @@ namespace sextant::scan {
 
 namespace {
 
+/// All values in one fold.
 Region reduced(ProgramBuilder& builder, const Region& input) {
-    if (input.length == 1)
-        return input;
     std::vector<Region> values;
     for (Elements i = 0; i < input.length; ++i)
         values.push_back(nth(input, i));
@@ -22,8 +21,11 @@ Program reduce_then_scan(const Worker& worker, const GlobalScan& global) {
     ProgramBuilder builder;
     const Region input = builder.input(worker.own()), output = builder.output(worker.own());
     Prefixes known;
-    if (worker.workers() > 1)
-        known = scan_totals(builder, worker, global, reduced(builder, input));
+    if (worker.workers() > 1) {
+        const bool reduces = worker.own() > 1 && total_matters(worker, global);
+        const Region total = reduces ? reduced(builder, input) : nth(input, 0);
+        known = scan_totals(builder, worker, global, total);
+    }
     scan_values(builder, input, output, known);
     return builder.finish(output);
 }

@@ -13,7 +13,8 @@ namespace sextant::scan {
 /// Output    as many, each combined with all before it in the series.
 /// Cost      with K = N/P values a worker and a global scan of span S_G and W_G applications,
 ///           2K − 1 + S_G dependent applications and 2N − P − 1 + W_G in all; 1 and P fewer where
-///           the global scan gives the last values.
+///           the global scan gives the last values. K − 1 fewer where the last total is in nobody's
+///           result, since it is not made: where the global scan is exclusive.
 /// Source    Dotsenko et al., ICS 2008, doi:10.1145/1375527.1375559
 Program reduce_then_scan(const Worker& worker, const GlobalScan& global);
 

@@ -43,16 +43,33 @@ Region nth(const Region& values, Elements i) {
     return block(values.buffer, values.offset + i, 1);
 }
 
-Prefixes scan_totals(ProgramBuilder& builder, const Worker& worker, const GlobalScan& global,
-                     const Region& total) {
-    const auto wanted = [&](int other) {
+namespace {
+
+Stage stage_of(const Worker& worker, const GlobalScan& global) {
+    return {global.algorithm, global.tuning, worker.workers(), 1};
+}
+
+/// What workers want of the totals: what lies before their values, and what reaches through the
+/// last where that is to be given. Who has one value needs no more than the latter.
+Wanted wanted_by(const Worker& worker, const GlobalScan& global) {
+    return [values = worker.values, &global](int number) {
         if (!global.gives_last)
             return Form::exclusive;
-        const bool one_value = worker.values[static_cast<std::size_t>(other)] == 1;
-        return one_value ? Form::inclusive : Form::both;
+        return values[static_cast<std::size_t>(number)] == 1 ? Form::inclusive : Form::both;
     };
-    const Stage stage{global.algorithm, global.tuning, worker.workers(), 1};
-    Prefixes prefixes = scan_in_form(builder, stage, worker.number, total, wanted);
+}
+
+} // namespace
+
+bool total_matters(const Worker& worker, const GlobalScan& global) {
+    return matters(stage_of(worker, global), worker.number, wanted_by(worker, global));
+}
+
+Prefixes scan_totals(ProgramBuilder& builder, const Worker& worker, const GlobalScan& global,
+                     const Region& total) {
+    const Stage stage = stage_of(worker, global);
+    Prefixes prefixes =
+        scan_in_form(builder, stage, worker.number, total, wanted_by(worker, global));
     builder.round(stage.first_round + stage.rounds());
     if (!global.gives_last)
         prefixes.through = {}; // known all the same by some algorithms

@@ -41,8 +41,11 @@ struct Worker {
 /// Value i of a contiguous region.
 Region nth(const Region& values, Elements i);
 
+/// Whether a worker's total is in anybody's result: that of the last may not be.
+bool total_matters(const Worker& worker, const GlobalScan& global);
+
 /// The scan of the workers' totals, as far as this one needs it.
-/// Input     its total, which nothing overwrites later.
+/// Input     its total, which nothing overwrites later; any slot where that does not matter.
 Prefixes scan_totals(ProgramBuilder& builder, const Worker& worker, const GlobalScan& global,
                      const Region& total);
 
