@@ -4,7 +4,7 @@
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/kernel/catalogue.hpp"
-#include "sextant/scan/catalogue.hpp"
+#include "sextant/scan/strategy.hpp"
 #include "sextant/schedule/circuit.hpp"
 
 #include <algorithm>
@@ -47,6 +47,10 @@ Section scans() {
                                     fmt::format("{}; {}; {}", scan::name(row.native),
                                                 costs(row, tuning), row.source)});
         }
+    }
+    for (const scan::Strategy& row : scan::strategies()) {
+        section.rows.push_back({std::string(row.name), std::string(row.summary),
+                                fmt::format("of series, over any of these; {}", row.source)});
     }
     return section;
 }
