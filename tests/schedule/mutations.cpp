@@ -4,7 +4,6 @@
 #include "tests/support/mutations.hpp"
 
 #include "sextant/collective/binomial_scatter.hpp"
-#include "sextant/scan/kogge_stone.hpp"
 
 #include <iterator>
 #include <map>
@@ -13,6 +12,7 @@
 #include "tests/support/compositing_cases.hpp"
 #include "tests/support/halo_case.hpp"
 #include "tests/support/reference_prover.hpp"
+#include "tests/support/scan_cases.hpp"
 #include <gtest/gtest.h>
 
 namespace sextant {
@@ -52,8 +52,13 @@ std::vector<Case> all_cases() {
     add_compositing(cases, random, "shift-based", 12, {{}, 1});
     add_compositing(cases, random, "parallel-pipeline", 12, {{}, 1});
     add_compositing(cases, random, "binary-tree", 11, {});
-    cases.push_back({"scan", make_schedule(12, [](int r) { return scan::kogge_stone(12, 3, r); }),
-                     test::scan_claim(3)});
+    for (const scan::Algorithm& row : scan::catalogue()) {
+        const scan::Form form =
+            row.native == scan::Form::inclusive ? scan::Form::exclusive : scan::Form::inclusive;
+        cases.push_back(test::scan_case(row, {12, 3, form}, row.tunings().back()));
+    }
+    for (const scan::Strategy& row : scan::strategies())
+        cases.push_back(test::series_case(row, {scan::find("blelloch"), {}}, {3, 2, 4, 2}));
     cases.push_back(
         {"scatter",
          make_schedule(12, [](int r) { return collective::binomial_scatter(12, 61, r); }),

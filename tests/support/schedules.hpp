@@ -58,11 +58,6 @@ inline std::vector<Symbol> combined(Elements first, Elements count, int a, int b
     return symbols;
 }
 
-/// Every rank holds every operand once, in order: the claim of a scan, and so of rank 0 to `rank`.
-inline Claim scan_claim(Elements elements) {
-    return {own_operand, exactly([=](int rank) { return combined(0, elements, 0, rank + 1); }), {}};
-}
-
 /// Rank 0 starts with the whole; rank i ends up with part i.
 inline Claim scatter_claim(int ranks, Elements elements) {
     return {own_operand,

@@ -146,7 +146,9 @@ void Execution::Runner::walk_to_the_end() {
         if (transport_failure_)
             std::rethrow_exception(transport_failure_);
         start_messages();
-        if (work() || (!finished() && pump())) {
+        // Messages move between two steps of work too: an operator may take seconds.
+        const bool worked = work();
+        if ((!finished() && pump()) || worked) {
             if (idle > 0 && options_.trace)
                 note(Walk::none, Activity::wait, 0, idle_since);
             idle = 0;

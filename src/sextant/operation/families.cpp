@@ -8,7 +8,8 @@
 #include "sextant/halo/exchange.hpp"
 #include "sextant/planner/rule.hpp"
 #include "sextant/report/text.hpp"
-#include "sextant/scan/kogge_stone.hpp"
+#include "sextant/scan/catalogue.hpp"
+#include "sextant/scan/strategy.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -85,16 +86,27 @@ std::string judge(const std::vector<Symbol>& result, Elements first, Elements co
     return "";
 }
 
-NamedSchedule kogge_stone(const ScheduleRequest& request) {
-    NamedSchedule made{"kogge-stone", "kogge-stone", {}, {}};
-    made.schedule = all_programs(request, made.title, [&](int rank) {
-        return scan::kogge_stone(request.ranks, request.elements, rank);
-    });
-    made.claim.given = [](int rank, int, Elements e) { return Symbol{e, rank, rank + 1, 0}; };
-    made.claim.wanted = [count = request.elements](int rank, const std::vector<Symbol>& result) {
-        return judge(result, 0, count, 0, rank + 1);
-    };
-    return made;
+NamedSchedule scan_schedule(const scan::Algorithm& algorithm, const scan::Tuning& tuning,
+                            scan::Form form, const ScheduleRequest& request) {
+    const scan::Task task{request.ranks, request.elements, form};
+    const std::string title =
+        fmt::format("{}, {}", scan::to_text(algorithm, tuning), scan::name(form));
+    return {std::string(algorithm.name), title,
+            all_programs(request, title,
+                         [&](int rank) { return scan::program(algorithm, task, tuning, rank); }),
+            scan::claim(task)};
+}
+
+/// `request.elements` values in all, as evenly dealt as can be.
+NamedSchedule series_schedule(const scan::Strategy& strategy, const scan::GlobalScan& global,
+                              const ScheduleRequest& request) {
+    const scan::Series series = scan::dealt(request.elements, request.ranks);
+    const std::string title =
+        fmt::format("{} over {}", strategy.name, scan::to_text(global.algorithm, global.tuning));
+    return {std::string(strategy.name), title,
+            all_programs(request, title,
+                         [&](int rank) { return scan::program(strategy, series, global, rank); }),
+            scan::claim(series)};
 }
 
 NamedSchedule binomial_scatter(const ScheduleRequest& request) {
@@ -174,47 +186,105 @@ NamedSchedule halo_exchange(const ScheduleRequest& request) {
     return made;
 }
 
-/// An algorithm without tunings, for any number of ranks.
-struct Row {
-    std::string_view name, summary, source;
-    NamedSchedule (*make)(const ScheduleRequest& request);
+/// An algorithm in one tuning.
+struct Way {
+    std::string_view algorithm;
+    std::function<NamedSchedule(const ScheduleRequest& request)> make;
 };
 
-constexpr Row scans[] = {{"kogge-stone", "each rank combines with rank - 1, - 2, - 4, ...",
-                          "Kogge and Stone 1973, doi:10.1109/TC.1973.5009159", kogge_stone}};
-
-constexpr Row collectives[] = {{"binomial-scatter", "halves of what is left go down a tree",
-                                "Chan et al. 2007, doi:10.1002/cpe.1206", binomial_scatter},
-                               {"linear-gather", "rank 0 receives from each other rank",
-                                "Chan et al. 2007, doi:10.1002/cpe.1206", linear_gather}};
-
-constexpr Row halos[] = {{"exchange", "tiles of an image and the margins around them",
-                          "the ghost-cell pattern", halo_exchange}};
-
-/// Compositing has a catalogue of its own, and tunings.
+/// What there is for any number of ranks: each algorithm, for lists, and each of its ways, the
+/// usual one first.
 struct Family {
     std::string_view name;
-    std::span<const Row> rows;
+    std::vector<FamilyAlgorithm> algorithms;
+    std::vector<Way> ways;
+
+    void add(std::string_view algorithm, std::string_view summary, std::string_view source) {
+        algorithms.push_back({name, algorithm, summary, "any number", source});
+    }
+    void add(std::string_view algorithm, std::string_view summary, std::string_view source,
+             NamedSchedule (*make)(const ScheduleRequest& request)) {
+        add(algorithm, summary, source);
+        ways.push_back({algorithm, make});
+    }
 };
 
-constexpr Family families[] = {
-    {"compositing", {}}, {"scan", scans}, {"collective", collectives}, {"halo", halos}};
+/// Its ways depend on the number of ranks.
+Family compositing_family() {
+    Family family{"compositing", {}, {}};
+    for (const compositing::Algorithm& row : compositing::catalogue())
+        family.algorithms.push_back({family.name, row.name, row.summary, row.takes, row.source});
+    return family;
+}
 
-constexpr bool is_compositing(const Family& family) {
-    return family.rows.empty();
+/// Each scan in the form it has of its own accord, then in the other.
+Family scan_family() {
+    Family family{"scan", {}, {}};
+    for (const scan::Algorithm& row : scan::catalogue()) {
+        family.add(row.name, row.summary, row.source);
+        for (const scan::Tuning& tuning : row.tunings()) {
+            for (const scan::Form form : scan::forms_of(row)) {
+                family.ways.push_back({row.name, [&row, tuning, form](const auto& request) {
+                                           return scan_schedule(row, tuning, form, request);
+                                       }});
+            }
+        }
+    }
+    return family;
+}
+
+/// Each strategy over each scan.
+Family series_family() {
+    Family family{"series", {}, {}};
+    for (const scan::Strategy& row : scan::strategies()) {
+        family.add(row.name, row.summary, row.source);
+        for (const scan::Algorithm& algorithm : scan::catalogue()) {
+            for (const scan::Tuning& tuning : algorithm.tunings()) {
+                family.ways.push_back(
+                    {row.name, [&row, &algorithm, tuning](const auto& request) {
+                         return series_schedule(row, {algorithm, tuning}, request);
+                     }});
+            }
+        }
+    }
+    return family;
+}
+
+Family collective_family() {
+    Family family{"collective", {}, {}};
+    constexpr std::string_view source = "Chan et al. 2007, doi:10.1002/cpe.1206";
+    family.add("binomial-scatter", "halves of what is left go down a tree", source,
+               binomial_scatter);
+    family.add("linear-gather", "rank 0 receives from each other rank", source, linear_gather);
+    return family;
+}
+
+Family halo_family() {
+    Family family{"halo", {}, {}};
+    family.add("exchange", "tiles of an image and the margins around them",
+               "the ghost-cell pattern", halo_exchange);
+    return family;
+}
+
+std::span<const Family> families() {
+    static const Family all[] = {compositing_family(), scan_family(), series_family(),
+                                 collective_family(), halo_family()};
+    return all;
+}
+
+bool is_compositing(const Family& family) {
+    return family.ways.empty();
 }
 
 /// The family asked for. Throws InvalidTask for what it does not have, or has no use for.
 const Family& checked_family(const ScheduleRequest& request) {
-    const Family& family = find_by_name<Family>("family", request.family, families);
-    if (is_compositing(family)) {
-        if (!request.algorithm.empty())
-            compositing::find(request.algorithm);
-        return family;
-    }
+    const Family& family = find_by_name<Family>("family", request.family, families());
     if (!request.algorithm.empty()) {
-        find_by_name<Row>(fmt::format("{} algorithm", family.name), request.algorithm, family.rows);
+        find_by_name<FamilyAlgorithm>(fmt::format("{} algorithm", family.name), request.algorithm,
+                                      family.algorithms);
     }
+    if (is_compositing(family))
+        return family;
     if (request.tuning != compositing::Tuning{}) {
         throw InvalidTask(fmt::format("{} has nothing to tune: radices and windows are of "
                                       "compositing",
@@ -233,24 +303,18 @@ Parameter family_parameter() {
     Parameter parameter{.name = "family",
                         .type = Type::choice,
                         .value = "FAMILY",
-                        .fallback = families[0].name,
+                        .fallback = families().front().name,
                         .help = "which algorithms",
                         .positional = true};
-    for (const Family& family : families)
+    for (const Family& family : families())
         parameter.choices.push_back(family.name);
     return parameter;
 }
 
 std::vector<FamilyAlgorithm> family_algorithms() {
     std::vector<FamilyAlgorithm> all;
-    for (const Family& family : families) {
-        if (is_compositing(family)) {
-            for (const compositing::Algorithm& row : compositing::catalogue())
-                all.push_back({family.name, row.name, row.summary, row.takes, row.source});
-        }
-        for (const Row& row : family.rows)
-            all.push_back({family.name, row.name, row.summary, "any number", row.source});
-    }
+    for (const Family& family : families())
+        all.insert(all.end(), family.algorithms.begin(), family.algorithms.end());
     return all;
 }
 
@@ -259,18 +323,19 @@ void for_each_schedule(const ScheduleRequest& request,
     const Family& family = checked_family(request);
     if (is_compositing(family))
         return for_each_compositing(request, visit);
-    for (const Row& row : family.rows) {
-        if (request.algorithm.empty() || request.algorithm == row.name)
-            visit(row.make(request));
+    for (const Way& way : family.ways) {
+        if (request.algorithm.empty() || request.algorithm == way.algorithm)
+            visit(way.make(request));
     }
 }
 
 NamedSchedule make_schedule(const ScheduleRequest& request) {
     const Family& family = checked_family(request);
     if (!is_compositing(family)) {
-        const std::string_view name =
-            request.algorithm.empty() ? family.rows.front().name : request.algorithm;
-        return find_by_name<Row>(family.name, name, family.rows).make(request);
+        const auto way = std::find_if(family.ways.begin(), family.ways.end(), [&](const Way& each) {
+            return request.algorithm.empty() || request.algorithm == each.algorithm;
+        });
+        return way->make(request);
     }
     const std::string name = request.algorithm.empty() ? "auto" : request.algorithm;
     const planner::Plan plan = planner::choose(name, request.tuning, request.ranks, true);

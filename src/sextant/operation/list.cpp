@@ -4,11 +4,14 @@
 #include "sextant/format/catalogue.hpp"
 #include "sextant/kernel/catalogue.hpp"
 #include "sextant/operation/families.hpp"
+#include "sextant/scan/strategy.hpp"
+#include "sextant/schedule/circuit.hpp"
 
 #include <algorithm>
 #include <cstdio>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace sextant::operation {
@@ -24,9 +27,39 @@ struct Section {
     std::vector<Row> rows;
 };
 
+/// "span/work 4/49 at 16 ranks, 7/573 at 100", in the form that the circuit has of its own accord.
+std::string costs(const scan::Algorithm& algorithm, const scan::Tuning& tuning) {
+    std::vector<std::string> at;
+    for (const int ranks : {16, 100}) {
+        const scan::Task task{ranks, 1, scan::forms_of(algorithm).front()};
+        const Circuit read = circuit(sextant::make_schedule(
+            ranks, [&](int rank) { return scan::program(algorithm, task, tuning, rank); }));
+        at.push_back(fmt::format("{}/{} at {}", read.span, read.work, ranks));
+    }
+    return fmt::format("span/work {} ranks", fmt::join(at, ", "));
+}
+
+Section scans() {
+    Section section{"scans", {}};
+    for (const scan::Algorithm& row : scan::catalogue()) {
+        for (const scan::Tuning& tuning : row.tunings()) {
+            section.rows.push_back({scan::to_text(row, tuning), std::string(row.summary),
+                                    fmt::format("{}; {}; {}", scan::name(row.native),
+                                                costs(row, tuning), row.source)});
+        }
+    }
+    for (const scan::Strategy& row : scan::strategies()) {
+        section.rows.push_back({std::string(row.name), std::string(row.summary),
+                                fmt::format("of series, over any of these; {}", row.source)});
+    }
+    return section;
+}
+
 std::vector<Section> sections() {
     Section algorithms{"algorithms", {}}, operators{"operators", {}}, formats{"formats", {}};
     for (const FamilyAlgorithm& row : family_algorithms()) {
+        if (row.family == "scan" || row.family == "series")
+            continue; // they have a section of their own
         algorithms.rows.push_back(
             {std::string(row.name), std::string(row.summary),
              fmt::format("{}; ranks: {}; {}", row.family, row.takes, row.source)});
@@ -41,7 +74,7 @@ std::vector<Section> sections() {
                                 fmt::format("{}: {}", row.name, row.summary),
                                 row.write ? "read and written" : "read only"});
     }
-    return {algorithms, operators, formats};
+    return {algorithms, scans(), operators, formats};
 }
 
 std::size_t widest_name(const std::vector<Section>& sections) {
@@ -83,7 +116,7 @@ int run_list(const Values& values) {
 
 Operation list_operation() {
     return {"list",
-            "what there is: algorithms, operators, file formats",
+            "what there is: algorithms, scans, operators, file formats",
             "  sextant list algorithms",
             {{"what",
               Type::choice,
@@ -93,7 +126,7 @@ Operation list_operation() {
               0,
               true,
               false,
-              {"all", "algorithms", "operators", "formats"}},
+              {"all", "algorithms", "scans", "operators", "formats"}},
              {"json", Type::flag, "", "", "as JSON"}},
             run_list,
             true};

@@ -63,6 +63,11 @@ std::vector<ScheduleRequest> requests_for(const Values& values, int ranks) {
         with(values.integer("elements"), compositing::Task::distributed);
         return requests;
     }
+    if (request.family == "scan") { // nothing is cut: each value is scanned as the others are
+        with(1, compositing::Task::distributed);
+        with(3, compositing::Task::distributed);
+        return requests;
+    }
     with(2 * ranks + 3, compositing::Task::distributed);
     with(std::max(1, ranks / 2), compositing::Task::distributed);
     if (request.family == "compositing") {

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/scan/catalogue.hpp"
+
+#include "sextant/core/names.hpp"
+#include "sextant/scan/blelloch.hpp"
+#include "sextant/scan/brent_kung.hpp"
+#include "sextant/scan/forms.hpp"
+#include "sextant/scan/han_carlson.hpp"
+#include "sextant/scan/kogge_stone.hpp"
+#include "sextant/scan/ladner_fischer.hpp"
+#include "sextant/scan/logarithm.hpp"
+#include "sextant/scan/serial.hpp"
+#include "sextant/scan/sklansky.hpp"
+
+#include <fmt/format.h>
+
+namespace sextant::scan {
+
+namespace {
+
+std::vector<Tuning> nothing_to_tune() {
+    return {Tuning{}};
+}
+
+int fewest_rounds(int ranks, const Tuning&) {
+    return ceil_log2(ranks);
+}
+
+int up_and_down(int ranks, const Tuning&) {
+    return 2 * ceil_log2(ranks);
+}
+
+/// A circuit whose lines end with the inclusive value.
+template <Region (*circuit)(Line&, Region)>
+Prefixes through(Line& line, const Region& value, const Tuning&, Form) {
+    return {{}, circuit(line, value)};
+}
+
+constexpr Algorithm algorithms[] = {
+    {"kogge-stone", "each rank takes from those 1, 2, 4, ... before it",
+     "Kogge and Stone 1973, doi:10.1109/TC.1973.5009159", Form::inclusive, nothing_to_tune,
+     fewest_rounds, through<kogge_stone>},
+    {"sklansky", "the last rank of a block gives to all of the next block",
+     "Sklansky 1960, doi:10.1109/TEC.1960.5219822", Form::inclusive, nothing_to_tune, fewest_rounds,
+     through<sklansky>},
+    {"brent-kung", "up a binary tree and down again",
+     "Brent and Kung 1982, doi:10.1109/TC.1982.1675982", Form::inclusive, nothing_to_tune,
+     up_and_down, through<brent_kung>},
+    {"han-carlson", "kogge-stone among the odd ranks",
+     "Han and Carlson 1987, doi:10.1109/ARITH.1987.6158699", Form::inclusive, nothing_to_tune,
+     [](int ranks, const Tuning&) { return ceil_log2(ranks) + 1; }, through<han_carlson>},
+    {"ladner-fischer", "halves and pairs, with k rounds more than the fewest",
+     "Ladner and Fischer 1980, doi:10.1145/322217.322232", Form::inclusive,
+     [] {
+         return std::vector<Tuning>{{0}, {1}, {2}};
+     },
+     [](int ranks, const Tuning& tuning) { return ceil_log2(ranks) + tuning.k; },
+     [](Line& line, const Region& value, const Tuning& tuning, Form) {
+         return Prefixes{{}, ladner_fischer(line, value, tuning.k)};
+     }},
+    {"blelloch", "up a binary tree, and down with what lies before each node",
+     "Blelloch 1989, doi:10.1109/12.42122", Form::exclusive, nothing_to_tune, up_and_down,
+     [](Line& line, const Region& value, const Tuning&, Form at_last) {
+         return blelloch(line, value, at_last == Form::inclusive);
+     }},
+    {"serial", "each rank hands on to the next what it has", "the definition", Form::both,
+     nothing_to_tune, [](int ranks, const Tuning&) { return ranks - 1; },
+     [](Line& line, const Region& value, const Tuning&, Form at_last) {
+         return serial(line, value, at_last);
+     }},
+};
+
+/// What is wrong with a rank's result that should be operands [0, last) of every element, or "".
+std::string judge(const std::vector<Symbol>& result, Elements elements, int last) {
+    const Elements expected = last > 0 ? elements : 0;
+    if (static_cast<Elements>(result.size()) != expected)
+        return fmt::format("holds {} values, expected {}", result.size(), expected);
+    for (std::size_t e = 0; e < result.size(); ++e) {
+        const Symbol& is = result[e];
+        if (!is.same_value({static_cast<Elements>(e), 0, last})) {
+            return fmt::format("value {} is [{}, {}) of {}, expected [0, {})", e, is.first, is.last,
+                               is.element, last);
+        }
+    }
+    return "";
+}
+
+} // namespace
+
+std::span<const Algorithm> catalogue() {
+    return algorithms;
+}
+
+const Algorithm& find(std::string_view wanted) {
+    return find_by_name<Algorithm>("scan", wanted, algorithms);
+}
+
+std::array<Form, 2> forms_of(const Algorithm& algorithm) {
+    if (algorithm.native == Form::exclusive)
+        return {Form::exclusive, Form::inclusive};
+    return {Form::inclusive, Form::exclusive};
+}
+
+std::string to_text(const Algorithm& algorithm, const Tuning& tuning) {
+    const bool tuned = algorithm.tunings().size() > 1;
+    return tuned ? fmt::format("{}, k = {}", algorithm.name, tuning.k)
+                 : std::string(algorithm.name);
+}
+
+Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
+    check(task);
+    ProgramBuilder builder;
+    const Region value = builder.input(task.elements);
+    const Stage stage{algorithm, tuning, task.ranks};
+    const Prefixes own = scan_in_form(builder, stage, rank, value, [&](int) { return task.form; });
+    return builder.finish(task.form == Form::inclusive ? own.through : own.before);
+}
+
+Claim claim(const Task& task) {
+    Claim claim;
+    claim.given = [](int rank, int, Elements e) { return Symbol{e, rank, rank + 1, 0}; };
+    claim.wanted = [task](int rank, const std::vector<Symbol>& result) {
+        const int last = task.form == Form::inclusive ? rank + 1 : rank;
+        return judge(result, task.elements, last);
+    };
+    return claim;
+}
+
+} // namespace sextant::scan

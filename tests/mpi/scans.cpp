@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every scan over MPI, and MPI's own, in groups of 1, 2, 3, 4 and 7 ranks, on values whose
+// combination is exact and not commutative.
+#include "sextant/comm/mpi_scan_baselines.hpp"
+
+#include "tests/mpi/groups.hpp"
+#include "tests/support/scan_runs.hpp"
+
+namespace sextant::test {
+namespace {
+
+TEST(Mpi, EveryScanGivesTheSerialOneInEveryGroup) {
+    for (int size : group_sizes) {
+        on_group(size, [](const Communicator& communicator) {
+            for (const Elements elements : {1, 997})
+                every_scan_gives_the_serial_one<Matrix>(communicator, elements);
+            every_scan_gives_the_serial_one<Digits>(communicator, 5);
+        });
+    }
+}
+
+template <class Value>
+void every_baseline_gives_the_serial_scan(const Communicator& communicator, Elements elements) {
+    const int rank = communicator.rank();
+    const std::vector<Value> input = scan_input<Value>(rank, elements);
+    for (const ScanBaseline& row : mpi_scan_baselines(communicator)) {
+        const auto scan = row.prepare(communicator, exact_operator<Value>(), elements);
+        const scan::Form form = row.exclusive ? scan::Form::exclusive : scan::Form::inclusive;
+        const std::vector<Value> expected = expected_scan<Value>(form, rank, elements);
+        for (int time = 0; time < 2; ++time) {
+            scan->run(std::as_bytes(std::span(input)));
+            const auto bytes = scan->result();
+            ASSERT_EQ(bytes.size(), expected.size() * sizeof(Value)) << row.name;
+            EXPECT_EQ(std::memcmp(bytes.data(), expected.data(), bytes.size()), 0) << row.name;
+        }
+    }
+}
+
+TEST(Mpi, ItsOwnScansGiveTheSerialOneInEveryGroup) {
+    for (int size : group_sizes) {
+        on_group(size, [](const Communicator& communicator) {
+            EXPECT_EQ(mpi_scan_baselines(communicator).size(), 4u);
+            every_baseline_gives_the_serial_scan<Matrix>(communicator, 1);
+            every_baseline_gives_the_serial_scan<Digits>(communicator, 37);
+        });
+    }
+}
+
+} // namespace
+} // namespace sextant::test

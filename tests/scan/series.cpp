@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Scans of whole series: every strategy over every global scan is proved, and its applications
+// counted.
+#include "sextant/core/error.hpp"
+#include "sextant/scan/strategy.hpp"
+#include "sextant/schedule/circuit.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "tests/support/random.hpp"
+#include "tests/support/reference_prover.hpp"
+#include "tests/support/scan_cases.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant::scan {
+namespace {
+
+using test::Case;
+
+TEST(Series, is_dealt_so_that_the_first_ranks_have_one_more) {
+    EXPECT_EQ(dealt(7, 3), (Series{3, 2, 2}));
+    EXPECT_EQ(dealt(2, 4), (Series{1, 1, 0, 0}));
+    EXPECT_EQ(dealt(0, 2), (Series{0, 0}));
+    EXPECT_EQ(dealt(6, 3), (Series{2, 2, 2}));
+}
+
+TEST(SeriesProof, any_number_of_values_on_1_to_12_ranks) {
+    test::for_each_strategy([](const Strategy& strategy, const GlobalScan& global) {
+        for (int ranks = 1; ranks <= 12; ++ranks) {
+            for (Elements values = 0; values <= 3 * ranks + 1; ++values) {
+                const Case c = test::series_case(strategy, global, dealt(values, ranks));
+                ASSERT_EQ(prove(c.schedule, c.claim).error, "") << c.name;
+            }
+        }
+    });
+}
+
+TEST(SeriesProof, values_anywhere_and_ranks_without_any) {
+    test::Random random(71);
+    test::for_each_strategy([&](const Strategy& strategy, const GlobalScan& global) {
+        for (int trial = 0; trial < 60; ++trial) {
+            Series series(static_cast<std::size_t>(random.number(1, 17)));
+            for (Elements& values : series)
+                values = std::max(0, random.number(-2, 5));
+            const Case c = test::series_case(strategy, global, series);
+            ASSERT_EQ(prove(c.schedule, c.claim).error, "") << c.name;
+            if (trial < 5) {
+                EXPECT_EQ(test::what_is_wrong(c.schedule, c.claim), "") << c.name;
+            }
+        }
+    });
+}
+
+TEST(SeriesProof, the_claim_asks_for_every_value_and_all_before_it) {
+    const Claim claim = scan::claim(Series{2, 0, 1});
+    EXPECT_EQ(claim.wanted(0, {{0, 0, 1, 0}, {0, 0, 2, 0}}), "");
+    EXPECT_EQ(claim.wanted(1, {}), "");
+    EXPECT_EQ(claim.wanted(2, {{0, 0, 3, 0}}), "");
+    EXPECT_NE(claim.wanted(2, {{0, 0, 2, 0}}), "");
+    EXPECT_NE(claim.wanted(2, {{0, 1, 3, 0}}), "");
+    EXPECT_NE(claim.wanted(2, {}), "");
+    EXPECT_NE(claim.wanted(1, {{0, 0, 2, 0}}), "");
+}
+
+TEST(Series, an_unknown_strategy_is_refused) {
+    EXPECT_THROW(find_strategy("scan-then-pray"), InvalidTask);
+}
+
+Circuit circuit_of(const GlobalScan& global, int ranks, Form form) {
+    return circuit(test::scan_case(global.algorithm, {ranks, 1, form}, global.tuning).schedule);
+}
+
+/// Calls `check(strategy, global, N, P)` for many series on P workers, all of which have values.
+template <class Check>
+void for_each_series(bool gives_last, Check check) {
+    test::for_each_strategy([&](const Strategy& strategy, const GlobalScan& global) {
+        if (global.gives_last != gives_last)
+            return;
+        for (int P : {2, 3, 4, 7, 8, 12, 16, 31}) {
+            for (Elements N : {Elements{P}, P + Elements{1}, 3 * Elements{P}, 5 * Elements{P} - 1})
+                check(strategy, global, N, P);
+        }
+    });
+}
+
+/// The formulas, with K values at the first worker and a global scan of W applications.
+Elements formula(const Strategy& strategy, Elements N, int P, Elements W) {
+    const Elements K = dealt(N, P).front();
+    return strategy.name == "scan-then-propagate" ? 2 * N - P - K + W : 2 * N - P - 1 + W;
+}
+
+TEST(SeriesCounts, work_is_that_of_the_formulas_where_the_global_scan_is_exclusive) {
+    for_each_series(false, [](const Strategy& strategy, const GlobalScan& global, Elements N,
+                              int P) {
+        const Elements W = circuit_of(global, P, Form::exclusive).work;
+        // Nobody wants the last worker's total, which the formula counts.
+        const Elements unmade = strategy.name == "reduce-then-scan" ? dealt(N, P).back() - 1 : 0;
+        const Case c = test::series_case(strategy, global, dealt(N, P));
+        EXPECT_EQ(circuit(c.schedule).work, formula(strategy, N, P, W) - unmade) << c.name;
+    });
+}
+
+TEST(SeriesCounts, an_inclusive_global_scan_that_gives_the_last_values_saves_making_them) {
+    for_each_series(
+        true, [](const Strategy& strategy, const GlobalScan& global, Elements N, int P) {
+            if (global.algorithm.native == Form::exclusive)
+                return;
+            const Elements W = circuit_of(global, P, Form::inclusive).work;
+            // In scan-then-propagate the first worker makes its last value for its total.
+            const bool first_too = strategy.name == "reduce-then-scan" && dealt(N, P).front() > 1;
+            const Elements saved = P - 1 + (first_too ? 1 : 0);
+            const Case c = test::series_case(strategy, global, dealt(N, P));
+            EXPECT_EQ(circuit(c.schedule).work, formula(strategy, N, P, W) - saved) << c.name;
+        });
+}
+
+TEST(SeriesCounts, an_exclusive_global_scan_gives_the_last_values_of_all_but_the_last_worker) {
+    for_each_series(
+        true, [](const Strategy& strategy, const GlobalScan& global, Elements N, int P) {
+            const Elements K = dealt(N, P).front(), K_last = dealt(N, P).back();
+            if (global.algorithm.native != Form::exclusive || K_last == 1)
+                return;
+            const Elements W = circuit_of(global, P, Form::exclusive).work;
+            const bool reduces = strategy.name == "reduce-then-scan";
+            const Elements saved = P - 2 + (reduces && K > 1 ? 1 : 0) + (reduces ? K_last - 1 : 0);
+            const Case c = test::series_case(strategy, global, dealt(N, P));
+            EXPECT_EQ(circuit(c.schedule).work, formula(strategy, N, P, W) - saved) << c.name;
+        });
+}
+
+TEST(SeriesCounts, spans_are_those_of_the_formulas) {
+    for_each_series(
+        false, [](const Strategy& strategy, const GlobalScan& global, Elements N, int P) {
+            if (N % P != 0)
+                return;
+            const auto K = static_cast<int>(N / P);
+            const int S = circuit_of(global, P, Form::exclusive).span;
+            const Case c = test::series_case(strategy, global, dealt(N, P));
+            // What is put before one value does not depend on what is put before another.
+            const int formula = strategy.name == "scan-then-propagate" ? K + S : 2 * K - 1 + S;
+            EXPECT_EQ(circuit(c.schedule).span, formula) << c.name;
+        });
+    for_each_series(true,
+                    [](const Strategy& strategy, const GlobalScan& global, Elements N, int P) {
+                        if (N % P != 0 || global.algorithm.native == Form::exclusive)
+                            return;
+                        const auto K = static_cast<int>(N / P);
+                        const int S = circuit_of(global, P, Form::inclusive).span;
+                        const Case c = test::series_case(strategy, global, dealt(N, P));
+                        EXPECT_LE(circuit(c.schedule).span, 2 * K - 2 + S) << c.name;
+                    });
+}
+
+TEST(SeriesCounts, a_worker_that_is_alone_applies_the_operator_once_less_than_it_has_values) {
+    test::for_each_strategy([](const Strategy& strategy, const GlobalScan& global) {
+        for (Elements N = 1; N <= 9; ++N) {
+            for (const Series& series : {Series{N}, Series{0, N, 0}}) {
+                const Case c = test::series_case(strategy, global, series);
+                EXPECT_EQ(circuit(c.schedule).work, N - 1) << c.name;
+                EXPECT_EQ(circuit(c.schedule).span, N - 1) << c.name;
+            }
+        }
+    });
+}
+
+} // namespace
+} // namespace sextant::scan

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/error.hpp"
+#include "sextant/prefix/scan.hpp"
+
+#include <atomic>
+#include <numeric>
+
+#include "tests/support/exact_operators.hpp"
+#include "tests/support/scan_cases.hpp"
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+// Scans of series on any communicator: what the tests over threads and over MPI share.
+namespace sextant::test {
+
+inline std::uint64_t first_of(const scan::Series& series, int rank) {
+    return static_cast<std::uint64_t>(
+        std::accumulate(series.begin(), series.begin() + rank, Elements{0}));
+}
+
+/// A rank's part of a whole series.
+template <class Value>
+std::vector<Value> part_of(const std::vector<Value>& whole, const scan::Series& series, int rank) {
+    const auto first = whole.begin() + static_cast<std::ptrdiff_t>(first_of(series, rank));
+    return {first, first + series[static_cast<std::size_t>(rank)]};
+}
+
+inline prefix::ScanOptions options_for(const scan::Strategy& strategy,
+                                       const scan::GlobalScan& global, Association association) {
+    return {std::string(strategy.name), std::string(global.algorithm.name), global.tuning,
+            global.gives_last, association};
+}
+
+/// Series of as many ranks as the communicator has: dealt evenly and not, with ranks that are
+/// empty.
+inline std::vector<scan::Series> series_on(int ranks) {
+    std::vector<scan::Series> all;
+    for (const Elements values : {0, 1, ranks - 1, ranks, 2 * ranks + 1, 20})
+        all.push_back(scan::dealt(values, ranks));
+    scan::Series rough;
+    for (int rank = 0; rank < ranks; ++rank)
+        rough.push_back((rank * 5 + 2) % 4);
+    all.push_back(rough);
+    return all;
+}
+
+/// Every strategy over every global scan, on matrices and on decimal numbers.
+template <class Value>
+void every_strategy_gives_the_serial_scan(const Communicator& communicator,
+                                          Association association) {
+    const int rank = communicator.rank();
+    for (const scan::Series& series : series_on(communicator.size())) {
+        const auto N = std::accumulate(series.begin(), series.end(), Elements{0});
+        const std::vector<Value> whole = exact_values<Value>(0, N);
+        const std::vector<Value> mine = part_of(whole, series, rank);
+        const std::vector<Value> expected = part_of(serial_scan(whole), series, rank);
+        for_each_strategy([&](const scan::Strategy& strategy, const scan::GlobalScan& global) {
+            const std::vector<Value> result = prefix::scan(
+                communicator, std::span<const Value>(mine),
+                [](const Value& x, const Value& y) { return combine(x, y); },
+                options_for(strategy, global, association));
+            EXPECT_EQ(result, expected) << fmt::format(
+                "{} over {}, values {}, rank {}", strategy.name,
+                scan::to_text(global.algorithm, global.tuning), fmt::join(series, " + "), rank);
+        });
+    }
+}
+
+/// Texts put one after another: they grow, and do not commute.
+inline prefix::Slots<std::string> text_slots(Bytes capacity) {
+    return prefix::sized_slots<std::string>(
+        capacity,
+        [](const std::string& text) {
+            const auto bytes = std::as_bytes(std::span(text));
+            return std::vector<std::byte>(bytes.begin(), bytes.end());
+        },
+        [](std::span<const std::byte> bytes) {
+            return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        });
+}
+
+inline std::string join_texts(const std::string& left, const std::string& right) {
+    return left + right;
+}
+
+/// Texts "<0>", "<1>", ... of which each rank has three; every text may be as long as all.
+inline void values_of_any_size_are_scanned(const Communicator& communicator) {
+    const int rank = communicator.rank();
+    std::vector<std::string> mine, expected;
+    std::string sum;
+    for (int i = 0; i < 3 * (rank + 1); ++i) {
+        const std::string text = i % 4 == 3 ? "" : fmt::format("<{}>", i);
+        sum += text;
+        if (i < 3 * rank)
+            continue;
+        mine.push_back(text);
+        expected.push_back(sum);
+    }
+    for (const scan::Strategy& strategy : scan::strategies()) {
+        const auto result =
+            prefix::scan(communicator, std::span<const std::string>(mine), join_texts,
+                         text_slots(12 * communicator.size()), {std::string(strategy.name)});
+        EXPECT_EQ(result, expected) << strategy.name;
+    }
+}
+
+/// Runs what must fail; every rank has to hear the same, and that `word` is in it.
+template <class Body>
+void expect_agreed_failure(std::string_view word, Body body) {
+    try {
+        body();
+        ADD_FAILURE() << "nothing thrown; expected: " << word;
+    } catch (const AgreedFailure& error) {
+        EXPECT_NE(std::string_view(error.what()).find(word), std::string_view::npos)
+            << error.what();
+    }
+}
+
+/// An operator that throws on one rank, wherever that is, ends the scan on all, each time, and the
+/// communicator stays usable.
+inline void an_operator_that_throws_ends_the_scan_on_every_rank(const Communicator& communicator) {
+    const int ranks = communicator.size(), rank = communicator.rank();
+    const auto mine = exact_values<Matrix>(3 * static_cast<std::uint64_t>(rank), 3);
+    for (const scan::Strategy& strategy : scan::strategies()) {
+        for (const scan::Algorithm& algorithm : scan::catalogue()) {
+            for (int failing = 0; failing < ranks; ++failing) {
+                const auto combine_or_throw = [&](const Matrix& x, const Matrix& y) {
+                    if (rank == failing)
+                        throw std::runtime_error("frames 4 and 5 do not match");
+                    return combine(x, y);
+                };
+                expect_agreed_failure("frames 4 and 5 do not match", [&] {
+                    prefix::scan(communicator, std::span<const Matrix>(mine), combine_or_throw,
+                                 {std::string(strategy.name), std::string(algorithm.name)});
+                });
+            }
+        }
+    }
+    every_strategy_gives_the_serial_scan<Matrix>(communicator, Association::in_order);
+}
+
+inline void a_value_larger_than_its_slot_ends_the_scan(const Communicator& communicator) {
+    const std::vector<std::string> mine = {"123", "456"};
+    const int rank = communicator.rank();
+    // The first grows too large in an operator, the second before anything is combined.
+    expect_agreed_failure("expected 5 or fewer", [&] {
+        prefix::scan(communicator, std::span<const std::string>(mine), join_texts, text_slots(5));
+    });
+    expect_agreed_failure("a value of 3 bytes, expected 2 or fewer", [&] {
+        const std::vector<std::string> odd = {rank == communicator.size() - 1 ? "123" : "1"};
+        prefix::scan(communicator, std::span<const std::string>(odd), join_texts, text_slots(2));
+    });
+}
+
+inline void one_ranks_odd_request_reaches_all(const Communicator& communicator) {
+    const bool odd = communicator.rank() == communicator.size() - 1;
+    const Operator op = exact_operator<Matrix>();
+    expect_agreed_failure("other options", [&] {
+        prefix::Scan(communicator, 2, op, {odd ? "reduce-then-scan" : "scan-then-propagate"});
+    });
+    expect_agreed_failure("unknown strategy",
+                          [&] { prefix::Scan(communicator, 2, op, {"scan-then-pray"}); });
+    expect_agreed_failure("-1 values", [&] { prefix::Scan(communicator, odd ? -1 : 2, op); });
+    expect_agreed_failure("values of 16 bytes", [&] {
+        prefix::Scan(communicator, 2, odd ? exact_operator<Digits>() : op);
+    });
+}
+
+inline void another_number_of_values_ends_that_scan_only(const Communicator& communicator) {
+    const int rank = communicator.rank();
+    const bool odd = rank == communicator.size() / 2;
+    prefix::Scan scan(communicator, 2, exact_operator<Matrix>());
+    const auto whole = exact_values<Matrix>(0, 2 * communicator.size());
+    const scan::Series series = scan::dealt(2 * communicator.size(), communicator.size());
+    const auto mine = part_of(whole, series, rank);
+    const auto few = exact_values<Matrix>(0, odd ? 1 : 2);
+    expect_agreed_failure("bytes given", [&] { scan.run(std::as_bytes(std::span(few))); });
+    const auto expected = part_of(serial_scan(whole), series, rank);
+    for (int time = 0; time < 3; ++time) {
+        const auto result = scan.run(std::as_bytes(std::span(mine)));
+        ASSERT_EQ(result.size(), 2 * sizeof(Matrix));
+        EXPECT_EQ(std::memcmp(result.data(), expected.data(), result.size()), 0);
+    }
+}
+
+} // namespace sextant::test
