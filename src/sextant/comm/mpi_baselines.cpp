@@ -40,7 +40,7 @@ class MpiReduction : public Reduction {
           root_(root),
           elements_(elements),
           operator_(op),
-          user_(op),
+          user_(operator_),
           pieces_(elements, ranks_, rank_),
           piece_(pieces_.own * op.element.size) {
         if (rank_ == root_)
