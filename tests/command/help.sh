@@ -19,7 +19,7 @@ if [ -n "${MPIRUN:-}" ]; then
     $MPIRUN -n 3 "$SEXTANT" bench --size 100 --rounds 5 --json - | grep -q '"reference": "alltoallv"'
 fi
 for algorithm in radix-k kogge-stone binomial-scatter exchange; do
-    "$SEXTANT" list algorithms --json | grep -q "\"$algorithm\"" || { echo "FAILED: list has no $algorithm"; exit 1; }
+    "$SEXTANT" list --json | grep -q "\"$algorithm\"" || { echo "FAILED: list has no $algorithm"; exit 1; }
 done
 "$SEXTANT" doctor || [ $? = 1 ]
 "$SEXTANT" draw compositing --algorithm radix-k --radices 4,2 --ranks 8 -o - | grep -q '<svg'
