@@ -45,7 +45,7 @@ Operation draw_operation() {
             "  sextant draw compositing --algorithm radix-k --radices 4,2 --ranks 8 -o radix.svg",
             {{"family", Type::choice, "FAMILY", "compositing", "which algorithms", 0, true, false,
               family_names()},
-             {"algorithm", Type::text, "NAME", "direct-send", "of that family"},
+             {"algorithm", Type::text, "NAME", "", "one of them; default: the first"},
              {"radices", Type::integers, "K,K", "", "for radix-k", 0, false, false, {}, 2, 1 << 30},
              {"ranks", Type::integer, "N", "8", "", 0, false, false, {}, 1, 16384},
              {"elements",

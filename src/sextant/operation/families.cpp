@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/families.hpp"
 
-#include "sextant/collective/binomial_scatter.hpp"
+#include "sextant/collective/catalogue.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/names.hpp"
 #include "sextant/halo/exchange.hpp"
@@ -99,17 +99,20 @@ std::vector<NamedSchedule> scan_schedules(const ScheduleRequest& request) {
 }
 
 std::vector<NamedSchedule> collective_schedules(const ScheduleRequest& request) {
-    NamedSchedule made{"binomial-scatter", "binomial-scatter", {}, {}};
-    made.schedule = all_programs(request, made.title, [&](int rank) {
-        return collective::binomial_scatter(request.ranks, request.elements, rank);
-    });
-    made.claim.given = [](int, int, Elements e) { return Symbol{e, 0, 1, 0}; };
-    made.claim.wanted = [n = request.elements,
-                         p = request.ranks](int rank, const std::vector<Symbol>& result) {
-        const Elements first = n * rank / p;
-        return judge(result, first, n * (rank + 1) / p - first, 0, 1);
-    };
-    return {made};
+    const Grid grid = strips(request.ranks, request.elements);
+    if (!request.algorithm.empty())
+        collective::find(request.algorithm);
+    std::vector<NamedSchedule> all;
+    for (const collective::Algorithm& algorithm : collective::catalogue()) {
+        if (!request.algorithm.empty() && request.algorithm != algorithm.name)
+            continue;
+        const std::string name(algorithm.name);
+        all.push_back(
+            {name, name,
+             all_programs(request, name, [&](int rank) { return algorithm.program(grid, rank); }),
+             algorithm.claim(grid)});
+    }
+    return all;
 }
 
 /// The most nearly square grid of so many ranks, on an image of about so many pixels.
@@ -185,10 +188,10 @@ std::vector<NamedSchedule> all_schedules(const ScheduleRequest& request) {
 NamedSchedule make_schedule(const ScheduleRequest& request) {
     ScheduleRequest one = request;
     if (request.family == "compositing") {
-        one.radices = planner::choose_by_name(request.algorithm, request.radices, request.ranks)
-                          .tuning.radices;
-    } else {
-        one.algorithm.clear();
+        if (request.algorithm.empty())
+            one.algorithm = compositing::catalogue().front().name;
+        one.radices =
+            planner::choose_by_name(one.algorithm, request.radices, request.ranks).tuning.radices;
     }
     return all_schedules(one).front();
 }

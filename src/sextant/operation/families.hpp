@@ -24,7 +24,7 @@ struct NamedSchedule {
 std::vector<std::string_view> family_names();
 
 struct ScheduleRequest {
-    std::string family = "compositing", algorithm;
+    std::string family = "compositing", algorithm; ///< no algorithm: the first, or all
     std::vector<int> radices;
     int ranks = 1;
     Elements elements = 0;
