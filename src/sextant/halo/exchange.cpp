@@ -4,9 +4,25 @@
 #include "sextant/core/error.hpp"
 #include "sextant/schedule/builder.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace sextant::halo {
+
+Tile padded_tile(const Grid& grid, int rank) {
+    const Tile own = tile(grid, rank);
+    return {own.x - grid.margin, own.y - grid.margin, own.width + 2 * grid.margin,
+            own.height + 2 * grid.margin};
+}
+
+Tile clipped_tile(const Grid& grid, int rank) {
+    const Tile padded = padded_tile(grid, rank);
+    const Elements left = std::max<Elements>(0, padded.x);
+    const Elements top = std::max<Elements>(0, padded.y);
+    return {left, top, std::min(grid.width, padded.x + padded.width) - left,
+            std::min(grid.height, padded.y + padded.height) - top};
+}
 
 namespace {
 
@@ -30,16 +46,20 @@ Span received(Elements size, Elements margin, int direction) {
 
 } // namespace
 
-Program exchange(const Grid& grid, int rank) {
-    const Tile own = tile(grid, rank);
-    const Elements margin = grid.margin, pitch = own.width + 2 * margin;
+void check_margin(const Grid& grid) {
     const Elements narrowest = grid.width / grid.columns, lowest = grid.height / grid.rows;
-    if (narrowest < margin || lowest < margin) {
+    if (narrowest < grid.margin || lowest < grid.margin) {
         throw InvalidTask(fmt::format(
             "{}x{} tiles of {}x{} pixels: the smallest is {}x{}, less than "
             "the margin of {}",
-            grid.columns, grid.rows, grid.width, grid.height, narrowest, lowest, margin));
+            grid.columns, grid.rows, grid.width, grid.height, narrowest, lowest, grid.margin));
     }
+}
+
+Program exchange(const Grid& grid, int rank) {
+    check_margin(grid);
+    const Tile own = tile(grid, rank);
+    const Elements margin = grid.margin, pitch = own.width + 2 * margin;
     ProgramBuilder builder;
     const Region all = builder.in_out(pitch * (own.height + 2 * margin));
     const auto strip = [&](Span x, Span y) {

@@ -14,6 +14,14 @@ struct Grid : sextant::Grid {
 using sextant::Tile;
 using sextant::tile;
 
+/// A tile with its margin on all sides, where it lies in the image: partly outside of it.
+Tile padded_tile(const Grid& grid, int rank);
+/// The same without what lies outside: margins towards neighbours only.
+Tile clipped_tile(const Grid& grid, int rank);
+
+/// Throws InvalidTask where a tile is narrower or lower than the margin, on every rank alike.
+void check_margin(const Grid& grid);
+
 /// Halo exchange with the eight neighbours, corners included: afterwards the margin of a tile holds
 /// the neighbours' pixels, except outside the image, where it stays as it was.
 ///

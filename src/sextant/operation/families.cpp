@@ -4,6 +4,7 @@
 #include "sextant/collective/catalogue.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/names.hpp"
+#include "sextant/halo/axis_exchange.hpp"
 #include "sextant/halo/exchange.hpp"
 #include "sextant/planner/rule.hpp"
 #include "sextant/report/text.hpp"
@@ -130,26 +131,33 @@ halo::Grid grid_of(const ScheduleRequest& request) {
     return grid;
 }
 
-std::vector<NamedSchedule> halo_schedules(const ScheduleRequest& request) {
-    const halo::Grid grid = grid_of(request);
-    NamedSchedule made{
-        "exchange", fmt::format("exchange, {}x{} tiles", grid.columns, grid.rows), {}, {}};
-    made.schedule =
-        all_programs(request, made.title, [&](int rank) { return halo::exchange(grid, rank); });
+/// A halo exchange, and the tile with margins that its ranks' buffers hold.
+struct HaloExchange {
+    std::string_view name;
+    Program (*program)(const halo::Grid& grid, int rank);
+    halo::Tile (*held)(const halo::Grid& grid, int rank);
+};
+
+constexpr HaloExchange halo_exchanges[] = {
+    {"exchange", halo::exchange, halo::padded_tile},
+    {"axis-exchange", halo::axis_exchange, halo::clipped_tile}};
+
+/// Every margin inside the image ends up with the neighbours' pixels.
+Claim claim_of(const HaloExchange& exchange, const halo::Grid& grid) {
     // Element e of a rank's buffer, as a pixel of the image; -1 outside the image.
-    const auto pixel = [grid](int rank, Elements e, bool margin_too) -> Elements {
-        const halo::Tile tile = halo::tile(grid, rank);
-        const Elements pitch = tile.width + 2 * grid.margin;
-        const Elements x = e % pitch - grid.margin, y = e / pitch - grid.margin;
-        const bool own = x >= 0 && x < tile.width && y >= 0 && y < tile.height;
-        const Elements X = tile.x + x, Y = tile.y + y;
-        const bool inside = X >= 0 && X < grid.width && Y >= 0 && Y < grid.height;
-        return inside && (own || margin_too) ? Y * grid.width + X : Symbol::undefined;
+    const auto pixel = [=](int rank, Elements e, bool margin_too) -> Elements {
+        const halo::Tile own = halo::tile(grid, rank), held = exchange.held(grid, rank);
+        const Elements x = held.x + e % held.width, y = held.y + e / held.width;
+        const bool in_own =
+            x >= own.x && x < own.x + own.width && y >= own.y && y < own.y + own.height;
+        const bool inside = x >= 0 && x < grid.width && y >= 0 && y < grid.height;
+        return inside && (in_own || margin_too) ? y * grid.width + x : Symbol::undefined;
     };
-    made.claim.given = [pixel](int rank, int, Elements e) {
+    Claim claim;
+    claim.given = [pixel](int rank, int, Elements e) {
         return Symbol{pixel(rank, e, false), 0, 1, 0};
     };
-    made.claim.wanted = [pixel](int rank, const std::vector<Symbol>& result) -> std::string {
+    claim.wanted = [pixel](int rank, const std::vector<Symbol>& result) -> std::string {
         for (std::size_t e = 0; e < result.size(); ++e) {
             const Elements expected = pixel(rank, static_cast<Elements>(e), true);
             if (expected == Symbol::undefined || result[e].element == expected)
@@ -159,7 +167,25 @@ std::vector<NamedSchedule> halo_schedules(const ScheduleRequest& request) {
         }
         return "";
     };
-    return {made};
+    return claim;
+}
+
+std::vector<NamedSchedule> halo_schedules(const ScheduleRequest& request) {
+    const halo::Grid grid = grid_of(request);
+    if (!request.algorithm.empty())
+        find_by_name<HaloExchange>("halo algorithm", request.algorithm, halo_exchanges);
+    std::vector<NamedSchedule> all;
+    for (const HaloExchange& exchange : halo_exchanges) {
+        if (!request.algorithm.empty() && request.algorithm != exchange.name)
+            continue;
+        const std::string title =
+            fmt::format("{}, {}x{} tiles", exchange.name, grid.columns, grid.rows);
+        all.push_back(
+            {std::string(exchange.name), title,
+             all_programs(request, title, [&](int rank) { return exchange.program(grid, rank); }),
+             claim_of(exchange, grid)});
+    }
+    return all;
 }
 
 struct Family {
