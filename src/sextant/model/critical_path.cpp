@@ -23,6 +23,7 @@ struct Happening {
         finished, ///< a step has finished
         out_free, ///< the rank may begin its next send
         arriving, ///< a message is on its way, and the receiver may turn to it
+        in_free,  ///< the rank may turn to the next message
         arrived   ///< it is there; the processor takes it
     } kind;
     Span time;
@@ -42,15 +43,21 @@ struct StepState {
     bool is_posted = false, has_begun = false;
 };
 
+/// What a rank does one at a time: its sends, or its receives.
+struct Lane {
+    std::queue<int> waiting; ///< steps, in the order in which they may begin
+    Span free;
+    bool wakes = false; ///< whether it will look at `waiting` again
+};
+
 struct RankState {
     RankState(const Program& program, const Dependences& dependences)
         : walk(program, dependences), steps(program.steps.size()) {}
 
     Walk walk;
     std::vector<StepState> steps;
-    std::queue<int> sends;   ///< that may begin
-    Span out, in, processor; ///< when they are free
-    bool wakes = false;      ///< whether it will look at `sends` again
+    Lane out, in;
+    Span processor; ///< when it is free
 };
 
 Span at_least_zero(const Span& span) {
@@ -109,10 +116,14 @@ class Play {
         case Happening::finished:
             return finish(now.at, now.time);
         case Happening::out_free:
-            rank_of(now.at).wakes = false;
+            rank_of(now.at).out.wakes = false;
             return send_next(now.at, now.time);
         case Happening::arriving:
-            return receive(now.at);
+            rank_of(now.at).in.waiting.push(now.at.step);
+            return receive_next(now.at, now.time);
+        case Happening::in_free:
+            rank_of(now.at).in.wakes = false;
+            return receive_next(now.at, now.time);
         case Happening::arrived:
             return take(now.at, now.time);
         }
@@ -172,42 +183,53 @@ class Play {
             state(from).cost = &cost_of(from, to);
         const bool together = state(from).cost->rendezvous;
         const bool both = state(from).is_posted && state(to).is_posted;
+        const bool on_its_way = state(from).has_begun;
         if (together ? both : sends) {
-            rank_of(from).sends.push(from.step);
+            rank_of(from).out.waiting.push(from.step);
             send_next(from, now);
         }
-        if (!sends && state(from).has_begun)
+        if (!sends && on_its_way)
             expect_arrival(from, to);
     }
 
-    /// Begins the rank's next send once the one before is out.
+    /// The next step of a lane that is free; none where nothing waits, or the lane is busy and will
+    /// be looked at when it is free.
+    int next_of(Lane& lane, Happening::Kind when_free, StepOfRank rank, const Span& now) {
+        if (lane.waiting.empty() || lane.wakes)
+            return Walk::none;
+        if (lane.free.median > now.median) {
+            wake(lane, when_free, rank);
+            return Walk::none;
+        }
+        const int step = lane.waiting.front();
+        lane.waiting.pop();
+        return step;
+    }
+
+    void wake(Lane& lane, Happening::Kind when_free, StepOfRank rank) {
+        lane.wakes = true;
+        expect(when_free, lane.free, rank);
+    }
+
     void send_next(StepOfRank rank, const Span& now) {
         RankState& r = rank_of(rank);
-        if (r.sends.empty() || r.wakes)
+        const StepOfRank at{rank.rank, next_of(r.out, Happening::out_free, rank, now)};
+        if (at.step == Walk::none)
             return;
-        if (r.out.median > now.median)
-            return wake(rank);
-        const StepOfRank at{rank.rank, r.sends.front()};
-        r.sends.pop();
         StepState& mine = state(at);
         const MessageCost& cost = *mine.cost;
-        mine.begun = later(now, r.out);
+        mine.begun = later(now, r.out.free);
         if (cost.send_processor.median > 0) {
             mine.begun = later(mine.begun, r.processor);
             r.processor = mine.begun + cost.send_processor;
         }
         mine.has_begun = true;
-        r.out = mine.begun + cost.send;
-        note(at, Activity::send, mine.begun, r.out);
-        expect(Happening::finished, r.out, at);
-        wake(at);
+        r.out.free = mine.begun + cost.send;
+        note(at, Activity::send, mine.begun, r.out.free);
+        expect(Happening::finished, r.out.free, at);
+        wake(r.out, Happening::out_free, at);
         if (state(mate(at)).is_posted)
             expect_arrival(at, mate(at));
-    }
-
-    void wake(StepOfRank rank) {
-        rank_of(rank).wakes = true;
-        expect(Happening::out_free, rank_of(rank).out, rank);
     }
 
     /// The receiver need turn to a message only so early that it ends with the message's path.
@@ -220,19 +242,25 @@ class Play {
     /// Who waits for a message has it at the end of its path, even where the receiver's own time is
     /// longer: that then holds up what comes next. Who turns to it late spends his time on it
     /// after.
-    void receive(StepOfRank at) {
-        RankState& r = rank_of(at);
+    void receive_next(StepOfRank rank, const Span& now) {
+        RankState& r = rank_of(rank);
+        const StepOfRank at{rank.rank, next_of(r.in, Happening::in_free, rank, now)};
+        if (at.step == Walk::none)
+            return;
         const StepState& sent = state(mate(at));
         const MessageCost& cost = *sent.cost;
         const Span there = sent.begun + cost.full - cost.receive_processor;
-        const Span turn = later(state(at).posted, r.in);
-        r.in = later(there, turn + at_least_zero(cost.receive - cost.receive_processor));
-        end_ = later(end_, r.in);
-        const Span done = turn.median > sent.begun.median ? r.in : there;
-        if (cost.receive_processor.median > 0)
-            return expect(Happening::arrived, done, at);
-        note(at, Activity::receive, state(at).posted, done);
-        expect(Happening::finished, done, at);
+        const Span turn = later(state(at).posted, r.in.free);
+        r.in.free = later(there, turn + at_least_zero(cost.receive - cost.receive_processor));
+        end_ = later(end_, r.in.free);
+        const Span done = turn.median > sent.begun.median ? r.in.free : there;
+        if (cost.receive_processor.median > 0) {
+            expect(Happening::arrived, done, at);
+        } else {
+            note(at, Activity::receive, state(at).posted, done);
+            expect(Happening::finished, done, at);
+        }
+        wake(r.in, Happening::in_free, at);
     }
 
     void take(StepOfRank at, const Span& now) {
@@ -267,12 +295,12 @@ class Play {
 
     void work(StepOfRank at, Activity activity, const Span& cost, const Span& now) {
         RankState& r = rank_of(at);
-        Span begin = later(now, r.processor);
-        if (prices_.blocking)
-            begin = later(begin, later(r.in, r.out));
+        const Span begin = later(now, r.processor);
         r.processor = begin + cost;
-        if (prices_.blocking)
-            r.in = r.out = r.processor;
+        if (prices_.blocking) {
+            for (Lane* lane : {&r.in, &r.out})
+                lane->free = later(lane->free, begin) + cost;
+        }
         state(at).done = r.processor;
         note(at, activity, begin, r.processor);
     }

@@ -23,9 +23,10 @@ struct MessageCost {
 
 /// How a model prices what a schedule does.
 struct Prices {
+    /// By link, size, layout and blocks, never by rank: it is asked once for all that look alike.
     std::function<MessageCost(const Message&)> message;
-    /// Whether folds and copies wait for the messages that the rank is sending and receiving, as
-    /// with calls that block; otherwise only for `send_processor` and `receive_processor`.
+    /// Whether folds and copies hold up what the rank sends and receives next, as with calls that
+    /// block; otherwise they compete only with `send_processor` and `receive_processor`.
     bool blocking = true;
 };
 
