@@ -4,6 +4,7 @@
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/kernel/catalogue.hpp"
+#include "sextant/model/model.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -25,7 +26,8 @@ struct Section {
 };
 
 std::vector<Section> sections() {
-    Section algorithms{"algorithms", {}}, operators{"operators", {}}, formats{"formats", {}};
+    Section algorithms{"algorithms", {}}, operators{"operators", {}}, formats{"formats", {}},
+        models{"models", {}};
     for (const auto& row : compositing::catalogue()) {
         algorithms.rows.push_back({std::string(row.name), std::string(row.summary),
                                    fmt::format("{} ranks; {}", row.takes, row.source)});
@@ -40,7 +42,11 @@ std::vector<Section> sections() {
                                 fmt::format("{}: {}", row.name, row.summary),
                                 row.write ? "read and written" : "read only"});
     }
-    return {algorithms, operators, formats};
+    for (const model::Model& row : model::catalogue()) {
+        models.rows.push_back(
+            {std::string(row.name), std::string(row.summary), std::string(row.source)});
+    }
+    return {algorithms, operators, models, formats};
 }
 
 std::size_t widest_name(const std::vector<Section>& sections) {
@@ -82,7 +88,7 @@ int run_list(const Values& values) {
 
 Operation list_operation() {
     return {"list",
-            "what there is: algorithms, operators, file formats",
+            "what there is: algorithms, operators, cost models, file formats",
             "  sextant list algorithms",
             {{"what",
               Type::choice,
@@ -92,7 +98,7 @@ Operation list_operation() {
               0,
               true,
               false,
-              {"all", "algorithms", "operators", "formats"}},
+              {"all", "algorithms", "operators", "models", "formats"}},
              {"json", Type::flag, "", "", "as JSON"}},
             run_list};
 }

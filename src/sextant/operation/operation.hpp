@@ -18,10 +18,10 @@ enum class Type { text, file, files, choice, integer, integers, range, flag };
 struct Parameter {
     std::string_view name; ///< "ranks"; the option is --ranks
     Type type = Type::text;
-    std::string_view value;    ///< what its value is called in help, its unit: "N", "FILE"
-    std::string_view fallback; ///< the default as text; "" for none
-    std::string_view help;     ///< one line
-    char letter = 0;           ///< short option, if any
+    std::string_view value = {};    ///< what its value is called in help, its unit: "N", "FILE"
+    std::string_view fallback = {}; ///< the default as text; "" for none
+    std::string_view help = {};     ///< one line
+    char letter = 0;                ///< short option, if any
     bool positional = false;
     bool required = false;
     std::vector<std::string_view> choices = {};           ///< of a choice
