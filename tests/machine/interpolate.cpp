@@ -72,6 +72,8 @@ TEST(Interpolation, by_size_alone_where_each_size_has_a_block_length_of_its_own)
     EXPECT_DOUBLE_EQ(at_size_and_block(points, 600, 6).median, 5);
     EXPECT_FALSE(at_size_and_block(points, 600, 6).extrapolated);
     EXPECT_TRUE(at_size_and_block(points, 600, 100).extrapolated);
+    EXPECT_FALSE(at_size_and_block(points, 0, 1).extrapolated);
+    EXPECT_FALSE(at_size_and_block(points, 100, 4).extrapolated);
 }
 
 TEST(Interpolation, needs_points) {

@@ -54,13 +54,17 @@ std::vector<Bytes> measured_blocks(std::span<const Point> points) {
     return repeated;
 }
 
+/// By size alone, flagged where the measured block nearest in size is more than twice as long or
+/// short.
 Estimate by_nearest_size(std::span<const Point> points, Bytes bytes, Bytes block) {
     Estimate estimate = at_size(points, bytes);
-    const auto nearest =
-        std::min_element(points.begin(), points.end(), [&](const Point& a, const Point& b) {
-            return std::abs(a.bytes - bytes) < std::abs(b.bytes - bytes);
-        });
-    if (nearest->block > 2 * block || block > 2 * nearest->block)
+    const Point* nearest = nullptr;
+    for (const Point& point : points) {
+        const auto off = [&](const Point& p) { return std::abs(p.bytes - bytes); };
+        if (point.bytes > 0 && (!nearest || off(point) < off(*nearest)))
+            nearest = &point;
+    }
+    if (nearest && (nearest->block > 2 * block || block > 2 * nearest->block))
         estimate.extrapolated = true;
     return estimate;
 }
@@ -94,8 +98,10 @@ Estimate at_size(std::span<const Point> points, Bytes bytes) {
 
 Estimate at_size_and_block(std::span<const Point> points, Bytes bytes, Bytes block) {
     require_points(points);
+    if (bytes == 0)
+        return at_size(points, bytes);
     const std::vector<Bytes> blocks = measured_blocks(points);
-    if (blocks.empty() || bytes == 0)
+    if (blocks.empty())
         return by_nearest_size(points, bytes, block);
     const auto of = [&](Bytes b) { return at_size(series(points, b), bytes); };
     const auto above = std::lower_bound(blocks.begin(), blocks.end(), block);

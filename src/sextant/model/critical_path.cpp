@@ -3,9 +3,7 @@
 
 #include "sextant/model/timeline.hpp"
 #include "sextant/model/work_costs.hpp"
-#include "sextant/schedule/dependences.hpp"
 #include "sextant/schedule/fault.hpp"
-#include "sextant/schedule/matching.hpp"
 #include "sextant/schedule/walk.hpp"
 
 #include <map>
@@ -66,18 +64,16 @@ Span at_least_zero(const Span& span) {
 
 class Play {
   public:
-    Play(const Question& question, const Prices& prices)
+    Play(const Question& question, const Prices& prices, const Prepared& prepared)
         : question_(question),
           schedule_(question.schedule),
           prices_(prices),
           work_(question),
           messages_(question),
-          mates_(match_messages(schedule_)) {
-        dependences_.reserve(schedule_.size()); // walks keep references
-        for (const Program& program : schedule_) {
-            dependences_.emplace_back(program);
-            ranks_.emplace_back(program, dependences_.back());
-        }
+          mates_(prepared.mates),
+          dependences_(prepared.dependences) {
+        for (std::size_t rank = 0; rank < schedule_.size(); ++rank)
+            ranks_.emplace_back(schedule_[rank], dependences_[rank]);
     }
 
     Prediction play() {
@@ -327,8 +323,8 @@ class Play {
     const Prices& prices_;
     const WorkCosts work_;
     const Messages messages_;
-    const std::vector<std::vector<StepOfRank>> mates_;
-    std::vector<Dependences> dependences_;
+    const std::vector<std::vector<StepOfRank>>& mates_;
+    const std::vector<Dependences>& dependences_;
     std::vector<RankState> ranks_;
     std::map<Look, MessageCost> costs_; // many messages look alike
     std::priority_queue<Happening> happenings_;
@@ -339,8 +335,13 @@ class Play {
 
 } // namespace
 
-Prediction critical_path(const Question& question, const Prices& prices) {
-    return Play(question, prices).play();
+Prepared::Prepared(const Schedule& schedule) : mates(match_messages(schedule)) {
+    for (const Program& program : schedule)
+        dependences.emplace_back(program);
+}
+
+Prediction critical_path(const Question& question, const Prices& prices, const Prepared& prepared) {
+    return Play(question, prices, prepared).play();
 }
 
 } // namespace sextant::model

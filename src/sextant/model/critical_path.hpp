@@ -4,8 +4,11 @@
 #include "sextant/model/message.hpp"
 #include "sextant/model/model.hpp"
 #include "sextant/model/span.hpp"
+#include "sextant/schedule/dependences.hpp"
+#include "sextant/schedule/matching.hpp"
 
 #include <functional>
+#include <vector>
 
 namespace sextant::model {
 
@@ -30,6 +33,15 @@ struct Prices {
     bool blocking = true;
 };
 
+/// What playing a schedule needs whatever the prices, for who plays it more than once. Keep the
+/// schedule alive. Throws std::logic_error where messages do not match.
+struct Prepared {
+    explicit Prepared(const Schedule& schedule);
+
+    std::vector<std::vector<StepOfRank>> mates;
+    std::vector<Dependences> dependences; ///< by rank
+};
+
 /// Plays a schedule as the executor would run it, on a clock: steps start as Dependences and
 /// window allow; sends and receives one after another in the order in which they could start;
 /// folds in operand order, as operands come. A receiver that waits for a message has it when the
@@ -40,6 +52,10 @@ struct Prices {
 ///           wait for ever.
 /// Cost      about (messages + operands of folds) times the logarithm of the ranks' open messages.
 /// Deterministic.
-Prediction critical_path(const Question& question, const Prices& prices);
+Prediction critical_path(const Question& question, const Prices& prices, const Prepared& prepared);
+
+inline Prediction critical_path(const Question& question, const Prices& prices) {
+    return critical_path(question, prices, Prepared(question.schedule));
+}
 
 } // namespace sextant::model

@@ -7,7 +7,6 @@
 #include "sextant/model/work_costs.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace sextant::model {
 
@@ -87,47 +86,64 @@ class Pricing {
     Lookup lookup_;
 };
 
-/// The schedule with links used for a share of the time.
-Prediction at_use(const Question& question, Pricing& pricing, const Contention& contention,
-                  double use) {
-    const auto price = [&](const Message& message) {
-        MessageCost cost = pricing(message);
-        if (message.link == machine::Link::other_node)
-            cost.full = cost.full + contention.delay(message.bytes, use);
-        return cost;
-    };
-    return critical_path(question, {price, false});
-}
+/// A schedule in a network whose links are used for a share of the time.
+class InNetwork {
+  public:
+    explicit InNetwork(const Question& question)
+        : question_(question),
+          pricing_(question),
+          contention_(question),
+          prepared_(question.schedule) {}
 
-/// The use of links at which the run takes as long as it is predicted to. More use makes a longer
-/// run, and a longer run less use: bisection finds where they meet.
-double settled_use(const Question& question, Pricing& pricing, const Contention& contention) {
-    Question quick = question;
-    quick.timeline = false;
-    constexpr double least = 1e-3;
-    double low = 0;
-    double high = std::min(0.99, contention.use(at_use(quick, pricing, contention, 0).seconds));
-    for (int i = 0; i < 12 && high - low > least; ++i) {
-        const double use = (low + high) / 2;
-        const Seconds seconds = at_use(quick, pricing, contention, use).seconds;
-        (contention.use(seconds) > use ? low : high) = use;
+    /// Where the profile knows no network, none is shared.
+    Prediction predict() {
+        const double use = contention_.known() ? settled_use() : 0;
+        Prediction prediction = with_remarks(at_use(question_, use), pricing_.lookup());
+        if (!contention_.known()) {
+            prediction.remarks.push_back("no contention: the profile of " + question_.machine.name +
+                                         " describes no network");
+        }
+        return prediction;
     }
-    return high;
-}
+
+  private:
+    Prediction at_use(const Question& question, double use) {
+        const auto price = [&](const Message& message) {
+            MessageCost cost = pricing_(message);
+            if (message.link == machine::Link::other_node)
+                cost.full = cost.full + contention_.delay(message.bytes, use);
+            return cost;
+        };
+        return critical_path(question, {price, false}, prepared_);
+    }
+
+    /// The use of links at which the run takes as long as it is predicted to. More use makes a
+    /// longer run, and a longer run less use: bisection finds where they meet.
+    double settled_use() {
+        Question quick = question_;
+        quick.timeline = false;
+        constexpr double close = .01;
+        const auto use_after = [&](double use) {
+            return contention_.use(at_use(quick, use).seconds);
+        };
+        double low = 0, high = std::min(.99, use_after(0));
+        while (high - low > close) {
+            const double use = (low + high) / 2;
+            (use_after(use) > use ? low : high) = use;
+        }
+        return high;
+    }
+
+    const Question& question_;
+    Pricing pricing_;
+    const Contention contention_;
+    const Prepared prepared_;
+};
 
 } // namespace
 
 Prediction p3pc_extended(const Question& question) {
-    Pricing pricing(question);
-    const Contention contention(question);
-    const double use = contention.known() ? settled_use(question, pricing, contention) : 0;
-    Prediction prediction =
-        with_remarks(at_use(question, pricing, contention, use), pricing.lookup());
-    if (!contention.known()) {
-        prediction.remarks.push_back("no contention: the profile of " + question.machine.name +
-                                     " describes no network");
-    }
-    return prediction;
+    return InNetwork(question).predict();
 }
 
 } // namespace sextant::model
