@@ -288,6 +288,8 @@ TEST(C3, groups_that_fit_into_submachines_are_charged_with_those) {
     const Units shared = charge_of({{0, 17}, {1, 16}}, true);
     EXPECT_DOUBLE_EQ(shared.latency, 1);
     EXPECT_DOUBLE_EQ(shared.packets, 1 + 1 + 1);
+    // Two messages of one pair are one of twice the size, also from two groups.
+    EXPECT_DOUBLE_EQ(charge_of({{0, 1}, {0, 1}}, true).packets, 2 + 2 + 2 * .5);
 }
 
 TEST(C3, takes_more_or_fewer_ranks_for_a_like_machine_and_says_so) {

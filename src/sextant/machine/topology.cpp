@@ -145,7 +145,7 @@ Wiring published_wiring(const Topology& topology) {
             return {p / 3, 1};
         return {2.0 / 3 * longest(topology), cut_across(topology)};
     case Shape::torus:
-        return {longest(topology) / 2.0, 2 * cut_across(topology)};
+        return {exact_latency(topology), 2 * cut_across(topology)};
     case Shape::binary_tree:
         return {std::log2(p), 1};
     case Shape::butterfly:

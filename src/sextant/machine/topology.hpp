@@ -41,7 +41,8 @@ struct Wiring {
 };
 
 /// Figure 1 of Hambrusch and Khokhar, with 1 for the constants that it leaves open. Its fat tree,
-/// 4 log4 p, looks wrong: 16 at p = 256, where the mean distance is 7.34.
+/// 4 log4 p, looks wrong: 16 at p = 256, where the mean distance is 7.34. The torus, which it
+/// lacks, has its exact distance.
 Wiring published_wiring(const Topology& topology);
 
 /// The mean distance counted out, and the bisection of Figure 1.

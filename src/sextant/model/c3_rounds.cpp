@@ -161,7 +161,8 @@ by_submachine(int number, const Round& round, const Topology& machine, const C3R
         const Submachine place = reading.submachine ? reading.submachine(number, group)
                                  : found.empty()    ? whole(machine)
                                                     : found.at(group);
-        shared[place].insert(messages.begin(), messages.end());
+        for (const auto& [pair, bytes] : messages)
+            shared[place][pair] += bytes;
     }
     return shared;
 }

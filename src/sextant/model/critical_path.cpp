@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/model/critical_path.hpp"
 
+#include "sextant/model/play_state.hpp"
 #include "sextant/model/timeline.hpp"
 #include "sextant/model/work_costs.hpp"
 #include "sextant/schedule/fault.hpp"
 #include "sextant/schedule/walk.hpp"
 
+#include <algorithm>
 #include <map>
 #include <queue>
 #include <tuple>
@@ -13,50 +15,6 @@
 namespace sextant::model {
 
 namespace {
-
-/// Something that happens at a time; what happens at one time happens in the order in which it was
-/// found out.
-struct Happening {
-    enum Kind {
-        finished, ///< a step has finished
-        out_free, ///< the rank may begin its next send
-        arriving, ///< a message is on its way, and the receiver may turn to it
-        in_free,  ///< the rank may turn to the next message
-        arrived   ///< it is there; the processor takes it
-    } kind;
-    Span time;
-    StepOfRank at;
-    std::uint64_t number = 0;
-
-    bool operator<(const Happening& other) const { // the earliest is the largest of a queue
-        return std::tie(other.time.median, other.number) < std::tie(time.median, number);
-    }
-};
-
-/// Where one step stands. A fold has done what its operands up to `next` allow by `done`.
-struct StepState {
-    const MessageCost* cost = nullptr;
-    Span posted, begun, done;
-    std::uint32_t next = 0;
-    bool is_posted = false, has_begun = false;
-};
-
-/// What a rank does one at a time: its sends, or its receives.
-struct Lane {
-    std::queue<int> waiting; ///< steps, in the order in which they may begin
-    Span free;
-    bool wakes = false; ///< whether it will look at `waiting` again
-};
-
-struct RankState {
-    RankState(const Program& program, const Dependences& dependences)
-        : walk(program, dependences), steps(program.steps.size()) {}
-
-    Walk walk;
-    std::vector<StepState> steps;
-    Lane out, in;
-    Span processor; ///< when it is free
-};
 
 Span at_least_zero(const Span& span) {
     return later(span, Span());
@@ -86,7 +44,12 @@ class Play {
         }
         for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank)
             check_finished(rank);
-        Prediction prediction{end_.median, end_.low, end_.high, {}, work_.remarks(schedule_)};
+        // What is subtracted on the way can turn an interval round.
+        Prediction prediction{end_.median,
+                              std::min(end_.low, end_.median),
+                              std::max(end_.high, end_.median),
+                              {},
+                              work_.remarks(schedule_)};
         if (question_.timeline)
             prediction.timeline = timeline_.finish(end_.median);
         return prediction;
