@@ -97,8 +97,8 @@ TEST(HaloTile, tiles_cover_the_image_once_row_by_row) {
         }
         EXPECT_THAT(owners, testing::Each(1));
     }
-    EXPECT_EQ(tile({9, 15, 3, 5, 0}, 4).x, 3);
-    EXPECT_EQ(tile({9, 15, 3, 5, 0}, 4).y, 3);
+    EXPECT_EQ(tile({9, 15, 3, 5}, 4).x, 3);
+    EXPECT_EQ(tile({9, 15, 3, 5}, 4).y, 3);
 }
 
 } // namespace

@@ -7,35 +7,42 @@
 
 namespace sextant::test {
 
+/// A halo exchange, and the tile with margins that its ranks' buffers hold.
+struct Halo {
+    Program (*program)(const halo::Grid& grid, int rank) = halo::exchange;
+    halo::Tile (*held)(const halo::Grid& grid, int rank) = halo::padded_tile;
+};
+
 /// What a rank's buffer holds at one place: the pixel of the image there, or nothing where the
 /// place is outside the image (`margin_known`) or outside the tile (otherwise).
-inline Symbol pixel_in_tile(const halo::Grid& grid, int rank, Elements place, bool margin_known) {
-    const halo::Tile own = halo::tile(grid, rank);
-    const Elements pitch = own.width + 2 * grid.margin;
-    const Elements x = place % pitch - grid.margin, y = place / pitch - grid.margin;
-    const bool in_tile = x >= 0 && x < own.width && y >= 0 && y < own.height;
-    const bool in_image =
-        own.x + x >= 0 && own.x + x < grid.width && own.y + y >= 0 && own.y + y < grid.height;
+inline Symbol pixel_in_tile(const halo::Grid& grid, const Halo& halo, int rank, Elements place,
+                            bool margin_known) {
+    const halo::Tile own = halo::tile(grid, rank), held = halo.held(grid, rank);
+    const Elements x = held.x + place % held.width, y = held.y + place / held.width;
+    const bool in_tile =
+        x >= own.x && x < own.x + own.width && y >= own.y && y < own.y + own.height;
+    const bool in_image = x >= 0 && x < grid.width && y >= 0 && y < grid.height;
     if (!(margin_known ? in_image : in_tile))
         return {};
-    return {(own.y + y) * grid.width + own.x + x, 0, 1, 0};
+    return {y * grid.width + x, 0, 1, 0};
 }
 
-inline Case halo_case(const halo::Grid& grid) {
+inline Case halo_case(const halo::Grid& grid, const Halo& halo = {}) {
     Claim claim;
-    claim.given = [grid](int rank, int, Elements e) { return pixel_in_tile(grid, rank, e, false); };
-    claim.wanted = exactly([grid](int rank) {
-        const halo::Tile own = halo::tile(grid, rank);
-        const Elements size = (own.width + 2 * grid.margin) * (own.height + 2 * grid.margin);
+    claim.given = [=](int rank, int, Elements e) {
+        return pixel_in_tile(grid, halo, rank, e, false);
+    };
+    claim.wanted = exactly([=](int rank) {
+        const Elements size = halo.held(grid, rank).elements();
         std::vector<Symbol> symbols;
         for (Elements e = 0; e < size; ++e)
-            symbols.push_back(pixel_in_tile(grid, rank, e, true));
+            symbols.push_back(pixel_in_tile(grid, halo, rank, e, true));
         return symbols;
     });
     const int ranks = grid.columns * grid.rows;
     return {fmt::format("halo {}x{} on {}x{} tiles, margin {}", grid.width, grid.height,
                         grid.columns, grid.rows, grid.margin),
-            make_schedule(ranks, [&](int rank) { return halo::exchange(grid, rank); }), claim};
+            make_schedule(ranks, [&](int rank) { return halo.program(grid, rank); }), claim};
 }
 
 } // namespace sextant::test

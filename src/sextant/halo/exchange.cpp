@@ -4,19 +4,24 @@
 #include "sextant/core/error.hpp"
 #include "sextant/schedule/builder.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace sextant::halo {
 
-Tile tile(const Grid& grid, int rank) {
-    const int i = rank % grid.columns, j = rank / grid.columns;
-    const auto cut = [](Elements size, int k, int parts) { return size * k / parts; };
-    Tile tile;
-    tile.x = cut(grid.width, i, grid.columns);
-    tile.y = cut(grid.height, j, grid.rows);
-    tile.width = cut(grid.width, i + 1, grid.columns) - tile.x;
-    tile.height = cut(grid.height, j + 1, grid.rows) - tile.y;
-    return tile;
+Tile padded_tile(const Grid& grid, int rank) {
+    const Tile own = tile(grid, rank);
+    return {own.x - grid.margin, own.y - grid.margin, own.width + 2 * grid.margin,
+            own.height + 2 * grid.margin};
+}
+
+Tile clipped_tile(const Grid& grid, int rank) {
+    const Tile padded = padded_tile(grid, rank);
+    const Elements left = std::max<Elements>(0, padded.x);
+    const Elements top = std::max<Elements>(0, padded.y);
+    return {left, top, std::min(grid.width, padded.x + padded.width) - left,
+            std::min(grid.height, padded.y + padded.height) - top};
 }
 
 namespace {
@@ -41,16 +46,20 @@ Span received(Elements size, Elements margin, int direction) {
 
 } // namespace
 
-Program exchange(const Grid& grid, int rank) {
-    const Tile own = tile(grid, rank);
-    const Elements margin = grid.margin, pitch = own.width + 2 * margin;
+void check_margin(const Grid& grid) {
     const Elements narrowest = grid.width / grid.columns, lowest = grid.height / grid.rows;
-    if (narrowest < margin || lowest < margin) {
+    if (narrowest < grid.margin || lowest < grid.margin) {
         throw InvalidTask(fmt::format(
             "{}x{} tiles of {}x{} pixels: the smallest is {}x{}, less than "
             "the margin of {}",
-            grid.columns, grid.rows, grid.width, grid.height, narrowest, lowest, margin));
+            grid.columns, grid.rows, grid.width, grid.height, narrowest, lowest, grid.margin));
     }
+}
+
+Program exchange(const Grid& grid, int rank) {
+    check_margin(grid);
+    const Tile own = tile(grid, rank);
+    const Elements margin = grid.margin, pitch = own.width + 2 * margin;
     ProgramBuilder builder;
     const Region all = builder.in_out(pitch * (own.height + 2 * margin));
     const auto strip = [&](Span x, Span y) {

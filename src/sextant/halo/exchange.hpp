@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/grid.hpp"
 #include "sextant/schedule/program.hpp"
 
 namespace sextant::halo {
 
-/// An image cut into columns × rows tiles, dealt to ranks row by row.
-struct Grid {
-    Elements width = 0, height = 0; ///< of the image
-    int columns = 1, rows = 1;
+/// A grid of tiles that need pixels around them. Their tiles are those of the grid, without margin.
+struct Grid : sextant::Grid {
     Elements margin = 0; ///< pixels that a tile needs around it
 };
 
-/// A tile in the image, without its margin.
-struct Tile {
-    Elements x = 0, y = 0, width = 0, height = 0;
-};
+using sextant::Tile;
+using sextant::tile;
 
-Tile tile(const Grid& grid, int rank);
+/// A tile with its margin on all sides, where it lies in the image: partly outside of it.
+Tile padded_tile(const Grid& grid, int rank);
+/// The same without what lies outside: margins towards neighbours only.
+Tile clipped_tile(const Grid& grid, int rank);
+
+/// Throws InvalidTask where a tile is narrower or lower than the margin, on every rank alike.
+void check_margin(const Grid& grid);
 
 /// Halo exchange with the eight neighbours, corners included: afterwards the margin of a tile holds
 /// the neighbours' pixels, except outside the image, where it stays as it was.

@@ -5,14 +5,15 @@
 #include "sextant/operation/draw.hpp"
 #include "sextant/operation/list.hpp"
 #include "sextant/operation/operation.hpp"
+#include "sextant/operation/predict.hpp"
 #include "sextant/operation/prove.hpp"
 
 namespace sextant::operation {
 
 std::span<const Operation> catalogue() {
-    static const std::vector<Operation> operations = {composite_operation(), list_operation(),
-                                                      prove_operation(),     draw_operation(),
-                                                      bench_operation(),     doctor_operation()};
+    static const std::vector<Operation> operations = {
+        composite_operation(), list_operation(),  prove_operation(), draw_operation(),
+        predict_operation(),   bench_operation(), doctor_operation()};
     return operations;
 }
 

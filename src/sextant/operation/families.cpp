@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/families.hpp"
 
-#include "sextant/collective/binomial_scatter.hpp"
+#include "sextant/collective/catalogue.hpp"
 #include "sextant/collective/linear_gather.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/names.hpp"
+#include "sextant/halo/axis_exchange.hpp"
 #include "sextant/halo/exchange.hpp"
 #include "sextant/planner/rule.hpp"
 #include "sextant/report/text.hpp"
@@ -109,20 +110,6 @@ NamedSchedule series_schedule(const scan::Strategy& strategy, const scan::Global
             scan::claim(series)};
 }
 
-NamedSchedule binomial_scatter(const ScheduleRequest& request) {
-    NamedSchedule made{"binomial-scatter", "binomial-scatter", {}, {}};
-    made.schedule = all_programs(request, made.title, [&](int rank) {
-        return collective::binomial_scatter(request.ranks, request.elements, rank);
-    });
-    made.claim.given = [](int, int, Elements e) { return Symbol{e, 0, 1, 0}; };
-    made.claim.wanted = [n = request.elements,
-                         p = request.ranks](int rank, const std::vector<Symbol>& result) {
-        const Elements first = n * rank / p;
-        return judge(result, first, n * (rank + 1) / p - first, 0, 1);
-    };
-    return made;
-}
-
 NamedSchedule linear_gather(const ScheduleRequest& request) {
     NamedSchedule made{"linear-gather", "linear-gather", {}, {}};
     const Elements n = request.elements;
@@ -154,26 +141,35 @@ halo::Grid grid_of(const ScheduleRequest& request) {
     return grid;
 }
 
-NamedSchedule halo_exchange(const ScheduleRequest& request) {
-    const halo::Grid grid = grid_of(request);
-    NamedSchedule made{
-        "exchange", fmt::format("exchange, {}x{} tiles", grid.columns, grid.rows), {}, {}};
-    made.schedule =
-        all_programs(request, made.title, [&](int rank) { return halo::exchange(grid, rank); });
+/// A halo exchange, and the tile with margins that its ranks' buffers hold.
+struct HaloExchange {
+    std::string_view name, summary;
+    Program (*program)(const halo::Grid& grid, int rank);
+    halo::Tile (*held)(const halo::Grid& grid, int rank);
+};
+
+constexpr HaloExchange halo_exchanges[] = {
+    {"exchange", "tiles and the margins around them, from eight neighbours", halo::exchange,
+     halo::padded_tile},
+    {"axis-exchange", "the same along one axis after the other", halo::axis_exchange,
+     halo::clipped_tile}};
+
+/// Every margin inside the image ends up with the neighbours' pixels.
+Claim claim_of(const HaloExchange& exchange, const halo::Grid& grid) {
     // Element e of a rank's buffer, as a pixel of the image; -1 outside the image.
-    const auto pixel = [grid](int rank, Elements e, bool margin_too) -> Elements {
-        const halo::Tile tile = halo::tile(grid, rank);
-        const Elements pitch = tile.width + 2 * grid.margin;
-        const Elements x = e % pitch - grid.margin, y = e / pitch - grid.margin;
-        const bool own = x >= 0 && x < tile.width && y >= 0 && y < tile.height;
-        const Elements X = tile.x + x, Y = tile.y + y;
-        const bool inside = X >= 0 && X < grid.width && Y >= 0 && Y < grid.height;
-        return inside && (own || margin_too) ? Y * grid.width + X : Symbol::undefined;
+    const auto pixel = [=](int rank, Elements e, bool margin_too) -> Elements {
+        const halo::Tile own = halo::tile(grid, rank), held = exchange.held(grid, rank);
+        const Elements x = held.x + e % held.width, y = held.y + e / held.width;
+        const bool in_own =
+            x >= own.x && x < own.x + own.width && y >= own.y && y < own.y + own.height;
+        const bool inside = x >= 0 && x < grid.width && y >= 0 && y < grid.height;
+        return inside && (in_own || margin_too) ? y * grid.width + x : Symbol::undefined;
     };
-    made.claim.given = [pixel](int rank, int, Elements e) {
+    Claim claim;
+    claim.given = [pixel](int rank, int, Elements e) {
         return Symbol{pixel(rank, e, false), 0, 1, 0};
     };
-    made.claim.wanted = [pixel](int rank, const std::vector<Symbol>& result) -> std::string {
+    claim.wanted = [pixel](int rank, const std::vector<Symbol>& result) -> std::string {
         for (std::size_t e = 0; e < result.size(); ++e) {
             const Elements expected = pixel(rank, static_cast<Elements>(e), true);
             if (expected == Symbol::undefined || result[e].element == expected)
@@ -183,7 +179,26 @@ NamedSchedule halo_exchange(const ScheduleRequest& request) {
         }
         return "";
     };
-    return made;
+    return claim;
+}
+
+NamedSchedule halo_schedule(const HaloExchange& exchange, const ScheduleRequest& request) {
+    const halo::Grid grid = grid_of(request);
+    const std::string title =
+        fmt::format("{}, {}x{} tiles", exchange.name, grid.columns, grid.rows);
+    return {std::string(exchange.name), title,
+            all_programs(request, title, [&](int rank) { return exchange.program(grid, rank); }),
+            claim_of(exchange, grid)};
+}
+
+/// On strips of whole rows.
+NamedSchedule collective_schedule(const collective::Algorithm& algorithm,
+                                  const ScheduleRequest& request) {
+    const Grid grid = strips(request.ranks, request.elements);
+    const std::string name(algorithm.name);
+    return {name, name,
+            all_programs(request, name, [&](int rank) { return algorithm.program(grid, rank); }),
+            algorithm.claim(grid)};
 }
 
 /// An algorithm in one tuning.
@@ -252,17 +267,23 @@ Family series_family() {
 
 Family collective_family() {
     Family family{"collective", {}, {}};
-    constexpr std::string_view source = "Chan et al. 2007, doi:10.1002/cpe.1206";
-    family.add("binomial-scatter", "halves of what is left go down a tree", source,
-               binomial_scatter);
-    family.add("linear-gather", "rank 0 receives from each other rank", source, linear_gather);
+    for (const collective::Algorithm& row : collective::catalogue()) {
+        family.add(row.name, row.summary, row.source);
+        family.ways.push_back(
+            {row.name, [&row](const auto& request) { return collective_schedule(row, request); }});
+    }
+    family.add("linear-gather", "rank 0 receives from each other rank",
+               "Chan et al. 2007, doi:10.1002/cpe.1206", linear_gather);
     return family;
 }
 
 Family halo_family() {
     Family family{"halo", {}, {}};
-    family.add("exchange", "tiles of an image and the margins around them",
-               "the ghost-cell pattern", halo_exchange);
+    for (const HaloExchange& row : halo_exchanges) {
+        family.add(row.name, row.summary, "the ghost-cell pattern");
+        family.ways.push_back(
+            {row.name, [&row](const auto& request) { return halo_schedule(row, request); }});
+    }
     return family;
 }
 

@@ -3,6 +3,7 @@
 
 #include "sextant/format/catalogue.hpp"
 #include "sextant/kernel/catalogue.hpp"
+#include "sextant/model/model.hpp"
 #include "sextant/operation/families.hpp"
 #include "sextant/scan/strategy.hpp"
 #include "sextant/schedule/circuit.hpp"
@@ -56,7 +57,8 @@ Section scans() {
 }
 
 std::vector<Section> sections() {
-    Section algorithms{"algorithms", {}}, operators{"operators", {}}, formats{"formats", {}};
+    Section algorithms{"algorithms", {}}, operators{"operators", {}}, formats{"formats", {}},
+        models{"models", {}};
     for (const FamilyAlgorithm& row : family_algorithms()) {
         if (row.family == "scan" || row.family == "series")
             continue; // they have a section of their own
@@ -74,7 +76,11 @@ std::vector<Section> sections() {
                                 fmt::format("{}: {}", row.name, row.summary),
                                 row.write ? "read and written" : "read only"});
     }
-    return {algorithms, scans(), operators, formats};
+    for (const model::Model& row : model::catalogue()) {
+        models.rows.push_back(
+            {std::string(row.name), std::string(row.summary), std::string(row.source)});
+    }
+    return {algorithms, scans(), operators, models, formats};
 }
 
 std::size_t widest_name(const std::vector<Section>& sections) {
@@ -116,7 +122,7 @@ int run_list(const Values& values) {
 
 Operation list_operation() {
     return {"list",
-            "what there is: algorithms, scans, operators, file formats",
+            "what there is: algorithms, scans, operators, cost models, file formats",
             "  sextant list algorithms",
             {{"what",
               Type::choice,
@@ -126,7 +132,7 @@ Operation list_operation() {
               0,
               true,
               false,
-              {"all", "algorithms", "scans", "operators", "formats"}},
+              {"all", "algorithms", "scans", "operators", "models", "formats"}},
              {"json", Type::flag, "", "", "as JSON"}},
             run_list,
             true};

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/grid.hpp"
+#include "sextant/schedule/program.hpp"
+#include "sextant/schedule/prove.hpp"
+
+#include <span>
+#include <string_view>
+
+namespace sextant::collective {
+
+/// A way to deal the tiles of an image to ranks, or to collect them: one file of code and one row
+/// here.
+struct Algorithm {
+    std::string_view name;
+    std::string_view summary;
+    std::string_view source;
+    /// One rank's program, of grid.ranks().
+    Program (*program)(const Grid& grid, int rank);
+    /// What `prove` is to show of it.
+    Claim (*claim)(const Grid& grid);
+};
+
+/// Every algorithm, for any number of ranks.
+std::span<const Algorithm> catalogue();
+
+/// By name. Throws InvalidTask with near names.
+const Algorithm& find(std::string_view name);
+
+} // namespace sextant::collective

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/grid.hpp"
+
+namespace sextant {
+
+Tile tile(const Grid& grid, int rank) {
+    const int i = rank % grid.columns, j = rank / grid.columns;
+    const auto cut = [](Elements size, int k, int parts) { return size * k / parts; };
+    Tile tile;
+    tile.x = cut(grid.width, i, grid.columns);
+    tile.y = cut(grid.height, j, grid.rows);
+    tile.width = cut(grid.width, i + 1, grid.columns) - tile.x;
+    tile.height = cut(grid.height, j + 1, grid.rows) - tile.y;
+    return tile;
+}
+
+} // namespace sextant

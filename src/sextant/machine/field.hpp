@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/error.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace sextant::machine {
+
+/// A value of a JSON file that knows where it stands. What is asked of it and is not so throws
+/// InvalidFile: "das.json: links[0].curves[3].path is 7, expected ...". Values of one file share
+/// its content.
+class Field {
+  public:
+    /// The whole of a file, which must be an object.
+    static Field parse(std::string_view text, const std::string& path);
+
+    /// The largest number that any field takes.
+    static constexpr double most = 1e18;
+
+    Field at(const std::string& name) const; ///< of an object; it must be there
+    std::optional<Field> find(const std::string& name) const;
+    Field operator[](std::size_t i) const; ///< of an array, which has that many
+    std::vector<Field> items() const;      ///< of an array
+    std::vector<Field> items_or_none(const std::string& name) const;
+    std::size_t size() const; ///< of an array
+    void require_size(std::size_t size, const std::string& expected) const;
+
+    bool is_number() const;
+    double number(double from, double to) const;
+    std::int64_t integer(std::int64_t from, std::int64_t to) const;
+    bool boolean() const;
+    std::string text() const; ///< not empty
+    std::string text_or(const std::string& name, const std::string& fallback) const;
+    /// The enumerator of one of these names, in their order.
+    template <class Enum>
+    Enum one_of(std::span<const std::string_view> names) const {
+        return static_cast<Enum>(place_in(names));
+    }
+
+    /// "FILE: FIELD is VALUE, expected EXPECTED", and "FILE: FIELD WHAT".
+    [[noreturn]] void refuse(const std::string& expected) const;
+    [[noreturn]] void fail(const std::string& what) const;
+
+  private:
+    struct File;
+    Field(std::shared_ptr<const File> file, const nlohmann::json& value, std::string name)
+        : file_(std::move(file)), value_(&value), name_(std::move(name)) {}
+    std::size_t place_in(std::span<const std::string_view> names) const;
+
+    std::shared_ptr<const File> file_;
+    const nlohmann::json* value_;
+    std::string name_; ///< empty for the whole file
+};
+
+} // namespace sextant::machine

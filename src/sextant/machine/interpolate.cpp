@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/machine/interpolate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
+#include <stdexcept>
+#include <vector>
+
+namespace sextant::machine {
+
+namespace {
+
+void require_points(std::span<const Point> points) {
+    if (points.empty())
+        throw std::invalid_argument("no points to interpolate between");
+}
+
+double between(double a, double b, double share) {
+    return std::max(0.0, a + (b - a) * share);
+}
+
+Estimate mixed(const Estimate& a, const Estimate& b, double share) {
+    return {between(a.median, b.median, share), between(a.low, b.low, share),
+            between(a.high, b.high, share), a.extrapolated || b.extrapolated};
+}
+
+Estimate estimate_of(const Value& value) {
+    return {value.median, value.low, value.high, false};
+}
+
+/// The points of one block length, with those of no bytes.
+std::vector<Point> series(std::span<const Point> points, Bytes block) {
+    std::vector<Point> found;
+    std::copy_if(points.begin(), points.end(), std::back_inserter(found),
+                 [&](const Point& p) { return p.block == block || p.bytes == 0; });
+    return found;
+}
+
+/// The block lengths that were measured at two sizes or more.
+std::vector<Bytes> measured_blocks(std::span<const Point> points) {
+    std::vector<Bytes> blocks;
+    for (const Point& point : points) {
+        if (point.bytes > 0)
+            blocks.push_back(point.block);
+    }
+    std::sort(blocks.begin(), blocks.end());
+    std::vector<Bytes> repeated;
+    for (std::size_t i = 1; i < blocks.size(); ++i) {
+        if (blocks[i] == blocks[i - 1] && (repeated.empty() || repeated.back() != blocks[i]))
+            repeated.push_back(blocks[i]);
+    }
+    return repeated;
+}
+
+/// By size alone, flagged where the measured block nearest in size is more than twice as long or
+/// short.
+Estimate by_nearest_size(std::span<const Point> points, Bytes bytes, Bytes block) {
+    Estimate estimate = at_size(points, bytes);
+    const Point* nearest = nullptr;
+    for (const Point& point : points) {
+        const auto off = [&](const Point& p) { return std::abs(p.bytes - bytes); };
+        if (point.bytes > 0 && (!nearest || off(point) < off(*nearest)))
+            nearest = &point;
+    }
+    if (nearest && (nearest->block > 2 * block || block > 2 * nearest->block))
+        estimate.extrapolated = true;
+    return estimate;
+}
+
+} // namespace
+
+Estimate at_size(std::span<const Point> points, Bytes bytes) {
+    require_points(points);
+    // Beyond the ends the outermost piece goes on: with one point, the point.
+    auto right = std::lower_bound(points.begin(), points.end(), bytes,
+                                  [](const Point& p, Bytes size) { return p.bytes < size; });
+    if (right != points.end() && right->bytes == bytes)
+        return estimate_of(right->seconds);
+    const bool outside = right == points.begin() || right == points.end();
+    if (right == points.begin())
+        ++right;
+    if (right >= points.end())
+        right = std::prev(points.end());
+    auto left = right;
+    while (left != points.begin() && left->bytes == right->bytes)
+        --left;
+    Estimate estimate = estimate_of(right->seconds);
+    if (left->bytes != right->bytes) {
+        const double share = static_cast<double>(bytes - left->bytes) /
+                             static_cast<double>(right->bytes - left->bytes);
+        estimate = mixed(estimate_of(left->seconds), estimate, share);
+    }
+    estimate.extrapolated = outside;
+    return estimate;
+}
+
+Estimate at_size_and_block(std::span<const Point> points, Bytes bytes, Bytes block) {
+    require_points(points);
+    if (bytes == 0)
+        return at_size(points, bytes);
+    const std::vector<Bytes> blocks = measured_blocks(points);
+    if (blocks.empty())
+        return by_nearest_size(points, bytes, block);
+    const auto of = [&](Bytes b) { return at_size(series(points, b), bytes); };
+    const auto above = std::lower_bound(blocks.begin(), blocks.end(), block);
+    if (above != blocks.end() && *above == block)
+        return of(block);
+    if (above == blocks.begin() || above == blocks.end()) {
+        Estimate nearest = of(above == blocks.begin() ? blocks.front() : blocks.back());
+        nearest.extrapolated = true;
+        return nearest;
+    }
+    const auto low = static_cast<double>(*std::prev(above)), high = static_cast<double>(*above);
+    const double share = std::log(static_cast<double>(block) / low) / std::log(high / low);
+    return mixed(of(*std::prev(above)), of(*above), share);
+}
+
+Line fitted_line(std::span<const Point> points) {
+    require_points(points);
+    const auto first = static_cast<double>(points.front().bytes);
+    const double start = points.front().seconds.median;
+    double products = 0, squares = 0;
+    for (const Point& point : points) {
+        const double x = static_cast<double>(point.bytes) - first, y = point.seconds.median;
+        if (x == 0 || y <= 0)
+            continue;
+        products += x * (y - start) / (y * y);
+        squares += x * x / (y * y);
+    }
+    const double slope = squares > 0 ? std::max(0.0, products / squares) : 0;
+    return {std::max(0.0, start - slope * first), slope};
+}
+
+} // namespace sextant::machine

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/machine/profile_file.hpp"
+
+#include "sextant/machine/field.hpp"
+#include "sextant/machine/names.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <tuple>
+
+namespace sextant::machine {
+
+namespace {
+
+constexpr std::int64_t longest_profile = std::int64_t{1} << 26;
+
+/// A number, or [median, low, high, samples].
+Value value_of(const Field& field) {
+    if (field.is_number())
+        return exactly(field.number(0, field.most));
+    field.require_size(4, "a number, or [median, low, high, samples]");
+    Value value;
+    value.low = field[1].number(0, field.most);
+    value.high = field[2].number(value.low, field.most);
+    value.median = field[0].number(value.low, value.high);
+    value.samples = field[3].integer(0, INT64_MAX);
+    return value;
+}
+
+Origin origin_of(const Field& field) {
+    return {field.text_or("date", ""), field.text_or("method", "")};
+}
+
+/// [bytes, block, seconds], or with low, high and samples behind.
+Point point_of(const Field& field) {
+    if (field.size() != 3)
+        field.require_size(6,
+                           "[bytes, block, seconds] or [bytes, block, median, low, high, samples]");
+    Point point;
+    point.bytes = field[0].integer(0, INT64_MAX);
+    point.block = field[1].integer(0, point.bytes);
+    if (point.bytes > 0 && point.block == 0)
+        field[1].refuse("the length of a block in bytes, of at least 1");
+    if (field.size() == 3) {
+        point.seconds = exactly(field[2].number(0, field.most));
+        return point;
+    }
+    point.seconds.low = field[3].number(0, field.most);
+    point.seconds.high = field[4].number(point.seconds.low, field.most);
+    point.seconds.median = field[2].number(point.seconds.low, point.seconds.high);
+    point.seconds.samples = field[5].integer(0, INT64_MAX);
+    return point;
+}
+
+std::vector<Point> points_of(const Field& field) {
+    std::vector<Point> points;
+    for (const Field& row : field.items()) {
+        const Point point = point_of(row);
+        if (!points.empty() && std::tie(points.back().bytes, points.back().block) >=
+                                   std::tie(point.bytes, point.block)) {
+            row.refuse("more bytes than the point before, or as many in longer blocks");
+        }
+        points.push_back(point);
+    }
+    if (points.empty())
+        field.refuse("one point or more");
+    return points;
+}
+
+Curve curve_of(const Field& field) {
+    Curve curve;
+    curve.path = field.at("path").one_of<Path>(path_names);
+    curve.layout = field.at("layout").one_of<Layout>(layout_names);
+    curve.strategy = field.at("strategy").one_of<Strategy>(strategy_names);
+    if ((curve.layout == Layout::cc) != (curve.strategy == Strategy::contiguous))
+        field.at("strategy").refuse("\"contiguous\" for layout cc, and only there");
+    curve.origin = origin_of(field);
+    curve.points = points_of(field.at("points"));
+    return curve;
+}
+
+Hockney hockney_of(const Field& field) {
+    return {value_of(field.at("latency")), value_of(field.at("seconds_per_byte")),
+            origin_of(field)};
+}
+
+LogGP loggp_of(const Field& field) {
+    return {value_of(field.at("latency")), value_of(field.at("overhead")),
+            value_of(field.at("gap")), value_of(field.at("gap_per_byte")), origin_of(field)};
+}
+
+LinkCosts link_of(const Field& field) {
+    LinkCosts link;
+    link.link = field.at("link").one_of<Link>(link_names);
+    for (const Field& size : field.items_or_none("switches")) {
+        link.switches.push_back(
+            size.integer(link.switches.empty() ? 0 : link.switches.back() + 1, INT64_MAX));
+    }
+    if (const auto given = field.find("hockney"))
+        link.hockney = hockney_of(*given);
+    if (const auto given = field.find("loggp"))
+        link.loggp = loggp_of(*given);
+    if (const auto given = field.find("gap")) {
+        link.gap = points_of(given->at("points"));
+        link.gap_origin = origin_of(*given);
+    }
+    std::set<std::tuple<Path, Layout, Strategy>> cells;
+    for (const Field& item : field.items_or_none("curves")) {
+        link.curves.push_back(curve_of(item));
+        const Curve& curve = link.curves.back();
+        if (!cells.insert({curve.path, curve.layout, curve.strategy}).second)
+            item.fail("is a second curve of this path, layout and strategy");
+    }
+    return link;
+}
+
+Work work_of(const Field& field) {
+    return {field.at("name").text(), value_of(field.at("seconds_per_element")), origin_of(field)};
+}
+
+CopyRate copy_of(const Field& field) {
+    return {field.at("block").integer(0, INT64_MAX), value_of(field.at("seconds_per_byte")),
+            origin_of(field)};
+}
+
+Topology topology_of(const Field& field) {
+    constexpr std::int64_t most_processors = 1 << 24;
+    Topology topology;
+    topology.shape = field.at("shape").one_of<Shape>(shape_names);
+    const Field extents = field.at("extents");
+    std::int64_t product = 1;
+    for (const Field& extent : extents.items()) {
+        topology.extents.push_back(static_cast<int>(extent.integer(1, most_processors / product)));
+        product *= topology.extents.back();
+    }
+    const bool arrays = topology.shape == Shape::mesh || topology.shape == Shape::torus;
+    const std::size_t least = arrays ? 2 : 1, most = arrays ? 3 : 1;
+    if (extents.size() < least || extents.size() > most)
+        extents.refuse(arrays ? "two or three numbers" : "one number");
+    return topology;
+}
+
+Network network_of(const Field& field) {
+    return {topology_of(field.at("topology")), value_of(field.at("seconds_per_byte")),
+            origin_of(field)};
+}
+
+C3 c3_of(const Field& field) {
+    C3 c3;
+    c3.topology = topology_of(field.at("topology"));
+    c3.routing = field.at("routing").one_of<Routing>(routing_names);
+    c3.blocking_sends = field.at("blocking_sends").boolean();
+    c3.packet = field.at("packet").integer(1, INT64_MAX);
+    c3.setup = value_of(field.at("setup"));
+    c3.seconds_per_unit = value_of(field.at("seconds_per_unit"));
+    c3.seconds_per_computation_unit = value_of(field.at("seconds_per_computation_unit"));
+    for (const Field& row : field.items_or_none("published_distances")) {
+        row.require_size(3, "[width, height, distance]");
+        c3.published.push_back({static_cast<int>(row[0].integer(1, 1 << 24)),
+                                static_cast<int>(row[1].integer(1, 1 << 24)),
+                                row[2].number(0, row.most)});
+    }
+    c3.origin = origin_of(field);
+    return c3;
+}
+
+template <class Item>
+std::vector<Item> list_of(const Field& field, const char* name, Item (*read)(const Field&)) {
+    std::vector<Item> items;
+    for (const Field& item : field.items_or_none(name))
+        items.push_back(read(item));
+    return items;
+}
+
+std::vector<LinkCosts> links_of(const Field& field) {
+    std::vector<LinkCosts> links;
+    std::set<Link> seen;
+    for (const Field& item : field.items_or_none("links")) {
+        links.push_back(link_of(item));
+        if (!seen.insert(links.back().link).second)
+            item.at("link").refuse("each link once");
+    }
+    return links;
+}
+
+Profile profile_of(const Field& field) {
+    const Field version = field.at("version");
+    if (version.integer(1, INT64_MAX) > profile_version)
+        version.refuse("at most " + std::to_string(profile_version) +
+                       ": the file is of a newer Sextant");
+    Profile profile;
+    profile.name = field.at("name").text();
+    profile.host = field.text_or("host", "");
+    if (const auto cores = field.find("cores"))
+        profile.cores = static_cast<int>(cores->integer(1, 1 << 24));
+    profile.topology = field.text_or("topology", "");
+    profile.mpi = field.text_or("mpi", "");
+    profile.mpi_version = field.text_or("mpi_version", "");
+    profile.transport = field.text_or("transport", "");
+    profile.state = field.text_or("state", "");
+    if (const auto probe = field.find("state_probe"))
+        profile.state_probe = value_of(*probe);
+    profile.origin = {field.at("date").text(), field.at("method").text()};
+    profile.operators = list_of(field, "operators", work_of);
+    profile.kernels = list_of(field, "kernels", work_of);
+    profile.copies = list_of(field, "copies", copy_of);
+    if (const auto network = field.find("network"))
+        profile.network = network_of(*network);
+    if (const auto c3 = field.find("c3"))
+        profile.c3 = c3_of(*c3);
+    profile.links = links_of(field);
+    return profile;
+}
+
+} // namespace
+
+Profile parse_profile(std::string_view text, const std::string& path) {
+    return profile_of(Field::parse(text, path));
+}
+
+Profile read_profile(const std::string& path) {
+    std::error_code error;
+    const auto size = std::filesystem::file_size(path, error); // also refuses folders
+    if (error)
+        throw InvalidFile(path, error.message());
+    if (static_cast<std::int64_t>(size) > longest_profile)
+        throw InvalidFile(path, std::to_string(size) + " bytes, expected at most " +
+                                    std::to_string(longest_profile));
+    std::ifstream file(path, std::ios::binary);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    if (!file || static_cast<std::uintmax_t>(text.size()) != size)
+        throw InvalidFile(path, "cannot be read");
+    return parse_profile(text, path);
+}
+
+} // namespace sextant::machine

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/model/message.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace sextant::model {
+
+namespace {
+
+const Program& program_of(const Question& question, int rank) {
+    return question.schedule[static_cast<std::size_t>(rank)];
+}
+
+const Step& step_of(const Program& program, int step) {
+    return program.steps[static_cast<std::size_t>(step)];
+}
+
+machine::Link link(const Question& question, int from, int to) {
+    if (question.nodes.empty()) {
+        const auto& links = question.machine.links;
+        return links.size() == 1 ? links.front().link : machine::Link::other_node;
+    }
+    const auto node = [&](int rank) { return question.nodes[static_cast<std::size_t>(rank)]; };
+    return node(from) == node(to) ? question.within_node : machine::Link::other_node;
+}
+
+} // namespace
+
+bool joins_nodes(const Question& question, int from, int to) {
+    return link(question, from, to) == machine::Link::other_node;
+}
+
+Bytes bytes_of(const Question& question, Elements elements) {
+    const Bytes bytes = elements * question.element_size;
+    if (question.density == 1)
+        return bytes;
+    return static_cast<Bytes>(std::llround(static_cast<double>(bytes) * question.density));
+}
+
+Messages::Messages(const Question& question) : question_(question) {
+    if (!question.nodes.empty() && question.nodes.size() != question.schedule.size()) {
+        throw CannotExpress(fmt::format("nodes are given for {} ranks, the schedule has {}",
+                                        question.nodes.size(), question.schedule.size()));
+    }
+}
+
+/// How many contiguous pieces a message has on one side; neighbours in memory count as one.
+Elements Messages::runs(StepOfRank at) const {
+    const Program& program = program_of(question_, at.rank);
+    Elements runs = 0;
+    const Region* before = nullptr;
+    for (const Region& region : program.regions_of(step_of(program, at.step))) {
+        runs += region.contiguous() ? 1 : region.count;
+        if (before && before->buffer == region.buffer && before->end() == region.offset)
+            --runs;
+        before = &region;
+    }
+    return runs;
+}
+
+Message Messages::describe(StepOfRank send, StepOfRank receive) const {
+    const Program& program = program_of(question_, send.rank);
+    const Elements sent_runs = runs(send), received_runs = runs(receive);
+    Message message;
+    message.from = send.rank;
+    message.to = receive.rank;
+    message.bytes = bytes_of(question_, program.elements_of(step_of(program, send.step)));
+    message.link = link(question_, send.rank, receive.rank);
+    message.layout =
+        static_cast<machine::Layout>((sent_runs > 1 ? 2 : 0) + (received_runs > 1 ? 1 : 0));
+    message.sent_block = std::max<Bytes>(1, message.bytes / sent_runs);
+    message.received_block = std::max<Bytes>(1, message.bytes / received_runs);
+    return message;
+}
+
+const machine::LinkCosts& costs_of(const machine::Profile& machine, machine::Link link) {
+    if (const machine::LinkCosts* found = machine.find(link))
+        return *found;
+    throw CannotExpress(fmt::format("the profile of {} knows nothing of messages to the {}",
+                                    machine.name, name(link)));
+}
+
+const machine::Curve& curve(const Question& question, machine::Link link, machine::Path path,
+                            machine::Layout layout, machine::Strategy strategy) {
+    const machine::LinkCosts& costs = costs_of(question.machine, link);
+    if (const machine::Curve* found = machine::find(costs, path, layout, strategy))
+        return *found;
+    throw CannotExpress(fmt::format(
+        "the profile of {} lacks the cost of the {} path, layout {}, {}, of messages to the {}",
+        question.machine.name, name(path), name(layout), name(strategy), name(link)));
+}
+
+} // namespace sextant::model

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/machine/profile.hpp"
+#include "sextant/model/model.hpp"
+#include "sextant/model/span.hpp"
+#include "sextant/schedule/matching.hpp"
+
+#include <vector>
+
+namespace sextant::model {
+
+/// What models see of one message.
+struct Message {
+    int from = 0, to = 0;
+    Bytes bytes = 0;
+    machine::Link link = machine::Link::other_node;
+    machine::Layout layout = machine::Layout::cc;
+    /// The mean length of contiguous pieces at the sender and at the receiver; all where
+    /// contiguous.
+    Bytes sent_block = 0, received_block = 0;
+
+    /// The shorter of the two.
+    Bytes block() const { return std::min(sent_block, received_block); }
+};
+
+/// The bytes of so many elements.
+Bytes bytes_of(const Question& question, Elements elements);
+
+/// Whether two ranks lie on different nodes. Ranks of which nothing is said do, unless the profile
+/// knows one class of links, and that is another.
+bool joins_nodes(const Question& question, int from, int to);
+
+/// How the messages of a question look.
+///
+/// Requires  a node for each rank or for none, and a link class for each pair of ranks that talk
+///           (CannotExpress).
+class Messages {
+  public:
+    explicit Messages(const Question& question);
+    Message describe(StepOfRank send, StepOfRank receive) const;
+
+  private:
+    Elements runs(StepOfRank at) const;
+
+    const Question& question_;
+};
+
+/// The costs of a link class. Throws CannotExpress where the profile does not know it.
+const machine::LinkCosts& costs_of(const machine::Profile& machine, machine::Link link);
+
+/// One measured cell. Throws CannotExpress naming it where the profile lacks it.
+const machine::Curve& curve(const Question& question, machine::Link link, machine::Path path,
+                            machine::Layout layout, machine::Strategy strategy);
+
+} // namespace sextant::model

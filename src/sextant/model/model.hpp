@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/error.hpp"
+#include "sextant/machine/profile.hpp"
+#include "sextant/schedule/program.hpp"
+#include "sextant/schedule/trace.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sextant::model {
+
+/// A schedule or machine that a model has no words for; the message says what is missing. Another
+/// model may have.
+class CannotExpress : public Error {
+  public:
+    using Error::Error;
+};
+
+/// What is to be predicted: one run of a schedule on a machine.
+struct Question {
+    const Schedule& schedule;
+    const machine::Profile& machine;
+    Bytes element_size = 0;
+    /// Of folds. Where the profile does not know it, folds cost nothing, and a remark says so.
+    std::string_view operator_name = {};
+    /// The node on which each rank lies. Empty: each on its own, or, where the profile knows only
+    /// one class of links, joined by such links.
+    std::span<const int> nodes = {};
+    /// How ranks of one node are joined: as processes, or as threads of one.
+    machine::Link within_node = machine::Link::same_node;
+    /// How strided messages travel.
+    machine::Strategy strided = machine::Strategy::datatype;
+    /// The bytes that travel for one element, over its size: 1 but for compressed or sparse data.
+    double density = 1;
+    /// Whether the prediction holds a timeline; without it, it is made faster.
+    bool timeline = false;
+};
+
+/// The time of a run: its median and an interval, from those of the profile.
+struct Prediction {
+    Seconds seconds = 0, low = 0, high = 0;
+    Trace timeline;                   ///< where asked for
+    std::vector<std::string> remarks; ///< what the reader should know: extrapolated, left out
+};
+
+/// A cost model: one file of code and one row of the catalogue.
+struct Model {
+    std::string_view name;
+    std::string_view summary;
+    std::string_view source;
+    /// Throws CannotExpress; std::logic_error for a schedule that does not match or deadlocks.
+    /// Deterministic.
+    Prediction (*predict)(const Question& question);
+};
+
+/// Every model, the simplest first.
+std::span<const Model> catalogue();
+
+/// By name. Throws InvalidTask with near names.
+const Model& find(std::string_view name);
+
+} // namespace sextant::model

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/model/p3pc_extended.hpp"
+
+#include "sextant/model/contention.hpp"
+#include "sextant/model/critical_path.hpp"
+#include "sextant/model/paths.hpp"
+#include "sextant/model/work_costs.hpp"
+
+#include <algorithm>
+
+namespace sextant::model {
+
+namespace {
+
+using machine::Layout;
+using machine::Path;
+using machine::Strategy;
+
+/// Prices messages as if alone in the network.
+class Pricing {
+  public:
+    explicit Pricing(const Question& question)
+        : question_(question), work_(question), lookup_(question) {}
+
+    MessageCost operator()(const Message& message) {
+        MessageCost cost = paths(message);
+        const machine::LinkCosts& link = costs_of(question_.machine, message.link);
+        if (!link.gap.empty())
+            cost.send = later(cost.send, lookup_.at_size(link.gap, message.bytes));
+        cost.rendezvous = !link.switches.empty() && message.bytes > link.switches.back();
+        if (message.link == machine::Link::other_node) {
+            Message empty = message;
+            empty.bytes = 0;
+            const MessageCost overhead = paths(empty);
+            cost.send_processor = overhead.send;
+            cost.receive_processor = overhead.receive;
+        } else {
+            cost.send_processor = cost.send;
+            cost.receive_processor = cost.receive;
+        }
+        return cost;
+    }
+
+    const Lookup& lookup() const { return lookup_; }
+
+  private:
+    MessageCost paths(const Message& message) {
+        if (message.layout != Layout::cc && packs(message))
+            return packed(message);
+        const auto path = [&](Path which) {
+            return lookup_.at_size_and_block(message, which, question_.strided);
+        };
+        return {path(Path::send), path(Path::receive), path(Path::full), {}, {}};
+    }
+
+    bool packs(const Message& message) const {
+        const auto& link = costs_of(question_.machine, message.link);
+        return question_.strided == Strategy::packing &&
+               !machine::find(link, Path::full, message.layout, Strategy::packing);
+    }
+
+    /// A contiguous message, and a copy at each strided side, which delays the whole path.
+    MessageCost packed(const Message& message) {
+        if (question_.machine.copies.empty()) {
+            throw CannotExpress("the profile of " + question_.machine.name +
+                                " has neither measured packing nor a rate of copies");
+        }
+        Message contiguous = message;
+        contiguous.layout = Layout::cc;
+        MessageCost cost = paths(contiguous);
+        if (message.layout != Layout::cn) {
+            const Span packing = work_.copy(message.bytes, message.sent_block);
+            cost.send = cost.send + packing;
+            cost.full = cost.full + packing;
+        }
+        if (message.layout != Layout::nc) {
+            const Span unpacking = work_.copy(message.bytes, message.received_block);
+            cost.receive = cost.receive + unpacking;
+            cost.full = cost.full + unpacking;
+        }
+        return cost;
+    }
+
+    const Question& question_;
+    WorkCosts work_;
+    Lookup lookup_;
+};
+
+/// A schedule in a network whose links are used for a share of the time.
+class InNetwork {
+  public:
+    explicit InNetwork(const Question& question)
+        : question_(question),
+          pricing_(question),
+          contention_(question),
+          prepared_(question.schedule) {}
+
+    /// Where the profile knows no network, none is shared.
+    Prediction predict() {
+        const double use = contention_.known() ? settled_use() : 0;
+        Prediction prediction = with_remarks(at_use(question_, use), pricing_.lookup());
+        if (!contention_.known()) {
+            prediction.remarks.push_back("no contention: the profile of " + question_.machine.name +
+                                         " describes no network");
+        }
+        return prediction;
+    }
+
+  private:
+    Prediction at_use(const Question& question, double use) {
+        const auto price = [&](const Message& message) {
+            MessageCost cost = pricing_(message);
+            if (message.link == machine::Link::other_node)
+                cost.full = cost.full + contention_.delay(message.bytes, use);
+            return cost;
+        };
+        return critical_path(question, {price, false}, prepared_);
+    }
+
+    /// The use of links at which the run takes as long as it is predicted to. More use makes a
+    /// longer run, and a longer run less use: bisection finds where they meet.
+    double settled_use() {
+        Question quick = question_;
+        quick.timeline = false;
+        constexpr double close = .01;
+        const auto use_after = [&](double use) {
+            return contention_.use(at_use(quick, use).seconds);
+        };
+        double low = 0, high = std::min(.99, use_after(0));
+        while (high - low > close) {
+            const double use = (low + high) / 2;
+            (use_after(use) > use ? low : high) = use;
+        }
+        return high;
+    }
+
+    const Question& question_;
+    Pricing pricing_;
+    const Contention contention_;
+    const Prepared prepared_;
+};
+
+} // namespace
+
+Prediction p3pc_extended(const Question& question) {
+    return InNetwork(question).predict();
+}
+
+} // namespace sextant::model

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/model/work_costs.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace sextant::model {
+
+WorkCosts::WorkCosts(const Question& question) : question_(question) {
+    if (const machine::Work* work = question.machine.find_operator(question.operator_name)) {
+        fold_ = Span(work->seconds_per_element);
+        knows_operator_ = true;
+    }
+}
+
+/// By the rate of the block length that is nearest in ratio; 0 stands for contiguous.
+Span WorkCosts::copy(Bytes bytes, Bytes block) const {
+    const auto& rates = question_.machine.copies;
+    if (rates.empty())
+        return {};
+    const auto distance = [&](const machine::CopyRate& rate) {
+        const Bytes length = rate.block == 0 ? bytes : rate.block;
+        return std::abs(std::log2(static_cast<double>(std::max<Bytes>(1, length)) /
+                                  static_cast<double>(std::max<Bytes>(1, block))));
+    };
+    const auto nearest = std::min_element(
+        rates.begin(), rates.end(), [&](auto& a, auto& b) { return distance(a) < distance(b); });
+    return Span(nearest->seconds_per_byte) * static_cast<double>(bytes);
+}
+
+std::vector<std::string> WorkCosts::remarks(const Schedule& schedule) const {
+    const auto has = [&](Verb verb) {
+        return std::any_of(schedule.begin(), schedule.end(), [&](const Program& program) {
+            return std::any_of(program.steps.begin(), program.steps.end(),
+                               [&](const Step& step) { return step.verb == verb; });
+        });
+    };
+    std::vector<std::string> remarks;
+    if (!knows_operator_ && has(Verb::fold)) {
+        remarks.push_back(fmt::format("folds cost nothing: the profile of {} has no operator '{}'",
+                                      question_.machine.name, question_.operator_name));
+    }
+    if (question_.machine.copies.empty() && has(Verb::copy)) {
+        remarks.push_back(fmt::format("copies cost nothing: the profile of {} has no rate for them",
+                                      question_.machine.name));
+    }
+    return remarks;
+}
+
+} // namespace sextant::model

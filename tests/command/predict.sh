@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Predictions as a user asks for them: by one model or all, on the machines that are shipped.
+set -eu
+fail() { echo "FAILED: $1"; exit 1; }
+predict() { "$SEXTANT" predict "$@"; }
+
+"$SEXTANT" list models | grep -q p3pc-extended || fail "list models"
+
+# 12 nodes that blend 4096 x 2048 pixels by Shift-Based: 11 messages of a twelfth of them.
+seconds=$(predict compositing --algorithm shift-based --ranks 12 --elements 8388608 \
+    --machine "$MACHINES/ddr-infiniband.json" --model hockney --json |
+    sed -n 's/.*"seconds": \([0-9.e-]*\),/\1/p')
+awk "BEGIN { exit !($seconds > 0.0652 && $seconds < 0.0653) }" || fail "$seconds seconds"
+
+# Every model answers, or says why it cannot.
+all=$(predict collective --algorithm flat-scatter --ranks 16 --element-size 4 \
+    --machine "$MACHINES/das.json")
+for model in hockney loggp loggp-star 3pc p3pc p3pc-extended c3; do
+    printf '%s\n' "$all" | grep -q "^$model " || fail "no answer of $model"
+done
+printf '%s\n' "$all" | grep -q "^c3 .*cannot express it: the profile of das has no parameters" ||
+    fail "c3 on das"
+
+# A model that is asked alone and cannot answer is a failure; a wrong name is usage.
+status=0; predict collective --machine "$MACHINES/das.json" --model c3 >/dev/null || status=$?
+[ "$status" = 1 ] || fail "exit code $status for what no model can express"
+status=0; predict --machine "$MACHINES/das.json" --model p4pc 2>/dev/null || status=$?
+[ "$status" = 2 ] || fail "exit code $status for an unknown model"
+status=0; message=$(predict --machine "$MACHINES/none.json" 2>&1) || status=$?
+[ "$status" = 1 ] || fail "exit code $status for a missing file"
+case $message in *none.json*) ;; *) fail "a missing machine is not named: $message" ;; esac

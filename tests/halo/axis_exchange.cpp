@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/halo/axis_exchange.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <vector>
+
+#include "tests/support/halo_case.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant::halo {
+namespace {
+
+const test::Halo by_axis{axis_exchange, clipped_tile};
+
+const std::vector<Grid> grids = {
+    {7, 5, 1, 1, 2},  {26, 3, 8, 1, 3},  {4, 27, 1, 9, 2},  {26, 27, 4, 4, 2},   {26, 27, 3, 5, 2},
+    {9, 15, 3, 5, 3}, {26, 27, 3, 5, 0}, {34, 35, 7, 3, 4}, {13, 13, 13, 13, 1}, {16, 16, 2, 8, 2}};
+
+TEST(AxisExchange, fills_every_margin_inside_the_image_corners_too) {
+    for (const Grid& grid : grids) {
+        const test::Case c = test::halo_case(grid, by_axis);
+        EXPECT_EQ(prove(c.schedule, c.claim).error, "") << c.name;
+    }
+}
+
+TEST(AxisExchange, sends_at_most_four_messages_a_rank_and_moves_corners_twice) {
+    const Grid grid{40, 60, 4, 6, 2}; // tiles of 10 x 10
+    const Proof proof = test::proved(test::halo_case(grid, by_axis));
+    EXPECT_EQ(proof.messages, 2 * (3 * 6 + 4 * 5));
+    EXPECT_EQ(proof.most_messages, 4);
+    EXPECT_EQ(proof.most_moved, 2 * 2 * 10 + 2 * 2 * 14);
+}
+
+TEST(AxisExchange, has_one_direction_a_round_and_lets_one_round_finish_before_the_next) {
+    const Grid grid{26, 27, 4, 4, 2};
+    const Program middle = axis_exchange(grid, 5);
+    EXPECT_EQ(middle.window, 1);
+    ASSERT_EQ(middle.steps.size(), 8u);
+    for (int i = 0; i < 8; ++i)
+        EXPECT_EQ(middle.steps[static_cast<std::size_t>(i)].round, i / 2);
+}
+
+TEST(AxisExchange, sends_rows_as_one_piece_and_columns_in_strides) {
+    for (const Grid& grid : {Grid{{26, 27, 4, 4}, 2}, Grid{{4, 27, 1, 9}, 2}}) {
+        for (int rank = 0; rank < grid.ranks(); ++rank) {
+            const Program program = axis_exchange(grid, rank);
+            for (const Step& step : program.steps) {
+                EXPECT_EQ(program.regions_of(step)[0].contiguous(), step.round >= 2) << rank;
+            }
+        }
+    }
+}
+
+TEST(AxisExchange, refuses_tiles_smaller_than_the_margin) {
+    EXPECT_THROW(axis_exchange({9, 15, 3, 5, 4}, 0), InvalidTask);
+}
+
+} // namespace
+} // namespace sextant::halo

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/machine/interpolate.hpp"
+
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+namespace sextant::machine {
+namespace {
+
+Point point(Bytes bytes, Bytes block, double seconds) {
+    return {bytes, block, exactly(seconds)};
+}
+
+const std::vector<Point> bent = {point(0, 0, 1), point(100, 100, 3), point(200, 200, 13)};
+
+TEST(Interpolation, is_piecewise_linear_between_measured_sizes) {
+    EXPECT_DOUBLE_EQ(at_size(bent, 0).median, 1);
+    EXPECT_DOUBLE_EQ(at_size(bent, 50).median, 2);
+    EXPECT_DOUBLE_EQ(at_size(bent, 100).median, 3);
+    EXPECT_DOUBLE_EQ(at_size(bent, 110).median, 4);
+    EXPECT_FALSE(at_size(bent, 199).extrapolated);
+}
+
+TEST(Interpolation, goes_on_beyond_the_ends_and_says_so) {
+    const Estimate above = at_size(bent, 300);
+    EXPECT_DOUBLE_EQ(above.median, 23);
+    EXPECT_TRUE(above.extrapolated);
+    const std::vector<Point> late(bent.begin() + 1, bent.end());
+    EXPECT_TRUE(at_size(late, 95).extrapolated);
+    EXPECT_DOUBLE_EQ(at_size(late, 95).median, 2.5);
+    EXPECT_EQ(at_size(late, 0).median, 0) << "never below zero";
+}
+
+TEST(Interpolation, of_a_single_point_is_that_point_wherever_it_is_asked) {
+    const std::vector<Point> one = {point(64, 64, 2)};
+    for (Bytes bytes : {Bytes{0}, Bytes{64}, Bytes{1} << 40}) {
+        EXPECT_EQ(at_size(one, bytes).median, 2);
+        EXPECT_EQ(at_size(one, bytes).extrapolated, bytes != 64);
+    }
+}
+
+TEST(Interpolation, carries_the_interval_along) {
+    const std::vector<Point> points = {{0, 0, {2, 1, 4, 9}}, {10, 10, {4, 3, 8, 9}}};
+    const Estimate middle = at_size(points, 5);
+    EXPECT_DOUBLE_EQ(middle.low, 2);
+    EXPECT_DOUBLE_EQ(middle.median, 3);
+    EXPECT_DOUBLE_EQ(middle.high, 6);
+}
+
+TEST(Interpolation, between_block_lengths_is_linear_in_their_logarithm) {
+    const std::vector<Point> points = {point(0, 0, 0), point(64, 4, 8), point(64, 16, 4),
+                                       point(128, 4, 16), point(128, 16, 8)};
+    EXPECT_DOUBLE_EQ(at_size_and_block(points, 128, 8).median, 12);
+    EXPECT_DOUBLE_EQ(at_size_and_block(points, 96, 16).median, 6);
+    EXPECT_FALSE(at_size_and_block(points, 96, 8).extrapolated);
+    EXPECT_EQ(at_size_and_block(points, 0, 8).median, 0);
+}
+
+TEST(Interpolation, takes_the_nearest_block_length_outside_of_them_and_says_so) {
+    const std::vector<Point> points = {point(64, 4, 8), point(64, 16, 4), point(128, 4, 16),
+                                       point(128, 16, 8)};
+    EXPECT_DOUBLE_EQ(at_size_and_block(points, 64, 2).median, 8);
+    EXPECT_TRUE(at_size_and_block(points, 64, 2).extrapolated);
+    EXPECT_DOUBLE_EQ(at_size_and_block(points, 64, 64).median, 4);
+    EXPECT_TRUE(at_size_and_block(points, 64, 64).extrapolated);
+}
+
+TEST(Interpolation, by_size_alone_where_each_size_has_a_block_length_of_its_own) {
+    // As in the P-3PC paper: always 100 blocks.
+    const std::vector<Point> points = {point(0, 0, 1), point(400, 4, 3), point(800, 8, 7)};
+    EXPECT_DOUBLE_EQ(at_size_and_block(points, 600, 6).median, 5);
+    EXPECT_FALSE(at_size_and_block(points, 600, 6).extrapolated);
+    EXPECT_TRUE(at_size_and_block(points, 600, 100).extrapolated);
+    EXPECT_FALSE(at_size_and_block(points, 0, 1).extrapolated);
+    EXPECT_FALSE(at_size_and_block(points, 100, 4).extrapolated);
+}
+
+TEST(Interpolation, needs_points) {
+    EXPECT_THROW(at_size({}, 1), std::invalid_argument);
+    EXPECT_THROW(at_size_and_block({}, 1, 1), std::invalid_argument);
+    EXPECT_THROW(fitted_line({}), std::invalid_argument);
+}
+
+TEST(FittedLine, is_the_line_where_there_is_one) {
+    const std::vector<Point> line = {point(0, 0, 2), point(10, 10, 7), point(1000, 1000, 502)};
+    EXPECT_DOUBLE_EQ(fitted_line(line).constant, 2);
+    EXPECT_DOUBLE_EQ(fitted_line(line).slope, 0.5);
+}
+
+TEST(FittedLine, keeps_the_smallest_message_and_weighs_relative_errors) {
+    const Line line = fitted_line(bent);
+    EXPECT_DOUBLE_EQ(line.constant, 1);
+    // Minimises ((1 + 100 b) / 3 - 1)^2 + ((1 + 200 b) / 13 - 1)^2.
+    const auto error = [](double b) {
+        const double e = (1 + 100 * b) / 3 - 1, f = (1 + 200 * b) / 13 - 1;
+        return e * e + f * f;
+    };
+    EXPECT_LT(error(line.slope), error(line.slope * 1.001));
+    EXPECT_LT(error(line.slope), error(line.slope * 0.999));
+}
+
+} // namespace
+} // namespace sextant::machine

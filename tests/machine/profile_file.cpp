@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/machine/profile_file.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <random>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::machine {
+namespace {
+
+using testing::HasSubstr;
+
+const std::filesystem::path machines = std::filesystem::path(SEXTANT_SOURCE_DIR) / "machines";
+
+std::string shipped(const std::string& file) {
+    std::ifstream stream(machines / file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// A profile with everything in it.
+Profile full_profile() {
+    Profile p;
+    p.name = "two cores";
+    p.host = "host", p.topology = "one socket", p.transport = "vader", p.cores = 2;
+    p.mpi = "Open MPI", p.mpi_version = "4.1.4";
+    p.state = "fast", p.state_probe = {2e-7, 1.9e-7, 2.1e-7, 500};
+    p.origin = {"2026-01-02", "medians of 5 launches"};
+    LinkCosts link;
+    link.link = Link::same_node;
+    link.switches = {4096, 65536};
+    link.curves = {{Path::full,
+                    Layout::cc,
+                    Strategy::contiguous,
+                    {},
+                    {{0, 0, {1e-7, 9e-8, 1.1e-7, 40}}, {64, 64, exactly(2e-7)}}},
+                   {Path::send,
+                    Layout::nn,
+                    Strategy::packing,
+                    {"2026-01-03", "again"},
+                    {{64, 4, exactly(2e-7)}, {64, 16, exactly(1e-7)}}}};
+    link.gap = {{64, 64, exactly(3e-7)}};
+    link.gap_origin = {"", "saturated"};
+    link.hockney = Hockney{exactly(1e-6), {1e-9, 5e-10, 2e-9, 3}, {}};
+    link.loggp = LogGP{exactly(1e-6), exactly(2e-6), exactly(3e-6), exactly(4e-9), {}};
+    p.links = {link};
+    p.operators = {{"over", {4e-9, 3e-9, 5e-9, 7}, {}}};
+    p.kernels = {{"gaussian", exactly(1e-8), {"", "sigma 3"}}};
+    p.copies = {{0, exactly(1e-10), {}}, {4, exactly(1e-9), {}}};
+    p.network = Network{{Shape::torus, {4, 4, 2}}, exactly(1e-9), {}};
+    C3 c3;
+    c3.topology = {Shape::mesh, {4, 2}};
+    c3.routing = Routing::store_and_forward;
+    c3.blocking_sends = true;
+    c3.packet = 512;
+    c3.setup = exactly(8);
+    c3.seconds_per_unit = exactly(1e-6);
+    c3.seconds_per_computation_unit = exactly(2e-6);
+    c3.published = {{4, 2, 2.5}};
+    c3.origin.method = "fitted";
+    p.c3 = c3;
+    return p;
+}
+
+/// Expects a text to be refused with this message behind "file.json: ".
+void expect_refused(const std::string& text, const std::string& message) {
+    try {
+        parse_profile(text, "file.json");
+        FAIL() << "accepted: " << text;
+    } catch (const InvalidFile& error) {
+        EXPECT_THAT(error.what(), HasSubstr("file.json: " + message)) << text;
+    }
+}
+
+/// The text of full_profile() with one piece replaced.
+std::string with(const std::string& piece, const std::string& replacement) {
+    std::string text = profile_text(full_profile());
+    const auto found = text.find(piece);
+    EXPECT_NE(found, std::string::npos) << piece;
+    return found == std::string::npos ? text : text.replace(found, piece.size(), replacement);
+}
+
+TEST(ProfileFile, comes_back_as_it_was_written) {
+    const Profile profile = full_profile();
+    EXPECT_EQ(parse_profile(profile_text(profile), "x"), profile);
+}
+
+TEST(ProfileFile, the_machines_shipped_can_be_read_and_written_again) {
+    int files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(machines)) {
+        const Profile profile = read_profile(entry.path().string());
+        EXPECT_EQ(profile.name, entry.path().stem().string());
+        EXPECT_EQ(parse_profile(profile_text(profile), "x"), profile);
+        EXPECT_NE(profile.origin.method, "");
+        ++files;
+    }
+    EXPECT_GE(files, 4);
+}
+
+TEST(ProfileFile, the_das_machine_holds_table_1_of_the_paper) {
+    const Profile das = read_profile((machines / "das.json").string());
+    std::ifstream table(std::string(SEXTANT_SOURCE_DIR) +
+                        "/tests/model/tables/p3pc_table1_das_us.csv");
+    std::string line;
+    std::getline(table, line);
+    const std::map<std::string, Path> paths = {
+        {"send", Path::send}, {"recv", Path::receive}, {"full", Path::full}};
+    const std::map<std::string, Layout> layouts = {
+        {"cc", Layout::cc}, {"cn", Layout::cn}, {"nc", Layout::nc}, {"nn", Layout::nn}};
+    int cells = 0;
+    while (std::getline(table, line)) {
+        std::istringstream row(line);
+        std::string path, layout, value;
+        std::getline(row, path, ','), std::getline(row, layout, ',');
+        const Layout wanted = layouts.at(layout);
+        const Curve* curve = find(das.links.at(0), paths.at(path), wanted,
+                                  wanted == Layout::cc ? Strategy::contiguous : Strategy::datatype);
+        ASSERT_NE(curve, nullptr) << line;
+        for (const Point& point : curve->points) {
+            ASSERT_TRUE(std::getline(row, value, ','));
+            EXPECT_NEAR(point.seconds.median, std::stod(value) * 1e-6, 1e-12) << line;
+            ++cells;
+        }
+    }
+    EXPECT_EQ(cells, 60);
+}
+
+TEST(ProfileFile, errors_name_file_field_value_and_what_was_expected) {
+    expect_refused("", "is not JSON");
+    expect_refused("[1, 2]", "is an array of 2, expected a JSON object");
+    expect_refused("{}", "version is missing");
+    expect_refused(with("\"version\": 1", "\"version\": 2"),
+                   "version is 2, expected at most 1: the file is of a newer Sextant");
+    expect_refused(with("\"version\": 1", "\"version\": \"1\""),
+                   "version is \"1\", expected a whole");
+    expect_refused(with("\"name\": \"two cores\"", "\"name\": 3"), "name is 3, expected a text");
+    expect_refused(
+        with("\"link\": \"same node\"", "\"link\": \"next door\""),
+        "links[0].link is \"next door\", expected one of \"same process\", \"same node\"");
+    expect_refused(with("\"path\": \"full\"", "\"paht\": \"full\""),
+                   "links[0].curves[0].path is missing");
+    expect_refused(with("\"strategy\": \"contiguous\"", "\"strategy\": \"packing\""),
+                   "links[0].curves[0].strategy is \"packing\", expected \"contiguous\" for");
+    expect_refused(
+        with("\"path\": \"send\",\n     \"layout\": \"nn\",\n     \"strategy\": \"packing\"",
+             "\"path\": \"full\", \"layout\": \"cc\", \"strategy\": \"contiguous\""),
+        "links[0].curves[1] is a second curve of this path, layout and strategy");
+    expect_refused(with("\"packet\": 512", "\"packet\": 0"), "c3.packet is 0, expected a whole");
+    expect_refused(with("\"shape\": \"torus\"", "\"shape\": \"hypercube\""),
+                   "network.topology.extents is an array of 3, expected one number");
+}
+
+TEST(ProfileFile, cells_need_points_in_order_and_medians_within_their_intervals) {
+    const std::string head = R"({"version": 1, "name": "m", "date": "d", "method": "m", "links": [)"
+                             R"({"link": "same node", "curves": [{"path": "full", "layout": "cc", )"
+                             R"("strategy": "contiguous", "points": )";
+    const auto points = [&](const std::string& text) { return head + text + "}]}]}"; };
+    EXPECT_NO_THROW(parse_profile(points("[[0, 0, 1], [8, 8, 2]]"), "x"));
+    const std::string at = "links[0].curves[0].points";
+    expect_refused(points("[]"), at + " is an array of 0, expected one point or more");
+    expect_refused(points("[[8, 8, 1], [0, 0, 2]]"),
+                   at + "[1] is an array of 3, expected more bytes");
+    expect_refused(points("[[8, 8, 1], [8, 8, 2]]"), at + "[1]");
+    expect_refused(points("[[8, 9, 1]]"), at + "[0][1] is 9, expected a whole number from 0 to 8");
+    expect_refused(points("[[8, 0, 1]]"), at + "[0][1] is 0, expected the length of a block");
+    expect_refused(points("[[8, 8, -1]]"), at + "[0][2] is -1, expected a number from 0");
+    expect_refused(points("[[8, 8, 1, 2]]"), at + "[0] is an array of 4, expected [bytes, block");
+    expect_refused(points("[[8, 8, 4, 2, 3, 9]]"),
+                   at + "[0][2] is 4, expected a number from 2 to 3");
+    expect_refused(points("[[8, 8, 1e999]]"), "is not JSON");
+    expect_refused(points("7"), at + " is 7, expected an array");
+}
+
+TEST(ProfileFile, a_file_that_cannot_be_read_is_refused_by_name) {
+    for (const std::string path : {"/no/such/machine.json", SEXTANT_SOURCE_DIR}) {
+        try {
+            read_profile(path);
+            FAIL() << "read";
+        } catch (const InvalidFile& error) {
+            EXPECT_EQ(error.path(), path);
+        }
+    }
+}
+
+/// One random change: a byte, a missing stretch, a stretch that comes twice, or the end cut off.
+std::string damaged(std::string text, std::mt19937& random) {
+    if (text.empty())
+        return text;
+    const auto any = [&](std::size_t below) { return random() % below; };
+    const std::size_t at = any(text.size()), length = 1 + any(20);
+    switch (any(4)) {
+    case 0:
+        text[at] = static_cast<char>(any(256));
+        break;
+    case 1:
+        text.erase(at, length);
+        break;
+    case 2:
+        text.insert(at, text.substr(any(text.size()), length));
+        break;
+    default:
+        text.resize(at);
+    }
+    return text;
+}
+
+TEST(ProfileFile, damaged_files_are_read_or_refused_and_nothing_else) {
+    std::mt19937 random(7);
+    int refused = 0, read = 0;
+    for (const std::string& text : {profile_text(full_profile()), shipped("das.json")}) {
+        for (int i = 0; i < 3000; ++i) {
+            std::string changed = damaged(text, random);
+            if (i % 3 == 0)
+                changed = damaged(changed, random);
+            try {
+                const Profile profile = parse_profile(changed, "x");
+                EXPECT_EQ(parse_profile(profile_text(profile), "x"), profile);
+                ++read;
+            } catch (const InvalidFile&) {
+                ++refused;
+            }
+        }
+    }
+    EXPECT_GT(refused, 1000);
+    EXPECT_GT(read, 100);
+}
+
+} // namespace
+} // namespace sextant::machine

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/compositing/catalogue.hpp"
+
+#include "sextant/model/c3.hpp"
+#include "sextant/schedule/builder.hpp"
+
+#include <set>
+
+#include "tests/model/machines.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::model {
+namespace {
+
+using machine::Curve;
+using machine::exactly;
+using machine::Layout;
+using machine::Link;
+using machine::Path;
+using machine::Strategy;
+using testing::Contains;
+using testing::HasSubstr;
+
+/// Rank 0 sends `count` runs of `length` elements, `stride` apart, to rank 1 as one message.
+Schedule strided(Elements length, Elements count, Elements stride) {
+    return make_schedule(2, [=](int rank) {
+        ProgramBuilder builder;
+        if (rank == 0) {
+            const Region all = builder.input(stride * count);
+            builder.send(1, Region{all.buffer, 0, length, stride, count});
+            return builder.finish({});
+        }
+        const Region got = builder.scratch(length * count);
+        builder.receive(0, got);
+        return builder.finish(got);
+    });
+}
+
+Curve curve(Path path, Layout layout, Strategy strategy, std::vector<machine::Point> points) {
+    return {path, layout, strategy, {}, std::move(points)};
+}
+
+/// A machine where every path costs 1 and 1 a byte, and strides of 4 bytes 3 a byte, of 16 two.
+machine::Profile detailed_machine(Link where = Link::same_node) {
+    machine::Profile profile;
+    profile.name = "detailed";
+    machine::LinkCosts link;
+    link.link = where;
+    for (Path path : {Path::send, Path::receive, Path::full}) {
+        link.curves.push_back(curve(path, Layout::cc, Strategy::contiguous,
+                                    {{0, 0, exactly(1)}, {1000, 1000, exactly(1001)}}));
+        link.curves.push_back(curve(path, Layout::nc, Strategy::datatype,
+                                    {{0, 0, exactly(1)},
+                                     {100, 4, exactly(301)},
+                                     {100, 16, exactly(201)},
+                                     {1000, 4, exactly(3001)},
+                                     {1000, 16, exactly(2001)}}));
+    }
+    profile.links = {link};
+    return profile;
+}
+
+double seconds(const char* model, const Schedule& schedule, const machine::Profile& machine,
+               Strategy strategy = Strategy::datatype) {
+    return find(model)
+        .predict({.schedule = schedule, .machine = machine, .element_size = 1, .strided = strategy})
+        .seconds;
+}
+
+TEST(Models, have_names_of_their_own_which_find_them) {
+    std::set<std::string_view> names;
+    for (const Model& model : catalogue()) {
+        EXPECT_TRUE(names.insert(model.name).second);
+        EXPECT_EQ(&find(model.name), &model);
+        EXPECT_FALSE(model.source.empty());
+    }
+    EXPECT_EQ(names.size(), 7u);
+    EXPECT_THROW(find("p4pc"), InvalidTask);
+}
+
+TEST(Models, say_what_a_profile_lacks) {
+    const Schedule schedule = strided(4, 10, 8);
+    const auto refusal = [&](const char* model, const char* machine) -> std::string {
+        try {
+            test::predicted(model, schedule, test::shipped_machine(machine), 4);
+            return "";
+        } catch (const CannotExpress& error) {
+            return error.what();
+        }
+    };
+    EXPECT_THAT(refusal("p3pc", "ddr-infiniband"),
+                HasSubstr("ddr-infiniband lacks the cost of the send path, layout nc, datatype"));
+    EXPECT_THAT(refusal("hockney", "delta256"),
+                HasSubstr("knows nothing of messages to the other"));
+    EXPECT_THAT(refusal("c3", "das"), HasSubstr("das has no parameters of C3"));
+    EXPECT_EQ(refusal("hockney", "das"), "");
+    EXPECT_EQ(refusal("loggp", "das"), "");
+    EXPECT_EQ(refusal("3pc", "das"), "");
+}
+
+TEST(Models, remark_on_what_costs_nothing_and_what_was_not_measured) {
+    const machine::Profile das = test::shipped_machine("das");
+    const auto task = compositing::one_image_each(4, 4 << 20);
+    const Schedule schedule = make_schedule(4, [&](int rank) {
+        return compositing::program(compositing::find("direct-send"), task, {}, rank);
+    });
+    const Prediction prediction = find("p3pc").predict(
+        {.schedule = schedule, .machine = das, .element_size = 16, .operator_name = "over"});
+    EXPECT_THAT(
+        prediction.remarks,
+        Contains(HasSubstr("folds cost nothing: the profile of das has no operator 'over'")));
+    EXPECT_THAT(prediction.remarks, Contains(HasSubstr("lie outside what was measured on das")));
+}
+
+TEST(Models, see_the_node_that_each_rank_lies_on) {
+    machine::Profile machine = detailed_machine(Link::same_node);
+    machine.links.push_back(machine.links[0]);
+    machine.links[1].link = Link::other_node;
+    machine.links[1].hockney = machine::Hockney{exactly(100), exactly(10), {}};
+    const Schedule schedule = strided(8, 1, 8);
+    const auto on = [&](const std::vector<int>& nodes) {
+        return find("hockney")
+            .predict({.schedule = schedule, .machine = machine, .element_size = 1, .nodes = nodes})
+            .seconds;
+    };
+    EXPECT_DOUBLE_EQ(on({0, 0}), 1 + 8);
+    EXPECT_DOUBLE_EQ(on({0, 1}), 100 + 80);
+    EXPECT_DOUBLE_EQ(on({}), 100 + 80);
+    EXPECT_THROW(on({0}), CannotExpress);
+}
+
+TEST(Models, multiply_bytes_by_the_density) {
+    const machine::Profile machine = detailed_machine();
+    const Schedule schedule = strided(100, 1, 100);
+    const Question sparse{
+        .schedule = schedule, .machine = machine, .element_size = 1, .density = .25};
+    EXPECT_DOUBLE_EQ(find("hockney").predict(sparse).seconds, 1 + 25);
+}
+
+TEST(LogGP, is_three_paths_with_a_side_of_g_and_a_path_of_2o_and_l) {
+    machine::Profile machine;
+    machine.name = "loggp";
+    machine.links = {{}};
+    machine.links[0].loggp = machine::LogGP{exactly(7), exactly(2), exactly(3), exactly(.5), {}};
+    const Schedule one = strided(10, 1, 10);
+    EXPECT_DOUBLE_EQ(seconds("loggp", one, machine), 2 * 2 + 7 + 5);
+}
+
+TEST(P3pcExtended, prices_strides_by_their_length_where_p3pc_cannot) {
+    const machine::Profile machine = detailed_machine();
+    EXPECT_DOUBLE_EQ(seconds("p3pc-extended", strided(4, 25, 8), machine), 301);
+    EXPECT_DOUBLE_EQ(seconds("p3pc-extended", strided(16, 20, 32), machine), 641);
+    EXPECT_DOUBLE_EQ(seconds("p3pc-extended", strided(8, 25, 16), machine), 501) << "between";
+    EXPECT_DOUBLE_EQ(seconds("p3pc", strided(4, 25, 8), machine),
+                     seconds("p3pc", strided(20, 5, 30), machine));
+}
+
+TEST(P3pcExtended, packs_by_a_copy_where_packing_was_not_measured) {
+    machine::Profile machine = detailed_machine();
+    const Schedule schedule = strided(4, 25, 8);
+    EXPECT_THROW(seconds("p3pc-extended", schedule, machine, Strategy::packing), CannotExpress);
+    machine.copies = {{0, exactly(.1), {}}, {4, exactly(.5), {}}};
+    EXPECT_DOUBLE_EQ(seconds("p3pc-extended", schedule, machine, Strategy::packing), 101 + 50);
+    for (Path path : {Path::send, Path::receive, Path::full}) {
+        machine.links[0].curves.push_back(curve(path, Layout::nc, Strategy::packing,
+                                                {{0, 0, exactly(1)}, {100, 4, exactly(111)}}));
+    }
+    EXPECT_DOUBLE_EQ(seconds("p3pc-extended", schedule, machine, Strategy::packing), 111);
+}
+
+/// Rank 0 sends rank 1 `count` messages of 10 elements.
+Schedule stream(int count) {
+    return make_schedule(2, [&](int rank) {
+        ProgramBuilder builder;
+        const Region all = rank == 0 ? builder.input(10 * count) : builder.scratch(10 * count);
+        for (int i = 0; i < count; ++i) {
+            if (rank == 0)
+                builder.send(1, block(all.buffer, 10 * i, 10));
+            else
+                builder.receive(0, block(all.buffer, 10 * i, 10));
+        }
+        return builder.finish(rank == 0 ? Region{} : all);
+    });
+}
+
+TEST(P3pcExtended, sends_no_faster_than_the_saturated_gap) {
+    machine::Profile machine = detailed_machine(Link::other_node);
+    EXPECT_DOUBLE_EQ(seconds("p3pc-extended", stream(5), machine), 5 * 11);
+    machine.links[0].gap = {{10, 10, exactly(30)}};
+    EXPECT_DOUBLE_EQ(seconds("p3pc-extended", stream(5), machine), 5 * 30);
+    EXPECT_DOUBLE_EQ(seconds("p3pc", stream(5), machine), 5 * 11);
+}
+
+/// Every rank of 16 sends 100 elements to every other.
+Schedule crowd() {
+    return make_schedule(16, [](int rank) {
+        ProgramBuilder builder;
+        const Region own = builder.input(100);
+        for (int i = 1; i < 16; ++i) {
+            builder.send((rank + i) % 16, own);
+            builder.receive((rank - i + 16) % 16, builder.scratch(100));
+        }
+        return builder.finish({});
+    });
+}
+
+TEST(P3pcExtended, crowded_links_lengthen_the_run_and_more_so_when_they_are_slow) {
+    machine::Profile machine = detailed_machine(Link::other_node);
+    const double alone = seconds("p3pc-extended", crowd(), machine);
+    const auto with_links = [&](double seconds_per_byte) {
+        machine.network =
+            machine::Network{{machine::Shape::mesh, {4, 4}}, exactly(seconds_per_byte), {}};
+        return seconds("p3pc-extended", crowd(), machine);
+    };
+    EXPECT_NEAR(with_links(1e-9), alone, 1e-3);
+    EXPECT_GT(with_links(.5), alone);
+    EXPECT_GT(with_links(1), with_links(.5));
+    machine.network->topology = {machine::Shape::hypercube, {16}};
+    EXPECT_THROW(seconds("p3pc-extended", crowd(), machine), CannotExpress);
+}
+
+TEST(C3, has_no_words_for_a_round_in_which_messages_depend_on_one_another) {
+    const machine::Profile delta = test::shipped_machine("delta256");
+    const Schedule relay = make_schedule(3, [](int rank) {
+        ProgramBuilder builder;
+        const Region value = rank == 0 ? builder.input(1) : builder.scratch(1);
+        if (rank > 0)
+            builder.receive(rank - 1, value);
+        if (rank < 2)
+            builder.send(rank + 1, value);
+        return builder.finish(value);
+    });
+    try {
+        test::predicted("c3", relay, delta, 4);
+        FAIL() << "predicted";
+    } catch (const CannotExpress& error) {
+        EXPECT_THAT(error.what(), HasSubstr("rank 1 sends in round 0 what depends on a message"));
+    }
+}
+
+TEST(C3, is_in_seconds_the_units_of_all_rounds) {
+    const machine::Profile delta = test::shipped_machine("delta256");
+    const auto task = compositing::one_image_each(256, 256 * 32);
+    const Schedule schedule = make_schedule(256, [&](int rank) {
+        return compositing::program(compositing::find("binary-swap"), task, {}, rank);
+    });
+    Question asked{.schedule = schedule, .machine = delta, .element_size = 16};
+    const auto rounds = charges(asked);
+    ASSERT_EQ(rounds.size(), 8u);
+    double units = 0;
+    for (const RoundCharge& round : rounds)
+        units += round.communication.total(8) + round.computation;
+    asked.timeline = true;
+    const Prediction prediction = find("c3").predict(asked);
+    EXPECT_NEAR(prediction.seconds, units * 40.96e-6, 1e-12);
+    EXPECT_DOUBLE_EQ(prediction.timeline.duration, prediction.seconds);
+    EXPECT_FALSE(prediction.timeline.events.empty());
+}
+
+/// The h and b that one round of messages within groups is charged with, seen by its cost.
+Units charge_of(const std::vector<std::pair<int, int>>& messages, bool grouped) {
+    const Schedule schedule = make_schedule(256, [&](int rank) {
+        ProgramBuilder builder;
+        const Region own = builder.input(512);
+        for (std::size_t i = 0; i < messages.size(); ++i) {
+            builder.group(grouped ? 1 + static_cast<int>(i) : 0);
+            if (messages[i].first == rank)
+                builder.send(messages[i].second, own);
+            if (messages[i].second == rank)
+                builder.receive(messages[i].first, builder.scratch(512));
+        }
+        return builder.finish({});
+    });
+    const machine::Profile delta = test::shipped_machine("delta256");
+    return charges({.schedule = schedule, .machine = delta, .element_size = 1})
+        .front()
+        .communication;
+}
+
+TEST(C3, groups_that_fit_into_submachines_are_charged_with_those) {
+    // Neighbours in a row: two processors, h = 1/2. Without groups the whole mesh has h = 10.625.
+    EXPECT_DOUBLE_EQ(charge_of({{0, 1}, {18, 19}}, true).latency, .5);
+    EXPECT_DOUBLE_EQ(charge_of({{0, 1}, {18, 19}}, false).latency, 10.625);
+    // 1 and 2 are neighbours, but cuttings into pairs part them: four in a row, h = 1.25.
+    EXPECT_DOUBLE_EQ(charge_of({{1, 2}}, true).latency, 1.25);
+    // Two rows that groups share: one submachine of 2 x 2, both messages on its links.
+    const Units shared = charge_of({{0, 17}, {1, 16}}, true);
+    EXPECT_DOUBLE_EQ(shared.latency, 1);
+    EXPECT_DOUBLE_EQ(shared.packets, 1 + 1 + 1);
+    // Two messages of one pair are one of twice the size, also from two groups.
+    EXPECT_DOUBLE_EQ(charge_of({{0, 1}, {0, 1}}, true).packets, 2 + 2 + 2 * .5);
+}
+
+TEST(C3, takes_more_or_fewer_ranks_for_a_like_machine_and_says_so) {
+    const machine::Profile delta = test::shipped_machine("delta256");
+    const auto task = compositing::one_image_each(12, 120);
+    const Schedule schedule = make_schedule(12, [&](int rank) {
+        return compositing::program(compositing::find("direct-send"), task, {}, rank);
+    });
+    const Question asked{.schedule = schedule, .machine = delta, .element_size = 16};
+    // 4 x 3 processors: (16 - 1) / 12 + (9 - 1) / 9.
+    EXPECT_NEAR(charges(asked)[0].communication.latency, 15 / 12.0 + 8 / 9.0, 1e-12);
+    EXPECT_THAT(find("c3").predict(asked).remarks, Contains(HasSubstr("like machine of 12")));
+}
+
+} // namespace
+} // namespace sextant::model

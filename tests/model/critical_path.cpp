@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/model/critical_path.hpp"
+
+#include "sextant/compositing/catalogue.hpp"
+#include "sextant/schedule/builder.hpp"
+
+#include <cmath>
+#include <map>
+#include <stdexcept>
+
+#include "tests/model/machines.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::model {
+namespace {
+
+using machine::exactly;
+using machine::Link;
+
+Schedule composite(const char* name, int ranks, Elements pixels,
+                   const compositing::Tuning& tuning) {
+    const auto task = compositing::one_image_each(ranks, pixels);
+    const auto& algorithm = compositing::find(name);
+    return make_schedule(
+        ranks, [&](int rank) { return compositing::program(algorithm, task, tuning, rank); });
+}
+
+/// A machine of one link class with a latency of 1 and a second per byte, where an operand costs
+/// `per_element` a pixel.
+machine::Profile plain_machine(double per_element = 0) {
+    machine::Profile profile;
+    profile.name = "plain";
+    machine::LinkCosts link;
+    link.hockney = machine::Hockney{exactly(1), exactly(1), {}};
+    profile.links = {link};
+    profile.operators = {{"over", exactly(per_element), {}}};
+    profile.copies = {{0, exactly(0), {}}};
+    return profile;
+}
+
+/// Prices that are the same for all messages.
+Prices flat(double send, double receive, double full) {
+    return {[=](const Message&) {
+        return MessageCost{Span(send), Span(receive), Span(full), {}, {}};
+    }};
+}
+
+Question question(const Schedule& schedule, const machine::Profile& machine) {
+    return {.schedule = schedule, .machine = machine, .element_size = 1, .operator_name = "over"};
+}
+
+/// Rank 0 sends `messages` messages of one element to rank 1.
+Schedule stream(int messages) {
+    return make_schedule(2, [&](int rank) {
+        ProgramBuilder builder;
+        const Region all = rank == 0 ? builder.input(messages) : builder.scratch(messages);
+        for (int i = 0; i < messages; ++i) {
+            if (rank == 0)
+                builder.send(1, block(all.buffer, i, 1));
+            else
+                builder.receive(0, block(all.buffer, i, 1));
+        }
+        return builder.finish(rank == 0 ? Region{} : all);
+    });
+}
+
+TEST(CriticalPath, of_shift_based_and_binary_swap_is_what_the_shift_based_paper_s_table_1_says) {
+    const machine::Profile infiniband = test::shipped_machine("ddr-infiniband");
+    const double alpha = 1e-6, beta = 16 * .53e-9; // of a pixel
+    for (int p : {2, 8, 16, 64}) {
+        const Elements n = 64 * 1000;
+        const double data = beta * n * (p - 1) / p;
+        EXPECT_NEAR(
+            test::predicted("hockney", composite("shift-based", p, n, {{}, 1}), infiniband, 16),
+            alpha * (p - 1) + data, 1e-12);
+        EXPECT_NEAR(test::predicted("hockney", composite("binary-swap", p, n, {}), infiniband, 16),
+                    alpha * std::log2(p) + data, 1e-12);
+    }
+}
+
+TEST(CriticalPath, of_direct_send_is_nearly_twice_that_where_all_send_to_the_same_rank_first) {
+    const machine::Profile infiniband = test::shipped_machine("ddr-infiniband");
+    const Elements n = 64 * 1000;
+    for (int p : {2, 8, 16, 64}) {
+        const double message = 1e-6 + 16 * .53e-9 * n / p;
+        EXPECT_NEAR(test::predicted("hockney", composite("direct-send", p, n, {}), infiniband, 16),
+                    (2 * (p - 1) - 1) * message, 1e-12)
+            << "the last rank hears from nobody before the others have been served";
+    }
+}
+
+TEST(CriticalPath, of_binary_swap_without_overlap_is_what_the_radix_k_paper_says) {
+    const machine::Profile machine = test::shipped_machine("blue-gene-p");
+    const Elements n = 64 * 1000;
+    for (int p : {2, 8, 64}) {
+        const Schedule schedule = composite("binary-swap", p, n, {});
+        const double seconds = find("hockney")
+                                   .predict({.schedule = schedule,
+                                             .machine = machine,
+                                             .element_size = 16,
+                                             .operator_name = "over"})
+                                   .seconds;
+        const double share = static_cast<double>(n) * (p - 1) / p;
+        EXPECT_NEAR(seconds, 1.5e-6 * std::log2(p) + share * (16 / 374e6 + 4e-8), 1e-10);
+    }
+}
+
+TEST(CriticalPath, a_sender_sends_one_message_after_another) {
+    const auto machine = plain_machine();
+    EXPECT_DOUBLE_EQ(critical_path(question(stream(1), machine), flat(3, 2, 10)).seconds, 10);
+    EXPECT_DOUBLE_EQ(critical_path(question(stream(5), machine), flat(3, 2, 10)).seconds,
+                     4 * 3 + 10);
+}
+
+TEST(CriticalPath, a_receiver_receives_one_message_after_another) {
+    const auto machine = plain_machine();
+    EXPECT_DOUBLE_EQ(critical_path(question(stream(5), machine), flat(1, 4, 10)).seconds,
+                     10 + 4 * 4);
+}
+
+TEST(CriticalPath, a_path_shorter_than_a_side_delays_nobody_but_the_next_message) {
+    const auto machine = plain_machine();
+    // Rank 2 hears from rank 1 what that heard from rank 0: paths add up.
+    const Schedule chain = make_schedule(3, [](int rank) {
+        ProgramBuilder builder;
+        const Region value = rank == 0 ? builder.input(1) : builder.scratch(1);
+        if (rank > 0)
+            builder.receive(rank - 1, value);
+        if (rank < 2)
+            builder.send(rank + 1, value);
+        return builder.finish(value);
+    });
+    EXPECT_DOUBLE_EQ(critical_path(question(chain, machine), flat(1, 4, 10)).seconds, 20);
+    EXPECT_DOUBLE_EQ(critical_path(question(chain, machine), flat(1, 4, 3)).seconds, 6);
+    EXPECT_DOUBLE_EQ(critical_path(question(stream(3), machine), flat(1, 4, 3)).seconds, 12);
+}
+
+/// Rank 0 folds its own element with what comes from ranks 1 ... p − 1.
+Schedule reduction(int ranks) {
+    return make_schedule(ranks, [&](int rank) {
+        ProgramBuilder builder;
+        const Region own = builder.input(1);
+        if (rank > 0) {
+            builder.send(0, own);
+            return builder.finish({});
+        }
+        std::vector<Region> operands = {own};
+        for (int from = 1; from < ranks; ++from) {
+            operands.push_back(builder.scratch(1));
+            builder.receive(from, operands.back());
+        }
+        const Region sum = builder.output(1);
+        builder.fold(sum, operands);
+        return builder.finish(sum);
+    });
+}
+
+TEST(CriticalPath, folds_combine_operands_as_they_come) {
+    const auto machine = plain_machine(5);
+    Prices prices = flat(1, 10, 10);
+    prices.blocking = false;
+    // Messages end at 10, 20, 30; each is combined, in 5, while the next is received.
+    EXPECT_DOUBLE_EQ(critical_path(question(reduction(4), machine), prices).seconds, 35);
+    // With calls that block, the next message begins when the last is combined.
+    EXPECT_DOUBLE_EQ(critical_path(question(reduction(4), machine), flat(1, 10, 10)).seconds, 45);
+}
+
+TEST(CriticalPath, processors_that_move_messages_do_not_fold_meanwhile) {
+    const auto machine = plain_machine(5);
+    Prices prices{[](const Message&) {
+                      return MessageCost{Span(1.), Span(10.), Span(10.), Span(), Span(3.)};
+                  },
+                  false};
+    // The processor takes each message for the last 3 of its 10.
+    const double seconds = critical_path(question(reduction(4), machine), prices).seconds;
+    // It has them at 10, 18 and 26, since it folds until 15 and 23.
+    EXPECT_DOUBLE_EQ(seconds, 31);
+}
+
+TEST(CriticalPath, a_rendezvous_waits_for_the_receive) {
+    // Rank 1 can receive only when its own send is through.
+    const Schedule schedule = make_schedule(2, [](int rank) {
+        ProgramBuilder builder;
+        const Region own = builder.input(1 + rank), other = builder.scratch(2 - rank);
+        builder.window(1);
+        builder.round(rank == 0 ? 1 : 0);
+        if (rank == 0) {
+            builder.send(1, own);
+            builder.receive(1, other);
+        } else {
+            builder.send(0, own);
+            builder.round(1);
+            builder.receive(0, other);
+        }
+        return builder.finish(other);
+    });
+    const auto machine = plain_machine();
+    const auto priced = [&](bool rendezvous) {
+        Prices prices{[=](const Message& m) {
+            const bool quick = m.bytes == 1; // from rank 0
+            return MessageCost{
+                Span(quick ? 1. : 20.), Span(1.), Span(quick ? 5. : 20.), {}, {}, rendezvous};
+        }};
+        return critical_path(question(schedule, machine), prices).seconds;
+    };
+    EXPECT_DOUBLE_EQ(priced(false), 21); // it lies there when rank 1 turns to it, for its own time
+    EXPECT_DOUBLE_EQ(priced(true), 25);  // it sets out only then
+}
+
+TEST(CriticalPath, carries_intervals_to_the_end) {
+    const auto machine = plain_machine();
+    const Prices prices{[](const Message&) {
+        const Span t(2, 1, 5);
+        return MessageCost{t, t, t, {}, {}};
+    }};
+    const Prediction prediction = critical_path(question(stream(3), machine), prices);
+    EXPECT_DOUBLE_EQ(prediction.low, 3);
+    EXPECT_DOUBLE_EQ(prediction.seconds, 6);
+    EXPECT_DOUBLE_EQ(prediction.high, 15);
+}
+
+TEST(CriticalPath, refuses_schedules_that_do_not_match_or_wait_for_ever) {
+    const auto machine = plain_machine();
+    Schedule unmatched = stream(2);
+    unmatched[1].steps.pop_back();
+    EXPECT_THROW(critical_path(question(unmatched, machine), flat(1, 1, 1)), std::logic_error);
+    // Each waits in an earlier round for what the other sends in a later one.
+    const Schedule deadlock = make_schedule(2, [](int rank) {
+        ProgramBuilder builder;
+        const Region own = builder.input(1), other = builder.scratch(1);
+        builder.window(1);
+        builder.receive(1 - rank, other);
+        builder.round(1);
+        builder.send(1 - rank, own);
+        return builder.finish(other);
+    });
+    EXPECT_THROW(critical_path(question(deadlock, machine), flat(1, 1, 1)), std::logic_error);
+}
+
+TEST(CriticalPath, its_timeline_has_every_step_and_no_two_sends_or_folds_of_a_rank_at_one_time) {
+    const auto machine = plain_machine(.25);
+    const Schedule schedule = composite("radix-k", 12, 120, {{4, 3}});
+    Question asked = question(schedule, machine);
+    asked.timeline = true;
+    const Prediction prediction = find("hockney").predict(asked);
+    const Trace& trace = prediction.timeline;
+    EXPECT_DOUBLE_EQ(trace.duration, prediction.seconds);
+    std::map<std::pair<int, Activity>, Seconds> until;
+    std::size_t messages = 0, wanted = 0;
+    double last = 0;
+    for (const Event& event : trace.events) {
+        EXPECT_LE(event.begin, event.end);
+        EXPECT_LE(event.end, trace.duration + 1e-12);
+        last = std::max(last, event.end);
+        const bool message =
+            event.activity == Activity::send || event.activity == Activity::receive;
+        messages += message;
+        if (event.activity == Activity::receive)
+            continue; // it is posted long before
+        Seconds& before = until[{event.rank, event.activity}];
+        EXPECT_GE(event.begin, before - 1e-12);
+        before = event.end;
+    }
+    for (const Program& program : schedule) {
+        for (const Step& step : program.steps)
+            wanted += is_message(step.verb);
+    }
+    EXPECT_EQ(messages, wanted);
+    EXPECT_DOUBLE_EQ(last, trace.duration);
+    EXPECT_TRUE(find("hockney").predict(question(schedule, machine)).timeline.events.empty());
+}
+
+TEST(CriticalPath, predicts_the_same_with_and_without_a_timeline_and_every_time) {
+    const auto machine = plain_machine(.25);
+    for (const char* name :
+         {"direct-send", "radix-k", "two-three-swap", "parallel-pipeline", "binary-tree"}) {
+        const auto& algorithm = compositing::find(name);
+        const Schedule schedule = composite(name, 12, 120, algorithm.tunings(12).front());
+        Question asked = question(schedule, machine);
+        const Seconds without = find("hockney").predict(asked).seconds;
+        asked.timeline = true;
+        EXPECT_EQ(find("hockney").predict(asked).seconds, without) << name;
+        EXPECT_GT(without, 0);
+    }
+}
+
+} // namespace
+} // namespace sextant::model

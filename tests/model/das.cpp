@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The tables that the P-3PC paper's Table 1 leads to, and the schedules that they are about.
+#include "sextant/collective/catalogue.hpp"
+#include "sextant/halo/axis_exchange.hpp"
+#include "sextant/halo/exchange.hpp"
+
+#include <array>
+#include <cmath>
+
+#include "tests/model/figure6.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant::test {
+namespace {
+
+using machine::Layout;
+using machine::Path;
+
+Schedule collective_schedule(const char* name, const Grid& grid) {
+    return make_schedule(grid.ranks(),
+                         [&](int rank) { return collective::find(name).program(grid, rank); });
+}
+
+/// Milliseconds that a model predicts for a collective on DAS.
+double milliseconds(const char* model, const char* algorithm, const Grid& grid) {
+    static const machine::Profile das = shipped_machine("das");
+    return 1e3 * predicted(model, collective_schedule(algorithm, grid), das, 4);
+}
+
+struct Row {
+    const char* algorithm;
+    std::array<double, 5> p3pc; ///< by grid, ms
+    double loggp_star;
+};
+
+const Row table[] = {{"flat-scatter", {20.74, 29.13, 29.13, 29.13, 29.13}, 21.81},
+                     {"binomial-scatter", {25.22, 25.95, 27.36, 30.90, 39.81}, 25.22},
+                     {"flat-gather", {27.03, 45.07, 45.07, 45.07, 45.07}, 21.81},
+                     {"binomial-gather", {28.38, 29.58, 31.99, 36.79, 46.36}, 25.22}};
+
+TEST(Das, scatter_and_gather_are_predicted_as_the_paper_s_formulas_say) {
+    for (const Row& row : table) {
+        for (std::size_t i = 0; i < 5; ++i) {
+            EXPECT_NEAR(milliseconds("p3pc", row.algorithm, das_grids[i]), row.p3pc[i], .005)
+                << row.algorithm << " on " << das_grids[i].columns << " columns";
+        }
+    }
+}
+
+TEST(Das, loggp_star_sees_no_difference_between_grids) {
+    for (const Row& row : table) {
+        for (const Grid& grid : das_grids) {
+            EXPECT_NEAR(milliseconds("loggp-star", row.algorithm, grid), row.loggp_star, .005)
+                << row.algorithm;
+        }
+    }
+}
+
+TEST(Das, the_closed_forms_of_figure_6_give_the_same_tables) {
+    const DasCosts p3pc, star(true);
+    for (std::size_t i = 0; i < 5; ++i) {
+        const Grid& grid = das_grids[i];
+        EXPECT_NEAR(flat_tree(p3pc, grid, Path::send, Layout::nc), table[0].p3pc[i], .005);
+        EXPECT_NEAR(binomial_tree(p3pc, grid, Path::send, Layout::nc), table[1].p3pc[i], .005);
+        EXPECT_NEAR(flat_tree(p3pc, grid, Path::receive, Layout::cn), table[2].p3pc[i], .005);
+        EXPECT_NEAR(binomial_tree(p3pc, grid, Path::receive, Layout::cn), table[3].p3pc[i], .005);
+        EXPECT_NEAR(flat_tree(star, grid, Path::send, Layout::nc), 21.81, .005);
+        EXPECT_NEAR(binomial_tree(star, grid, Path::send, Layout::nc), 25.22, .005);
+    }
+}
+
+struct BorderRow {
+    Elements margin;
+    bool loggp_star;
+    std::array<double, 5> mended;               ///< by grid, µs
+    double published_strips, published_columns; ///< 1 × 16 and 16 × 1; 0 where none is given
+};
+
+// Margins of 4, 12 and 19 pixels belong to sigma = 1, 3 and 5.
+const BorderRow borders[] = {{4, false, {441.3, 449.0, 474.1, 683.6, 1043.5}, 561.7, 1124.4},
+                             {4, true, {441.3, 369.5, 316.7, 370.6, 441.3}, 0, 0},
+                             {12, false, {1155.6, 1114.2, 1211.9, 1779.5, 2914.2}, 1452.4, 3102.9},
+                             {12, true, {1155.6, 879.0, 754.4, 888.3, 1155.6}, 0, 0},
+                             {19, false, {1780.6, 1721.8, 1853.1, 2751.8, 4551.1}, 2268.3, 4867.3},
+                             {19, true, {1780.6, 1354.6, 1142.5, 1354.6, 1780.6}, 0, 0}};
+
+TEST(Das, the_border_exchange_of_figure_6_as_printed_and_without_neighbours_that_do_not_exist) {
+    for (const BorderRow& row : borders) {
+        const DasCosts T(row.loggp_star);
+        for (std::size_t i = 0; i < 5; ++i) {
+            EXPECT_NEAR(1e3 * border_mended(T, das_grids[i], row.margin), row.mended[i], .06)
+                << "margin " << row.margin << ", " << das_grids[i].columns << " columns";
+        }
+        if (row.loggp_star)
+            continue;
+        EXPECT_NEAR(1e3 * border_published(T, das_grids[0], row.margin), row.published_strips, .06);
+        EXPECT_NEAR(1e3 * border_published(T, das_grids[4], row.margin), row.published_columns,
+                    .06);
+    }
+}
+
+int columns_of_cheapest(double (*border)(const DasCosts&, const Grid&, Elements), const DasCosts& T,
+                        Elements margin) {
+    return std::min_element(std::begin(das_grids), std::end(das_grids),
+                            [&](const Grid& a, const Grid& b) {
+                                return border(T, a, margin) < border(T, b, margin);
+                            })
+        ->columns;
+}
+
+TEST(Das, p3pc_prefers_2x8_and_loggp_star_4x4_as_the_paper_says) {
+    for (Elements margin : {4, 12, 19}) {
+        EXPECT_EQ(columns_of_cheapest(border_published, DasCosts(), margin), 2);
+        EXPECT_EQ(columns_of_cheapest(border_published, DasCosts(true), margin), 4);
+    }
+}
+
+TEST(Das, what_is_executed_is_cheapest_in_strips_at_sigma_1_where_the_paper_says_2x8) {
+    EXPECT_EQ(columns_of_cheapest(border_mended, DasCosts(), 4), 1);
+    EXPECT_EQ(columns_of_cheapest(border_mended, DasCosts(), 12), 2);
+    EXPECT_EQ(columns_of_cheapest(border_mended, DasCosts(), 19), 2);
+}
+
+double played_border(const Grid& grid, Elements margin) {
+    static const machine::Profile das = shipped_machine("das");
+    const halo::Grid tiles{{grid}, margin};
+    const Schedule schedule =
+        make_schedule(grid.ranks(), [&](int rank) { return halo::axis_exchange(tiles, rank); });
+    return 1e3 * predicted("p3pc", schedule, das, 4);
+}
+
+TEST(Das, the_exchange_by_axis_costs_what_the_mended_formula_says) {
+    for (const Grid& grid : das_grids) {
+        const DasCosts T;
+        if (grid.columns == 2) // the formula counts corners on both sides; a tile has one neighbour
+            continue;
+        EXPECT_NEAR(played_border(grid, 4), border_mended(T, grid, 4), 1e-6) << grid.columns;
+    }
+    const Grid two = das_grids[1];
+    const DasCosts T;
+    EXPECT_NEAR(played_border(two, 4),
+                2 * T(Path::full, Layout::nn, 4 * 64) + 2 * T(Path::full, cc, (256 + 4) * 4), 1e-6);
+}
+
+TEST(Das, where_a_receive_takes_longer_than_its_path_the_exchange_costs_more_than_figure_6_says) {
+    // Six cells of Table 1 have a path shorter than a side; the formula knows the path only.
+    const DasCosts T;
+    const Elements strip = 19 * 512;
+    ASSERT_GT(T(Path::receive, cc, strip), T(Path::full, cc, strip));
+    EXPECT_NEAR(played_border(das_grids[0], 19), 2 * T(Path::receive, cc, strip), 1e-6);
+    EXPECT_GT(played_border(das_grids[0], 19), 1.15 * border_mended(T, das_grids[0], 19));
+}
+
+TEST(Das, table_1_has_six_paths_shorter_than_one_of_their_sides) {
+    const DasCosts T;
+    int cells = 0;
+    for (const Layout layout : {Layout::cc, Layout::cn, Layout::nc, Layout::nn}) {
+        for (Elements n : {0, 1024, 51200, 102400, 512000}) {
+            cells += T(Path::full, layout, n) <
+                     std::max(T(Path::send, layout, n), T(Path::receive, layout, n));
+        }
+    }
+    EXPECT_EQ(cells, 6);
+}
+
+TEST(Das, margins_all_round_make_strips_strided_which_costs_more_than_fewer_messages_save) {
+    static const machine::Profile das = shipped_machine("das");
+    const halo::Grid tiles{{das_grids[0]}, 4};
+    const Schedule schedule =
+        make_schedule(16, [&](int rank) { return halo::exchange(tiles, rank); });
+    EXPECT_GT(1e3 * predicted("p3pc", schedule, das, 4), played_border(das_grids[0], 4));
+    EXPECT_NEAR(
+        1e3 * predicted("loggp-star", schedule, das, 4),
+        DasCosts(true)(Path::full, cc, 4 * 512) + DasCosts(true)(Path::receive, cc, 4 * 512), 1e-6)
+        << "which knows no layouts, and sees both messages at once";
+}
+
+} // namespace
+} // namespace sextant::test

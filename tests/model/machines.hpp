@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/machine/profile_file.hpp"
+#include "sextant/model/model.hpp"
+
+#include <string>
+
+namespace sextant::test {
+
+/// A machine that is shipped.
+inline machine::Profile shipped_machine(const std::string& name) {
+    return machine::read_profile(std::string(SEXTANT_SOURCE_DIR) + "/machines/" + name + ".json");
+}
+
+/// Seconds that a model predicts.
+inline Seconds predicted(const char* model, const Schedule& schedule,
+                         const machine::Profile& machine, Bytes element_size) {
+    return model::find(model)
+        .predict({.schedule = schedule, .machine = machine, .element_size = element_size})
+        .seconds;
+}
+
+} // namespace sextant::test

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/model/superstep.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+namespace sextant::model {
+namespace {
+
+struct Case {
+    int p;
+    double b, h, s;
+    Bytes L;
+};
+
+// l = 512 bytes a packet in both.
+const Case cases[] = {{16, 4, 2.5, 8, 700}, {64, 8, 5, 3, 512}};
+
+machine::C3 c3_of(const Case& c) {
+    machine::C3 c3;
+    c3.packet = 512;
+    c3.setup = machine::exactly(c.s);
+    return c3;
+}
+
+/// The units of a superstep of a case.
+double units(const Case& c, const std::map<Pair, Bytes>& messages) {
+    return charge({{c.h, c.b}, c.p, messages}, c3_of(c), Counting::exact).total(c.s);
+}
+
+double packets(const Case& c) {
+    return std::ceil(static_cast<double>(c.L) / 512);
+}
+
+TEST(Superstep, one_to_one_costs_what_figure_4_says) {
+    for (const Case& c : cases) {
+        std::map<Pair, Bytes> messages;
+        for (int i = 0; i < c.p; ++i)
+            messages[{i, (i + 1) % c.p}] = c.L;
+        const double k = packets(c);
+        EXPECT_DOUBLE_EQ(units(c, messages),
+                         c.s + k + c.h + k + k * std::ceil(c.p / c.b) + k * c.h);
+    }
+}
+
+TEST(Superstep, one_to_all_costs_what_figure_4_says) {
+    for (const Case& c : cases) {
+        std::map<Pair, Bytes> messages;
+        for (int i = 1; i < c.p; ++i)
+            messages[{0, i}] = c.L;
+        const double k = packets(c);
+        EXPECT_DOUBLE_EQ(units(c, messages),
+                         (c.p - 1) * (c.s + k) + c.h + k * std::ceil((c.p - 1) / c.b) + k * c.h);
+    }
+}
+
+TEST(Superstep, all_to_one_costs_what_figure_4_says) {
+    for (const Case& c : cases) {
+        std::map<Pair, Bytes> messages;
+        for (int i = 1; i < c.p; ++i)
+            messages[{i, 0}] = c.L;
+        const double k = packets(c);
+        EXPECT_DOUBLE_EQ(units(c, messages),
+                         k * (c.p - 1) + k * std::ceil((c.p - 1) / c.b) + k * c.h);
+    }
+}
+
+TEST(Superstep, all_to_all_costs_what_figure_4_says) {
+    for (const Case& c : cases) {
+        std::map<Pair, Bytes> messages;
+        for (int i = 0; i < c.p; ++i) {
+            for (int j = 0; j < c.p; ++j) {
+                if (i != j)
+                    messages[{i, j}] = c.L;
+            }
+        }
+        const double k = packets(c), p = c.p;
+        EXPECT_DOUBLE_EQ(units(c, messages), (p - 1) * (c.s + k) + c.h + (p - 1) * k +
+                                                 k * std::ceil(p * (p - 1) / c.b) +
+                                                 k * c.h * (p - 1));
+    }
+}
+
+TEST(Superstep, a_permutation_costs_the_paper_s_closed_forms_on_mesh_hypercube_and_tree) {
+    const double s = 8, k = 3;
+    const Bytes L = 3 * 512;
+    for (int p : {16, 64, 256}) {
+        std::map<Pair, Bytes> messages;
+        for (int i = 0; i < p; ++i)
+            messages[{i, (i + 1) % p}] = L;
+        const auto on = [&](machine::Shape shape, std::vector<int> extents) {
+            const auto wiring = machine::published_wiring({shape, std::move(extents)});
+            return charge({wiring, p, messages}, c3_of({p, 0, 0, s, L}), Counting::exact).total(s);
+        };
+        const double root = std::sqrt(p), log = std::log2(p);
+        const int side = static_cast<int>(root);
+        EXPECT_NEAR(on(machine::Shape::mesh, {side, side}),
+                    s + 2.0 / 3 * root + k * (2 + 5.0 / 3 * root), 1e-9);
+        EXPECT_NEAR(on(machine::Shape::hypercube, {p}), s + log / 2 + k * (4 + log / 2), 1e-9);
+        EXPECT_NEAR(on(machine::Shape::binary_tree, {p}), s + log + k * (2 + p + log), 1e-9);
+    }
+}
+
+/// S_i + R_i of a processor that sends packets of 1 and 3 and receives one of 2, without
+/// congestion: what is left when C_l = 2 and C_p = 2 h are taken away.
+Units busiest(machine::Routing routing, bool blocking, double h) {
+    machine::C3 c3 = c3_of({4, 1, h, 10, 0});
+    c3.routing = routing;
+    c3.blocking_sends = blocking;
+    const std::map<Pair, Bytes> messages = {{{0, 1}, 1}, {{0, 2}, 3 * 512}, {{3, 0}, 2 * 512}};
+    Units units = charge({{h, 100}, 4, messages}, c3, Counting::exact);
+    units.packets -= 2 + 2 * h;
+    return units;
+}
+
+void expect_units(const Units& units, double setups, double latency, double packets) {
+    EXPECT_DOUBLE_EQ(units.setups, setups);
+    EXPECT_DOUBLE_EQ(units.latency, latency);
+    EXPECT_DOUBLE_EQ(units.packets, packets);
+}
+
+TEST(Superstep, follows_figure_3_under_all_four_protocols) {
+    const double h = 5;
+    using machine::Routing;
+    expect_units(busiest(Routing::store_and_forward, false, h), 2, 0, h * 3 + 4 + 2);
+    expect_units(busiest(Routing::wormhole, false, h), 2, h, 4 + 2);
+    expect_units(busiest(Routing::store_and_forward, true, h), 2 * 2 + 1, 2 * 2 * h + h,
+                 h * 4 + h * 2);
+    expect_units(busiest(Routing::wormhole, true, h), 2 * 2 + 1, 2 * 2 * h + h + h + h, 4 + 2);
+}
+
+TEST(Superstep, a_single_message_by_store_and_forward_costs_a_packet_more_than_figure_2_says) {
+    // S_i = s + h k + k, where Figure 2 has s_ij = s + h k: the paper contradicts itself.
+    machine::C3 c3 = c3_of({4, 1, 5, 10, 0});
+    c3.routing = machine::Routing::store_and_forward;
+    const Units units = charge({{5, 100}, 4, {{{0, 1}, 2 * 512}}}, c3, Counting::exact);
+    EXPECT_DOUBLE_EQ(units.packets, 5 * 2 + 2 + 2 + 2 * 5);
+}
+
+TEST(Superstep, counts_packets_up_and_in_the_paper_s_way_in_parts) {
+    const std::map<Pair, Bytes> messages = {{{0, 1}, 256}};
+    const machine::C3 c3 = c3_of({2, 1, 1, 8, 0});
+    EXPECT_DOUBLE_EQ(charge({{1, 1}, 2, messages}, c3, Counting::exact).packets, 3);
+    EXPECT_DOUBLE_EQ(charge({{1, 1}, 2, messages}, c3, Counting::paper).packets, 1.5);
+}
+
+TEST(Superstep, without_messages_costs_nothing) {
+    EXPECT_EQ(charge({{1, 1}, 2, {}}, c3_of(cases[0]), Counting::exact).total(8), 0);
+}
+
+} // namespace
+} // namespace sextant::model
