@@ -5,12 +5,13 @@
 #include "sextant/comm/cores.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/format/atomic_file.hpp"
 #include "sextant/operation/bench_composite.hpp"
+#include "sextant/operation/outputs.hpp"
 #include "sextant/operation/progress.hpp"
 #include "sextant/operation/provenance.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -87,7 +88,11 @@ class BenchRun {
 
     void run() {
         std::vector<CompositeCase> cases;
-        agree(communicator_, [&] { cases = find_cases(); });
+        agree(communicator_, [&] {
+            if (communicator_.rank() == 0 && values_.has("json"))
+                check_outputs(std::array{values_.text("json")});
+            cases = find_cases();
+        });
         for (const CompositeCase& what : cases)
             run(what);
         agree(communicator_, [&] { write(); });
@@ -113,7 +118,7 @@ class BenchRun {
         if (communicator_.rank() != 0)
             return;
         cases_.push_back(to_json(results));
-        if (values_.text("json") != "-")
+        if (values_.text("json") != standard_output)
             print(results, communicator_, options_.rounds);
     }
 
@@ -129,11 +134,7 @@ class BenchRun {
                                              {"transport", transport(communicator_)},
                                              {"rounds", options_.rounds},
                                              {"cases", cases_}};
-        const std::string text = json.dump(2) + "\n";
-        if (values_.text("json") == "-")
-            std::fputs(text.c_str(), stdout);
-        else
-            format::write_file(values_.text("json"), text);
+        write_text(values_.text("json"), json.dump(2) + "\n");
     }
 
     const Values& values_;
