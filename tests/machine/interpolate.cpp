@@ -48,6 +48,30 @@ TEST(Interpolation, carries_the_interval_along) {
     EXPECT_DOUBLE_EQ(middle.high, 6);
 }
 
+TEST(Interpolation, of_passes_is_linear_in_elements_and_in_operands) {
+    const std::vector<Pass> passes = {{100, 2, exactly(10)},
+                                      {100, 4, exactly(14)},
+                                      {100, 8, exactly(20)},
+                                      {200, 2, exactly(30)},
+                                      {200, 4, exactly(40)}};
+    EXPECT_DOUBLE_EQ(at_pass(passes, 100, 4).median, 14);
+    EXPECT_DOUBLE_EQ(at_pass(passes, 150, 2).median, 20);
+    EXPECT_DOUBLE_EQ(at_pass(passes, 150, 3).median, 23.5);
+    EXPECT_FALSE(at_pass(passes, 150, 3).extrapolated);
+    EXPECT_DOUBLE_EQ(at_pass(passes, 100, 10).median, 23) << "each operand more as the last";
+    EXPECT_TRUE(at_pass(passes, 100, 10).extrapolated);
+    EXPECT_DOUBLE_EQ(at_pass(passes, 100, 1).median, 8);
+    EXPECT_TRUE(at_pass(passes, 300, 2).extrapolated);
+}
+
+TEST(Interpolation, of_passes_of_one_number_of_operands_counts_those_after_the_first) {
+    const std::vector<Pass> pairs = {{100, 2, exactly(10)}};
+    EXPECT_DOUBLE_EQ(at_pass(pairs, 100, 2).median, 10);
+    EXPECT_DOUBLE_EQ(at_pass(pairs, 100, 5).median, 40);
+    EXPECT_TRUE(at_pass(pairs, 100, 5).extrapolated);
+    EXPECT_THROW(at_pass({}, 1, 2), std::invalid_argument);
+}
+
 TEST(Interpolation, between_block_lengths_is_linear_in_their_logarithm) {
     const std::vector<Point> points = {point(0, 0, 0), point(64, 4, 8), point(64, 16, 4),
                                        point(128, 4, 16), point(128, 16, 8)};

@@ -51,8 +51,18 @@ Profile full_profile() {
     link.hockney = Hockney{exactly(1e-6), {1e-9, 5e-10, 2e-9, 3}, {}};
     link.loggp = LogGP{exactly(1e-6), exactly(2e-6), exactly(3e-6), exactly(4e-9), {}};
     p.links = {link};
-    p.operators = {{"over", {4e-9, 3e-9, 5e-9, 7}, {}}};
-    p.kernels = {{"gaussian", exactly(1e-8), {"", "sigma 3"}}};
+    p.operators = {{.name = "over",
+                    .element = "f32",
+                    .seconds_per_element = Value{4e-9, 3e-9, 5e-9, 7},
+                    .passes = {},
+                    .origin = {}}};
+    p.operators.push_back(
+        {"over",
+         "u8",
+         {},
+         {{1, 2, exactly(1e-8)}, {64, 2, {2e-7, 1e-7, 3e-7, 9}}, {64, 3, exactly(3e-7)}},
+         {}});
+    p.kernels = {{"gaussian", "f32", exactly(1e-8), {}, {"", "sigma 3"}}};
     p.copies = {{0, exactly(1e-10), {}}, {4, exactly(1e-9), {}}};
     p.network = Network{{Shape::torus, {4, 4, 2}}, exactly(1e-9), {}};
     C3 c3;
@@ -152,6 +162,12 @@ TEST(ProfileFile, errors_name_file_field_value_and_what_was_expected) {
         with("\"path\": \"send\",\n     \"layout\": \"nn\",\n     \"strategy\": \"packing\"",
              "\"path\": \"full\", \"layout\": \"cc\", \"strategy\": \"contiguous\""),
         "links[0].curves[1] is a second curve of this path, layout and strategy");
+    expect_refused(with("\"element\": \"u8\"", "\"element\": \"i8\""),
+                   "operators[1].element is \"i8\", expected one of \"f32\", \"f16\", \"u8\"");
+    expect_refused(with("\"element\": \"u8\"", "\"element\": \"f32\""),
+                   "operators[1] is a second one of this name and element");
+    expect_refused(with("\"seconds_per_element\"", "\"seconds\""),
+                   "operators[0] has neither points nor seconds_per_element");
     expect_refused(with("\"packet\": 512", "\"packet\": 0"), "c3.packet is 0, expected a whole");
     expect_refused(with("\"shape\": \"torus\"", "\"shape\": \"hypercube\""),
                    "network.topology.extents is an array of 3, expected one number");
@@ -176,6 +192,24 @@ TEST(ProfileFile, cells_need_points_in_order_and_medians_within_their_intervals)
                    at + "[0][2] is 4, expected a number from 2 to 3");
     expect_refused(points("[[8, 8, 1e999]]"), "is not JSON");
     expect_refused(points("7"), at + " is 7, expected an array");
+}
+
+TEST(ProfileFile, passes_stand_in_order_and_have_operands) {
+    const auto points = [](const std::string& text) {
+        return R"({"version": 1, "name": "m", "date": "d", "method": "m", "operators": [)"
+               R"({"name": "over", "points": )" +
+               text + "}]}";
+    };
+    const Profile read = parse_profile(points("[[1, 2, 1], [1, 3, 2, 1, 3, 9]]"), "x");
+    ASSERT_NE(read.find_operator("over", "f32"), nullptr);
+    EXPECT_EQ(read.find_operator("over", "f32")->passes[1], (Pass{1, 3, {2, 1, 3, 9}}));
+    EXPECT_EQ(read.find_operator("over", "u8"), nullptr);
+    const std::string at = "operators[0].points";
+    expect_refused(points("[]"), at + " is an array of 0, expected one point or more");
+    expect_refused(points("[[1, 0, 1]]"), at + "[0][1] is 0, expected a whole number from 1");
+    expect_refused(points("[[2, 2, 1], [1, 2, 1]]"),
+                   at + "[1] is an array of 3, expected more elements");
+    expect_refused(points("[[1, 2]]"), at + "[0] is an array of 2, expected [elements, operands");
 }
 
 TEST(ProfileFile, a_file_that_cannot_be_read_is_refused_by_name) {

@@ -34,7 +34,11 @@ machine::Profile plain_machine(double per_element = 0) {
     machine::LinkCosts link;
     link.hockney = machine::Hockney{exactly(1), exactly(1), {}};
     profile.links = {link};
-    profile.operators = {{"over", exactly(per_element), {}}};
+    profile.operators = {{.name = "over",
+                          .element = "f32",
+                          .seconds_per_element = exactly(per_element),
+                          .passes = {},
+                          .origin = {}}};
     profile.copies = {{0, exactly(0), {}}};
     return profile;
 }
@@ -164,6 +168,32 @@ TEST(CriticalPath, folds_combine_operands_as_they_come) {
     EXPECT_DOUBLE_EQ(critical_path(question(reduction(4), machine), prices).seconds, 35);
     // With calls that block, the next message begins when the last is combined.
     EXPECT_DOUBLE_EQ(critical_path(question(reduction(4), machine), flat(1, 10, 10)).seconds, 45);
+}
+
+TEST(CriticalPath, operands_that_are_there_together_are_one_pass) {
+    auto machine = plain_machine();
+    machine.operators = {{"over", "f32", {}, {{1, 2, exactly(20)}, {1, 3, exactly(22)}}, {}}};
+    const Schedule own = make_schedule(1, [](int) {
+        ProgramBuilder builder;
+        const std::vector<Region> operands = {builder.input(1), builder.input(1), builder.input(1)};
+        const Region sum = builder.output(1);
+        builder.fold(sum, operands);
+        return builder.finish(sum);
+    });
+    EXPECT_DOUBLE_EQ(critical_path(question(own, machine), flat(0, 4, 10)).seconds, 22);
+    // They come at 10, 14 and 18: the first makes a pass of two, the others one of three.
+    Prices prices = flat(0, 4, 10);
+    prices.blocking = false;
+    EXPECT_DOUBLE_EQ(critical_path(question(reduction(4), machine), prices).seconds, 30 + 22);
+}
+
+TEST(CriticalPath, an_operator_is_that_of_its_element_format) {
+    auto machine = plain_machine(5);
+    machine.operators.push_back({"over", "u8", exactly(1), {}, {}});
+    const Schedule schedule = reduction(2);
+    Question bytes = question(schedule, machine);
+    bytes.element_name = "u8";
+    EXPECT_DOUBLE_EQ(critical_path(bytes, flat(1, 10, 10)).seconds, 11);
 }
 
 TEST(CriticalPath, processors_that_move_messages_do_not_fold_meanwhile) {

@@ -29,7 +29,11 @@ void for_each_right_schedule(unsigned seed, Visit&& visit) {
     machine::Profile machine;
     machine.name = "random";
     machine.links = {{}};
-    machine.operators = {{"over", machine::exactly(.25), {}}};
+    machine.operators = {{.name = "over",
+                          .element = "f32",
+                          .seconds_per_element = machine::exactly(.25),
+                          .passes = {},
+                          .origin = {}}};
     machine.copies = {{0, machine::exactly(.125), {}}};
     Random random(seed);
     for (int trial = 0, right = 0; right < 400; ++trial) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
+#include <set>
 #include <stdexcept>
 #include <vector>
 
@@ -115,6 +116,49 @@ Estimate at_size_and_block(std::span<const Point> points, Bytes bytes, Bytes blo
     const auto low = static_cast<double>(*std::prev(above)), high = static_cast<double>(*above);
     const double share = std::log(static_cast<double>(block) / low) / std::log(high / low);
     return mixed(of(*std::prev(above)), of(*above), share);
+}
+
+namespace {
+
+/// The passes over one number of operands, as points by their size.
+std::vector<Point> series_of(std::span<const Pass> passes, int operands) {
+    std::vector<Point> points;
+    for (const Pass& pass : passes) {
+        if (pass.operands == operands)
+            points.push_back({pass.elements, pass.elements, pass.seconds});
+    }
+    return points;
+}
+
+std::vector<int> measured_operands(std::span<const Pass> passes) {
+    std::set<int> counts;
+    for (const Pass& pass : passes)
+        counts.insert(pass.operands);
+    return {counts.begin(), counts.end()};
+}
+
+} // namespace
+
+Estimate at_pass(std::span<const Pass> passes, Elements elements, int operands) {
+    const std::vector<int> counts = measured_operands(passes);
+    if (counts.empty())
+        throw std::invalid_argument("no passes to interpolate between");
+    const auto of = [&](int count) { return at_size(series_of(passes, count), elements); };
+    const bool outside = operands < counts.front() || operands > counts.back();
+    Estimate estimate;
+    if (counts.size() == 1) {
+        const double share = (operands - 1.0) / std::max(1, counts.front() - 1);
+        estimate = outside ? mixed({}, of(counts.front()), share) : of(counts.front());
+    } else {
+        auto above = std::lower_bound(counts.begin(), counts.end(), operands);
+        if (above != counts.end() && *above == operands)
+            return of(operands);
+        above = std::clamp(above, counts.begin() + 1, counts.end() - 1);
+        const int low = *std::prev(above), high = *above;
+        estimate = mixed(of(low), of(high), static_cast<double>(operands - low) / (high - low));
+    }
+    estimate.extrapolated = estimate.extrapolated || outside;
+    return estimate;
 }
 
 Line fitted_line(std::span<const Point> points) {

@@ -27,6 +27,14 @@ Estimate at_size(std::span<const Point> points, Bytes bytes);
 /// Requires  as at_size.
 Estimate at_size_and_block(std::span<const Point> points, Bytes bytes, Bytes block);
 
+/// One pass over so many operands of so many elements: linear in the elements between measured
+/// sizes, linear in the operands between measured numbers of them; each operand beyond costs what
+/// the last measured one added, and with one number measured, its share of what an operand after
+/// the first costs. Sizes and operands outside are flagged.
+///
+/// Requires  at least one pass, ordered by elements; operands >= 1.
+Estimate at_pass(std::span<const Pass> passes, Elements elements, int operands);
+
 /// T(n) = constant + n · slope.
 struct Line {
     double constant = 0, slope = 0;

@@ -37,8 +37,10 @@ const LinkCosts* Profile::find(Link link) const {
     return find_in(links, [&](const LinkCosts& l) { return l.link == link; });
 }
 
-const Work* Profile::find_operator(std::string_view wanted) const {
-    return find_in(operators, [&](const Work& work) { return work.name == wanted; });
+const Work* Profile::find_operator(std::string_view wanted, std::string_view element) const {
+    return find_in(operators, [&](const Work& work) {
+        return work.name == wanted && work.element == element;
+    });
 }
 
 const Curve* find(const LinkCosts& link, Path path, Layout layout, Strategy strategy) {

@@ -95,10 +95,21 @@ struct LinkCosts {
     bool operator==(const LinkCosts&) const = default;
 };
 
-/// What an operator or kernel costs.
+/// One pass of an operator or kernel: so many elements, of so many operands at once.
+struct Pass {
+    Elements elements = 0;
+    int operands = 1;
+    Value seconds;
+    bool operator==(const Pass&) const = default;
+};
+
+/// What an operator or kernel costs: by what was measured of its passes, or as one number.
 struct Work {
     std::string name;
-    Value seconds_per_element;
+    std::string element = "f32"; ///< the channels of its elements: "f32", "f16" or "u8"
+    /// Of combining one more operand. Counts only where no pass was measured.
+    std::optional<Value> seconds_per_element;
+    std::vector<Pass> passes; ///< by elements, then operands
     Origin origin;
     bool operator==(const Work&) const = default;
 };
@@ -162,8 +173,8 @@ struct Profile {
 
     /// What is known of a link; nullptr if nothing.
     const LinkCosts* find(Link link) const;
-    /// An operator; nullptr if it was not measured.
-    const Work* find_operator(std::string_view wanted) const;
+    /// An operator on such elements; nullptr if it was not measured.
+    const Work* find_operator(std::string_view wanted, std::string_view element) const;
 };
 
 /// The curve of a path, layout and strategy; nullptr if it was not measured.

@@ -33,40 +33,67 @@ Origin origin_of(const Field& field) {
     return {field.text_or("date", ""), field.text_or("method", "")};
 }
 
-/// [bytes, block, seconds], or with low, high and samples behind.
+/// The seconds of a row of a table: one number behind two others, or with low, high and samples
+/// behind.
+Value seconds_of(const Field& row, const std::string& first_two) {
+    if (row.size() != 3)
+        row.require_size(6, "[" + first_two + ", seconds] or [" + first_two +
+                                ", median, low, high, samples]");
+    if (row.size() == 3)
+        return exactly(row[2].number(0, row.most));
+    Value seconds;
+    seconds.low = row[3].number(0, row.most);
+    seconds.high = row[4].number(seconds.low, row.most);
+    seconds.median = row[2].number(seconds.low, seconds.high);
+    seconds.samples = row[5].integer(0, INT64_MAX);
+    return seconds;
+}
+
 Point point_of(const Field& field) {
-    if (field.size() != 3)
-        field.require_size(6,
-                           "[bytes, block, seconds] or [bytes, block, median, low, high, samples]");
     Point point;
+    point.seconds = seconds_of(field, "bytes, block");
     point.bytes = field[0].integer(0, INT64_MAX);
     point.block = field[1].integer(0, point.bytes);
     if (point.bytes > 0 && point.block == 0)
         field[1].refuse("the length of a block in bytes, of at least 1");
-    if (field.size() == 3) {
-        point.seconds = exactly(field[2].number(0, field.most));
-        return point;
-    }
-    point.seconds.low = field[3].number(0, field.most);
-    point.seconds.high = field[4].number(point.seconds.low, field.most);
-    point.seconds.median = field[2].number(point.seconds.low, point.seconds.high);
-    point.seconds.samples = field[5].integer(0, INT64_MAX);
     return point;
 }
 
-std::vector<Point> points_of(const Field& field) {
-    std::vector<Point> points;
-    for (const Field& row : field.items()) {
-        const Point point = point_of(row);
-        if (!points.empty() && std::tie(points.back().bytes, points.back().block) >=
-                                   std::tie(point.bytes, point.block)) {
-            row.refuse("more bytes than the point before, or as many in longer blocks");
-        }
-        points.push_back(point);
+Pass pass_of(const Field& field) {
+    constexpr std::int64_t most_operands = 1 << 24;
+    Pass pass;
+    pass.seconds = seconds_of(field, "elements, operands");
+    pass.elements = field[0].integer(0, INT64_MAX);
+    pass.operands = static_cast<int>(field[1].integer(1, most_operands));
+    return pass;
+}
+
+/// The rows of a table, which stand in the order of `key`.
+template <class Row, class Key>
+std::vector<Row> rows_of(const Field& field, Row (*read)(const Field&), Key&& key,
+                         const char* order) {
+    std::vector<Row> rows;
+    for (const Field& item : field.items()) {
+        const Row row = read(item);
+        if (!rows.empty() && key(rows.back()) >= key(row))
+            item.refuse(order);
+        rows.push_back(row);
     }
-    if (points.empty())
+    if (rows.empty())
         field.refuse("one point or more");
-    return points;
+    return rows;
+}
+
+std::vector<Point> points_of(const Field& field) {
+    return rows_of(
+        field, point_of, [](const Point& p) { return std::tuple(p.bytes, p.block); },
+        "more bytes than the point before, or as many in longer blocks");
+}
+
+std::vector<Pass> passes_of(const Field& field) {
+    return rows_of(
+        field, pass_of, [](const Pass& p) { return std::tuple(p.elements, p.operands); },
+        "more elements than the point before, or as many of more operands");
 }
 
 Curve curve_of(const Field& field) {
@@ -117,7 +144,31 @@ LinkCosts link_of(const Field& field) {
 }
 
 Work work_of(const Field& field) {
-    return {field.at("name").text(), value_of(field.at("seconds_per_element")), origin_of(field)};
+    Work work;
+    work.name = field.at("name").text();
+    if (const auto element = field.find("element"))
+        work.element = element_names[element->one_of<std::size_t>(element_names)];
+    const auto points = field.find("points"), rate = field.find("seconds_per_element");
+    if (points)
+        work.passes = passes_of(*points);
+    if (rate)
+        work.seconds_per_element = value_of(*rate);
+    if (!points && !rate)
+        field.fail("has neither points nor seconds_per_element");
+    work.origin = origin_of(field);
+    return work;
+}
+
+/// Operators or kernels, each of a name and element once.
+std::vector<Work> works_of(const Field& field, const char* name) {
+    std::vector<Work> works;
+    std::set<std::tuple<std::string, std::string>> seen;
+    for (const Field& item : field.items_or_none(name)) {
+        works.push_back(work_of(item));
+        if (!seen.insert({works.back().name, works.back().element}).second)
+            item.fail("is a second one of this name and element");
+    }
+    return works;
 }
 
 CopyRate copy_of(const Field& field) {
@@ -166,14 +217,6 @@ C3 c3_of(const Field& field) {
     return c3;
 }
 
-template <class Item>
-std::vector<Item> list_of(const Field& field, const char* name, Item (*read)(const Field&)) {
-    std::vector<Item> items;
-    for (const Field& item : field.items_or_none(name))
-        items.push_back(read(item));
-    return items;
-}
-
 std::vector<LinkCosts> links_of(const Field& field) {
     std::vector<LinkCosts> links;
     std::set<Link> seen;
@@ -203,9 +246,10 @@ Profile profile_of(const Field& field) {
     if (const auto probe = field.find("state_probe"))
         profile.state_probe = value_of(*probe);
     profile.origin = {field.at("date").text(), field.at("method").text()};
-    profile.operators = list_of(field, "operators", work_of);
-    profile.kernels = list_of(field, "kernels", work_of);
-    profile.copies = list_of(field, "copies", copy_of);
+    profile.operators = works_of(field, "operators");
+    profile.kernels = works_of(field, "kernels");
+    for (const Field& item : field.items_or_none("copies"))
+        profile.copies.push_back(copy_of(item));
     if (const auto network = field.find("network"))
         profile.network = network_of(*network);
     if (const auto c3 = field.find("c3"))

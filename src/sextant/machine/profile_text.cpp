@@ -22,17 +22,28 @@ void put_origin(Json& json, const Origin& origin) {
         json["method"] = origin.method;
 }
 
+/// A row of a table: what was measured, and its seconds.
+Json json_of(Json row, const Value& seconds) {
+    row.push_back(seconds.median);
+    if (!(seconds == exactly(seconds.median))) {
+        row.push_back(seconds.low);
+        row.push_back(seconds.high);
+        row.push_back(seconds.samples);
+    }
+    return row;
+}
+
 Json json_of(const std::vector<Point>& points) {
     Json rows = Json::array();
-    for (const Point& p : points) {
-        Json row = {p.bytes, p.block, p.seconds.median};
-        if (!(p.seconds == exactly(p.seconds.median))) {
-            row.push_back(p.seconds.low);
-            row.push_back(p.seconds.high);
-            row.push_back(p.seconds.samples);
-        }
-        rows.push_back(std::move(row));
-    }
+    for (const Point& p : points)
+        rows.push_back(json_of({p.bytes, p.block}, p.seconds));
+    return rows;
+}
+
+Json json_of(const std::vector<Pass>& passes) {
+    Json rows = Json::array();
+    for (const Pass& p : passes)
+        rows.push_back(json_of({p.elements, p.operands}, p.seconds));
     return rows;
 }
 
@@ -79,8 +90,12 @@ Json json_of(const LinkCosts& link) {
 }
 
 Json json_of(const Work& work) {
-    Json json{{"name", work.name}, {"seconds_per_element", json_of(work.seconds_per_element)}};
+    Json json{{"name", work.name}, {"element", work.element}};
+    if (work.seconds_per_element)
+        json["seconds_per_element"] = json_of(*work.seconds_per_element);
     put_origin(json, work.origin);
+    if (!work.passes.empty())
+        json["points"] = json_of(work.passes);
     return json;
 }
 

@@ -85,6 +85,9 @@ class Play {
             return receive_next(now.at, now.time);
         case Happening::arrived:
             return take(now.at, now.time);
+        case Happening::combining:
+            state(now.at).will_combine = false;
+            return combine_when_free(now.at, now.time);
         }
     }
 
@@ -104,7 +107,7 @@ class Play {
         for (const Dependences::Edge& edge : dependences.after(at.step)) {
             const StepOfRank next{at.rank, static_cast<int>(edge.step)};
             if (edge.region != Dependences::commit && step(next).verb == Verb::fold)
-                combine(next, now);
+                expect_combining(next, now);
         }
         start_ready(at.rank, now);
     }
@@ -117,6 +120,8 @@ class Play {
             const StepOfRank at{rank, s};
             if (step(at).verb == Verb::copy)
                 copy(at, now);
+            else
+                combine(at, now);
             expect(Happening::finished, later(state(at).done, now), at);
         }
     }
@@ -231,18 +236,32 @@ class Play {
 
     // Work.
 
+    /// Operands that come while the processor is busy, or at one time, are combined in one pass.
+    void expect_combining(StepOfRank fold, const Span& now) {
+        StepState& mine = state(fold);
+        if (mine.will_combine || mine.next == step(fold).count)
+            return;
+        mine.will_combine = true;
+        expect(Happening::combining, later(now, rank_of(fold).processor), fold);
+    }
+
+    void combine_when_free(StepOfRank fold, const Span& now) {
+        if (rank_of(fold).processor.median > now.median)
+            expect_combining(fold, now);
+        else
+            combine(fold, now);
+    }
+
     /// Combines the operands that have become readable, as far as they come in order.
     void combine(StepOfRank fold, const Span& now) {
         const Step& what = step(fold);
         StepState& mine = state(fold);
         const Walk& walk = rank_of(fold).walk;
-        Elements applications = 0;
-        for (; mine.next < what.count && walk.readable(what.first + mine.next); ++mine.next) {
-            if (mine.next > 0)
-                applications += what.to.elements();
-        }
-        if (applications > 0)
-            work(fold, Activity::fold, work_.fold(applications), now);
+        int operands = mine.next > 0 ? 1 : 0; // what has been combined is one
+        for (; mine.next < what.count && walk.readable(what.first + mine.next); ++mine.next)
+            ++operands;
+        if (operands > 1)
+            work(fold, Activity::fold, work_.fold(what.to.elements(), operands), now);
     }
 
     void copy(StepOfRank at, const Span& now) {
@@ -284,7 +303,7 @@ class Play {
     const Question& question_;
     const Schedule& schedule_;
     const Prices& prices_;
-    const WorkCosts work_;
+    WorkCosts work_;
     const Messages messages_;
     const std::vector<std::vector<StepOfRank>>& mates_;
     const std::vector<Dependences>& dependences_;

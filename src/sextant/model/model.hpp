@@ -27,6 +27,8 @@ struct Question {
     Bytes element_size = 0;
     /// Of folds. Where the profile does not know it, folds cost nothing, and a remark says so.
     std::string_view operator_name = {};
+    /// The channels of what it combines, as profiles name them: "f32", "f16", "u8".
+    std::string_view element_name = "f32";
     /// The node on which each rank lies. Empty: each on its own, or, where the profile knows only
     /// one class of links, joined by such links.
     std::span<const int> nodes = {};

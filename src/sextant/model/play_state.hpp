@@ -19,7 +19,8 @@ struct Happening {
         out_free, ///< the rank may begin its next send
         arriving, ///< a message is on its way, and the receiver may turn to it
         in_free,  ///< the rank may turn to the next message
-        arrived   ///< it is there; the processor takes it
+        arrived,  ///< it is there; the processor takes it
+        combining ///< the processor may have time for the operands of a fold
     } kind;
     Span time;
     StepOfRank at;
@@ -36,6 +37,7 @@ struct StepState {
     Span posted, begun, done;
     std::uint32_t next = 0;
     bool is_posted = false, has_begun = false;
+    bool will_combine = false; ///< whether the processor will look at the fold again
 };
 
 /// What a rank does one at a time: its sends, or its receives.

@@ -8,11 +8,21 @@
 
 namespace sextant::model {
 
-WorkCosts::WorkCosts(const Question& question) : question_(question) {
-    if (const machine::Work* work = question.machine.find_operator(question.operator_name)) {
-        fold_ = Span(work->seconds_per_element);
-        knows_operator_ = true;
+WorkCosts::WorkCosts(const Question& question)
+    : question_(question),
+      operator_(question.machine.find_operator(question.operator_name, question.element_name)) {}
+
+Span WorkCosts::fold(Elements elements, int operands) {
+    if (!operator_)
+        return {};
+    if (!operator_->passes.empty()) {
+        const auto [found, added] = folds_.try_emplace({elements, operands});
+        if (added)
+            found->second = Span(machine::at_pass(operator_->passes, elements, operands));
+        return found->second;
     }
+    const double applications = static_cast<double>(elements) * (operands - 1);
+    return Span(*operator_->seconds_per_element) * applications;
 }
 
 /// By the rate of the block length that is nearest in ratio; 0 stands for contiguous.
@@ -38,9 +48,10 @@ std::vector<std::string> WorkCosts::remarks(const Schedule& schedule) const {
         });
     };
     std::vector<std::string> remarks;
-    if (!knows_operator_ && has(Verb::fold)) {
-        remarks.push_back(fmt::format("folds cost nothing: the profile of {} has no operator '{}'",
-                                      question_.machine.name, question_.operator_name));
+    if (!operator_ && has(Verb::fold)) {
+        remarks.push_back(
+            fmt::format("folds cost nothing: the profile of {} has no operator '{}' on {}",
+                        question_.machine.name, question_.operator_name, question_.element_name));
     }
     if (question_.machine.copies.empty() && has(Verb::copy)) {
         remarks.push_back(fmt::format("copies cost nothing: the profile of {} has no rate for them",

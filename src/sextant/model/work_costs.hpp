@@ -4,7 +4,9 @@
 #include "sextant/model/model.hpp"
 #include "sextant/model/span.hpp"
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sextant::model {
@@ -14,8 +16,8 @@ class WorkCosts {
   public:
     explicit WorkCosts(const Question& question);
 
-    /// Combining one more operand of so many elements.
-    Span fold(Elements elements) const { return fold_ * static_cast<double>(elements); }
+    /// One pass that combines so many operands, two or more, of so many elements.
+    Span fold(Elements elements, int operands);
     /// Moving so many bytes within memory, in pieces of `block` bytes.
     Span copy(Bytes bytes, Bytes block) const;
 
@@ -24,8 +26,8 @@ class WorkCosts {
 
   private:
     const Question& question_;
-    Span fold_;
-    bool knows_operator_ = false;
+    const machine::Work* const operator_;            ///< null where the profile does not know it
+    std::map<std::pair<Elements, int>, Span> folds_; // many look alike
 };
 
 } // namespace sextant::model

@@ -77,12 +77,14 @@ int run_predict(const Values& values) {
     request.ranks = static_cast<int>(values.integer("ranks"));
     request.elements = values.integer("elements");
     const NamedSchedule made = make_schedule(request);
-    const std::string operator_name = values.text("operator");
+    const std::string operator_name = values.text("operator"),
+                      element_name = values.text("element");
     const std::vector<Answer> all =
         answers(values.text("model"), {.schedule = made.schedule,
                                        .machine = machine,
                                        .element_size = values.integer("element-size"),
-                                       .operator_name = operator_name});
+                                       .operator_name = operator_name,
+                                       .element_name = element_name});
     if (values.flag("json")) {
         nlohmann::ordered_json json{{"operation", "predict"},       {"family", request.family},
                                     {"algorithm", made.title},      {"ranks", request.ranks},
@@ -139,6 +141,12 @@ Operation predict_operation() {
               .value = "NAME",
               .fallback = "over",
               .help = "what folds apply; its cost is the profile's"},
+             {.name = "element",
+              .type = Type::choice,
+              .value = "TYPE",
+              .fallback = "f32",
+              .help = "the channels that it combines",
+              .choices = {"f32", "f16", "u8"}},
              {.name = "machine",
               .type = Type::file,
               .value = "FILE",
