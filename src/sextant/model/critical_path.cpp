@@ -5,6 +5,7 @@
 #include "sextant/model/timeline.hpp"
 #include "sextant/model/work_costs.hpp"
 #include "sextant/schedule/fault.hpp"
+#include "sextant/schedule/loans.hpp"
 #include "sextant/schedule/walk.hpp"
 
 #include <algorithm>
@@ -30,8 +31,11 @@ class Play {
           messages_(question),
           mates_(prepared.mates),
           dependences_(prepared.dependences) {
-        for (std::size_t rank = 0; rank < schedule_.size(); ++rank)
+        for (std::size_t rank = 0; rank < schedule_.size(); ++rank) {
             ranks_.emplace_back(schedule_[rank], dependences_[rank]);
+            if (question.within_node == machine::Link::same_process)
+                loans_.emplace_back(schedule_[rank], dependences_[rank]);
+        }
     }
 
     Prediction play() {
@@ -129,11 +133,18 @@ class Play {
     // Messages.
 
     const MessageCost& cost_of(StepOfRank send, StepOfRank receive) {
-        const Message m = messages_.describe(send, receive);
-        const auto key = std::tuple(m.bytes, m.link, m.layout, m.sent_block, m.received_block);
+        Message m = messages_.describe(send, receive);
+        m.lent = m.link == machine::Link::same_process && is_lent(send, receive);
+        const auto key =
+            std::tuple(m.bytes, m.link, m.layout, m.sent_block, m.received_block, m.lent);
         const auto found = costs_.find(key);
         return found != costs_.end() ? found->second
                                      : costs_.emplace(key, prices_.message(m)).first->second;
+    }
+
+    bool is_lent(StepOfRank send, StepOfRank receive) const {
+        return loans_[static_cast<std::size_t>(send.rank)].may_lend(send.step) &&
+               !loans_[static_cast<std::size_t>(receive.rank)].uses(receive.step).empty();
     }
 
     void post(StepOfRank at, const Span& now) {
@@ -298,7 +309,7 @@ class Play {
         throw fault(schedule_, {rank, stuck}, "waits for ever");
     }
 
-    using Look = std::tuple<Bytes, machine::Link, machine::Layout, Bytes, Bytes>;
+    using Look = std::tuple<Bytes, machine::Link, machine::Layout, Bytes, Bytes, bool>;
 
     const Question& question_;
     const Schedule& schedule_;
@@ -308,6 +319,7 @@ class Play {
     const std::vector<std::vector<StepOfRank>>& mates_;
     const std::vector<Dependences>& dependences_;
     std::vector<RankState> ranks_;
+    std::vector<Loans> loans_; // by rank, where ranks are threads of one process
     std::map<Look, MessageCost> costs_; // many messages look alike
     std::priority_queue<Happening> happenings_;
     std::uint64_t count_ = 0;

@@ -19,6 +19,8 @@ struct Message {
     /// The mean length of contiguous pieces at the sender and at the receiver; all where
     /// contiguous.
     Bytes sent_block = 0, received_block = 0;
+    /// Whether it is not moved: ranks share memory, and who receives it only folds it.
+    bool lent = false;
 
     /// The shorter of the two.
     Bytes block() const { return std::min(sent_block, received_block); }

@@ -23,6 +23,8 @@ class Pricing {
         : question_(question), work_(question), lookup_(question) {}
 
     MessageCost operator()(const Message& message) {
+        if (message.lent)
+            return lent(message);
         MessageCost cost = paths(message);
         const machine::LinkCosts& link = costs_of(question_.machine, message.link);
         if (!link.gap.empty())
@@ -57,6 +59,24 @@ class Pricing {
         const auto& link = costs_of(question_.machine, message.link);
         return question_.strided == Strategy::packing &&
                !machine::find(link, Path::full, message.layout, Strategy::packing);
+    }
+
+    /// Reading the message where it lies costs who folds it so much more than the fold; the sender
+    /// only says where that is. Where it was not measured, that is as long as an empty message.
+    MessageCost lent(const Message& message) {
+        const auto& link = costs_of(question_.machine, message.link);
+        const machine::Curve* lending =
+            machine::find(link, Path::full, Layout::cc, Strategy::lending);
+        const auto& points = lending ? lending->points
+                                     : curve(question_, message.link, Path::full, Layout::cc,
+                                             Strategy::contiguous)
+                                           .points;
+        const Span empty = lookup_.at_size(points, points.front().bytes);
+        MessageCost cost;
+        cost.full = lending ? lookup_.at_size(points, message.bytes) : empty;
+        cost.receive = cost.full;
+        cost.receive_processor = later(cost.full - empty, Span());
+        return cost;
     }
 
     /// A contiguous message, and a copy at each strided side, which delays the whole path.

@@ -11,7 +11,8 @@ namespace sextant::model {
 /// Between nodes, work overlaps with messages but for the cost of an empty one; within a node the
 /// processor moves every byte.
 ///
-/// Where packing was not measured, it is a contiguous message and a copy at each strided side.
+/// Between threads of one process, what is only folded is lent, not moved: it costs what lending was
+/// measured to cost. Where packing was not measured, it is a contiguous message and a copy at each strided side.
 /// Contention needs the network of the profile: the mean use ρ of its links lengthens every path by
 /// what queues add, and the longer run lowers ρ, until both agree.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/planner/rule.hpp"
+#include "sextant/planner/asked.hpp"
 
 #include "sextant/compositing/radix_k.hpp"
 #include "sextant/core/error.hpp"
@@ -10,50 +10,13 @@
 
 namespace sextant::planner {
 
-namespace {
-
-constexpr int largest_radix = 8;
-
-} // namespace
-
-std::string Plan::text() const {
-    const std::string tuned = compositing::to_text(tuning);
-    return tuned.empty() ? std::string(algorithm->name)
-                         : fmt::format("{}, {}", algorithm->name, tuned);
-}
-
 std::vector<int> largest_first_radices(int positions) {
     std::vector<int> radices;
-    for (int k = largest_radix; k >= 2; --k) {
+    for (int k = 8; k >= 2; --k) {
         for (; positions % k == 0 && positions > 1; positions /= k)
             radices.push_back(k);
     }
     return positions == 1 ? radices : std::vector<int>();
-}
-
-Plan choose_by_rule(int positions, bool shares_memory) {
-    const auto plan = [](const char* name, compositing::Tuning tuning, std::string reason) {
-        return Plan{&compositing::find(name), std::move(tuning),
-                    "rule, not predicted: " + std::move(reason)};
-    };
-    if (shares_memory) {
-        return plan("direct-send", {}, "ranks share memory, so each blends its part in one pass");
-    }
-    if (positions <= largest_radix) {
-        return plan("direct-send", {},
-                    fmt::format("{} ranks with images, no more than {}, over messages", positions,
-                                largest_radix));
-    }
-    const std::vector<int> radices = largest_first_radices(positions);
-    if (!radices.empty()) {
-        return plan(
-            "radix-k", {radices, 0},
-            fmt::format("{} ranks with images over messages, factors of at most {}, largest first",
-                        positions, largest_radix));
-    }
-    return plan("shift-based", {{}, 1},
-                fmt::format("{} ranks with images over messages have a prime factor above {}",
-                            positions, largest_radix));
 }
 
 namespace {
@@ -111,16 +74,30 @@ Plan choose_by_name(const std::string& name, const compositing::Tuning& asked, i
         tuning.radices = asked.radices;
     if (asked.window > 0)
         tuning.window = asked.window;
-    return {&algorithm, tuning, "asked for"};
+    Plan plan;
+    plan.algorithm = &algorithm;
+    plan.tuning = std::move(tuning);
+    plan.reason = "asked for";
+    return plan;
 }
 
-Plan choose(const std::string& name, const compositing::Tuning& asked, int positions,
-            bool shares_memory) {
-    if (name != "auto")
-        return choose_by_name(name, asked, positions);
-    if (asked == compositing::Tuning{})
-        return choose_by_rule(positions, shares_memory);
-    return choose_by_name(asked.radices.empty() ? "shift-based" : "radix-k", asked, positions);
+std::vector<compositing::Way> ways_with(const compositing::Task& task,
+                                        const compositing::Tuning& asked) {
+    if (!asked.radices.empty())
+        compositing::check_radices(asked.radices, std::max(1, task.positions()));
+    std::vector<compositing::Way> ways = compositing::ways(task);
+    std::erase_if(ways, [&](compositing::Way& way) {
+        if (!takes(*way.algorithm, asked))
+            return true;
+        if (asked.window > 0)
+            way.tuning.window = asked.window;
+        return !asked.radices.empty() && way.tuning.radices != asked.radices;
+    });
+    const auto last = std::unique(ways.begin(), ways.end()); // of windows one is left
+    ways.erase(last, ways.end());
+    if (ways.empty())
+        throw InvalidTask("no algorithm has " + compositing::to_text(asked));
+    return ways;
 }
 
 } // namespace sextant::planner

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/planner/alone.hpp"
+
+#include <map>
+
+namespace sextant::planner {
+
+namespace {
+
+/// The peers' sides of a program's messages.
+class Peers {
+  public:
+    explicit Peers(const Program& program) {
+        for (const Step& step : program.steps) {
+            if (is_message(step.verb))
+                answer(step, program.elements_of(step));
+        }
+    }
+
+    /// Peer i as rank i + 1.
+    Alone with(Program program, int rank) && {
+        Alone alone{{std::move(program)}, {rank}};
+        for (Step& step : alone.schedule[0].steps) {
+            if (is_message(step.verb))
+                step.peer = static_cast<int>(number_.at(step.peer)) + 1;
+        }
+        for (Program& peer : programs_)
+            alone.schedule.push_back(std::move(peer));
+        alone.ranks.insert(alone.ranks.end(), ranks_.begin(), ranks_.end());
+        return alone;
+    }
+
+  private:
+    static constexpr int given = 0, taken = 1; // a peer's buffers
+
+    void answer(const Step& step, Elements elements) {
+        Program& peer = program_of(step.peer);
+        const bool sends = step.verb == Verb::receive;
+        BufferSpec& buffer = peer.buffers[sends ? given : taken];
+        Step mirrored{sends ? Verb::send : Verb::receive, step.round, step.group, 0};
+        mirrored.first = static_cast<std::uint32_t>(peer.regions.size());
+        mirrored.count = 1;
+        peer.regions.push_back(block(sends ? given : taken, buffer.size, elements));
+        peer.steps.push_back(mirrored);
+        buffer.size += elements;
+    }
+
+    Program& program_of(int rank) {
+        const auto [at, is_new] = number_.try_emplace(rank, programs_.size());
+        if (is_new) {
+            ranks_.push_back(rank);
+            programs_.push_back({});
+            programs_.back().buffers = {{Role::input, 0}, {Role::output, 0}};
+        }
+        return programs_[at->second];
+    }
+
+    std::map<int, std::size_t> number_;
+    std::vector<int> ranks_;
+    std::vector<Program> programs_;
+};
+
+} // namespace
+
+Alone alone(Program program, int rank) {
+    Peers peers(program);
+    return std::move(peers).with(std::move(program), rank);
+}
+
+} // namespace sextant::planner

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/schedule/program.hpp"
+
+#include <vector>
+
+namespace sextant::planner {
+
+/// One rank's program among peers that wait for nothing: each has all it will send from the start,
+/// and takes what comes at once.
+struct Alone {
+    Schedule schedule;      ///< the rank itself first, then its peers
+    std::vector<int> ranks; ///< who they are
+};
+
+/// What a model predicts of it is a lower bound for the whole schedule: a peer is never readier
+/// than this. (Where sends queue, a model may find a later message earlier; bounds are for pruning.)
+/// Cost      that of the one program.
+Alone alone(Program program, int rank);
+
+} // namespace sextant::planner

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/planner/choose.hpp"
+
+#include "sextant/planner/alone.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace sextant::planner {
+
+namespace {
+
+/// From the richest to the simplest; the first that the profile feeds is used.
+constexpr std::array<std::string_view, 4> by_wealth = {"p3pc-extended", "loggp", "hockney", "c3"};
+
+/// How many candidates have all their busiest ranks looked at: the first alone finds these.
+constexpr std::size_t most_refined = 24;
+
+std::int64_t messages_of(const Program& program) {
+    return std::count_if(program.steps.begin(), program.steps.end(),
+                         [](const Step& step) { return step.verb == Verb::send; });
+}
+
+class Choosing {
+  public:
+    Choosing(std::span<const Candidate> candidates, const Setting& setting)
+        : candidates_(candidates), setting_(setting) {}
+
+    Choice choose() {
+        weigh_bounds();
+        find_same_work();
+        walk();
+        return ranked();
+    }
+
+  private:
+    struct Entry {
+        Weighed weighed;
+        std::int64_t messages = 0; ///< about so many, of all ranks
+        bool repeats = false;      ///< an earlier candidate
+    };
+
+    const Candidate& candidate(const Entry& entry) const {
+        return candidates_[entry.weighed.candidate];
+    }
+
+    model::Prediction predict(const Schedule& schedule, std::span<const int> nodes) {
+        model::Question question{.schedule = schedule, .machine = setting_.machine};
+        question.element_size = setting_.element_size;
+        question.operator_name = setting_.operator_name;
+        question.element_name = setting_.element_name;
+        question.nodes = nodes;
+        question.within_node = setting_.within_node;
+        question.density = setting_.density;
+        return model_->predict(question);
+    }
+
+    /// What a rank needs even if nobody keeps it waiting.
+    Seconds bound(Program program, int rank) {
+        const Alone alone = planner::alone(std::move(program), rank);
+        std::vector<int> nodes;
+        for (const int r : alone.ranks) {
+            if (!setting_.nodes.empty())
+                nodes.push_back(setting_.nodes[static_cast<std::size_t>(r)]);
+        }
+        return predict(alone.schedule, nodes).seconds;
+    }
+
+    /// The model that is asked for; else the first that has words for a candidate.
+    void find_model(const Program& program, int rank) {
+        if (!setting_.model.empty()) {
+            model_ = &model::find(setting_.model);
+            return;
+        }
+        std::string refusal;
+        for (const std::string_view name : by_wealth) {
+            model_ = &model::find(name);
+            try {
+                bound(program, rank);
+                return;
+            } catch (const model::CannotExpress& why) {
+                refusal += fmt::format("\n  {}: {}", name, why.what());
+            }
+        }
+        throw model::CannotExpress(fmt::format(
+            "no cost model can say what {} would take here:{}", candidates_[0].text(), refusal));
+    }
+
+    void weigh_bounds() {
+        for (std::size_t i = 0; i < candidates_.size(); ++i) {
+            Entry& entry = entries_.emplace_back();
+            entry.weighed.candidate = i;
+            raise_bound(entry, candidates_[i].busiest.front());
+        }
+        by_bound();
+        for (std::size_t i = 0; i < std::min(entries_.size(), most_refined); ++i) {
+            const std::vector<int>& busiest = candidate(entries_[i]).busiest;
+            for (std::size_t r = 1; r < busiest.size(); ++r)
+                raise_bound(entries_[i], busiest[r]);
+        }
+        by_bound();
+    }
+
+    void raise_bound(Entry& entry, int rank) {
+        const Candidate& what = candidate(entry);
+        Program program = what.program(rank);
+        entry.messages = std::max(entry.messages, messages_of(program) * what.ranks);
+        try {
+            if (!model_)
+                find_model(program, rank);
+            entry.weighed.bound =
+                std::max(entry.weighed.bound.value_or(0), bound(std::move(program), rank));
+        } catch (const model::CannotExpress& why) {
+            if (!model_)
+                throw;
+            entry.weighed.bound.reset();
+            entry.weighed.remark = why.what();
+        }
+    }
+
+    /// What cannot be expressed last.
+    void by_bound() {
+        const auto key = [](const Entry& entry) {
+            return std::pair(!entry.weighed.bound, entry.weighed.bound.value_or(0));
+        };
+        std::stable_sort(entries_.begin(), entries_.end(),
+                         [&](auto& a, auto& b) { return key(a) < key(b); });
+    }
+
+    /// Only what has the same bound can do the same work.
+    void find_same_work() {
+        for (std::size_t i = 0; i < entries_.size(); ++i) {
+            Entry& entry = entries_[i];
+            for (std::size_t j = i; j-- > 0 && entries_[j].weighed.bound == entry.weighed.bound;) {
+                if (entries_[j].repeats || !repeats(entry, entries_[j]))
+                    continue;
+                entry.repeats = true;
+                entry.weighed.remark = "as " + candidate(entries_[j]).text();
+                break;
+            }
+        }
+    }
+
+    bool repeats(const Entry& entry, const Entry& earlier) const {
+        constexpr std::int64_t worth_comparing = 4096;
+        if (!entry.weighed.bound || entry.messages > worth_comparing)
+            return false;
+        for (int rank = 0; rank < candidate(entry).ranks; ++rank) {
+            if (!same_work(candidate(entry).program(rank), candidate(earlier).program(rank)))
+                return false;
+        }
+        return true;
+    }
+
+    void walk() {
+        std::int64_t left = setting_.most_messages;
+        Seconds best = std::numeric_limits<Seconds>::infinity();
+        for (Entry& entry : entries_) {
+            if (entry.repeats || !entry.weighed.bound)
+                continue;
+            if (*entry.weighed.bound > best) {
+                entry.weighed.remark = "not walked: even its bound is slower than the best";
+            } else if (entry.messages > left) {
+                entry.weighed.remark = "bound only: too many messages to walk";
+            } else {
+                left -= entry.messages;
+                walk(entry);
+                if (entry.weighed.predicted)
+                    best = std::min(best, entry.weighed.predicted->seconds);
+            }
+        }
+    }
+
+    void walk(Entry& entry) {
+        const Candidate& what = candidate(entry);
+        try {
+            entry.weighed.predicted =
+                predict(make_schedule(what.ranks, what.program), setting_.nodes);
+        } catch (const model::CannotExpress& why) {
+            entry.weighed.bound.reset();
+            entry.weighed.remark = why.what();
+        }
+    }
+
+    Choice ranked() {
+        const auto key = [](const Entry& entry) {
+            const Weighed& w = entry.weighed;
+            const int kind = w.predicted ? 0 : entry.repeats ? 2 : w.bound ? 1 : 3;
+            return std::pair(kind, w.predicted ? w.predicted->seconds : w.bound.value_or(0));
+        };
+        std::stable_sort(entries_.begin(), entries_.end(),
+                         [&](auto& a, auto& b) { return key(a) < key(b); });
+        Choice choice;
+        choice.model = model_->name;
+        for (Entry& entry : entries_)
+            choice.ranking.push_back(std::move(entry.weighed));
+        if (!choice.chosen().bound)
+            throw model::CannotExpress(choice.chosen().remark);
+        settle(choice);
+        return choice;
+    }
+
+    /// Among those that cannot be told from the fastest, the surest is taken.
+    void settle(Choice& choice) const {
+        auto& ranking = choice.ranking;
+        if (!ranking.front().predicted) {
+            choice.reason = fmt::format("lowest bound by {}; none of {} was walked", choice.model,
+                                        ranking.size());
+            return;
+        }
+        const model::Prediction first = *ranking.front().predicted;
+        const auto meets = [&](const Weighed& w) {
+            return w.predicted && w.predicted->low <= first.high;
+        };
+        const auto last = std::find_if_not(ranking.begin(), ranking.end(), meets);
+        choice.rivals = static_cast<std::size_t>(last - ranking.begin());
+        const auto alike = [&](const Weighed& w) { return w.predicted->seconds == first.seconds; };
+        const auto surest = [](const Weighed& w) {
+            return std::pair(w.predicted->high - w.predicted->low, w.candidate);
+        };
+        const auto tied = std::find_if_not(ranking.begin(), last, alike);
+        std::stable_sort(ranking.begin(), tied,
+                         [&](auto& a, auto& b) { return surest(a) < surest(b); });
+        choice.reason = reason(choice);
+    }
+
+    std::string reason(const Choice& choice) const {
+        const std::size_t walked = static_cast<std::size_t>(
+            std::count_if(choice.ranking.begin(), choice.ranking.end(),
+                          [](const Weighed& w) { return w.predicted.has_value(); }));
+        std::string text =
+            fmt::format("fastest of {} by {} on {}", candidates_.size(), choice.model,
+                        setting_.machine.name);
+        if (choice.rivals > 1)
+            text += fmt::format("; {} may be as fast", choice.rivals - 1);
+        if (walked < candidates_.size())
+            text += fmt::format("; {} walked", walked);
+        return text;
+    }
+
+    const std::span<const Candidate> candidates_;
+    const Setting& setting_;
+    const model::Model* model_ = nullptr;
+    std::vector<Entry> entries_;
+};
+
+} // namespace
+
+Choice choose(std::span<const Candidate> candidates, const Setting& setting) {
+    return Choosing(candidates, setting).choose();
+}
+
+} // namespace sextant::planner

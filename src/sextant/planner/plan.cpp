@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/planner/plan.hpp"
+
+#include "sextant/machine/field.hpp"
+
+#include <fstream>
+#include <iterator>
+
+#include <nlohmann/json.hpp>
+
+namespace sextant::planner {
+
+namespace {
+
+constexpr int plan_version = 1;
+
+nlohmann::ordered_json to_json(const Alternative& alternative) {
+    nlohmann::ordered_json json{{"algorithm", alternative.way.algorithm->name},
+                                {"radices", alternative.way.tuning.radices},
+                                {"window", alternative.way.tuning.window}};
+    if (alternative.bound)
+        json["bound"] = *alternative.bound;
+    if (const auto& expected = alternative.expected) {
+        json["seconds"] = expected->seconds;
+        json["interval"] = {expected->low, expected->high};
+    }
+    if (!alternative.remark.empty())
+        json["remark"] = alternative.remark;
+    return json;
+}
+
+} // namespace
+
+std::string Plan::text() const {
+    return way().text();
+}
+
+std::string to_json(const Plan& plan) {
+    nlohmann::ordered_json json{{"plan_version", plan_version},
+                                {"operation", "composite"},
+                                {"algorithm", plan.algorithm->name},
+                                {"radices", plan.tuning.radices},
+                                {"window", plan.tuning.window},
+                                {"reason", plan.reason}};
+    if (!plan.alternatives.empty()) {
+        json["model"] = plan.model;
+        json["machine"] = plan.machine;
+        json["rivals"] = plan.rivals;
+        for (const Alternative& alternative : plan.alternatives)
+            json["candidates"].push_back(to_json(alternative));
+    }
+    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+Plan parse_plan(std::string_view text, const std::string& path) {
+    using machine::Field;
+    const Field file = Field::parse(text, path);
+    if (file.at("plan_version").integer(1, 1 << 30) > plan_version)
+        file.at("plan_version").refuse(std::to_string(plan_version) + " or less: a newer version");
+    if (file.at("operation").text() != "composite")
+        file.at("operation").refuse("\"composite\"");
+    Plan plan;
+    try {
+        plan.algorithm = &compositing::find(file.at("algorithm").text());
+    } catch (const InvalidTask& unknown) {
+        file.at("algorithm").fail(unknown.what());
+    }
+    constexpr std::int64_t most = 1 << 30;
+    for (const Field& radix : file.at("radices").items())
+        plan.tuning.radices.push_back(static_cast<int>(radix.integer(2, most)));
+    plan.tuning.window = static_cast<int>(file.at("window").integer(0, most));
+    plan.reason = "the plan of " + path;
+    return plan;
+}
+
+Plan read_plan(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    if (!file)
+        throw InvalidFile(path, "cannot be read");
+    return parse_plan(text, path);
+}
+
+} // namespace sextant::planner

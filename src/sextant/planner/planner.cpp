@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/planner/planner.hpp"
+
+#include "sextant/planner/asked.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace sextant::planner {
+
+namespace {
+
+/// All that a plan depends on.
+std::string key(const compositing::Task& task, const Work& work, const compositing::Tuning& asked) {
+    return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}", task.ranks, task.elements,
+                       fmt::join(task.order, ","), fmt::join(task.layers, ","), task.root,
+                       work.operator_name, work.element_name, work.element_size,
+                       fmt::join(work.nodes, ","), static_cast<int>(work.within_node), work.model,
+                       fmt::join(asked.radices, ","), asked.window);
+}
+
+Alternative alternative(const Weighed& weighed, const std::vector<compositing::Way>& ways) {
+    Alternative made{ways[weighed.candidate], weighed.bound, std::nullopt, weighed.remark};
+    if (const auto& p = weighed.predicted)
+        made.expected = {p->seconds, p->low, p->high};
+    return made;
+}
+
+} // namespace
+
+Plan Planner::plan(const compositing::Task& task, const Work& work,
+                   const compositing::Tuning& asked) {
+    const std::string question = key(task, work, asked);
+    {
+        const std::lock_guard lock(mutex_);
+        if (const auto found = known_.find(question); found != known_.end())
+            return found->second;
+    }
+    Plan plan = predict(task, work, asked);
+    const std::lock_guard lock(mutex_);
+    return known_.emplace(question, std::move(plan)).first->second;
+}
+
+Plan Planner::predict(const compositing::Task& task, const Work& work,
+                      const compositing::Tuning& asked) const {
+    const std::vector<compositing::Way> ways = ways_with(task, asked);
+    Plan plan;
+    plan.machine = machine_.name;
+    if (task.positions() < 2) {
+        plan.algorithm = ways.front().algorithm;
+        plan.tuning = ways.front().tuning;
+        plan.reason = "nothing to choose: fewer than two ranks hold images";
+        return plan;
+    }
+    std::vector<Candidate> candidates;
+    for (const compositing::Way& way : ways)
+        candidates.push_back(compositing::candidate(task, way));
+    const Choice choice = choose(candidates, {.machine = machine_,
+                                              .element_size = work.element_size,
+                                              .operator_name = work.operator_name,
+                                              .element_name = work.element_name,
+                                              .nodes = work.nodes,
+                                              .within_node = work.within_node,
+                                              .model = work.model});
+    for (const Weighed& weighed : choice.ranking)
+        plan.alternatives.push_back(alternative(weighed, ways));
+    plan.algorithm = plan.alternatives.front().way.algorithm;
+    plan.tuning = plan.alternatives.front().way.tuning;
+    plan.reason = choice.reason;
+    plan.model = choice.model;
+    plan.rivals = choice.rivals;
+    return plan;
+}
+
+} // namespace sextant::planner

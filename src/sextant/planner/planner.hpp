@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/planner/choose.hpp"
+#include "sextant/planner/plan.hpp"
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace sextant::planner {
+
+/// What is composited, and where ranks lie.
+struct Work {
+    std::string operator_name, element_name; ///< "over", "f32"
+    Bytes element_size = 0;
+    std::vector<int> nodes; ///< by rank; empty: each on its own
+    machine::Link within_node = machine::Link::same_node;
+    std::string model = {}; ///< empty: the richest that the profile feeds
+};
+
+/// Plans compositing on one machine, and remembers: the same question is answered in microseconds.
+/// May be asked by several threads.
+class Planner {
+  public:
+    explicit Planner(machine::Profile machine) : machine_(std::move(machine)) {}
+
+    const machine::Profile& machine() const { return machine_; }
+
+    /// The way to do a task that is predicted to be the fastest, among those that have what is
+    /// asked of the tuning. A task of no images, or one, has nothing to predict.
+    /// Throws    InvalidTask, model::CannotExpress.
+    Plan plan(const compositing::Task& task, const Work& work,
+              const compositing::Tuning& asked = {});
+
+  private:
+    Plan predict(const compositing::Task& task, const Work& work,
+                 const compositing::Tuning& asked) const;
+
+    const machine::Profile machine_;
+    std::mutex mutex_;
+    std::map<std::string, Plan> known_;
+};
+
+} // namespace sextant::planner
