@@ -19,7 +19,7 @@ endif()
 # Which layer uses which library; private, so that none leaks into a user's build.
 function(sextant_use_libraries)
     foreach(layer core kernel schedule compositing scan collective halo comm prefix machine model
-            planner format report operation)
+            planner calibrate format report operation)
         target_link_libraries(sextant_${layer} PRIVATE fmt::fmt)
     endforeach()
     target_link_libraries(sextant_kernel PRIVATE hwy::hwy)
@@ -30,6 +30,7 @@ function(sextant_use_libraries)
                                                        MPICH_SKIP_MPICXX)
     endif()
     target_link_libraries(sextant_machine PRIVATE nlohmann_json::nlohmann_json)
+    target_link_libraries(sextant_calibrate PRIVATE nlohmann_json::nlohmann_json)
     target_link_libraries(sextant_format PRIVATE nlohmann_json::nlohmann_json OpenEXR::OpenEXR
                                                  PkgConfig::spng PkgConfig::zstd)
     target_link_libraries(sextant_operation PRIVATE nlohmann_json::nlohmann_json)

@@ -32,5 +32,32 @@ TEST(Statistics, TheIntervalHoldsTheTrueMedianInMostSamples) {
     EXPECT_LT(held, samples);            // and it is no wider than it must be
 }
 
+TEST(Statistics, TheIntervalByRankHoldsTheTrueMedianInMostSamples) {
+    std::mt19937 random(5);
+    std::exponential_distribution<double> draw(1);
+    for (const std::size_t size : {7u, 20u, 41u}) {
+        int held = 0;
+        for (int i = 0; i < 1000; ++i) {
+            std::vector<double> values(size);
+            for (double& value : values)
+                value = draw(random);
+            const Interval interval = interval_by_rank(values);
+            held += interval.low <= std::log(2.0) && std::log(2.0) <= interval.high;
+        }
+        EXPECT_GE(held, 930) << size;
+        EXPECT_LE(held, 999) << size;
+    }
+    const Interval few = interval_by_rank(std::vector<double>{3, 1, 2});
+    EXPECT_EQ(few.low, 1);
+    EXPECT_EQ(few.high, 3);
+}
+
+TEST(Statistics, AQuantileIsAValueThatAShareDoesNotExceed) {
+    const std::vector<double> values = {5, 1, 4, 2, 3};
+    EXPECT_EQ(quantile(values, 0), 1);
+    EXPECT_EQ(quantile(values, .5), 3);
+    EXPECT_EQ(quantile(values, 1), 5);
+}
+
 } // namespace
 } // namespace sextant::test

@@ -2,6 +2,7 @@
 #include "sextant/core/statistics.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <random>
 #include <vector>
@@ -35,6 +36,23 @@ Interval interval_of_median(std::span<const double> values) {
     }
     std::sort(medians.begin(), medians.end());
     return {medians[draws / 40], medians[draws - 1 - draws / 40]};
+}
+
+Interval interval_by_rank(std::span<const double> values) {
+    std::vector<double> sorted(values.begin(), values.end());
+    std::sort(sorted.begin(), sorted.end());
+    const auto n = static_cast<double>(sorted.size());
+    // The binomial distribution of how many values lie below the median, as a normal one.
+    const auto below =
+        static_cast<std::size_t>(std::max(0.0, std::floor(n / 2 - .98 * std::sqrt(n))));
+    return {sorted[below], sorted[sorted.size() - 1 - below]};
+}
+
+double quantile(std::span<const double> values, double share) {
+    std::vector<double> copy(values.begin(), values.end());
+    const auto place = static_cast<std::ptrdiff_t>(share * static_cast<double>(copy.size() - 1));
+    std::nth_element(copy.begin(), copy.begin() + place, copy.end());
+    return copy[static_cast<std::size_t>(place)];
 }
 
 } // namespace sextant

@@ -16,4 +16,12 @@ struct Interval {
 /// Deterministic    the same values give the same interval.
 Interval interval_of_median(std::span<const double> values);
 
+/// The interval between two of the values, of equal rank from below and above, that holds the
+/// median of what they were drawn from in at least 95 % of cases, whatever their distribution. All
+/// of at least one value where six are not there. Cheaper than the bootstrap.
+Interval interval_by_rank(std::span<const double> values);
+
+/// The value that a share of at least one value does not exceed.
+double quantile(std::span<const double> values, double share);
+
 } // namespace sextant

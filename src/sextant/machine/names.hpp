@@ -9,7 +9,8 @@ namespace sextant::machine {
 inline constexpr std::string_view link_names[] = {"same process", "same node", "other node"};
 inline constexpr std::string_view path_names[] = {"send", "receive", "full"};
 inline constexpr std::string_view layout_names[] = {"cc", "cn", "nc", "nn"};
-inline constexpr std::string_view strategy_names[] = {"contiguous", "datatype", "packing"};
+inline constexpr std::string_view strategy_names[] = {"contiguous", "datatype", "packing",
+                                                      "lending"};
 inline constexpr std::string_view element_names[] = {"f32", "f16", "u8"};
 inline constexpr std::string_view routing_names[] = {"store and forward", "wormhole"};
 inline constexpr std::string_view shape_names[] = {"linear array", "mesh",      "torus",

@@ -41,8 +41,9 @@ enum class Path : std::uint8_t { send, receive, full };
 /// Whether data is contiguous (c) or not (n), at the sender and at the receiver.
 enum class Layout : std::uint8_t { cc, cn, nc, nn };
 
-/// How data that is not contiguous travels.
-enum class Strategy : std::uint8_t { contiguous, datatype, packing };
+/// How data travels: whole where it is contiguous, otherwise as a derived datatype or packed. Lent
+/// data does not travel: its receiver reads it where it lies, which costs a fold more by this much.
+enum class Strategy : std::uint8_t { contiguous, datatype, packing, lending };
 
 std::string_view name(Link link);
 std::string_view name(Path path);

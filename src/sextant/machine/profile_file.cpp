@@ -101,8 +101,10 @@ Curve curve_of(const Field& field) {
     curve.path = field.at("path").one_of<Path>(path_names);
     curve.layout = field.at("layout").one_of<Layout>(layout_names);
     curve.strategy = field.at("strategy").one_of<Strategy>(strategy_names);
-    if ((curve.layout == Layout::cc) != (curve.strategy == Strategy::contiguous))
-        field.at("strategy").refuse("\"contiguous\" for layout cc, and only there");
+    const bool whole =
+        curve.strategy == Strategy::contiguous || curve.strategy == Strategy::lending;
+    if ((curve.layout == Layout::cc) != whole)
+        field.at("strategy").refuse("\"contiguous\" for layout cc, or \"lending\", and only there");
     curve.origin = origin_of(field);
     curve.points = points_of(field.at("points"));
     return curve;

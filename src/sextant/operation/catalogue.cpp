@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/bench.hpp"
+#include "sextant/operation/calibrate.hpp"
 #include "sextant/operation/composite.hpp"
 #include "sextant/operation/doctor.hpp"
 #include "sextant/operation/draw.hpp"
@@ -12,8 +13,8 @@ namespace sextant::operation {
 
 std::span<const Operation> catalogue() {
     static const std::vector<Operation> operations = {
-        composite_operation(), list_operation(),  prove_operation(), draw_operation(),
-        predict_operation(),   bench_operation(), doctor_operation()};
+        composite_operation(), list_operation(),      prove_operation(), draw_operation(),
+        predict_operation(),   calibrate_operation(), bench_operation(), doctor_operation()};
     return operations;
 }
 

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/calibrate/campaign.hpp"
+
+#include "sextant/calibrate/refine.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <set>
+#include <tuple>
+
+namespace sextant::calibrate {
+
+namespace {
+
+constexpr std::size_t least_samples = 12, most_samples = 240;
+
+using machine::Point;
+
+/// The sizes of one curve: round trips of one layout, strategy and block.
+using Look = std::tuple<machine::Layout, machine::Strategy, Bytes>;
+
+class Campaign {
+  public:
+    Campaign(Stopwatch& stopwatch, const Plan& plan, const CampaignOptions& options)
+        : stopwatch_(stopwatch), plan_(plan), options_(options), random_(options.seed) {
+        for (const std::vector<Cell>& level : plan) {
+            for (const Cell& cell : level)
+                known_.insert(cell);
+        }
+    }
+
+    Measurements run() {
+        result_.ci = options_.ci;
+        result_.probe_before = probe_state();
+        for (const std::vector<Cell>& level : plan_)
+            visit(level);
+        while (!time_up()) {
+            add_sizes();
+            const std::vector<Cell> cells = open();
+            if (cells.empty())
+                break;
+            visit(cells);
+        }
+        result_.probe_after = probe_state();
+        result_.planned = static_cast<int>(known_.size());
+        return std::move(result_);
+    }
+
+  private:
+    bool time_up() const { return stopwatch_.elapsed() >= options_.budget; }
+
+    machine::Value probe_state() {
+        constexpr int bursts = 4;
+        Series state;
+        for (int i = 0; i < bursts; ++i)
+            take_burst(probe(), state);
+        return state.value(0);
+    }
+
+    void take_burst(const Cell& cell, Series& series) {
+        for (const Sample& sample : stopwatch_.burst(cell))
+            series.add(sample);
+    }
+
+    void visit(std::vector<Cell> cells) {
+        std::shuffle(cells.begin(), cells.end(), random_);
+        for (const Cell& cell : cells) {
+            if (time_up())
+                return;
+            take_burst(cell, result_.cells[cell]);
+            if (options_.progress)
+                options_.progress(stopwatch_.elapsed() / options_.budget);
+        }
+    }
+
+    bool settled(const Series& series) const {
+        return series.size() >= most_samples ||
+               (series.size() >= least_samples && series.within(options_.ci));
+    }
+
+    std::vector<Cell> open() const {
+        std::vector<Cell> cells;
+        for (const Cell& cell : known_) {
+            const auto found = result_.cells.find(cell);
+            if (found == result_.cells.end() || !settled(found->second))
+                cells.push_back(cell);
+        }
+        return cells;
+    }
+
+    /// Refines curves of round trips; a stream of contiguous messages gets the same sizes.
+    void add_sizes() {
+        constexpr std::size_t most_points = 48, most_strided_points = 16;
+        for (const auto& [look, points] : curves()) {
+            const auto& [layout, strategy, block] = look;
+            const bool whole = layout == machine::Layout::cc;
+            if (points.size() > (whole ? most_points : most_strided_points))
+                continue;
+            for (const Bytes bytes : sizes_wanted(points, whole ? 1 : block)) {
+                if (!whole && bytes > most_rows * block)
+                    continue;
+                const Bytes length = whole ? bytes : block;
+                known_.insert(strided(Kind::round_trip, layout, strategy, bytes, length));
+                if (whole)
+                    known_.insert(message(Kind::stream, bytes));
+            }
+        }
+    }
+
+    std::map<Look, std::vector<Point>> curves() const {
+        std::map<Look, std::vector<Point>> curves;
+        for (const auto& [cell, series] : result_.cells) {
+            const bool lent = cell.strategy == machine::Strategy::lending;
+            if (cell.kind != Kind::round_trip || lent || series.size() < least_samples)
+                continue;
+            const Bytes block = cell.layout == machine::Layout::cc ? 0 : cell.block;
+            curves[{cell.layout, cell.strategy, block}].push_back(
+                {cell.bytes, cell.block, series.value(0)});
+        }
+        for (auto& [look, points] : curves) {
+            std::sort(points.begin(), points.end(),
+                      [](const Point& a, const Point& b) { return a.bytes < b.bytes; });
+        }
+        return curves;
+    }
+
+    Stopwatch& stopwatch_;
+    const Plan& plan_;
+    const CampaignOptions& options_;
+    std::mt19937 random_;
+    std::set<Cell> known_;
+    Measurements result_;
+};
+
+} // namespace
+
+void Series::add(const Sample& sample) {
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+        all_[rank].push_back(sample.seconds[rank]);
+        if (!sample.disturbed)
+            kept_[rank].push_back(sample.seconds[rank]);
+    }
+}
+
+const std::vector<double>& Series::of(int rank) const {
+    return quiet() ? kept_[static_cast<std::size_t>(rank)] : all_[static_cast<std::size_t>(rank)];
+}
+
+machine::Value Series::value(int rank) const {
+    const std::vector<double>& values = of(rank);
+    // Of a stream a difference is measured, which noise can turn below zero.
+    const auto sane = [](double seconds) { return std::max(0.0, seconds); };
+    const Interval interval = interval_by_rank(values);
+    return {sane(median(values)), sane(interval.low), sane(interval.high),
+            static_cast<std::int64_t>(values.size())};
+}
+
+bool Series::within(double share) const {
+    for (const int rank : {0, 1}) {
+        const machine::Value value = this->value(rank);
+        if (std::max(value.high - value.median, value.median - value.low) > share * value.median)
+            return false;
+    }
+    return true;
+}
+
+int Measurements::unsettled() const {
+    return static_cast<int>(std::count_if(
+        cells.begin(), cells.end(), [&](const auto& cell) { return !cell.second.within(ci); }));
+}
+
+Measurements measure(Stopwatch& stopwatch, const Plan& plan, const CampaignOptions& options) {
+    return Campaign(stopwatch, plan, options).run();
+}
+
+} // namespace sextant::calibrate

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/calibrate/plan.hpp"
+#include "sextant/calibrate/stopwatch.hpp"
+#include "sextant/core/statistics.hpp"
+
+#include <array>
+#include <functional>
+#include <map>
+#include <vector>
+
+namespace sextant::calibrate {
+
+/// What was measured of a cell, by the clocks of the two ranks.
+class Series {
+  public:
+    void add(const Sample& sample);
+
+    /// Samples that count: the undisturbed, or all where hardly any was left alone.
+    const std::vector<double>& of(int rank) const;
+    std::size_t size() const { return of(0).size(); }
+    /// Median and interval by rank 0's or rank 1's clock. Requires a sample.
+    machine::Value value(int rank) const;
+    /// Whether both intervals reach at most so far to either side, as a share of the median.
+    bool within(double share) const;
+    bool quiet() const { return kept_[0].size() >= least_kept; }
+
+  private:
+    static constexpr std::size_t least_kept = 4;
+    std::array<std::vector<double>, 2> kept_, all_;
+};
+
+struct CampaignOptions {
+    Seconds budget = 10; ///< to end after, by the stopwatch
+    double ci = .02;     ///< half an interval, as a share of the median, at which a cell is done
+    unsigned seed = 1;   ///< of the order of cells
+    /// Called now and then with the share of the budget that has gone.
+    std::function<void(double share)> progress = {};
+};
+
+/// One launch's measurements.
+struct Measurements {
+    std::map<Cell, Series> cells;
+    machine::Value probe_before, probe_after; ///< the empty round trip, by which states are told
+    int planned = 0;                          ///< cells, with those that refinement added
+    double ci = 0;
+
+    /// Cells measured whose intervals are wider than was asked.
+    int unsettled() const;
+};
+
+/// Measures a plan: first each cell once, level by level, then those that have not converged, again
+/// and again, in orders drawn from the seed, with new sizes where curves bend; until all have
+/// converged or the time is over. What is then unmeasured is left out.
+///
+/// Collective   over the ranks of the stopwatch.
+Measurements measure(Stopwatch& stopwatch, const Plan& plan, const CampaignOptions& options);
+
+} // namespace sextant::calibrate

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/calibrate/merge.hpp"
+
+#include "sextant/calibrate/estimate.hpp"
+#include "sextant/calibrate/refine.hpp"
+#include "sextant/core/statistics.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace sextant::calibrate {
+
+namespace {
+
+using machine::Curve;
+using machine::LinkCosts;
+using machine::Pass;
+using machine::Point;
+using machine::Profile;
+using machine::Value;
+using machine::Work;
+
+using Launches = std::vector<const Profile*>;
+
+Value merged_value(const std::vector<Value>& values) {
+    if (values.size() == 1)
+        return values.front();
+    std::vector<double> medians;
+    std::int64_t samples = 0;
+    for (const Value& value : values) {
+        medians.push_back(value.median);
+        samples += value.samples;
+    }
+    const Interval interval = interval_by_rank(medians);
+    return {median(medians), interval.low, interval.high, samples};
+}
+
+/// Values of the same thing in several launches, things in order.
+template <class Key>
+class Collected {
+  public:
+    explicit Collected(std::size_t launches) : launches_(launches) {}
+
+    void add(const Key& key, const Value& value) { values_[key].push_back(value); }
+
+    /// Calls `put` with each thing that enough launches know.
+    template <class Put>
+    void each(Put&& put) const {
+        for (const auto& [key, values] : values_) {
+            if (3 * values.size() >= launches_)
+                put(key, merged_value(values));
+        }
+    }
+
+  private:
+    const std::size_t launches_;
+    std::map<Key, std::vector<Value>> values_;
+};
+
+using Size = std::pair<Bytes, Bytes>; // bytes and block
+
+std::vector<Point> merged_points(const std::vector<const std::vector<Point>*>& all) {
+    Collected<Size> collected(all.size());
+    for (const std::vector<Point>* points : all) {
+        for (const Point& point : *points)
+            collected.add({point.bytes, point.block}, point.seconds);
+    }
+    std::vector<Point> points;
+    collected.each([&](const Size& size, const Value& value) {
+        points.push_back({size.first, size.second, value});
+    });
+    return points;
+}
+
+LinkCosts merged_link(const std::vector<const LinkCosts*>& links) {
+    LinkCosts merged;
+    merged.link = links.front()->link;
+    std::map<std::tuple<machine::Path, machine::Layout, machine::Strategy>,
+             std::vector<const std::vector<Point>*>>
+        curves;
+    std::vector<const std::vector<Point>*> gaps;
+    for (const LinkCosts* link : links) {
+        for (const Curve& curve : link->curves)
+            curves[{curve.path, curve.layout, curve.strategy}].push_back(&curve.points);
+        if (!link->gap.empty())
+            gaps.push_back(&link->gap);
+    }
+    for (const auto& [key, points] : curves) {
+        const auto& [path, layout, strategy] = key;
+        merged.curves.push_back({path, layout, strategy, {}, merged_points(points)});
+    }
+    merged.gap = merged_points(gaps);
+    if (const Curve* whole = machine::find(merged, machine::Path::full, machine::Layout::cc,
+                                           machine::Strategy::contiguous))
+        merged.switches = switches_in(whole->points);
+    return merged;
+}
+
+std::vector<LinkCosts> merged_links(const Launches& launches) {
+    std::map<machine::Link, std::vector<const LinkCosts*>> links;
+    for (const Profile* launch : launches) {
+        for (const LinkCosts& link : launch->links)
+            links[link.link].push_back(&link);
+    }
+    std::vector<LinkCosts> merged;
+    for (const auto& [kind, all] : links)
+        merged.push_back(merged_link(all));
+    return merged;
+}
+
+std::vector<Work> merged_operators(const Launches& launches) {
+    std::map<std::pair<std::string, std::string>, std::vector<const Work*>> works;
+    for (const Profile* launch : launches) {
+        for (const Work& work : launch->operators)
+            works[{work.name, work.element}].push_back(&work);
+    }
+    std::vector<Work> merged;
+    for (const auto& [key, all] : works) {
+        Collected<std::pair<Elements, int>> collected(all.size());
+        for (const Work* work : all) {
+            for (const Pass& pass : work->passes)
+                collected.add({pass.elements, pass.operands}, pass.seconds);
+        }
+        merged.push_back({key.first, key.second, {}, {}, {}});
+        collected.each([&](const auto& size, const Value& value) {
+            merged.back().passes.push_back({size.first, size.second, value});
+        });
+    }
+    return merged;
+}
+
+std::vector<machine::CopyRate> merged_copies(const Launches& launches) {
+    Collected<Bytes> collected(launches.size());
+    for (const Profile* launch : launches) {
+        for (const machine::CopyRate& copy : launch->copies)
+            collected.add(copy.block, copy.seconds_per_byte);
+    }
+    std::vector<machine::CopyRate> merged;
+    collected.each([&](Bytes block, const Value& value) { merged.push_back({block, value, {}}); });
+    return merged;
+}
+
+/// Those that stayed in one state, or all where none did.
+Launches steady(std::span<const Profile> launches) {
+    Launches all, steady;
+    for (const Profile& launch : launches) {
+        all.push_back(&launch);
+        if (launch.state != unsteady)
+            steady.push_back(&launch);
+    }
+    return steady.empty() ? all : steady;
+}
+
+/// Launches whose empty round trips are like each other's, the most numerous group first.
+std::vector<Launches> states(Launches all) {
+    std::sort(all.begin(), all.end(), [](const Profile* a, const Profile* b) {
+        return a->state_probe.median < b->state_probe.median;
+    });
+    std::vector<Launches> groups;
+    for (const Profile* launch : all) {
+        const bool new_one =
+            groups.empty() ||
+            launch->state_probe.median > one_state * groups.back().back()->state_probe.median;
+        if (new_one)
+            groups.emplace_back();
+        groups.back().push_back(launch);
+    }
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const Launches& a, const Launches& b) { return a.size() > b.size(); });
+    return groups;
+}
+
+Profile merged_state(const Launches& launches) {
+    Profile merged = **std::max_element(
+        launches.begin(), launches.end(),
+        [](const Profile* a, const Profile* b) { return a->origin.date < b->origin.date; });
+    std::vector<Value> probes;
+    for (const Profile* launch : launches)
+        probes.push_back(launch->state_probe);
+    merged.state.clear();
+    merged.state_probe = merged_value(probes);
+    merged.links = merged_links(launches);
+    merged.operators = merged_operators(launches);
+    merged.copies = merged_copies(launches);
+    return merged;
+}
+
+} // namespace
+
+std::vector<Profile> merged(std::span<const Profile> launches) {
+    if (launches.empty())
+        throw std::invalid_argument("no launches to merge");
+    std::vector<Launches> groups = states(steady(launches));
+    if (groups.front().size() > 1)
+        std::erase_if(groups, [](const Launches& group) { return group.size() == 1; });
+    const std::size_t used =
+        std::accumulate(groups.begin(), groups.end(), std::size_t{0},
+                        [](std::size_t sum, const Launches& group) { return sum + group.size(); });
+    std::vector<Profile> profiles;
+    for (const Launches& group : groups) {
+        Profile profile = merged_state(group);
+        profile.origin.method =
+            fmt::format("executor's programs between two ranks; {} of {} launches", group.size(),
+                        launches.size());
+        if (used < launches.size()) {
+            profile.origin.method +=
+                fmt::format(", {} left out: alone in another state of the machine, or in several",
+                            launches.size() - used);
+        }
+        if (groups.size() > 1)
+            profile.state = fmt::format("{} of {}", profiles.size() + 1, groups.size());
+        profiles.push_back(std::move(profile));
+    }
+    return profiles;
+}
+
+} // namespace sextant::calibrate
