@@ -220,6 +220,59 @@ TEST(P3pcExtended, crowded_links_lengthen_the_run_and_more_so_when_they_are_slow
     EXPECT_THROW(seconds("p3pc-extended", crowd(), machine), CannotExpress);
 }
 
+TEST(P3pcExtended, knows_no_crowd_where_no_network_is_described) {
+    const Schedule schedule = crowd();
+    const machine::Profile machine = detailed_machine(Link::other_node);
+    const Prediction prediction =
+        find("p3pc-extended")
+            .predict({.schedule = schedule, .machine = machine, .element_size = 1});
+    EXPECT_GE(prediction.seconds, 15 * 101) << "each rank sends fifteen messages of 100 bytes";
+    EXPECT_THAT(prediction.remarks, Contains(HasSubstr("no contention")));
+}
+
+/// Rank 1 combines what rank 0 has with its own.
+Schedule pair_that_folds() {
+    return make_schedule(2, [](int rank) {
+        ProgramBuilder builder;
+        const Region own = builder.input(100);
+        if (rank == 0) {
+            builder.send(1, own);
+            return builder.finish({});
+        }
+        const Region got = builder.scratch(100), sum = builder.output(100);
+        builder.receive(0, got);
+        builder.fold(sum, {got, own});
+        return builder.finish(sum);
+    });
+}
+
+TEST(P3pcExtended, lends_between_threads_what_is_only_folded) {
+    machine::Profile machine = detailed_machine(Link::same_process);
+    machine.operators = {{.name = "over",
+                          .element = "f32",
+                          .seconds_per_element = exactly(2),
+                          .passes = {},
+                          .origin = {}}};
+    const std::vector<int> nodes = {0, 0};
+    const auto predicted = [&](Link within) {
+        const Schedule schedule = pair_that_folds();
+        return find("p3pc-extended")
+            .predict({.schedule = schedule,
+                      .machine = machine,
+                      .element_size = 1,
+                      .operator_name = "over",
+                      .nodes = nodes,
+                      .within_node = within})
+            .seconds;
+    };
+    EXPECT_DOUBLE_EQ(predicted(Link::same_process), 1 + 200) << "as an empty message, and the fold";
+    machine.links[0].curves.push_back(curve(Path::full, Layout::cc, Strategy::lending,
+                                            {{0, 0, exactly(3)}, {100, 100, exactly(43)}}));
+    EXPECT_DOUBLE_EQ(predicted(Link::same_process), 43 + 200);
+    machine.links[0].link = Link::same_node;
+    EXPECT_DOUBLE_EQ(predicted(Link::same_node), 101 + 200);
+}
+
 TEST(C3, has_no_words_for_a_round_in_which_messages_depend_on_one_another) {
     const machine::Profile delta = test::shipped_machine("delta256");
     const Schedule relay = make_schedule(3, [](int rank) {

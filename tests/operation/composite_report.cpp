@@ -4,6 +4,7 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/operation/phases.hpp"
+#include "sextant/planner/asked.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ CompositeSummary summary_of(int ranks) {
     summary.ranks = ranks;
     summary.transport = "threads";
     summary.blend = "over";
-    summary.plan = planner::choose("direct-send", {}, ranks, true);
+    summary.plan = planner::choose_by_name("direct-send", {}, ranks);
     summary.task = compositing::one_image_each(ranks, 12, 0);
     summary.phases = {{"read", .001}};
     return summary;

@@ -63,8 +63,8 @@ TEST(GatherTrace, compares_no_clocks_of_different_hosts) {
 }
 
 TEST(GatherTrace, knows_the_processes_of_one_host_by_their_clock) {
-    EXPECT_EQ(clock_of_host(), clock_of_host());
-    EXPECT_NE(clock_of_host(), std::hash<std::string>()("")) << "no boot id was read";
+    EXPECT_EQ(host_identity(), host_identity());
+    EXPECT_NE(host_identity(), std::hash<std::string>()("")) << "no boot id was read";
 }
 
 } // namespace

@@ -59,6 +59,8 @@ double Contention::use(Seconds duration) const {
 }
 
 Span Contention::delay(Bytes bytes, double use) const {
+    if (!known())
+        return Span();
     const double along = hops_ / dimensions_;
     if (along <= 1)
         return Span();

@@ -25,7 +25,7 @@ class Contention {
     /// The share of time for which links are used, if the schedule's messages between nodes take so
     /// long.
     double use(Seconds duration) const;
-    /// What is added to a message at this use, which is below 1.
+    /// What is added to a message at this use, which is below 1; nothing where no network is known.
     Span delay(Bytes bytes, double use) const;
 
   private:

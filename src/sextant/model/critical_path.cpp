@@ -319,7 +319,7 @@ class Play {
     const std::vector<std::vector<StepOfRank>>& mates_;
     const std::vector<Dependences>& dependences_;
     std::vector<RankState> ranks_;
-    std::vector<Loans> loans_; // by rank, where ranks are threads of one process
+    std::vector<Loans> loans_;          // by rank, where ranks are threads of one process
     std::map<Look, MessageCost> costs_; // many messages look alike
     std::priority_queue<Happening> happenings_;
     std::uint64_t count_ = 0;

@@ -55,10 +55,12 @@ class Pricing {
         return {path(Path::send), path(Path::receive), path(Path::full), {}, {}};
     }
 
+    /// Whether what was measured does not tell, but a copy does.
     bool packs(const Message& message) const {
         const auto& link = costs_of(question_.machine, message.link);
-        return question_.strided == Strategy::packing &&
-               !machine::find(link, Path::full, message.layout, Strategy::packing);
+        if (machine::find(link, Path::full, message.layout, question_.strided))
+            return false;
+        return question_.strided == Strategy::packing || !question_.machine.copies.empty();
     }
 
     /// Reading the message where it lies costs who folds it so much more than the fold; the sender
@@ -67,10 +69,10 @@ class Pricing {
         const auto& link = costs_of(question_.machine, message.link);
         const machine::Curve* lending =
             machine::find(link, Path::full, Layout::cc, Strategy::lending);
-        const auto& points = lending ? lending->points
-                                     : curve(question_, message.link, Path::full, Layout::cc,
-                                             Strategy::contiguous)
-                                           .points;
+        const auto& points =
+            lending ? lending->points
+                    : curve(question_, message.link, Path::full, Layout::cc, Strategy::contiguous)
+                          .points;
         const Span empty = lookup_.at_size(points, points.front().bytes);
         MessageCost cost;
         cost.full = lending ? lookup_.at_size(points, message.bytes) : empty;

@@ -11,10 +11,10 @@ namespace sextant::model {
 /// Between nodes, work overlaps with messages but for the cost of an empty one; within a node the
 /// processor moves every byte.
 ///
-/// Between threads of one process, what is only folded is lent, not moved: it costs what lending was
-/// measured to cost. Where packing was not measured, it is a contiguous message and a copy at each strided side.
-/// Contention needs the network of the profile: the mean use ρ of its links lengthens every path by
-/// what queues add, and the longer run lowers ρ, until both agree.
+/// Between threads of one process, what is only folded is lent, not moved: it costs what lending
+/// was measured to cost. Where packing was not measured, it is a contiguous message and a copy at
+/// each strided side. Contention needs the network of the profile: the mean use ρ of its links
+/// lengthens every path by what queues add, and the longer run lowers ρ, until both agree.
 ///
 /// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, sections 3.3 and 6; Moritz and Frank, IEEE
 ///           TPDS 12(4), 2001

@@ -4,6 +4,7 @@
 #include "sextant/operation/composite.hpp"
 #include "sextant/operation/doctor.hpp"
 #include "sextant/operation/draw.hpp"
+#include "sextant/operation/explain.hpp"
 #include "sextant/operation/list.hpp"
 #include "sextant/operation/operation.hpp"
 #include "sextant/operation/predict.hpp"
@@ -14,7 +15,7 @@ namespace sextant::operation {
 std::span<const Operation> catalogue() {
     static const std::vector<Operation> operations = {
         composite_operation(), list_operation(),      prove_operation(), draw_operation(),
-        predict_operation(),   calibrate_operation(), bench_operation(), doctor_operation()};
+        predict_operation(), explain_operation(),   calibrate_operation(), bench_operation(), doctor_operation()};
     return operations;
 }
 

@@ -74,10 +74,7 @@ std::string to_json(const CompositeSummary& summary) {
     json["element"] = summary.element;
     json["association"] = summary.association;
     json["background"] = summary.background;
-    json["plan"] = {{"algorithm", summary.plan.algorithm->name},
-                    {"radices", summary.plan.tuning.radices},
-                    {"window", summary.plan.tuning.window},
-                    {"reason", summary.plan.reason}};
+    json["plan"] = nlohmann::ordered_json::parse(planner::to_json(summary.plan));
     for (const auto& phase : summary.phases)
         json["seconds"][phase.name] = phase.seconds;
     json["warnings"] = summary.warnings;

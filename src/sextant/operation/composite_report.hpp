@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/core/image.hpp"
-#include "sextant/planner/rule.hpp"
+#include "sextant/planner/plan.hpp"
 #include "sextant/schedule/trace.hpp"
 
 #include <string>

@@ -20,6 +20,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -56,6 +57,8 @@ CompositeOptions options_from(const Values& values, const ElementFormat& element
         options.background = parse_colour(values.text("background"));
     if (values.text("association") == "by-arrival")
         options.association = Association::by_arrival;
+    options.machine = values.text("machine");
+    options.plan = values.text("plan");
     options.trace = values.has("report") && ranks <= most_ranks_drawn;
     return options;
 }
@@ -115,8 +118,9 @@ void CompositeRun::check() {
     summary_.phases = phases_before(values_.text("before"), phase_names);
     check_picture_name(values_.text("output"));
     std::vector<std::string> paths;
-    for (const char* name : {"output", "json", "report"}) {
-        if (values_.has(name))
+    saves_plan_ = values_.has("plan") && !std::filesystem::exists(values_.text("plan"));
+    for (const char* name : {"output", "json", "report", "plan"}) {
+        if (values_.has(name) && (saves_plan_ || std::string_view(name) != "plan"))
             paths.push_back(values_.text(name));
     }
     if (tells())
@@ -185,6 +189,8 @@ void CompositeRun::report() {
         tell("json", to_json(summary_) + "\n");
     if (values_.has("report"))
         tell("report", to_page(summary_, picture_));
+    if (saves_plan_)
+        tell("plan", planner::to_json(summary_.plan) + "\n");
     for (const std::string& warning : summary_.warnings)
         std::fputs(fmt::format("sextant: warning: {}\n", warning).c_str(), stderr);
     if (!printed)
@@ -202,6 +208,8 @@ void CompositeRun::fill_summary() {
     summary_.association = name(options_.association);
     summary_.background = values_.text("background");
     summary_.plan = compositor_->plan();
+    for (const std::string& warning : compositor_->warnings())
+        summary_.warnings.push_back(warning);
     summary_.task = compositor_->task();
 }
 

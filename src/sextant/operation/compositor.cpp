@@ -2,12 +2,17 @@
 #include "sextant/operation/compositor.hpp"
 
 #include "sextant/comm/agree.hpp"
+#include "sextant/comm/hosts.hpp"
+#include "sextant/comm/texts.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/background.hpp"
 #include "sextant/kernel/catalogue.hpp"
+#include "sextant/planner/asked.hpp"
+#include "sextant/planner/usual.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <numeric>
 
@@ -107,16 +112,61 @@ Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
         Declaration{shape.width, shape.height, layers, options_.root, hash_of(options_)});
     agree(communicator, [&] {
         check_alike(all);
-        prepare(communicator, make_task(all, shape, options_));
+        operator_ = &operator_of(options_);
+        task_ = make_task(all, shape, options_);
     });
+    decide(communicator);
+    agree(communicator, [&] { prepare(communicator); });
 }
 
-void Compositor::prepare(const Communicator& communicator, compositing::Task task) {
-    operator_ = &operator_of(options_);
-    task_ = std::move(task);
+/// What is asked for by name every rank knows; else rank 0 chooses, and tells.
+void Compositor::decide(const Communicator& communicator) {
+    const compositing::Tuning asked{options_.radices, options_.window};
+    if (options_.algorithm != "auto" && options_.plan.empty()) {
+        agree(communicator, [&] {
+            plan_ =
+                planner::choose_by_name(options_.algorithm, asked, std::max(1, task_.positions()));
+        });
+        return;
+    }
+    const std::vector<int> nodes = nodes_of(communicator);
+    std::string told;
+    agree(communicator, [&] {
+        if (rank_ != 0)
+            return;
+        plan_ = choose(nodes, communicator.shares_memory());
+        planner::Plan bare = plan_;
+        bare.alternatives.clear();
+        told = planner::to_json(bare);
+    });
+    told = all_gather_texts(communicator, told).front();
+    if (rank_ != 0)
+        plan_ = planner::parse_plan(told, "the plan of rank 0");
+}
+
+planner::Plan Compositor::choose(const std::vector<int>& nodes, bool shares_memory) {
+    const compositing::Tuning asked{options_.radices, options_.window};
     const int positions = std::max(1, task_.positions());
-    plan_ = planner::choose(options_.algorithm, {options_.radices, options_.window}, positions,
-                            communicator.shares_memory());
+    if (!options_.plan.empty() && std::filesystem::exists(options_.plan)) {
+        planner::Plan saved = planner::read_plan(options_.plan);
+        planner::choose_by_name(std::string(saved.algorithm->name), saved.tuning, positions);
+        return saved;
+    }
+    if (options_.algorithm != "auto")
+        return planner::choose_by_name(options_.algorithm, asked, positions);
+    const planner::UsualPlanner usual =
+        planner::usual_planner(shares_memory ? "threads" : "mpi", options_.machine);
+    warnings_ = usual.warnings;
+    const planner::Work work{.operator_name = std::string(operator_->name),
+                             .element_name = std::string(channels(operator_->element)),
+                             .element_size = operator_->element.size,
+                             .nodes = nodes,
+                             .within_node = shares_memory ? machine::Link::same_process
+                                                          : machine::Link::same_node};
+    return planner::plan_or_built_in(usual, task_, work, asked, warnings_);
+}
+
+void Compositor::prepare(const Communicator& communicator) {
     piece_ = compositing::piece(*plan_.algorithm, task_, plan_.tuning, rank_);
     execution_.emplace(communicator,
                        compositing::program(*plan_.algorithm, task_, plan_.tuning, rank_),

@@ -5,7 +5,7 @@
 #include "sextant/comm/execute.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/core/operator.hpp"
-#include "sextant/planner/rule.hpp"
+#include "sextant/planner/plan.hpp"
 
 #include <optional>
 #include <span>
@@ -16,7 +16,7 @@ namespace sextant {
 
 /// How partial images are to be blended. Every rank gives the same.
 struct CompositeOptions {
-    std::string algorithm = "auto";       ///< or a name of compositing::catalogue()
+    std::string algorithm = "auto";       ///< predicted; or a name of compositing::catalogue()
     std::vector<int> radices;             ///< for radix-k; empty: its usual
     int window = 0;                       ///< rounds of messages open at once; 0: its usual
     std::string blend = "over";           ///< a name of kernel::catalogue()
@@ -26,6 +26,11 @@ struct CompositeOptions {
     int root = 0;                         ///< who gets the picture, or `distributed`
     Association association = Association::in_order;
     bool trace = false;
+    /// For `auto`: the profile to predict with (a file; docs/machine.md). Empty: the machine's own,
+    /// or a built-in one. Rank 0 reads it and decides for all.
+    std::string machine = {};
+    /// A file of a plan: taken instead where it exists, at rank 0.
+    std::string plan = {};
 
     static constexpr int distributed = compositing::Task::distributed;
 };
@@ -69,7 +74,10 @@ class Compositor {
         return composite(std::as_bytes(images));
     }
 
+    /// What runs, and why; what else was weighed is known to rank 0.
     const planner::Plan& plan() const { return plan_; }
+    /// What the user should know of the plan; at rank 0.
+    const std::vector<std::string>& warnings() const { return warnings_; }
     const compositing::Task& task() const { return task_; }
     const Operator& blend() const { return *operator_; }
     const Program& program() const { return execution_->program(); }
@@ -77,7 +85,9 @@ class Compositor {
     const Trace& trace() const { return execution_->trace(); }
 
   private:
-    void prepare(const Communicator& communicator, compositing::Task task);
+    void decide(const Communicator& communicator);
+    planner::Plan choose(const std::vector<int>& nodes, bool shares_memory);
+    void prepare(const Communicator& communicator);
     void check_size(std::span<const std::byte> images) const;
     Frame finish(std::span<const std::byte> result);
 
@@ -85,6 +95,7 @@ class Compositor {
     const Operator* operator_ = nullptr;
     compositing::Task task_;
     planner::Plan plan_;
+    std::vector<std::string> warnings_;
     compositing::Piece piece_;
     std::optional<Execution> execution_;
     int rank_ = 0, layers_ = 0;

@@ -7,7 +7,7 @@
 #include "sextant/core/names.hpp"
 #include "sextant/halo/axis_exchange.hpp"
 #include "sextant/halo/exchange.hpp"
-#include "sextant/planner/rule.hpp"
+#include "sextant/planner/asked.hpp"
 #include "sextant/report/text.hpp"
 #include "sextant/scan/catalogue.hpp"
 #include "sextant/scan/strategy.hpp"
@@ -45,7 +45,7 @@ NamedSchedule compositing_schedule(const compositing::Algorithm& algorithm,
                                    const compositing::Tuning& tuning,
                                    const ScheduleRequest& request) {
     const auto task = compositing::one_image_each(request.ranks, request.elements, request.root);
-    const std::string title = planner::Plan{&algorithm, tuning, ""}.text();
+    const std::string title = compositing::Way{&algorithm, tuning}.text();
     return {
         std::string(algorithm.name), title,
         all_programs(request, title,
@@ -358,8 +358,11 @@ NamedSchedule make_schedule(const ScheduleRequest& request) {
         });
         return way->make(request);
     }
-    const std::string name = request.algorithm.empty() ? "auto" : request.algorithm;
-    const planner::Plan plan = planner::choose(name, request.tuning, request.ranks, true);
+    const std::string usual = !request.tuning.radices.empty() ? "radix-k"
+                              : request.tuning.window > 0     ? "shift-based"
+                                                              : "direct-send";
+    const planner::Plan plan = planner::choose_by_name(
+        request.algorithm.empty() ? usual : request.algorithm, request.tuning, request.ranks);
     return compositing_schedule(*plan.algorithm, plan.tuning, request);
 }
 

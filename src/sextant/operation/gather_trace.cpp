@@ -5,8 +5,6 @@
 #include "sextant/comm/execute.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <functional>
 #include <set>
 
 namespace sextant::operation {
@@ -53,13 +51,6 @@ std::vector<Event> events_at_first(const Communicator& communicator,
 }
 
 } // namespace
-
-std::uint64_t clock_of_host() {
-    std::ifstream file("/proc/sys/kernel/random/boot_id");
-    std::string boot;
-    file >> boot;
-    return std::hash<std::string>()(boot);
-}
 
 GatheredTrace gather_trace(const Communicator& communicator, const Trace& own,
                            std::uint64_t clock) {

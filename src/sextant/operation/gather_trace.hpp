@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/comm/communicator.hpp"
+#include "sextant/comm/hosts.hpp"
 #include "sextant/schedule/trace.hpp"
 
 #include <cstdint>
@@ -14,14 +15,10 @@ struct GatheredTrace {
     int clocks = 1; ///< how many clocks the times were taken on
 };
 
-/// Which clock this process reads: equal for all processes of one running kernel, whose steady
-/// clock they share.
-std::uint64_t clock_of_host();
-
 /// Brings the events of a run to rank 0. Ranks that share a clock keep their distances in time;
 /// clocks of different hosts cannot be compared, so each counts from the first start on it.
 /// Collective.
 GatheredTrace gather_trace(const Communicator& communicator, const Trace& own,
-                           std::uint64_t clock = clock_of_host());
+                           std::uint64_t clock = host_identity());
 
 } // namespace sextant::operation

@@ -37,7 +37,9 @@ class Peers {
         Program& peer = program_of(step.peer);
         const bool sends = step.verb == Verb::receive;
         BufferSpec& buffer = peer.buffers[sends ? given : taken];
-        Step mirrored{sends ? Verb::send : Verb::receive, step.round, step.group, 0};
+        Step mirrored = step;
+        mirrored.verb = sends ? Verb::send : Verb::receive;
+        mirrored.peer = 0;
         mirrored.first = static_cast<std::uint32_t>(peer.regions.size());
         mirrored.count = 1;
         peer.regions.push_back(block(sends ? given : taken, buffer.size, elements));

@@ -15,8 +15,8 @@ struct Alone {
 };
 
 /// What a model predicts of it is a lower bound for the whole schedule: a peer is never readier
-/// than this. (Where sends queue, a model may find a later message earlier; bounds are for pruning.)
-/// Cost      that of the one program.
+/// than this. (Where sends queue, a model may find a later message earlier; bounds are for
+/// pruning.) Cost      that of the one program.
 Alone alone(Program program, int rank);
 
 } // namespace sextant::planner

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -18,6 +19,10 @@ constexpr std::array<std::string_view, 4> by_wealth = {"p3pc-extended", "loggp",
 
 /// How many candidates have all their busiest ranks looked at: the first alone finds these.
 constexpr std::size_t most_refined = 24;
+
+/// How much slower than the best a bound may be for its candidate to be walked: people want to see
+/// what came close.
+constexpr double worth_showing = .1;
 
 std::int64_t messages_of(const Program& program) {
     return std::count_if(program.steps.begin(), program.steps.end(),
@@ -85,8 +90,9 @@ class Choosing {
                 refusal += fmt::format("\n  {}: {}", name, why.what());
             }
         }
-        throw model::CannotExpress(fmt::format(
-            "no cost model can say what {} would take here:{}", candidates_[0].text(), refusal));
+        model_ = nullptr;
+        throw model::CannotExpress(fmt::format("no cost model can say what {} would take here:{}",
+                                               candidates_[0].text(), refusal));
     }
 
     void weigh_bounds() {
@@ -155,23 +161,40 @@ class Choosing {
         return true;
     }
 
+    /// First those that are cheap to walk, which give a best to prune the others by.
     void walk() {
-        std::int64_t left = setting_.most_messages;
-        Seconds best = std::numeric_limits<Seconds>::infinity();
+        left_ = most_messages();
+        const std::int64_t cheap = left_ / 16, half = left_ / 2;
         for (Entry& entry : entries_) {
-            if (entry.repeats || !entry.weighed.bound)
-                continue;
-            if (*entry.weighed.bound > best) {
-                entry.weighed.remark = "not walked: even its bound is slower than the best";
-            } else if (entry.messages > left) {
-                entry.weighed.remark = "bound only: too many messages to walk";
-            } else {
-                left -= entry.messages;
-                walk(entry);
-                if (entry.weighed.predicted)
-                    best = std::min(best, entry.weighed.predicted->seconds);
-            }
+            if (entry.messages <= cheap && left_ > half)
+                consider(entry);
         }
+        for (Entry& entry : entries_) {
+            if (!entry.weighed.predicted)
+                consider(entry);
+        }
+    }
+
+    void consider(Entry& entry) {
+        if (entry.repeats || !entry.weighed.bound)
+            return;
+        if (*entry.weighed.bound > best_ * (1 + worth_showing)) {
+            entry.weighed.remark = "not walked: its bound alone is slower";
+        } else if (entry.messages > left_) {
+            entry.weighed.remark = "bound only: too many messages to walk";
+        } else {
+            left_ -= entry.messages;
+            walk(entry);
+            if (entry.weighed.predicted)
+                best_ = std::min(best_, entry.weighed.predicted->seconds);
+        }
+    }
+
+    /// Few ranks are planned in milliseconds, thousands in seconds.
+    std::int64_t most_messages() const {
+        constexpr std::int64_t quick = 12'000, slow = 600'000;
+        const std::int64_t ranks = candidates_[0].ranks;
+        return setting_.most_messages.value_or(std::clamp(3 * ranks * ranks, quick, slow));
     }
 
     void walk(Entry& entry) {
@@ -185,59 +208,72 @@ class Choosing {
         }
     }
 
-    Choice ranked() {
-        const auto key = [](const Entry& entry) {
+    /// By how much predictions lie above bounds, where both are known: what was not walked is
+    /// ranked as if it did so too.
+    double slack() const {
+        double most = 1;
+        for (const Entry& entry : entries_) {
             const Weighed& w = entry.weighed;
-            const int kind = w.predicted ? 0 : entry.repeats ? 2 : w.bound ? 1 : 3;
-            return std::pair(kind, w.predicted ? w.predicted->seconds : w.bound.value_or(0));
-        };
-        std::stable_sort(entries_.begin(), entries_.end(),
-                         [&](auto& a, auto& b) { return key(a) < key(b); });
+            if (w.predicted && w.bound && *w.bound > 0)
+                most = std::max(most, w.predicted->seconds / *w.bound);
+        }
+        return most;
+    }
+
+    /// Of equal predictions the surest first, then the earliest.
+    static auto place(const Entry& entry, double slack) {
+        const Weighed& w = entry.weighed;
+        const int kind = !w.bound ? 2 : entry.repeats ? 1 : 0;
+        const model::Prediction none;
+        const model::Prediction& p = w.predicted ? *w.predicted : none;
+        return std::tuple(kind, w.predicted ? p.seconds : w.bound.value_or(0) * slack,
+                          p.high - p.low, w.candidate);
+    }
+
+    Choice ranked() {
+        std::sort(entries_.begin(), entries_.end(), [slack = slack()](auto& a, auto& b) {
+            return place(a, slack) < place(b, slack);
+        });
         Choice choice;
         choice.model = model_->name;
         for (Entry& entry : entries_)
             choice.ranking.push_back(std::move(entry.weighed));
         if (!choice.chosen().bound)
             throw model::CannotExpress(choice.chosen().remark);
-        settle(choice);
+        if (choice.chosen().predicted) {
+            choice.rivals = rivals(choice);
+            choice.reason = reason(choice);
+        } else {
+            choice.reason = fmt::format("bound only: the lowest of {} by {} on {}; {} walked",
+                                        candidates_.size(), choice.model, setting_.machine.name,
+                                        walked(choice));
+        }
         return choice;
     }
 
-    /// Among those that cannot be told from the fastest, the surest is taken.
-    void settle(Choice& choice) const {
-        auto& ranking = choice.ranking;
-        if (!ranking.front().predicted) {
-            choice.reason = fmt::format("lowest bound by {}; none of {} was walked", choice.model,
-                                        ranking.size());
-            return;
-        }
-        const model::Prediction first = *ranking.front().predicted;
-        const auto meets = [&](const Weighed& w) {
-            return w.predicted && w.predicted->low <= first.high;
+    /// Those whose intervals meet that of the first.
+    static std::size_t rivals(const Choice& choice) {
+        const Seconds high = choice.chosen().predicted->high;
+        const auto apart = [&](const Weighed& w) {
+            return !w.predicted || w.predicted->low > high;
         };
-        const auto last = std::find_if_not(ranking.begin(), ranking.end(), meets);
-        choice.rivals = static_cast<std::size_t>(last - ranking.begin());
-        const auto alike = [&](const Weighed& w) { return w.predicted->seconds == first.seconds; };
-        const auto surest = [](const Weighed& w) {
-            return std::pair(w.predicted->high - w.predicted->low, w.candidate);
-        };
-        const auto tied = std::find_if_not(ranking.begin(), last, alike);
-        std::stable_sort(ranking.begin(), tied,
-                         [&](auto& a, auto& b) { return surest(a) < surest(b); });
-        choice.reason = reason(choice);
+        const auto last = std::find_if(choice.ranking.begin() + 1, choice.ranking.end(), apart);
+        return static_cast<std::size_t>(last - choice.ranking.begin());
+    }
+
+    static int walked(const Choice& choice) {
+        return static_cast<int>(
+            std::count_if(choice.ranking.begin(), choice.ranking.end(),
+                          [](const Weighed& w) { return w.predicted.has_value(); }));
     }
 
     std::string reason(const Choice& choice) const {
-        const std::size_t walked = static_cast<std::size_t>(
-            std::count_if(choice.ranking.begin(), choice.ranking.end(),
-                          [](const Weighed& w) { return w.predicted.has_value(); }));
-        std::string text =
-            fmt::format("fastest of {} by {} on {}", candidates_.size(), choice.model,
-                        setting_.machine.name);
+        std::string text = fmt::format("fastest of {} by {} on {}", candidates_.size(),
+                                       choice.model, setting_.machine.name);
         if (choice.rivals > 1)
             text += fmt::format("; {} may be as fast", choice.rivals - 1);
-        if (walked < candidates_.size())
-            text += fmt::format("; {} walked", walked);
+        if (const int count = walked(choice); count < static_cast<int>(candidates_.size()))
+            text += fmt::format("; {} walked", count);
         return text;
     }
 
@@ -245,6 +281,8 @@ class Choosing {
     const Setting& setting_;
     const model::Model* model_ = nullptr;
     std::vector<Entry> entries_;
+    std::int64_t left_ = 0; ///< messages that may still be walked
+    Seconds best_ = std::numeric_limits<Seconds>::infinity();
 };
 
 } // namespace

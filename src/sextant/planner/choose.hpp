@@ -22,8 +22,9 @@ struct Setting {
     machine::Link within_node = machine::Link::same_node;
     double density = 1;
     std::string model = {}; ///< empty: the richest that the profile has parameters for
-    /// How many messages are walked in all before the rest is ranked by bounds alone.
-    std::int64_t most_messages = 40'000;
+    /// How many messages are walked in all before the rest is ranked by bounds alone; default: what
+    /// takes some ten milliseconds for 64 ranks, and a few seconds for thousands.
+    std::optional<std::int64_t> most_messages = {};
 };
 
 /// A candidate, weighed.
@@ -36,7 +37,7 @@ struct Weighed {
 
 /// Candidates weighed against each other.
 struct Choice {
-    std::vector<Weighed> ranking; ///< the chosen first, then by prediction, then by bound
+    std::vector<Weighed> ranking; ///< the chosen first
     std::string model;            ///< that predicted
     std::string reason;           ///< for people, a line
     /// How many of the first might be as fast as the chosen: their intervals meet its own. They do
@@ -47,7 +48,7 @@ struct Choice {
 };
 
 /// Predicts what candidates would take and chooses the fastest. First bounds, from the programs of
-/// single ranks; then, the lowest bound first, whole schedules, until no bound is below the best
+/// single ranks; then, the lowest bound first, whole schedules, until no bound is near the best
 /// prediction or enough was walked. A candidate that does what an earlier one does is not walked
 /// again. Of candidates that cannot be told apart, the one with the narrower interval, then the
 /// earlier.

@@ -36,12 +36,10 @@ std::string Plan::text() const {
 }
 
 std::string to_json(const Plan& plan) {
-    nlohmann::ordered_json json{{"plan_version", plan_version},
-                                {"operation", "composite"},
-                                {"algorithm", plan.algorithm->name},
-                                {"radices", plan.tuning.radices},
-                                {"window", plan.tuning.window},
-                                {"reason", plan.reason}};
+    nlohmann::ordered_json json{
+        {"plan_version", plan_version},      {"operation", "composite"},
+        {"algorithm", plan.algorithm->name}, {"radices", plan.tuning.radices},
+        {"window", plan.tuning.window},      {"reason", plan.reason}};
     if (!plan.alternatives.empty()) {
         json["model"] = plan.model;
         json["machine"] = plan.machine;
@@ -69,7 +67,7 @@ Plan parse_plan(std::string_view text, const std::string& path) {
     for (const Field& radix : file.at("radices").items())
         plan.tuning.radices.push_back(static_cast<int>(radix.integer(2, most)));
     plan.tuning.window = static_cast<int>(file.at("window").integer(0, most));
-    plan.reason = "the plan of " + path;
+    plan.reason = file.at("reason").text();
     return plan;
 }
 
@@ -78,7 +76,9 @@ Plan read_plan(const std::string& path) {
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     if (!file)
         throw InvalidFile(path, "cannot be read");
-    return parse_plan(text, path);
+    Plan plan = parse_plan(text, path);
+    plan.reason = "the plan of " + path + ": " + plan.reason;
+    return plan;
 }
 
 } // namespace sextant::planner

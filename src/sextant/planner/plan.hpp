@@ -38,7 +38,8 @@ struct Plan {
     compositing::Way way() const { return {algorithm, tuning}; }
 };
 
-/// A plan as JSON, and back; docs/json.md has the fields. What was weighed is written, and not read.
+/// A plan as JSON, and back; docs/json.md has the fields. What was weighed is written, and not
+/// read.
 std::string to_json(const Plan& plan);
 /// Throws InvalidFile naming the field: no JSON, a newer version, missing or wrong fields, an
 /// algorithm that does not exist.

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/explain.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/kernel/catalogue.hpp"
+#include "sextant/operation/element.hpp"
+#include "sextant/operation/tuning.hpp"
+#include "sextant/planner/usual.hpp"
+#include "sextant/report/text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::operation {
+
+namespace {
+
+/// Pixels of "1920x1080", or of "1024" for a square.
+Elements pixels_of(const std::string& size) {
+    const char *at = size.data(), *const end = at + size.size();
+    const auto side = [&] {
+        std::int64_t number = 0;
+        const auto [stop, error] = std::from_chars(at, end, number);
+        if (error != std::errc{} || number < 1 || number > 1 << 20)
+            throw InvalidTask(fmt::format("--size {}: expected WIDTHxHEIGHT, each from 1 to "
+                                          "1048576",
+                                          size));
+        at = stop;
+        return number;
+    };
+    const std::int64_t width = side();
+    if (at == end)
+        return width * width;
+    if (*at != 'x')
+        throw InvalidTask(fmt::format("--size {}: expected WIDTHxHEIGHT", size));
+    ++at;
+    const std::int64_t height = side();
+    if (at != end)
+        throw InvalidTask(fmt::format("--size {}: expected WIDTHxHEIGHT", size));
+    return width * height;
+}
+
+/// Threads share a node; processes fill one node after another.
+std::vector<int> nodes_of(const Values& values, int ranks) {
+    std::vector<int> nodes;
+    const bool threads = values.text("transport") == "threads";
+    if (!threads && !values.has("ranks-per-node"))
+        return nodes;
+    const int each = threads ? ranks : static_cast<int>(values.integer("ranks-per-node"));
+    for (int rank = 0; rank < ranks; ++rank)
+        nodes.push_back(rank / each);
+    return nodes;
+}
+
+planner::Work work_of(const Values& values, int ranks) {
+    const Operator& op = kernel::find(
+        values.text("operator"), element_named(values.text("element"), values.text("operator")));
+    return {.operator_name = std::string(op.name),
+            .element_name = std::string(channels(op.element)),
+            .element_size = op.element.size,
+            .nodes = nodes_of(values, ranks),
+            .within_node = values.text("transport") == "threads" ? machine::Link::same_process
+                                                                 : machine::Link::same_node,
+            .model = values.text("model")};
+}
+
+std::string to_text(const planner::Alternative& alternative) {
+    std::string text = fmt::format("{:<34}", alternative.way.text());
+    if (const auto& e = alternative.expected) {
+        text += fmt::format(" {:>9}", report::to_text(e->seconds));
+        text += e->low == e->high
+                    ? fmt::format(" {:22}", "")
+                    : fmt::format(" {:<22}", fmt::format("[{}, {}]", report::to_text(e->low),
+                                                         report::to_text(e->high)));
+    } else {
+        text += fmt::format(" {:>9} {:22}", "", "");
+    }
+    text += fmt::format(" {:>9}", alternative.bound ? report::to_text(*alternative.bound) : "");
+    if (!alternative.remark.empty())
+        text += "  " + alternative.remark;
+    while (text.back() == ' ')
+        text.pop_back();
+    return text + "\n";
+}
+
+void print(const planner::Plan& plan, const std::string& question, std::size_t most) {
+    std::string text = fmt::format("{}\n{}: {}\n", question, plan.text(), plan.reason);
+    if (!plan.alternatives.empty()) {
+        text += fmt::format("  {:<34} {:>9} {:<22} {:>9}\n", "", "predicted", "", "at least");
+        const std::size_t shown = std::min(most, plan.alternatives.size());
+        for (std::size_t i = 0; i < shown; ++i)
+            text += "  " + to_text(plan.alternatives[i]);
+        if (shown < plan.alternatives.size())
+            text += fmt::format("  ... and {} more (--all)\n", plan.alternatives.size() - shown);
+    }
+    std::fputs(text.c_str(), stdout);
+}
+
+int run_explain(const Values& values) {
+    const int ranks = static_cast<int>(values.integer("ranks"));
+    const compositing::Task task = compositing::one_image_each(
+        ranks, pixels_of(values.text("size")),
+        values.flag("distributed") ? compositing::Task::distributed : 0);
+    const planner::UsualPlanner usual =
+        planner::usual_planner(values.text("transport"), values.text("machine"));
+    for (const std::string& warning : usual.warnings)
+        std::fputs(fmt::format("sextant: warning: {}\n", warning).c_str(), stderr);
+    const planner::Plan plan =
+        usual.planner->plan(task, work_of(values, ranks), tuning_from(values));
+    if (values.flag("json")) {
+        std::fputs((planner::to_json(plan) + "\n").c_str(), stdout);
+        return 0;
+    }
+    const std::string question = fmt::format(
+        "composite {} images of {} ({} on {}), {}, on {}", ranks, values.text("size"),
+        values.text("operator"), values.text("element"),
+        values.flag("distributed") ? "left distributed" : "collected on rank 0", plan.machine);
+    print(plan, question, values.flag("all") ? plan.alternatives.size() : 12);
+    return 0;
+}
+
+} // namespace
+
+Operation explain_operation() {
+    return {"explain",
+            "what would be chosen, and why: all candidates with their predictions",
+            "  sextant explain composite --ranks 64 --size 2048x2048 --distributed \\\n"
+            "      --machine machines/ddr-infiniband.json",
+            {{.name = "what",
+              .type = Type::choice,
+              .value = "WHAT",
+              .fallback = "composite",
+              .help = "which operation",
+              .positional = true,
+              .choices = {"composite"}},
+             {.name = "ranks",
+              .type = Type::integer,
+              .value = "N",
+              .fallback = "8",
+              .help = "how many bring an image",
+              .least = 1,
+              .most = 16384},
+             {.name = "size", .value = "WxH", .fallback = "1024x1024", .help = "of an image"},
+             {.name = "operator", .value = "NAME", .fallback = "over", .help = "how to blend"},
+             {.name = "element",
+              .type = Type::choice,
+              .value = "TYPE",
+              .fallback = "f32",
+              .help = "what colours are blended as",
+              .choices = {"f32", "f16", "u8"}},
+             {.name = "distributed",
+              .type = Type::flag,
+              .help = "the picture stays in pieces; otherwise rank 0 collects it"},
+             {.name = "transport",
+              .type = Type::choice,
+              .value = "HOW",
+              .fallback = "mpi",
+              .help = "ranks are processes, or threads of one",
+              .choices = {"mpi", "threads"}},
+             {.name = "ranks-per-node",
+              .type = Type::integer,
+              .value = "N",
+              .help = "of mpi; default: each rank on a node of its own",
+              .least = 1,
+              .most = 16384},
+             {.name = "machine",
+              .type = Type::file,
+              .value = "FILE",
+              .help = "a profile; default: this machine's, or a built-in one"},
+             {.name = "model",
+              .value = "NAME",
+              .help = "a cost model; default: the richest that the profile feeds"},
+             radices_parameter(),
+             window_parameter(),
+             {.name = "all", .type = Type::flag, .help = "every candidate, not the best twelve"},
+             {.name = "json", .type = Type::flag, .help = "as JSON"}},
+            run_explain,
+            true};
+}
+
+} // namespace sextant::operation

@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Choices as a user sees them: explained for machines that are not here, saved, repeated, refused.
+set -eu
+fail() { echo "FAILED: $1"; exit 1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+XDG_CONFIG_HOME=$work/config
+export XDG_CONFIG_HOME
+unset SEXTANT_MACHINE
+
+# Every machine that is shipped feeds some model.
+for machine in das delta256 ddr-infiniband blue-gene-p; do
+    "$SEXTANT" explain composite --ranks 16 --distributed --machine "$MACHINES/$machine.json" >"$work/text"
+    grep -q "fastest of .* on $machine" "$work/text" || fail "no choice on $machine"
+done
+grep -q ' by c3 on delta256' <<X || fail "delta256 is not charged by C3"
+$("$SEXTANT" explain --ranks 16 --distributed --machine "$MACHINES/delta256.json")
+X
+"$SEXTANT" explain --ranks 4096 --distributed | grep -q 'bound only' || fail "4096 ranks say nothing of bounds"
+SEXTANT_MACHINE=$MACHINES/das.json "$SEXTANT" explain --ranks 4 | grep -q 'on das' || fail "SEXTANT_MACHINE"
+
+# A plan is saved, and taken instead of a prediction.
+composite() { "$SEXTANT" composite "$SAMPLE" -o "$work/brain.exr" "$@"; }
+composite --plan "$work/plan.json" | grep -q 'on a built-in machine' || fail "no prediction"
+grep -q '"candidates"' "$work/plan.json" || fail "the plan has no candidates"
+sed 's/"algorithm": "[a-z-]*",/"algorithm": "binary-tree",/;s/"window": [0-9]*,/"window": 0,/' \
+    "$work/plan.json" | sed 's/"radices": \[[^]]*\]/"radices": []/' >"$work/other.json"
+composite --plan "$work/other.json" | grep -q "^binary-tree (the plan of $work/other.json" ||
+    fail "the plan was not followed"
+
+refused() { # CODE TEXT ARGUMENTS...
+    code=$1 text=$2
+    shift 2
+    status=0
+    "$@" >"$work/out" 2>&1 || status=$?
+    [ "$status" = "$code" ] || fail "exit code $status of $*"
+    grep -q "$text" "$work/out" || fail "$* says: $(cat "$work/out")"
+    [ "$(wc -l <"$work/out")" -le 3 ] || fail "$* says too much"
+}
+sed 's/binary-tree/binary-tee/' "$work/other.json" >"$work/bad.json"
+refused 1 "bad.json: .*algorithm.*binary-tee" composite --plan "$work/bad.json"
+sed 's/"plan_version": 1/"plan_version": 2/' "$work/other.json" >"$work/bad.json"
+refused 1 "newer version" composite --plan "$work/bad.json"
+refused 1 "none.json" composite --machine "$work/none.json"
+refused 2 "size" "$SEXTANT" explain --size 10x
+refused 2 "size" "$SEXTANT" explain --size 0
+refused 2 "did you mean hockney" "$SEXTANT" explain --model hocney
+refused 1 "no parameters of C3" "$SEXTANT" explain --model c3 --machine "$MACHINES/das.json"
+mkdir -p "$work/config/sextant/machines"
+echo '{' >"$work/config/sextant/machines/threads.json"
+composite 2>&1 | grep -q 'warning: .*threads.json' || fail "a damaged profile is passed over in silence"

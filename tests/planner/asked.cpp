@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a name and a tuning make of a task.
+#include "sextant/planner/asked.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::planner {
+namespace {
+
+using testing::HasSubstr;
+
+std::string chosen(const std::string& name, const compositing::Tuning& asked, int positions) {
+    return choose_by_name(name, asked, positions).text();
+}
+
+TEST(Asked, leaves_open_what_is_usual) {
+    EXPECT_EQ(chosen("shift-based", {}, 6), "shift-based, window 1");
+    EXPECT_EQ(chosen("direct-send", {{}, 2}, 6), "direct-send, window 2");
+    EXPECT_EQ(chosen("radix-k", {}, 48), "radix-k, radices 8,6");
+    EXPECT_EQ(chosen("radix-k", {}, 22), "radix-k, radices 22");
+    EXPECT_EQ(choose_by_name("radix-k", {{2, 3}, 0}, 6).reason, "asked for");
+}
+
+void expect_refused(const std::string& name, const compositing::Tuning& asked, int positions,
+                    const std::string& why) {
+    EXPECT_THAT([&] { choose_by_name(name, asked, positions); },
+                testing::ThrowsMessage<InvalidTask>(HasSubstr(why)));
+}
+
+TEST(Asked, refuses_what_an_algorithm_does_not_have_or_take) {
+    expect_refused("radixk", {}, 8, "did you mean radix-k");
+    expect_refused("direct-send", {{2, 4}, 0}, 8, "direct-send takes no radices");
+    expect_refused("radix-k", {{}, 2}, 8, "radix-k takes no window");
+    expect_refused("shift-based", {{}, -1}, 8, "a window of -1");
+    expect_refused("radix-k", {{2, 3}, 0}, 8, "multiply to 6");
+    expect_refused("binary-swap", {}, 6, "binary-swap does not take 6 ranks with images");
+}
+
+std::vector<std::string> texts(int ranks, const compositing::Tuning& asked) {
+    std::vector<std::string> all;
+    for (const compositing::Way& way : ways_with(compositing::one_image_each(ranks, 100), asked))
+        all.push_back(way.text());
+    return all;
+}
+
+TEST(Asked, of_the_tuning_leaves_the_ways_that_have_it) {
+    EXPECT_THAT(texts(6, {{2, 3}, 0}), testing::ElementsAre("radix-k, radices 2,3"));
+    EXPECT_THAT(texts(6, {{}, 4}),
+                testing::ElementsAre("direct-send, window 4", "shift-based, window 4",
+                                     "parallel-pipeline, window 4"));
+    EXPECT_THAT(texts(4, {}), testing::IsSupersetOf({"direct-send", "radix-k, radices 2,2",
+                                                     "binary-swap", "binary-tree"}));
+    EXPECT_THROW(texts(6, {{2, 2}, 0}), InvalidTask);
+    EXPECT_THROW(texts(6, {{2, 3}, 4}), InvalidTask);
+}
+
+} // namespace
+} // namespace sextant::planner

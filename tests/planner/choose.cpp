@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Bounds, pruning and ranking of candidates.
+#include "sextant/planner/choose.hpp"
+
+#include "sextant/compositing/ways.hpp"
+#include "sextant/machine/built_in.hpp"
+#include "sextant/machine/profile_file.hpp"
+#include "sextant/planner/alone.hpp"
+#include "sextant/schedule/matching.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::planner {
+namespace {
+
+using testing::HasSubstr;
+
+/// Messages of a constant cost each way, and of so much a byte; blending is free.
+machine::Profile hockney(double latency, double seconds_per_byte) {
+    return machine::parse_profile(
+        fmt::format(R"({{"version": 1, "name": "test", "date": "2026", "method": "made up",
+                        "links": [{{"link": "other node", "hockney":
+                        {{"latency": {}, "seconds_per_byte": {}, "method": "made up"}}}}]}})",
+                    latency, seconds_per_byte),
+        "test");
+}
+
+struct Question {
+    compositing::Task task;
+    std::vector<compositing::Way> ways = compositing::ways(task);
+    std::vector<Candidate> candidates = {};
+
+    Question(int ranks, Elements elements, int root = compositing::Task::distributed)
+        : task(compositing::one_image_each(ranks, elements, root)) {
+        for (const compositing::Way& way : ways)
+            candidates.push_back(compositing::candidate(task, way));
+    }
+    Choice ask(const machine::Profile& machine,
+               std::optional<std::int64_t> most_messages = 1'000'000) const {
+        return choose(candidates, {.machine = machine,
+                                   .element_size = 16,
+                                   .operator_name = "over",
+                                   .most_messages = most_messages});
+    }
+    std::string name(const Weighed& weighed) const { return candidates[weighed.candidate].text(); }
+};
+
+TEST(Choose, takes_few_messages_where_each_is_dear_and_few_bytes_where_those_are) {
+    const Question question(16, 1 << 16);
+    // Where a byte costs nothing, log2 p messages one after another are the least there is.
+    const Choice few = question.ask(hockney(1e-3, 0));
+    EXPECT_DOUBLE_EQ(few.chosen().predicted->seconds, 4e-3);
+    // Where only bytes cost, each rank takes in no more than (p - 1) / p of an image.
+    const Choice even = question.ask(hockney(0, 1e-8));
+    EXPECT_NE(question.name(even.chosen()), "binary-tree");
+    EXPECT_NEAR(even.chosen().predicted->seconds, 15.0 / 16 * (1 << 16) * 16 * 1e-8, 1e-6);
+}
+
+TEST(Choose, ranks_every_candidate_once_with_the_fastest_first) {
+    for (const int ranks : {1, 2, 3, 8, 12, 13, 16}) {
+        const Question question(ranks, 1000, 0);
+        const Choice choice = question.ask(machine::built_in());
+        std::vector<std::size_t> seen;
+        Seconds before = 0;
+        for (const Weighed& weighed : choice.ranking) {
+            seen.push_back(weighed.candidate);
+            if (!weighed.predicted)
+                continue;
+            EXPECT_GE(weighed.predicted->seconds, before);
+            before = weighed.predicted->seconds;
+        }
+        EXPECT_EQ(seen.size(), question.candidates.size());
+        std::sort(seen.begin(), seen.end());
+        EXPECT_EQ(std::unique(seen.begin(), seen.end()), seen.end());
+    }
+}
+
+TEST(Choose, prunes_only_what_is_slower) {
+    for (const int ranks : {4, 6, 12, 16}) {
+        for (const Elements elements : {1, 4096, 1 << 20}) {
+            const Question question(ranks, elements);
+            const Choice choice = question.ask(machine::built_in());
+            Seconds best = 1e9;
+            for (const Candidate& candidate : question.candidates) {
+                const Choice alone = choose(
+                    std::span(&candidate, 1),
+                    {.machine = machine::built_in(), .element_size = 16, .operator_name = "over"});
+                best = std::min(best, alone.chosen().predicted->seconds);
+            }
+            EXPECT_DOUBLE_EQ(choice.chosen().predicted->seconds, best) << ranks << " " << elements;
+        }
+    }
+}
+
+TEST(Choose, bounds_lie_below_predictions) {
+    for (const int ranks : {2, 5, 8, 12}) {
+        const Question question(ranks, 1 << 14, 0);
+        for (const Weighed& weighed : question.ask(machine::built_in()).ranking) {
+            if (weighed.predicted) {
+                EXPECT_LE(*weighed.bound, weighed.predicted->seconds * (1 + 1e-9))
+                    << question.name(weighed);
+            }
+        }
+    }
+}
+
+TEST(Choose, of_thousands_of_ranks_says_what_is_bound_only) {
+    const Question question(2048, 1 << 20);
+    const Choice choice = question.ask(machine::built_in(), 100'000);
+    EXPECT_NE(question.name(choice.chosen()), "binary-tree") << "though it is cheap to walk";
+    const auto bound_only = [](const Weighed& w) { return w.remark.starts_with("bound only"); };
+    EXPECT_TRUE(std::any_of(choice.ranking.begin(), choice.ranking.end(), bound_only));
+}
+
+TEST(Choose, does_not_walk_what_does_the_same_work) {
+    const Question question(2, 1000);
+    const Choice choice = question.ask(machine::built_in());
+    const auto as = std::count_if(choice.ranking.begin(), choice.ranking.end(),
+                                  [](auto& weighed) { return weighed.remark.starts_with("as "); });
+    EXPECT_GE(as, 2) << "of two ranks, radix-k 2, binary swap and direct send are one";
+}
+
+TEST(Choose, says_where_nothing_was_walked) {
+    const Question question(16, 1000);
+    const Choice choice = question.ask(machine::built_in(), 0);
+    EXPECT_FALSE(choice.chosen().predicted);
+    EXPECT_THAT(choice.reason, HasSubstr("bound only"));
+    EXPECT_THAT(choice.chosen().remark, HasSubstr("bound only"));
+}
+
+TEST(Choose, names_what_no_model_can_express) {
+    machine::Profile nothing;
+    nothing.name = "nothing";
+    EXPECT_THAT([&] { Question(4, 100).ask(nothing); },
+                testing::ThrowsMessage<model::CannotExpress>(HasSubstr("no cost model")));
+}
+
+TEST(Alone, is_one_rank_among_peers_that_mirror_its_messages) {
+    const compositing::Task task = compositing::one_image_each(8, 800, 0);
+    const compositing::Way way{&compositing::find("radix-k"), {{4, 2}, 0}};
+    for (const int rank : {0, 3, 7}) {
+        const Alone one = alone(compositing::candidate(task, way).program(rank), rank);
+        EXPECT_EQ(one.ranks.front(), rank);
+        EXPECT_EQ(one.ranks.size(), one.schedule.size());
+        EXPECT_NO_THROW(match_messages(one.schedule));
+    }
+}
+
+} // namespace
+} // namespace sextant::planner

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Plans: made, remembered, written and read back.
+#include "sextant/planner/planner.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/machine/built_in.hpp"
+#include "sextant/planner/usual.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::planner {
+namespace {
+
+using testing::HasSubstr;
+
+Work work() {
+    return {.operator_name = "over", .element_name = "f32", .element_size = 16};
+}
+
+TEST(Planner, answers_the_same_question_alike) {
+    Planner planner(machine::built_in());
+    const compositing::Task task = compositing::one_image_each(12, 100'000, 0);
+    const Plan first = planner.plan(task, work()), again = planner.plan(task, work());
+    EXPECT_EQ(first.text(), again.text());
+    EXPECT_EQ(to_json(first), to_json(again));
+    EXPECT_EQ(to_json(first), to_json(Planner(machine::built_in()).plan(task, work())));
+}
+
+TEST(Planner, has_nothing_to_predict_where_one_rank_has_an_image) {
+    Planner planner(machine::built_in());
+    for (const int images : {0, 1}) {
+        compositing::Task task = compositing::one_image_each(4, 100, 0);
+        task.order.resize(static_cast<std::size_t>(images));
+        task.layers.resize(static_cast<std::size_t>(images));
+        EXPECT_THAT(planner.plan(task, work()).reason, HasSubstr("nothing to choose"));
+    }
+}
+
+TEST(Plan, is_read_back_as_it_was_written) {
+    Planner planner(machine::built_in());
+    const Plan plan = planner.plan(compositing::one_image_each(12, 100'000, 0), work());
+    EXPECT_EQ(plan.alternatives.front().way, plan.way());
+    const Plan read = parse_plan(to_json(plan), "p.json");
+    EXPECT_EQ(read.way(), plan.way());
+    EXPECT_EQ(read.reason, plan.reason);
+}
+
+TEST(Plan, that_is_damaged_is_refused_by_field) {
+    const std::string good =
+        to_json(Planner(machine::built_in()).plan(compositing::one_image_each(3, 9, 0), work()));
+    for (std::size_t length = 0; length < good.size(); length += 7)
+        EXPECT_THROW(parse_plan(good.substr(0, length), "p.json"), InvalidFile) << length;
+    const auto with = [&](const std::string& from, const std::string& to) {
+        std::string text = good;
+        return text.replace(text.find(from), from.size(), to);
+    };
+    const auto refused = [](const std::string& text, const std::string& why) {
+        EXPECT_THAT([&] { parse_plan(text, "p.json"); },
+                    testing::ThrowsMessage<InvalidFile>(HasSubstr(why)));
+    };
+    refused(with("\"plan_version\": 1", "\"plan_version\": 2"), "newer version");
+    refused(with("\"operation\": \"composite\"", "\"operation\": \"scan\""), "\"composite\"");
+    refused(with("\"algorithm\": \"", "\"algorithm\": \"x"), "unknown compositing algorithm");
+    refused(with("\"window\": ", "\"window\": -1"), "window");
+}
+
+/// A variable of the environment, for as long as this lives.
+class Variable {
+  public:
+    Variable(const char* name, const std::string& value) : name_(name) {
+        const char* before = std::getenv(name);
+        if (before)
+            before_ = before;
+        setenv(name, value.c_str(), 1);
+    }
+    ~Variable() { before_ ? setenv(name_, before_->c_str(), 1) : unsetenv(name_); }
+
+  private:
+    const char* name_;
+    std::optional<std::string> before_;
+};
+
+TEST(UsualPlanner, takes_what_is_named_then_the_users_own_then_the_built_in) {
+    const std::string das = SEXTANT_SOURCE_DIR "/machines/das.json";
+    const std::filesystem::path folder =
+        std::filesystem::temp_directory_path() / "sextant-usual-planner";
+    std::filesystem::remove_all(folder);
+    const Variable none("SEXTANT_MACHINE", ""), home("XDG_CONFIG_HOME", folder.string());
+    EXPECT_EQ(usual_planner("mpi").planner->machine().name, "a built-in machine");
+    EXPECT_EQ(usual_planner("mpi", das).planner->machine().name, "das");
+    {
+        const Variable named("SEXTANT_MACHINE", SEXTANT_SOURCE_DIR "/machines/delta256.json");
+        EXPECT_EQ(usual_planner("mpi").planner->machine().name, "delta256");
+        EXPECT_EQ(usual_planner("mpi", das).planner->machine().name, "das");
+    }
+    EXPECT_THROW(usual_planner("mpi", "none.json"), InvalidFile);
+
+    std::filesystem::create_directories(folder / "sextant" / "machines");
+    std::ofstream(folder / "sextant" / "machines" / "threads.json") << "{";
+    const UsualPlanner damaged = usual_planner("threads");
+    EXPECT_EQ(damaged.planner->machine().name, "a built-in machine");
+    EXPECT_THAT(damaged.warnings, testing::ElementsAre(HasSubstr("threads.json")));
+    std::filesystem::remove_all(folder);
+}
+
+} // namespace
+} // namespace sextant::planner
