@@ -5,6 +5,7 @@
 #include "sextant/operation/doctor.hpp"
 #include "sextant/operation/draw.hpp"
 #include "sextant/operation/list.hpp"
+#include "sextant/operation/machine.hpp"
 #include "sextant/operation/operation.hpp"
 #include "sextant/operation/predict.hpp"
 #include "sextant/operation/prove.hpp"
@@ -13,8 +14,9 @@ namespace sextant::operation {
 
 std::span<const Operation> catalogue() {
     static const std::vector<Operation> operations = {
-        composite_operation(), list_operation(),      prove_operation(), draw_operation(),
-        predict_operation(),   calibrate_operation(), bench_operation(), doctor_operation()};
+        composite_operation(), list_operation(),    prove_operation(),
+        draw_operation(),      predict_operation(), calibrate_operation(),
+        machine_operation(),   bench_operation(),   doctor_operation()};
     return operations;
 }
 
