@@ -146,7 +146,7 @@ std::vector<machine::CopyRate> merged_copies(const Launches& launches) {
     return merged;
 }
 
-/// Those that stayed in one state, or all where none did.
+/// Those that stayed in one state, or all where most did not.
 Launches steady(std::span<const Profile> launches) {
     Launches all, steady;
     for (const Profile& launch : launches) {
@@ -154,7 +154,7 @@ Launches steady(std::span<const Profile> launches) {
         if (launch.state != unsteady)
             steady.push_back(&launch);
     }
-    return steady.empty() ? all : steady;
+    return 2 * steady.size() < all.size() ? all : steady;
 }
 
 /// Launches whose empty round trips are like each other's, the most numerous group first.
