@@ -38,7 +38,9 @@ Value merged_value(const std::vector<Value>& values) {
         samples += value.samples;
     }
     const Interval interval = interval_by_rank(medians);
-    return {median(medians), interval.low, interval.high, samples};
+    // Of few launches the upper of two middle ones would be too high, and the lower too low.
+    const double middle = (median(medians) + quantile(medians, .5)) / 2;
+    return {middle, interval.low, interval.high, samples};
 }
 
 /// Values of the same thing in several launches, things in order.
