@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <random>
 #include <set>
 #include <tuple>
@@ -13,7 +14,7 @@ namespace sextant::calibrate {
 
 namespace {
 
-constexpr std::size_t least_samples = 12, most_samples = 240;
+constexpr std::size_t least_samples = 12, most_samples = 400;
 
 using machine::Point;
 
@@ -28,6 +29,7 @@ class Campaign {
             for (const Cell& cell : level)
                 known_.insert(cell);
         }
+        share_ = options.budget / static_cast<double>(2 * known_.size() + 1);
     }
 
     Measurements run() {
@@ -40,7 +42,7 @@ class Campaign {
             const std::vector<Cell> cells = open();
             if (cells.empty())
                 break;
-            visit(cells);
+            visit(cheap_among(cells));
         }
         result_.probe_after = probe_state();
         result_.planned = static_cast<int>(known_.size());
@@ -68,7 +70,9 @@ class Campaign {
         for (const Cell& cell : cells) {
             if (time_up())
                 return;
+            const Seconds begin = stopwatch_.elapsed();
             take_burst(cell, result_.cells[cell]);
+            spent_[cell] += stopwatch_.elapsed() - begin;
             if (options_.progress)
                 options_.progress(stopwatch_.elapsed() / options_.budget);
         }
@@ -87,6 +91,19 @@ class Campaign {
                 cells.push_back(cell);
         }
         return cells;
+    }
+
+    /// Those that have not used up their share of the time: a message that takes microseconds can
+    /// be timed a thousand times for one of milliseconds.
+    std::vector<Cell> cheap_among(const std::vector<Cell>& cells) {
+        while (true) {
+            std::vector<Cell> cheap;
+            std::copy_if(cells.begin(), cells.end(), std::back_inserter(cheap),
+                         [&](const Cell& cell) { return spent_[cell] <= share_; });
+            if (!cheap.empty())
+                return cheap;
+            share_ *= 2;
+        }
     }
 
     /// Refines curves of round trips; a stream of contiguous messages gets the same sizes.
@@ -130,6 +147,8 @@ class Campaign {
     const CampaignOptions& options_;
     std::mt19937 random_;
     std::set<Cell> known_;
+    std::map<Cell, Seconds> spent_;
+    Seconds share_ = 0; ///< that any cell may have spent
     Measurements result_;
 };
 

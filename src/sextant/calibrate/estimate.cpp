@@ -59,6 +59,8 @@ class Costs {
         for (auto& [key, curve] : curves_) {
             add_empty(curve);
             std::sort(curve.points.begin(), curve.points.end(), ordered);
+            if (curve.strategy == Strategy::lending)
+                not_below_first(curve.points);
             link_.curves.push_back(std::move(curve));
         }
         std::sort(link_.gap.begin(), link_.gap.end(), ordered);
@@ -118,6 +120,15 @@ class Costs {
         else if (empty_stream_)
             curve.points.push_back(
                 {0, 0, curve.path == Path::send ? empty_stream_->sent : empty_stream_->received});
+    }
+
+    /// What a long fold takes more or less hides the little that lending costs; never less than for
+    /// the shortest.
+    static void not_below_first(std::vector<Point>& points) {
+        for (Point& point : points) {
+            point.seconds.median = std::max(point.seconds.median, points.front().seconds.median);
+            point.seconds.high = std::max(point.seconds.high, point.seconds.median);
+        }
     }
 
     void add_work() {

@@ -38,7 +38,9 @@ Value merged_value(const std::vector<Value>& values) {
         samples += value.samples;
     }
     const Interval interval = interval_by_rank(medians);
-    return {median(medians), interval.low, interval.high, samples};
+    // Of few launches the upper of two middle ones would be too high, and the lower too low.
+    const double middle = (median(medians) + quantile(medians, .5)) / 2;
+    return {middle, interval.low, interval.high, samples};
 }
 
 /// Values of the same thing in several launches, things in order.
@@ -146,7 +148,7 @@ std::vector<machine::CopyRate> merged_copies(const Launches& launches) {
     return merged;
 }
 
-/// Those that stayed in one state, or all where none did.
+/// Those that stayed in one state, or all where most did not.
 Launches steady(std::span<const Profile> launches) {
     Launches all, steady;
     for (const Profile& launch : launches) {
@@ -154,7 +156,7 @@ Launches steady(std::span<const Profile> launches) {
         if (launch.state != unsteady)
             steady.push_back(&launch);
     }
-    return steady.empty() ? all : steady;
+    return 2 * steady.size() < all.size() ? all : steady;
 }
 
 /// Launches whose empty round trips are like each other's, the most numerous group first.

@@ -14,7 +14,7 @@ namespace sextant::calibrate {
 ///
 /// Launches are in one state where their empty round trips lie within a factor of 1.4 of a
 /// neighbour's. A state seen in one launch only is left out where others were seen in more, and so
-/// are launches that changed their state, where others did not, and a point that less than a third
+/// are launches that changed their state, where most did not, and a point that less than a third
 /// of the launches measured. Switches of protocol are read off the merged curves.
 ///
 /// Input     one launch or more, of one machine.

@@ -14,7 +14,7 @@ using Plan = std::vector<std::vector<Cell>>;
 struct PlanOptions {
     bool lending = false;            ///< whether the ranks share memory
     bool work = true;                ///< operators and copies too, not only messages
-    Bytes memory = Bytes{400} << 20; ///< that a cell may take on a rank
+    Bytes memory = Bytes{200} << 20; ///< that a cell may take on a rank
 };
 
 Plan make_plan(const PlanOptions& options);

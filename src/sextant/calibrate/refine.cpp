@@ -18,7 +18,7 @@ double half_interval(const Point& point) {
 /// Whether two sizes are as near as a switch needs to be known.
 bool close(const Point& a, const Point& b) {
     return b.bytes - a.bytes <= 16 ||
-           static_cast<double>(b.bytes) <= 1.04 * static_cast<double>(a.bytes);
+           static_cast<double>(b.bytes) <= 1.05 * static_cast<double>(a.bytes);
 }
 
 bool off_the_line(const Point& before, const Point& at, const Point& after) {

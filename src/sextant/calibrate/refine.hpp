@@ -10,7 +10,7 @@ namespace sextant::calibrate {
 
 /// Sizes to measure next so that lines between points do not err: both sides of every point from
 /// which the line between its neighbours is off by more than max(5 %, 3 half intervals), halved
-/// again until neighbours are within 4 % or 16 bytes of each other.
+/// again until neighbours are within 5 % or 16 bytes of each other.
 ///
 /// Input     points of one curve by size, each size once.
 /// Output    new sizes, multiples of `unit`, by size.

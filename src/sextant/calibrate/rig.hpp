@@ -18,7 +18,7 @@ namespace sextant::calibrate {
 /// and everything is made ready before; ranks wait for each other by the messages themselves; two
 /// runs of every burst warm up and are not counted; samples are marked in which the kernel took the
 /// processor away; and a burst is short, so that whoever interleaves bursts of all cells spreads
-/// drift over all.
+/// drift over all. Both ranks begin each burst on cores of their own.
 class Rig : public Stopwatch {
   public:
     /// `memory`: as much as the largest cell needs, taken as cells need it.

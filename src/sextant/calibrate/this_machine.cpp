@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/calibrate/this_machine.hpp"
 
-#include "sextant/comm/cores.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/core/error.hpp"
 
@@ -90,7 +89,7 @@ machine::Profile describe_machine(const std::string& transport) {
     profile.name = fmt::format("{} {}", profile.host, transport);
     profile.topology = topology_of_this_machine();
     profile.transport = transport;
-    profile.cores = Cores::available().count();
+    profile.cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
     if (transport == "mpi") {
         const std::string mpi = mpi_of_build(); // "Open MPI 4.1.4"
         const auto space = mpi.rfind(' ');

@@ -66,7 +66,7 @@ void check_predictions(const std::string& path, unsigned seed, bool json) {
         const std::vector<calibrate::Cell> cells =
             calibrate::draw_held_out(seed, contiguous_messages, strided_messages);
         agree(communicator, [&] {
-            constexpr Bytes memory = Bytes{400} << 20;
+            constexpr Bytes memory = Bytes{200} << 20;
             calibrate::with_rigs(communicator, memory, [&](auto& stopwatch, machine::Link link) {
                 const auto held = calibrate::hold_out(stopwatch, cells, profile, link, rounds);
                 if (communicator.rank() == 0)

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/calibrate/campaign.hpp"
+
+#include "sextant/calibrate/estimate.hpp"
+#include "sextant/calibrate/held_out.hpp"
+#include "sextant/machine/interpolate.hpp"
+
+#include "tests/calibrate/synthetic.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant::calibrate {
+namespace {
+
+using machine::Layout;
+using machine::Link;
+using machine::Path;
+using machine::Strategy;
+using test::SyntheticMachine;
+
+machine::Profile calibrated(SyntheticMachine& truth, Seconds budget = 20) {
+    CampaignOptions options;
+    options.budget = budget;
+    options.ci = .01;
+    return costs_of(measure(truth, make_plan({.lending = true}), options), Link::same_node);
+}
+
+/// Expects points within 3 % of the truth, and as near as their intervals say but for a few.
+template <class Truth>
+void expect_recovered(const machine::LinkCosts& link, Path path, Layout layout, Strategy strategy,
+                      Truth&& truth) {
+    const machine::Curve* curve = machine::find(link, path, layout, strategy);
+    ASSERT_NE(curve, nullptr);
+    int outside = 0;
+    for (const machine::Point& point : curve->points) {
+        const Seconds expected = truth(point);
+        EXPECT_NEAR(point.seconds.median, expected, .03 * expected)
+            << name(path) << " " << name(layout) << " " << point.bytes << " in " << point.block;
+        outside += point.seconds.low > expected || point.seconds.high < expected;
+    }
+    EXPECT_LE(outside, 2 + static_cast<int>(curve->points.size()) / 8);
+}
+
+TEST(Campaign, recovers_the_true_costs_of_a_machine) {
+    SyntheticMachine truth(1);
+    const machine::Profile profile = calibrated(truth);
+    ASSERT_EQ(profile.links.size(), 1u);
+    const machine::LinkCosts& link = profile.links[0];
+    expect_recovered(link, Path::full, Layout::cc, Strategy::contiguous,
+                     [](const machine::Point& p) { return SyntheticMachine::full(p.bytes); });
+    expect_recovered(link, Path::full, Layout::nn, Strategy::datatype, [](const machine::Point& p) {
+        return p.bytes == 0 ? SyntheticMachine::full(1)
+                            : SyntheticMachine::strided(p.bytes, p.block);
+    });
+    expect_recovered(
+        link, Path::send, Layout::cc, Strategy::contiguous,
+        [](const machine::Point& p) { return SyntheticMachine::gap(std::max<Bytes>(1, p.bytes)); });
+    const machine::Work* over = profile.find_operator("over", "f32");
+    ASSERT_NE(over, nullptr);
+    for (const machine::Pass& pass : over->passes) {
+        const Seconds expected = SyntheticMachine::pass(pass.elements, pass.operands);
+        EXPECT_NEAR(pass.seconds.median, expected, .03 * expected);
+    }
+    const machine::Curve* lent = machine::find(link, Path::full, Layout::cc, Strategy::lending);
+    ASSERT_NE(lent, nullptr);
+    EXPECT_NEAR(lent->points.front().seconds.median, 7e-7, 3e-8);
+}
+
+TEST(Campaign, samples_both_sides_of_a_switch_of_protocol) {
+    SyntheticMachine truth(2);
+    const machine::Profile profile = calibrated(truth);
+    const machine::Curve* whole =
+        machine::find(profile.links[0], Path::full, Layout::cc, Strategy::contiguous);
+    for (const Bytes bytes : {Bytes{4700}, Bytes{5300}}) {
+        const Seconds expected = SyntheticMachine::full(bytes);
+        EXPECT_NEAR(machine::at_size(whole->points, bytes).median, expected, .05 * expected)
+            << bytes;
+    }
+}
+
+TEST(Campaign, predicts_messages_that_it_has_not_seen) {
+    SyntheticMachine truth(3);
+    const machine::Profile profile = calibrated(truth);
+    const std::vector<HeldOut> held =
+        hold_out(truth, draw_held_out(7, 60, 60), profile, Link::same_node, 6);
+    std::vector<double> errors;
+    for (const HeldOut& one : held)
+        errors.push_back(one.error());
+    EXPECT_LT(median(errors), .05);
+    EXPECT_LT(quantile(errors, .9), .15);
+}
+
+TEST(Campaign, drops_disturbed_samples_unless_there_are_no_others) {
+    Series series;
+    for (int i = 0; i < 10; ++i)
+        series.add({{1, 1}, false});
+    for (int i = 0; i < 90; ++i)
+        series.add({{20, 20}, true});
+    EXPECT_EQ(series.value(0).high, 1);
+    EXPECT_EQ(series.size(), 10u);
+    EXPECT_TRUE(series.quiet());
+    Series loud;
+    for (int i = 0; i < 9; ++i)
+        loud.add({{20, 20}, true});
+    EXPECT_FALSE(loud.quiet());
+    EXPECT_EQ(loud.value(1).median, 20);
+}
+
+TEST(Campaign, ends_when_its_time_is_over_and_has_the_most_important_cells) {
+    SyntheticMachine truth(4, .3);
+    CampaignOptions options;
+    options.budget = .05;
+    const Measurements measured = measure(truth, make_plan({}), options);
+    EXPECT_LT(truth.elapsed(), .1);
+    EXPECT_LT(static_cast<int>(measured.cells.size()), measured.planned);
+    EXPECT_TRUE(measured.cells.contains(message(Kind::round_trip, 65536)));
+    EXPECT_GT(measured.unsettled(), 0);
+}
+
+TEST(Campaign, ends_early_when_every_cell_has_converged) {
+    SyntheticMachine truth(5, .001);
+    CampaignOptions options;
+    options.budget = 1000;
+    const Measurements measured = measure(truth, make_plan({}), options);
+    EXPECT_LT(truth.elapsed(), 100);
+    EXPECT_EQ(measured.unsettled(), 0);
+    EXPECT_EQ(static_cast<int>(measured.cells.size()), measured.planned);
+}
+
+TEST(Campaign, gives_the_same_figures_for_the_same_seed) {
+    SyntheticMachine one(6), other(6);
+    EXPECT_EQ(calibrated(one, .5), calibrated(other, .5));
+}
+
+TEST(Campaign, says_when_the_machine_changed_its_state_meanwhile) {
+    class Changing : public SyntheticMachine {
+      public:
+        Changing() : SyntheticMachine(7) {}
+        std::vector<Sample> burst(const Cell& cell) override {
+            state = elapsed() > .2 ? 3 : 1;
+            return SyntheticMachine::burst(cell);
+        }
+    } machine;
+    EXPECT_EQ(calibrated(machine, .5).state, unsteady);
+}
+
+} // namespace
+} // namespace sextant::calibrate

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/calibrate/merge.hpp"
+
+#include "sextant/calibrate/estimate.hpp"
+#include "sextant/calibrate/launch_file.hpp"
+#include "sextant/calibrate/staleness.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/machine/profile_file.hpp"
+
+#include <fstream>
+
+#include "tests/calibrate/synthetic.hpp"
+#include "tests/format/temporary_folder.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::calibrate {
+namespace {
+
+using machine::Profile;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Profile launch(unsigned seed, double state = 1) {
+    test::SyntheticMachine machine(seed);
+    machine.state = state;
+    CampaignOptions options;
+    options.budget = 5;
+    Profile profile = costs_of(measure(machine, make_plan({}), options), machine::Link::same_node);
+    profile.name = "synthetic", profile.host = "here", profile.transport = "mpi";
+    profile.origin = {"2026-01-0" + std::to_string(1 + seed % 9), "one launch"};
+    return profile;
+}
+
+const machine::Value& value_of(const Profile& profile, std::size_t point) {
+    return machine::find(profile.links.at(0), machine::Path::full, machine::Layout::cc,
+                         machine::Strategy::contiguous)
+        ->points.at(point)
+        .seconds;
+}
+
+TEST(Merging, takes_the_median_of_the_launches_and_the_interval_of_their_medians) {
+    std::vector<Profile> launches;
+    for (const double state : {1.0, 1.1, .95, 1.05, .9})
+        launches.push_back(launch(static_cast<unsigned>(launches.size()), state));
+    const std::vector<Profile> profiles = merged(launches);
+    ASSERT_EQ(profiles.size(), 1u);
+    EXPECT_EQ(value_of(profiles[0], 0),
+              (machine::Value{value_of(launches[0], 0).median, value_of(launches[4], 0).median,
+                              value_of(launches[1], 0).median, value_of(profiles[0], 0).samples}));
+    EXPECT_GT(value_of(profiles[0], 0).samples, 4 * value_of(launches[0], 0).samples / 2);
+    EXPECT_THAT(profiles[0].origin.method, HasSubstr("5 of 5 launches"));
+    EXPECT_EQ(profiles[0].state, "");
+    EXPECT_FALSE(profiles[0].links[0].switches.empty());
+}
+
+TEST(Merging, keeps_one_profile_a_state) {
+    const std::vector<Profile> launches = {launch(1), launch(2, 3), launch(3), launch(4, 3.1),
+                                           launch(5)};
+    const std::vector<Profile> profiles = merged(launches);
+    ASSERT_EQ(profiles.size(), 2u);
+    EXPECT_NEAR(profiles[0].state_probe.median, 2e-6, 2e-7);
+    EXPECT_NEAR(profiles[1].state_probe.median, 6e-6, 6e-7);
+    EXPECT_EQ(profiles[0].state, "1 of 2");
+    EXPECT_THAT(profiles[1].origin.method, HasSubstr("2 of 5 launches"));
+}
+
+TEST(Merging, leaves_out_a_launch_that_was_alone_in_its_state_or_changed_it_and_says_so) {
+    std::vector<Profile> launches = {launch(1), launch(2), launch(3), launch(4, 9), launch(5)};
+    launches[4].state = unsteady;
+    const std::vector<Profile> profiles = merged(launches);
+    ASSERT_EQ(profiles.size(), 1u);
+    EXPECT_THAT(profiles[0].origin.method, HasSubstr("3 of 5 launches, 2 left out"));
+    EXPECT_THROW(merged({}), std::invalid_argument);
+    EXPECT_EQ(merged(std::vector{launches[3]}).size(), 1u) << "unless there is no other";
+}
+
+TEST(LaunchFile, gives_the_launches_back_and_is_a_profile) {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.path("machine.json");
+    const std::vector<Profile> launches = {launch(1), launch(2)};
+    const Profile profile = merged(launches).front();
+    std::ofstream(path) << text_with_launches(profile, launches);
+    EXPECT_EQ(machine::read_profile(path), profile);
+    EXPECT_EQ(read_launches(path), launches);
+}
+
+TEST(LaunchFile, damaged_newer_and_other_files_are_refused_by_name) {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.path("machine.json");
+    const std::vector<Profile> launches = {launch(1)};
+    const std::string text = text_with_launches(launches[0], launches);
+    const auto refused = [&](const std::string& content) -> std::string {
+        std::ofstream(path) << content;
+        try {
+            read_launches(path);
+        } catch (const InvalidFile& error) {
+            return error.what();
+        }
+        return "accepted";
+    };
+    EXPECT_THAT(refused(text.substr(0, text.size() / 2)), HasSubstr(path + ": is not JSON"));
+    EXPECT_THAT(refused(machine::profile_text(launches[0])), HasSubstr("names no launches"));
+    std::string newer = text;
+    EXPECT_THAT(refused(newer.replace(text.find("\"version\": 1"), 12, "\"version\": 9")),
+                HasSubstr("of a newer Sextant"));
+    std::string inner = text;
+    EXPECT_THAT(refused(inner.replace(text.rfind("\"version\": 1"), 12, "\"version\": 9")),
+                HasSubstr("launches[0]: version is 9"));
+}
+
+TEST(Staleness, names_what_differs_and_nothing_else) {
+    Profile then = launch(1), now = then;
+    then.cores = now.cores = 2;
+    EXPECT_THAT(differences(then, now), IsEmpty());
+    now.host = "there", now.mpi_version = "5", then.mpi_version = "4", now.cores = 4;
+    EXPECT_THAT(differences(then, now),
+                testing::ElementsAre("host: measured here, here there", "cores: measured 2, here 4",
+                                     "version of MPI: measured 4, here 5"));
+    now = then;
+    now.origin.date = "2026-12-31T00:00:00Z";
+    EXPECT_THAT(differences(then, now), testing::ElementsAre(HasSubstr("age: 36")));
+    EXPECT_EQ(difference_of_state(then, then.state_probe.median * 1.2), "");
+    EXPECT_THAT(difference_of_state(then, then.state_probe.median * 3), HasSubstr("state: "));
+}
+
+} // namespace
+} // namespace sextant::calibrate

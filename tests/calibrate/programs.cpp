@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/calibrate/programs.hpp"
+
+#include "sextant/calibrate/plan.hpp"
+#include "sextant/calibrate/rig.hpp"
+#include "sextant/comm/threads.hpp"
+#include "sextant/schedule/dependences.hpp"
+#include "sextant/schedule/loans.hpp"
+#include "sextant/schedule/matching.hpp"
+
+#include <set>
+
+#include <gtest/gtest.h>
+
+namespace sextant::calibrate {
+namespace {
+
+using machine::Layout;
+using machine::Strategy;
+
+Schedule schedule_of(const Cell& cell, std::size_t program) {
+    return make_schedule(2, [&](int rank) { return timed(cell, rank).programs[program]; });
+}
+
+TEST(CellPrograms, every_planned_cell_is_a_schedule_whose_messages_match) {
+    std::set<Cell> seen;
+    for (const std::vector<Cell>& level : make_plan({.lending = true})) {
+        for (const Cell& cell : level) {
+            EXPECT_TRUE(seen.insert(cell).second) << "planned twice";
+            const std::size_t programs = timed(cell, 0).programs.size();
+            EXPECT_EQ(programs, cell.kind == Kind::stream ? 2u : 1u);
+            for (std::size_t i = 0; i < programs; ++i)
+                EXPECT_NO_THROW(match_messages(schedule_of(cell, i)));
+        }
+    }
+    EXPECT_GT(seen.size(), 300u);
+}
+
+TEST(CellPrograms, a_lent_message_is_lent_and_no_other_is_borrowed) {
+    const auto borrowed = [](const Cell& cell) {
+        int count = 0;
+        const Schedule schedule = schedule_of(cell, 0);
+        const Dependences sent(schedule[0]), received(schedule[1]);
+        const Loans sender(schedule[0], sent), receiver(schedule[1], received);
+        const auto mates = match_messages(schedule);
+        for (std::size_t s = 0; s < schedule[1].steps.size(); ++s) {
+            if (schedule[1].steps[s].verb != Verb::receive)
+                continue;
+            count +=
+                !receiver.uses(static_cast<int>(s)).empty() && sender.may_lend(mates[1][s].step);
+        }
+        return count;
+    };
+    EXPECT_EQ(borrowed(lent(1024)), 4);
+    EXPECT_EQ(borrowed(message(Kind::round_trip, 1024)), 0);
+}
+
+TEST(CellPrograms, strided_sides_are_strided_where_the_layout_says_so) {
+    const auto region = [](Layout layout, int rank, Verb verb) {
+        const Cell cell = strided(Kind::round_trip, layout, Strategy::datatype, 4096, 256);
+        const Program program = timed(cell, rank).programs[0];
+        for (const Step& step : program.steps) {
+            if (step.verb == verb)
+                return program.regions_of(step)[0];
+        }
+        return Region{};
+    };
+    EXPECT_FALSE(region(Layout::nc, 0, Verb::send).contiguous());
+    EXPECT_TRUE(region(Layout::nc, 1, Verb::receive).contiguous());
+    EXPECT_TRUE(region(Layout::cn, 0, Verb::send).contiguous());
+    EXPECT_EQ(region(Layout::cn, 1, Verb::receive).count, 16);
+    EXPECT_EQ(region(Layout::nn, 1, Verb::receive).stride, row_bytes);
+}
+
+TEST(Rig, times_every_kind_of_cell_on_two_threads) {
+    run_threads(2, [](const Communicator& communicator) {
+        Rig rig(communicator, Bytes{64} << 20);
+        for (const Cell& cell :
+             {probe(), message(Kind::stream, 4096), lent(1024), pass("over", "u8", 256, 3),
+              copy(65536, 64), message(Kind::round_trip, 1 << 20),
+              strided(Kind::round_trip, Layout::nn, Strategy::packing, 4096, 256),
+              strided(Kind::stream, Layout::cn, Strategy::packing, 4096, 256)}) {
+            const std::vector<Sample> samples = rig.burst(cell);
+            ASSERT_GE(samples.size(), 2u);
+            const auto everyone = communicator.all_gather(samples[0].seconds);
+            EXPECT_EQ(everyone[0], everyone[1]) << "both ranks have the same samples";
+            if (cell.kind != Kind::stream)
+                EXPECT_GT(samples[0].seconds[0], 0);
+        }
+        EXPECT_GT(rig.elapsed(), 0);
+    });
+}
+
+} // namespace
+} // namespace sextant::calibrate

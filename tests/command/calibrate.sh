@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Calibrations as a user asks for them: short ones, over threads and over MPI. What they measured is
+# not judged, since tests run on busy machines.
+set -eu
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+fail() { echo "FAILED: $1"; exit 1; }
+code() { status=0; message=$("$@" 2>&1) || status=$?; }
+now() { date +%s; }
+
+# Without -o, among the user's settings; five launches, within the budget but for what ends late.
+begin=$(now)
+XDG_CONFIG_HOME="$folder" "$SEXTANT" calibrate --budget 3s >"$folder/said"
+[ $(($(now) - begin)) -le 20 ] || fail "3 s took $(($(now) - begin)) s"
+threads="$folder/sextant/machines/threads.json"
+[ -f "$threads" ] || fail "no profile among the user's settings"
+grep -q "of 5 launches" "$folder/said" || fail "launches: $(cat "$folder/said")"
+grep -q "did not converge" "$folder/said" || fail "what 3 s are worth is not said"
+[ "$(find "$folder/sextant" -name '.sextant-*' | wc -l)" = 0 ] || fail "left its work behind"
+
+# What was measured can be shown, compared and used.
+"$SEXTANT" machine show "$threads" | grep -q "same process, contiguous" || fail "show"
+"$SEXTANT" machine diff "$threads" "$threads" | grep -q "^all .* 1\.000 .* 0\.0 %" || fail "diff"
+"$SEXTANT" predict compositing --ranks 2 --machine "$threads" --model p3pc-extended |
+    grep -q "^p3pc-extended .*s" || fail "predict"
+
+# More launches are added, and only to a file of launches.
+"$SEXTANT" calibrate --launches 1 --budget 200ms --append -o "$threads" --json >"$folder/json"
+grep -q "of 6 launches" "$folder/json" || fail "append: $(cat "$folder/json")"
+code "$SEXTANT" calibrate --launches 1 --append -o "$MACHINES/das.json"
+[ "$status" = 1 ] || fail "exit code $status for das.json"
+case $message in *"das.json: names no launches"*) ;; *) fail "$message" ;; esac
+
+# A profile of another machine does not hold here, and says why.
+sed 's/"host": "[^"]*"/"host": "elsewhere"/' "$threads" >"$folder/other.json"
+code "$SEXTANT" machine check "$folder/other.json"
+[ "$status" = 1 ] || fail "exit code $status for another machine's profile"
+case $message in *"host: measured elsewhere"*"sextant calibrate"*) ;; *) fail "$message" ;; esac
+
+# Wrong requests are usage, and nothing is written.
+for wrong in "--budget 0s" "--budget soon" "--ci 2" "--launches 0" "--transport pigeons" "--seed -1"; do
+    code "$SEXTANT" calibrate $wrong -o "$folder/none.json"
+    [ "$status" = 2 ] || fail "exit code $status for $wrong: $message"
+done
+code "$SEXTANT" calibrate --budget 1s -o "$folder/said/none.json"
+[ "$status" = 1 ] || fail "exit code $status for a folder that is a file: $message"
+code "$SEXTANT" machine diff "$threads"
+[ "$status" = 2 ] || fail "exit code $status for half a diff"
+code "$SEXTANT" machine show "$folder/none.json"
+[ "$status" = 1 ] || fail "exit code $status for a missing profile"
+[ ! -e "$folder/none.json" ] || fail "something was written"
+
+[ -n "${MPIRUN:-}" ] || exit 0
+mpi="$folder/mpi.json"
+"$SEXTANT" calibrate --transport mpi --launcher "$MPIRUN -n 2" --launches 2 --budget 3s -o "$mpi" \
+    >"$folder/said"
+grep -q "of 2 launches" "$folder/said" || fail "over MPI: $(cat "$folder/said")"
+"$SEXTANT" machine show "$mpi" | grep -q "same node, contiguous" || fail "show over MPI"
+$MPIRUN -n 3 "$SEXTANT" calibrate --budget 500ms --append -o "$mpi" | grep -q "of 3 launches" ||
+    fail "one launch under mpirun"
+code "$SEXTANT" calibrate --append -o "$mpi" --launches 1
+[ "$status" = 2 ] || fail "exit code $status for threads added to MPI: $message"
+code $MPIRUN -n 1 "$SEXTANT" calibrate --budget 1s -o "$folder/none.json"
+[ "$status" != 0 ] || fail "one rank measured messages"
+code "$SEXTANT" calibrate --transport mpi --launcher false --budget 1s -o "$folder/none.json"
+[ "$status" = 1 ] || fail "exit code $status for a launcher that fails: $message"
+[ ! -e "$folder/none.json" ] || fail "something was written"

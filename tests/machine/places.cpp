@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/machine/places.hpp"
+
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+namespace sextant::machine {
+namespace {
+
+TEST(Places, a_user_s_profile_lies_among_his_settings) {
+    setenv("HOME", "/home/somebody", 1);
+    unsetenv("XDG_CONFIG_HOME");
+    EXPECT_EQ(default_profile_path("mpi"), "/home/somebody/.config/sextant/machines/mpi.json");
+    setenv("XDG_CONFIG_HOME", "/settings", 1);
+    EXPECT_EQ(default_profile_path("threads"), "/settings/sextant/machines/threads.json");
+    setenv("XDG_CONFIG_HOME", "relative", 1);
+    EXPECT_EQ(default_profile_path("mpi"), "/home/somebody/.config/sextant/machines/mpi.json");
+    unsetenv("HOME");
+    EXPECT_EQ(default_profile_path("mpi"), "");
+}
+
+} // namespace
+} // namespace sextant::machine
