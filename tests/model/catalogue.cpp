@@ -269,6 +269,8 @@ TEST(P3pcExtended, lends_between_threads_what_is_only_folded) {
     machine.links[0].curves.push_back(curve(Path::full, Layout::cc, Strategy::lending,
                                             {{0, 0, exactly(3)}, {100, 100, exactly(43)}}));
     EXPECT_DOUBLE_EQ(predicted(Link::same_process), 43 + 200);
+    const Schedule schedule = pair_that_folds();
+    EXPECT_DOUBLE_EQ(seconds("p3pc-extended", schedule, machine), 43) << "the only link there is";
     machine.links[0].link = Link::same_node;
     EXPECT_DOUBLE_EQ(predicted(Link::same_node), 101 + 200);
 }

@@ -38,7 +38,10 @@ inline void expect_picture(const Communicator& communicator, Compositor& composi
     const std::vector<RgbaF32> expected(whole.begin() + frame.first,
                                         whole.begin() + frame.first + frame.count);
     const auto pixels = frame.pixels<RgbaF32>();
-    EXPECT_EQ(difference({pixels.begin(), pixels.end()}, expected), 0);
+    // Direct-Send brackets as the serial fold does; what a prediction takes may bracket otherwise.
+    const bool same_bits = compositor.plan().algorithm->name == "direct-send";
+    EXPECT_LE(difference({pixels.begin(), pixels.end()}, expected),
+              same_bits ? 0 : 0x1p-23f * static_cast<float>(communicator.size()));
     const bool collects = compositor.task().root >= 0;
     if (collects) {
         EXPECT_EQ(frame.count,
@@ -49,18 +52,23 @@ inline void expect_picture(const Communicator& communicator, Compositor& composi
 inline void frames_come_out_right(const Communicator& communicator) {
     const ImageShape shape{61, 17};
     for (const int root : {0, communicator.size() - 1, CompositeOptions::distributed}) {
-        CompositeOptions options;
-        options.root = root;
-        Compositor compositor(communicator, shape, 1, options);
-        for (int frame = 0; frame < 3; ++frame)
-            expect_picture(communicator, compositor, shape);
+        for (const char* algorithm : {"auto", "direct-send"}) {
+            CompositeOptions options;
+            options.algorithm = algorithm;
+            options.root = root;
+            Compositor compositor(communicator, shape, 1, options);
+            for (int frame = 0; frame < 3; ++frame)
+                expect_picture(communicator, compositor, shape);
+        }
     }
 }
 
 inline void a_frame_of_another_size_ends_that_frame_only(const Communicator& communicator) {
     const ImageShape shape{40, 30};
     const int odd = communicator.size() - 1;
-    Compositor compositor(communicator, shape, 1);
+    CompositeOptions options;
+    options.algorithm = "direct-send"; // everyone waits for everyone
+    Compositor compositor(communicator, shape, 1, options);
     for (int turn = 0; turn < 2; ++turn) { // before the first good frame, and after it
         const auto image = layers(0, 1, shape.elements() - 1);
         const std::string said = what_is_thrown([&] {

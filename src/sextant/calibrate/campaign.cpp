@@ -36,7 +36,7 @@ class Campaign {
         result_.ci = options_.ci;
         result_.probe_before = probe_state();
         for (const std::vector<Cell>& level : plan_)
-            visit(level);
+            visit(level, &level == &plan_.front());
         while (!time_up()) {
             add_sizes();
             const std::vector<Cell> cells = open();
@@ -65,10 +65,11 @@ class Campaign {
             series.add(sample);
     }
 
-    void visit(std::vector<Cell> cells) {
+    /// `all`: whatever the time, since a launch without them would tell nothing.
+    void visit(std::vector<Cell> cells, bool all = false) {
         std::shuffle(cells.begin(), cells.end(), random_);
         for (const Cell& cell : cells) {
-            if (time_up())
+            if (time_up() && !all)
                 return;
             const Seconds begin = stopwatch_.elapsed();
             take_burst(cell, result_.cells[cell]);

@@ -52,7 +52,7 @@ struct Measurements {
 
 /// Measures a plan: first each cell once, level by level, then those that have not converged, again
 /// and again, in orders drawn from the seed, with new sizes where curves bend; until all have
-/// converged or the time is over. What is then unmeasured is left out.
+/// converged or the time is over. What is then unmeasured is left out, but for the first level.
 ///
 /// Collective   over the ranks of the stopwatch.
 Measurements measure(Stopwatch& stopwatch, const Plan& plan, const CampaignOptions& options);

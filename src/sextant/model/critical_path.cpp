@@ -33,7 +33,7 @@ class Play {
           dependences_(prepared.dependences) {
         for (std::size_t rank = 0; rank < schedule_.size(); ++rank) {
             ranks_.emplace_back(schedule_[rank], dependences_[rank]);
-            if (question.within_node == machine::Link::same_process)
+            if (shares_memory(question))
                 loans_.emplace_back(schedule_[rank], dependences_[rank]);
         }
     }

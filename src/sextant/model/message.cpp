@@ -32,6 +32,12 @@ bool joins_nodes(const Question& question, int from, int to) {
     return link(question, from, to) == machine::Link::other_node;
 }
 
+bool shares_memory(const Question& question) {
+    const auto& links = question.machine.links;
+    const bool only_link = question.nodes.empty() && links.size() == 1;
+    return (only_link ? links.front().link : question.within_node) == machine::Link::same_process;
+}
+
 Bytes bytes_of(const Question& question, Elements elements) {
     const Bytes bytes = elements * question.element_size;
     if (question.density == 1)

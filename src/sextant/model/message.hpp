@@ -33,6 +33,9 @@ Bytes bytes_of(const Question& question, Elements elements);
 /// knows one class of links, and that is another.
 bool joins_nodes(const Question& question, int from, int to);
 
+/// Whether some ranks may be threads of one process, which lend what is only folded.
+bool shares_memory(const Question& question);
+
 /// How the messages of a question look.
 ///
 /// Requires  a node for each rank or for none, and a link class for each pair of ranks that talk

@@ -263,7 +263,7 @@ Operation calibrate_operation() {
           .type = Type::choice,
           .value = "NAME",
           .fallback = "auto",
-          .help = "between threads or MPI processes; auto: MPI under a launcher",
+          .help = "auto: MPI under a launcher, else threads",
           .choices = {"auto", "threads", "mpi"}},
          {.name = "launcher",
           .value = "COMMAND",

@@ -4,6 +4,7 @@
 #include "sextant/operation/composite.hpp"
 #include "sextant/operation/doctor.hpp"
 #include "sextant/operation/draw.hpp"
+#include "sextant/operation/evaluate.hpp"
 #include "sextant/operation/explain.hpp"
 #include "sextant/operation/list.hpp"
 #include "sextant/operation/machine.hpp"
@@ -17,7 +18,7 @@ std::span<const Operation> catalogue() {
     static const std::vector<Operation> operations = {
         composite_operation(), list_operation(),    prove_operation(),     draw_operation(),
         predict_operation(),   explain_operation(), calibrate_operation(), machine_operation(),
-        bench_operation(),     doctor_operation()};
+        evaluate_operation(),  bench_operation(),   doctor_operation()};
     return operations;
 }
 

@@ -202,7 +202,7 @@ Operation machine_operation() {
             {{.name = "what",
               .type = Type::choice,
               .value = "WHAT",
-              .help = "show, check or diff",
+              .help = "what to do with a profile",
               .positional = true,
               .required = true,
               .choices = {"show", "check", "diff"}},

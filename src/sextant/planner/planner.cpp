@@ -41,6 +41,29 @@ Plan Planner::plan(const compositing::Task& task, const Work& work,
     return known_.emplace(question, std::move(plan)).first->second;
 }
 
+Setting Planner::setting(const Work& work) const {
+    return {.machine = machine_,
+            .element_size = work.element_size,
+            .operator_name = work.operator_name,
+            .element_name = work.element_name,
+            .nodes = work.nodes,
+            .within_node = work.within_node,
+            .model = work.model};
+}
+
+std::optional<Seconds> Planner::seconds(const compositing::Task& task, const compositing::Way& way,
+                                        const Work& work) const {
+    const Candidate candidate = compositing::candidate(task, way);
+    try {
+        const Choice choice = choose(std::span(&candidate, 1), setting(work));
+        if (const auto& predicted = choice.chosen().predicted)
+            return predicted->seconds;
+    } catch (const model::CannotExpress&) {
+        // said by the absence of a value
+    }
+    return std::nullopt;
+}
+
 Plan Planner::predict(const compositing::Task& task, const Work& work,
                       const compositing::Tuning& asked) const {
     const std::vector<compositing::Way> ways = ways_with(task, asked);
@@ -55,13 +78,7 @@ Plan Planner::predict(const compositing::Task& task, const Work& work,
     std::vector<Candidate> candidates;
     for (const compositing::Way& way : ways)
         candidates.push_back(compositing::candidate(task, way));
-    const Choice choice = choose(candidates, {.machine = machine_,
-                                              .element_size = work.element_size,
-                                              .operator_name = work.operator_name,
-                                              .element_name = work.element_name,
-                                              .nodes = work.nodes,
-                                              .within_node = work.within_node,
-                                              .model = work.model});
+    const Choice choice = choose(candidates, setting(work));
     for (const Weighed& weighed : choice.ranking)
         plan.alternatives.push_back(alternative(weighed, ways));
     plan.algorithm = plan.alternatives.front().way.algorithm;

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,12 @@ class Planner {
     Plan plan(const compositing::Task& task, const Work& work,
               const compositing::Tuning& asked = {});
 
+    /// What one way is predicted to take; nothing where the model has no words for it.
+    std::optional<Seconds> seconds(const compositing::Task& task, const compositing::Way& way,
+                                   const Work& work) const;
+
   private:
+    Setting setting(const Work& work) const;
     Plan predict(const compositing::Task& task, const Work& work,
                  const compositing::Tuning& asked) const;
 

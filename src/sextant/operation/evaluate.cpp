@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/evaluate.hpp"
+
+#include "sextant/comm/agree.hpp"
+#include "sextant/comm/cores.hpp"
+#include "sextant/comm/hosts.hpp"
+#include "sextant/comm/launch.hpp"
+#include "sextant/compositing/ways.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/statistics.hpp"
+#include "sextant/kernel/catalogue.hpp"
+#include "sextant/operation/bench_composite.hpp"
+#include "sextant/operation/child_process.hpp"
+#include "sextant/operation/element.hpp"
+#include "sextant/operation/judge.hpp"
+#include "sextant/operation/outputs.hpp"
+#include "sextant/operation/progress.hpp"
+#include "sextant/operation/provenance.hpp"
+#include "sextant/planner/usual.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace sextant::operation {
+
+namespace {
+
+bool under_a_launcher() {
+    return detect_launcher().launcher != Launcher::none;
+}
+
+/// One rank's way through one launch: every case, predicted and measured.
+class EvaluateLaunch {
+  public:
+    EvaluateLaunch(const Values& values, Communicator communicator)
+        : values_(values),
+          communicator_(std::move(communicator)),
+          progress_(communicator_.rank() == 0) {
+        options_.rounds = static_cast<int>(values.integer("rounds"));
+    }
+
+    /// On rank 0 the evaluation; elsewhere nothing of use.
+    Evaluation run() {
+        const auto seed = static_cast<std::uint64_t>(values_.integer("seed"));
+        agree(communicator_, [&] {
+            usual_ = planner::usual_planner(communicator_.shares_memory() ? "threads" : "mpi",
+                                            values_.text("machine"));
+        });
+        work_.nodes = nodes_of(communicator_);
+        work_.within_node =
+            communicator_.shares_memory() ? machine::Link::same_process : machine::Link::same_node;
+        Evaluation evaluation;
+        evaluation.seed = seed;
+        evaluation.ranks = communicator_.size();
+        evaluation.cores = Cores::available().count();
+        evaluation.transport = communicator_.shares_memory() ? "threads" : mpi_of_build();
+        evaluation.host = host();
+        evaluation.machine = usual_.planner->machine().name;
+        evaluation.date = date();
+        for (const CompositeCase& what :
+             draw_cases(seed, static_cast<int>(values_.integer("cases"))))
+            evaluation.cases.push_back(evaluate(what));
+        progress_.clear();
+        return evaluation;
+    }
+
+  private:
+    EvaluatedCase evaluate(const CompositeCase& what) {
+        progress_.say(what.name);
+        EvaluatedCase one{what, "", {}};
+        const CompositeResults results = bench_composite(communicator_, what, options_);
+        for (const CompositeResult& result : results.results) {
+            const std::string name =
+                result.tuning.empty() ? result.name : result.name + ", " + result.tuning;
+            one.ways.push_back({name, std::nullopt, {result.wall.median}});
+        }
+        agree(communicator_, [&] {
+            if (communicator_.rank() == 0)
+                predict(one);
+        });
+        return one;
+    }
+
+    void predict(EvaluatedCase& one) {
+        const Operator& op =
+            kernel::find(one.what.blend, element_named(one.what.element, one.what.blend));
+        work_.operator_name = op.name;
+        work_.element_name = channels(op.element);
+        work_.element_size = op.element.size;
+        const compositing::Task task =
+            compositing::one_image_each(communicator_.size(), one.what.shape.elements(),
+                                        one.what.collect ? 0 : compositing::Task::distributed);
+        const auto best = usual_.planner->plan(task, work_);
+        one.chosen = best.text();
+        for (const compositing::Way& way : compositing::ways(task)) {
+            const auto at = std::find_if(one.ways.begin(), one.ways.end(),
+                                         [&](auto& each) { return each.name == way.text(); });
+            if (at != one.ways.end())
+                at->predicted = usual_.planner->seconds(task, way, work_);
+        }
+    }
+
+    const Values& values_;
+    const Communicator communicator_;
+    Progress progress_;
+    ContestOptions options_;
+    planner::UsualPlanner usual_;
+    planner::Work work_;
+};
+
+std::string row(const Regrets& regrets) {
+    return fmt::format("  {:<44} {:>7.1f} % {:>7.1f} % {:>7.1f} %\n", regrets.policy,
+                       100 * regrets.mean(), 100 * regrets.p95(), 100 * regrets.worst());
+}
+
+std::string to_text(const Evaluation& evaluation, const Verdict& verdict) {
+    std::string text = fmt::format(
+        "{} cases of seed {}, {} launches, {} ranks over {} on {} cores, planned with {}\n",
+        evaluation.cases.size(), evaluation.seed,
+        evaluation.cases.front().ways.front().measured.size(), evaluation.ranks,
+        evaluation.transport, evaluation.cores, evaluation.machine);
+    if (evaluation.ranks > evaluation.cores)
+        text += "more ranks than cores: they take turns, which no prediction knows of\n";
+    text += fmt::format("  {:<44} {:>9} {:>9} {:>9}\n", "regret", "mean", "p95", "worst");
+    text += row(verdict.planner);
+    if (!verdict.floor.values.empty())
+        text += row(verdict.floor);
+    for (const Regrets& policy : verdict.policies)
+        text += row(policy);
+    if (!verdict.errors.empty()) {
+        text += fmt::format("prediction against measurement, {} ways: error {:.1f} % in the "
+                            "median, nine in ten within {:.1f} %\n",
+                            verdict.errors.size(), 100 * median(verdict.errors),
+                            100 * quantile(verdict.errors, .9));
+    }
+    for (const Loss& loss : verdict.losses) {
+        text += fmt::format("lost {:.1f} %: {}: {}, best {}\n", 100 * loss.regret, loss.what,
+                            loss.chosen, loss.best);
+    }
+    return text;
+}
+
+void tell(const Values& values, const Evaluation& evaluation) {
+    if (values.has("output"))
+        write_text(values.text("output"), to_json(evaluation) + "\n");
+    std::fputs(to_text(evaluation, judge(evaluation)).c_str(), stdout);
+}
+
+void measure_here(const Values& values) {
+    launch(static_cast<int>(values.integer("ranks")), [&](Communicator communicator) {
+        const bool first = communicator.rank() == 0;
+        agree(communicator, [&] {
+            if (first && values.has("output"))
+                check_outputs(std::array{values.text("output")});
+        });
+        const Evaluation evaluation = EvaluateLaunch(values, communicator).run();
+        agree(communicator, [&] {
+            if (first)
+                tell(values, evaluation);
+        });
+    });
+}
+
+/// The command line of one launch.
+std::string command(const Values& values, const std::string& file) {
+    std::string command = own_command() + " evaluate --launches 1 -o " + quoted(file);
+    if (values.text("transport") == "mpi")
+        command = values.text("launcher") + " " + command;
+    for (const char* name : {"cases", "seed", "rounds", "ranks", "machine"}) {
+        if (values.has(name))
+            command += fmt::format(" --{} {}", name, quoted(values.text(name)));
+    }
+    return command;
+}
+
+void measure_in_launches(const Values& values) {
+    constexpr Seconds patience = 3600;
+    if (values.has("output"))
+        check_outputs(std::array{values.text("output")});
+    const std::filesystem::path file =
+        std::filesystem::temp_directory_path() / fmt::format("sextant-evaluate-{}.json", getpid());
+    std::optional<Evaluation> all;
+    Progress progress(true);
+    for (std::int64_t i = 0; i < values.integer("launches"); ++i) {
+        progress.say(fmt::format("launch {} of {}", i + 1, values.integer("launches")));
+        run_process(command(values, file.string()), patience);
+        const Evaluation one = read_evaluation(file.string());
+        std::filesystem::remove(file);
+        if (all)
+            add_launches(*all, one);
+        else
+            all = one;
+    }
+    progress.clear();
+    tell(values, *all);
+}
+
+void judge_files(const Values& values) {
+    std::optional<Evaluation> all;
+    for (const std::string& path : values.texts("judge")) {
+        const Evaluation one = read_evaluation(path);
+        if (all)
+            add_launches(*all, one);
+        else
+            all = one;
+    }
+    tell(values, *all);
+}
+
+int run_evaluate(const Values& values) {
+    if (values.has("judge"))
+        judge_files(values);
+    else if (under_a_launcher() || values.integer("launches") == 1)
+        measure_here(values);
+    else
+        measure_in_launches(values);
+    return 0;
+}
+
+} // namespace
+
+Operation evaluate_operation() {
+    return {"evaluate",
+            "how good predictions and choices are here: errors, and regret against all ways",
+            "  sextant evaluate --transport mpi --launcher 'mpirun -n 2' -o evaluation.json\n"
+            "  sextant evaluate --judge monday.json tuesday.json",
+            {{.name = "judge",
+              .type = Type::files,
+              .value = "FILE...",
+              .help = "measure nothing; judge these evaluations of the same cases together"},
+             {.name = "output",
+              .type = Type::file,
+              .value = "FILE",
+              .help = "all that was predicted and measured, as JSON",
+              .letter = 'o'},
+             {.name = "cases",
+              .type = Type::integer,
+              .value = "N",
+              .fallback = "24",
+              .help = "how many are drawn",
+              .least = 1,
+              .most = 10000},
+             {.name = "seed",
+              .type = Type::integer,
+              .value = "N",
+              .fallback = "2026",
+              .help = "that draws them",
+              .least = 0,
+              .most = 1 << 30},
+             {.name = "launches",
+              .type = Type::integer,
+              .value = "N",
+              .fallback = "4",
+              .help = "processes one after another; 1 under a launcher",
+              .least = 1,
+              .most = 1000},
+             {.name = "rounds",
+              .type = Type::integer,
+              .value = "N",
+              .fallback = "9",
+              .help = "each way runs once a round",
+              .least = 5,
+              .most = 100000},
+             {.name = "ranks",
+              .type = Type::integer,
+              .value = "N",
+              .fallback = "2",
+              .help = "threads, where no launcher starts processes",
+              .least = 2,
+              .most = 1024},
+             {.name = "transport",
+              .type = Type::choice,
+              .value = "HOW",
+              .fallback = "threads",
+              .help = "threads, or what --launcher starts",
+              .choices = {"threads", "mpi"}},
+             {.name = "launcher",
+              .value = "COMMAND",
+              .fallback = "mpirun -n 2",
+              .help = "what starts processes, for --transport mpi"},
+             {.name = "machine",
+              .type = Type::file,
+              .value = "FILE",
+              .help = "the profile to plan with; default: this machine's"}},
+            run_evaluate};
+}
+
+} // namespace sextant::operation

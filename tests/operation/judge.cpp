@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Regret, noise floor and errors, from measurements whose verdict is known.
+#include "sextant/operation/judge.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::operation {
+namespace {
+
+using testing::DoubleNear;
+using testing::ElementsAre;
+
+/// Two ways of 2 ranks in four launches; every second launch is three times as slow.
+Evaluation evaluation(const std::string& chosen) {
+    Evaluation made;
+    made.seed = 7;
+    made.ranks = 2;
+    made.transport = "threads";
+    made.host = made.machine = made.date = "x";
+    EvaluatedCase one;
+    one.what.name = "first";
+    one.what.image = "dense";
+    one.chosen = chosen;
+    one.ways = {{"binary-swap", 1.1, {1, 3, 1, 3}},
+                {"direct-send", 2.4, {2, 6, 2, 6}},
+                {"mpi-reduce-scatter", std::nullopt, {1.5, 4.5, 1.5, 4.5}}};
+    made.cases = {one};
+    return made;
+}
+
+TEST(Judge, weighs_ways_within_each_launch) {
+    const Verdict bad = judge(evaluation("direct-send"));
+    EXPECT_THAT(bad.planner.values, ElementsAre(DoubleNear(1, 1e-12)));
+    ASSERT_EQ(bad.losses.size(), 1u);
+    EXPECT_EQ(bad.losses[0].best, "binary-swap");
+    const Verdict good = judge(evaluation("binary-swap"));
+    EXPECT_THAT(good.planner.values, ElementsAre(0));
+    EXPECT_TRUE(good.losses.empty());
+    EXPECT_THAT(good.floor.values, ElementsAre(0));
+}
+
+TEST(Judge, knows_what_fixed_policies_would_have_cost) {
+    for (const Regrets& policy : judge(evaluation("binary-swap")).policies) {
+        const double expected = policy.policy.starts_with("binary swap") ? 0
+                                : policy.policy == "direct send"         ? 1
+                                : policy.policy == "MPI's own"           ? .5
+                                                                         : -1;
+        EXPECT_THAT(policy.values, ElementsAre(DoubleNear(expected, 1e-12))) << policy.policy;
+    }
+}
+
+TEST(Judge, shows_noise_where_halves_disagree) {
+    Evaluation noisy = evaluation("binary-swap");
+    noisy.cases[0].ways = {{"binary-swap", 1.0, {1, 2, 1, 2}}, {"direct-send", 1.0, {2, 1, 2, 1}}};
+    EXPECT_GT(judge(noisy).floor.mean(), .5);
+}
+
+TEST(Judge, holds_predictions_against_medians) {
+    EXPECT_THAT(judge(evaluation("binary-swap")).errors,
+                ElementsAre(DoubleNear(1 - 1.1 / 3, 1e-12), DoubleNear(1 - 2.4 / 6, 1e-12)));
+}
+
+TEST(Evaluation, is_read_back_as_it_was_written_and_joined) {
+    const std::string path =
+        (std::filesystem::temp_directory_path() / "sextant-evaluation.json").string();
+    std::ofstream(path) << to_json(evaluation("direct-send"));
+    Evaluation read = read_evaluation(path);
+    EXPECT_EQ(to_json(read), to_json(evaluation("direct-send")));
+    add_launches(read, evaluation("direct-send"));
+    EXPECT_EQ(read.cases[0].ways[0].measured.size(), 8u);
+    EXPECT_THROW(add_launches(read, evaluation("binary-swap")), InvalidTask);
+    const std::string good = to_json(evaluation("direct-send"));
+    for (std::size_t length = 0; length + 1 < good.size(); length += 11) {
+        std::ofstream(path) << good.substr(0, length);
+        EXPECT_THROW(read_evaluation(path), InvalidFile) << length;
+    }
+    std::filesystem::remove(path);
+}
+
+TEST(DrawnCases, are_the_same_for_the_same_seed_and_span_what_is_asked) {
+    const auto cases = draw_cases(2026, 200), again = draw_cases(2026, 200);
+    Elements least = 1 << 30, most = 0;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        EXPECT_EQ(cases[i].name, again[i].name);
+        least = std::min(least, cases[i].shape.elements());
+        most = std::max(most, cases[i].shape.elements());
+    }
+    EXPECT_LT(least, 128);
+    EXPECT_GT(most, 4 << 20);
+    EXPECT_LE(most, 9 << 20);
+    EXPECT_NE(draw_cases(1, 3)[0].name, draw_cases(2, 3)[0].name);
+}
+
+} // namespace
+} // namespace sextant::operation
