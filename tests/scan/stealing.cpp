@@ -120,7 +120,7 @@ TEST(Stealing, a_thread_extends_towards_the_slower_neighbour_also_before_its_app
 
 TEST(Stealing, where_nothing_is_left_on_one_side_the_other_is_taken) {
     Stealing stealing(3, 2, Boundaries::moving);
-    EXPECT_EQ(stealing.next(1, 0), (Claim{1, true}));
+    EXPECT_EQ(stealing.next(1, 0), (Extension{1, true}));
     EXPECT_EQ(stealing.next(0, 0), std::nullopt);
     EXPECT_EQ(stealing.next(1, 1), std::nullopt);
     EXPECT_EQ(stealing.segment(1), (Interval{1, 3}));
@@ -129,8 +129,8 @@ TEST(Stealing, where_nothing_is_left_on_one_side_the_other_is_taken) {
 TEST(Stealing, one_thread_goes_from_left_to_right) {
     Stealing stealing(3, 1, Boundaries::moving);
     EXPECT_EQ(stealing.start(0), 0);
-    EXPECT_EQ(stealing.next(0, 0), (Claim{1, false}));
-    EXPECT_EQ(stealing.next(0, 1), (Claim{2, false}));
+    EXPECT_EQ(stealing.next(0, 0), (Extension{1, false}));
+    EXPECT_EQ(stealing.next(0, 1), (Extension{2, false}));
     EXPECT_EQ(stealing.next(0, 2), std::nullopt);
 }
 

@@ -68,7 +68,7 @@ bool Stealing::prefers_before(int thread, Seconds now) const {
     return own.claimed.first - own.share.first > own.share.last - own.claimed.last;
 }
 
-std::optional<Claim> Stealing::next(int thread, Seconds now) {
+std::optional<Extension> Stealing::next(int thread, Seconds now) {
     Thread& own = threads_[static_cast<std::size_t>(thread)];
     if (own.working) {
         own.busy += now - own.began;
@@ -83,7 +83,7 @@ std::optional<Claim> Stealing::next(int thread, Seconds now) {
     own.began = now;
     if (value < own.share.first || value >= own.share.last)
         ++stolen_;
-    return Claim{value, before};
+    return Extension{value, before};
 }
 
 } // namespace sextant::scan

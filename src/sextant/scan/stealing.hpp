@@ -19,11 +19,11 @@ enum class Boundaries : std::uint8_t {
 };
 
 /// A value that a thread takes next, and which side of what it has the value lies on.
-struct Claim {
+struct Extension {
     Elements value = 0;
     bool before = false;
 
-    bool operator==(const Claim&) const = default;
+    bool operator==(const Extension&) const = default;
 };
 
 /// Who reduces which value next, among the threads that share a rank's values: a state machine that
@@ -40,7 +40,7 @@ struct Claim {
 ///
 /// Not synchronised: who drives it with threads holds a lock.
 /// Source    Copik, Grosser, Hoefler, Bientinesi, Berkels, IEEE TPDS 33(3), 2022,
-///           doi:10.1109/TPDS.2021.3095230
+///           arXiv:2010.12478
 class Stealing {
   public:
     /// Requires  one thread or more; values >= threads.
@@ -51,7 +51,7 @@ class Stealing {
 
     /// What a thread applies the operator to from `now` on; nothing when its segment is final. What
     /// it claimed before ends now.
-    std::optional<Claim> next(int thread, Seconds now);
+    std::optional<Extension> next(int thread, Seconds now);
 
     /// What a thread has claimed; final once it gets nothing more.
     Interval segment(int thread) const { return at(thread).claimed; }
