@@ -2,9 +2,11 @@
 #pragma once
 
 #include "sextant/comm/communicator.hpp"
+#include "sextant/scan/application.hpp"
 #include "sextant/schedule/trace.hpp"
 
 #include <cstdint>
+#include <vector>
 
 namespace sextant::operation {
 
@@ -23,5 +25,10 @@ std::uint64_t clock_of_host();
 /// Collective.
 GatheredTrace gather_trace(const Communicator& communicator, const Trace& own,
                            std::uint64_t clock = clock_of_host());
+
+/// The same for the applications of a scan: all ranks' at rank 0, from the first start on.
+/// Collective.
+std::vector<scan::Bar> gather_bars(const Communicator& communicator, std::vector<scan::Bar> own,
+                                   Seconds origin, std::uint64_t clock = clock_of_host());
 
 } // namespace sextant::operation
