@@ -13,6 +13,16 @@ namespace {
 
 using Kind = scan::Distribution::Kind;
 
+ScanQuestion question_of(Elements values, int cores, Kind kind = Kind::constant,
+                         std::vector<double> speedup = {1}) {
+    ScanQuestion question;
+    question.values = values;
+    question.cores = cores;
+    question.times.kind = kind;
+    question.speedup = std::move(speedup);
+    return question;
+}
+
 TEST(ScanChoice, with_constant_times_the_expected_makespan_is_the_span) {
     const scan::Way way{scan::find_strategy("reduce-then-scan"), {scan::find("kogge-stone"), {}}};
     const ExpectedMakespan expected =
@@ -31,7 +41,7 @@ TEST(ScanChoice, random_times_take_longer_than_their_mean_would) {
 }
 
 TEST(ScanChoice, two_cores_gain_more_from_a_threaded_operator_than_from_a_scan) {
-    ScanQuestion question{40, 2, {Kind::constant, 1}};
+    ScanQuestion question = question_of(40, 2);
     EXPECT_EQ(choose_scan(question).best().operator_cores, 1); // all there is
     question.speedup = {1, 1.6};
     const ScanChoice choice = choose_scan(question);
@@ -41,7 +51,7 @@ TEST(ScanChoice, two_cores_gain_more_from_a_threaded_operator_than_from_a_scan) 
 }
 
 TEST(ScanChoice, many_cores_are_for_a_scan_of_few_dependent_applications) {
-    ScanQuestion question{128, 64, {Kind::constant, 1}};
+    ScanQuestion question = question_of(128, 64);
     question.draws = 3;
     const ScanChoice choice = choose_scan(question);
     EXPECT_GT(choice.best().ranks * choice.best().way.threads, 8);
@@ -52,7 +62,7 @@ TEST(ScanChoice, many_cores_are_for_a_scan_of_few_dependent_applications) {
 }
 
 TEST(ScanChoice, is_told_as_text_and_as_json) {
-    ScanQuestion question{30, 4, {Kind::exponential, 1e-3}};
+    ScanQuestion question = question_of(30, 4, Kind::exponential);
     question.draws = 3;
     const ScanChoice choice = choose_scan(question);
     const std::string text = to_text(choice, 5);
@@ -65,11 +75,12 @@ TEST(ScanChoice, is_told_as_text_and_as_json) {
 }
 
 TEST(ScanChoice, what_cannot_be_asked_is_refused) {
-    EXPECT_THROW(choose_scan({0, 2, {}}), InvalidTask);
-    EXPECT_THROW(choose_scan({5, 0, {}}), InvalidTask);
-    EXPECT_THROW(choose_scan({5, 2, {Kind::recorded, 1}}), InvalidTask);
-    EXPECT_THROW(choose_scan({5, 2, {}, {2}}), InvalidTask);
-    EXPECT_THROW(choose_scan({5, 2, {}, {1, 0}}), InvalidTask);
+    EXPECT_NO_THROW(choose_scan(question_of(5, 2)));
+    EXPECT_THROW(choose_scan(question_of(0, 2)), InvalidTask);
+    EXPECT_THROW(choose_scan(question_of(5, 0)), InvalidTask);
+    EXPECT_THROW(choose_scan(question_of(5, 2, Kind::recorded)), InvalidTask);
+    EXPECT_THROW(choose_scan(question_of(5, 2, Kind::constant, {2})), InvalidTask);
+    EXPECT_THROW(choose_scan(question_of(5, 2, Kind::constant, {1, 0})), InvalidTask);
 }
 
 } // namespace

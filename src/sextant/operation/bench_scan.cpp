@@ -208,6 +208,7 @@ ScanResults rehearse_scan(const ScanCase& what, int ranks, int draws) {
         ScanResult result;
         result.name = to_text(way);
         result.threads = way.threads;
+        double efficiency = 0; // mean over the draws
         std::vector<Seconds> makespans;
         for (int draw = 0; draw < draws; ++draw) {
             const scan::Draws drawn = draws_of(what, draw);
@@ -215,12 +216,15 @@ ScanResults rehearse_scan(const ScanCase& what, int ranks, int draws) {
             scan::Performance performance =
                 rehearsal.play(std::cref(drawn), starts, draw == draws - 1);
             makespans.push_back(performance.makespan);
+            efficiency += (1 + what.neighbours) * drawn.serial() / performance.makespan / draws /
+                          (ranks * way.threads);
             result.balanced += rehearsal.balanced(std::cref(drawn), starts) / draws;
             result.stolen = performance.stolen;
             result.bars = std::move(performance.bars);
         }
         result.rehearsed = estimate(makespans);
         result.usage = scan::usage(result.bars, ranks, way.threads, results.serial);
+        result.usage.efficiency = efficiency;
         results.results.push_back(std::move(result));
     }
     return results;

@@ -89,19 +89,22 @@ int kind_of(const scan::Application& what) {
 } // namespace
 
 std::string to_text(const ScanResults& results, const std::string& transport, int rounds) {
+    std::size_t width = 0;
+    for (const ScanResult& result : results.results)
+        width = std::max(width, result.name.size());
     std::string text =
         fmt::format("{}: {} values, {} ranks over {}, {} {}\n"
-                    "  {:<64} {:>9} {:>9} {:>7} {:>9} {:>6} {:>6} {:>6}\n",
+                    "  {:<{}} {:>10} {:>10} {:>7} {:>10} {:>6} {:>6} {:>6}\n",
                     results.what.name, results.what.values, results.ranks, transport, rounds,
-                    transport == "a simulated clock" ? "draws" : "rounds", "", "ms", "rehearsed",
-                    "of that", "balanced", "effic.", "imbal.", "stolen");
+                    transport == "a simulated clock" ? "draws" : "rounds", "", width, "ms",
+                    "rehearsed", "of that", "balanced", "effic.", "imbal.", "stolen");
     for (const ScanResult& result : results.results) {
-        text += fmt::format("  {:<64} {:>9} {:>9} {:>7} ", result.name,
+        text += fmt::format("  {:<{}} {:>10} {:>10} {:>7} ", result.name, width,
                             milliseconds(result.measured), milliseconds(result.rehearsed),
                             result.ratio ? fmt::format("{:.3f}", result.ratio->median) : "");
         text += result.baseline
                     ? "\n"
-                    : fmt::format("{:>9.2f} {:>6.3f} {:>6.2f} {:>6}\n", result.balanced * 1e3,
+                    : fmt::format("{:>10.2f} {:>6.3f} {:>6.2f} {:>6}\n", result.balanced * 1e3,
                                   result.usage.efficiency, result.usage.imbalance, result.stolen);
     }
     if (results.sleep_error > 0)
