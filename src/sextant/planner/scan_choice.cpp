@@ -144,9 +144,10 @@ ExpectedMakespan expected_makespan(const scan::Series& series, const scan::Way& 
 }
 
 std::string ScanCandidate::text() const {
-    std::string text = ranks == 1 && way.threads == 1
-                           ? "one after another"
-                           : fmt::format("{} ranks, {}", ranks, scan::to_text(way));
+    std::string text =
+        ranks == 1 && way.threads == 1
+            ? "one after another"
+            : fmt::format("{} {}, {}", ranks, ranks == 1 ? "rank" : "ranks", scan::to_text(way));
     if (operator_cores > 1)
         text += fmt::format(", {} cores an application", operator_cores);
     return text;
