@@ -31,6 +31,7 @@ function(sextant_use_libraries)
     endif()
     target_link_libraries(sextant_machine PRIVATE nlohmann_json::nlohmann_json)
     target_link_libraries(sextant_calibrate PRIVATE nlohmann_json::nlohmann_json)
+    target_link_libraries(sextant_planner PRIVATE nlohmann_json::nlohmann_json)
     target_link_libraries(sextant_format PRIVATE nlohmann_json::nlohmann_json OpenEXR::OpenEXR
                                                  PkgConfig::spng PkgConfig::zstd)
     target_link_libraries(sextant_operation PRIVATE nlohmann_json::nlohmann_json)

@@ -19,6 +19,16 @@ TEST(SeriesOverMpi, EveryStrategyGivesTheSerialScan) {
         });
     }
 }
+TEST(SeriesOverMpi, ThreadsOfARankGiveTheSerialScan) {
+    in_groups(threads_give_the_serial_scan<Matrix>);
+    in_groups(threads_give_the_serial_scan<Digits>);
+}
+TEST(SeriesOverMpi, AnOperatorThatThrowsOnAThreadEndsTheScan) {
+    in_groups(an_operator_that_throws_on_a_thread_ends_the_scan);
+}
+TEST(SeriesOverMpi, AnOperatorThatOnlyClaimsToCommuteIsFoundOut) {
+    in_groups(an_operator_that_only_claims_to_commute_is_found_out);
+}
 TEST(SeriesOverMpi, ValuesOfAnySizeAreScanned) {
     in_groups(values_of_any_size_are_scanned);
 }

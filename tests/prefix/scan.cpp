@@ -3,6 +3,10 @@
 #include "sextant/comm/threads.hpp"
 #include "sextant/schedule/circuit.hpp"
 
+#include <chrono>
+#include <thread>
+
+#include "tests/support/random.hpp"
 #include "tests/support/series_runs.hpp"
 
 namespace sextant::test {
@@ -63,6 +67,16 @@ TEST(SeriesOnThreads, OneRankAppliesTheOperatorOnceLessThanItHasValues) {
     });
 }
 
+TEST(SeriesOnThreads, ThreadsOfARankGiveTheSerialScan) {
+    on_threads(threads_give_the_serial_scan<Matrix>);
+    on_threads(threads_give_the_serial_scan<Digits>);
+}
+TEST(SeriesOnThreads, AnOperatorThatThrowsOnAThreadEndsTheScan) {
+    on_threads(an_operator_that_throws_on_a_thread_ends_the_scan);
+}
+TEST(SeriesOnThreads, AnOperatorThatOnlyClaimsToCommuteIsFoundOut) {
+    on_threads(an_operator_that_only_claims_to_commute_is_found_out);
+}
 TEST(SeriesOnThreads, ValuesOfAnySizeAreScanned) {
     on_threads(values_of_any_size_are_scanned);
 }
@@ -77,6 +91,102 @@ TEST(SeriesOnThreads, OneRanksOddRequestReachesAll) {
 }
 TEST(SeriesOnThreads, AnotherNumberOfValuesEndsThatScanOnly) {
     on_threads(another_number_of_values_ends_that_scan_only);
+}
+
+/// Sleeps as long as a seed says, so that every seed has other thefts.
+struct Jitter {
+    unsigned seed;
+    Digits operator()(const Digits& x, const Digits& y) const {
+        const std::uint64_t mixed = (x.number * 31 + y.number + seed) * 0x9e3779b97f4a7c15U;
+        std::this_thread::sleep_for(std::chrono::microseconds(mixed >> 57));
+        return combine(x, y);
+    }
+};
+
+TEST(SeriesOnThreads, ResultsAreTheSameWhateverWasStolen) {
+    Elements stolen = 0;
+    for (unsigned seed = 0; seed < 40; ++seed) {
+        Random random(seed);
+        const scan::Series series = {random.between(0, 25), random.between(0, 25)};
+        const auto whole = exact_values<Digits>(0, series[0] + series[1]);
+        prefix::ScanOptions options{"reduce-then-scan"};
+        options.threads = random.number(1, 6);
+        options.trace = random.chance(50);
+        run_threads(2, [&](const Communicator& communicator) {
+            const auto mine = part_of(whole, series, communicator.rank());
+            prefix::Scan scan(communicator, static_cast<Elements>(mine.size()),
+                              operator_on(prefix::plain_slots<Digits>(), Jitter{seed}), options);
+            const auto result = scan.run(std::as_bytes(std::span(mine)));
+            const auto expected = part_of(serial_scan(whole), series, communicator.rank());
+            ASSERT_EQ(result.size(), expected.size() * sizeof(Digits));
+            EXPECT_TRUE(expected.empty() ||
+                        std::memcmp(result.data(), expected.data(), result.size()) == 0)
+                << seed;
+            if (communicator.rank() == 0)
+                stolen += scan.stolen();
+        });
+    }
+    EXPECT_GT(stolen, 0);
+}
+
+TEST(SeriesOnThreads, ThreadsNeedAReductionThatMayBeBracketedFreely) {
+    run_threads(2, [](const Communicator& communicator) {
+        prefix::ScanOptions options;
+        options.threads = 2;
+        expect_agreed_failure("expected reduce-then-scan", [&] {
+            prefix::Scan(communicator, 2, exact_operator<Matrix>(), options);
+        });
+    });
+}
+
+TEST(SeriesOnThreads, ATraceHasOneBarAnApplication) {
+    for (const int threads : {1, 3}) {
+        run_threads(2, [&](const Communicator& communicator) {
+            std::atomic<Elements> applied = 0;
+            const auto counted = [&](const Digits& x, const Digits& y) {
+                ++applied;
+                return combine(x, y);
+            };
+            prefix::ScanOptions options{"reduce-then-scan"};
+            options.threads = threads;
+            options.trace = true;
+            const auto mine =
+                exact_values<Digits>(10 * static_cast<std::uint64_t>(communicator.rank()), 10);
+            prefix::Scan scan(communicator, 10, operator_on(prefix::plain_slots<Digits>(), counted),
+                              options);
+            scan.run(std::as_bytes(std::span(mine)));
+            const std::vector<scan::Bar> bars = scan.applications();
+            EXPECT_EQ(static_cast<Elements>(bars.size()), applied);
+            for (const scan::Bar& bar : bars) {
+                EXPECT_EQ(bar.rank, communicator.rank());
+                EXPECT_LT(bar.thread, threads);
+                EXPECT_LT(bar.what.first, bar.what.middle);
+                EXPECT_LT(bar.what.middle, bar.what.last);
+                EXPECT_LE(bar.begin, bar.end);
+            }
+        });
+    }
+}
+
+TEST(SeriesOnThreads, AnApplicationThatTakesTooLongEndsTheProcess) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto never_ending = [] {
+        run_threads(1, [](const Communicator& communicator) {
+            prefix::ScanOptions options{"reduce-then-scan"};
+            options.threads = 2;
+            options.time_limit = .05;
+            const auto values = exact_values<Digits>(0, 8);
+            const auto slow = [](const Digits& x, const Digits& y) {
+                if (y == exact_value<Digits>(2))
+                    std::this_thread::sleep_for(std::chrono::hours(1));
+                return combine(x, y);
+            };
+            prefix::scan(communicator, std::span<const Digits>(values), slow, options);
+        });
+    };
+    EXPECT_EXIT(never_ending(), testing::ExitedWithCode(1),
+                "thread [01]: combining elements 0 to 1 with 2 to 2 takes longer than the limit of "
+                "0.05 s");
 }
 
 TEST(Slots, HoldBytesAndTheirNumber) {

@@ -68,6 +68,85 @@ void every_strategy_gives_the_serial_scan(const Communicator& communicator,
     }
 }
 
+/// Runs what must fail; every rank has to hear the same, and that `word` is in it.
+template <class Body>
+void expect_agreed_failure(std::string_view word, Body body) {
+    try {
+        body();
+        ADD_FAILURE() << "nothing thrown; expected: " << word;
+    } catch (const AgreedFailure& error) {
+        EXPECT_NE(std::string_view(error.what()).find(word), std::string_view::npos)
+            << error.what();
+    }
+}
+
+/// Reduce-then-scan on a few threads a rank, over a few global scans, whatever is stolen: more
+/// threads than values, ranks without values, odd counts.
+template <class Value>
+void threads_give_the_serial_scan(const Communicator& communicator) {
+    const int rank = communicator.rank();
+    for (const scan::Series& series : series_on(communicator.size())) {
+        const auto N = std::accumulate(series.begin(), series.end(), Elements{0});
+        const std::vector<Value> whole = exact_values<Value>(0, N);
+        const std::vector<Value> mine = part_of(whole, series, rank);
+        const std::vector<Value> expected = part_of(serial_scan(whole), series, rank);
+        for (const char* algorithm : {"kogge-stone", "blelloch", "serial"}) {
+            for (const int threads : {2, 3, 5}) {
+                for (const bool gives_last : {true, false}) {
+                    prefix::ScanOptions options{"reduce-then-scan", algorithm, {}, gives_last};
+                    options.threads = threads;
+                    options.trace = threads == 3;
+                    options.boundaries =
+                        gives_last ? scan::Boundaries::moving : scan::Boundaries::fixed;
+                    EXPECT_EQ(prefix::scan(
+                                  communicator, std::span<const Value>(mine),
+                                  [](const Value& x, const Value& y) { return combine(x, y); },
+                                  options),
+                              expected)
+                        << fmt::format("{}, {} threads, values {}, rank {}", algorithm, threads,
+                                       fmt::join(series, " + "), rank);
+                }
+            }
+        }
+    }
+}
+
+/// An operator that throws on one application, on whichever thread, ends the scan everywhere.
+inline void an_operator_that_throws_on_a_thread_ends_the_scan(const Communicator& communicator) {
+    const int rank = communicator.rank();
+    const auto mine = exact_values<Matrix>(9 * static_cast<std::uint64_t>(rank), 9);
+    for (int failing = 0; failing < communicator.size(); ++failing) {
+        for (const int at : {0, 3, 7, 10}) { // of its applications: in the first phase and the last
+            std::atomic<int> applied = 0;
+            prefix::ScanOptions options{"reduce-then-scan"};
+            options.threads = 3;
+            const auto combine_or_throw = [&](const Matrix& x, const Matrix& y) {
+                if (applied++ == at && rank == failing)
+                    throw std::runtime_error("frames 4 and 5 do not match");
+                return combine(x, y);
+            };
+            expect_agreed_failure("frames 4 and 5 do not match", [&] {
+                prefix::scan(communicator, std::span<const Matrix>(mine), combine_or_throw,
+                             options);
+            });
+        }
+    }
+    threads_give_the_serial_scan<Matrix>(communicator);
+}
+
+inline void an_operator_that_only_claims_to_commute_is_found_out(const Communicator& communicator) {
+    Operator op = exact_operator<Matrix>();
+    op.commutative = true;
+    const auto mine = exact_values<Matrix>(3 * static_cast<std::uint64_t>(communicator.rank()), 3);
+    for (const int threads : {1, 2}) {
+        prefix::ScanOptions options{"reduce-then-scan"};
+        options.threads = threads;
+        prefix::Scan scan(communicator, 3, op, options);
+        expect_agreed_failure("declared commutative, but elements 0 and 1",
+                              [&] { scan.run(std::as_bytes(std::span(mine))); });
+    }
+}
+
 /// Texts put one after another: they grow, and do not commute.
 inline prefix::Slots<std::string> text_slots(Bytes capacity) {
     return prefix::sized_slots<std::string>(
@@ -106,18 +185,6 @@ inline void values_of_any_size_are_scanned(const Communicator& communicator) {
     }
 }
 
-/// Runs what must fail; every rank has to hear the same, and that `word` is in it.
-template <class Body>
-void expect_agreed_failure(std::string_view word, Body body) {
-    try {
-        body();
-        ADD_FAILURE() << "nothing thrown; expected: " << word;
-    } catch (const AgreedFailure& error) {
-        EXPECT_NE(std::string_view(error.what()).find(word), std::string_view::npos)
-            << error.what();
-    }
-}
-
 /// An operator that throws on one rank, wherever that is, ends the scan on all, each time, and the
 /// communicator stays usable.
 inline void an_operator_that_throws_ends_the_scan_on_every_rank(const Communicator& communicator) {
@@ -144,6 +211,12 @@ inline void an_operator_that_throws_ends_the_scan_on_every_rank(const Communicat
 inline void a_value_larger_than_its_slot_ends_the_scan(const Communicator& communicator) {
     const std::vector<std::string> mine = {"123", "456"};
     const int rank = communicator.rank();
+    prefix::ScanOptions threaded{"reduce-then-scan"};
+    threaded.threads = 2;
+    expect_agreed_failure("a value of 6 bytes, expected 5 or fewer", [&] {
+        prefix::scan(communicator, std::span<const std::string>(mine), join_texts, text_slots(5),
+                     threaded);
+    });
     // The first grows too large in an operator, the second before anything is combined.
     expect_agreed_failure("expected 5 or fewer", [&] {
         prefix::scan(communicator, std::span<const std::string>(mine), join_texts, text_slots(5));

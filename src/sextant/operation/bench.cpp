@@ -6,12 +6,13 @@
 #include "sextant/comm/launch.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/operation/bench_composite.hpp"
+#include "sextant/operation/bench_scan.hpp"
+#include "sextant/operation/bench_scan_report.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/progress.hpp"
 #include "sextant/operation/provenance.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -20,6 +21,9 @@
 namespace sextant::operation {
 
 namespace {
+
+constexpr int most_threads = 1024;
+constexpr const char* simulated_clock = "a simulated clock";
 
 std::string transport(const Communicator& communicator) {
     return communicator.shares_memory() ? "threads" : mpi_of_build();
@@ -76,7 +80,43 @@ nlohmann::ordered_json to_json(const CompositeResults& results) {
             {"results", list}};
 }
 
-/// One rank's way through the benchmark.
+void tell(const ScanResults& results, const std::string& transport, int rounds) {
+    std::fputs((to_text(results, transport, rounds) + "\n").c_str(), stdout);
+}
+
+std::vector<std::string> bench_outputs(const Values& values) {
+    std::vector<std::string> paths;
+    for (const char* output : {"json", "gantt"}) {
+        if (values.has(output))
+            paths.push_back(values.text(output));
+    }
+    return paths;
+}
+
+void write_outputs(const Values& values, const nlohmann::ordered_json& json,
+                   const std::string& picture) {
+    if (values.has("json"))
+        write_text(values.text("json"), json.dump(2) + "\n");
+    if (values.has("gantt"))
+        write_text(values.text("gantt"), picture);
+}
+
+/// What a benchmark's results have in common.
+nlohmann::ordered_json document(std::string_view operation, int ranks, const std::string& transport,
+                                int rounds, const nlohmann::ordered_json& cases) {
+    return {{"operation", operation},
+            {"version", version()},
+            {"host", host()},
+            {"date", date()},
+            {"cores", Cores::available().count()},
+            {"ranks", ranks},
+            {"transport", transport},
+            {"rounds", rounds},
+            {"cases", cases}};
+}
+
+/// One rank's way through a benchmark: how cases are found, run, told and written is the same,
+/// whatever they are of.
 class BenchRun {
   public:
     BenchRun(const Values& values, Communicator communicator)
@@ -87,32 +127,50 @@ class BenchRun {
     }
 
     void run() {
-        std::vector<CompositeCase> cases;
-        agree(communicator_, [&] {
-            if (communicator_.rank() == 0 && values_.has("json"))
-                check_outputs(std::array{values_.text("json")});
-            cases = find_cases();
-        });
-        for (const CompositeCase& what : cases)
-            run(what);
+        if (values_.text("what") == "scan")
+            run_all(scan_cases);
+        else
+            run_all(composite_cases);
         agree(communicator_, [&] { write(); });
     }
 
-  private:
-    std::vector<CompositeCase> find_cases() const {
-        if (values_.has("cases"))
-            return read_composite_cases(values_.text("cases"));
+    static std::vector<CompositeCase> composite_cases(const Values& values) {
+        if (values.has("cases"))
+            return read_composite_cases(values.text("cases"));
         CompositeCase what;
-        what.shape.width = what.shape.height = values_.integer("size");
+        what.shape.width = what.shape.height = values.integer("size");
         what.name = fmt::format("dense {0}x{0} over", what.shape.width);
         return {what};
     }
 
+    static std::vector<ScanCase> scan_cases(const Values& values) {
+        if (values.has("cases"))
+            return read_scan_cases(values.text("cases"));
+        ScanCase what;
+        what.name = "exponential times of 2 ms";
+        what.threads = {1, 2};
+        return {what};
+    }
+
+  private:
+    template <class Case>
+    void run_all(std::vector<Case> (*find_cases)(const Values& values)) {
+        std::vector<Case> cases;
+        agree(communicator_, [&] {
+            if (communicator_.rank() == 0)
+                check_outputs(bench_outputs(values_));
+            cases = find_cases(values_);
+        });
+        for (const Case& what : cases) {
+            options_.progress = [&](int round) {
+                progress_.say(fmt::format("{}: round {} of {}", what.name, std::max(0, round + 1),
+                                          options_.rounds));
+            };
+            run(what);
+        }
+    }
+
     void run(const CompositeCase& what) {
-        options_.progress = [&](int round) {
-            progress_.say(fmt::format("{}: round {} of {}", what.name, std::max(0, round + 1),
-                                      options_.rounds));
-        };
         const CompositeResults results = bench_composite(communicator_, what, options_);
         progress_.clear();
         if (communicator_.rank() != 0)
@@ -122,19 +180,24 @@ class BenchRun {
             print(results, communicator_, options_.rounds);
     }
 
-    void write() const {
-        if (communicator_.rank() != 0 || !values_.has("json"))
+    void run(const ScanCase& what) {
+        const ScanResults results = bench_scan(communicator_, what, options_);
+        progress_.clear();
+        if (communicator_.rank() != 0)
             return;
-        const nlohmann::ordered_json json = {{"operation", "bench composite"},
-                                             {"version", version()},
-                                             {"host", host()},
-                                             {"date", date()},
-                                             {"cores", Cores::available().count()},
-                                             {"ranks", communicator_.size()},
-                                             {"transport", transport(communicator_)},
-                                             {"rounds", options_.rounds},
-                                             {"cases", cases_}};
-        write_text(values_.text("json"), json.dump(2) + "\n");
+        cases_.push_back(to_json(results));
+        picture_ = picture_of(results);
+        if (values_.text("json") != standard_output)
+            tell(results, transport(communicator_), options_.rounds);
+    }
+
+    void write() const {
+        if (communicator_.rank() != 0)
+            return;
+        write_outputs(values_,
+                      document(fmt::format("bench {}", values_.text("what")), communicator_.size(),
+                               transport(communicator_), options_.rounds, cases_),
+                      picture_);
     }
 
     const Values& values_;
@@ -142,10 +205,44 @@ class BenchRun {
     Progress progress_;
     ContestOptions options_;
     nlohmann::ordered_json cases_ = nlohmann::ordered_json::array();
+    std::string picture_; ///< of the last case
 };
 
-int run_bench(const Values& values) {
+/// Scans by simulated clock: no rank is started.
+void rehearse_cases(const Values& values) {
+    check_outputs(bench_outputs(values));
     const int ranks = static_cast<int>(values.integer("ranks"));
+    const int draws = static_cast<int>(values.integer("rounds"));
+    nlohmann::ordered_json cases = nlohmann::ordered_json::array();
+    std::string picture;
+    for (const ScanCase& what : BenchRun::scan_cases(values)) {
+        const ScanResults results = rehearse_scan(what, what.ranks > 0 ? what.ranks : ranks, draws);
+        cases.push_back(to_json(results));
+        picture = picture_of(results);
+        if (values.text("json") != standard_output)
+            tell(results, simulated_clock, draws);
+    }
+    write_outputs(values, document("bench scan", ranks, simulated_clock, draws, cases), picture);
+}
+
+/// What only one kind of benchmark has.
+void check_asked(const Values& values) {
+    const bool scans = values.text("what") == "scan";
+    if (!scans && (values.flag("simulated") || values.has("gantt")))
+        throw InvalidTask("--simulated and --gantt are for scans: expected sextant bench scan");
+}
+
+int run_bench(const Values& values) {
+    check_asked(values);
+    if (values.flag("simulated")) {
+        rehearse_cases(values);
+        return 0;
+    }
+    const int ranks = static_cast<int>(values.integer("ranks"));
+    if (ranks > most_threads && detect_launcher().launcher == Launcher::none) {
+        throw InvalidTask(fmt::format("--ranks {}: expected {} or fewer threads, or --simulated",
+                                      ranks, most_threads));
+    }
     launch(ranks, [&](Communicator communicator) { BenchRun(values, communicator).run(); });
     return 0;
 }
@@ -156,8 +253,15 @@ Operation bench_operation() {
     return {
         "bench",
         "time our algorithms and what MPI offers against each other",
-        "  mpirun -n 4 sextant bench composite --cases bench/cases/composite.json",
-        {{"what", Type::choice, "WHAT", "composite", "what to time", 0, true, false, {"composite"}},
+        "  mpirun -n 4 sextant bench composite --cases bench/cases/composite.json\n"
+        "  sextant bench scan --simulated --ranks 1024 --cases bench/cases/scan_1024.json",
+        {{.name = "what",
+          .type = Type::choice,
+          .value = "WHAT",
+          .fallback = "composite",
+          .help = "what to time",
+          .positional = true,
+          .choices = {"composite", "scan"}},
          {"cases", Type::file, "FILE", "", "cases to run (docs/bench.md); default: one, dense"},
          {"size",
           Type::integer,
@@ -191,7 +295,9 @@ Operation bench_operation() {
           false,
           {},
           1,
-          1024},
+          1 << 16},
+         {"simulated", Type::flag, "", "", "scans: by a simulated clock, with any number of ranks"},
+         {"gantt", Type::file, "FILE", "", "scans: who did what when, of the last case; an SVG"},
          {"json", Type::file, "FILE", "", "write the results there; - for here"}},
         run_bench};
 }

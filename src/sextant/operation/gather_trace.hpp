@@ -3,9 +3,11 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/hosts.hpp"
+#include "sextant/scan/application.hpp"
 #include "sextant/schedule/trace.hpp"
 
 #include <cstdint>
+#include <vector>
 
 namespace sextant::operation {
 
@@ -20,5 +22,10 @@ struct GatheredTrace {
 /// Collective.
 GatheredTrace gather_trace(const Communicator& communicator, const Trace& own,
                            std::uint64_t clock = host_identity());
+
+/// The same for the applications of a scan: all ranks' at rank 0, from the first start on.
+/// Collective.
+std::vector<scan::Bar> gather_bars(const Communicator& communicator, std::vector<scan::Bar> own,
+                                   Seconds origin, std::uint64_t clock = host_identity());
 
 } // namespace sextant::operation

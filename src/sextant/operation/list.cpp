@@ -6,6 +6,7 @@
 #include "sextant/model/model.hpp"
 #include "sextant/operation/families.hpp"
 #include "sextant/scan/strategy.hpp"
+#include "sextant/scan/way.hpp"
 #include "sextant/schedule/circuit.hpp"
 
 #include <algorithm>
@@ -52,6 +53,10 @@ Section scans() {
     for (const scan::Strategy& row : scan::strategies()) {
         section.rows.push_back({std::string(row.name), std::string(row.summary),
                                 fmt::format("of series, over any of these; {}", row.source)});
+    }
+    for (const scan::NamedBoundaries& row : scan::all_boundaries()) {
+        section.rows.push_back({std::string(row.name), std::string(row.summary),
+                                "boundaries between a rank's threads, with reduce-then-scan"});
     }
     return section;
 }
@@ -128,7 +133,7 @@ Operation list_operation() {
               Type::choice,
               "WHAT",
               "all",
-              "catalogue",
+              "which",
               0,
               true,
               false,

@@ -5,6 +5,8 @@
 #include "sextant/operation/families.hpp"
 #include "sextant/operation/progress.hpp"
 #include "sextant/operation/tuning.hpp"
+#include "sextant/scan/catalogue.hpp"
+#include "sextant/schedule/circuit.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -44,6 +46,48 @@ struct Tally {
 };
 
 using Tallies = std::map<std::string, Tally>;
+
+/// What a scan of one value a rank costs in applications of its operator, in the form that the
+/// circuit has of its own accord.
+struct CircuitRow {
+    std::string_view algorithm;
+    std::string name;
+    scan::Form form;
+    int ranks = 1;
+    Circuit circuit;
+    Elements deficiency = 0;
+};
+
+/// Where the whole range of ranks would be too many rows, its ends.
+std::vector<int> ranks_of_table(const Range& range) {
+    std::vector<int> ranks;
+    for (int each = range.first; each <= range.last && range.last - range.first < 3; ++each)
+        ranks.push_back(each);
+    return ranks.empty() ? std::vector{range.first, range.last} : ranks;
+}
+
+std::vector<CircuitRow> circuit_rows(const Values& values) {
+    std::vector<CircuitRow> rows;
+    if (values.text("family") != "scan")
+        return rows;
+    const std::string wanted = values.text("algorithm");
+    for (const scan::Algorithm& algorithm : scan::catalogue()) {
+        if (!wanted.empty() && wanted != algorithm.name)
+            continue;
+        for (const scan::Tuning& tuning : algorithm.tunings()) {
+            for (const int ranks : ranks_of_table(values.range("ranks"))) {
+                const scan::Form form = scan::forms_of(algorithm).front();
+                const Circuit read = circuit(sextant::make_schedule(ranks, [&](int rank) {
+                    return scan::program(algorithm, {ranks, 1, form}, tuning, rank);
+                }));
+                const int inputs = form == scan::Form::inclusive ? ranks : ranks - 1;
+                rows.push_back({algorithm.name, scan::to_text(algorithm, tuning), form, ranks, read,
+                                inputs > 0 ? read.deficiency(inputs) : 0});
+            }
+        }
+    }
+    return rows;
+}
 
 /// The sizes worth proving: pieces of unequal size, more ranks than elements, and the picture
 /// collected at either end.
@@ -120,6 +164,20 @@ Tallies prove_all(const Values& values) {
     return tallies;
 }
 
+void print(const std::vector<CircuitRow>& rows) {
+    if (rows.empty())
+        return;
+    std::string text = fmt::format("\n{:<24}{:<12}{:>8}{:>8}{:>10}{:>12}\n", "circuit", "form",
+                                   "ranks", "span", "work", "deficiency");
+    for (const CircuitRow& row : rows) {
+        text += fmt::format("{:<24}{:<12}{:>8}{:>8}{:>10}{:>12}\n", row.name, name(row.form),
+                            row.ranks, row.circuit.span, row.circuit.work, row.deficiency);
+    }
+    text += "span: dependent applications; work: all; deficiency: how far span + work is above\n"
+            "Snir's bound of 2 inputs - 2; the last input of an exclusive scan is none\n";
+    std::fputs(text.c_str(), stdout);
+}
+
 void print(const Tallies& tallies) {
     std::string text = fmt::format("{:<18}{:>9}{:>11}{:>8}{:>16}{:>8}\n", "algorithm", "ranks",
                                    "schedules", "failed", "most messages", "depth");
@@ -136,7 +194,23 @@ void print(const Tallies& tallies) {
     std::fputs(text.c_str(), stdout);
 }
 
-void print_json(const Tallies& tallies) {
+nlohmann::ordered_json circuits_of(std::string_view algorithm,
+                                   const std::vector<CircuitRow>& rows) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const CircuitRow& row : rows) {
+        if (row.algorithm != algorithm)
+            continue;
+        list.push_back({{"circuit", row.name},
+                        {"form", name(row.form)},
+                        {"ranks", row.ranks},
+                        {"span", row.circuit.span},
+                        {"work", row.circuit.work},
+                        {"deficiency", row.deficiency}});
+    }
+    return list;
+}
+
+void print_json(const Tallies& tallies, const std::vector<CircuitRow>& rows) {
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     for (const auto& [name, tally] : tallies) {
         json.push_back({{"algorithm", name},
@@ -148,6 +222,8 @@ void print_json(const Tallies& tallies) {
                         {"most_messages", tally.most_messages},
                         {"depth", tally.depth},
                         {"error", tally.first_error}});
+        if (!rows.empty())
+            json.back()["circuits"] = circuits_of(name, rows);
     }
     std::fputs((json.dump(2) + "\n").c_str(), stdout);
 }
@@ -164,10 +240,13 @@ void require_some(const Tallies& tallies, const Values& values) {
 int run_prove(const Values& values) {
     const Tallies tallies = prove_all(values);
     require_some(tallies, values);
-    if (values.flag("json"))
-        print_json(tallies);
-    else
+    const std::vector<CircuitRow> rows = circuit_rows(values);
+    if (values.flag("json")) {
+        print_json(tallies, rows);
+    } else {
         print(tallies);
+        print(rows);
+    }
     const bool all_hold = std::all_of(tallies.begin(), tallies.end(),
                                       [](const auto& entry) { return entry.second.failed == 0; });
     return all_hold ? 0 : 1;

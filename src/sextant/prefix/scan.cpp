@@ -3,7 +3,10 @@
 
 #include "sextant/core/error.hpp"
 
+#include <algorithm>
+#include <array>
 #include <functional>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -19,9 +22,10 @@ struct Declaration {
 };
 
 std::size_t hash_of(const ScanOptions& options) {
-    return std::hash<std::string>()(fmt::format("{} {} {} {} {}", options.strategy,
-                                                options.algorithm, options.tuning.k,
-                                                options.gives_last, name(options.association)));
+    return std::hash<std::string>()(fmt::format(
+        "{} {} {} {} {} {} {} {}", options.strategy, options.algorithm, options.tuning.k,
+        options.gives_last, name(options.association), options.threads, name(options.boundaries),
+        options.time_limit > 0 || options.trace));
 }
 
 /// The same check on the same data on every rank: all throw, or none.
@@ -41,42 +45,105 @@ void check_alike(const std::vector<Declaration>& all) {
     }
 }
 
-Program plan(const std::vector<Declaration>& all, const ScanOptions& options, int rank) {
-    check_alike(all);
+scan::Series series_of(const std::vector<Declaration>& all) {
     scan::Series series;
     for (const Declaration& own : all)
         series.push_back(own.values);
-    return scan::program(scan::find_strategy(options.strategy), series,
-                         {scan::find(options.algorithm), options.tuning, options.gives_last}, rank);
+    return series;
+}
+
+/// Combines the first pairs of neighbours both ways. Throws InvalidTask where that differs.
+void check_commutes(const Operator& op, std::span<const std::byte> values, Elements first,
+                    int samples) {
+    const auto size = static_cast<std::size_t>(op.element.size);
+    std::vector<std::byte> forth(size), back(size);
+    for (int i = 0; i < samples && (static_cast<std::size_t>(i) + 2) * size <= values.size(); ++i) {
+        const std::byte* const left = values.data() + static_cast<std::size_t>(i) * size;
+        const std::byte* const right = left + size;
+        std::fill(forth.begin(), forth.end(), std::byte{});
+        std::fill(back.begin(), back.end(), std::byte{});
+        op.fold(std::array{left, right}, forth.data(), 1);
+        op.fold(std::array{right, left}, back.data(), 1);
+        if (forth != back) {
+            throw InvalidTask(fmt::format("{} is declared commutative, but elements {} and {} "
+                                          "combine to another value the other way round",
+                                          op.name, first + i, first + i + 1));
+        }
+    }
 }
 
 } // namespace
 
 Scan::Scan(Communicator communicator, Elements values, Operator op, const ScanOptions& options)
-    : communicator_(std::move(communicator)), values_(values) {
+    : communicator_(std::move(communicator)),
+      values_(values),
+      operator_(std::move(op)),
+      commutative_samples_(operator_.commutative ? options.commutative_samples : 0) {
     const std::vector<Declaration> all =
-        communicator_.all_gather(Declaration{values, op.element.size, hash_of(options)});
+        communicator_.all_gather(Declaration{values, operator_.element.size, hash_of(options)});
     agree(communicator_, [&] {
-        execution_.emplace(communicator_, plan(all, options, communicator_.rank()), std::move(op),
-                           ExecuteOptions{options.association, options.trace});
+        check_alike(all);
+        prepare(series_of(all), way_of(options), options);
     });
 }
 
-std::span<const std::byte> Scan::run(std::span<const std::byte> values) {
-    agree(communicator_, [&] { bind_and_run(values); });
-    return execution_->result();
+void Scan::prepare(const scan::Series& series, const scan::Way& way, const ScanOptions& options) {
+    const int rank = communicator_.rank();
+    first_ = std::accumulate(series.begin(), series.begin() + rank, Elements{0});
+    if (options.trace || options.time_limit > 0)
+        watch_ = std::make_unique<Watch>(operator_, rank, way.threads, options.time_limit);
+    std::vector<Operator> operators;
+    for (int thread = 0; thread < way.threads; ++thread)
+        operators.push_back(watch_ ? watch_->operator_of(thread) : operator_);
+    if (way.threads > 1) {
+        threaded_ = std::make_unique<ThreadedScan>(communicator_, series, way, operators);
+        return;
+    }
+    execution_.emplace(communicator_, scan::program(way.strategy, series, way.global, rank),
+                       operators[0], ExecuteOptions{options.association, options.trace});
 }
 
-void Scan::bind_and_run(std::span<const std::byte> values) {
-    try {
-        if (values_ > 0)
-            execution_->bind(0, values);
-        else if (!values.empty())
-            throw InvalidTask(fmt::format("{} bytes given, expected none", values.size()));
-    } catch (const InvalidTask&) {
-        execution_->run_failed(std::current_exception()); // others wait for this rank
+std::span<const std::byte> Scan::run(std::span<const std::byte> values) {
+    agree(communicator_, [&] { check_and_run(values); });
+    return result_;
+}
+
+std::vector<scan::Bar> Scan::applications() const {
+    return watch_ ? watch_->bars() : std::vector<scan::Bar>();
+}
+
+/// Others wait for this rank, whatever is wrong here.
+void Scan::run_failed(std::exception_ptr failure) {
+    if (threaded_)
+        threaded_->run_failed(failure);
+    execution_->run_failed(failure);
+    std::rethrow_exception(failure);
+}
+
+std::span<const std::byte> Scan::checked(std::span<const std::byte> values) {
+    const Bytes given = static_cast<Bytes>(values.size());
+    const Bytes expected = values_ * operator_.element.size;
+    if (given != expected) {
+        throw InvalidTask(fmt::format("rank {}: {} bytes given, expected {} ({} values)",
+                                      communicator_.rank(), given, expected, values_));
     }
-    execution_->run();
+    check_commutes(operator_, values, first_, commutative_samples_);
+    return watch_ ? watch_->begin(values, first_) : values;
+}
+
+void Scan::check_and_run(std::span<const std::byte> values) {
+    try {
+        values = checked(values);
+        if (execution_ && values_ > 0)
+            execution_->bind(0, values);
+    } catch (...) {
+        run_failed(std::current_exception());
+    }
+    if (execution_)
+        execution_->run();
+    result_ = threaded_ ? threaded_->run(values) : execution_->result();
+    if (watch_)
+        result_ = watch_->end(result_);
 }
 
 } // namespace sextant::prefix

@@ -6,27 +6,18 @@
 #include "sextant/comm/execute.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/core/operator.hpp"
+#include "sextant/prefix/options.hpp"
 #include "sextant/prefix/slots.hpp"
-#include "sextant/scan/strategy.hpp"
+#include "sextant/prefix/threaded_scan.hpp"
+#include "sextant/prefix/watch.hpp"
 
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
 namespace sextant::prefix {
-
-/// How a series is to be scanned. Every rank gives the same.
-struct ScanOptions {
-    std::string strategy = "scan-then-propagate"; ///< a name of scan::strategies()
-    std::string algorithm = "kogge-stone";        ///< of the global scan: of scan::catalogue()
-    scan::Tuning tuning = {};                     ///< of that algorithm
-    bool gives_last = true;                       ///< see scan::GlobalScan
-    Association association = Association::in_order;
-    bool trace = false;
-};
 
 /// An inclusive scan of a series of values that lies at the ranks of a communicator, in rank order:
 /// planned once, run as often as liked. For operators that cost more than a step of a schedule, a
@@ -42,21 +33,38 @@ class Scan {
     /// Scans.
     /// Input     this rank's values, one after another, in the operator's format.
     /// Output    as many: each combined with all before it in the series. Valid until the next run.
-    /// Throws    AgreedFailure on every rank when the operator throws on any, or one gives another
-    ///           number of values than planned; the next run may be right again.
+    /// Throws    AgreedFailure on every rank when the operator throws on any thread of any, one
+    ///           gives another number of values than planned, or an operator does not commute that
+    ///           is declared to; the next run may be right again.
     /// Collective.
     std::span<const std::byte> run(std::span<const std::byte> values);
 
-    const Program& program() const { return execution_->program(); }
-    /// This rank's part of the last run's trace.
-    const Trace& trace() const { return execution_->trace(); }
+    /// This rank's part of the last run, if traced: events of its schedule, with threads of that of
+    /// the ranks' totals; and all that it applied the operator to, when.
+    const Trace& trace() const { return execution().trace(); }
+    std::vector<scan::Bar> applications() const;
+    /// When the last run that was traced began, on the clock of this host.
+    Seconds origin() const { return watch_ ? watch_->origin() : 0; }
+    /// Values of this rank that another thread reduced in the last run than whose share they were.
+    Elements stolen() const { return threaded_ ? threaded_->stolen() : 0; }
+    /// This rank's schedule; with threads that of the ranks' totals.
+    const Program& program() const { return execution().program(); }
 
   private:
-    void bind_and_run(std::span<const std::byte> values);
+    void prepare(const scan::Series& series, const scan::Way& way, const ScanOptions& options);
+    void check_and_run(std::span<const std::byte> values);
+    std::span<const std::byte> checked(std::span<const std::byte> values);
+    [[noreturn]] void run_failed(std::exception_ptr failure);
+    const Execution& execution() const { return threaded_ ? threaded_->totals_run() : *execution_; }
 
     Communicator communicator_;
-    Elements values_;
+    Elements values_, first_ = 0; ///< how many, and the first one's place in the series
+    Operator operator_;
+    int commutative_samples_;
+    std::unique_ptr<Watch> watch_;
+    std::unique_ptr<ThreadedScan> threaded_; ///< with more than one thread, else
     std::optional<Execution> execution_;
+    std::span<const std::byte> result_;
 };
 
 /// Scans a series once.

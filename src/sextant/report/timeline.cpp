@@ -5,10 +5,10 @@
 #include "sextant/report/lanes.hpp"
 #include "sextant/report/svg.hpp"
 #include "sextant/report/text.hpp"
+#include "sextant/report/time_axis.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -20,16 +20,6 @@ constexpr double right = 28, plot = 1000;
 
 constexpr Activity activities[] = {Activity::send, Activity::receive, Activity::fold,
                                    Activity::copy, Activity::wait};
-
-/// The time between ticks: 1, 2 or 5 times a power of ten, for four to ten ticks.
-Seconds tick_of(Seconds duration) {
-    const double power = std::pow(10.0, std::floor(std::log10(duration / 4)));
-    for (double step : {5.0, 2.0}) {
-        if (duration / (step * power) >= 4)
-            return step * power;
-    }
-    return power;
-}
 
 /// Where lanes and times lie.
 struct Layout {
@@ -76,7 +66,7 @@ class Chart {
         legend();
         layout_.lanes.place(svg_);
         lanes();
-        axis();
+        add_time_axis(svg_, layout_.lanes, bars_.duration, plot);
         for (const Bar& bar : bars_.messages) {
             const double y = layout_.y(bar.event.rank) - 1 - (bar.row + 1) * layout_.row;
             draw(bar, y, layout_.row * 0.86);
@@ -90,7 +80,7 @@ class Chart {
   private:
     void styles() {
         Lanes::add_styles(svg_);
-        svg_.colour(".tick", "stroke", {"#e1e5ea", "#2c333c"});
+        add_time_axis_styles(svg_);
         svg_.colour(".send", "fill", colour_of_hue(255));
         svg_.colour(".receive", "fill", colour_of_hue(185));
         svg_.colour(".fold", "fill", colour_of_hue(50));
@@ -121,25 +111,6 @@ class Chart {
         }
         if (!entries.empty())
             svg_.legend(entries);
-    }
-
-    void axis() {
-        if (bars_.duration <= 0)
-            return;
-        const Seconds tick = tick_of(bars_.duration);
-        const bool milliseconds = bars_.duration < 1, microseconds = bars_.duration < 1e-3,
-                   nanoseconds = bars_.duration < 1e-6;
-        const double scale = nanoseconds ? 1e9 : microseconds ? 1e6 : milliseconds ? 1e3 : 1;
-        const char* unit = nanoseconds ? "ns" : microseconds ? "µs" : milliseconds ? "ms" : "s";
-        const int decimals =
-            std::max(0, -static_cast<int>(std::floor(std::log10(tick * scale) + 1e-9)));
-        for (int i = 0; i * tick <= bars_.duration * (1 + 1e-9); ++i) {
-            const double x = layout_.x(i * tick);
-            svg_.line(x, layout_.lanes.top, x, layout_.lanes.bottom(), "tick");
-            layout_.lanes.add_axis_label(svg_, x,
-                                         fmt::format("{:.{}f}", i * tick * scale, decimals));
-        }
-        layout_.lanes.add_axis_name(svg_, fmt::format("time, {}", unit));
     }
 
     void lanes() {

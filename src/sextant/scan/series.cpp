@@ -39,6 +39,20 @@ Claim claim(const Series& series) {
     return claim;
 }
 
+Workers workers_of(const Series& series, int rank) {
+    Workers workers;
+    for (int other = 0; other < static_cast<int>(series.size()); ++other) {
+        const Elements own = series[static_cast<std::size_t>(other)];
+        if (own == 0)
+            continue;
+        if (other == rank)
+            workers.number = static_cast<int>(workers.ranks.size());
+        workers.ranks.push_back(other);
+        workers.values.push_back(own);
+    }
+    return workers;
+}
+
 Region nth(const Region& values, Elements i) {
     return block(values.buffer, values.offset + i, 1);
 }

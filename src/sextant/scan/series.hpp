@@ -38,6 +38,15 @@ struct Worker {
     Elements own() const { return values[static_cast<std::size_t>(number)]; }
 };
 
+/// The ranks of a series that have values, in order, and which of them one rank is.
+struct Workers {
+    std::vector<int> ranks;
+    std::vector<Elements> values; ///< of each
+    int number = 0;               ///< of the rank asked for, if it has values
+};
+
+Workers workers_of(const Series& series, int rank);
+
 /// Value i of a contiguous region.
 Region nth(const Region& values, Elements i);
 

@@ -28,22 +28,10 @@ const Strategy& find_strategy(std::string_view name) {
 
 Program program(const Strategy& strategy, const Series& series, const GlobalScan& global,
                 int rank) {
-    std::vector<int> ranks;
-    std::vector<Elements> values;
-    Worker worker;
-    for (int other = 0; other < static_cast<int>(series.size()); ++other) {
-        const Elements own = series[static_cast<std::size_t>(other)];
-        if (own == 0)
-            continue;
-        if (other == rank)
-            worker.number = static_cast<int>(ranks.size());
-        ranks.push_back(other);
-        values.push_back(own);
-    }
     if (series[static_cast<std::size_t>(rank)] == 0)
         return {};
-    worker.values = values;
-    return with_peers(strategy.program(worker, global), ranks);
+    const Workers workers = workers_of(series, rank);
+    return with_peers(strategy.program({workers.values, workers.number}, global), workers.ranks);
 }
 
 } // namespace sextant::scan

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/bench_scan_cases.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/core/names.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::operation {
+
+namespace {
+
+using Json = nlohmann::json;
+using Kind = scan::Distribution::Kind;
+
+constexpr Kind kinds[] = {Kind::constant, Kind::exponential, Kind::correlated, Kind::recorded};
+
+Json parsed(const std::string& path) {
+    std::ifstream file(path);
+    if (!file)
+        throw InvalidFile(path, "cannot be read");
+    return Json::parse(file, nullptr, false);
+}
+
+/// A JSON list of seconds.
+std::vector<Seconds> read_times(const std::string& path) {
+    const Json content = parsed(path);
+    const bool numbers =
+        content.is_array() && !content.empty() &&
+        std::all_of(content.begin(), content.end(), [](const Json& v) { return v.is_number(); });
+    if (!numbers)
+        throw InvalidFile(path, "expected a JSON list of seconds");
+    return content.get<std::vector<Seconds>>();
+}
+
+/// Reads one object field by field; every complaint names file, case and field.
+class ScanCaseReader {
+  public:
+    ScanCaseReader(std::string path, std::size_t number)
+        : path_(std::move(path)), number_(number) {}
+
+    ScanCase read(const Json& json) {
+        ScanCase made;
+        each_field(
+            json,
+            {
+                {"name", [&](const Json& v) { made.name = v.get<std::string>(); }},
+                {"values", [&](const Json& v) { made.values = whole("values", v, 1 << 24); }},
+                {"times", [&](const Json& v) { made.times = times(v); }},
+                {"busy", [&](const Json& v) { made.busy = v.get<bool>(); }},
+                {"ranks", [&](const Json& v) { made.ranks = whole("ranks", v, 1 << 16); }},
+                {"threads", [&](const Json& v) { made.threads = threads(v); }},
+                {"boundaries", [&](const Json& v) { made.boundaries = boundaries(v); }},
+                {"strategies", [&](const Json& v) { v.get_to(made.strategies); }},
+                {"algorithms", [&](const Json& v) { v.get_to(made.algorithms); }},
+                {"baselines", [&](const Json& v) { made.baselines = v.get<bool>(); }},
+                {"neighbours", [&](const Json& v) { made.neighbours = positive("neighbours", v); }},
+                {"time_limit", [&](const Json& v) { made.time_limit = positive("time_limit", v); }},
+            });
+        check(made);
+        if (made.name.empty())
+            made.name = fmt::format("{} values, {} times", made.values, name(made.times.kind));
+        return made;
+    }
+
+  private:
+    using Reader = std::function<void(const Json&)>;
+
+    [[noreturn]] void fail(const std::string& what) const {
+        throw InvalidFile(path_, fmt::format("case {}: {}", number_, what));
+    }
+
+    void each_field(const Json& json, const std::map<std::string, Reader>& readers) const {
+        if (!json.is_object())
+            fail(fmt::format("{} is no JSON object", json.dump()));
+        std::vector<std::string_view> names;
+        for (const auto& [name, reader] : readers)
+            names.push_back(name);
+        for (const auto& [key, value] : json.items()) {
+            const auto found = readers.find(key);
+            if (found == readers.end())
+                fail(unknown_name("field", key, names));
+            try {
+                found->second(value);
+            } catch (const Json::exception&) {
+                fail(fmt::format("{} is {}", key, value.dump()));
+            } catch (const InvalidTask& error) {
+                fail(error.what());
+            }
+        }
+    }
+
+    int whole(const char* field, const Json& value, int most) const {
+        const auto number = value.get<std::int64_t>();
+        if (!value.is_number_integer() || number < 1 || number > most)
+            fail(fmt::format("{} is {}, expected 1 to {}", field, value.dump(), most));
+        return static_cast<int>(number);
+    }
+
+    double positive(const char* field, const Json& value) const {
+        const auto number = value.get<double>();
+        if (!(number >= 0))
+            fail(fmt::format("{} is {}, expected 0 or more", field, value.dump()));
+        return number;
+    }
+
+    std::vector<int> threads(const Json& value) const {
+        std::vector<int> all;
+        for (const Json& each : value)
+            all.push_back(whole("threads", each, 1024));
+        if (all.empty())
+            fail("threads is empty");
+        return all;
+    }
+
+    std::vector<scan::Boundaries> boundaries(const Json& value) const {
+        std::vector<scan::Boundaries> all;
+        for (const Json& each : value)
+            all.push_back(scan::find_boundaries(each.get<std::string>()));
+        if (all.empty())
+            fail("boundaries is empty");
+        return all;
+    }
+
+    scan::Distribution times(const Json& json) const {
+        scan::Distribution made{Kind::exponential, 2e-3};
+        bool has_mean = false;
+        each_field(
+            json,
+            {
+                {"kind", [&](const Json& v) { made.kind = kind(v.get<std::string>()); }},
+                {"mean", [&](const Json& v) { made.mean = positive("mean", v), has_mean = true; }},
+                {"spread", [&](const Json& v) { made.spread = positive("spread", v); }},
+                {"correlation", [&](const Json& v) { made.correlation = v.get<double>(); }},
+                {"file",
+                 [&](const Json& v) { made.times = read_times(beside(v.get<std::string>())); }},
+            });
+        if (made.kind == Kind::recorded && !has_mean)
+            made.mean = 0; // as they were recorded
+        scan::check(made);
+        return made;
+    }
+
+    /// A file is named from where the cases lie.
+    std::string beside(const std::string& name) const {
+        return (std::filesystem::path(path_).parent_path() / name).string();
+    }
+
+    Kind kind(const std::string& wanted) const {
+        std::vector<std::string_view> names;
+        for (const Kind kind : kinds) {
+            if (name(kind) == wanted)
+                return kind;
+            names.push_back(name(kind));
+        }
+        fail(unknown_name("kind of times", wanted, names));
+    }
+
+    /// Names are known here, so that a wrong one ends before anything is timed.
+    void check(const ScanCase& made) const {
+        try {
+            for (const std::string& name : made.strategies)
+                scan::find_strategy(name);
+            for (const std::string& name : made.algorithms)
+                scan::find(name);
+        } catch (const InvalidTask& error) {
+            fail(error.what());
+        }
+        if (ways_of(made).empty())
+            fail("no strategy takes so many threads");
+    }
+
+    const std::string path_;
+    const std::size_t number_;
+};
+
+bool asked(const std::vector<std::string>& wanted, std::string_view name) {
+    return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
+}
+
+} // namespace
+
+std::vector<ScanCase> read_scan_cases(const std::string& path) {
+    const Json content = parsed(path);
+    if (content.is_discarded() || !content.is_object() || !content.contains("cases") ||
+        !content["cases"].is_array() || content["cases"].empty()) {
+        throw InvalidFile(path, "expected a JSON object with a list \"cases\"");
+    }
+    std::vector<ScanCase> cases;
+    for (const Json& json : content["cases"])
+        cases.push_back(ScanCaseReader(path, cases.size()).read(json));
+    return cases;
+}
+
+std::vector<scan::Way> ways_of(const ScanCase& what) {
+    std::vector<scan::Way> ways;
+    for (const int threads : what.threads) {
+        for (const scan::Strategy& strategy : scan::strategies()) {
+            const bool takes = threads == 1 || strategy.name == "reduce-then-scan";
+            if (!takes || !asked(what.strategies, strategy.name))
+                continue;
+            for (const scan::Algorithm& algorithm : scan::catalogue()) {
+                if (!asked(what.algorithms, algorithm.name))
+                    continue;
+                for (const scan::Tuning& tuning : algorithm.tunings()) {
+                    for (const scan::Boundaries boundaries : what.boundaries) {
+                        ways.push_back({strategy, {algorithm, tuning}, threads, boundaries});
+                        if (threads == 1)
+                            break; // there are none
+                    }
+                }
+            }
+        }
+    }
+    return ways;
+}
+
+} // namespace sextant::operation

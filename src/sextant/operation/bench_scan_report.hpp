@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/operation/bench_scan.hpp"
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace sextant::operation {
+
+/// A table for people.
+std::string to_text(const ScanResults& results, const std::string& transport, int rounds);
+
+/// The same for programs, with what every worker did in the last round as numbers.
+nlohmann::ordered_json to_json(const ScanResults& results);
+
+/// The last round of the fastest of ours as a picture.
+std::string picture_of(const ScanResults& results);
+
+} // namespace sextant::operation

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/planner/scan_choice.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::planner {
+
+namespace {
+
+void check(const ScanQuestion& question) {
+    scan::check(question.times);
+    const auto require = [](bool fine, const std::string& what) {
+        if (!fine)
+            throw InvalidTask(what);
+    };
+    require(question.values >= 1, fmt::format("{} values: expected 1 or more", question.values));
+    require(question.cores >= 1, fmt::format("{} cores: expected 1 or more", question.cores));
+    require(question.draws >= 1, fmt::format("{} draws: expected 1 or more", question.draws));
+    require(!question.speedup.empty() && question.speedup[0] == 1,
+            fmt::format("speedups of the operator [{}]: expected 1 on one core, then those on more",
+                        fmt::join(question.speedup, ", ")));
+    for (const double speedup : question.speedup)
+        require(std::isfinite(speedup) && speedup > 0,
+                fmt::format("a speedup of {}: expected more than 0", speedup));
+}
+
+scan::Distribution faster(scan::Distribution times, double speedup) {
+    times.mean /= speedup;
+    for (Seconds& time : times.times)
+        time /= speedup;
+    return times;
+}
+
+/// What workers remain when each application has some cores, and how they may be split.
+class Candidates {
+  public:
+    explicit Candidates(const ScanQuestion& question) : question_(question) {
+        const int most = std::min<int>(question.cores, static_cast<int>(question.speedup.size()));
+        for (int each = 1; each <= most; ++each)
+            add_splits(each);
+    }
+
+    std::vector<ScanCandidate> take() { return std::move(all_); }
+
+  private:
+    void add_splits(int operator_cores) {
+        const int workers = question_.cores / operator_cores;
+        for (int threads = 1; threads <= std::min(workers, question_.most_threads); ++threads) {
+            if (workers % threads == 0)
+                add_ways(workers / threads, threads, operator_cores);
+        }
+        if (workers > 1) // one after another, the other cores idle
+            add(1, {scan::strategies()[0], {scan::find("serial"), {}}}, operator_cores);
+    }
+
+    void add_ways(int ranks, int threads, int operator_cores) {
+        for (const scan::Strategy& strategy : scan::strategies()) {
+            for (const scan::Algorithm& algorithm : scan::catalogue()) {
+                for (const scan::Tuning& tuning : algorithm.tunings()) {
+                    const scan::Way way{strategy, {algorithm, tuning}, threads};
+                    if (threads > 1 && strategy.name != "reduce-then-scan")
+                        continue;
+                    add(ranks, way, operator_cores);
+                    if (ranks == 1)
+                        return; // there is no global scan to choose
+                }
+            }
+        }
+    }
+
+    void add(int ranks, const scan::Way& way, int operator_cores) {
+        const auto speedup = question_.speedup[static_cast<std::size_t>(operator_cores) - 1];
+        all_.push_back(
+            {way, ranks, operator_cores,
+             expected_makespan(scan::dealt(question_.values, ranks), way,
+                               faster(question_.times, speedup), question_.draws, question_.seed)});
+    }
+
+    const ScanQuestion& question_;
+    std::vector<ScanCandidate> all_;
+};
+
+std::vector<const ScanCandidate*> by_makespan(const std::vector<ScanCandidate>& candidates) {
+    std::vector<const ScanCandidate*> ranked;
+    for (const ScanCandidate& candidate : candidates)
+        ranked.push_back(&candidate);
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [](const ScanCandidate* a, const ScanCandidate* b) {
+                         return a->expected.mean < b->expected.mean;
+                     });
+    return ranked;
+}
+
+/// Whether two candidates' means can be told apart.
+bool apart(const ExpectedMakespan& a, const ExpectedMakespan& b) {
+    return std::abs(a.mean - b.mean) > 2 * std::hypot(a.error, b.error);
+}
+
+std::string reason_for(const std::vector<ScanCandidate>& ranked, const ScanQuestion& question) {
+    const ScanCandidate& best = ranked.front();
+    std::string reason =
+        fmt::format("least expected makespan of {} candidates over {} draws of {} times",
+                    ranked.size(), question.draws, scan::name(question.times.kind));
+    const auto even = std::find_if(ranked.begin(), ranked.end(), [&](const ScanCandidate& other) {
+        return apart(best.expected, other.expected);
+    });
+    if (even - ranked.begin() > 1)
+        reason += fmt::format("; the next {} are within the error of the draws",
+                              even - ranked.begin() - 1);
+    return reason;
+}
+
+} // namespace
+
+ExpectedMakespan expected_makespan(const scan::Series& series, const scan::Way& way,
+                                   const scan::Distribution& times, int draws, std::uint64_t seed) {
+    Elements values = 0;
+    for (const Elements own : series)
+        values += own;
+    const scan::Rehearsal rehearsal(series, way);
+    ExpectedMakespan expected;
+    Seconds squares = 0;
+    const bool varies = times.kind != scan::Distribution::Kind::constant;
+    const int repeats = varies ? draws : 1;
+    for (int draw = 0; draw < repeats; ++draw) {
+        const scan::Draws drawn(times, values, seed + static_cast<std::uint64_t>(draw));
+        const scan::Performance performance = rehearsal.play(std::cref(drawn));
+        expected.mean += performance.makespan / repeats;
+        squares += performance.makespan * performance.makespan / repeats;
+        expected.balanced += rehearsal.balanced(std::cref(drawn)) / repeats;
+        expected.stolen += static_cast<double>(performance.stolen) / repeats;
+    }
+    const double variance = std::max(0.0, squares - expected.mean * expected.mean);
+    expected.error = std::sqrt(variance / std::max(1, repeats - 1));
+    return expected;
+}
+
+std::string ScanCandidate::text() const {
+    std::string text =
+        ranks == 1 && way.threads == 1
+            ? "one after another"
+            : fmt::format("{} {}, {}", ranks, ranks == 1 ? "rank" : "ranks", scan::to_text(way));
+    if (operator_cores > 1)
+        text += fmt::format(", {} cores an application", operator_cores);
+    return text;
+}
+
+ScanChoice choose_scan(const ScanQuestion& question) {
+    check(question);
+    const std::vector<ScanCandidate> made = Candidates(question).take();
+    ScanChoice choice{question, {}, ""};
+    for (const ScanCandidate* candidate : by_makespan(made))
+        choice.candidates.push_back(*candidate);
+    choice.reason = reason_for(choice.candidates, question);
+    return choice;
+}
+
+std::string to_text(const ScanChoice& choice, std::size_t rows) {
+    std::string text = fmt::format("{} values on {} cores: {}\n{}\n", choice.question.values,
+                                   choice.question.cores, choice.best().text(), choice.reason);
+    const Seconds best = choice.best().expected.mean;
+    for (std::size_t i = 0; i < std::min(rows, choice.candidates.size()); ++i) {
+        const ScanCandidate& each = choice.candidates[i];
+        text += fmt::format("  {:>10.4g} s  {:>6.3f}  {}\n", each.expected.mean,
+                            best > 0 ? each.expected.mean / best : 1.0, each.text());
+    }
+    if (choice.candidates.size() > rows)
+        text += fmt::format("  and {} more\n", choice.candidates.size() - rows);
+    return text;
+}
+
+std::string to_json(const ScanChoice& choice) {
+    nlohmann::ordered_json candidates = nlohmann::ordered_json::array();
+    for (const ScanCandidate& each : choice.candidates) {
+        candidates.push_back({{"strategy", each.way.strategy.name},
+                              {"algorithm", each.way.global.algorithm.name},
+                              {"k", each.way.global.tuning.k},
+                              {"ranks", each.ranks},
+                              {"threads", each.way.threads},
+                              {"boundaries", scan::name(each.way.boundaries)},
+                              {"operator_cores", each.operator_cores},
+                              {"seconds", each.expected.mean},
+                              {"error", each.expected.error},
+                              {"balanced_seconds", each.expected.balanced}});
+    }
+    const nlohmann::ordered_json json = {{"values", choice.question.values},
+                                         {"cores", choice.question.cores},
+                                         {"times", scan::name(choice.question.times.kind)},
+                                         {"mean_seconds", choice.question.times.mean},
+                                         {"draws", choice.question.draws},
+                                         {"choice", choice.best().text()},
+                                         {"reason", choice.reason},
+                                         {"candidates", candidates}};
+    return json.dump(2) + "\n";
+}
+
+} // namespace sextant::planner

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/prefix/threaded_scan.hpp"
+
+#include "sextant/comm/threads.hpp"
+#include "sextant/core/error.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <numeric>
+
+namespace sextant::prefix {
+
+/// The claims of one reduction, made by threads.
+class ThreadedScan::Reduction {
+  public:
+    Reduction(Elements values, int threads, scan::Boundaries boundaries)
+        : stealing_(values, threads, boundaries) {}
+
+    Elements start(int thread) const { return stealing_.start(thread); }
+    std::optional<scan::Extension> next(int thread) {
+        const std::lock_guard lock(mutex_);
+        if (stopped_)
+            throw PeerFailed(thread, "another thread of this rank failed");
+        const auto since = std::chrono::steady_clock::now() - begin_;
+        return stealing_.next(thread, std::chrono::duration<double>(since).count());
+    }
+    void stop() {
+        const std::lock_guard lock(mutex_);
+        stopped_ = true;
+    }
+    const scan::Stealing& stealing() const { return stealing_; }
+
+  private:
+    scan::Stealing stealing_;
+    std::mutex mutex_;
+    bool stopped_ = false;
+    const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+namespace {
+
+bool first_with_values(const scan::Series& series, int rank) {
+    return std::accumulate(series.begin(), series.begin() + rank, Elements{0}) == 0;
+}
+
+} // namespace
+
+ThreadedScan::ThreadedScan(Communicator communicator, scan::Series series, const scan::Way& way,
+                           std::vector<Operator> operators)
+    : communicator_(std::move(communicator)),
+      way_(way),
+      operators_(std::move(operators)),
+      size_(static_cast<std::size_t>(operators_[0].element.size)),
+      own_(series[static_cast<std::size_t>(communicator_.rank())]),
+      is_first_(first_with_values(series, communicator_.rank())),
+      totals_(scan::totals(series, way.global, communicator_.rank())),
+      totals_run_(communicator_, totals_.program, operators_[0]),
+      partials_(static_cast<Bytes>(size_) * employed()),
+      prefixes_(static_cast<Bytes>(size_) * employed()),
+      output_(static_cast<Bytes>(size_) * own_),
+      segments_(static_cast<std::size_t>(employed())) {}
+
+std::byte* ThreadedScan::slot(Memory& memory, Elements i) const {
+    return memory.data() + static_cast<std::size_t>(i) * size_;
+}
+
+const std::byte* ThreadedScan::value(Elements i) const {
+    return values_.data() + static_cast<std::size_t>(i) * size_;
+}
+
+void ThreadedScan::apply(int thread, const std::byte* left, const std::byte* right,
+                         std::byte* to) const {
+    const std::array operands = {left, right};
+    operators_[static_cast<std::size_t>(thread)].fold(operands, to, 1);
+}
+
+void ThreadedScan::copy(std::byte* to, const std::byte* from) const {
+    if (to != from)
+        std::memcpy(to, from, size_);
+}
+
+std::span<const std::byte> ThreadedScan::run(std::span<const std::byte> values) {
+    values_ = values;
+    std::exception_ptr failure;
+    try {
+        if (own_ > 0)
+            reduce();
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    if (failure)
+        run_failed(failure);
+    if (own_ > 0)
+        totals_run_.bind(0, std::as_const(prefixes_).bytes().last(size_));
+    totals_run_.run();
+    if (own_ > 0)
+        run_threads(employed(), [this](const Communicator& threads) { finish(threads.rank()); });
+    return std::as_const(output_).bytes();
+}
+
+void ThreadedScan::reduce() {
+    Reduction reduction(own_, employed(), way_.boundaries);
+    run_threads(employed(), [&](const Communicator& threads) {
+        const int thread = threads.rank();
+        const Elements start = reduction.start(thread);
+        // Thread 0 of the first rank has its prefixes in hand: they are results.
+        const bool in_hand = is_first_ && thread == 0;
+        std::byte* sum = in_hand ? slot(output_, start) : slot(partials_, thread);
+        copy(sum, value(start));
+        try {
+            while (const auto claim = reduction.next(thread)) {
+                std::byte* const to = in_hand ? slot(output_, claim->value) : sum;
+                if (claim->before)
+                    apply(thread, value(claim->value), sum, to);
+                else
+                    apply(thread, sum, value(claim->value), to);
+                sum = to;
+            }
+        } catch (...) {
+            reduction.stop();
+            throw;
+        }
+        copy(slot(partials_, thread), sum);
+        segments_[static_cast<std::size_t>(thread)] = reduction.stealing().segment(thread);
+        scan_partials(threads);
+    });
+    stolen_ = reduction.stealing().stolen();
+}
+
+/// A schedule like any other, on the threads of this rank.
+void ThreadedScan::scan_partials(const Communicator& threads) {
+    const int thread = threads.rank();
+    Execution execution(threads,
+                        scan::program(scan::find(scan::circuit_among_threads),
+                                      {threads.size(), 1, scan::Form::inclusive}, {}, thread),
+                        operators_[static_cast<std::size_t>(thread)]);
+    execution.bind(0, std::span<const std::byte>(slot(partials_, thread), size_));
+    execution.run();
+    copy(slot(prefixes_, thread), execution.result().data());
+}
+
+const std::byte* ThreadedScan::before_rank() const {
+    return totals_run_.result().data();
+}
+
+void ThreadedScan::finish(int thread) {
+    const bool is_last = thread == employed() - 1;
+    const scan::Interval& segment = segments_[static_cast<std::size_t>(thread)];
+    const scan::LastPhase phase = scan::last_phase(segment, thread, is_last, totals_, is_first_);
+    const std::byte* sum = totals_.before ? before_rank() : nullptr;
+    if (thread > 0) {
+        std::byte* const up_to_here = slot(output_, segment.first - 1);
+        if (phase.joins)
+            apply(thread, before_rank(), slot(prefixes_, thread - 1), up_to_here);
+        else
+            copy(up_to_here, slot(prefixes_, thread - 1));
+        sum = up_to_here;
+    }
+    for (Elements i = phase.applied.first; i < phase.applied.last; ++i) {
+        apply(thread, sum, value(i), slot(output_, i));
+        sum = slot(output_, i);
+    }
+    if (is_last && totals_.through) {
+        const std::size_t place = totals_.before ? size_ : 0;
+        copy(slot(output_, own_ - 1), totals_run_.result().data() + place);
+    }
+}
+
+} // namespace sextant::prefix

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/comm/execute.hpp"
+#include "sextant/core/memory.hpp"
+#include "sextant/core/operator.hpp"
+#include "sextant/scan/threads.hpp"
+#include "sextant/scan/way.hpp"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace sextant::prefix {
+
+/// A scan of a series on several threads a rank: see scan/threads.hpp. Only the thread that calls
+/// `run` communicates with other ranks.
+class ThreadedScan {
+  public:
+    /// Input     the values of each rank; the way; the operator, for each thread.
+    /// Throws    InvalidTask.
+    ThreadedScan(Communicator communicator, scan::Series series, const scan::Way& way,
+                 std::vector<Operator> operators);
+
+    /// As Scan::run; throws what the operator throws on this rank, or PeerFailed. Where it throws
+    /// on one thread, the others stop after the application at hand. Collective.
+    std::span<const std::byte> run(std::span<const std::byte> values);
+
+    /// Takes part in a run only to tell others that this rank failed. Throws it again. Collective.
+    void run_failed(std::exception_ptr failure) { totals_run_.run_failed(std::move(failure)); }
+
+    Elements stolen() const { return stolen_; }
+    const Execution& totals_run() const { return totals_run_; }
+
+  private:
+    class Reduction;
+
+    int employed() const { return scan::employed(own_, way_.threads); }
+    std::byte* slot(Memory& memory, Elements i) const;
+    const std::byte* value(Elements i) const;
+    void reduce();
+    void scan_partials(const Communicator& threads);
+    void finish(int thread);
+    void apply(int thread, const std::byte* left, const std::byte* right, std::byte* to) const;
+    void copy(std::byte* to, const std::byte* from) const;
+    const std::byte* before_rank() const;
+
+    const Communicator communicator_;
+    const scan::Way way_;
+    const std::vector<Operator> operators_;
+    const std::size_t size_; ///< of a value
+    const Elements own_;     ///< values of this rank
+    const bool is_first_;    ///< no rank before has any
+    const scan::Totals totals_;
+    Execution totals_run_;
+    Memory partials_, prefixes_; ///< a slot a thread: of its segment; up to its segment's end
+    Memory output_;
+    std::vector<scan::Interval> segments_;
+    std::span<const std::byte> values_; ///< of the run at hand
+    Elements stolen_ = 0;
+};
+
+} // namespace sextant::prefix

@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Scans as a user times them: on threads, over MPI, by simulated clock.
+set -eu
+fail() { echo "FAILED: $1"; exit 1; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cat > "$folder/cases.json" <<'CASES'
+{"cases": [{"values": 9, "threads": [1, 2], "algorithms": ["sklansky"],
+            "times": {"kind": "exponential", "mean": 0.0001}}]}
+CASES
+
+"$SEXTANT" bench scan --cases "$folder/cases.json" --ranks 2 --rounds 5 --gantt "$folder/g.svg" \
+    --json "$folder/r.json" | grep -q "boundaries moving" || fail "no row of stealing"
+grep -q "<svg" "$folder/g.svg" || fail "no picture"
+grep -q '"trace_of_fastest"' "$folder/r.json" || fail "no trace"
+
+"$SEXTANT" bench scan --simulated --cases "$folder/cases.json" --ranks 3000 --rounds 5 |
+    grep -q "3000 ranks over a simulated clock" || fail "no simulated clock"
+
+if [ -n "${MPIRUN:-}" ]; then
+    table=$($MPIRUN -n 3 "$SEXTANT" bench scan --cases "$folder/cases.json" --rounds 5)
+    for row in mpi-scan mpi-exscan mpi-iscan mpi-iexscan reduce-then-scan; do
+        printf '%s\n' "$table" | grep -q "^  $row" || fail "no row of $row"
+    done
+fi
+
+# An operator that takes too long ends every process, and its elements are told.
+sed 's/0.0001}/30}, "time_limit": 0.2, "baselines": false/' "$folder/cases.json" > "$folder/slow.json"
+status=0
+told=$(timeout 20 "$SEXTANT" bench scan --cases "$folder/slow.json" --rounds 5 2>&1) || status=$?
+[ "$status" = 1 ] || fail "exit code $status after the time limit"
+printf '%s\n' "$told" | grep -q "combining elements .* takes longer than the limit of 0.2 s" ||
+    fail "the elements are not told: $told"
+if [ -n "${MPIRUN:-}" ]; then
+    status=0
+    timeout 30 $MPIRUN -n 3 "$SEXTANT" bench scan --cases "$folder/slow.json" --rounds 5 \
+        > "$folder/told" 2>&1 || status=$?
+    [ "$status" != 0 ] && [ "$status" != 124 ] || fail "exit code $status over MPI"
+    grep -q "takes longer than the limit" "$folder/told" || fail "nothing told over MPI"
+fi
+
+status=0; "$SEXTANT" bench composite --simulated 2>/dev/null || status=$?
+[ "$status" = 2 ] || fail "exit code $status for a composite by simulated clock"
+"$SEXTANT" prove scan --ranks 16 | grep -Eq "^brent-kung +inclusive +16 +6 +26 +2$" ||
+    fail "span and work of brent-kung"

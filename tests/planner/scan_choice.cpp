@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/planner/scan_choice.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::planner {
+namespace {
+
+using Kind = scan::Distribution::Kind;
+
+ScanQuestion question_of(Elements values, int cores, Kind kind = Kind::constant,
+                         std::vector<double> speedup = {1}) {
+    ScanQuestion question;
+    question.values = values;
+    question.cores = cores;
+    question.times.kind = kind;
+    question.speedup = std::move(speedup);
+    return question;
+}
+
+TEST(ScanChoice, with_constant_times_the_expected_makespan_is_the_span) {
+    const scan::Way way{scan::find_strategy("reduce-then-scan"), {scan::find("kogge-stone"), {}}};
+    const ExpectedMakespan expected =
+        expected_makespan(scan::dealt(64, 16), way, {Kind::constant, 2}, 10, 1);
+    EXPECT_EQ(expected.mean, 2 * (3 + 4 + 3));
+    EXPECT_EQ(expected.error, 0);
+}
+
+TEST(ScanChoice, random_times_take_longer_than_their_mean_would) {
+    const scan::Way way{scan::find_strategy("reduce-then-scan"), {scan::find("kogge-stone"), {}}};
+    const scan::Series series = scan::dealt(64, 16);
+    const auto even = expected_makespan(series, way, {Kind::constant, 1}, 1, 1);
+    const auto random = expected_makespan(series, way, {Kind::exponential, 1}, 50, 1);
+    EXPECT_GT(random.mean, 1.3 * even.mean);
+    EXPECT_GT(random.error, 0);
+}
+
+TEST(ScanChoice, two_cores_gain_more_from_a_threaded_operator_than_from_a_scan) {
+    ScanQuestion question = question_of(40, 2);
+    EXPECT_EQ(choose_scan(question).best().operator_cores, 1); // all there is
+    question.speedup = {1, 1.6};
+    const ScanChoice choice = choose_scan(question);
+    EXPECT_EQ(choice.best().operator_cores, 2);
+    EXPECT_EQ(choice.best().ranks, 1);
+    EXPECT_NEAR(choice.best().expected.mean, 39 / 1.6, 1e-9);
+}
+
+TEST(ScanChoice, many_cores_are_for_a_scan_of_few_dependent_applications) {
+    ScanQuestion question = question_of(128, 64);
+    question.draws = 3;
+    const ScanChoice choice = choose_scan(question);
+    EXPECT_GT(choice.best().ranks * choice.best().way.threads, 8);
+    EXPECT_NE(choice.best().way.global.algorithm.name, "serial");
+    EXPECT_TRUE(std::is_sorted(
+        choice.candidates.begin(), choice.candidates.end(),
+        [](const auto& a, const auto& b) { return a.expected.mean < b.expected.mean; }));
+}
+
+TEST(ScanChoice, is_told_as_text_and_as_json) {
+    ScanQuestion question = question_of(30, 4, Kind::exponential);
+    question.draws = 3;
+    const ScanChoice choice = choose_scan(question);
+    const std::string text = to_text(choice, 5);
+    EXPECT_NE(text.find(choice.best().text()), std::string::npos);
+    EXPECT_NE(text.find("least expected makespan of"), std::string::npos);
+    EXPECT_NE(text.find("more\n"), std::string::npos);
+    const auto json = nlohmann::json::parse(to_json(choice));
+    EXPECT_EQ(json["candidates"].size(), choice.candidates.size());
+    EXPECT_EQ(to_json(choice), to_json(choose_scan(question)));
+}
+
+TEST(ScanChoice, what_cannot_be_asked_is_refused) {
+    EXPECT_NO_THROW(choose_scan(question_of(5, 2)));
+    EXPECT_THROW(choose_scan(question_of(0, 2)), InvalidTask);
+    EXPECT_THROW(choose_scan(question_of(5, 0)), InvalidTask);
+    EXPECT_THROW(choose_scan(question_of(5, 2, Kind::recorded)), InvalidTask);
+    EXPECT_THROW(choose_scan(question_of(5, 2, Kind::constant, {2})), InvalidTask);
+    EXPECT_THROW(choose_scan(question_of(5, 2, Kind::constant, {1, 0})), InvalidTask);
+}
+
+} // namespace
+} // namespace sextant::planner

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Scans by a simulated clock: with constant times their makespan is the span of the circuits.
+#include "sextant/scan/rehearsal.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/scan/operator_times.hpp"
+#include "sextant/schedule/circuit.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "tests/support/random.hpp"
+#include "tests/support/scan_cases.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant::scan {
+namespace {
+
+Seconds one(const Application&) {
+    return 1;
+}
+
+Way threads_over(std::string_view algorithm, int threads, Boundaries boundaries) {
+    return {find_strategy("reduce-then-scan"), {find(algorithm), {}}, threads, boundaries};
+}
+
+/// Replays the applications in the order in which they ended: each must combine what is there.
+void expect_a_whole_scan(const Performance& performance, Elements values) {
+    std::vector<Bar> bars = performance.bars;
+    std::stable_sort(bars.begin(), bars.end(), [](const Bar& a, const Bar& b) {
+        return std::tie(a.end, a.begin) < std::tie(b.end, b.begin);
+    });
+    std::map<std::pair<Elements, Elements>, Seconds> made;
+    for (Elements value = 0; value < values; ++value)
+        made[{value, value + 1}] = 0;
+    for (const Bar& bar : bars) {
+        for (const auto& operand : {std::pair(bar.what.first, bar.what.middle),
+                                    std::pair(bar.what.middle, bar.what.last)}) {
+            const auto found = made.find(operand);
+            ASSERT_TRUE(found != made.end()) << operand.first << " " << operand.second;
+            EXPECT_LE(found->second, bar.begin);
+        }
+        made.try_emplace({bar.what.first, bar.what.last}, bar.end);
+    }
+    for (Elements value = 0; value < values; ++value)
+        EXPECT_TRUE(made.contains({0, value + 1})) << value;
+}
+
+TEST(Rehearsal, every_prefix_is_made_of_what_was_there_whatever_was_stolen) {
+    for (unsigned seed = 0; seed < 200; ++seed) {
+        test::Random random(seed);
+        Series series;
+        for (int rank = random.number(1, 5); rank > 0; --rank)
+            series.push_back(random.between(0, 20));
+        const auto& algorithm = catalogue()[random.index(catalogue().size())];
+        const Elements values = std::accumulate(series.begin(), series.end(), Elements{0});
+        const Draws draws({Distribution::Kind::exponential, 1}, values, seed);
+        for (const int threads : {1, 2, 3, 7}) {
+            for (const bool gives_last : {true, false}) {
+                const Way way{find_strategy("reduce-then-scan"),
+                              {algorithm, {}, gives_last},
+                              threads,
+                              random.chance(50) ? Boundaries::moving : Boundaries::fixed};
+                SCOPED_TRACE(to_text(way));
+                const Performance performance =
+                    Rehearsal(series, way).play(std::cref(draws), {}, true);
+                expect_a_whole_scan(performance, values);
+                EXPECT_NEAR(
+                    performance.makespan,
+                    usage(performance.bars, static_cast<int>(series.size()), threads, 1).makespan,
+                    1e-9);
+            }
+        }
+    }
+}
+
+TEST(Rehearsal, with_constant_times_one_schedule_takes_its_span_where_ranks_have_no_choice) {
+    for (const Strategy& strategy : strategies()) {
+        for (int ranks = 1; ranks <= 16; ++ranks) {
+            const Series series = dealt(4 * ranks, ranks);
+            const GlobalScan global{find("kogge-stone"), {}};
+            const Circuit read = circuit(test::series_case(strategy, global, series).schedule);
+            const Performance performance =
+                Rehearsal(series, {strategy, global}).play(one, {}, true);
+            EXPECT_EQ(static_cast<Elements>(performance.bars.size()), read.work);
+            EXPECT_GE(performance.makespan, read.span);
+            EXPECT_LE(performance.makespan, read.span + 3) << strategy.name << " " << ranks;
+        }
+    }
+}
+
+TEST(Rehearsal, one_rank_with_one_thread_applies_once_less_than_it_has_values) {
+    for (const Strategy& strategy : strategies()) {
+        const Performance performance =
+            Rehearsal({13}, {strategy, {find("kogge-stone"), {}}}).play(one, {}, true);
+        EXPECT_EQ(performance.bars.size(), 12u);
+        EXPECT_EQ(performance.makespan, 12);
+    }
+}
+
+TEST(Rehearsal, two_threads_take_about_two_thirds_of_the_time_of_one) {
+    const Performance two =
+        Rehearsal({64}, threads_over("kogge-stone", 2, Boundaries::moving)).play(one);
+    EXPECT_NEAR(two.makespan, 64, 2); // 31 + 1 + 31
+}
+
+TEST(Rehearsal, ranks_begin_when_they_are_told) {
+    const Rehearsal rehearsal({8, 8}, threads_over("serial", 2, Boundaries::moving));
+    const std::vector<Seconds> starts = {0, 100};
+    EXPECT_GT(rehearsal.play(one, starts).makespan, 100);
+    EXPECT_LT(rehearsal.play(one).makespan, 20);
+}
+
+TEST(Rehearsal, stealing_lies_between_fixed_boundaries_and_perfect_balance_where_times_follow) {
+    Distribution slow{Distribution::Kind::correlated, 1, .9, .95};
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        const Draws draws(slow, 512, seed);
+        const Rehearsal fixed({512}, threads_over("kogge-stone", 8, Boundaries::fixed));
+        const Rehearsal moving({512}, threads_over("kogge-stone", 8, Boundaries::moving));
+        EXPECT_LT(moving.play(std::cref(draws)).makespan, fixed.play(std::cref(draws)).makespan);
+        EXPECT_LT(fixed.balanced(std::cref(draws)), fixed.play(std::cref(draws)).makespan);
+    }
+}
+
+TEST(Draws, are_the_same_for_a_seed_and_have_the_mean_asked_for) {
+    using Kind = Distribution::Kind;
+    for (const Kind kind : {Kind::constant, Kind::exponential, Kind::correlated}) {
+        Seconds sum = 0;
+        for (std::uint64_t seed = 0; seed < 40; ++seed) {
+            const Draws draws({kind, 2}, 1000, seed), again({kind, 2}, 1000, seed);
+            EXPECT_EQ(draws.serial(), again.serial());
+            sum += draws.serial();
+        }
+        EXPECT_NEAR(sum / 40 / 999, 2, .1) << name(kind);
+    }
+}
+
+TEST(Draws, recorded_times_keep_their_order_and_begin_anew) {
+    const Distribution recorded{Distribution::Kind::recorded, 0, 0, 0, {1, 2, 3}};
+    const Draws draws(recorded, 5, 0);
+    EXPECT_EQ(draws({0, 1, 2}), 2);
+    EXPECT_EQ(draws({3, 4, 5}), 2);
+    EXPECT_EQ(draws.serial(), 2 + 3 + 1 + 2);
+    const Draws scaled({Distribution::Kind::recorded, 4, 0, 0, {1, 2, 3}}, 5, 0);
+    EXPECT_EQ(scaled({0, 1, 2}), 4);
+}
+
+TEST(Draws, what_no_operator_takes_is_refused) {
+    using Kind = Distribution::Kind;
+    EXPECT_THROW(check({Kind::constant, -1}), InvalidTask);
+    EXPECT_THROW(check({Kind::correlated, 1, .5, 1}), InvalidTask);
+    EXPECT_THROW(check({Kind::recorded, 1}), InvalidTask);
+    EXPECT_THROW(check({Kind::recorded, 1, 0, 0, {1, -2}}), InvalidTask);
+}
+
+TEST(Usage, tells_idle_time_and_imbalance) {
+    const std::vector<Bar> bars = {{0, 0, {}, 0, 3}, {0, 1, {}, 1, 2}};
+    const Usage used = usage(bars, 1, 2, 6);
+    EXPECT_EQ(used.makespan, 3);
+    EXPECT_EQ(used.busy, 4);
+    EXPECT_EQ(used.idle, 2);
+    EXPECT_EQ(used.imbalance, 1.5);
+    EXPECT_EQ(used.efficiency, 1);
+}
+
+} // namespace
+} // namespace sextant::scan

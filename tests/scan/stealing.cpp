@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The policy of stealing, driven by a simulated clock with times drawn at random.
+#include "sextant/scan/stealing.hpp"
+
+#include <functional>
+#include <queue>
+#include <tuple>
+#include <vector>
+
+#include "tests/support/random.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant::scan {
+namespace {
+
+/// What became of every value: the thread that had it.
+struct Outcome {
+    std::vector<int> owner;
+    std::vector<Interval> segments;
+    Elements stolen = 0;
+    Seconds end = 0;
+};
+
+using Time = std::function<Seconds(int thread, Elements value)>;
+
+/// Whoever is free first claims first. Every claim must lie at the edge of the claimer's segment.
+Outcome drive(Elements values, int threads, Boundaries boundaries, const Time& time) {
+    Stealing stealing(values, threads, boundaries);
+    Outcome outcome;
+    outcome.owner.assign(static_cast<std::size_t>(values), -1);
+    const auto take = [&](int thread, Elements value) {
+        EXPECT_EQ(std::exchange(outcome.owner.at(static_cast<std::size_t>(value)), thread), -1);
+    };
+    std::priority_queue<std::tuple<Seconds, int>, std::vector<std::tuple<Seconds, int>>,
+                        std::greater<>>
+        free;
+    for (int thread = 0; thread < threads; ++thread) {
+        take(thread, stealing.start(thread));
+        free.emplace(0, thread);
+    }
+    while (!free.empty()) {
+        const auto [now, thread] = free.top();
+        free.pop();
+        const Interval had = stealing.segment(thread);
+        const auto claim = stealing.next(thread, now);
+        outcome.end = std::max(outcome.end, now);
+        if (!claim)
+            continue;
+        EXPECT_EQ(claim->value, claim->before ? had.first - 1 : had.last);
+        take(thread, claim->value);
+        free.emplace(now + time(thread, claim->value), thread);
+    }
+    for (int thread = 0; thread < threads; ++thread)
+        outcome.segments.push_back(stealing.segment(thread));
+    outcome.stolen = stealing.stolen();
+    return outcome;
+}
+
+void expect_whole(const Outcome& outcome, Elements values) {
+    Elements next = 0;
+    for (std::size_t thread = 0; thread < outcome.segments.size(); ++thread) {
+        const Interval& segment = outcome.segments[thread];
+        EXPECT_EQ(segment.first, next);
+        EXPECT_GT(segment.last, segment.first);
+        for (Elements value = segment.first; value < segment.last; ++value)
+            EXPECT_EQ(outcome.owner[static_cast<std::size_t>(value)], static_cast<int>(thread));
+        next = segment.last;
+    }
+    EXPECT_EQ(next, values);
+}
+
+TEST(Stealing, segments_stay_whole_whatever_the_times) {
+    for (unsigned seed = 0; seed < 300; ++seed) {
+        test::Random random(seed);
+        const int threads = random.number(1, 9);
+        const Elements values = random.between(threads, 70);
+        for (const Boundaries boundaries :
+             {Boundaries::fixed, Boundaries::moving, Boundaries::towards_slower}) {
+            const Outcome outcome = drive(values, threads, boundaries, [&](int, Elements) {
+                return static_cast<Seconds>(random.number(0, 10));
+            });
+            expect_whole(outcome, values);
+            if (boundaries == Boundaries::fixed) {
+                EXPECT_EQ(outcome.stolen, 0);
+            }
+        }
+    }
+}
+
+TEST(Stealing, equal_threads_hardly_steal) {
+    for (int threads = 1; threads <= 8; ++threads) {
+        const Outcome outcome =
+            drive(64, threads, Boundaries::moving, [](int, Elements) { return 1.0; });
+        EXPECT_LE(outcome.stolen, threads + 2) << threads;
+        EXPECT_LE(outcome.end, 64 / threads + 1) << threads;
+    }
+}
+
+TEST(Stealing, the_neighbours_of_a_slow_thread_take_from_it) {
+    for (int slow = 0; slow < 4; ++slow) {
+        const auto time = [slow](int thread, Elements) { return thread == slow ? 8.0 : 1.0; };
+        const Outcome fixed = drive(64, 4, Boundaries::fixed, time);
+        const Outcome moving = drive(64, 4, Boundaries::moving, time);
+        EXPECT_GT(moving.stolen, 8) << slow;
+        EXPECT_LT(moving.end, fixed.end / 2) << slow;
+    }
+}
+
+TEST(Stealing, a_thread_extends_towards_the_slower_neighbour_also_before_its_application_ends) {
+    Stealing stealing(30, 3, Boundaries::towards_slower);
+    ASSERT_EQ(stealing.start(1), 15);
+    for (int thread : {0, 2})
+        stealing.next(thread, 0);
+    EXPECT_TRUE(stealing.next(1, 0).has_value());
+    stealing.next(0, 1); // the first takes a second, the last is still at work
+    EXPECT_EQ(stealing.next(1, 5)->before, false);
+    stealing.next(2, 6); // 6 seconds, but now the first lasts
+    EXPECT_EQ(stealing.next(1, 40)->before, true);
+}
+
+TEST(Stealing, where_nothing_is_left_on_one_side_the_other_is_taken) {
+    Stealing stealing(3, 2, Boundaries::moving);
+    EXPECT_EQ(stealing.next(1, 0), (Extension{1, true}));
+    EXPECT_EQ(stealing.next(0, 0), std::nullopt);
+    EXPECT_EQ(stealing.next(1, 1), std::nullopt);
+    EXPECT_EQ(stealing.segment(1), (Interval{1, 3}));
+}
+
+TEST(Stealing, one_thread_goes_from_left_to_right) {
+    Stealing stealing(3, 1, Boundaries::moving);
+    EXPECT_EQ(stealing.start(0), 0);
+    EXPECT_EQ(stealing.next(0, 0), (Extension{1, false}));
+    EXPECT_EQ(stealing.next(0, 1), (Extension{2, false}));
+    EXPECT_EQ(stealing.next(0, 2), std::nullopt);
+}
+
+} // namespace
+} // namespace sextant::scan

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The scan of the ranks' totals, and what threads have left to do after it.
+#include "sextant/scan/threads.hpp"
+
+#include <numeric>
+
+#include "tests/support/scan_cases.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant::scan {
+namespace {
+
+/// Every rank ends up with what its `Totals` says: what lies before its values, what reaches
+/// through them. Ranks' totals are the operands, numbered among ranks that have values.
+sextant::Claim claim_of(const Series& series, const std::vector<Totals>& totals) {
+    std::vector<int> place; // among those with values, by rank
+    int next = 0;
+    for (const Elements own : series)
+        place.push_back(own > 0 ? next++ : -1);
+    sextant::Claim claim;
+    claim.given = [place](int rank, int, Elements) {
+        const int own = place[static_cast<std::size_t>(rank)];
+        return Symbol{0, own, own + 1, 0};
+    };
+    claim.wanted = [place, totals](int rank, const std::vector<Symbol>& result) -> std::string {
+        const Totals& own = totals[static_cast<std::size_t>(rank)];
+        const int number = place[static_cast<std::size_t>(rank)];
+        std::vector<Symbol> expected;
+        if (own.before)
+            expected.push_back({0, 0, number, 0});
+        if (own.through)
+            expected.push_back({0, 0, number + 1, 0});
+        if (result.size() != expected.size())
+            return fmt::format("{} results, expected {}", result.size(), expected.size());
+        for (std::size_t i = 0; i < result.size(); ++i) {
+            if (!result[i].same_value(expected[i]))
+                return fmt::format("result {} is [{}, {})", i, result[i].first, result[i].last);
+        }
+        return "";
+    };
+    return claim;
+}
+
+TEST(Totals, are_scanned_by_every_circuit_for_any_ranks_with_and_without_values) {
+    for (int ranks = 1; ranks <= 17; ++ranks) {
+        Series rough;
+        for (int rank = 0; rank < ranks; ++rank)
+            rough.push_back((rank * 5 + 2) % 4);
+        for (const Series& series : {dealt(4 * ranks, ranks), dealt(ranks, ranks), rough}) {
+            for (const Algorithm& algorithm : catalogue()) {
+                for (const bool gives_last : {true, false}) {
+                    std::vector<Totals> all;
+                    Schedule schedule;
+                    for (int rank = 0; rank < ranks; ++rank) {
+                        all.push_back(totals(series, {algorithm, {}, gives_last}, rank));
+                        schedule.push_back(all.back().program);
+                    }
+                    const Proof proof = prove(schedule, claim_of(series, all));
+                    EXPECT_TRUE(proof.holds())
+                        << algorithm.name << " " << fmt::format("{}", fmt::join(series, " + "))
+                        << ": " << proof.error;
+                    EXPECT_FALSE(all[0].before);
+                }
+            }
+        }
+    }
+}
+
+TEST(LastPhase, leaves_to_the_next_thread_what_that_makes_anyway) {
+    Totals both;
+    both.before = both.through = true;
+    Totals none;
+    // Within a rank: thread 1 joins what lies before the rank with thread 0's, and stops early.
+    EXPECT_TRUE(last_phase({4, 9}, 1, false, both, false).joins);
+    EXPECT_EQ(last_phase({4, 9}, 1, false, both, false).applied, (Interval{4, 8}));
+    EXPECT_FALSE(last_phase({0, 4}, 0, false, both, false).joins);
+    // The last thread applies to its last value unless the totals gave it.
+    EXPECT_EQ(last_phase({4, 9}, 1, true, both, false).applied, (Interval{4, 8}));
+    EXPECT_EQ(last_phase({4, 9}, 1, true, none, true).applied, (Interval{4, 9}));
+    // Of the first rank: prefixes in hand, and nothing lies before the rank.
+    EXPECT_EQ(last_phase({0, 4}, 0, false, none, true).applied, (Interval{0, 0}));
+    EXPECT_FALSE(last_phase({4, 9}, 1, true, none, true).joins);
+}
+
+TEST(Employed, no_more_threads_than_values) {
+    EXPECT_EQ(employed(0, 4), 0);
+    EXPECT_EQ(employed(3, 4), 3);
+    EXPECT_EQ(employed(9, 4), 4);
+}
+
+} // namespace
+} // namespace sextant::scan
