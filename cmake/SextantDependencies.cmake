@@ -24,7 +24,7 @@ endif()
 # Which layer uses which library; private, so that none leaks into a user's build.
 function(sextant_use_libraries)
     foreach(layer core kernel schedule compositing scan collective halo comm prefix machine model
-            simulate planner format report operation)
+            simulate reproduce planner format report operation)
         target_link_libraries(sextant_${layer} PRIVATE fmt::fmt)
     endforeach()
     target_link_libraries(sextant_kernel PRIVATE hwy::hwy)
@@ -46,7 +46,8 @@ function(sextant_use_libraries)
     target_link_libraries(sextant_format PRIVATE nlohmann_json::nlohmann_json OpenEXR::OpenEXR
                                                  PkgConfig::spng PkgConfig::zstd)
     target_link_libraries(sextant_operation PRIVATE nlohmann_json::nlohmann_json)
-    target_compile_definitions(sextant_operation PRIVATE
-        SEXTANT_VERSION="${PROJECT_VERSION}"
-        SEXTANT_DATA="${PROJECT_SOURCE_DIR}:${CMAKE_INSTALL_FULL_DATADIR}/sextant")
+    target_compile_definitions(sextant_machine PRIVATE
+        SEXTANT_SOURCE_DATA="${PROJECT_SOURCE_DIR}"
+        SEXTANT_INSTALLED_DATA="${CMAKE_INSTALL_FULL_DATADIR}/sextant")
+    target_compile_definitions(sextant_operation PRIVATE SEXTANT_VERSION="${PROJECT_VERSION}")
 endfunction()

@@ -5,15 +5,14 @@
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/operation/families.hpp"
 #include "sextant/operation/outputs.hpp"
-#include "sextant/operation/shared_file.hpp"
 #include "sextant/operation/tuning.hpp"
 #include "sextant/report/text.hpp"
 #include "sextant/report/timeline.hpp"
 #include "sextant/simulate/platform.hpp"
+#include "sextant/simulate/shared.hpp"
 #include "sextant/simulate/simulate.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -22,9 +21,6 @@
 namespace sextant::operation {
 
 namespace {
-
-constexpr std::array<std::string_view, 2> platform_endings{".json", ".xml"};
-constexpr std::array<std::string_view, 1> order_endings{".txt"};
 
 /// What a profile knows of a rank's own work.
 void take_profile(const Values& values, simulate::Costs& costs) {
@@ -126,13 +122,11 @@ int run_simulate(const Values& values) {
     const std::string trace = values.text("trace");
     if (!trace.empty())
         check_outputs({&trace, 1});
-    const std::string platform =
-        shared_file(values.text("platform"), "platforms", platform_endings);
+    const std::string platform = machine::shared_file(simulate::platforms, values.text("platform"));
     const simulate::Costs costs = costs_from(values, platform);
     std::vector<std::string> order;
     if (values.has("order"))
-        order = simulate::read_order(
-            shared_file(values.text("order"), "platforms/orders", order_endings));
+        order = simulate::read_order(machine::shared_file(simulate::orders, values.text("order")));
     const NamedSchedule made = make_schedule(request);
     const simulate::Question question{.schedule = made.schedule,
                                       .platform = platform,
