@@ -68,7 +68,7 @@ std::string text_of(const Experiment& experiment, const Result& result) {
     text += table(result);
     for (const Claim& claim : result.claims)
         text += fmt::format("\n- \"{}\": {} ({}).", claim.text,
-                            claim.holds ? "it does" : "**it does not**", claim.found);
+                            claim.holds ? "holds" : "**does not hold**", claim.found);
     if (!result.claims.empty())
         text += "\n";
     if (differs(result) && !experiment.reasons.empty())
