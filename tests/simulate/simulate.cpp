@@ -59,6 +59,13 @@ TEST_F(Simulate, a_message_takes_its_bytes_and_the_latency_of_its_cables) {
     EXPECT_NEAR(simulated(test::star(2, million)).seconds, 16e-3 + 2e-6, 1e-12);
 }
 
+TEST_F(Simulate, sparse_elements_travel_as_fewer_bytes) {
+    const Schedule schedule = test::star(2, million);
+    const Simulation run =
+        simulate({.schedule = schedule, .platform = platform, .element_size = 16, .density = .25});
+    EXPECT_NEAR(run.seconds, 4e-3 + 2e-6, 1e-12);
+}
+
 TEST_F(Simulate, messages_that_leave_by_one_cable_share_it) {
     EXPECT_NEAR(simulated(test::star(4, million)).seconds, 3 * 16e-3 + 2e-6, 1e-12);
 }

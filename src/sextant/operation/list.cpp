@@ -128,7 +128,7 @@ Operation list_operation() {
               Type::choice,
               "WHAT",
               "all",
-              "which catalogue",
+              "which",
               0,
               true,
               false,
