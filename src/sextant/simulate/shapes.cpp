@@ -5,6 +5,8 @@
 #include "sextant/simulate/fat_tree.hpp"
 #include "sextant/simulate/grid.hpp"
 
+#include <fmt/format.h>
+
 namespace sextant::simulate {
 
 namespace {
@@ -24,7 +26,7 @@ std::span<const Shape> shapes() {
 std::vector<std::string> numbered_hosts(int count) {
     std::vector<std::string> names;
     for (int i = 0; i < count; ++i)
-        names.push_back("n" + std::to_string(i));
+        names.push_back(fmt::format("n{}", i));
     return names;
 }
 
