@@ -15,11 +15,16 @@ pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 if(SEXTANT_MPI)
     include(SextantMpi)
 endif()
+if(SEXTANT_SIMGRID STREQUAL "AUTO")
+    pkg_check_modules(simgrid IMPORTED_TARGET simgrid)
+elseif(SEXTANT_SIMGRID)
+    pkg_check_modules(simgrid REQUIRED IMPORTED_TARGET simgrid)
+endif()
 
 # Which layer uses which library; private, so that none leaks into a user's build.
 function(sextant_use_libraries)
     foreach(layer core kernel schedule compositing scan collective halo comm prefix machine model
-            planner calibrate format report operation)
+            planner calibrate simulate reproduce format report operation)
         target_link_libraries(sextant_${layer} PRIVATE fmt::fmt)
     endforeach()
     target_link_libraries(sextant_kernel PRIVATE hwy::hwy)
@@ -29,11 +34,22 @@ function(sextant_use_libraries)
         target_compile_definitions(sextant_comm PUBLIC SEXTANT_WITH_MPI OMPI_SKIP_MPICXX
                                                        MPICH_SKIP_MPICXX)
     endif()
+    # One of two folders implements simulate/simulate.hpp.
+    set(simulator "${PROJECT_SOURCE_DIR}/src/sextant/simulate/without_simgrid")
+    if(simgrid_FOUND)
+        set(simulator "${PROJECT_SOURCE_DIR}/src/sextant/simulate/with_simgrid")
+        target_link_libraries(sextant_simulate PRIVATE PkgConfig::simgrid)
+    endif()
+    file(GLOB sources CONFIGURE_DEPENDS "${simulator}/*.cpp")
+    target_sources(sextant_simulate PRIVATE ${sources})
     target_link_libraries(sextant_machine PRIVATE nlohmann_json::nlohmann_json)
     target_link_libraries(sextant_calibrate PRIVATE nlohmann_json::nlohmann_json)
     target_link_libraries(sextant_planner PRIVATE nlohmann_json::nlohmann_json)
     target_link_libraries(sextant_format PRIVATE nlohmann_json::nlohmann_json OpenEXR::OpenEXR
                                                  PkgConfig::spng PkgConfig::zstd)
     target_link_libraries(sextant_operation PRIVATE nlohmann_json::nlohmann_json)
+    target_compile_definitions(sextant_machine PRIVATE
+        SEXTANT_SOURCE_DATA="${PROJECT_SOURCE_DIR}"
+        SEXTANT_INSTALLED_DATA="${CMAKE_INSTALL_FULL_DATADIR}/sextant")
     target_compile_definitions(sextant_operation PRIVATE SEXTANT_VERSION="${PROJECT_VERSION}")
 endfunction()

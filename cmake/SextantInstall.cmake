@@ -13,6 +13,7 @@ endforeach()
 install(TARGETS sextant_all EXPORT sextant-targets)
 install(TARGETS sextant_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY src/sextant DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY data machines platforms DESTINATION ${CMAKE_INSTALL_DATADIR}/sextant)
 install(EXPORT sextant-targets NAMESPACE sextant::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sextant)
 configure_package_config_file(cmake/sextant-config.cmake.in

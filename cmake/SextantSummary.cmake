@@ -6,3 +6,8 @@ if(SEXTANT_MPI)
     message(STATUS "Sextant: MPI ${MPI_C_VERSION} from ${MPI_C_LIBRARIES}, "
                    "launcher ${MPIEXEC_EXECUTABLE}")
 endif()
+if(simgrid_FOUND)
+    message(STATUS "Sextant: SimGrid ${simgrid_VERSION}")
+else()
+    message(STATUS "Sextant: no SimGrid; 'sextant simulate' will say so (libsimgrid-dev)")
+endif()

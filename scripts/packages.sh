@@ -6,6 +6,7 @@ packages_build="g++ cmake ninja-build pkg-config ca-certificates
     libopenexr-dev libspng-dev libzstd-dev libnifti2-dev"
 packages_sample="mricron-data"
 packages_test="libgtest-dev libgmock-dev"
+packages_simulation="libsimgrid-dev"
 packages_other_mpi="libmpich-dev mpich"
 packages_check="clang-format"
 

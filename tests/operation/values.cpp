@@ -19,6 +19,7 @@ const std::vector<Parameter> parameters = {
     {"output", Type::file, "OUT", "", "the picture", 'o', false, true},
     {"ranks", Type::range, "A..B", "1..16", "how many", 0, false, false, {}, 1, 70},
     {"radices", Type::integers, "K,K", "", "factors", 0, false, false, {}, 2, 64},
+    {"rate", Type::number, "N", "", "a quantity"},
     {"json", Type::flag, "", "", "as JSON"}};
 
 const Given enough = {{"inputs", {"a", "b"}}, {"output", {"c"}}};
@@ -54,6 +55,14 @@ TEST(Values, name_a_parameter_as_its_user_calls_it) {
     EXPECT_THAT(refusal(with("kind", {"sme"})),
                 HasSubstr("value for KIND: 'sme'; did you mean some"));
     EXPECT_THAT(refusal(with("ranks", {"0..3"})), HasSubstr("--ranks 0..3: expected 1 to 70"));
+}
+
+TEST(Values, quantities_are_finite_and_not_below_zero) {
+    EXPECT_DOUBLE_EQ(Values(parameters, with("rate", {"1.5e-6"})).number("rate"), 1.5e-6);
+    EXPECT_DOUBLE_EQ(Values(parameters, with("rate", {"0"})).number("rate"), 0);
+    for (const char* wrong : {"-1", "nan", "inf", "1e999", "1s", "", "0x"})
+        EXPECT_THAT(refusal(with("rate", {wrong})), HasSubstr("expected a number, 0 or more"))
+            << wrong;
 }
 
 TEST(Values, refuse_a_parameter_given_twice_unless_it_lists_files) {

@@ -7,10 +7,6 @@
 
 namespace sextant {
 
-std::string_view name(Association association) {
-    return association == Association::in_order ? "in-order" : "by-arrival";
-}
-
 Execution::Execution(Communicator communicator, Program program, Operator op,
                      ExecuteOptions options)
     : runner_(std::make_unique<Runner>(std::move(communicator), std::move(program), std::move(op),

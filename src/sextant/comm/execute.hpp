@@ -3,6 +3,7 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/operator.hpp"
+#include "sextant/schedule/association.hpp"
 #include "sextant/schedule/program.hpp"
 #include "sextant/schedule/trace.hpp"
 
@@ -10,17 +11,8 @@
 #include <exception>
 #include <memory>
 #include <span>
-#include <string_view>
 
 namespace sextant {
-
-/// How the operands of a fold are bracketed.
-enum class Association {
-    in_order,  ///< only the leftmost finished run grows: one bracketing, results equal to the bit
-    by_arrival ///< neighbouring runs merge as they come: more overlap, bracketing varies
-};
-
-std::string_view name(Association association);
 
 struct ExecuteOptions {
     Association association = Association::in_order;

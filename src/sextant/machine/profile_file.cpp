@@ -3,10 +3,8 @@
 
 #include "sextant/machine/field.hpp"
 #include "sextant/machine/names.hpp"
+#include "sextant/machine/text_file.hpp"
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <tuple>
 
@@ -267,18 +265,7 @@ Profile parse_profile(std::string_view text, const std::string& path) {
 }
 
 Profile read_profile(const std::string& path) {
-    std::error_code error;
-    const auto size = std::filesystem::file_size(path, error); // also refuses folders
-    if (error)
-        throw InvalidFile(path, error.message());
-    if (static_cast<std::int64_t>(size) > longest_profile)
-        throw InvalidFile(path, std::to_string(size) + " bytes, expected at most " +
-                                    std::to_string(longest_profile));
-    std::ifstream file(path, std::ios::binary);
-    const std::string text(std::istreambuf_iterator<char>(file), {});
-    if (!file || static_cast<std::uintmax_t>(text.size()) != size)
-        throw InvalidFile(path, "cannot be read");
-    return parse_profile(text, path);
+    return parse_profile(read_text(path, longest_profile), path);
 }
 
 } // namespace sextant::machine

@@ -3,7 +3,7 @@
 
 #include "sextant/model/c3_rounds.hpp"
 #include "sextant/model/message.hpp"
-#include "sextant/model/timeline.hpp"
+#include "sextant/schedule/timeline.hpp"
 
 #include <cmath>
 #include <stdexcept>

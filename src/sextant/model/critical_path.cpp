@@ -2,10 +2,10 @@
 #include "sextant/model/critical_path.hpp"
 
 #include "sextant/model/play_state.hpp"
-#include "sextant/model/timeline.hpp"
 #include "sextant/model/work_costs.hpp"
 #include "sextant/schedule/fault.hpp"
 #include "sextant/schedule/loans.hpp"
+#include "sextant/schedule/timeline.hpp"
 #include "sextant/schedule/walk.hpp"
 
 #include <algorithm>

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -32,6 +33,17 @@ std::int64_t parse_integer(std::string_view text, const Parameter& parameter,
     return number;
 }
 
+/// A quantity: finite and not below zero.
+double parse_number(std::string_view text, const Parameter& parameter) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size() || !(number >= 0) ||
+        !std::isfinite(number)) {
+        refuse(parameter, text, "a number, 0 or more");
+    }
+    return number;
+}
+
 std::vector<std::string_view> split(std::string_view text, std::string_view separator) {
     std::vector<std::string_view> parts;
     for (std::size_t start = 0;;) {
@@ -51,6 +63,9 @@ void check_value(const Parameter& parameter, const std::string& value) {
     case Type::integers:
         for (std::string_view part : split(value, ","))
             parse_integer(part, parameter, value);
+        break;
+    case Type::number:
+        parse_number(value, parameter);
         break;
     case Type::range: {
         const auto ends = split(value, "..");
@@ -135,6 +150,10 @@ std::vector<int> Values::integers(std::string_view name) const {
     for (std::string_view part : split(all, ","))
         numbers.push_back(std::stoi(std::string(part)));
     return numbers;
+}
+
+double Values::number(std::string_view name) const {
+    return std::stod(text(name));
 }
 
 Range Values::range(std::string_view name) const {

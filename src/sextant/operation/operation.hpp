@@ -11,7 +11,7 @@
 namespace sextant::operation {
 
 /// What kind of value a parameter takes.
-enum class Type { text, file, files, choice, integer, integers, range, flag };
+enum class Type { text, file, files, choice, integer, integers, number, range, flag };
 
 /// A parameter of an operation, declared once: the command line, its help and its checks come from
 /// here.
@@ -49,6 +49,7 @@ class Values {
     std::vector<std::string> texts(std::string_view name) const;
     std::int64_t integer(std::string_view name) const;
     std::vector<int> integers(std::string_view name) const; ///< "8,4"
+    double number(std::string_view name) const;             ///< "1.5e-6"
     Range range(std::string_view name) const;               ///< "1..70", or "5" for 5..5
     bool flag(std::string_view name) const;
 

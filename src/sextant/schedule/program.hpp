@@ -52,7 +52,7 @@ struct BufferSpec {
 };
 
 /// What one rank does: plain data, made by an algorithm, which `execute` runs, `prove` proves and
-/// `report` draws. Cost models and simulators will read the same.
+/// `report` draws, and cost models and simulators read.
 ///
 /// A program means what its steps mean one after another. A step may start as soon as no earlier
 /// step of the rank that has not finished conflicts with its regions (see Dependences); the k-th

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/model/timeline.hpp"
+#include "sextant/schedule/timeline.hpp"
 
 #include <algorithm>
+#include <span>
 #include <tuple>
 #include <utility>
 
-namespace sextant::model {
+namespace sextant {
 
 namespace {
 
@@ -53,4 +54,4 @@ Trace Timeline::finish(Seconds duration) {
     return {std::move(events_), duration, 0};
 }
 
-} // namespace sextant::model
+} // namespace sextant

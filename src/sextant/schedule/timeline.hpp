@@ -5,9 +5,9 @@
 #include "sextant/schedule/program.hpp"
 #include "sextant/schedule/trace.hpp"
 
-namespace sextant::model {
+namespace sextant {
 
-/// Gathers what ranks do in a prediction, in the form of a measured trace.
+/// Gathers what ranks do in a run that was predicted or simulated, in the form of a measured trace.
 class Timeline {
   public:
     void add(const Program& program, StepOfRank at, Activity activity, Seconds begin, Seconds end);
@@ -20,4 +20,4 @@ class Timeline {
     std::vector<Event> events_;
 };
 
-} // namespace sextant::model
+} // namespace sextant

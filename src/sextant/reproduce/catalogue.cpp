@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/reproduce/papers.hpp"
+
+namespace sextant::reproduce {
+
+std::vector<Experiment> catalogue() {
+    std::vector<Experiment> all;
+    for (const auto paper : {shift_based_paper, radix_k_paper, c3_paper, scan_papers}) {
+        const std::span<const Experiment> rows = paper();
+        all.insert(all.end(), rows.begin(), rows.end());
+    }
+    return all;
+}
+
+std::optional<double> ratio(const Row& row) {
+    if (!row.theirs || row.ours.empty())
+        return std::nullopt;
+    return row.ours.back() / *row.theirs;
+}
+
+std::string_view verdict(const Row& row) {
+    const std::optional<double> found = ratio(row);
+    if (!found)
+        return "";
+    return *found >= .75 && *found <= 1 / .75 ? "agrees" : "differs";
+}
+
+} // namespace sextant::reproduce

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/reproduce/experiment.hpp"
+
+#include <span>
+
+namespace sextant::reproduce {
+
+/// Cavin and Demengeon, EGPGV 2012.
+std::span<const Experiment> shift_based_paper();
+/// Peterka, Goodell, Ross, Shen, Thakur, SC 2009, doi:10.1145/1654059.1654064
+std::span<const Experiment> radix_k_paper();
+/// Hambrusch and Khokhar, JPDC 32, 1996, doi:10.1006/jpdc.1996.0010
+std::span<const Experiment> c3_paper();
+/// The prefix circuits that a scan-based registration of series builds on, each by its author.
+std::span<const Experiment> scan_papers();
+
+} // namespace sextant::reproduce

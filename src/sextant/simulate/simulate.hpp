@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/schedule/association.hpp"
+#include "sextant/schedule/program.hpp"
+#include "sextant/schedule/trace.hpp"
+#include "sextant/simulate/costs.hpp"
+
+#include <string>
+#include <vector>
+
+namespace sextant::simulate {
+
+/// What is to be simulated: one run of a schedule on a machine that need not be there.
+struct Question {
+    const Schedule& schedule;
+    /// A platform: SimGrid's XML, or the JSON of docs/platform.md.
+    std::string platform;
+    /// Hosts by name; each takes as many ranks as it has cores before the next. Empty: the hosts of
+    /// the platform, in its order.
+    std::vector<std::string> order = {};
+    Bytes element_size = 0;
+    /// The bytes that travel for one element, over its size: 1 but for compressed or sparse data.
+    double density = 1;
+    Costs costs = {};
+    Association association = Association::in_order;
+    bool timeline = false;
+};
+
+struct Simulation {
+    Seconds seconds = 0;           ///< until the last step of the last rank
+    std::vector<Seconds> finished; ///< of each rank
+    Trace timeline;                ///< where asked for
+};
+
+/// Whether there is a simulator in this build.
+bool available();
+
+/// Runs the programs of all ranks on a simulated machine. All begin at 0; steps start as in
+/// `Execution`: as dependences and window allow, messages once both sides are ready, folds as
+/// operands come. What messages share, the simulator decides.
+///
+/// Throws    InvalidFile: a platform or order that cannot be read. InvalidTask: fewer cores than
+///           ranks, hosts that the platform lacks or that come twice. std::logic_error naming ranks
+///           and steps: messages that do not match, ranks that wait for ever. Error where there is
+///           no simulator, naming the package.
+/// Cost      about (messages + operands) times the logarithm of what is under way at once, and more
+///           the more messages share a link.
+/// Deterministic to the bit.
+Simulation simulate(const Question& question);
+
+} // namespace sextant::simulate

@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Simulations as a user asks for them, on the platforms that are shipped; without SimGrid the command
+# says which package is missing.
+set -eu
+fail() { echo "FAILED: $1"; exit 1; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+simulate() { "$SEXTANT" simulate "$@"; }
+
+if simulate --platform crossbar-12 2>&1 | grep -q "install libsimgrid-dev"; then
+    "$SEXTANT" reproduce scan | grep -q "agrees" || fail "what needs no simulator is left out"
+    exit 0
+fi
+
+# 11 messages of a twelfth of 4096 x 2048 pixels at 1827 MB/s.
+seconds=$(simulate compositing --algorithm shift-based --ranks 12 --elements 8388608 \
+    --platform crossbar-12 --json | sed -n 's/.*"seconds": \([0-9.e-]*\),/\1/p')
+awk "BEGIN { exit !($seconds > 0.0673 && $seconds < 0.0675) }" || fail "$seconds seconds"
+# What is asked for comes before what the platform says, and order matters.
+slow=$(simulate --algorithm shift-based --ranks 12 --elements 8388608 --platform crossbar-12-calibrated \
+    --blend-rate 1e6 --json | sed -n 's/.*"seconds": \([0-9.e-]*\),/\1/p')
+awk "BEGIN { exit !($slow > 7.6) }" || fail "$slow seconds at a million pixels a second"
+simulate --algorithm shift-based --ranks 144 --platform fat-tree-144 \
+    --order fat-tree-144-alphabetical >/dev/null || fail "an order that is shipped"
+simulate --ranks 4 --platform crossbar-12 --trace "$folder/run.svg" >/dev/null
+grep -q '<svg' "$folder/run.svg" || fail "no picture of the run"
+simulate --ranks 4 --platform crossbar-12 --trace - | grep -q '"activity": "send"' || fail "no events"
+
+# Wrong input ends with a message and exit code 1 or 2, and leaves nothing.
+refused() {
+    code=$1 expected=$2 status=0
+    shift 2
+    message=$(simulate "$@" 2>&1) || status=$?
+    [ "$status" = "$code" ] || fail "exit code $status for $*"
+    case $message in *"$expected"*) ;; *) fail "'$expected' is not in: $message" ;; esac
+}
+refused 2 "did you mean crossbar-12" --platform crossbar-13
+refused 2 "13 ranks, but" --ranks 13 --platform crossbar-12
+refused 2 "expected a number, 0 or more" --platform crossbar-12 --send-overhead nan
+printf "n0\nn0\n" >"$folder/order.txt"
+refused 1 "order.txt: line 2 names 'n0' again" --platform crossbar-12 --order "$folder/order.txt"

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The papers' tables beside ours: what is counted must agree, and verdicts must be able to fail.
+#include "sextant/core/error.hpp"
+#include "sextant/reproduce/experiment.hpp"
+#include "sextant/reproduce/table.hpp"
+#include "sextant/simulate/simulate.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::reproduce {
+namespace {
+
+Experiment experiment(std::string_view paper, std::string_view item) {
+    for (const Experiment& each : catalogue()) {
+        if (each.paper == paper && each.item == item)
+            return each;
+    }
+    throw InvalidTask("no such experiment");
+}
+
+const Row& row(const Result& result, std::string_view label) {
+    for (const Row& each : result.rows) {
+        if (each.label == label)
+            return each;
+    }
+    throw InvalidTask("no such row");
+}
+
+void expect_all_claims(const Result& result) {
+    for (const Claim& claim : result.claims)
+        EXPECT_TRUE(claim.holds) << claim.text << ": " << claim.found;
+}
+
+TEST(Reproduce, a_verdict_is_that_of_the_last_column_within_a_quarter) {
+    EXPECT_EQ(verdict({"", 100.0, {1, 76}}), "agrees");
+    EXPECT_EQ(verdict({"", 100.0, {100, 74}}), "differs");
+    EXPECT_EQ(verdict({"", 100.0, {134}}), "differs");
+    EXPECT_EQ(verdict({"", std::nullopt, {134}}), "");
+}
+
+TEST(Reproduce, prefix_circuits_have_their_published_span_and_work) {
+    expect_all_claims(experiment("scan", "circuits").run(Extent::quick));
+}
+
+TEST(Reproduce, what_algorithms_send_is_what_table_1_says) {
+    const Result table = experiment("shift-based", "Table 1").run(Extent::quick);
+    for (const char* label : {"direct-send, messages", "binary-swap, messages", "radix-k, messages",
+                              "shift-based, messages", "shift-based, images"})
+        EXPECT_DOUBLE_EQ(ratio(row(table, label)).value(), 1) << label;
+}
+
+TEST(Reproduce, a_static_routing_keeps_the_rounds_of_binary_swap_apart) {
+    const Result found = experiment("shift-based", "section 4").run(Extent::quick);
+    expect_all_claims(found);
+    EXPECT_GT(row(found, "fat-tree-144-calibrated").ours.front(), 1); // as shifts are routed
+}
+
+TEST(Reproduce, random_halves_get_little_more_than_half) {
+    const Result found = experiment("shift-based", "section 2.1.3").run(Extent::quick);
+    for (const Row& each : found.rows) {
+        EXPECT_GT(each.ours.front(), .5) << each.label;
+        EXPECT_LT(each.ours.front(), .75) << each.label;
+    }
+}
+
+TEST(Reproduce, the_delta_scatters_small_messages_as_measured) {
+    if (!simulate::available())
+        GTEST_SKIP() << "built without SimGrid";
+    const Result figure = experiment("c3", "Figure 8").run(Extent::quick);
+    for (const char* label : {"1-lev-dir (flat-scatter), 16", "1-lev-dir (flat-scatter), 16384",
+                              "logp-lev-sq (binomial-scatter), 16"})
+        EXPECT_NEAR(ratio(row(figure, label)).value(), 1, .2) << label;
+}
+
+TEST(Reproduce, a_myrinet_likes_multiples_of_four) {
+    if (!simulate::available())
+        GTEST_SKIP() << "built without SimGrid";
+    expect_all_claims(experiment("radix-k", "Figure 7").run(Extent::quick));
+}
+
+TEST(Table, names_what_is_missing) {
+    const Table rates("shift_based_frame_rates");
+    EXPECT_EQ(rates.rows(), 9u);
+    EXPECT_EQ(rates.number(0, "frames_per_second"), 14.5);
+    EXPECT_EQ(rates.number(1, "mean_bandwidth_MBps"), std::nullopt);
+    EXPECT_THROW(rates.number(0, "frames"), InvalidFile);
+    EXPECT_THROW(rates.number(0, "order"), InvalidFile);
+    EXPECT_THROW(rates.row_of("radix-k"), InvalidFile);
+    EXPECT_THROW(Table("frame_rates"), InvalidTask);
+}
+
+} // namespace
+} // namespace sextant::reproduce

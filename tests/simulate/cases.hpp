@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/compositing/catalogue.hpp"
+#include "sextant/schedule/builder.hpp"
+#include "sextant/simulate/platform.hpp"
+#include "sextant/simulate/simulate.hpp"
+
+#include <string>
+
+namespace sextant::test {
+
+/// A platform, or an order of its hosts, that is shipped.
+inline std::string shipped(const std::string& file) {
+    return SEXTANT_SOURCE_DIR "/platforms/" + file;
+}
+
+inline Schedule compositing_schedule(const std::string& name, int ranks, Elements pixels,
+                                     const std::vector<int>& radices = {}) {
+    const compositing::Algorithm& algorithm = compositing::find(name);
+    const auto task = compositing::one_image_each(ranks, pixels);
+    compositing::Tuning tuning = algorithm.tunings(ranks).front();
+    if (!radices.empty())
+        tuning.radices = radices;
+    return make_schedule(
+        ranks, [&](int rank) { return compositing::program(algorithm, task, tuning, rank); });
+}
+
+/// Rank 0 sends to each of the others in turn; every one folds what it gets.
+inline Schedule star(int ranks, Elements elements) {
+    return make_schedule(ranks, [&](int rank) {
+        ProgramBuilder builder;
+        const Region own = builder.input(elements);
+        if (rank == 0) {
+            for (int peer = 1; peer < ranks; ++peer)
+                builder.send(peer, own);
+            return builder.finish(own);
+        }
+        const Region come = builder.scratch(elements), sum = builder.output(elements);
+        builder.receive(0, come);
+        builder.fold(sum, {come, own});
+        return builder.finish(sum);
+    });
+}
+
+} // namespace sextant::test

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Networks as data: which links a message takes, and how many meet on one.
+#include "sextant/simulate/network.hpp"
+
+#include "sextant/machine/topology.hpp"
+#include "sextant/simulate/load.hpp"
+#include "sextant/simulate/platform.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "tests/simulate/cases.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant::simulate {
+namespace {
+
+Network shipped_network(const std::string& name) {
+    return read_platform(test::shipped(name + ".json")).network;
+}
+
+int most_load(const Network& network, std::span<const Flow> flows) {
+    const std::vector<int> all = loads(network, flows);
+    return *std::max_element(all.begin(), all.end());
+}
+
+std::vector<Flow> shift(int hosts, int by) {
+    std::vector<Flow> flows;
+    for (int host = 0; host < hosts; ++host)
+        flows.push_back({host, (host + by) % hosts});
+    return flows;
+}
+
+int most_load_of_any_shift(const Network& network, int hosts) {
+    int most = 0;
+    for (int by = 1; by < hosts; ++by)
+        most = std::max(most, most_load(network, shift(hosts, by)));
+    return most;
+}
+
+TEST(Network, d_mod_k_lets_no_two_messages_of_a_shift_meet) {
+    EXPECT_EQ(most_load_of_any_shift(shipped_network("fat-tree-144-calibrated"), 144), 1);
+    EXPECT_EQ(most_load_of_any_shift(shipped_network("fat-tree-576-parallel"), 576), 1);
+    EXPECT_EQ(most_load_of_any_shift(shipped_network("crossbar-12-calibrated"), 12), 1);
+}
+
+TEST(Network, partly_used_leaves_make_messages_of_a_shift_meet_unless_they_are_a_multiple) {
+    const Network tree = shipped_network("fat-tree-144-calibrated");
+    EXPECT_EQ(most_load_of_any_shift(tree, 60), 1);
+    EXPECT_GE(most_load_of_any_shift(tree, 61), 2);
+    EXPECT_GE(most_load_of_any_shift(tree, 71), 2);
+    EXPECT_EQ(most_load_of_any_shift(tree, 72), 1);
+}
+
+TEST(Network, routes_by_min_hop_or_by_chance_make_messages_of_a_shift_meet) {
+    EXPECT_GE(most_load(shipped_network("fat-tree-144-min-hop"), shift(144, 13)), 2);
+    EXPECT_GE(most_load(shipped_network("fat-tree-144-random"), shift(144, 13)), 2);
+}
+
+/// Every path begins and ends at its hosts' own cables and is as long as it must be.
+TEST(Network, paths_of_a_fat_tree_go_as_high_as_they_must) {
+    const Network tree = shipped_network("fat-tree-1728");
+    EXPECT_EQ(path_of(tree, 0, 11).size(), 2u);
+    EXPECT_EQ(path_of(tree, 0, 12).size(), 4u);
+    EXPECT_EQ(path_of(tree, 0, 143).size(), 4u);
+    EXPECT_EQ(path_of(tree, 0, 144).size(), 6u);
+    const auto name = [&](int link) { return tree.links[static_cast<std::size_t>(link)].name; };
+    const std::vector<int> path = path_of(tree, 1727, 5);
+    EXPECT_EQ(name(path.front()), "0-1727-up-0");
+    EXPECT_EQ(name(path.back()), "0-5-down-0");
+}
+
+TEST(Network, distances_on_meshes_and_tori_are_those_of_their_topology) {
+    for (const auto& [name, shape] : {std::pair("mesh-8x8x4", machine::Shape::mesh),
+                                      std::pair("torus-8x8x4", machine::Shape::torus)}) {
+        const Network network = shipped_network(name);
+        std::size_t hops = 0;
+        for (int from = 0; from < 256; ++from) {
+            for (int to = 0; to < 256; ++to)
+                hops += from == to ? 0 : path_of(network, from, to).size();
+        }
+        const double mean = machine::exact_wiring({shape, {8, 8, 4}}).latency;
+        EXPECT_DOUBLE_EQ(static_cast<double>(hops) / (256 * 256), mean) << name;
+    }
+}
+
+TEST(Network, halfway_round_a_torus_half_of_the_messages_go_each_way) {
+    std::vector<Flow> halfway;
+    for (int x = 0; x < 8; ++x)
+        halfway.push_back({x, (x + 4) % 8});
+    EXPECT_EQ(most_load(shipped_network("torus-8x8x4"), halfway), 2);
+}
+
+TEST(Network, ranks_of_a_node_meet_on_its_own_link) {
+    const Network cluster = shipped_network("cluster-64x128");
+    const std::vector<int> path = path_of(cluster, 5, 5);
+    ASSERT_EQ(path.size(), 1u);
+    EXPECT_EQ(cluster.links[static_cast<std::size_t>(path[0])].name, "n5-within");
+    EXPECT_DOUBLE_EQ(cluster.links[static_cast<std::size_t>(path[0])].bytes_per_second, 200e9);
+}
+
+/// Hoefler, Schneider, Lumsdaine (Cluster 2008): 55 to 60 % of the bisection on large clusters. The
+/// fraction falls with size; 144 hosts keep a little more.
+TEST(Network, random_halves_of_a_fat_tree_get_little_more_than_half_of_its_bisection) {
+    const Network tree = shipped_network("fat-tree-1728");
+    std::mt19937 draw(1);
+    double sum = 0;
+    constexpr int trials = 20;
+    for (int trial = 0; trial < trials; ++trial) {
+        std::vector<int> hosts(1728);
+        std::iota(hosts.begin(), hosts.end(), 0);
+        std::shuffle(hosts.begin(), hosts.end(), draw);
+        std::vector<Flow> flows;
+        for (std::size_t i = 0; i < hosts.size(); i += 2) {
+            flows.push_back({hosts[i], hosts[i + 1]});
+            flows.push_back({hosts[i + 1], hosts[i]});
+        }
+        sum += mean_share(tree, flows);
+    }
+    EXPECT_GT(sum / trials, .40);
+    EXPECT_LT(sum / trials, .65);
+}
+
+} // namespace
+} // namespace sextant::simulate

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Platform files, orders and placements: what is refused, and how.
+#include "sextant/simulate/platform.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/simulate/placement.hpp"
+
+#include <filesystem>
+
+#include "tests/format/temporary_folder.hpp"
+#include "tests/simulate/cases.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::simulate {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string platform_with(const std::string& network, const std::string& more = "") {
+    return R"({"version": 1, "name": "small", "source": "a test", "network": )" + network +
+           R"(, "links": {"bytes_per_second": 1e9, "latency": 1e-6})" + more + "}";
+}
+
+std::string refusal(const std::string& text) {
+    try {
+        parse_platform(text, "small.json");
+    } catch (const InvalidFile& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(Platform, every_shipped_one_is_read_and_says_where_it_is_from) {
+    int count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(test::shipped(""))) {
+        if (entry.path().extension() != ".json")
+            continue;
+        const Platform platform = read_platform(entry.path());
+        EXPECT_EQ(platform.name, entry.path().stem());
+        EXPECT_GT(platform.source.size(), 20u) << platform.name;
+        EXPECT_EQ(platform.loss.per_doubling > 0 && platform.fitted.empty(), false)
+            << platform.name << " loses capacity and does not say to what that was fitted";
+        ++count;
+    }
+    EXPECT_GE(count, 12);
+}
+
+TEST(Platform, names_the_field_and_what_was_expected) {
+    EXPECT_EQ(refusal(platform_with(R"({"shape": "crossbar", "hosts": 3})")), "");
+    EXPECT_THAT(refusal(platform_with(R"({"shape": "star", "hosts": 3})")),
+                HasSubstr("small.json: network.shape is \"star\", expected"));
+    EXPECT_THAT(refusal(platform_with(R"({"shape": "crossbar", "hosts": 0})")),
+                HasSubstr("network.hosts is 0, expected a whole number from 1"));
+    EXPECT_THAT(refusal(platform_with(R"({"shape": "torus", "extents": [4096, 4096]})")),
+                HasSubstr("network.extents[1] is 4096, expected a whole number from 1 to 32"));
+    EXPECT_THAT(refusal(platform_with(
+                    R"({"shape": "fat tree", "down": [2, 2], "up": [1], "cables": [1, 1],
+                        "routing": "d-mod-k"})")),
+                HasSubstr("network.up is an array of 1, expected as many levels as `down`"));
+    EXPECT_THAT(refusal(platform_with(
+                    R"({"shape": "fat tree", "down": [2, 2], "up": [1, 2], "cables": [1, 1],
+                        "routing": "table", "spines": [[0, 1, 2, 0], [0, 0, 0, 0]]})")),
+                HasSubstr("network.spines[0][2] is 2, expected a whole number from 0 to 1"));
+    EXPECT_THAT(
+        refusal(platform_with(R"({"shape": "crossbar", "hosts": 3})", R"(, "node": {"cores": 2})")),
+        HasSubstr("node.bytes_per_second is missing"));
+    EXPECT_THAT(refusal("{}"), HasSubstr("version is missing"));
+}
+
+TEST(Order, is_one_host_a_line_with_comments) {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.path("order.txt");
+    const auto refused = [&](const std::string& text) -> std::string {
+        test::fill_file(path, text);
+        try {
+            read_order(path);
+        } catch (const InvalidFile& error) {
+            return error.what();
+        }
+        return "";
+    };
+    test::fill_file(path, "# first\n n1 \n\nn0 # last\n");
+    EXPECT_THAT(read_order(path), ElementsAre("n1", "n0"));
+    EXPECT_THAT(refused("n0\nn1\nn0\n"),
+                HasSubstr("order.txt: line 3 names 'n0' again, expected each host once"));
+    EXPECT_THAT(refused("n0 n1\n"), HasSubstr("line 1 has 'n1' after 'n0'"));
+    EXPECT_THAT(refused("# nobody\n"), HasSubstr("names no host"));
+}
+
+std::string refusal(std::span<const Room> rooms, std::vector<std::string> order, int ranks) {
+    try {
+        place(rooms, order, ranks, "small");
+    } catch (const InvalidTask& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(Placement, fills_one_host_after_the_other_in_the_order_given) {
+    const std::vector<Room> rooms{{"a", 2}, {"b", 1}, {"c", 2}};
+    EXPECT_THAT(place(rooms, {}, 4, "small"), ElementsAre(0, 0, 1, 2));
+    EXPECT_THAT(place(rooms, std::vector<std::string>{"c", "b"}, 3, "small"), ElementsAre(2, 2, 1));
+    EXPECT_THAT(refusal(rooms, {}, 6), HasSubstr("6 ranks, but small has 5 cores on 3 hosts"));
+    EXPECT_THAT(refusal(rooms, {"b"}, 2), HasSubstr("1 cores on 1 hosts that the order names"));
+    EXPECT_THAT(refusal(rooms, {"b", "d"}, 2), HasSubstr("small has no host 'd'"));
+    EXPECT_THAT(refusal(rooms, {"b", "b"}, 2), HasSubstr("names 'b' again"));
+}
+
+TEST(Placement, sorts_hosts_by_their_numbers) {
+    std::vector<Room> rooms{{"n10"}, {"n9"}, {"n010"}, {"m11"}, {"n"}};
+    sort_naturally(rooms);
+    std::vector<std::string> names;
+    for (const Room& room : rooms)
+        names.push_back(room.host);
+    EXPECT_THAT(names, ElementsAre("m11", "n", "n9", "n010", "n10"));
+}
+
+} // namespace
+} // namespace sextant::simulate

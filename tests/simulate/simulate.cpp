@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Times worked out by hand, and what is refused.
+#include "sextant/simulate/simulate.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include "tests/format/temporary_folder.hpp"
+#include "tests/simulate/cases.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::simulate {
+namespace {
+
+using testing::HasSubstr;
+
+/// Four hosts on a crossbar of 1 GB/s and 1 us a cable.
+class Simulate : public testing::Test {
+  protected:
+    void SetUp() override {
+        if (!available())
+            GTEST_SKIP() << "built without SimGrid";
+        write("crossbar.json", R"({"version": 1, "name": "small", "source": "a test",
+            "network": {"shape": "crossbar", "hosts": 4},
+            "links": {"bytes_per_second": 1e9, "latency": 1e-6}})");
+    }
+    void write(const std::string& name, const std::string& text) {
+        platform = folder.path(name);
+        test::fill_file(platform, text);
+    }
+    Simulation simulated(const Schedule& schedule, const Costs& costs = {},
+                         Association association = Association::in_order,
+                         std::vector<std::string> order = {}) {
+        return simulate({.schedule = schedule,
+                         .platform = platform,
+                         .order = std::move(order),
+                         .element_size = 16,
+                         .costs = costs,
+                         .association = association,
+                         .timeline = true});
+    }
+    template <class Failure>
+    std::string refusal(const Schedule& schedule, std::vector<std::string> order = {}) {
+        try {
+            simulated(schedule, {}, Association::in_order, std::move(order));
+        } catch (const Failure& error) {
+            return error.what();
+        }
+        return "";
+    }
+
+    test::TemporaryFolder folder;
+    std::string platform;
+};
+
+constexpr Elements million = 1'000'000; ///< 16 ms on a cable
+
+TEST_F(Simulate, a_message_takes_its_bytes_and_the_latency_of_its_cables) {
+    EXPECT_NEAR(simulated(test::star(2, million)).seconds, 16e-3 + 2e-6, 1e-12);
+}
+
+TEST_F(Simulate, sparse_elements_travel_as_fewer_bytes) {
+    const Schedule schedule = test::star(2, million);
+    const Simulation run =
+        simulate({.schedule = schedule, .platform = platform, .element_size = 16, .density = .25});
+    EXPECT_NEAR(run.seconds, 4e-3 + 2e-6, 1e-12);
+}
+
+TEST_F(Simulate, messages_that_leave_by_one_cable_share_it) {
+    EXPECT_NEAR(simulated(test::star(4, million)).seconds, 3 * 16e-3 + 2e-6, 1e-12);
+}
+
+TEST_F(Simulate, overheads_come_one_after_another_and_blending_when_all_is_there) {
+    // The cable of rank 0 is busy from when it has handed over the first message until it has moved
+    // all three; the last to arrive is then taken and blended.
+    const Costs costs{
+        .send_overhead = 1e-3, .receive_overhead = 2e-3, .seconds_per_application = 1e-9};
+    const Simulation run = simulated(test::star(4, million), costs);
+    EXPECT_NEAR(run.seconds, 1e-3 + 48e-3 + 2e-6 + 2e-3 + 1e-3, 1e-6);
+    const Costs by_byte{.send_seconds_per_byte = 1e-9, .receive_seconds_per_byte = 5e-10};
+    EXPECT_NEAR(simulated(test::star(2, million), by_byte).seconds, 40e-3 + 2e-6, 1e-12);
+}
+
+TEST_F(Simulate, capacity_is_lost_as_flows_share_a_link) {
+    write("loss.json", R"({"version": 1, "name": "small", "source": "a test",
+        "network": {"shape": "crossbar", "hosts": 5}, "links": {"bytes_per_second": 1e9,
+        "latency": 1e-6, "loss": {"flows": 2, "per_doubling": 0.5}}})");
+    // Two share without loss; four keep 1 / (1 + .5).
+    EXPECT_NEAR(simulated(test::star(3, million)).seconds, 32e-3 + 2e-6, 1e-9);
+    EXPECT_NEAR(simulated(test::star(5, million)).seconds, 1.5 * 64e-3 + 2e-6, 1e-9);
+}
+
+/// Operands that come last to first: in order nothing can be combined before the end.
+TEST_F(Simulate, folds_combine_by_the_association_that_was_asked_for) {
+    const Schedule schedule = make_schedule(4, [](int rank) {
+        ProgramBuilder builder;
+        const Region own = builder.input(million);
+        builder.window(1);
+        if (rank > 0) {
+            builder.round(4 - rank);
+            builder.send(0, own);
+            return builder.finish({});
+        }
+        std::vector<Region> operands{own};
+        const Region come = builder.scratch(3 * million), sum = builder.output(million);
+        for (int i = 0; i < 3; ++i)
+            operands.push_back(part(come, i, 3));
+        for (int peer = 3; peer > 0; --peer) {
+            builder.round(4 - peer);
+            builder.receive(peer, operands[static_cast<std::size_t>(peer)]);
+        }
+        builder.fold(sum, operands);
+        return builder.finish(sum);
+    });
+    const Costs costs{.seconds_per_application = 10e-9}; // 10 ms to combine two
+    const Seconds messages = 3 * (16e-3 + 2e-6);
+    EXPECT_NEAR(simulated(schedule, costs).seconds, messages + 30e-3, 1e-9);
+    const Simulation arrival = simulated(schedule, costs, Association::by_arrival);
+    EXPECT_NEAR(arrival.seconds, messages + 20e-3, 1e-9);
+}
+
+TEST_F(Simulate, traces_have_the_form_of_the_executors) {
+    const Simulation run = simulated(test::star(2, million), {.seconds_per_application = 1e-9});
+    int sends = 0, receives = 0, folds = 0;
+    for (const Event& event : run.timeline.events) {
+        EXPECT_LE(event.begin, event.end);
+        EXPECT_LE(event.end, run.seconds);
+        sends += event.activity == Activity::send && event.rank == 0 && event.peer == 1;
+        receives += event.activity == Activity::receive && event.elements == million;
+        folds += event.activity == Activity::fold && event.rank == 1;
+    }
+    EXPECT_EQ(std::tuple(sends, receives, folds), std::tuple(1, 1, 1));
+    EXPECT_DOUBLE_EQ(run.timeline.duration, run.seconds);
+}
+
+TEST_F(Simulate, the_same_bits_come_every_time) {
+    platform = test::shipped("fat-tree-144-calibrated.json");
+    const Schedule schedule = test::compositing_schedule("radix-k", 36, 100'003, {3, 12});
+    const Costs costs{.send_overhead = 1e-6, .seconds_per_application = 7e-9};
+    const Simulation once = simulated(schedule, costs, Association::by_arrival);
+    const Simulation again = simulated(schedule, costs, Association::by_arrival);
+    EXPECT_EQ(once.finished, again.finished);
+    ASSERT_EQ(once.timeline.events.size(), again.timeline.events.size());
+    for (std::size_t i = 0; i < once.timeline.events.size(); ++i) {
+        const Event &a = once.timeline.events[i], &b = again.timeline.events[i];
+        EXPECT_EQ(std::tuple(a.rank, a.step, a.begin, a.end),
+                  std::tuple(b.rank, b.step, b.begin, b.end));
+    }
+}
+
+TEST_F(Simulate, simgrids_fat_tree_and_ours_agree) {
+    const Schedule schedule = test::compositing_schedule("direct-send", 48, 1'000'003);
+    platform = test::shipped("fat-tree-144.xml");
+    const Seconds theirs = simulated(schedule).seconds;
+    write("tree.json", R"({"version": 1, "name": "tree", "source": "a test",
+        "network": {"shape": "fat tree", "down": [12, 12], "up": [1, 12], "cables": [1, 1],
+                    "routing": "d-mod-k"},
+        "links": {"bytes_per_second": 1827e6, "latency": 250e-9}})");
+    EXPECT_NEAR(simulated(schedule).seconds, theirs, 1e-3 * theirs);
+}
+
+TEST_F(Simulate, one_rank_without_messages_takes_what_its_work_takes) {
+    const Schedule alone = test::compositing_schedule("direct-send", 1, 1000);
+    EXPECT_EQ(simulated(alone).seconds, 0);
+}
+
+// Bad input.
+
+TEST_F(Simulate, ranks_that_wait_for_ever_are_named_with_their_steps) {
+    const Schedule schedule = make_schedule(3, [](int rank) {
+        ProgramBuilder builder;
+        const Region own = builder.in_out(8), come = builder.scratch(8);
+        const int other = 1 - rank;
+        if (rank == 2)
+            return builder.finish(own);
+        builder.receive(other, come);
+        builder.copy(own, come); // what is sent is what came: each waits for the other
+        builder.send(other, own);
+        return builder.finish(own);
+    });
+    const std::string what = refusal<std::logic_error>(schedule);
+    EXPECT_THAT(what, HasSubstr("2 of 3 ranks wait for ever"));
+    EXPECT_THAT(what, HasSubstr("rank 0, step 0 (receive"));
+    EXPECT_THAT(what, HasSubstr("rank 1, step 0 (receive"));
+}
+
+TEST_F(Simulate, too_few_hosts_and_wrong_orders_are_refused) {
+    EXPECT_THAT(refusal<InvalidTask>(test::star(5, 10)),
+                HasSubstr("5 ranks, but " + platform + " has 4 cores on 4 hosts"));
+    EXPECT_THAT(refusal<InvalidTask>(test::star(2, 10), {"n0", "x"}), HasSubstr("no host 'x'"));
+    EXPECT_THAT(refusal<InvalidTask>(test::star(2, 10), {"n0", "n0"}), HasSubstr("'n0' again"));
+}
+
+TEST_F(Simulate, platforms_that_cannot_be_read_are_named) {
+    platform = folder.path("none.xml");
+    EXPECT_THAT(refusal<InvalidFile>(test::star(2, 10)), HasSubstr("none.xml"));
+    write("broken.xml", "<?xml version='1.0'?>\n<platform version=\"4.1\"><cluster id=");
+    EXPECT_THAT(refusal<Error>(test::star(2, 10)), HasSubstr("broken.xml"));
+    write("broken.json", "{");
+    EXPECT_THAT(refusal<InvalidFile>(test::star(2, 10)), HasSubstr("broken.json: is not JSON"));
+}
+
+TEST(SimulateWithout, says_which_package_is_missing) {
+    if (available())
+        GTEST_SKIP() << "built with SimGrid";
+    try {
+        simulate({.schedule = {}, .platform = "any.json"});
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("libsimgrid-dev"));
+    }
+}
+
+} // namespace
+} // namespace sextant::simulate
