@@ -2,6 +2,7 @@
 #include "sextant/operation/simulate.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/machine/interpolate.hpp"
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/operation/families.hpp"
 #include "sextant/operation/outputs.hpp"
@@ -22,14 +23,23 @@ namespace sextant::operation {
 
 namespace {
 
+/// Of one element, in passes over two operands of what a rank blends where all blend evenly.
+double seconds_per_application(const machine::Work& work, const Values& values) {
+    if (work.passes.empty())
+        return work.seconds_per_element->median;
+    const Elements elements =
+        std::max<Elements>(1, values.integer("elements") / values.integer("ranks"));
+    return machine::at_pass(work.passes, elements, 2).median / static_cast<double>(elements);
+}
+
 /// What a profile knows of a rank's own work.
 void take_profile(const Values& values, simulate::Costs& costs) {
     const machine::Profile profile = machine::read_profile(values.text("machine"));
     const std::string name = values.text("operator");
-    const machine::Work* work = profile.find_operator(name);
+    const machine::Work* work = profile.find_operator(name, "f32");
     if (!work)
         throw InvalidTask(fmt::format("the profile of {} has no operator {}", profile.name, name));
-    costs.seconds_per_application = work->seconds_per_element.median;
+    costs.seconds_per_application = seconds_per_application(*work, values);
     for (const machine::CopyRate& rate : profile.copies) {
         if (rate.block == 0)
             costs.copy_seconds_per_byte = rate.seconds_per_byte.median;
