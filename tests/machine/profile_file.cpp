@@ -55,14 +55,16 @@ Profile full_profile() {
                     .element = "f32",
                     .seconds_per_element = Value{4e-9, 3e-9, 5e-9, 7},
                     .passes = {},
+                    .alone = {},
                     .origin = {}}};
     p.operators.push_back(
         {"over",
          "u8",
          {},
          {{1, 2, exactly(1e-8)}, {64, 2, {2e-7, 1e-7, 3e-7, 9}}, {64, 3, exactly(3e-7)}},
+         {{64, 2, exactly(1e-7)}},
          {}});
-    p.kernels = {{"gaussian", "f32", exactly(1e-8), {}, {"", "sigma 3"}}};
+    p.kernels = {{"gaussian", "f32", exactly(1e-8), {}, {}, {"", "sigma 3"}}};
     p.copies = {{0, exactly(1e-10), {}}, {4, exactly(1e-9), {}}};
     p.network = Network{{Shape::torus, {4, 4, 2}}, exactly(1e-9), {}};
     C3 c3;

@@ -13,7 +13,7 @@ TEST(Values, name_every_value_of_a_profile_and_tell_its_worth) {
     link.curves = {{Path::full, Layout::cc, Strategy::contiguous, {}, {{64, 64, {2, 1, 3, 9}}}},
                    {Path::full, Layout::nn, Strategy::datatype, {}, {{64, 16, exactly(2)}}}};
     profile.links = {link};
-    profile.operators = {{"over", "f32", {}, {{8, 2, {1, .99, 1.01, 9}}}, {}}};
+    profile.operators = {{"over", "f32", {}, {{8, 2, {1, .99, 1.01, 9}}}, {}, {}}};
     profile.copies = {{0, exactly(1), {}}};
     const std::vector<NamedValue> values = values_of(profile);
     ASSERT_EQ(values.size(), 4u);

@@ -252,6 +252,7 @@ TEST(P3pcExtended, lends_between_threads_what_is_only_folded) {
                           .element = "f32",
                           .seconds_per_element = exactly(2),
                           .passes = {},
+                          .alone = {},
                           .origin = {}}};
     const std::vector<int> nodes = {0, 0};
     const auto predicted = [&](Link within) {

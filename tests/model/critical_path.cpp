@@ -38,6 +38,7 @@ machine::Profile plain_machine(double per_element = 0) {
                           .element = "f32",
                           .seconds_per_element = exactly(per_element),
                           .passes = {},
+                          .alone = {},
                           .origin = {}}};
     profile.copies = {{0, exactly(0), {}}};
     return profile;
@@ -172,7 +173,7 @@ TEST(CriticalPath, folds_combine_operands_as_they_come) {
 
 TEST(CriticalPath, operands_that_are_there_together_are_one_pass) {
     auto machine = plain_machine();
-    machine.operators = {{"over", "f32", {}, {{1, 2, exactly(20)}, {1, 3, exactly(22)}}, {}}};
+    machine.operators = {{"over", "f32", {}, {{1, 2, exactly(20)}, {1, 3, exactly(22)}}, {}, {}}};
     const Schedule own = make_schedule(1, [](int) {
         ProgramBuilder builder;
         const std::vector<Region> operands = {builder.input(1), builder.input(1), builder.input(1)};
@@ -189,7 +190,7 @@ TEST(CriticalPath, operands_that_are_there_together_are_one_pass) {
 
 TEST(CriticalPath, an_operator_is_that_of_its_element_format) {
     auto machine = plain_machine(5);
-    machine.operators.push_back({"over", "u8", exactly(1), {}, {}});
+    machine.operators.push_back({"over", "u8", exactly(1), {}, {}, {}});
     const Schedule schedule = reduction(2);
     Question bytes = question(schedule, machine);
     bytes.element_name = "u8";

@@ -33,6 +33,7 @@ void for_each_right_schedule(unsigned seed, Visit&& visit) {
                           .element = "f32",
                           .seconds_per_element = machine::exactly(.25),
                           .passes = {},
+                          .alone = {},
                           .origin = {}}};
     machine.copies = {{0, machine::exactly(.125), {}}};
     Random random(seed);

@@ -94,6 +94,28 @@ TEST(Choose, prunes_only_what_is_slower) {
     }
 }
 
+TEST(Choose, bounds_lie_below_predictions_where_memory_is_shared) {
+    for (const int ranks : {2, 3, 8}) {
+        for (const int root : {0, compositing::Task::distributed}) {
+            const Question question(ranks, 100'000, root);
+            const std::vector<int> nodes(static_cast<std::size_t>(ranks), 0);
+            const Choice choice =
+                choose(question.candidates, {.machine = machine::built_in(),
+                                             .element_size = 16,
+                                             .operator_name = "over",
+                                             .nodes = nodes,
+                                             .within_node = machine::Link::same_process,
+                                             .most_messages = 1'000'000});
+            for (const Weighed& weighed : choice.ranking) {
+                if (weighed.predicted) {
+                    EXPECT_LE(*weighed.bound, weighed.predicted->seconds * (1 + 1e-9))
+                        << question.name(weighed);
+                }
+            }
+        }
+    }
+}
+
 TEST(Choose, bounds_lie_below_predictions) {
     for (const int ranks : {2, 5, 8, 12}) {
         const Question question(ranks, 1 << 14, 0);

@@ -26,12 +26,14 @@ Cell lent(Bytes bytes) {
             .block = bytes};
 }
 
-Cell pass(std::string operator_name, std::string element, Elements elements, int operands) {
+Cell pass(std::string operator_name, std::string element, Elements elements, int operands,
+          bool alone) {
     return {.kind = Kind::pass,
             .operator_name = std::move(operator_name),
             .element = std::move(element),
             .elements = elements,
-            .operands = operands};
+            .operands = operands,
+            .alone = alone};
 }
 
 Cell copy(Bytes bytes, Bytes block) {

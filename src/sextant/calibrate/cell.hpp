@@ -31,6 +31,7 @@ struct Cell {
     std::string operator_name = {}, element = {};
     Elements elements = 0;
     int operands = 0;
+    bool alone = false; ///< while the other rank rests, and leaves it the memory
 
     auto operator<=>(const Cell&) const = default;
 };
@@ -45,7 +46,8 @@ Cell message(Kind kind, Bytes bytes);
 Cell strided(Kind kind, machine::Layout layout, machine::Strategy strategy, Bytes bytes,
              Bytes block);
 Cell lent(Bytes bytes);
-Cell pass(std::string operator_name, std::string element, Elements elements, int operands);
+Cell pass(std::string operator_name, std::string element, Elements elements, int operands,
+          bool alone = false);
 Cell copy(Bytes bytes, Bytes block);
 
 /// The empty message: what states of a machine are told apart by.

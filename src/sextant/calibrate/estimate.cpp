@@ -141,7 +141,8 @@ class Costs {
             } else if (cell.kind == Kind::pass) {
                 machine::Work& work = operators[{cell.operator_name, cell.element}];
                 work.name = cell.operator_name, work.element = cell.element;
-                work.passes.push_back({cell.elements, cell.operands, series.value(0)});
+                (cell.alone ? work.alone : work.passes)
+                    .push_back({cell.elements, cell.operands, series.value(0)});
             }
         }
         for (auto& [key, work] : operators)

@@ -116,6 +116,20 @@ std::vector<LinkCosts> merged_links(const Launches& launches) {
     return merged;
 }
 
+std::vector<Pass> merged_passes(const std::vector<const Work*>& works,
+                                std::vector<Pass> Work::*which) {
+    Collected<std::pair<Elements, int>> collected(works.size());
+    for (const Work* work : works) {
+        for (const Pass& pass : work->*which)
+            collected.add({pass.elements, pass.operands}, pass.seconds);
+    }
+    std::vector<Pass> merged;
+    collected.each([&](const auto& size, const Value& value) {
+        merged.push_back({size.first, size.second, value});
+    });
+    return merged;
+}
+
 std::vector<Work> merged_operators(const Launches& launches) {
     std::map<std::pair<std::string, std::string>, std::vector<const Work*>> works;
     for (const Profile* launch : launches) {
@@ -124,15 +138,9 @@ std::vector<Work> merged_operators(const Launches& launches) {
     }
     std::vector<Work> merged;
     for (const auto& [key, all] : works) {
-        Collected<std::pair<Elements, int>> collected(all.size());
-        for (const Work* work : all) {
-            for (const Pass& pass : work->passes)
-                collected.add({pass.elements, pass.operands}, pass.seconds);
-        }
-        merged.push_back({key.first, key.second, {}, {}, {}});
-        collected.each([&](const auto& size, const Value& value) {
-            merged.back().passes.push_back({size.first, size.second, value});
-        });
+        merged.push_back({key.first, key.second, {}, {}, {}, {}});
+        merged.back().passes = merged_passes(all, &Work::passes);
+        merged.back().alone = merged_passes(all, &Work::alone);
     }
     return merged;
 }

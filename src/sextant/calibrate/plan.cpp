@@ -79,6 +79,10 @@ void add_over(Plan& plan) {
     add(1, {1, 256, 4 * kibi, 64 * kibi}, {3, 4});
     add(2, {16 * kibi, 32 * kibi, 128 * kibi, 256 * kibi, mebi}, {2, 3, 4, 8});
     add(3, {512 * kibi, 2 * mebi, 4 * mebi}, {2, 3, 4, 8});
+    for (const Elements elements : {Elements{1}, 16 * kibi, 64 * kibi, 256 * kibi, mebi})
+        plan[1].push_back(pass("over", "f32", elements, 2, true));
+    for (const Elements elements : {32 * kibi, 128 * kibi, 512 * kibi, 2 * mebi, 4 * mebi})
+        plan[2].push_back(pass("over", "f32", elements, 2, true));
 }
 
 void add_other_operators(Plan& plan) {

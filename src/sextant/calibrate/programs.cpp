@@ -74,20 +74,30 @@ class Side {
     std::vector<Region> lies_, travels_;
 };
 
+/// Large messages go from place to place, so that they come out of memory and not of caches: a
+/// picture's data is touched once a frame.
+int slots_of(const Cell& cell) {
+    const Bytes room = cell.layout == Layout::cc ? cell.bytes : cell.bytes / cell.block * cell.row;
+    constexpr Bytes more_than_caches = 64 * mebi;
+    return cell.bytes < 512 * kibi ? 1
+                                   : static_cast<int>(std::max<Bytes>(1, more_than_caches / room));
+}
+
 int trips_of(Bytes bytes) {
     return bytes <= 4 * kibi ? 8 : bytes <= 64 * kibi ? 4 : bytes <= mebi ? 2 : 1;
 }
 
 Program round_trips(const Cell& cell, int rank, int trips) {
     ProgramBuilder builder;
-    Side side(builder, cell, rank, 1);
+    const int slots = slots_of(cell);
+    Side side(builder, cell, rank, slots);
     for (int i = 0; i < trips; ++i) {
         if (rank == 0) {
-            side.send(0, 0);
-            builder.receive(1, side.first(0));
+            side.send(i % slots, i % slots);
+            builder.receive(1, side.first((i + 1) % slots));
         } else {
-            side.receive(0);
-            builder.send(0, side.first(0));
+            side.receive(i % slots);
+            builder.send(0, side.first(i % slots));
         }
     }
     return builder.finish({});
@@ -169,7 +179,7 @@ const Operator& operator_of(const Cell& cell) {
     throw std::logic_error("the operator " + cell.operator_name + " is not for " + cell.element);
 }
 
-Timed passes(const Cell& cell) {
+Timed passes(const Cell& cell, int rank) {
     const Operator& op = operator_of(cell);
     const int repeats = repeats_of(cell.elements * op.element.size);
     ProgramBuilder builder;
@@ -177,7 +187,8 @@ Timed passes(const Cell& cell) {
     for (int i = 0; i < cell.operands; ++i)
         operands.push_back(builder.input(cell.elements));
     const Region sum = builder.in_out(cell.elements);
-    for (int i = 0; i < repeats; ++i)
+    const bool rests = cell.alone && rank != 0;
+    for (int i = 0; i < repeats && !rests; ++i)
         builder.fold(sum, operands);
     return {{builder.finish({})}, op, static_cast<double>(repeats), {}};
 }
@@ -198,13 +209,13 @@ Timed copies(const Cell& cell) {
 Timed timed(const Cell& cell, int rank) {
     switch (cell.kind) {
     case Kind::pass:
-        return passes(cell);
+        return passes(cell, rank);
     case Kind::copy:
         return copies(cell);
     case Kind::round_trip: {
         if (cell.strategy == Strategy::lending)
             return lent_trips(cell, rank);
-        const int trips = trips_of(cell.bytes);
+        const int trips = std::max(trips_of(cell.bytes), slots_of(cell));
         return {{round_trips(cell, rank, trips)}, bytes_operator(), static_cast<double>(trips), {}};
     }
     case Kind::stream:

@@ -26,7 +26,7 @@ struct Timed {
 ///
 /// A round trip brings `bytes` from rank 0 to rank 1 and one byte back. A stream begins when rank 1
 /// says that it is there, and ends when it says that it has all: it cannot hide in buffers.
-/// Passes and copies run on both ranks at a time, as in a schedule.
+/// Passes and copies run on both ranks at a time, as in a schedule, but for those of rank 0 alone.
 Timed timed(const Cell& cell, int rank);
 
 } // namespace sextant::calibrate

@@ -110,7 +110,8 @@ struct Work {
     std::string element = "f32"; ///< the channels of its elements: "f32", "f16" or "u8"
     /// Of combining one more operand. Counts only where no pass was measured.
     std::optional<Value> seconds_per_element;
-    std::vector<Pass> passes; ///< by elements, then operands
+    std::vector<Pass> passes; ///< by elements, then operands; all cores of a node work
+    std::vector<Pass> alone;  ///< the same while the other cores rest; empty if unknown
     Origin origin;
     bool operator==(const Work&) const = default;
 };

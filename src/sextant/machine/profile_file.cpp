@@ -151,6 +151,8 @@ Work work_of(const Field& field) {
     const auto points = field.find("points"), rate = field.find("seconds_per_element");
     if (points)
         work.passes = passes_of(*points);
+    if (const auto alone = field.find("alone"))
+        work.alone = passes_of(*alone);
     if (rate)
         work.seconds_per_element = value_of(*rate);
     if (!points && !rate)

@@ -96,6 +96,8 @@ Json json_of(const Work& work) {
     put_origin(json, work.origin);
     if (!work.passes.empty())
         json["points"] = json_of(work.passes);
+    if (!work.alone.empty())
+        json["alone"] = json_of(work.alone);
     return json;
 }
 

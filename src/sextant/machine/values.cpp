@@ -27,10 +27,13 @@ void add_curves(std::vector<NamedValue>& values, const LinkCosts& link) {
 
 void add_work(std::vector<NamedValue>& values, const Work& work) {
     const std::string group = fmt::format("{} {}", work.name, work.element);
-    for (const Pass& pass : work.passes) {
-        values.push_back(
-            {group, fmt::format("{} of {}", pass.elements, pass.operands), pass.seconds});
-    }
+    const auto add = [&](const std::string& of, const std::vector<Pass>& passes) {
+        for (const Pass& pass : passes)
+            values.push_back(
+                {of, fmt::format("{} of {}", pass.elements, pass.operands), pass.seconds});
+    };
+    add(group, work.passes);
+    add(group + " alone", work.alone);
     if (work.seconds_per_element)
         values.push_back({group, "an element", *work.seconds_per_element});
 }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <map>
 #include <queue>
+#include <set>
 #include <tuple>
 
 namespace sextant::model {
@@ -36,6 +37,7 @@ class Play {
             if (shares_memory(question))
                 loans_.emplace_back(schedule_[rank], dependences_[rank]);
         }
+        count_folding();
     }
 
     Prediction play() {
@@ -272,7 +274,30 @@ class Play {
         for (; mine.next < what.count && walk.readable(what.first + mine.next); ++mine.next)
             ++operands;
         if (operands > 1)
-            work(fold, Activity::fold, work_.fold(what.to.elements(), operands), now);
+            work(fold, Activity::fold, work_.fold(what.to.elements(), operands, folds_alone(fold)),
+                 now);
+    }
+
+    /// Whether no other rank of its node folds in the same round.
+    bool folds_alone(StepOfRank fold) const {
+        return folding_.at({node_of(fold.rank), step(fold).round}) == 1;
+    }
+
+    int node_of(int rank) const {
+        return question_.nodes.empty() ? rank : question_.nodes[static_cast<std::size_t>(rank)];
+    }
+
+    /// Counts the ranks of each node that fold in each round.
+    void count_folding() {
+        for (int rank = 0; rank < static_cast<int>(schedule_.size()); ++rank) {
+            std::set<int> rounds;
+            for (const Step& each : program(rank).steps) {
+                if (each.verb == Verb::fold)
+                    rounds.insert(each.round);
+            }
+            for (const int round : rounds)
+                ++folding_[{node_of(rank), round}];
+        }
     }
 
     void copy(StepOfRank at, const Span& now) {
@@ -319,8 +344,9 @@ class Play {
     const std::vector<std::vector<StepOfRank>>& mates_;
     const std::vector<Dependences>& dependences_;
     std::vector<RankState> ranks_;
-    std::vector<Loans> loans_;          // by rank, where ranks are threads of one process
-    std::map<Look, MessageCost> costs_; // many messages look alike
+    std::map<std::pair<int, int>, int> folding_; // by node and round: ranks that fold
+    std::vector<Loans> loans_;                   // by rank, where ranks are threads of one process
+    std::map<Look, MessageCost> costs_;          // many messages look alike
     std::priority_queue<Happening> happenings_;
     std::uint64_t count_ = 0;
     Timeline timeline_;

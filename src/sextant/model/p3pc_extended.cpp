@@ -30,16 +30,14 @@ class Pricing {
         if (!link.gap.empty())
             cost.send = later(cost.send, lookup_.at_size(link.gap, message.bytes));
         cost.rendezvous = !link.switches.empty() && message.bytes > link.switches.back();
-        if (message.link == machine::Link::other_node) {
-            Message empty = message;
-            empty.bytes = 0;
-            const MessageCost overhead = paths(empty);
-            cost.send_processor = overhead.send;
-            cost.receive_processor = overhead.receive;
-        } else {
-            cost.send_processor = cost.send;
-            cost.receive_processor = cost.receive;
-        }
+        // A send that waits for its receive is one copy, by who receives.
+        const bool sender_moves = message.link != machine::Link::other_node && !cost.rendezvous;
+        const bool receiver_moves = message.link != machine::Link::other_node;
+        Message empty = message;
+        empty.bytes = 0;
+        const MessageCost overhead = paths(empty);
+        cost.send_processor = sender_moves ? cost.send : overhead.send;
+        cost.receive_processor = receiver_moves ? cost.receive : overhead.receive;
         return cost;
     }
 

@@ -8,8 +8,8 @@ namespace sextant::model {
 /// P-3PC with what it leaves out: the cost of strides by block length; datatype or packing, as the
 /// question says; sends that follow one another no faster than the saturated gap; sends that wait
 /// for their receive above the last switch of protocol; and contention in the manner of LoGPC.
-/// Between nodes, work overlaps with messages but for the cost of an empty one; within a node the
-/// processor moves every byte.
+/// Between nodes, work overlaps with messages but for the cost of an empty one; within a node
+/// processors move every byte, those of both sides, or, where the send waits, the receiver's.
 ///
 /// Between threads of one process, what is only folded is lent, not moved: it costs what lending
 /// was measured to cost. Where packing was not measured, it is a contiguous message and a copy at

@@ -12,13 +12,23 @@ WorkCosts::WorkCosts(const Question& question)
     : question_(question),
       operator_(question.machine.find_operator(question.operator_name, question.element_name)) {}
 
-Span WorkCosts::fold(Elements elements, int operands) {
+/// How much less a pass over two operands takes alone; as much less take others.
+double WorkCosts::alone_share(Elements elements) const {
+    const double together = machine::at_pass(operator_->passes, elements, 2).median;
+    const double alone = machine::at_pass(operator_->alone, elements, 2).median;
+    return together > 0 ? std::min(1.0, alone / together) : 1;
+}
+
+Span WorkCosts::fold(Elements elements, int operands, bool alone) {
     if (!operator_)
         return {};
     if (!operator_->passes.empty()) {
-        const auto [found, added] = folds_.try_emplace({elements, operands});
-        if (added)
-            found->second = Span(machine::at_pass(operator_->passes, elements, operands));
+        alone = alone && !operator_->alone.empty();
+        const auto [found, added] = folds_.try_emplace({elements, operands, alone});
+        if (added) {
+            const Span together(machine::at_pass(operator_->passes, elements, operands));
+            found->second = together * (alone ? alone_share(elements) : 1);
+        }
         return found->second;
     }
     const double applications = static_cast<double>(elements) * (operands - 1);

@@ -6,7 +6,7 @@
 
 #include <map>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 namespace sextant::model {
@@ -16,8 +16,9 @@ class WorkCosts {
   public:
     explicit WorkCosts(const Question& question);
 
-    /// One pass that combines so many operands, two or more, of so many elements.
-    Span fold(Elements elements, int operands);
+    /// One pass that combines so many operands, two or more, of so many elements; `alone` where no
+    /// other rank of the node works at the same time.
+    Span fold(Elements elements, int operands, bool alone);
     /// Moving so many bytes within memory, in pieces of `block` bytes.
     Span copy(Bytes bytes, Bytes block) const;
 
@@ -25,9 +26,11 @@ class WorkCosts {
     std::vector<std::string> remarks(const Schedule& schedule) const;
 
   private:
+    double alone_share(Elements elements) const;
+
     const Question& question_;
-    const machine::Work* const operator_;            ///< null where the profile does not know it
-    std::map<std::pair<Elements, int>, Span> folds_; // many look alike
+    const machine::Work* const operator_; ///< null where the profile does not know it
+    std::map<std::tuple<Elements, int, bool>, Span> folds_; // many look alike
 };
 
 } // namespace sextant::model

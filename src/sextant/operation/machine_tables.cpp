@@ -94,11 +94,17 @@ std::string messages(const machine::LinkCosts& link) {
 }
 
 std::string passes(const machine::Work& work) {
-    Table table(fmt::format("passes of {} on {}, over so many operands", work.name, work.element),
-                "elements");
-    for (const machine::Pass& pass : work.passes)
-        table.put(pass.elements, pass.operands, std::to_string(pass.operands), pass.seconds);
-    std::string text = table.text();
+    const auto rows = [&](const std::vector<machine::Pass>& passes, const char* when) {
+        Table table(fmt::format("passes of {} on {}{}, over so many operands", work.name,
+                                work.element, when),
+                    "elements");
+        for (const machine::Pass& pass : passes)
+            table.put(pass.elements, pass.operands, std::to_string(pass.operands), pass.seconds);
+        return table.text();
+    };
+    std::string text = rows(work.passes, "");
+    if (!work.alone.empty())
+        text += rows(work.alone, ", while other cores rest");
     if (work.seconds_per_element) {
         text += fmt::format("\n{} on {}: {} an element and operand\n", work.name, work.element,
                             report::to_text(work.seconds_per_element->median));

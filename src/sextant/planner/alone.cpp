@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/planner/alone.hpp"
 
+#include "sextant/schedule/loans.hpp"
+
 #include <map>
 
 namespace sextant::planner {
@@ -63,6 +65,18 @@ class Peers {
 };
 
 } // namespace
+
+Program without_loans(Program program) {
+    const Loans loans(program, Dependences(program));
+    std::vector<Step> steps;
+    for (std::size_t i = 0; i < program.steps.size(); ++i) {
+        const Step& step = program.steps[i];
+        if (step.verb != Verb::send || !loans.may_lend(static_cast<int>(i)))
+            steps.push_back(step);
+    }
+    program.steps = std::move(steps);
+    return program;
+}
 
 Alone alone(Program program, int rank) {
     Peers peers(program);

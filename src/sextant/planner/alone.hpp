@@ -19,4 +19,8 @@ struct Alone {
 /// pruning.) Cost      that of the one program.
 Alone alone(Program program, int rank);
 
+/// The program without the messages that it lends where memory is shared: what those cost is their
+/// receivers' affair, which a bound of this rank must not guess.
+Program without_loans(Program program);
+
 } // namespace sextant::planner

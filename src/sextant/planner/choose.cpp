@@ -65,6 +65,8 @@ class Choosing {
 
     /// What a rank needs even if nobody keeps it waiting.
     Seconds bound(Program program, int rank) {
+        if (setting_.within_node == machine::Link::same_process)
+            program = without_loans(std::move(program));
         const Alone alone = planner::alone(std::move(program), rank);
         std::vector<int> nodes;
         for (const int r : alone.ranks) {
