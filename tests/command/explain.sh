@@ -20,6 +20,10 @@ X
 "$SEXTANT" explain --ranks 4096 --distributed | grep -q 'bound only' || fail "4096 ranks say nothing of bounds"
 SEXTANT_MACHINE=$MACHINES/das.json "$SEXTANT" explain --ranks 4 | grep -q 'on das' || fail "SEXTANT_MACHINE"
 
+"$SEXTANT" explain scan --values 64 --cores 4 --times correlated >"$work/text"
+grep -q 'rank' "$work/text" || fail "no scan is explained"
+"$SEXTANT" explain scan --values 16 --cores 2 --json | grep -q '"candidates"' || fail "no JSON of a scan"
+
 # A plan is saved, and taken instead of a prediction.
 composite() { "$SEXTANT" composite "$SAMPLE" -o "$work/brain.exr" "$@"; }
 composite --plan "$work/plan.json" | grep -q 'on a built-in machine' || fail "no prediction"
@@ -46,6 +50,8 @@ refused 1 "none.json" composite --machine "$work/none.json"
 refused 2 "size" "$SEXTANT" explain --size 10x
 refused 2 "size" "$SEXTANT" explain --size 0
 refused 2 "did you mean hockney" "$SEXTANT" explain --model hocney
+refused 2 "times" "$SEXTANT" explain scan --times sometimes
+refused 2 "speedup" "$SEXTANT" explain scan --speedup 1,x
 refused 1 "no parameters of C3" "$SEXTANT" explain --model c3 --machine "$MACHINES/das.json"
 mkdir -p "$work/config/sextant/machines"
 echo '{' >"$work/config/sextant/machines/threads.json"

@@ -29,17 +29,6 @@ Json parsed(const std::string& path) {
     return Json::parse(file, nullptr, false);
 }
 
-/// A JSON list of seconds.
-std::vector<Seconds> read_times(const std::string& path) {
-    const Json content = parsed(path);
-    const bool numbers =
-        content.is_array() && !content.empty() &&
-        std::all_of(content.begin(), content.end(), [](const Json& v) { return v.is_number(); });
-    if (!numbers)
-        throw InvalidFile(path, "expected a JSON list of seconds");
-    return content.get<std::vector<Seconds>>();
-}
-
 /// Reads one object field by field; every complaint names file, case and field.
 class ScanCaseReader {
   public:
@@ -186,6 +175,16 @@ bool asked(const std::vector<std::string>& wanted, std::string_view name) {
 }
 
 } // namespace
+
+std::vector<Seconds> read_times(const std::string& path) {
+    const Json content = parsed(path);
+    const bool numbers =
+        content.is_array() && !content.empty() &&
+        std::all_of(content.begin(), content.end(), [](const Json& v) { return v.is_number(); });
+    if (!numbers)
+        throw InvalidFile(path, "expected a JSON list of seconds");
+    return content.get<std::vector<Seconds>>();
+}
 
 std::vector<ScanCase> read_scan_cases(const std::string& path) {
     const Json content = parsed(path);

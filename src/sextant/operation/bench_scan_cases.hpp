@@ -29,6 +29,9 @@ struct ScanCase {
 /// Reads cases from a JSON file. Throws InvalidFile, naming case, field, value and expectation.
 std::vector<ScanCase> read_scan_cases(const std::string& path);
 
+/// Recorded operator times: a JSON list of seconds. Throws InvalidFile.
+std::vector<Seconds> read_times(const std::string& path);
+
 /// The ways that a case compares, every one with its usual tunings.
 std::vector<scan::Way> ways_of(const ScanCase& what);
 

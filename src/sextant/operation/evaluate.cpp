@@ -58,7 +58,10 @@ class EvaluateLaunch {
         Evaluation evaluation;
         evaluation.seed = seed;
         evaluation.ranks = communicator_.size();
-        evaluation.cores = Cores::available().count();
+        Cores cores;
+        for (const Cores& each : communicator_.all_gather(Cores::available()))
+            cores.add(each);
+        evaluation.cores = cores.count();
         evaluation.transport = communicator_.shares_memory() ? "threads" : mpi_of_build();
         evaluation.host = host();
         evaluation.machine = usual_.planner->machine().name;
@@ -78,7 +81,7 @@ class EvaluateLaunch {
         for (const CompositeResult& result : results.results) {
             const std::string name =
                 result.tuning.empty() ? result.name : result.name + ", " + result.tuning;
-            one.ways.push_back({name, std::nullopt, {result.wall.median}});
+            one.ways.push_back({name, result.baseline, std::nullopt, {result.wall.median}});
         }
         agree(communicator_, [&] {
             if (communicator_.rank() == 0)

@@ -26,7 +26,8 @@ nlohmann::ordered_json json_of(const EvaluatedCase& one) {
                                 {"height", one.what.shape.height}, {"image", one.what.image},
                                 {"collect", one.what.collect},     {"chosen", one.chosen}};
     for (const EvaluatedWay& way : one.ways) {
-        nlohmann::ordered_json row{{"name", way.name}, {"measured", way.measured}};
+        nlohmann::ordered_json row{
+            {"name", way.name}, {"baseline", way.baseline}, {"measured", way.measured}};
         if (way.predicted)
             row["predicted"] = *way.predicted;
         json["ways"].push_back(row);
@@ -36,7 +37,7 @@ nlohmann::ordered_json json_of(const EvaluatedCase& one) {
 
 EvaluatedWay way_from(const Field& field) {
     constexpr double longest = 1e6;
-    EvaluatedWay way{field.at("name").text(), std::nullopt, {}};
+    EvaluatedWay way{field.at("name").text(), field.at("baseline").boolean(), std::nullopt, {}};
     if (const auto predicted = field.find("predicted"))
         way.predicted = predicted->number(0, longest);
     for (const Field& seconds : field.at("measured").items())

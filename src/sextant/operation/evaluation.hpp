@@ -14,6 +14,7 @@ namespace sextant::operation {
 /// A way to composite: what it was predicted to take, and what it took in each launch.
 struct EvaluatedWay {
     std::string name; ///< "radix-k, radices 8,4", or a baseline's
+    bool baseline = false;
     std::optional<Seconds> predicted;
     std::vector<Seconds> measured; ///< medians, one a launch
 };

@@ -4,6 +4,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/catalogue.hpp"
 #include "sextant/operation/element.hpp"
+#include "sextant/operation/explain_scan.hpp"
 #include "sextant/operation/tuning.hpp"
 #include "sextant/planner/usual.hpp"
 #include "sextant/report/text.hpp"
@@ -100,7 +101,7 @@ void print(const planner::Plan& plan, const std::string& question, std::size_t m
     std::fputs(text.c_str(), stdout);
 }
 
-int run_explain(const Values& values) {
+int explain_composite(const Values& values) {
     const int ranks = static_cast<int>(values.integer("ranks"));
     const compositing::Task task = compositing::one_image_each(
         ranks, pixels_of(values.text("size")),
@@ -123,61 +124,78 @@ int run_explain(const Values& values) {
     return 0;
 }
 
+std::vector<Parameter> composite_parameters() {
+    return {{.name = "what",
+             .type = Type::choice,
+             .value = "WHAT",
+             .fallback = "composite",
+             .help = "which operation",
+             .positional = true,
+             .choices = {"composite", "scan"}},
+            {.name = "ranks",
+             .type = Type::integer,
+             .value = "N",
+             .fallback = "8",
+             .help = "how many bring an image",
+             .least = 1,
+             .most = 16384},
+            {.name = "size", .value = "WxH", .fallback = "1024x1024", .help = "of an image"},
+            {.name = "operator", .value = "NAME", .fallback = "over", .help = "how to blend"},
+            {.name = "element",
+             .type = Type::choice,
+             .value = "TYPE",
+             .fallback = "f32",
+             .help = "what colours are blended as",
+             .choices = {"f32", "f16", "u8"}},
+            {.name = "distributed",
+             .type = Type::flag,
+             .help = "the picture stays in pieces; otherwise rank 0 collects it"},
+            {.name = "transport",
+             .type = Type::choice,
+             .value = "HOW",
+             .fallback = "mpi",
+             .help = "ranks are processes, or threads of one",
+             .choices = {"mpi", "threads"}},
+            {.name = "ranks-per-node",
+             .type = Type::integer,
+             .value = "N",
+             .help = "of mpi; default: each rank on a node of its own",
+             .least = 1,
+             .most = 16384},
+            {.name = "machine",
+             .type = Type::file,
+             .value = "FILE",
+             .help = "a profile; default: this machine's, or a built-in one"},
+            {.name = "model",
+             .value = "NAME",
+             .help = "a cost model; default: the richest that the profile feeds"},
+            radices_parameter(),
+            window_parameter(),
+            {.name = "all", .type = Type::flag, .help = "every candidate, not the best twelve"},
+            {.name = "json", .type = Type::flag, .help = "as JSON"}};
+}
+
+int run_explain(const Values& values) {
+    return values.text("what") == "scan" ? explain_scan(values) : explain_composite(values);
+}
+
+/// What all operations share, those of composite, those of scan.
+std::vector<Parameter> parameters() {
+    std::vector<Parameter> all = composite_parameters();
+    for (Parameter& parameter : scan_parameters())
+        all.push_back(std::move(parameter));
+    return all;
+}
+
 } // namespace
 
 Operation explain_operation() {
     return {"explain",
             "what would be chosen, and why: all candidates with their predictions",
             "  sextant explain composite --ranks 64 --size 2048x2048 --distributed \\\n"
-            "      --machine machines/ddr-infiniband.json",
-            {{.name = "what",
-              .type = Type::choice,
-              .value = "WHAT",
-              .fallback = "composite",
-              .help = "which operation",
-              .positional = true,
-              .choices = {"composite"}},
-             {.name = "ranks",
-              .type = Type::integer,
-              .value = "N",
-              .fallback = "8",
-              .help = "how many bring an image",
-              .least = 1,
-              .most = 16384},
-             {.name = "size", .value = "WxH", .fallback = "1024x1024", .help = "of an image"},
-             {.name = "operator", .value = "NAME", .fallback = "over", .help = "how to blend"},
-             {.name = "element",
-              .type = Type::choice,
-              .value = "TYPE",
-              .fallback = "f32",
-              .help = "what colours are blended as",
-              .choices = {"f32", "f16", "u8"}},
-             {.name = "distributed",
-              .type = Type::flag,
-              .help = "the picture stays in pieces; otherwise rank 0 collects it"},
-             {.name = "transport",
-              .type = Type::choice,
-              .value = "HOW",
-              .fallback = "mpi",
-              .help = "ranks are processes, or threads of one",
-              .choices = {"mpi", "threads"}},
-             {.name = "ranks-per-node",
-              .type = Type::integer,
-              .value = "N",
-              .help = "of mpi; default: each rank on a node of its own",
-              .least = 1,
-              .most = 16384},
-             {.name = "machine",
-              .type = Type::file,
-              .value = "FILE",
-              .help = "a profile; default: this machine's, or a built-in one"},
-             {.name = "model",
-              .value = "NAME",
-              .help = "a cost model; default: the richest that the profile feeds"},
-             radices_parameter(),
-             window_parameter(),
-             {.name = "all", .type = Type::flag, .help = "every candidate, not the best twelve"},
-             {.name = "json", .type = Type::flag, .help = "as JSON"}},
+            "      --machine machines/ddr-infiniband.json\n"
+            "  sextant explain scan --values 4096 --cores 64 --times correlated",
+            parameters(),
             run_explain,
             true};
 }

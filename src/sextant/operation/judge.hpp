@@ -8,7 +8,8 @@
 
 namespace sextant::operation {
 
-/// What following a policy cost: the time of what it takes over that of the best, minus 1.
+/// What following a policy cost: the time of what it takes over that of the best way of the
+/// catalogue, minus 1; below nothing where a baseline is faster than them all.
 struct Regrets {
     std::string policy;
     std::vector<double> values; ///< one a case in which the policy has a way
