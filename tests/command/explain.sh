@@ -53,6 +53,8 @@ refused 2 "did you mean hockney" "$SEXTANT" explain --model hocney
 refused 2 "times" "$SEXTANT" explain scan --times sometimes
 refused 2 "speedup" "$SEXTANT" explain scan --speedup 1,x
 refused 1 "no parameters of C3" "$SEXTANT" explain --model c3 --machine "$MACHINES/das.json"
+composite --machine "$MACHINES/das.json" 2>&1 | grep -q 'warning: .*das.json is not of this machine: .*calibrate' ||
+    fail "another machine's profile is used in silence"
 mkdir -p "$work/config/sextant/machines"
 echo '{' >"$work/config/sextant/machines/threads.json"
 composite 2>&1 | grep -q 'warning: .*threads.json' || fail "a damaged profile is passed over in silence"

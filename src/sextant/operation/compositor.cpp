@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/compositor.hpp"
 
+#include "sextant/calibrate/staleness.hpp"
+#include "sextant/calibrate/this_machine.hpp"
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/hosts.hpp"
 #include "sextant/comm/texts.hpp"
@@ -103,6 +105,20 @@ compositing::Task make_task(const std::vector<Declaration>& all, ImageShape shap
     return task;
 }
 
+/// A profile of another machine, or of another MPI, still plans, but its figures are not ours.
+void warn_of_other_machine(const planner::UsualPlanner& usual, std::vector<std::string>& warnings) {
+    if (usual.path.empty())
+        return; // built in, and says so
+    const machine::Profile& profile = usual.planner->machine();
+    const std::vector<std::string> differences =
+        calibrate::differences(profile, calibrate::describe_machine(profile.transport));
+    if (!differences.empty()) {
+        warnings.push_back(fmt::format("{} is not of this machine: {}; sextant calibrate measures "
+                                       "it",
+                                       usual.path, fmt::join(differences, "; ")));
+    }
+}
+
 } // namespace
 
 Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
@@ -157,6 +173,7 @@ planner::Plan Compositor::choose(const std::vector<int>& nodes, bool shares_memo
     const planner::UsualPlanner usual =
         planner::usual_planner(shares_memory ? "threads" : "mpi", options_.machine);
     warnings_ = usual.warnings;
+    warn_of_other_machine(usual, warnings_);
     const planner::Work work{.operator_name = std::string(operator_->name),
                              .element_name = std::string(channels(operator_->element)),
                              .element_size = operator_->element.size,

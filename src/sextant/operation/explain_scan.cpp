@@ -67,7 +67,7 @@ std::vector<Parameter> scan_parameters() {
             {.name = "times",
              .value = "HOW",
              .fallback = "exponential",
-             .help = "scan: constant, exponential, correlated, or a file of seconds"},
+             .help = "scan: constant, correlated, ... or a file of seconds"},
             {.name = "speedup",
              .value = "X,X",
              .fallback = "1",

@@ -24,8 +24,8 @@ std::string named_by_user(const std::string& asked) {
     return named ? named : "";
 }
 
-UsualPlanner with(machine::Profile profile) {
-    return {std::make_shared<Planner>(std::move(profile)), {}};
+UsualPlanner with(machine::Profile profile, const std::string& path = "") {
+    return {std::make_shared<Planner>(std::move(profile)), path, {}};
 }
 
 UsualPlanner read_own(const std::string& path) {
@@ -33,7 +33,7 @@ UsualPlanner read_own(const std::string& path) {
     if (path.empty() || !std::filesystem::exists(path, ignored))
         return with(machine::built_in());
     try {
-        return with(machine::read_profile(path));
+        return with(machine::read_profile(path), path);
     } catch (const InvalidFile& damaged) {
         UsualPlanner planner = with(machine::built_in());
         planner.warnings.push_back(
@@ -53,7 +53,7 @@ UsualPlanner usual_planner(std::string_view transport, const std::string& asked)
     const std::lock_guard lock(mutex);
     if (const auto found = made.find(path); found != made.end())
         return found->second;
-    UsualPlanner planner = named.empty() ? read_own(path) : with(machine::read_profile(path));
+    UsualPlanner planner = named.empty() ? read_own(path) : with(machine::read_profile(path), path);
     return made.emplace(path, std::move(planner)).first->second;
 }
 

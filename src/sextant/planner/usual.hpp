@@ -13,6 +13,7 @@ namespace sextant::planner {
 /// The planner of a process, and what its user should know of the profile it plans with.
 struct UsualPlanner {
     std::shared_ptr<Planner> planner;
+    std::string path; ///< of the profile; empty: built in
     std::vector<std::string> warnings;
 };
 
