@@ -166,9 +166,9 @@ class Choosing {
     /// First those that are cheap to walk, which give a best to prune the others by.
     void walk() {
         left_ = most_messages();
-        const std::int64_t cheap = left_ / 16, half = left_ / 2;
+        const std::int64_t cheap = left_ / 12, half = left_ / 2;
         for (Entry& entry : entries_) {
-            if (entry.messages <= cheap && left_ > half)
+            if (entry.messages <= cheap && left_ - entry.messages >= half)
                 consider(entry);
         }
         for (Entry& entry : entries_) {
@@ -194,9 +194,9 @@ class Choosing {
 
     /// Few ranks are planned in milliseconds, thousands in seconds.
     std::int64_t most_messages() const {
-        constexpr std::int64_t quick = 12'000, slow = 600'000;
+        constexpr std::int64_t quick = 8'000, slow = 600'000;
         const std::int64_t ranks = candidates_[0].ranks;
-        return setting_.most_messages.value_or(std::clamp(3 * ranks * ranks, quick, slow));
+        return setting_.most_messages.value_or(std::clamp(2 * ranks * ranks, quick, slow));
     }
 
     void walk(Entry& entry) {
