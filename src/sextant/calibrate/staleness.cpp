@@ -57,25 +57,40 @@ std::string difference_of_state(const machine::Profile& profile, Seconds empty_r
     const Seconds then = profile.state_probe.median;
     if (then <= 0)
         return "state: the profile has no probe to compare with";
-    if (std::max(then, empty_round_trip) <= one_state * std::min(then, empty_round_trip))
+    if (is_state(then, empty_round_trip))
         return "";
     return fmt::format("state: an empty round trip of {:.2f} us, measured {:.2f} us",
                        empty_round_trip * 1e6, then * 1e6);
 }
 
-Seconds probe_threads() {
+bool is_state(Seconds of_state, Seconds empty_round_trip) {
+    return of_state <= 0 ||
+           std::max(of_state, empty_round_trip) <= one_state * std::min(of_state, empty_round_trip);
+}
+
+Seconds probe_state(const Communicator& communicator) {
     constexpr Bytes memory = 1 << 20;
     constexpr int bursts = 5;
-    Seconds probed = 0;
-    run_threads(2, [&](const Communicator& communicator) {
-        Rig rig(communicator, memory);
-        Series series;
+    const bool takes_part = communicator.rank() < 2;
+    const Communicator pair = communicator.split(takes_part ? 0 : -1, 0);
+    Series series;
+    if (takes_part) {
+        Rig rig(pair, memory);
         for (int i = 0; i < bursts; ++i) {
             for (const Sample& sample : rig.burst(probe()))
                 series.add(sample);
         }
+    }
+    communicator.barrier();
+    return takes_part ? series.value(0).median : 0;
+}
+
+Seconds probe_threads() {
+    Seconds probed = 0;
+    run_threads(2, [&](const Communicator& communicator) {
+        const Seconds mine = probe_state(communicator);
         if (communicator.rank() == 0)
-            probed = series.value(0).median;
+            probed = mine;
     });
     return probed;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/comm/communicator.hpp"
 #include "sextant/machine/profile.hpp"
 
 #include <string>
@@ -18,7 +19,13 @@ std::vector<std::string> differences(const machine::Profile& profile, const mach
 /// the profile.
 std::string difference_of_state(const machine::Profile& profile, Seconds empty_round_trip);
 
-/// The empty round trip between two threads of this process, in about a millisecond.
+/// Whether an empty round trip is of the state that another one tells; of any, where that is 0.
+bool is_state(Seconds of_state, Seconds empty_round_trip);
+
+/// The empty round trip between ranks 0 and 1, in about a millisecond; on ranks 0 and 1, nothing
+/// on others. Collective.
+Seconds probe_state(const Communicator& communicator);
+/// The same between two threads of this process.
 Seconds probe_threads();
 
 } // namespace sextant::calibrate

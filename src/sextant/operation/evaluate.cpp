@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/evaluate.hpp"
 
+#include "sextant/calibrate/staleness.hpp"
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/cores.hpp"
 #include "sextant/comm/hosts.hpp"
@@ -66,6 +67,8 @@ class EvaluateLaunch {
         evaluation.host = host();
         evaluation.machine = usual_.planner->machine().name;
         evaluation.date = date();
+        evaluation.profile_round_trip = usual_.planner->machine().state_probe.median;
+        evaluation.round_trips = {calibrate::probe_state(communicator_)};
         for (const CompositeCase& what :
              draw_cases(seed, static_cast<int>(values_.integer("cases"))))
             evaluation.cases.push_back(evaluate(what));
@@ -182,26 +185,63 @@ std::string command(const Values& values, const std::string& file) {
     return command;
 }
 
+/// Launches of this program, each of which writes its evaluation. One that meets the machine in
+/// another state than the profile's is left out and made up for, some times.
+class SeparateLaunches {
+  public:
+    explicit SeparateLaunches(const Values& values)
+        : values_(values),
+          wanted_(values.integer("launches")),
+          file_((std::filesystem::temp_directory_path() /
+                 fmt::format("sextant-evaluate-{}.json", getpid()))
+                    .string()) {}
+
+    Evaluation run() {
+        std::optional<Evaluation> all;
+        std::int64_t done = 0, tried = 0;
+        for (; done < wanted_ && tried < 3 * wanted_; ++tried) {
+            progress_.say(fmt::format("launch {} of {}", done + 1, wanted_));
+            const Evaluation one = launch();
+            if (!calibrate::is_state(one.profile_round_trip, one.round_trips.front()))
+                continue;
+            ++done;
+            if (all)
+                add_launches(*all, one);
+            else
+                all = one;
+        }
+        progress_.clear();
+        if (done < tried) {
+            std::fputs(fmt::format("left out {} of {} launches: the machine was in another state "
+                                   "than the profile's\n",
+                                   tried - done, tried)
+                           .c_str(),
+                       stdout);
+        }
+        if (!all)
+            throw Error("no launch met the machine in the state of the profile; sextant calibrate");
+        return *all;
+    }
+
+  private:
+    Evaluation launch() const {
+        constexpr Seconds patience = 3600;
+        run_process(command(values_, file_), patience);
+        const Evaluation one = read_evaluation(file_);
+        std::filesystem::remove(file_);
+        return one;
+    }
+
+    const Values& values_;
+    const std::int64_t wanted_;
+    const std::string file_;
+    Progress progress_{true};
+};
+
 void measure_in_launches(const Values& values) {
-    constexpr Seconds patience = 3600;
     if (values.has("output"))
         check_outputs(std::array{values.text("output")});
-    const std::filesystem::path file =
-        std::filesystem::temp_directory_path() / fmt::format("sextant-evaluate-{}.json", getpid());
-    std::optional<Evaluation> all;
-    Progress progress(true);
-    for (std::int64_t i = 0; i < values.integer("launches"); ++i) {
-        progress.say(fmt::format("launch {} of {}", i + 1, values.integer("launches")));
-        run_process(command(values, file.string()), patience);
-        const Evaluation one = read_evaluation(file.string());
-        std::filesystem::remove(file);
-        if (all)
-            add_launches(*all, one);
-        else
-            all = one;
-    }
-    progress.clear();
-    tell(values, *all);
+    tell(values, SeparateLaunches(values).run());
 }
 
 void judge_files(const Values& values) {

@@ -101,6 +101,8 @@ void add_launches(Evaluation& evaluation, const Evaluation& more) {
         differ("their cases");
     if (evaluation.ranks != more.ranks || evaluation.transport != more.transport)
         differ("ranks or transport");
+    evaluation.round_trips.insert(evaluation.round_trips.end(), more.round_trips.begin(),
+                                  more.round_trips.end());
     for (std::size_t c = 0; c < more.cases.size(); ++c) {
         EvaluatedCase& mine = evaluation.cases[c];
         const EvaluatedCase& theirs = more.cases[c];
@@ -116,12 +118,17 @@ void add_launches(Evaluation& evaluation, const Evaluation& more) {
 }
 
 std::string to_json(const Evaluation& evaluation) {
-    nlohmann::ordered_json json{
-        {"operation", "evaluate"},   {"evaluate_version", evaluation_version},
-        {"seed", evaluation.seed},   {"ranks", evaluation.ranks},
-        {"cores", evaluation.cores}, {"transport", evaluation.transport},
-        {"host", evaluation.host},   {"machine", evaluation.machine},
-        {"date", evaluation.date}};
+    nlohmann::ordered_json json{{"operation", "evaluate"},
+                                {"evaluate_version", evaluation_version},
+                                {"seed", evaluation.seed},
+                                {"ranks", evaluation.ranks},
+                                {"cores", evaluation.cores},
+                                {"transport", evaluation.transport},
+                                {"host", evaluation.host},
+                                {"machine", evaluation.machine},
+                                {"date", evaluation.date},
+                                {"profile_round_trip", evaluation.profile_round_trip},
+                                {"round_trips", evaluation.round_trips}};
     for (const EvaluatedCase& one : evaluation.cases)
         json["cases"].push_back(json_of(one));
     return json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -143,6 +150,9 @@ Evaluation read_evaluation(const std::string& path) {
     evaluation.host = file.at("host").text();
     evaluation.machine = file.at("machine").text();
     evaluation.date = file.at("date").text();
+    evaluation.profile_round_trip = file.at("profile_round_trip").number(0, 1);
+    for (const Field& trip : file.at("round_trips").items())
+        evaluation.round_trips.push_back(trip.number(0, 1));
     for (const Field& one : file.at("cases").items())
         evaluation.cases.push_back(case_from(one));
     return evaluation;
