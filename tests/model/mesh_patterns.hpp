@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The algorithms of the C3 paper on a 16 × 16 mesh, as schedules: who sends how much to whom, in
-// which round, on which submachine.
+// The contour rankings of the C3 paper on a 16 × 16 mesh, as schedules: who sends how much to whom,
+// in which round, on which submachine.
 #pragma once
 
 #include "sextant/model/c3.hpp"
@@ -86,9 +86,6 @@ inline const Submachine whole_mesh{0, 0, side, side};
 inline int processor(int x, int y) {
     return y * side + x;
 }
-inline int corner(const Submachine& m) {
-    return processor(m.x, m.y);
-}
 
 inline void for_each_processor(const Submachine& m, const std::function<void(int)>& visit) {
     for (int y = m.y; y < m.y + m.height; ++y) {
@@ -98,26 +95,13 @@ inline void for_each_processor(const Submachine& m, const std::function<void(int
 }
 
 /// The mesh cut into submachines of this size.
-inline std::vector<Submachine> cut(int width, int height, const Submachine& m = whole_mesh) {
+inline std::vector<Submachine> cut(int width, int height) {
     std::vector<Submachine> parts;
-    for (int y = m.y; y < m.y + m.height; y += height) {
-        for (int x = m.x; x < m.x + m.width; x += width)
+    for (int y = 0; y < side; y += height) {
+        for (int x = 0; x < side; x += width)
             parts.push_back({x, y, width, height});
     }
     return parts;
-}
-
-/// The corner of a submachine sends `bytes` to each of its other processors.
-inline void one_to_all(MeshPattern& pattern, int round, const Submachine& m, Elements bytes) {
-    pattern.on(round, m);
-    for_each_processor(m, [&](int to) { pattern.send(corner(m), to, bytes); });
-}
-
-inline void all_to_all(MeshPattern& pattern, int round, const Submachine& m, Elements bytes) {
-    pattern.on(round, m);
-    for_each_processor(m, [&](int from) {
-        for_each_processor(m, [&](int to) { pattern.send(from, to, bytes); });
-    });
 }
 
 /// The submachines before halving i of 8: 16 × 16, 8 × 16, 8 × 8, ...
@@ -128,15 +112,6 @@ inline Submachine size_before_halving(int i) {
 inline int across(int rank, int i) {
     return i % 2 == 0 ? rank ^ (size_before_halving(i).width / 2)
                       : rank ^ (size_before_halving(i).height / 2 * side);
-}
-
-/// In every submachine before halving i, its corner sends to the other half.
-inline void hand_over(MeshPattern& pattern, int i, Elements bytes) {
-    const Submachine size = size_before_halving(i);
-    for (const Submachine& m : cut(size.width, size.height)) {
-        pattern.on(i, m);
-        pattern.send(corner(m), across(corner(m), i), bytes);
-    }
 }
 
 /// Everyone exchanges with the processor at the same place in the other half.

@@ -5,6 +5,7 @@
 #include "sextant/reproduce/table.hpp"
 #include "sextant/simulate/simulate.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,13 +65,18 @@ TEST(Reproduce, random_halves_get_little_more_than_half) {
     }
 }
 
-TEST(Reproduce, the_delta_scatters_small_messages_as_measured) {
+TEST(Reproduce, the_delta_deals_as_measured_what_no_rank_forwards_at_length) {
     if (!simulate::available())
         GTEST_SKIP() << "built without SimGrid";
     const Result figure = experiment("c3", "Figure 8").run(Extent::quick);
-    for (const char* label : {"1-lev-dir (flat-scatter), 16", "1-lev-dir (flat-scatter), 16384",
-                              "logp-lev-sq (binomial-scatter), 16"})
+    for (const char* label : {"1-lev-dir, 16", "1-lev-dir, 16384", "logp-lev-sq, 16"})
         EXPECT_NEAR(ratio(row(figure, label)).value(), 1, .2) << label;
+    for (const char* algorithm : {"2-lev-rec", "3-lev-sq", "logp-lev-rec(0.75)"}) {
+        for (const char* bytes : {"16384", "8192", "4096", "2048"}) {
+            const std::string label = fmt::format("{}, {}", algorithm, bytes);
+            EXPECT_NEAR(ratio(row(figure, label)).value(), 1, .11) << label;
+        }
+    }
 }
 
 TEST(Reproduce, a_myrinet_likes_multiples_of_four) {

@@ -4,6 +4,7 @@
 #include "tests/support/mutations.hpp"
 
 #include "sextant/collective/binomial_scatter.hpp"
+#include "sextant/collective/catalogue.hpp"
 
 #include <iterator>
 #include <map>
@@ -63,6 +64,13 @@ std::vector<Case> all_cases() {
         {"scatter",
          make_schedule(12, [](int r) { return collective::binomial_scatter(12, 61, r); }),
          test::scatter_claim(12, 61)});
+    for (const char* name :
+         {"3-lev-sq-gather", "2-lev-sq-all-to-all", "logp-lev-bfly-all-to-all"}) {
+        const collective::Algorithm& row = collective::find(name);
+        const Grid grid{13, 14, 4, 3};
+        cases.push_back({name, make_schedule(12, [&](int r) { return row.program(grid, r); }),
+                         row.claim(grid)});
+    }
     cases.push_back(test::halo_case({14, 17, 3, 4, 2}));
     cases.push_back(test::bruck_case(7, 2));
     return cases;

@@ -10,12 +10,15 @@
 
 namespace sextant::collective {
 
-/// A way to deal the tiles of an image to ranks, or to collect them: one file of code and one row
-/// here.
+/// A way to deal the tiles of an image to ranks or all of it to each, to collect them, or to turn
+/// strips of rows into strips of columns: one row here.
 struct Algorithm {
     std::string_view name;
     std::string_view summary;
     std::string_view source;
+    /// The grid for so many elements, in the image, or on each rank of an all-to-all: strips, or
+    /// nearly square where submachines are.
+    Grid (*grid)(int ranks, Elements elements);
     /// One rank's program, of grid.ranks().
     Program (*program)(const Grid& grid, int rank);
     /// What `prove` is to show of it.

@@ -21,6 +21,15 @@ bool holds(const Tile& outer, const Tile& inner) {
 
 } // namespace
 
+Region region_of(const Tile& outer, const Tile& inner, int buffer) {
+    if (inner.elements() == 0)
+        return block(buffer, 0, 0);
+    const Elements first = (inner.y - outer.y) * outer.width + inner.x - outer.x;
+    if (inner.width == outer.width)
+        return block(buffer, first, inner.elements());
+    return {buffer, first, inner.width, outer.width, inner.height};
+}
+
 TileRange::TileRange(const Grid& grid, int first, int last) {
     last = std::min(last, grid.ranks());
     while (first < last) {
@@ -49,10 +58,9 @@ Region TileRange::place(const Tile& inner, int buffer) const {
             start += outer.elements();
             continue;
         }
-        const Elements first = start + (inner.y - outer.y) * outer.width + inner.x - outer.x;
-        if (inner.width == outer.width)
-            return block(buffer, first, inner.elements());
-        return {buffer, first, inner.width, outer.width, inner.height};
+        Region region = sextant::collective::region_of(outer, inner, buffer);
+        region.offset += start;
+        return region;
     }
     throw std::logic_error("a tile lies outside the range of tiles");
 }

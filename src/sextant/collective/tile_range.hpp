@@ -8,6 +8,10 @@
 
 namespace sextant::collective {
 
+/// Where the pixels of `inner` lie when a rectangle that holds it lies row by row in `buffer` from
+/// its start; empty where `inner` is.
+Region region_of(const Tile& outer, const Tile& inner, int buffer);
+
 /// The pixels of consecutive tiles as they lie packed in a buffer: at most three rectangles one
 /// after another, each row by row: the rest of a row of tiles, whole rows, the beginning of a row.
 /// All tiles of a grid are the image itself.

@@ -3,6 +3,15 @@
 
 namespace sextant {
 
+Grid near_square(int ranks, Elements width, Elements height) {
+    int rows = 1;
+    for (int divisor = 1; divisor <= ranks / divisor; ++divisor) {
+        if (ranks % divisor == 0)
+            rows = divisor;
+    }
+    return {width, height, ranks / rows, rows};
+}
+
 Tile tile(const Grid& grid, int rank) {
     const int i = rank % grid.columns, j = rank / grid.columns;
     const auto cut = [](Elements size, int k, int parts) { return size * k / parts; };

@@ -19,6 +19,10 @@ inline Grid strips(int ranks, Elements elements) {
     return {1, elements, 1, ranks};
 }
 
+/// An image in as many columns of tiles as rows, or as nearly so as the ranks divide, then rather
+/// more columns.
+Grid near_square(int ranks, Elements width, Elements height);
+
 /// A tile in the image.
 struct Tile {
     Elements x = 0, y = 0, width = 0, height = 0;

@@ -191,13 +191,15 @@ NamedSchedule halo_schedule(const HaloExchange& exchange, const ScheduleRequest&
             claim_of(exchange, grid)};
 }
 
-/// On strips of whole rows.
 NamedSchedule collective_schedule(const collective::Algorithm& algorithm,
                                   const ScheduleRequest& request) {
-    const Grid grid = strips(request.ranks, request.elements);
+    const Grid grid = algorithm.grid(request.ranks, request.elements);
     const std::string name(algorithm.name);
-    return {name, name,
-            all_programs(request, name, [&](int rank) { return algorithm.program(grid, rank); }),
+    const std::string title =
+        grid.columns == 1 ? name
+                          : fmt::format("{}, {}x{} processors", name, grid.columns, grid.rows);
+    return {name, title,
+            all_programs(request, title, [&](int rank) { return algorithm.program(grid, rank); }),
             algorithm.claim(grid)};
 }
 

@@ -179,10 +179,10 @@ void print(const std::vector<CircuitRow>& rows) {
 }
 
 void print(const Tallies& tallies) {
-    std::string text = fmt::format("{:<18}{:>9}{:>11}{:>8}{:>16}{:>8}\n", "algorithm", "ranks",
+    std::string text = fmt::format("{:<26}{:>9}{:>11}{:>8}{:>16}{:>8}\n", "algorithm", "ranks",
                                    "schedules", "failed", "most messages", "depth");
     for (const auto& [name, tally] : tallies) {
-        text += fmt::format("{:<18}{:>9}{:>11}{:>8}{:>16}{:>8}\n", name,
+        text += fmt::format("{:<26}{:>9}{:>11}{:>8}{:>16}{:>8}\n", name,
                             fmt::format("{}..{}", tally.first_ranks, tally.last_ranks),
                             tally.schedules, tally.failed, tally.most_messages, tally.depth);
         if (tally.failed > 0)

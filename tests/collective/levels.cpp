@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the k-level collectives send, against formulas.
+#include "sextant/collective/levels.hpp"
+
+#include "sextant/collective/catalogue.hpp"
+#include "sextant/collective/halving.hpp"
+#include "sextant/core/error.hpp"
+
+#include <cmath>
+#include <set>
+
+#include "tests/support/schedules.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant::collective {
+namespace {
+
+struct Counts {
+    std::int64_t messages = 0;
+    int most_messages = 0; ///< sent by one rank
+    Elements moved = 0;
+    int rounds = 0; ///< that have messages
+};
+
+/// Of a schedule that is proved first.
+Counts counts(std::string_view name, const Grid& grid) {
+    const Algorithm& algorithm = find(name);
+    const Schedule schedule =
+        make_schedule(grid.ranks(), [&](int rank) { return algorithm.program(grid, rank); });
+    const Proof proof = prove(schedule, algorithm.claim(grid));
+    EXPECT_EQ(proof.error, "") << name;
+    std::set<int> rounds;
+    for (const Program& program : schedule) {
+        for (const Step& step : program.steps) {
+            if (step.verb == Verb::send)
+                rounds.insert(step.round);
+        }
+    }
+    return {proof.messages, proof.most_messages, proof.moved, static_cast<int>(rounds.size())};
+}
+
+/// Tiles, or blocks, of `each` elements on side × side processors.
+Grid tiles(int side, Elements each) {
+    return {side, side * each, side, side};
+}
+Grid blocks(int side, Elements each) {
+    return {side * side, side * side * each, side, side};
+}
+
+TEST(Levels, one_to_all_sends_p_minus_1_messages_and_all_to_one_as_many) {
+    for (const int side : {2, 3, 4, 5, 8}) {
+        for (const Algorithm& algorithm : catalogue()) {
+            if (!algorithm.name.ends_with("all")) {
+                EXPECT_EQ(counts(algorithm.name, tiles(side, 2)).messages, side * side - 1)
+                    << algorithm.name << " on " << side;
+            }
+        }
+    }
+}
+
+TEST(Levels, two_of_them_move_each_tile_down_and_along) {
+    for (const int n : {2, 3, 4, 7}) {
+        const Elements each = 3;
+        for (const char* name : {"2-lev-rec-scatter", "2-lev-rec-gather"}) {
+            const Counts sent = counts(name, tiles(n, each));
+            EXPECT_EQ(sent.moved, each * (n * (n - 1) + n * (n - 1))) << name;
+            EXPECT_EQ(sent.rounds, 2) << name;
+        }
+        EXPECT_EQ(counts("2-lev-rec-scatter", tiles(n, each)).most_messages, 2 * (n - 1));
+        EXPECT_EQ(counts("2-lev-rec-gather", tiles(n, each)).most_messages, 1);
+    }
+}
+
+TEST(Levels, three_of_them_go_to_squares_rows_and_processors) {
+    for (const int q : {2, 3, 4}) { // q * q squares of q * q
+        const int n = q * q;
+        const Elements squares = Elements{1} * n * n - n; // tiles outside the root's square
+        const Elements within = Elements{2} * n * (n - q);
+        for (const char* name : {"3-lev-sq-scatter", "3-lev-sq-gather"}) {
+            const Counts sent = counts(name, tiles(n, 2));
+            EXPECT_EQ(sent.moved, 2 * (squares + within)) << name;
+            EXPECT_EQ(sent.rounds, 3) << name;
+        }
+        EXPECT_EQ(counts("3-lev-sq-scatter", tiles(n, 2)).most_messages, n - 1 + 2 * (q - 1));
+    }
+}
+
+TEST(Levels, halving_moves_half_of_the_image_a_level) {
+    for (const int side : {2, 4, 8, 16}) {
+        const int levels = 2 * test::ceil_log2(side);
+        for (const char* name : {"logp-lev-sq-scatter", "logp-lev-sq-gather"}) {
+            const Counts sent = counts(name, tiles(side, 2));
+            EXPECT_EQ(sent.moved, Elements{levels} * side * side) << name;
+            EXPECT_EQ(sent.rounds, levels) << name;
+        }
+        EXPECT_EQ(counts("logp-lev-sq-scatter", tiles(side, 2)).most_messages, levels);
+        EXPECT_EQ(counts("1-lev-br-broadcast", tiles(side, 2)).moved,
+                  Elements{2} * side * side * (side * side - 1));
+    }
+}
+
+TEST(Levels, halving_of_any_grid_takes_the_logarithms_of_its_sides) {
+    for (const int columns : {1, 2, 3, 5, 6, 7}) {
+        for (const int rows : {1, 2, 3, 4, 9}) {
+            const Grid grid{2 * columns, rows, columns, rows};
+            const int levels = test::ceil_log2(columns) + test::ceil_log2(rows);
+            EXPECT_EQ(counts("logp-lev-sq-gather", grid).rounds, levels);
+            EXPECT_EQ(counts("logp-lev-sq-scatter", grid).rounds, levels);
+        }
+    }
+}
+
+TEST(Levels, uneven_halves_take_more_rounds_and_a_share_is_between_0_and_1) {
+    const Grid grid = tiles(8, 1);
+    EXPECT_GT(counts("logp-lev-rec-scatter", grid).rounds,
+              counts("logp-lev-sq-scatter", grid).rounds);
+    for (const double share : {0., 1., -1., std::nan("")})
+        EXPECT_THROW(halving_scatter(grid, 0, share), InvalidTask) << share;
+}
+
+TEST(Levels, all_to_all_sends_what_its_levels_say) {
+    for (const int n : {2, 3, 4, 6}) {
+        const std::int64_t p = n * n;
+        const Elements each = 2;
+        for (const char* name :
+             {"1-lev-dir-all-to-all", "1-lev-lin-all-to-all", "1-lev-xor-all-to-all"}) {
+            const Counts sent = counts(name, blocks(n, each));
+            EXPECT_EQ(sent.messages, p * (p - 1)) << name;
+            EXPECT_EQ(sent.moved, each * p * (p - 1)) << name;
+        }
+        EXPECT_EQ(counts("1-lev-dir-all-to-all", blocks(n, each)).rounds, 1);
+        EXPECT_EQ(counts("1-lev-lin-all-to-all", blocks(n, each)).rounds, p - 1);
+        const Counts sent = counts("2-lev-cr-all-to-all", blocks(n, each));
+        EXPECT_EQ(sent.messages, p * 2 * (n - 1));
+        EXPECT_EQ(sent.moved, each * p * 2 * (n - 1) * n);
+        EXPECT_EQ(sent.rounds, 2);
+    }
+}
+
+TEST(Levels, all_to_all_by_squares_travels_twice_within_and_once_across) {
+    for (const int q : {2, 3}) { // q * q squares of q * q
+        const std::int64_t n = q * q, p = n * n;
+        const Counts sent = counts("2-lev-sq-all-to-all", blocks(q * q, 2));
+        EXPECT_EQ(sent.messages, 2 * p * (n - 1) + p - n); // of each square, one minds it itself
+        EXPECT_EQ(sent.moved, 2 * (2 * p * (n - 1) * n + (p - n) * p));
+        EXPECT_EQ(sent.rounds, 3);
+    }
+}
+
+TEST(Levels, all_to_all_by_butterfly_sends_half_of_everything_a_level) {
+    for (const int n : {2, 4, 8}) {
+        const std::int64_t p = n * n;
+        const int levels = test::ceil_log2(n * n);
+        const Counts sent = counts("logp-lev-bfly-all-to-all", blocks(n, 1));
+        EXPECT_EQ(sent.messages, levels * p);
+        EXPECT_EQ(sent.most_messages, levels);
+        EXPECT_EQ(sent.moved, levels * p * p / 2);
+        EXPECT_EQ(sent.rounds, levels);
+    }
+}
+
+TEST(Levels, labels_say_which_submachine_a_step_belongs_to) {
+    const Grid grid{12, 10, 6, 5};
+    std::set<int> labels;
+    for (int row = 0; row < grid.rows; ++row) {
+        for (int column = 0; column < grid.columns; ++column) {
+            for (int rows = 1; row + rows <= grid.rows; ++rows) {
+                for (int columns = 1; column + columns <= grid.columns; ++columns) {
+                    const Submachine machine{column, row, columns, rows};
+                    const int label = group_of(grid, machine);
+                    EXPECT_TRUE(labels.insert(label).second);
+                    EXPECT_EQ(submachine_of(grid, label), machine);
+                }
+            }
+        }
+    }
+    EXPECT_EQ(group_of(grid, whole_machine(grid)), 0);
+    EXPECT_THROW(group_of({1, 1, 300, 200}, {0, 0, 1, 1}), InvalidTask);
+}
+
+TEST(Levels, a_message_stays_on_the_submachine_of_its_label) {
+    const Grid grid{14, 15, 7, 5};
+    for (const Algorithm& algorithm : catalogue()) {
+        for (int rank = 0; rank < grid.ranks(); ++rank) {
+            for (const Step& step : algorithm.program(grid, rank).steps) {
+                const Submachine machine = submachine_of(grid, step.group);
+                EXPECT_TRUE(contains(grid, machine, rank)) << algorithm.name;
+                if (is_message(step.verb)) {
+                    EXPECT_TRUE(contains(grid, machine, step.peer)) << algorithm.name;
+                }
+            }
+        }
+    }
+}
+
+} // namespace
+} // namespace sextant::collective

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every collective on values, over threads.
+#include "sextant/comm/threads.hpp"
+
+#include "tests/support/collective_runs.hpp"
+
+namespace sextant::test {
+namespace {
+
+TEST(Threads, EveryCollectiveDealsWhatItClaimsFrom1To17Ranks) {
+    for (int ranks = 1; ranks <= 17; ++ranks)
+        run_threads(ranks, every_collective_deals_what_it_claims);
+}
+
+} // namespace
+} // namespace sextant::test

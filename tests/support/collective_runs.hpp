@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/collective/catalogue.hpp"
+
+#include "tests/support/blending.hpp"
+#include "tests/support/exact_operators.hpp"
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+// Collectives on values on any communicator: what the tests over threads and over MPI share.
+namespace sextant::test {
+
+/// The same program, whose result lies in a piece: a tile within an image does not.
+inline Program with_packed_result(Program program) {
+    if (program.result.empty())
+        return program;
+    const Elements size = program.result.elements();
+    const Region packed = block(static_cast<int>(program.buffers.size()), 0, size);
+    program.buffers.push_back({Role::output, size});
+    Step copy;
+    copy.first = static_cast<std::uint32_t>(program.regions.size());
+    copy.count = 1;
+    copy.to = packed;
+    program.regions.push_back(program.result);
+    program.steps.push_back(copy);
+    program.result = packed;
+    return program;
+}
+
+/// Pixel i is value i; what arrives is judged as in the proof. Twice over the same buffers.
+inline void runs_on_values(const Communicator& communicator, const collective::Algorithm& algorithm,
+                           const Grid& grid) {
+    const int rank = communicator.rank();
+    const Claim claim = algorithm.claim(grid);
+    const Program program = with_packed_result(algorithm.program(grid, rank));
+    std::vector<Matrix> input;
+    if (!program.buffers.empty() && program.buffers[0].role == Role::input) {
+        for (Elements e = 0; e < program.buffers[0].size; ++e)
+            input.push_back(
+                exact_value<Matrix>(static_cast<std::uint64_t>(claim.given(rank, 0, e).element)));
+    }
+    std::vector<Symbol> result;
+    for (const Matrix& value : run_program(communicator, program, exact_operator<Matrix>(),
+                                           Association::in_order, input, 2)) {
+        const std::uint64_t number = value.a - exact_value<Matrix>(0).a;
+        EXPECT_EQ(value, exact_value<Matrix>(number));
+        result.push_back({static_cast<Elements>(number), 0, 1, 0});
+    }
+    EXPECT_EQ(claim.wanted(rank, result), "")
+        << fmt::format("{} of {}x{} on {}x{}, rank {}", algorithm.name, grid.width, grid.height,
+                       grid.columns, grid.rows, rank);
+}
+
+/// Every row, on the grid it is meant for and on one of strips of columns; on images whose pieces
+/// differ, and on some with pieces of nothing.
+inline void every_collective_deals_what_it_claims(const Communicator& communicator) {
+    const int ranks = communicator.size();
+    for (const collective::Algorithm& algorithm : collective::catalogue()) {
+        for (const Elements elements : {3, 217})
+            runs_on_values(communicator, algorithm, algorithm.grid(ranks, elements));
+        runs_on_values(communicator, algorithm, {2 * ranks + 1, ranks + 1, ranks, 1});
+    }
+}
+
+} // namespace sextant::test
