@@ -5,6 +5,7 @@
 #include "sextant/kernel/gaussian_weights.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "tests/kernel/pictures.hpp"
 #include <gmock/gmock.h>

@@ -6,6 +6,8 @@
 #include "sextant/kernel/gaussian_weights.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <string>
 
 #include <fmt/format.h>
 #include <hwy/cache_control.h>
