@@ -5,37 +5,15 @@
 #include <algorithm>
 
 #include "tests/kernel/kinds.hpp"
-#include <hwy/highway.h>
+#include "tests/kernel/processors.hpp"
 
 namespace sextant::test {
 namespace {
-
-/// Folds run as on one kind of processor while this lives.
-class AsOn {
-  public:
-    explicit AsOn(std::int64_t target) { choose(target); }
-    ~AsOn() { choose(0); }
-
-  private:
-    static void choose(std::int64_t target) {
-        hwy::SetSupportedTargetsForTest(target);
-        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    }
-};
 
 template <class Kind>
 class OnEveryProcessor : public testing::Test {
   public:
     const Operator& op = operator_of<Kind>();
-
-    /// Calls `body` with the name of each kind.
-    template <class Body>
-    void for_each(Body&& body) {
-        for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-            const AsOn guard(target);
-            body(hwy::TargetName(target));
-        }
-    }
 };
 
 TYPED_TEST_SUITE(OnEveryProcessor, Kinds);
@@ -56,7 +34,7 @@ TYPED_TEST(OnEveryProcessor, small_folds_give_the_bits_of_the_plain_fold_at_any_
         for (Elements size = 0; size <= 70; ++size) {
             Layers<TypeParam> layers(k, size, static_cast<unsigned>(100 * k + size));
             const auto expected = layers.folded_plainly();
-            this->for_each([&](const char* processor) {
+            on_every_processor([&](const char* processor) {
                 for (const Elements offset : {0, 1}) {
                     if (offset > size)
                         continue;
@@ -80,7 +58,7 @@ TYPED_TEST(OnEveryProcessor, folds_onto_any_source_give_the_bits_of_the_plain_fo
         for (const Elements size : {17, 64, 307}) {
             const Layers<TypeParam> layers(k, size, static_cast<unsigned>(k + size));
             const auto expected = layers.folded_plainly();
-            this->for_each([&](const char* processor) {
+            on_every_processor([&](const char* processor) {
                 for (int onto = 0; onto < k; ++onto) {
                     Layers<TypeParam> copy = layers;
                     this->op.fold(copy.sources(), bytes_of(copy[onto]), size);
@@ -99,7 +77,7 @@ TYPED_TEST(OnEveryProcessor, slices_of_what_no_cache_holds_give_the_bits_of_the_
         const auto expected = layers.folded_plainly();
         for (const Elements offset : {0, 1}) {
             const auto first = static_cast<std::size_t>(offset);
-            this->for_each([&](const char* processor) {
+            on_every_processor([&](const char* processor) {
                 auto to = layers[2];
                 const auto untouched = to;
                 this->op.fold(layers.sources(first), bytes_of(to, first), size - offset, whole);

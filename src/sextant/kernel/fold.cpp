@@ -20,11 +20,15 @@ Bytes largest_cache() {
 
 } // namespace
 
+bool exceeds_caches(Bytes touched) {
+    static const Bytes cache = largest_cache();
+    return touched > cache;
+}
+
 Elements streaming_from(Sources sources, const std::byte* to, Elements elements, Elements of,
                         Bytes size) {
-    static const Bytes cache = largest_cache();
     const Bytes touched = (static_cast<Bytes>(sources.size()) + 1) * of * size;
-    if (touched <= cache || std::find(sources.begin(), sources.end(), to) != sources.end())
+    if (!exceeds_caches(touched) || std::find(sources.begin(), sources.end(), to) != sources.end())
         return elements;
     const auto address = reinterpret_cast<std::uintptr_t>(to);
     for (Elements first = 0; first < std::min(elements, stream_alignment); ++first) {

@@ -26,6 +26,10 @@ using FoldVectors = Elements (*)(const Operands& operands, Elements first, Eleme
 
 inline constexpr Bytes stream_alignment = 64;
 
+/// Whether so many bytes, read and written, find no place in the largest cache: what is written is
+/// gone from it before it is used.
+bool exceeds_caches(Bytes touched);
+
 /// From which element on a result is to be written past the caches, which saves reading what it
 /// replaces: the first one aligned for it. `elements` where the result, `of` elements in all, stays
 /// in a cache until it is used, is already there as a source, or is not aligned to its elements.

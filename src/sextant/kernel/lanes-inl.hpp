@@ -39,7 +39,6 @@
 
 #endif
 
-#if HWY_TARGET != HWY_SCALAR
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernel::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -63,6 +62,8 @@ HWY_INLINE FloatVector with_one_nan(FloatVector v) {
     const hn::RebindToUnsigned<Floats> bits;
     return hn::IfThenElse(hn::IsNaN(v), hn::BitCast(d, hn::Set(bits, 0x7fc00000u)), v);
 }
+
+#if HWY_TARGET != HWY_SCALAR
 
 /// rgba f32: pixel after pixel.
 struct F32 {
@@ -175,6 +176,7 @@ HWY_INLINE Elements fold_lanes(const Operands& operands, Elements first, Element
     return i;
 }
 
+#endif
+
 } // namespace sextant::kernel::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
-#endif

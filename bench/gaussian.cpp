@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How long five Gaussian derivatives of an image take, beside OpenCV's sepFilter2D.
+//
+//   bench_gaussian [CASES.json [ROUNDS]]
+//
+// Why the measurement is right: both compute the same five images, x, y, xx, xy and yy, from the
+// same samples, weights and border, to floats; that they do is checked before anything is timed.
+// OpenCV is called once for each, which is what it offers, on one thread, as ours is. Every page
+// was written before. The clock is the thread's own, which stands still while another program has
+// the processor. Within a round both run one after the other, ours first in every second round; a
+// ratio is taken within its round, so that drift of the machine meets both; medians over the rounds
+// and their bootstrap intervals, never a minimum. Built without OpenCV, ours is timed alone.
+#include "sextant/kernel/gaussian.hpp"
+
+#include "sextant/core/memory.hpp"
+#include "sextant/core/statistics.hpp"
+#include "sextant/kernel/gaussian_weights.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#ifdef SEXTANT_WITH_OPENCV
+#include <opencv2/imgproc.hpp>
+#endif
+
+namespace {
+
+using namespace sextant;
+using kernel::Derivative;
+
+const std::vector<Derivative> five = {{1, 0}, {0, 1}, {2, 0}, {1, 1}, {0, 2}};
+
+struct Case {
+    double sigma = 1;
+    std::string samples;
+    ImageShape image;
+};
+
+std::vector<Case> read_cases(std::istream& file) {
+    std::vector<Case> cases;
+    const nlohmann::json json = nlohmann::json::parse(file);
+    for (const auto& row : json.at("cases"))
+        cases.push_back({row.at("sigma"), row.at("samples"), {row.at("width"), row.at("height")}});
+    return cases;
+}
+
+/// Random samples of one format, all of its bits used.
+struct Input {
+    Memory memory;
+    kernel::SampleView view;
+};
+
+template <class Sample>
+Input make_input(ImageShape image, double largest) {
+    Input made{Memory(image.elements() * static_cast<Bytes>(sizeof(Sample))), {}};
+    auto* const samples = reinterpret_cast<Sample*>(made.memory.data());
+    std::mt19937 random(7);
+    std::uniform_real_distribution<double> number(0, largest);
+    std::generate_n(samples, image.elements(), [&] { return static_cast<Sample>(number(random)); });
+    made.view = {samples, image.width, {0, 0, image.width, image.height}, image};
+    return made;
+}
+
+Input make_input(const Case& one) {
+    if (one.samples == "f32")
+        return make_input<float>(one.image, 1);
+    if (one.samples == "u8")
+        return make_input<std::uint8_t>(one.image, 256);
+    if (one.samples == "u16")
+        return make_input<std::uint16_t>(one.image, 65536);
+    throw std::invalid_argument(one.samples + ": samples are f32, u8 or u16");
+}
+
+/// Five images, every page written.
+std::vector<Memory> make_outputs(ImageShape image) {
+    std::vector<Memory> outputs;
+    for (std::size_t k = 0; k < five.size(); ++k) {
+        outputs.emplace_back(image.elements() * static_cast<Bytes>(sizeof(float)));
+        outputs.back().touch();
+    }
+    return outputs;
+}
+
+class Ours {
+  public:
+    explicit Ours(const Case& one) : derivatives_(one.sigma, five), image_(one.image) {}
+    void run(const Input& input, std::vector<Memory>& outputs) {
+        std::vector<kernel::Plane> planes;
+        for (Memory& output : outputs)
+            planes.push_back({reinterpret_cast<float*>(output.data()), image_.width});
+        derivatives_.apply(input.view, input.view.tile, planes);
+    }
+
+  private:
+    kernel::GaussianDerivatives derivatives_;
+    ImageShape image_;
+};
+
+#ifdef SEXTANT_WITH_OPENCV
+class Theirs {
+  public:
+    explicit Theirs(const Case& one) : image_(one.image) {
+        cv::setNumThreads(1);
+        for (int order = 0; order <= 2; ++order)
+            weights_.push_back(cv::Mat(kernel::gaussian_weights(one.sigma, order), true));
+    }
+    void run(const Input& input, std::vector<Memory>& outputs) const {
+        const auto height = static_cast<int>(image_.height);
+        const auto width = static_cast<int>(image_.width);
+        auto* const samples = const_cast<std::byte*>(input.memory.data());
+        const int types[] = {CV_32F, CV_8U, CV_16U};
+        const cv::Mat from(height, width, types[input.view.first.index()], samples);
+        for (std::size_t k = 0; k < five.size(); ++k) {
+            cv::Mat to(height, width, CV_32F, outputs[k].data());
+            cv::sepFilter2D(from, to, CV_32F, weights_[static_cast<std::size_t>(five[k].x)],
+                            weights_[static_cast<std::size_t>(five[k].y)], {-1, -1}, 0,
+                            cv::BORDER_REPLICATE);
+        }
+    }
+
+  private:
+    ImageShape image_;
+    std::vector<cv::Mat> weights_;
+};
+
+/// The largest difference, as a share of the largest number of its image.
+double difference(const std::vector<Memory>& a, const std::vector<Memory>& b) {
+    double worst = 0;
+    for (std::size_t k = 0; k < a.size(); ++k) {
+        const auto* const mine = reinterpret_cast<const float*>(a[k].data());
+        const auto* const other = reinterpret_cast<const float*>(b[k].data());
+        float largest = 0, apart = 0;
+        for (Bytes i = 0; i < a[k].size() / 4; ++i) {
+            largest = std::max(largest, std::abs(mine[i]));
+            apart = std::max(apart, std::abs(mine[i] - other[i]));
+        }
+        worst = std::max(worst, static_cast<double>(apart / largest));
+    }
+    return worst;
+}
+#endif
+
+template <class Body>
+double milliseconds(Body&& body) {
+    const auto now = [] {
+        timespec time{};
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+        return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
+    };
+    const double begin = now();
+    body();
+    return now() - begin;
+}
+
+std::string with_interval(const std::vector<double>& values, double unit = 1) {
+    const Interval interval = interval_of_median(values);
+    return fmt::format("{:.2f} [{:.2f}, {:.2f}]", median(values) / unit, interval.low / unit,
+                       interval.high / unit);
+}
+
+void measure(const Case& one, int rounds) {
+    const Input input = make_input(one);
+    std::vector<Memory> outputs = make_outputs(one.image);
+    Ours ours(one);
+    std::vector<double> mine, other, ratios;
+    const auto time_ours = [&] { mine.push_back(milliseconds([&] { ours.run(input, outputs); })); };
+    std::string agreement = "-";
+    ours.run(input, outputs);
+#ifdef SEXTANT_WITH_OPENCV
+    std::vector<Memory> others = make_outputs(one.image);
+    const Theirs theirs(one);
+    theirs.run(input, others);
+    const double apart = difference(outputs, others);
+    if (!(apart < 1e-5))
+        throw std::runtime_error(fmt::format("results differ by {:.1e}", apart));
+    agreement = fmt::format("{:.0e}", apart);
+    const auto time_theirs = [&] {
+        other.push_back(milliseconds([&] { theirs.run(input, others); }));
+    };
+#else
+    const auto time_theirs = [] {};
+#endif
+    for (int round = 0; round < rounds; ++round) {
+        if (round % 2 == 0)
+            time_ours();
+        time_theirs();
+        if (round % 2 == 1)
+            time_ours();
+        if (!other.empty())
+            ratios.push_back(mine.back() / other.back());
+    }
+    const double megapixels = static_cast<double>(one.image.elements()) * 1e-6;
+    fmt::print("{:>5} {:>7} {:>12} {:>24} {:>24} {:>20} {:>8}\n", one.sigma, one.samples,
+               fmt::format("{}x{}", one.image.width, one.image.height),
+               with_interval(mine, megapixels),
+               other.empty() ? "-" : with_interval(other, megapixels),
+               ratios.empty() ? "-" : with_interval(ratios), agreement);
+    std::fflush(stdout);
+}
+
+} // namespace
+
+int main(int argc, char** argv) try {
+    std::ifstream file(argc > 1 ? argv[1] : "bench/cases/gaussian.json");
+    const int rounds = argc > 2 ? std::stoi(argv[2]) : 11;
+    if (!file || rounds < 5 || argc > 3) {
+        fmt::print(stderr, "usage: bench_gaussian [CASES.json [ROUNDS, at least 5]]\n");
+        return 2;
+    }
+#ifndef SEXTANT_WITH_OPENCV
+    fmt::print("built without OpenCV (libopencv-imgproc-dev): nothing to compare with\n");
+#endif
+    fmt::print("{:>5} {:>7} {:>12} {:>24} {:>24} {:>20} {:>8}\n", "sigma", "samples", "image",
+               "ours, CPU ms/Mpixel", "OpenCV, CPU ms/Mpixel", "ratio", "apart");
+    for (const Case& one : read_cases(file))
+        measure(one, rounds);
+} catch (const std::exception& error) {
+    fmt::print(stderr, "bench_gaussian: {}\n", error.what());
+    return 1;
+}

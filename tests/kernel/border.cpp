@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/kernel/border.hpp"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace sextant::test {
+namespace {
+
+/// What is seen from 5 before a line to 5 after it, v where that is the constant.
+std::string seen(kernel::Border border, const std::string& line) {
+    std::string all;
+    const auto size = static_cast<Elements>(line.size());
+    for (Elements at = -5; at < size + 5; ++at) {
+        const auto sample = kernel::seen_at(border, at, size);
+        all += sample ? line.at(static_cast<std::size_t>(*sample)) : 'v';
+    }
+    return all;
+}
+
+TEST(Border, shows_the_last_sample_the_image_mirrored_or_a_constant) {
+    EXPECT_EQ(seen(kernel::Border::replicate, "abcdefg"), "aaaaaabcdefgggggg");
+    EXPECT_EQ(seen(kernel::Border::mirror, "abcdefg"), "fedcbabcdefgfedcb");
+    EXPECT_EQ(seen(kernel::Border::constant, "abcdefg"), "vvvvvabcdefgvvvvv");
+}
+
+TEST(Border, of_an_image_thinner_than_what_is_read_is_mirrored_again_and_again) {
+    EXPECT_EQ(seen(kernel::Border::mirror, "abc"), "babcbabcbabcb");
+    EXPECT_EQ(seen(kernel::Border::mirror, "ab"), "babababababa");
+    EXPECT_EQ(seen(kernel::Border::mirror, "a"), "aaaaaaaaaaa");
+    EXPECT_EQ(seen(kernel::Border::replicate, "a"), "aaaaaaaaaaa");
+}
+
+} // namespace
+} // namespace sextant::test

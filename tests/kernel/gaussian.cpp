@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What Gaussian derivatives are: the readable reference, polynomials, borders, and what is refused.
+#include "sextant/core/error.hpp"
+#include "sextant/kernel/gaussian_reference.hpp"
+#include "sextant/kernel/gaussian_weights.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "tests/kernel/pictures.hpp"
+#include <gmock/gmock.h>
+
+namespace sextant::test {
+namespace {
+
+using testing::HasSubstr;
+
+double sum_of_magnitudes(const std::vector<double>& weights) {
+    double sum = 0;
+    for (const double weight : weights)
+        sum += std::abs(weight);
+    return sum;
+}
+
+/// Holds every derivative of samples of at most 1 against the reference.
+void expect_the_reference(const SampleView& input, double sigma,
+                          const std::vector<Derivative>& wanted, BorderRule rule) {
+    const Planes planes = derivatives_of(input, sigma, wanted, rule);
+    for (std::size_t k = 0; k < wanted.size(); ++k) {
+        const auto [x_order, y_order] = wanted[k];
+        double largest = 0, error = 0;
+        for (Elements y = 0; y < input.image.height; ++y) {
+            for (Elements x = 0; x < input.image.width; ++x) {
+                const double expected =
+                    kernel::gaussian_derivative(input, x, y, sigma, wanted[k], rule);
+                largest = std::max(largest, std::abs(expected));
+                error =
+                    std::max(error, std::abs(expected - static_cast<double>(planes.at(k, x, y))));
+            }
+        }
+        const double bound = sum_of_magnitudes(kernel::gaussian_weights(sigma, x_order)) *
+                             sum_of_magnitudes(kernel::gaussian_weights(sigma, y_order));
+        EXPECT_LE(error, 2e-6 * bound) << x_order << ", " << y_order << ", sigma " << sigma;
+        if (input.image.elements() >= 500) {
+            EXPECT_LE(error, 1e-5 * largest) << x_order << ", " << y_order << ", sigma " << sigma;
+        }
+    }
+    EXPECT_TRUE(planes.frames_are_untouched());
+}
+
+TEST(GaussianDerivatives, of_the_published_scales_agree_with_the_reference) {
+    for (const double sigma : {1., 3., 5.}) {
+        for (const BorderRule rule : border_rules) {
+            const auto picture = random_picture({41, 23}, 1);
+            expect_the_reference(picture.view(), sigma, five, rule);
+        }
+    }
+}
+
+TEST(GaussianDerivatives, of_every_order_agree_with_the_reference) {
+    for (const double sigma : {.5, .8, 1.7})
+        expect_the_reference(random_picture({37, 29}, 2).view(), sigma, every_derivative(), {});
+    expect_the_reference(random_picture({61, 43}, 3).view(), 4, {{4, 0}, {3, 1}, {0, 4}}, {});
+}
+
+TEST(GaussianDerivatives, of_tiny_and_thin_images_agree_with_the_reference) {
+    for (const ImageShape image :
+         {ImageShape{1, 1}, {2, 1}, {1, 2}, {3, 3}, {1, 40}, {40, 1}, {5, 9}}) {
+        for (const BorderRule rule : border_rules) {
+            for (const double sigma : {.5, 2.})
+                expect_the_reference(random_picture(image, 4).view(), sigma, five, rule);
+        }
+    }
+}
+
+TEST(GaussianDerivatives, of_an_image_wider_than_a_strip_agree_with_the_reference) {
+    expect_the_reference(random_picture({1301, 3}, 5).view(), 1, five, {});
+}
+
+TEST(GaussianDerivatives, of_integers_are_those_of_the_same_floats) {
+    const ImageShape image{150, 20};
+    Picture<float> floats(image);
+    const auto expect_same = [&](auto integers) {
+        floats.fill([&](Elements x, Elements y) { return integers.at(x, y); });
+        for (const BorderRule rule : border_rules)
+            EXPECT_TRUE(derivatives_of(integers.view(), 1.5, five, rule) ==
+                        derivatives_of(floats.view(), 1.5, five, rule));
+    };
+    expect_same(Picture<std::uint8_t>(image, 3).fill_random(6, 255));
+    expect_same(Picture<std::uint16_t>(image, 5).fill_random(7, 65535));
+}
+
+/// x^p y^q about the middle.
+Picture<float> polynomial(ImageShape image, int p, int q) {
+    Picture<float> picture(image);
+    return std::move(picture.fill([=](Elements x, Elements y) {
+        return std::pow(static_cast<double>(x - image.width / 2), p) *
+               std::pow(static_cast<double>(y - image.height / 2), q);
+    }));
+}
+
+TEST(GaussianDerivatives, of_order_k_of_a_polynomial_of_degree_k_are_exact) {
+    const ImageShape image{27, 25};
+    const Elements x = image.width / 2, y = image.height / 2;
+    for (const double sigma : {.5, 1., 2.}) {
+        for (const auto& [i, j] : every_derivative()) {
+            for (int p = 0; p <= i; ++p) {
+                for (int q = 0; q <= j; ++q) {
+                    const auto picture = polynomial(image, p, q);
+                    const Planes planes = derivatives_of(picture.view(), sigma, {{{i, j}}});
+                    const double expected =
+                        p == i && q == j ? std::tgamma(i + 1) * std::tgamma(j + 1) : 0;
+                    const double largest = std::abs(static_cast<double>(picture.at(0, 0)));
+                    EXPECT_NEAR(planes.at(0, x, y), expected, 4e-6 * (expected + largest))
+                        << "orders " << i << ", " << j << " of x^" << p << " y^" << q;
+                }
+            }
+        }
+    }
+}
+
+TEST(GaussianDerivatives, of_a_product_are_the_product_of_those_of_its_factors) {
+    const ImageShape image{70, 50};
+    const auto f = random_picture({image.width, 1}, 8), g = random_picture({1, image.height}, 9);
+    Picture<float> product(image);
+    product.fill([&](Elements x, Elements y) { return f.at(x, 0) * g.at(0, y); });
+    for (const auto& [i, j] : five) {
+        const Planes both = derivatives_of(product.view(), 2, {{{i, j}}});
+        const Planes across = derivatives_of(f.view(), 2, {{{i, 0}}});
+        const Planes down = derivatives_of(g.view(), 2, {{{0, j}}});
+        for (Elements y = 0; y < image.height; ++y) {
+            for (Elements x = 0; x < image.width; ++x)
+                ASSERT_NEAR(both.at(0, x, y), across.at(0, x, 0) * down.at(0, 0, y), 1e-6);
+        }
+    }
+}
+
+TEST(GaussianDerivatives, of_a_mirrored_border_have_no_slope_across_it) {
+    const auto picture = random_picture({33, 21}, 10);
+    const Planes planes = derivatives_of(picture.view(), 2, five, {Border::mirror, 0});
+    for (Elements y = 0; y < 21; ++y) {
+        EXPECT_EQ(planes.at(0, 0, y), 0);
+        EXPECT_EQ(planes.at(0, 32, y), 0);
+    }
+    for (Elements x = 0; x < 33; ++x)
+        EXPECT_EQ(planes.at(1, x, 20), 0);
+}
+
+TEST(GaussianDerivatives, are_not_a_number_just_where_a_sample_that_counts_is_none) {
+    const ImageShape image{140, 31};
+    auto picture = random_picture(image, 11);
+    const Elements at_x = 65, at_y = 15;
+    picture.at(at_x, at_y) = -std::numeric_limits<float>::quiet_NaN();
+    const auto counts = [](Elements distance, int order) {
+        return std::abs(distance) <= kernel::gaussian_reach(1, order) &&
+               (order % 2 == 0 || distance != 0);
+    };
+    const auto wanted = every_derivative();
+    const Planes planes = derivatives_of(picture.view(), 1, wanted);
+    for (std::size_t k = 0; k < wanted.size(); ++k) {
+        for (Elements y = 0; y < image.height; ++y) {
+            for (Elements x = 0; x < image.width; ++x)
+                ASSERT_EQ(std::isnan(planes.at(k, x, y)),
+                          counts(x - at_x, wanted[k].x) && counts(y - at_y, wanted[k].y))
+                    << wanted[k].x << ", " << wanted[k].y << " at " << x << ", " << y;
+        }
+    }
+}
+
+std::string refusal(const std::function<void()>& attempt) {
+    try {
+        attempt();
+    } catch (const InvalidTask& error) {
+        return error.what();
+    }
+    return "not refused";
+}
+
+TEST(GaussianDerivatives, that_cannot_be_are_refused) {
+    const auto made = [](double sigma, std::vector<Derivative> wanted) {
+        return refusal([=] { GaussianDerivatives(sigma, wanted); });
+    };
+    EXPECT_EQ(made(.1, five), "sigma is 0.1, expected 0.5 to 1000 pixels");
+    EXPECT_EQ(made(1, {{5, 0}}), "a derivative of order 5, expected 0 to 4");
+    EXPECT_EQ(made(1, {{0, -1}}), "a derivative of order -1, expected 0 to 4");
+    EXPECT_EQ(made(1, {}), "no Gaussian derivative is asked for");
+    EXPECT_THAT(made(1, {{1, 0}, {0, 1}, {1, 0}}), HasSubstr("orders 1, 0 is asked for twice"));
+}
+
+TEST(GaussianDerivatives,
+     of_a_tile_that_lacks_what_it_reads_are_refused_before_a_sample_is_written) {
+    const ImageShape image{40, 30};
+    const auto picture = random_picture(image, 12);
+    GaussianDerivatives derivatives(1, five);
+    Planes planes(five.size(), image);
+    const Planes untouched = planes;
+    const auto applied = [&](const SampleView& input, const Tile& tile, std::vector<Plane> to) {
+        return refusal([&] { derivatives.apply(input, tile, to); });
+    };
+    const Tile tile{10, 8, 6, 5};
+    const auto lacking = picture.cut({6, 4, 14, 12});
+    EXPECT_EQ(applied(lacking.view(), tile, planes.of(tile)),
+              "Gaussian derivatives of 6x5 samples at (10, 8) are computed from 14x13 samples at "
+              "(6, 4); given are 14x12 samples at (6, 4)");
+    EXPECT_EQ(applied(picture.view(), {36, 0, 5, 1}, planes.of({})),
+              "Gaussian derivatives of 5x1 samples at (36, 0), expected them within 40x30");
+    EXPECT_EQ(applied(picture.view(), {0, 0, -1, 1}, planes.of({})).substr(0, 29),
+              "Gaussian derivatives of -1x1 ");
+    EXPECT_EQ(applied(picture.view(), tile, {}), "0 planes for 5 Gaussian derivatives");
+    auto narrow = planes.of(tile);
+    narrow[3].stride = 5;
+    EXPECT_EQ(applied(picture.view(), tile, narrow),
+              "a plane of stride 5 for 6x5 samples at (10, 8)");
+    EXPECT_TRUE(planes == untouched);
+}
+
+} // namespace
+} // namespace sextant::test

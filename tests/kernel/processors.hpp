@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <hwy/highway.h>
+
+namespace sextant::test {
+
+/// Kernels run as on one kind of processor while this lives.
+class AsOn {
+  public:
+    explicit AsOn(std::int64_t target) { choose(target); }
+    ~AsOn() { choose(0); }
+
+  private:
+    static void choose(std::int64_t target) {
+        hwy::SetSupportedTargetsForTest(target);
+        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    }
+};
+
+/// Calls `body` with the name of each kind of processor that this machine can be.
+template <class Body>
+void on_every_processor(Body&& body) {
+    for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
+        const AsOn guard(target);
+        body(hwy::TargetName(target));
+    }
+}
+
+} // namespace sextant::test
