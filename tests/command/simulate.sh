@@ -27,6 +27,18 @@ simulate --ranks 4 --platform crossbar-12 --trace "$folder/run.svg" >/dev/null
 grep -q '<svg' "$folder/run.svg" || fail "no picture of the run"
 simulate --ranks 4 --platform crossbar-12 --trace - | grep -q '"activity": "send"' || fail "no events"
 
+# The planner's choices, judged in simulation; what is written is judged again, and mapped.
+for ranks in 4 6; do
+    "$SEXTANT" evaluate --platform crossbar-12-calibrated --ranks $ranks -o "$folder/$ranks.json" >"$folder/$ranks.txt"
+    grep -q "4 cases on $ranks ranks of crossbar-12-calibrated" "$folder/$ranks.txt" || fail "no heading"
+    grep -q "the planner" "$folder/$ranks.txt" || fail "no regret"
+done
+"$SEXTANT" evaluate --judge "$folder/4.json" "$folder/6.json" --map "$folder/map.svg" |
+    grep -q "^| 6 ranks |" || fail "no table of winners"
+grep -q '<svg' "$folder/map.svg" || fail "no map of winners"
+"$SEXTANT" evaluate --platform crossbar-12-calibrated --ranks 13 2>&1 |
+    grep -q "13 ranks, but" || fail "more ranks than hosts"
+
 # Wrong input ends with a message and exit code 1 or 2, and leaves nothing.
 refused() {
     code=$1 expected=$2 status=0

@@ -3,6 +3,7 @@
 #include "sextant/operation/judge.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/operation/winners.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -54,6 +55,31 @@ TEST(Judge, knows_what_fixed_policies_would_have_cost) {
                                                                          : -1;
         EXPECT_THAT(policy.values, ElementsAre(DoubleNear(expected, 1e-12))) << policy.policy;
     }
+}
+
+TEST(Judge, counts_cases_of_several_machines_alike) {
+    const std::vector<Evaluation> both{evaluation("direct-send"), evaluation("binary-swap")};
+    const Verdict verdict = judge(both);
+    EXPECT_THAT(verdict.planner.values, ElementsAre(DoubleNear(1, 1e-12), 0));
+    EXPECT_NEAR(verdict.planner.mean(), .5, 1e-12);
+    EXPECT_EQ(verdict.losses.size(), 1u);
+    EXPECT_EQ(verdict.policies.front().values.size(), 2u);
+}
+
+TEST(Winners, are_those_of_the_best_tuning_whatever_it_is_called) {
+    Evaluation few = evaluation("binary-swap"), many = evaluation("binary-swap");
+    many.ranks = 4;
+    many.cases[0].ways = {{"radix-k, radices 2,2", false, std::nullopt, {2}},
+                          {"radix-k, radices 4", false, std::nullopt, {1}},
+                          {"shift-based, window 1", false, std::nullopt, {1.5}}};
+    const report::WinnerMap map = winners(std::vector{few, many});
+    EXPECT_THAT(map.rows, ElementsAre("2 ranks", "4 ranks"));
+    EXPECT_EQ(map.cells[0][0].winner, "binary-swap");
+    EXPECT_EQ(map.cells[0][0].detail, "+100 % direct-send");
+    EXPECT_EQ(map.cells[1][0].winner, "direct-send");
+    EXPECT_EQ(map.cells[1][0].detail, "+50 % shift-based");
+    many.host = "another";
+    EXPECT_THROW(winners(std::vector{few, many}), InvalidTask);
 }
 
 TEST(Judge, shows_noise_where_halves_disagree) {

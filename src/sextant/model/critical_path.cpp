@@ -137,8 +137,10 @@ class Play {
     const MessageCost& cost_of(StepOfRank send, StepOfRank receive) {
         Message m = messages_.describe(send, receive);
         m.lent = m.link == machine::Link::same_process && is_lent(send, receive);
-        const auto key =
-            std::tuple(m.bytes, m.link, m.layout, m.sent_block, m.received_block, m.lent);
+        if (prices_.meetings)
+            m.on_links = prices_.meetings->of(send);
+        const Look key{m.bytes,          m.link, m.layout,  m.sent_block,
+                       m.received_block, m.lent, m.on_links};
         const auto found = costs_.find(key);
         return found != costs_.end() ? found->second
                                      : costs_.emplace(key, prices_.message(m)).first->second;
@@ -334,7 +336,7 @@ class Play {
         throw fault(schedule_, {rank, stuck}, "waits for ever");
     }
 
-    using Look = std::tuple<Bytes, machine::Link, machine::Layout, Bytes, Bytes, bool>;
+    using Look = std::tuple<Bytes, machine::Link, machine::Layout, Bytes, Bytes, bool, Seconds>;
 
     const Question& question_;
     const Schedule& schedule_;

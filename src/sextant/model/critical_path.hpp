@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/model/meetings.hpp"
 #include "sextant/model/message.hpp"
 #include "sextant/model/model.hpp"
 #include "sextant/model/span.hpp"
@@ -31,6 +32,8 @@ struct Prices {
     /// Whether folds and copies hold up what the rank sends and receives next, as with calls that
     /// block; otherwise they compete only with `send_processor` and `receive_processor`.
     bool blocking = true;
+    /// Where messages meet on links; null: nobody asks.
+    const Meetings* meetings = nullptr;
 };
 
 /// What playing a schedule needs whatever the prices, for who plays it more than once. Keep the

@@ -21,6 +21,8 @@ struct Message {
     Bytes sent_block = 0, received_block = 0;
     /// Whether it is not moved: ranks share memory, and who receives it only folds it.
     bool lent = false;
+    /// How long it is on links that others share; 0 where nobody asks. See Meetings.
+    Seconds on_links = 0;
 
     /// The shorter of the two.
     Bytes block() const { return std::min(sent_block, received_block); }

@@ -3,6 +3,7 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/machine/profile.hpp"
+#include "sextant/machine/wires.hpp"
 #include "sextant/schedule/program.hpp"
 #include "sextant/schedule/trace.hpp"
 
@@ -32,6 +33,8 @@ struct Question {
     /// The node on which each rank lies. Empty: each on its own, or, where the profile knows only
     /// one class of links, joined by such links.
     std::span<const int> nodes = {};
+    /// The links between nodes; without nodes given, rank i is on node i. Null: unknown.
+    const machine::Wires* wires = nullptr;
     /// How ranks of one node are joined: as processes, or as threads of one.
     machine::Link within_node = machine::Link::same_node;
     /// How strided messages travel.

@@ -7,6 +7,7 @@
 #include "sextant/model/work_costs.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace sextant::model {
 
@@ -25,6 +26,8 @@ class Pricing {
     MessageCost operator()(const Message& message) {
         if (message.lent)
             return lent(message);
+        if (message.on_links > 0)
+            return shared(message);
         MessageCost cost = paths(message);
         const machine::LinkCosts& link = costs_of(question_.machine, message.link);
         if (!link.gap.empty())
@@ -33,9 +36,7 @@ class Pricing {
         // A send that waits for its receive is one copy, by who receives.
         const bool sender_moves = message.link != machine::Link::other_node && !cost.rendezvous;
         const bool receiver_moves = message.link != machine::Link::other_node;
-        Message empty = message;
-        empty.bytes = 0;
-        const MessageCost overhead = paths(empty);
+        const MessageCost overhead = empty(message);
         cost.send_processor = sender_moves ? cost.send : overhead.send;
         cost.receive_processor = receiver_moves ? cost.receive : overhead.receive;
         return cost;
@@ -44,6 +45,22 @@ class Pricing {
     const Lookup& lookup() const { return lookup_; }
 
   private:
+    MessageCost empty(Message message) {
+        message.bytes = 0;
+        return paths(message);
+    }
+
+    /// Messages of a wave share links, and all end together; nobody moves bytes meanwhile.
+    MessageCost shared(const Message& message) {
+        MessageCost cost = empty(message);
+        cost.send_processor = cost.send;
+        cost.receive_processor = cost.receive;
+        cost.full = cost.full + Span(message.on_links);
+        const machine::LinkCosts& link = costs_of(question_.machine, message.link);
+        cost.rendezvous = !link.switches.empty() && message.bytes > link.switches.back();
+        return cost;
+    }
+
     MessageCost paths(const Message& message) {
         if (message.layout != Layout::cc && packs(message))
             return packed(message);
@@ -113,13 +130,16 @@ class InNetwork {
         : question_(question),
           pricing_(question),
           contention_(question),
-          prepared_(question.schedule) {}
+          prepared_(question.schedule) {
+        if (question.wires)
+            meetings_.emplace(question, prepared_.mates, prepared_.dependences);
+    }
 
     /// Where the profile knows no network, none is shared.
     Prediction predict() {
         const double use = contention_.known() ? settled_use() : 0;
         Prediction prediction = with_remarks(at_use(question_, use), pricing_.lookup());
-        if (!contention_.known()) {
+        if (!contention_.known() && !meetings_) {
             prediction.remarks.push_back("no contention: the profile of " + question_.machine.name +
                                          " describes no network");
         }
@@ -134,7 +154,8 @@ class InNetwork {
                 cost.full = cost.full + contention_.delay(message.bytes, use);
             return cost;
         };
-        return critical_path(question, {price, false}, prepared_);
+        return critical_path(question, {price, false, meetings_ ? &*meetings_ : nullptr},
+                             prepared_);
     }
 
     /// The use of links at which the run takes as long as it is predicted to. More use makes a
@@ -158,6 +179,7 @@ class InNetwork {
     Pricing pricing_;
     const Contention contention_;
     const Prepared prepared_;
+    std::optional<Meetings> meetings_;
 };
 
 } // namespace

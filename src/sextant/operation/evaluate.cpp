@@ -13,17 +13,21 @@
 #include "sextant/operation/bench_composite.hpp"
 #include "sextant/operation/child_process.hpp"
 #include "sextant/operation/element.hpp"
+#include "sextant/operation/evaluate_simulated.hpp"
 #include "sextant/operation/judge.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/progress.hpp"
 #include "sextant/operation/provenance.hpp"
+#include "sextant/operation/winners.hpp"
 #include "sextant/planner/usual.hpp"
+#include "sextant/simulate/shared.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <span>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -125,7 +129,16 @@ std::string row(const Regrets& regrets) {
                        100 * regrets.mean(), 100 * regrets.p95(), 100 * regrets.worst());
 }
 
-std::string to_text(const Evaluation& evaluation, const Verdict& verdict) {
+constexpr std::string_view simulated = "simulated";
+
+std::string heading(const Evaluation& evaluation) {
+    if (evaluation.transport == simulated) {
+        std::size_t ways = 0;
+        for (const EvaluatedCase& one : evaluation.cases)
+            ways += one.ways.size();
+        return fmt::format("{} cases on {} ranks of {}, {} ways simulated\n",
+                           evaluation.cases.size(), evaluation.ranks, evaluation.host, ways);
+    }
     std::string text = fmt::format(
         "{} cases of seed {}, {} launches, {} ranks over {} on {} cores, planned with {}\n",
         evaluation.cases.size(), evaluation.seed,
@@ -133,6 +146,13 @@ std::string to_text(const Evaluation& evaluation, const Verdict& verdict) {
         evaluation.transport, evaluation.cores, evaluation.machine);
     if (evaluation.ranks > evaluation.cores)
         text += "more ranks than cores: they take turns, which no prediction knows of\n";
+    return text;
+}
+
+std::string to_text(std::span<const Evaluation> evaluations, const Verdict& verdict) {
+    std::string text;
+    for (const Evaluation& evaluation : evaluations)
+        text += heading(evaluation);
     text += fmt::format("  {:<44} {:>9} {:>9} {:>9}\n", "regret", "mean", "p95", "worst");
     text += row(verdict.planner);
     if (!verdict.floor.values.empty())
@@ -152,18 +172,49 @@ std::string to_text(const Evaluation& evaluation, const Verdict& verdict) {
     return text;
 }
 
+void check_files(const Values& values) {
+    std::vector<std::string> paths;
+    for (const char* name : {"output", "map"}) {
+        if (values.has(name))
+            paths.push_back(values.text(name));
+    }
+    check_outputs(paths);
+}
+
+void tell(const Values& values, std::span<const Evaluation> evaluations) {
+    if (values.has("output")) {
+        if (evaluations.size() > 1)
+            throw InvalidTask("--output: a file holds one machine and number of ranks");
+        write_text(values.text("output"), to_json(evaluations.front()) + "\n");
+    }
+    std::fputs(to_text(evaluations, judge(evaluations)).c_str(), stdout);
+    if (values.has("map")) {
+        const report::WinnerMap map = winners(evaluations);
+        write_text(values.text("map"), report::winner_map(map));
+        std::fputs(to_markdown(map).c_str(), stdout);
+    }
+}
+
 void tell(const Values& values, const Evaluation& evaluation) {
-    if (values.has("output"))
-        write_text(values.text("output"), to_json(evaluation) + "\n");
-    std::fputs(to_text(evaluation, judge(evaluation)).c_str(), stdout);
+    tell(values, std::span(&evaluation, 1));
+}
+
+void simulate_here(const Values& values) {
+    check_files(values);
+    SimulatedMachine machine;
+    machine.platform = machine::shared_file(simulate::platforms, values.text("platform"));
+    machine.ranks = static_cast<int>(values.integer("ranks"));
+    machine.ways = static_cast<int>(values.integer("ways"));
+    machine.knows_links = !values.flag("alone");
+    tell(values, evaluate_simulated(machine));
 }
 
 void measure_here(const Values& values) {
     launch(static_cast<int>(values.integer("ranks")), [&](Communicator communicator) {
         const bool first = communicator.rank() == 0;
         agree(communicator, [&] {
-            if (first && values.has("output"))
-                check_outputs(std::array{values.text("output")});
+            if (first)
+                check_files(values);
         });
         const Evaluation evaluation = EvaluateLaunch(values, communicator).run();
         agree(communicator, [&] {
@@ -239,26 +290,29 @@ class SeparateLaunches {
 };
 
 void measure_in_launches(const Values& values) {
-    if (values.has("output"))
-        check_outputs(std::array{values.text("output")});
-    tell(values, SeparateLaunches(values).run());
+    check_files(values);
+    tell(values, {SeparateLaunches(values).run()});
 }
 
 void judge_files(const Values& values) {
-    std::optional<Evaluation> all;
+    check_files(values);
+    std::vector<Evaluation> all;
     for (const std::string& path : values.texts("judge")) {
         const Evaluation one = read_evaluation(path);
-        if (all)
-            add_launches(*all, one);
+        // What is simulated has no launches; what is measured is of one machine.
+        if (all.empty() || (one.transport == simulated && all.front().transport == simulated))
+            all.push_back(one);
         else
-            all = one;
+            add_launches(all.front(), one);
     }
-    tell(values, *all);
+    tell(values, all);
 }
 
 int run_evaluate(const Values& values) {
     if (values.has("judge"))
         judge_files(values);
+    else if (values.has("platform"))
+        simulate_here(values);
     else if (under_a_launcher() || values.integer("launches") == 1)
         measure_here(values);
     else
@@ -272,7 +326,8 @@ Operation evaluate_operation() {
     return {"evaluate",
             "how good predictions and choices are here: errors, and regret against all ways",
             "  sextant evaluate --transport mpi --launcher 'mpirun -n 2' -o evaluation.json\n"
-            "  sextant evaluate --judge monday.json tuesday.json",
+            "  sextant evaluate --judge monday.json tuesday.json\n"
+            "  sextant evaluate --platform torus-8x8x8 --ranks 64",
             {{.name = "judge",
               .type = Type::files,
               .value = "FILE...",
@@ -282,6 +337,10 @@ Operation evaluate_operation() {
               .value = "FILE",
               .help = "all that was predicted and measured, as JSON",
               .letter = 'o'},
+             {.name = "map",
+              .type = Type::file,
+              .value = "OUT",
+              .help = "with --judge: a picture (SVG) of where each algorithm wins, and a table"},
              {.name = "cases",
               .type = Type::integer,
               .value = "N",
@@ -314,7 +373,7 @@ Operation evaluate_operation() {
               .type = Type::integer,
               .value = "N",
               .fallback = "2",
-              .help = "threads, where no launcher starts processes",
+              .help = "threads where no launcher starts processes; or of the platform",
               .least = 2,
               .most = 1024},
              {.name = "transport",
@@ -330,7 +389,21 @@ Operation evaluate_operation() {
              {.name = "machine",
               .type = Type::file,
               .value = "FILE",
-              .help = "the profile to plan with; default: this machine's"}},
+              .help = "the profile to plan with; default: this machine's"},
+             {.name = "platform",
+              .type = Type::file,
+              .value = "FILE",
+              .help = "plan for this platform (JSON) and simulate instead of measuring"},
+             {.name = "ways",
+              .type = Type::integer,
+              .value = "N",
+              .fallback = "64",
+              .help = "how many to simulate, besides the planner's and the policies'",
+              .least = 0,
+              .most = 100000},
+             {.name = "alone",
+              .type = Type::flag,
+              .help = "plan without the platform's links: every message as if alone"}},
             run_evaluate};
 }
 

@@ -121,13 +121,10 @@ double Regrets::worst() const {
     return *std::max_element(values.begin(), values.end());
 }
 
-Verdict judge(const Evaluation& evaluation) {
+namespace {
+
+void judge(const Evaluation& evaluation, Verdict& verdict) {
     constexpr double worth_naming = .02;
-    Verdict verdict;
-    verdict.planner.policy = "the planner";
-    verdict.floor.policy = "noise floor: an oracle of half the launches";
-    for (const Policy& policy : policies)
-        verdict.policies.push_back({policy.name, {}});
     for (const EvaluatedCase& one : evaluation.cases) {
         const std::vector<double> of_ways = shares(one, all_of(one));
         const auto place = [&](const std::string& name) {
@@ -139,15 +136,34 @@ Verdict judge(const Evaluation& evaluation) {
             verdict.losses.push_back(
                 {one.what.name, one.chosen, one.ways[best_of(one, of_ways)].name, lost});
         }
-        for (std::size_t i = 0; i < std::size(policies); ++i) {
-            const std::string way = policies[i].way(evaluation.ranks, one.what.collect);
-            if (one.find(way))
-                verdict.policies[i].values.push_back(regret(one, of_ways, place(way)));
+        const std::vector<std::string> taken = ways_of_policies(evaluation.ranks, one.what.collect);
+        for (std::size_t i = 0; i < taken.size(); ++i) {
+            if (one.find(taken[i]))
+                verdict.policies[i].values.push_back(regret(one, of_ways, place(taken[i])));
         }
         if (one.ways.front().measured.size() > 1)
             verdict.floor.values.push_back(floor_of(one));
         add_errors(verdict.errors, one);
     }
+}
+
+} // namespace
+
+std::vector<std::string> ways_of_policies(int ranks, bool collect) {
+    std::vector<std::string> ways;
+    for (const Policy& policy : policies)
+        ways.push_back(policy.way(ranks, collect));
+    return ways;
+}
+
+Verdict judge(std::span<const Evaluation> evaluations) {
+    Verdict verdict;
+    verdict.planner.policy = "the planner";
+    verdict.floor.policy = "noise floor: an oracle of half the launches";
+    for (const Policy& policy : policies)
+        verdict.policies.push_back({policy.name, {}});
+    for (const Evaluation& evaluation : evaluations)
+        judge(evaluation, verdict);
     std::erase_if(verdict.policies, [](const Regrets& each) { return each.values.empty(); });
     std::stable_sort(verdict.losses.begin(), verdict.losses.end(),
                      [](const Loss& a, const Loss& b) { return a.regret > b.regret; });

@@ -3,6 +3,7 @@
 
 #include "sextant/operation/evaluation.hpp"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,13 @@ struct Verdict {
 
 /// Ways are compared within each launch, since machines differ from launch to launch: a way's time
 /// is the median over launches of its share of the launch's median way.
-Verdict judge(const Evaluation& evaluation);
+/// Cases of several evaluations, of other machines or numbers of ranks, count alike.
+Verdict judge(std::span<const Evaluation> evaluations);
+inline Verdict judge(const Evaluation& evaluation) {
+    return judge(std::span(&evaluation, 1));
+}
+
+/// The names of the ways that the fixed policies take; "" for those that have none.
+std::vector<std::string> ways_of_policies(int ranks, bool collect);
 
 } // namespace sextant::operation

@@ -52,18 +52,20 @@ class Choosing {
         return candidates_[entry.weighed.candidate];
     }
 
-    model::Prediction predict(const Schedule& schedule, std::span<const int> nodes) {
+    model::Prediction predict(const Schedule& schedule, std::span<const int> nodes,
+                              const machine::Wires* wires) {
         model::Question question{.schedule = schedule, .machine = setting_.machine};
         question.element_size = setting_.element_size;
         question.operator_name = setting_.operator_name;
         question.element_name = setting_.element_name;
         question.nodes = nodes;
+        question.wires = wires;
         question.within_node = setting_.within_node;
         question.density = setting_.density;
         return model_->predict(question);
     }
 
-    /// What a rank needs even if nobody keeps it waiting.
+    /// What a rank needs even if nobody keeps it waiting, nor meets its messages on links.
     Seconds bound(Program program, int rank) {
         if (setting_.within_node == machine::Link::same_process)
             program = without_loans(std::move(program));
@@ -73,7 +75,7 @@ class Choosing {
             if (!setting_.nodes.empty())
                 nodes.push_back(setting_.nodes[static_cast<std::size_t>(r)]);
         }
-        return predict(alone.schedule, nodes).seconds;
+        return predict(alone.schedule, nodes, nullptr).seconds;
     }
 
     /// The model that is asked for; else the first that has words for a candidate.
@@ -192,18 +194,20 @@ class Choosing {
         }
     }
 
-    /// Few ranks are planned in milliseconds, thousands in seconds.
+    /// Few ranks are planned in milliseconds, thousands in seconds. Bounds know nothing of links:
+    /// where those matter, more is walked.
     std::int64_t most_messages() const {
         constexpr std::int64_t quick = 8'000, slow = 600'000;
         const std::int64_t ranks = candidates_[0].ranks;
-        return setting_.most_messages.value_or(std::clamp(2 * ranks * ranks, quick, slow));
+        const std::int64_t usual = std::clamp(2 * ranks * ranks, quick, slow);
+        return setting_.most_messages.value_or(setting_.wires ? 8 * usual : usual);
     }
 
     void walk(Entry& entry) {
         const Candidate& what = candidate(entry);
         try {
             entry.weighed.predicted =
-                predict(make_schedule(what.ranks, what.program), setting_.nodes);
+                predict(make_schedule(what.ranks, what.program), setting_.nodes, setting_.wires);
         } catch (const model::CannotExpress& why) {
             entry.weighed.bound.reset();
             entry.weighed.remark = why.what();

@@ -47,6 +47,7 @@ Setting Planner::setting(const Work& work) const {
             .operator_name = work.operator_name,
             .element_name = work.element_name,
             .nodes = work.nodes,
+            .wires = wires_ ? &*wires_ : nullptr,
             .within_node = work.within_node,
             .model = work.model};
 }

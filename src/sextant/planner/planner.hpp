@@ -25,7 +25,9 @@ struct Work {
 /// May be asked by several threads.
 class Planner {
   public:
-    explicit Planner(machine::Profile machine) : machine_(std::move(machine)) {}
+    /// With `wires`, where they are known, messages that meet on links are reckoned with.
+    explicit Planner(machine::Profile machine, std::optional<machine::Wires> wires = {})
+        : machine_(std::move(machine)), wires_(std::move(wires)) {}
 
     const machine::Profile& machine() const { return machine_; }
 
@@ -45,6 +47,7 @@ class Planner {
                  const compositing::Tuning& asked) const;
 
     const machine::Profile machine_;
+    const std::optional<machine::Wires> wires_;
     std::mutex mutex_;
     std::map<std::string, Plan> known_;
 };

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/evaluate_simulated.hpp"
+
+#include "sextant/compositing/ways.hpp"
+#include "sextant/model/meetings.hpp"
+#include "sextant/operation/judge.hpp"
+#include "sextant/operation/progress.hpp"
+#include "sextant/operation/provenance.hpp"
+#include "sextant/planner/planner.hpp"
+#include "sextant/simulate/as_machine.hpp"
+#include "sextant/simulate/placement.hpp"
+#include "sextant/simulate/simulate.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace sextant::operation {
+
+namespace {
+
+constexpr Bytes pixel = 16;
+constexpr ImageShape shapes[] = {{64, 64}, {256, 256}, {1024, 1024}, {4096, 2048}};
+
+/// What a simulation takes grows with the messages, and with how many each rank has under way: the
+/// sum over waves of the squares. A second or two.
+constexpr double most_effort = 3e6;
+
+double effort(const Schedule& schedule) {
+    double effort = 0;
+    for (const Program& program : schedule) {
+        const std::vector<int> waves = model::waves_of(program, Dependences(program));
+        std::map<int, double> sent;
+        for (std::size_t s = 0; s < waves.size(); ++s) {
+            if (program.steps[s].verb == Verb::send)
+                ++sent[waves[s]];
+        }
+        for (const auto& [wave, count] : sent)
+            effort += count * count;
+    }
+    return effort;
+}
+
+class Simulated {
+  public:
+    explicit Simulated(const SimulatedMachine& machine)
+        : machine_(machine),
+          platform_(simulate::read_platform(machine.platform)),
+          planner_(simulate::profile_of(platform_),
+                   machine.knows_links ? std::optional(simulate::wires_of(platform_))
+                                       : std::nullopt) {
+        work_.operator_name = "over";
+        work_.element_name = "f32";
+        work_.element_size = pixel;
+        std::vector<simulate::Room> rooms;
+        for (const std::string& host : platform_.network.hosts)
+            rooms.push_back({host, platform_.network.cores});
+        work_.nodes = simulate::place(rooms, {}, machine.ranks, platform_.name);
+    }
+
+    Evaluation run() {
+        Evaluation evaluation;
+        evaluation.ranks = machine_.ranks;
+        evaluation.cores = platform_.network.cores;
+        evaluation.transport = "simulated";
+        evaluation.host = evaluation.machine = platform_.name;
+        evaluation.date = date();
+        for (const ImageShape& shape : shapes)
+            evaluation.cases.push_back(evaluate(shape));
+        progress_.clear();
+        return evaluation;
+    }
+
+  private:
+    EvaluatedCase evaluate(const ImageShape& shape) {
+        EvaluatedCase one;
+        one.what.shape = shape;
+        one.what.name = fmt::format("{} ranks of {}, {}x{}", machine_.ranks, platform_.name,
+                                    shape.width, shape.height);
+        progress_.say("planning for " + one.what.name);
+        const auto task = compositing::one_image_each(machine_.ranks, shape.elements());
+        const planner::Plan plan = planner_.plan(task, work_);
+        one.chosen = plan.text();
+        for (const compositing::Way& way : chosen_ways(task, plan)) {
+            progress_.say(way.text() + " on " + one.what.name);
+            simulate(task, way, way == plan.way(), one);
+        }
+        for (const planner::Alternative& each : plan.alternatives)
+            predict(each, one);
+        return one;
+    }
+
+    /// The planner's, the policies', and evenly from the others.
+    std::vector<compositing::Way> chosen_ways(const compositing::Task& task,
+                                              const planner::Plan& plan) const {
+        const std::vector<std::string> policies = ways_of_policies(machine_.ranks, false);
+        std::vector<compositing::Way> all = compositing::ways(task), taken;
+        const auto others = std::stable_partition(all.begin(), all.end(), [&](const auto& way) {
+            return way == plan.way() ||
+                   std::find(policies.begin(), policies.end(), way.text()) != policies.end();
+        });
+        taken.assign(all.begin(), others);
+        const auto count = static_cast<std::size_t>(all.end() - others);
+        const std::size_t most = std::min(count, static_cast<std::size_t>(machine_.ways));
+        for (std::size_t i = 0; i < most; ++i)
+            taken.push_back(others[static_cast<std::ptrdiff_t>(i * count / most)]);
+        return taken;
+    }
+
+    void simulate(const compositing::Task& task, const compositing::Way& way, bool always,
+                  EvaluatedCase& one) const {
+        const Candidate candidate = compositing::candidate(task, way);
+        const Schedule schedule = make_schedule(candidate.ranks, candidate.program);
+        if (!always && effort(schedule) > most_effort)
+            return;
+        const simulate::Question question{.schedule = schedule,
+                                          .platform = machine_.platform,
+                                          .element_size = pixel,
+                                          .costs = platform_.costs};
+        one.ways.push_back(
+            {way.text(), false, std::nullopt, {simulate::simulate(question).seconds}});
+    }
+
+    static void predict(const planner::Alternative& alternative, EvaluatedCase& one) {
+        const std::string name = alternative.way.text();
+        const auto at = std::find_if(one.ways.begin(), one.ways.end(),
+                                     [&](const EvaluatedWay& way) { return way.name == name; });
+        if (at != one.ways.end() && alternative.expected)
+            at->predicted = alternative.expected->seconds;
+    }
+
+    const SimulatedMachine& machine_;
+    const simulate::Platform platform_;
+    planner::Planner planner_;
+    planner::Work work_;
+    Progress progress_{true};
+};
+
+} // namespace
+
+Evaluation evaluate_simulated(const SimulatedMachine& machine) {
+    return Simulated(machine).run();
+}
+
+} // namespace sextant::operation

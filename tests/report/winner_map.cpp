@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A map of winners: a field a case, one colour a winner.
+#include "sextant/report/winner_map.hpp"
+
+#include <stdexcept>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::report {
+namespace {
+
+std::size_t count(const std::string& text, const std::string& what) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+        ++found;
+    return found;
+}
+
+WinnerMap small() {
+    return {"map",
+            "",
+            {"few", "many"},
+            {"16 ranks", "64 ranks"},
+            {{{"radix-k", "4,4"}, {"direct-send", ""}}, {{"radix-k", "8,8 & more"}, {}}}};
+}
+
+TEST(WinnerMap, colours_each_known_case_by_its_winner) {
+    const std::string picture = winner_map(small());
+    EXPECT_EQ(count(picture, "<svg"), 1u);
+    EXPECT_EQ(count(picture, "class=\"w0\""), 1 + 1u); // direct-send: its field and the legend
+    EXPECT_EQ(count(picture, "class=\"w1\""), 2 + 1u); // radix-k
+    EXPECT_EQ(count(picture, "8,8 &amp; more"), 1u);
+    EXPECT_EQ(count(picture, "64 ranks"), 1u);
+}
+
+TEST(WinnerMap, refuses_cells_that_fit_no_names) {
+    WinnerMap map = small();
+    map.cells.back().pop_back();
+    EXPECT_THROW(winner_map(map), std::logic_error);
+}
+
+} // namespace
+} // namespace sextant::report

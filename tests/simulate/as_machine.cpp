@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a planner is told of a platform, against numbers that follow from its description.
+#include "sextant/simulate/as_machine.hpp"
+
+#include "sextant/machine/interpolate.hpp"
+#include "sextant/machine/profile_file.hpp"
+
+#include "tests/simulate/cases.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::simulate {
+namespace {
+
+using machine::Layout;
+using machine::Link;
+using machine::Path;
+using machine::Strategy;
+
+Platform platform(const std::string& network, const std::string& more = "") {
+    return parse_platform(R"({"version": 1, "name": "small", "source": "a test", "network": )" +
+                              network +
+                              R"(, "links": {"bytes_per_second": 1e9, "latency": 1e-6,
+                                             "loss": {"flows": 2, "per_doubling": 0.5}})" +
+                              more + "}",
+                          "small.json");
+}
+
+Seconds seconds(const machine::Profile& profile, Link link, Path path, Bytes bytes) {
+    const machine::LinkCosts* costs = profile.find(link);
+    const machine::Curve* curve = machine::find(*costs, path, Layout::cc, Strategy::contiguous);
+    return machine::at_size(curve->points, bytes).median;
+}
+
+TEST(ProfileOfPlatform, has_the_path_of_two_links_of_a_crossbar_and_the_costs_of_ranks) {
+    const machine::Profile profile =
+        profile_of(platform(R"({"shape": "crossbar", "hosts": 4})",
+                            R"(, "costs": {"send_overhead": 2e-6, "receive_overhead": 3e-6,
+                       "seconds_per_application": 4e-9, "copy_seconds_per_byte": 5e-10})"));
+    const Network crossbar = platform(R"({"shape": "crossbar", "hosts": 4})").network;
+    const double links = static_cast<double>(path_of(crossbar, 0, 1).size());
+    EXPECT_DOUBLE_EQ(seconds(profile, Link::other_node, Path::full, 0), links * 1e-6 + 5e-6);
+    EXPECT_NEAR(seconds(profile, Link::other_node, Path::full, 1'000'000), links * 1e-6 + 1.005e-3,
+                1e-12);
+    EXPECT_NEAR(seconds(profile, Link::other_node, Path::send, 1'000'000), 1.002e-3, 1e-12);
+    EXPECT_NEAR(seconds(profile, Link::other_node, Path::receive, 1'000'000), 1.003e-3, 1e-12);
+    EXPECT_EQ(profile.find(Link::same_node), nullptr);
+    EXPECT_DOUBLE_EQ(profile.find_operator("over", "f32")->seconds_per_element->median, 4e-9);
+    EXPECT_DOUBLE_EQ(profile.copies.front().seconds_per_byte.median, 5e-10);
+}
+
+TEST(ProfileOfPlatform, lets_a_host_of_a_torus_send_on_all_its_links_at_once) {
+    const machine::Profile profile =
+        profile_of(platform(R"({"shape": "torus", "extents": [4, 4]})"));
+    EXPECT_NEAR(seconds(profile, Link::other_node, Path::send, 4'000'000), 1e-3, 1e-12);
+    // Of 15 others the mean distance is 2 * 16 / 15 links of 1 us.
+    EXPECT_NEAR(seconds(profile, Link::other_node, Path::full, 0), 32.0 / 15 * 1e-6, 1e-15);
+}
+
+TEST(ProfileOfPlatform, tells_ranks_of_one_host_from_those_of_two) {
+    const machine::Profile profile = profile_of(
+        platform(R"({"shape": "crossbar", "hosts": 2})",
+                 R"(, "node": {"cores": 4, "bytes_per_second": 1e10, "latency": 1e-7})"));
+    EXPECT_EQ(profile.cores, 4);
+    EXPECT_NEAR(seconds(profile, Link::same_node, Path::full, 1'000'000), 1.001e-4, 1e-12);
+}
+
+TEST(ProfileOfPlatform, is_written_and_read_back_for_every_platform_that_is_shipped) {
+    for (const char* name : {"fat-tree-144-calibrated", "fat-tree-1728", "torus-8x8x8",
+                             "mesh-8x8x4", "cluster-64x128", "delta-16x16"}) {
+        machine::Profile profile =
+            profile_of(read_platform(test::shipped(std::string(name) + ".json")));
+        profile.origin.date = "2026";
+        EXPECT_EQ(machine::parse_profile(machine::profile_text(profile), name).name, name);
+    }
+}
+
+TEST(WiresOfPlatform, are_its_routes_and_lose_capacity_as_messages_meet) {
+    const Platform small = platform(R"({"shape": "crossbar", "hosts": 4})");
+    const machine::Wires wires = wires_of(small);
+    EXPECT_EQ(wires.links, static_cast<int>(small.network.links.size()));
+    std::vector<int> path;
+    wires.route(1, 3, path);
+    EXPECT_EQ(path, path_of(small.network, 1, 3));
+    EXPECT_DOUBLE_EQ(wires.busy(path[0], 1e9, 2), 1);
+    EXPECT_DOUBLE_EQ(wires.busy(path[0], 1e9, 8), 2); // two doublings over two flows
+}
+
+} // namespace
+} // namespace sextant::simulate
