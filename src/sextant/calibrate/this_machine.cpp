@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/calibrate/this_machine.hpp"
 
+#include "sextant/calibrate/topology_here.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/core/error.hpp"
 
-#include <algorithm>
 #include <array>
 #include <ctime>
-#include <filesystem>
-#include <fstream>
-#include <set>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -35,59 +32,13 @@ std::string now() {
     return text.data();
 }
 
-/// Folders "NAME0", "NAME1" ... in a folder of /sys.
-std::vector<std::filesystem::path> numbered(const std::string& folder, const std::string& name) {
-    std::vector<std::filesystem::path> found;
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-        const std::string own = entry.path().filename().string();
-        const bool numbers = own.size() > name.size() &&
-                             std::all_of(own.begin() + static_cast<std::ptrdiff_t>(name.size()),
-                                         own.end(), [](char c) { return c >= '0' && c <= '9'; });
-        if (own.starts_with(name) && numbers)
-            found.push_back(entry.path());
-    }
-    return found;
-}
-
-std::string processor_name() {
-    std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);) {
-        const auto colon = line.find(": ");
-        if (line.starts_with("model name") && colon != std::string::npos)
-            return line.substr(colon + 2);
-    }
-    return "";
-}
-
-std::string counted(std::size_t number, const std::string& thing) {
-    return fmt::format("{} {}{}", number, thing, number == 1 ? "" : "s");
-}
-
 } // namespace
-
-std::string topology_of_this_machine() {
-    std::set<std::string> sockets, cores;
-    for (const auto& processor : numbered("/sys/devices/system/cpu", "cpu")) {
-        std::string socket, core;
-        std::getline(std::ifstream(processor / "topology/physical_package_id"), socket);
-        std::getline(std::ifstream(processor / "topology/core_id"), core);
-        sockets.insert(socket);
-        cores.insert(fmt::format("{}/{}", socket, core));
-    }
-    const std::size_t nodes = numbered("/sys/devices/system/node", "node").size();
-    std::string text = fmt::format("{}, {}, {}", counted(sockets.size(), "socket"),
-                                   counted(cores.size(), "core"), counted(nodes, "NUMA node"));
-    if (const std::string processor = processor_name(); !processor.empty())
-        text += ", " + processor;
-    return text;
-}
 
 machine::Profile describe_machine(const std::string& transport) {
     machine::Profile profile;
     profile.host = host_name().data();
     profile.name = fmt::format("{} {}", profile.host, transport);
-    profile.topology = topology_of_this_machine();
+    profile.topology = topology_here();
     profile.transport = transport;
     profile.cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
     if (transport == "mpi") {

@@ -12,9 +12,6 @@ namespace sextant::calibrate {
 /// A profile that says where it was made, with what and when, and has no costs yet.
 machine::Profile describe_machine(const std::string& transport);
 
-/// "1 socket, 2 cores, 1 NUMA node", and the processor's name, as the kernel shows them.
-std::string topology_of_this_machine();
-
 /// Rank 0 and another, joined by a class of links.
 struct Pair {
     machine::Link link;

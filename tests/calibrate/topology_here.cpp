@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/calibrate/topology_here.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::calibrate {
+namespace {
+
+TEST(TopologyHere, counts_cores_and_says_the_same_again) {
+    const std::string first = topology_here();
+    EXPECT_THAT(first, testing::ContainsRegex("[1-9][0-9]* cores?"));
+    EXPECT_EQ(topology_here(), first);
+}
+
+} // namespace
+} // namespace sextant::calibrate
