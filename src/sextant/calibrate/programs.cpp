@@ -50,6 +50,13 @@ class Side {
         }
     }
 
+    /// The buffers that messages are sent from, or packed from.
+    std::vector<int> buffers() const {
+        std::vector<int> all;
+        for (const Region& region : lies_)
+            all.push_back(region.buffer);
+        return all;
+    }
     /// The byte that binds what follows to this slot.
     Region first(int slot) const {
         return block(lies_[place(slot)].buffer, lies_[place(slot)].offset, 1);
@@ -74,33 +81,31 @@ class Side {
     std::vector<Region> lies_, travels_;
 };
 
-/// Large messages go from place to place, so that they come out of memory and not of caches: a
-/// picture's data is touched once a frame.
-int slots_of(const Cell& cell) {
-    const Bytes room = cell.layout == Layout::cc ? cell.bytes : cell.bytes / cell.block * cell.row;
+/// Every message of a run has a place of its own, which rank 0 has written anew. Large messages go
+/// through so many places that they come out of memory and not of caches.
+int trips_of(const Cell& cell) {
+    const Bytes bytes = cell.bytes;
+    if (bytes < 512 * kibi)
+        return bytes <= 4 * kibi ? 8 : bytes <= 64 * kibi ? 4 : 2;
     constexpr Bytes more_than_caches = 64 * mebi;
-    return cell.bytes < 512 * kibi ? 1
-                                   : static_cast<int>(std::max<Bytes>(1, more_than_caches / room));
+    const Bytes room = cell.layout == Layout::cc ? bytes : bytes / cell.block * cell.row;
+    return static_cast<int>(std::max<Bytes>(1, more_than_caches / room));
 }
 
-int trips_of(Bytes bytes) {
-    return bytes <= 4 * kibi ? 8 : bytes <= 64 * kibi ? 4 : bytes <= mebi ? 2 : 1;
-}
-
-Program round_trips(const Cell& cell, int rank, int trips) {
+Timed round_trips(const Cell& cell, int rank) {
     ProgramBuilder builder;
-    const int slots = slots_of(cell);
-    Side side(builder, cell, rank, slots);
+    const int trips = trips_of(cell);
+    Side side(builder, cell, rank, trips);
     for (int i = 0; i < trips; ++i) {
         if (rank == 0) {
-            side.send(i % slots, i % slots);
-            builder.receive(1, side.first((i + 1) % slots));
+            side.send(i, i);
+            builder.receive(1, side.first((i + 1) % trips));
         } else {
-            side.receive(i % slots);
-            builder.send(0, side.first(i % slots));
+            side.receive(i);
+            builder.send(0, side.first(i));
         }
     }
-    return builder.finish({});
+    return {{builder.finish({})}, bytes_operator(), static_cast<double>(trips), side.buffers()};
 }
 
 /// Packed data has two places at the sender, and every message several at the receiver, so that one
@@ -142,7 +147,7 @@ StreamLengths lengths_of(Bytes bytes) {
 Timed lent_trips(const Cell& cell, int rank) {
     const Operator& over = kernel::find("over");
     const Elements n = cell.bytes / over.element.size;
-    const int trips = std::min(4, trips_of(cell.bytes));
+    const int trips = std::min(4, trips_of(cell));
     Timed made{{}, over, static_cast<double>(trips), {}};
     ProgramBuilder builder;
     if (rank == 0) {
@@ -212,12 +217,9 @@ Timed timed(const Cell& cell, int rank) {
         return passes(cell, rank);
     case Kind::copy:
         return copies(cell);
-    case Kind::round_trip: {
-        if (cell.strategy == Strategy::lending)
-            return lent_trips(cell, rank);
-        const int trips = std::max(trips_of(cell.bytes), slots_of(cell));
-        return {{round_trips(cell, rank, trips)}, bytes_operator(), static_cast<double>(trips), {}};
-    }
+    case Kind::round_trip:
+        return cell.strategy == Strategy::lending ? lent_trips(cell, rank)
+                                                  : round_trips(cell, rank);
     case Kind::stream:
         break;
     }

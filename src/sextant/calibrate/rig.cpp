@@ -65,15 +65,6 @@ Seconds guess(const Cell& cell) {
     return 1e-9 * static_cast<double>(cell.bytes + cell.elements * cell.operands * pixel);
 }
 
-/// Brings memory into this core's cache as its own, without changing it.
-void write_anew(std::span<std::byte> memory) {
-    constexpr std::size_t line = 64;
-    for (std::size_t i = 0; i < memory.size(); i += line) {
-        auto* const byte = reinterpret_cast<volatile std::byte*>(&memory[i]);
-        *byte = *byte;
-    }
-}
-
 } // namespace
 
 Rig::Rig(Communicator communicator, Bytes memory)

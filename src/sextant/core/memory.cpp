@@ -78,4 +78,12 @@ Memory::~Memory() {
         std::free(data_);
 }
 
+void write_anew(std::span<std::byte> memory) {
+    constexpr std::size_t line = 64;
+    for (std::size_t i = 0; i < memory.size(); i += line) {
+        auto* const byte = reinterpret_cast<volatile std::byte*>(&memory[i]);
+        *byte = *byte;
+    }
+}
+
 } // namespace sextant

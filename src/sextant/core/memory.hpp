@@ -34,4 +34,9 @@ class Memory {
     Bytes mapped_ = 0; // what to give back; 0 when it came from the heap
 };
 
+/// Brings memory into this core's cache as its own, as if it had just been written, without
+/// changing it: what other cores hold of it becomes void. Measurements begin so where a frame would
+/// have been drawn.
+void write_anew(std::span<std::byte> memory);
+
 } // namespace sextant

@@ -30,6 +30,6 @@ struct CompositeResults {
 /// against each other. Each one's picture is first compared with a serial fold: a wrong one throws
 /// std::logic_error. Memory: two to three images a contestant and rank. Collective.
 CompositeResults bench_composite(const Communicator& communicator, const CompositeCase& what,
-                                 const ContestOptions& options);
+                                 ContestOptions options);
 
 } // namespace sextant::operation

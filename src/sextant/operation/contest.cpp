@@ -23,15 +23,45 @@ Seconds cpu_of_this_thread() {
     return static_cast<Seconds>(now.tv_sec) + 1e-9 * static_cast<Seconds>(now.tv_nsec);
 }
 
-/// The slowest rank's time, and the work of all.
-Turn take_turn(const Communicator& communicator, const std::function<void()>& work, int repeats) {
+/// How often a contestant repeats its work in a turn, and whether each time is timed by itself.
+struct Length {
+    int repeats = 1;
+    bool apart = true;
+};
+
+/// What leaving a barrier at different times is nothing against.
+constexpr Seconds long_enough_to_time = 20e-6;
+
+Length length_of(Seconds repetition, const ContestOptions& options) {
+    constexpr int most_repeats = 10000;
+    const double needed = std::ceil(options.least_turn / std::max(repetition, 1e-9));
+    return {static_cast<int>(std::clamp(needed, 1.0, 1.0 * most_repeats)),
+            options.before && repetition > long_enough_to_time};
+}
+
+/// So many repetitions, one after another.
+Turn run(const Communicator& communicator, const std::function<void()>& work,
+         const ContestOptions& options, int repeats) {
+    if (options.before)
+        options.before();
     communicator.barrier();
     const Seconds cpu = cpu_of_this_thread();
     const auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < repeats; ++i)
         work();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    const Turn mine{took.count() / repeats, (cpu_of_this_thread() - cpu) / repeats};
+    return {took.count(), cpu_of_this_thread() - cpu};
+}
+
+/// The slowest rank's time, and the work of all.
+Turn take_turn(const Communicator& communicator, const std::function<void()>& work,
+               const ContestOptions& options, const Length& length) {
+    Turn mine;
+    for (int i = 0; i < (length.apart ? length.repeats : 1); ++i) {
+        const Turn part = run(communicator, work, options, length.apart ? 1 : length.repeats);
+        mine.wall += part.wall / length.repeats;
+        mine.cpu += part.cpu / length.repeats;
+    }
     Turn all;
     for (const Turn& each : communicator.all_gather(mine)) {
         all.wall = std::max(all.wall, each.wall);
@@ -45,9 +75,9 @@ Turn take_turn(const Communicator& communicator, const std::function<void()>& wo
 std::vector<Score> contest(const Communicator& communicator,
                            std::span<const std::function<void()>> contestants,
                            const ContestOptions& options) {
-    constexpr int warm_up = 2, most_repeats = 10000;
+    constexpr int warm_up = 2;
     std::vector<Score> scores(contestants.size());
-    std::vector<int> repeats(contestants.size(), 1);
+    std::vector<Length> lengths(contestants.size());
     std::vector<std::size_t> order(contestants.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::mt19937 random(1); // the same on all ranks
@@ -56,10 +86,9 @@ std::vector<Score> contest(const Communicator& communicator,
             options.progress(round);
         std::shuffle(order.begin(), order.end(), random);
         for (const std::size_t c : order) {
-            const Turn turn = take_turn(communicator, contestants[c], repeats[c]);
+            const Turn turn = take_turn(communicator, contestants[c], options, lengths[c]);
             if (round < 0) {
-                const double needed = std::ceil(options.least_turn / std::max(turn.wall, 1e-9));
-                repeats[c] = static_cast<int>(std::clamp(needed, 1.0, 1.0 * most_repeats));
+                lengths[c] = length_of(turn.wall, options);
                 continue;
             }
             scores[c].wall.push_back(turn.wall);

@@ -23,11 +23,14 @@ struct ContestOptions {
     Seconds least_turn = 2e-3; ///< a turn repeats its work until it takes so long
     /// Called before each round, by every rank.
     std::function<void(int round)> progress = {};
+    /// What every rank does before each turn, and before each repetition that takes long enough to
+    /// be timed by itself; it is not timed.
+    std::function<void()> before = {};
 };
 
 /// Times contestants against each other: in every round each takes a turn, in an order drawn anew
-/// that is the same on all ranks, so that drift of the machine meets all. A barrier precedes each
-/// turn and is not timed; two rounds of warm-up are not counted. Collective.
+/// that is the same on all ranks, so that drift of the machine meets all. A barrier precedes what
+/// is timed and is not timed; two rounds of warm-up are not counted. Collective.
 std::vector<Score> contest(const Communicator& communicator,
                            std::span<const std::function<void()>> contestants,
                            const ContestOptions& options = {});
