@@ -50,13 +50,8 @@ class Side {
         }
     }
 
-    /// The buffers that messages are sent from, or packed from.
-    std::vector<int> buffers() const {
-        std::vector<int> all;
-        for (const Region& region : lies_)
-            all.push_back(region.buffer);
-        return all;
-    }
+    /// Where the data of each slot lies.
+    const std::vector<Region>& data() const { return lies_; }
     /// The byte that binds what follows to this slot.
     Region first(int slot) const {
         return block(lies_[place(slot)].buffer, lies_[place(slot)].offset, 1);
@@ -105,7 +100,7 @@ Timed round_trips(const Cell& cell, int rank) {
             builder.send(0, side.first(i));
         }
     }
-    return {{builder.finish({})}, bytes_operator(), static_cast<double>(trips), side.buffers()};
+    return {{builder.finish({})}, bytes_operator(), static_cast<double>(trips), side.data()};
 }
 
 /// Packed data has two places at the sender, and every message several at the receiver, so that one
@@ -154,7 +149,7 @@ Timed lent_trips(const Cell& cell, int rank) {
         const Region answers = builder.in_out(trips + 1);
         for (int i = 0; i < trips; ++i) {
             const Region data = builder.in_out(n);
-            made.fresh.push_back(data.buffer);
+            made.fresh.push_back(data);
             builder.send(1, std::array{block(answers.buffer, i, 1), data});
             builder.receive(1, block(answers.buffer, i + 1, 1));
         }

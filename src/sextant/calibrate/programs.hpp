@@ -16,9 +16,8 @@ struct Timed {
     std::vector<Program> programs; ///< of this rank: one, or a shorter and a longer
     Operator op;
     double repeats = 1;
-    /// Buffers that rank 0 writes anew before each run, so that the other rank's caches do not hold
-    /// them.
-    std::vector<int> fresh;
+    /// What rank 0 writes anew before each run, so that the other rank's caches do not hold it.
+    std::vector<Region> fresh;
 };
 
 /// Every message is received before the next round trip or pass begins, since each writes where the

@@ -65,6 +65,16 @@ Seconds guess(const Cell& cell) {
     return 1e-9 * static_cast<double>(cell.bytes + cell.elements * cell.operands * pixel);
 }
 
+/// Adds the contiguous pieces of a region of a buffer.
+void add_blocks(std::vector<std::span<std::byte>>& blocks, std::span<std::byte> buffer,
+                const Region& region, Bytes element) {
+    for (Elements i = 0; i < region.count; ++i) {
+        const Elements first = region.offset + i * region.stride;
+        blocks.push_back(buffer.subspan(static_cast<std::size_t>(first * element),
+                                        static_cast<std::size_t>(region.length * element)));
+    }
+}
+
 } // namespace
 
 Rig::Rig(Communicator communicator, Bytes memory)
@@ -100,8 +110,10 @@ Execution Rig::bound(const Timed& what, const Program& program, Prepared& prepar
         if (offset > memory_.size())
             throw std::logic_error("a cell that needs more memory than the rig has");
         run.bind(static_cast<int>(b), place);
-        if (std::count(what.fresh.begin(), what.fresh.end(), static_cast<int>(b)) > 0)
-            prepared.fresh.push_back(place);
+        for (const Region& region : what.fresh) {
+            if (region.buffer == static_cast<int>(b))
+                add_blocks(prepared.fresh, place, region, what.op.element.size);
+        }
     }
     fill_up_to(offset);
     return run;
