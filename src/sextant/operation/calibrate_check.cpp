@@ -3,6 +3,7 @@
 
 #include "sextant/calibrate/held_out.hpp"
 #include "sextant/calibrate/launch.hpp"
+#include "sextant/calibrate/staleness.hpp"
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/core/statistics.hpp"
@@ -57,6 +58,14 @@ void tell(machine::Link link, const std::vector<HeldOut>& held, bool as_json) {
     std::fputs(as_json ? (json.dump(2) + "\n").c_str() : text.c_str(), stdout);
 }
 
+/// Predictions hold for the state they were made in; in another, errors say what the states differ.
+void tell_state(const Communicator& communicator, const machine::Profile& profile) {
+    const Seconds now = calibrate::probe_state(communicator);
+    const std::string other = calibrate::difference_of_state(profile, now);
+    if (communicator.rank() == 0 && profile.state_probe.median > 0 && !other.empty())
+        std::fputs(("the machine is not in the profile's " + other + "\n").c_str(), stderr);
+}
+
 } // namespace
 
 void check_predictions(const std::string& path, unsigned seed, bool json) {
@@ -65,6 +74,7 @@ void check_predictions(const std::string& path, unsigned seed, bool json) {
         agree(communicator, [&] { profile = machine::read_profile(path); });
         const std::vector<calibrate::Cell> cells =
             calibrate::draw_held_out(seed, contiguous_messages, strided_messages);
+        agree(communicator, [&] { tell_state(communicator, profile); });
         agree(communicator, [&] {
             constexpr Bytes memory = Bytes{200} << 20;
             calibrate::with_rigs(communicator, memory, [&](auto& stopwatch, machine::Link link) {
