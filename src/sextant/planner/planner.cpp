@@ -20,7 +20,7 @@ std::string key(const compositing::Task& task, const Work& work, const compositi
 }
 
 Alternative alternative(const Weighed& weighed, const std::vector<compositing::Way>& ways) {
-    Alternative made{ways[weighed.candidate], weighed.bound, std::nullopt, weighed.remark};
+    Alternative made{ways[weighed.candidate], weighed.bound, {}, {}, weighed.remark};
     if (const auto& p = weighed.predicted)
         made.expected = {p->seconds, p->low, p->high};
     return made;
@@ -71,8 +71,7 @@ Plan Planner::predict(const compositing::Task& task, const Work& work,
     Plan plan;
     plan.machine = machine_.name;
     if (task.positions() < 2) {
-        plan.algorithm = ways.front().algorithm;
-        plan.tuning = ways.front().tuning;
+        plan.take(ways.front());
         plan.reason = "nothing to choose: fewer than two ranks hold images";
         return plan;
     }
@@ -82,8 +81,7 @@ Plan Planner::predict(const compositing::Task& task, const Work& work,
     const Choice choice = choose(candidates, setting(work));
     for (const Weighed& weighed : choice.ranking)
         plan.alternatives.push_back(alternative(weighed, ways));
-    plan.algorithm = plan.alternatives.front().way.algorithm;
-    plan.tuning = plan.alternatives.front().way.tuning;
+    plan.take(plan.alternatives.front().way);
     plan.reason = choice.reason;
     plan.model = choice.model;
     plan.rivals = choice.rivals;
