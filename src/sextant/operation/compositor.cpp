@@ -190,6 +190,8 @@ planner::Plan Compositor::choose(const std::vector<int>& nodes, bool shares_memo
     const planner::Work work{.operator_name = std::string(operator_->name),
                              .element_name = std::string(channels(operator_->element)),
                              .element_size = operator_->element.size,
+                             .folds_at_once = options_.association == Association::in_order &&
+                                              !operator_->exact_when_split,
                              .nodes = nodes,
                              .within_node = shares_memory ? machine::Link::same_process
                                                           : machine::Link::same_node};

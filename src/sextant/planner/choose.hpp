@@ -18,6 +18,7 @@ struct Setting {
     Bytes element_size = 0;
     std::string operator_name = {}; ///< of folds
     std::string element_name = "f32";
+    bool folds_at_once = false;            ///< as in model::Question
     std::span<const int> nodes = {};       ///< as in model::Question
     const machine::Wires* wires = nullptr; ///< likewise
     machine::Link within_node = machine::Link::same_node;

@@ -12,9 +12,9 @@ namespace {
 
 /// All that a plan depends on.
 std::string key(const compositing::Task& task, const Work& work, const compositing::Tuning& asked) {
-    return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}", task.ranks, task.elements,
+    return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {}", task.ranks, task.elements,
                        fmt::join(task.order, ","), fmt::join(task.layers, ","), task.root,
-                       work.operator_name, work.element_name, work.element_size,
+                       work.operator_name, work.element_name, work.element_size, work.folds_at_once,
                        fmt::join(work.nodes, ","), static_cast<int>(work.within_node), work.model,
                        fmt::join(asked.radices, ","), asked.window);
 }
@@ -46,6 +46,7 @@ Setting Planner::setting(const Work& work) const {
             .element_size = work.element_size,
             .operator_name = work.operator_name,
             .element_name = work.element_name,
+            .folds_at_once = work.folds_at_once,
             .nodes = work.nodes,
             .wires = wires_ ? &*wires_ : nullptr,
             .within_node = work.within_node,
