@@ -156,7 +156,7 @@ TEST(Choose, of_64_ranks_misses_little_by_walking_a_part) {
                   std::count_if(all.ranking.begin(), all.ranking.end(), walked));
         const double loss = some.chosen().predicted->seconds / all.chosen().predicted->seconds - 1;
         EXPECT_LE(loss, .1) << elements << " pixels: " << question.name(some.chosen()) << ", not "
-                             << question.name(all.chosen());
+                            << question.name(all.chosen());
         missed += loss;
         ++questions;
     }
