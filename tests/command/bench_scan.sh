@@ -40,6 +40,28 @@ if [ -n "${MPIRUN:-}" ]; then
     grep -q "takes longer than the limit" "$folder/told" || fail "nothing told over MPI"
 fi
 
+# An operator that throws ends the command on every rank: one line, which names the elements, exit
+# code 1, and no output.
+sed 's/"values": 9/"values": 9, "fails_at": 5/' "$folder/cases.json" > "$folder/failing.json"
+ends() { # COMMAND...
+    status=0
+    timeout 60 "$@" bench scan --cases "$folder/failing.json" --rounds 5 --json "$folder/out.json" \
+        --gantt "$folder/out.svg" > "$folder/told" 2> "$folder/said" || status=$?
+    [ "$status" = 1 ] || fail "exit code $status of $* where the operator throws"
+    [ "$(grep -c '^sextant: ' "$folder/said")" = 1 ] || fail "not one line: $(cat "$folder/said")"
+    grep -q 'combining elements .* to 4 with 5 to .*: the operator fails' "$folder/said" ||
+        fail "the elements are not told: $(cat "$folder/said")"
+    [ ! -s "$folder/told" ] || fail "results of a scan that failed: $(cat "$folder/told")"
+    for left in "$folder"/out* "$folder"/.out*; do
+        [ ! -e "$left" ] || fail "left behind: $left"
+    done
+}
+for threads in 1 2; do
+    sed -i "s/\"threads\": \[.*\], \"alg/\"threads\": [$threads], \"alg/" "$folder/failing.json"
+    ends "$SEXTANT"
+    [ -z "${MPIRUN:-}" ] || ends $MPIRUN -n 3 "$SEXTANT"
+done
+
 status=0; "$SEXTANT" bench composite --simulated 2>/dev/null || status=$?
 [ "$status" = 2 ] || fail "exit code $status for a composite by simulated clock"
 "$SEXTANT" prove scan --ranks 16 | grep -Eq "^brent-kung +inclusive +16 +6 +26 +2$" ||

@@ -53,6 +53,15 @@ refused 2 "did you mean hockney" "$SEXTANT" explain --model hocney
 refused 2 "times" "$SEXTANT" explain scan --times sometimes
 refused 2 "speedup" "$SEXTANT" explain scan --speedup 1,x
 refused 1 "no parameters of C3" "$SEXTANT" explain --model c3 --machine "$MACHINES/das.json"
+
+# A race: measured medians decide, say so, and are kept with the plan.
+composite --race --plan "$work/raced.json" | grep -q "raced over [0-9]* frames: .* ms; .* ms" ||
+    fail "no race"
+grep -q '"raced_seconds"' "$work/raced.json" || fail "the medians are not kept"
+composite --plan "$work/raced.json" | grep -q "the plan of .*: raced over" || fail "not repeated"
+composite --race --algorithm direct-send 2>&1 | grep -q "warning: nothing was raced" ||
+    fail "nothing to race, and nothing said"
+
 composite --machine "$MACHINES/das.json" 2>&1 | grep -q 'warning: .*das.json is not of this machine: .*calibrate' ||
     fail "another machine's profile is used in silence"
 mkdir -p "$work/config/sextant/machines"

@@ -197,6 +197,20 @@ TEST(CriticalPath, an_operator_is_that_of_its_element_format) {
     EXPECT_DOUBLE_EQ(critical_path(bytes, flat(1, 10, 10)).seconds, 11);
 }
 
+TEST(CriticalPath, folds_that_round_once_wait_for_all_operands_and_are_one_pass) {
+    auto machine = plain_machine();
+    machine.operators = {{"over", "u8", {}, {{1, 2, exactly(5)}, {1, 4, exactly(7)}}, {}, {}}};
+    Prices prices = flat(1, 10, 10);
+    prices.blocking = false;
+    const Schedule schedule = reduction(4);
+    Question bytes = question(schedule, machine);
+    bytes.element_name = "u8";
+    // Messages end at 10, 20, 30. Combined as they come, two at a time, but the first two at once.
+    EXPECT_DOUBLE_EQ(critical_path(bytes, prices).seconds, 30 + 5);
+    bytes.folds_at_once = true;
+    EXPECT_DOUBLE_EQ(critical_path(bytes, prices).seconds, 30 + 7);
+}
+
 TEST(CriticalPath, processors_that_move_messages_do_not_fold_meanwhile) {
     const auto machine = plain_machine(5);
     Prices prices{[](const Message&) {

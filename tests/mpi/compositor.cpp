@@ -25,6 +25,16 @@ TEST(CompositorOverMpi, SeveralTakeTurns) {
 TEST(CompositorOverMpi, EmptyRanksAndABackgroundComeOutRight) {
     in_every_group(empty_ranks_and_a_background_come_out_right);
 }
+TEST(CompositorOverMpi, RacedFramesComeOutRight) {
+    in_every_group(raced_frames_come_out_right);
+}
+TEST(CompositorOverMpi, AFailedFrameDoesNotBreakARace) {
+    for (const int size : {3, 4, 7})
+        on_group(size, a_failed_frame_does_not_break_a_race);
+}
+TEST(CompositorOverMpi, NothingIsRacedUnlessManyFramesMayVary) {
+    on_group(4, nothing_is_raced_unless_many_frames_may_vary);
+}
 
 TEST(CompositorOverMpi, OutlivesTheCommunicatorItWasMadeOn) {
     MPI_Comm callers = MPI_COMM_NULL;

@@ -35,6 +35,9 @@ TEST(SeriesOverMpi, ValuesOfAnySizeAreScanned) {
 TEST(SeriesOverMpi, AnOperatorThatThrowsEndsTheScanOnEveryRank) {
     in_groups(an_operator_that_throws_ends_the_scan_on_every_rank);
 }
+TEST(SeriesOverMpi, AnOversizedValueIsNamed) {
+    in_groups(an_oversized_value_is_named);
+}
 TEST(SeriesOverMpi, AValueLargerThanItsSlotEndsTheScan) {
     in_groups(a_value_larger_than_its_slot_ends_the_scan);
 }

@@ -27,5 +27,16 @@ TEST(CompositorOnThreads, EmptyRanksAndABackgroundComeOutRight) {
     on_threads(empty_ranks_and_a_background_come_out_right);
 }
 
+TEST(CompositorOnThreads, RacedFramesComeOutRight) {
+    on_threads(raced_frames_come_out_right);
+}
+TEST(CompositorOnThreads, AFailedFrameDoesNotBreakARace) {
+    for (const int ranks : {3, 4, 7})
+        run_threads(ranks, a_failed_frame_does_not_break_a_race);
+}
+TEST(CompositorOnThreads, NothingIsRacedUnlessManyFramesMayVary) {
+    run_threads(4, nothing_is_raced_unless_many_frames_may_vary);
+}
+
 } // namespace
 } // namespace sextant::test

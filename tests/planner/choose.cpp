@@ -144,6 +144,25 @@ TEST(Choose, does_not_walk_what_does_the_same_work) {
     EXPECT_GE(as, 2) << "of two ranks, radix-k 2, binary swap and direct send are one";
 }
 
+TEST(Choose, of_64_ranks_misses_little_by_walking_a_part) {
+    double missed = 0;
+    int questions = 0;
+    for (Elements elements = 1 << 13; elements <= 1 << 19; elements *= 2) {
+        const Question question(64, elements, 0);
+        const Choice all = question.ask(machine::built_in());
+        const Choice some = question.ask(machine::built_in(), std::nullopt);
+        const auto walked = [](const Weighed& w) { return w.predicted.has_value(); };
+        EXPECT_LT(std::count_if(some.ranking.begin(), some.ranking.end(), walked),
+                  std::count_if(all.ranking.begin(), all.ranking.end(), walked));
+        const double loss = some.chosen().predicted->seconds / all.chosen().predicted->seconds - 1;
+        EXPECT_LE(loss, .1) << elements << " pixels: " << question.name(some.chosen()) << ", not "
+                            << question.name(all.chosen());
+        missed += loss;
+        ++questions;
+    }
+    EXPECT_LE(missed / questions, .04);
+}
+
 TEST(Choose, says_where_nothing_was_walked) {
     const Question question(16, 1000);
     const Choice choice = question.ask(machine::built_in(), 0);

@@ -86,6 +86,9 @@ TEST(SeriesOnThreads, AnOperatorThatThrowsEndsTheScanOnEveryRank) {
 TEST(SeriesOnThreads, AValueLargerThanItsSlotEndsTheScan) {
     on_threads(a_value_larger_than_its_slot_ends_the_scan);
 }
+TEST(SeriesOnThreads, AnOversizedValueIsNamed) {
+    on_threads(an_oversized_value_is_named);
+}
 TEST(SeriesOnThreads, OneRanksOddRequestReachesAll) {
     on_threads(one_ranks_odd_request_reaches_all);
 }

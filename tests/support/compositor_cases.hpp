@@ -2,15 +2,21 @@
 #pragma once
 
 #include "sextant/comm/agree.hpp"
+#include "sextant/comm/texts.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/operation/compositor.hpp"
 
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <set>
 #include <string>
 
 #include "tests/support/blending.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 // What a caller of Compositor may count on, on any communicator: shared by the tests over threads
 // and over MPI. Each is collective.
@@ -151,6 +157,116 @@ inline void empty_ranks_and_a_background_come_out_right(const Communicator& comm
         for (const RgbaF32& pixel : frame.pixels<RgbaF32>())
             ASSERT_EQ(pixel, expected);
     }
+}
+
+/// A profile whose intervals are so wide that no prediction tells two ways apart, for as long as
+/// this lives. Made by rank 0, who is the only one to read it. Collective.
+class UndecidedMachine {
+  public:
+    explicit UndecidedMachine(const Communicator& communicator)
+        : communicator_(communicator),
+          path_(std::filesystem::temp_directory_path() /
+                ("sextant-undecided-" + std::to_string(getpid()) + ".json")) {
+        if (communicator_.rank() == 0)
+            std::ofstream(path_) << R"({"version": 1, "name": "undecided", "date": "2026",
+                "method": "made up", "links": [
+                {"link": "same process", "hockney": {"latency": [1e-6, 0, 1, 9], "seconds_per_byte": 1e-9}},
+                {"link": "same node", "hockney": {"latency": [1e-6, 0, 1, 9], "seconds_per_byte": 1e-9}}]})";
+        communicator_.barrier();
+    }
+    ~UndecidedMachine() {
+        communicator_.barrier();
+        if (communicator_.rank() == 0)
+            std::filesystem::remove(path_);
+    }
+    std::string path() const { return path_.string(); }
+
+  private:
+    const Communicator& communicator_;
+    const std::filesystem::path path_;
+};
+
+/// That every rank runs by the same plan, with the same reason.
+inline void expect_one_plan(const Communicator& communicator, const Compositor& compositor) {
+    const std::string own = compositor.plan().text() + ": " + compositor.plan().reason;
+    for (const std::string& other : all_gather_texts(communicator, own))
+        EXPECT_EQ(other, own);
+}
+
+inline void raced_frames_come_out_right(const Communicator& communicator) {
+    const ImageShape shape{61, 17};
+    const UndecidedMachine machine(communicator);
+    for (const int root : {communicator.size() - 1, CompositeOptions::distributed}) {
+        CompositeOptions options;
+        options.machine = machine.path();
+        options.root = root;
+        options.frames = 100;
+        Compositor compositor(communicator, shape, 1, options);
+        const bool races = compositor.racing();
+        EXPECT_EQ(races, communicator.size() > 1);
+        std::set<std::string> plans;
+        int frames = 0;
+        while (compositor.racing() && frames <= 25) {
+            expect_picture(communicator, compositor, shape);
+            expect_one_plan(communicator, compositor);
+            plans.insert(compositor.plan().text());
+            ++frames;
+        }
+        EXPECT_LE(frames, 25) << "a quarter of the frames, and the one that ends it";
+        if (!races)
+            continue;
+        EXPECT_GE(plans.size(), 2u);
+        EXPECT_THAT(compositor.plan().reason,
+                    testing::MatchesRegex("raced over [0-9]+ frames: .* ms; .* ms; predicted: .*"));
+        const std::string winner = compositor.plan().text();
+        for (int frame = 0; frame < 3; ++frame)
+            expect_picture(communicator, compositor, shape);
+        EXPECT_EQ(compositor.plan().text(), winner);
+        EXPECT_TRUE(plans.contains(winner));
+    }
+}
+
+inline void a_failed_frame_does_not_break_a_race(const Communicator& communicator) {
+    const ImageShape shape{40, 30};
+    const UndecidedMachine machine(communicator);
+    CompositeOptions options;
+    options.machine = machine.path();
+    options.frames = 100;
+    Compositor compositor(communicator, shape, 1, options);
+    ASSERT_TRUE(compositor.racing());
+    const bool is_odd = communicator.rank() == communicator.size() - 1;
+    const auto good = layers(communicator.rank(), 1, shape.elements());
+    const auto bad = layers(0, 1, shape.elements() - 1);
+    for (int frame = 0; compositor.racing(); ++frame) {
+        ASSERT_LT(frame, 40);
+        if (frame % 3 == 1) { // some ranks hear of it, others may not
+            const std::string said = what_is_thrown(
+                [&] { compositor.composite(std::span<const RgbaF32>(is_odd ? bad : good)); });
+            EXPECT_EQ(said.starts_with("task: "), is_odd) << said;
+        } else {
+            expect_picture(communicator, compositor, shape);
+        }
+    }
+    expect_picture(communicator, compositor, shape);
+    expect_one_plan(communicator, compositor);
+    EXPECT_THAT(compositor.plan().reason, testing::StartsWith("raced over "));
+}
+
+inline void nothing_is_raced_unless_many_frames_may_vary(const Communicator& communicator) {
+    const UndecidedMachine machine(communicator);
+    const auto races = [&](const std::function<void(CompositeOptions&)>& with) {
+        CompositeOptions options;
+        options.machine = machine.path();
+        options.frames = 1000;
+        with(options);
+        return Compositor(communicator, {16, 16}, 1, options).racing();
+    };
+    EXPECT_TRUE(races([](auto&) {}));
+    EXPECT_FALSE(races([](auto& options) { options.frames = CompositeOptions().frames; }));
+    EXPECT_FALSE(races([](auto& options) { options.frames = 8; }));
+    EXPECT_FALSE(races([](auto& options) { options.reproducible = true; }));
+    EXPECT_FALSE(races([](auto& options) { options.algorithm = "shift-based"; }));
+    EXPECT_FALSE(races([](auto& options) { options.frames = -1; }));
 }
 
 } // namespace sextant::test

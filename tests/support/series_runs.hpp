@@ -185,6 +185,34 @@ inline void values_of_any_size_are_scanned(const Communicator& communicator) {
     }
 }
 
+/// A value that outgrows its slot is refused with its elements, its size and the capacity: where it
+/// is combined, on one thread or several, and where it is given.
+inline void an_oversized_value_is_named(const Communicator& communicator) {
+    const int rank = communicator.rank(), last = communicator.size() - 1;
+    // Three texts of two bytes a rank: only those that reach from the first to the last of all
+    // values are too large.
+    const std::vector<std::string> mine(3, "ab");
+    const Bytes all = 6 * communicator.size();
+    for (const int threads : {1, 2}) {
+        prefix::ScanOptions options{"reduce-then-scan"};
+        options.threads = threads;
+        expect_agreed_failure(fmt::format("to {}: a value of {} bytes, expected {} or fewer",
+                                          3 * last + 2, all, all - 1),
+                              [&] {
+                                  prefix::scan(communicator, std::span<const std::string>(mine),
+                                               join_texts, text_slots(all - 1), options);
+                              });
+    }
+    std::vector<std::string> given = mine;
+    if (rank == last)
+        given[1] = "abcde";
+    expect_agreed_failure(
+        fmt::format("element {}: a value of 5 bytes, expected 4 or fewer", 3 * last + 1), [&] {
+            prefix::scan(communicator, std::span<const std::string>(given), join_texts,
+                         text_slots(4));
+        });
+}
+
 /// An operator that throws on one rank, wherever that is, ends the scan on all, each time, and the
 /// communicator stays usable.
 inline void an_operator_that_throws_ends_the_scan_on_every_rank(const Communicator& communicator) {

@@ -92,7 +92,11 @@ std::vector<RoundCharge> charges(const Question& question, const C3Reading& read
 }
 
 Prediction c3(const Question& question) {
-    const std::vector<RoundCharge> rounds = charges(question);
+    return c3(question, {});
+}
+
+Prediction c3(const Question& question, const C3Reading& reading) {
+    const std::vector<RoundCharge> rounds = charges(question, reading);
     const machine::C3& c3 = *question.machine.c3;
     Span sum;
     for (const RoundCharge& round : rounds) {

@@ -49,5 +49,7 @@ std::vector<RoundCharge> charges(const Question& question, const C3Reading& read
 ///
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, doi:10.1006/jpdc.1996.0010
 Prediction c3(const Question& question);
+/// The same for who knows more of where groups lie, or reads it as the paper does.
+Prediction c3(const Question& question, const C3Reading& reading);
 
 } // namespace sextant::model

@@ -267,10 +267,23 @@ class Play {
             combine(fold, now);
     }
 
+    /// Whether a fold may begin that is to be one pass.
+    bool all_readable(StepOfRank fold) {
+        const Walk& walk = rank_of(fold).walk;
+        const Step& what = step(fold);
+        for (std::uint32_t operand = 0; operand < what.count; ++operand) {
+            if (!walk.readable(what.first + operand))
+                return false;
+        }
+        return true;
+    }
+
     /// Combines the operands that have become readable, as far as they come in order.
     void combine(StepOfRank fold, const Span& now) {
         const Step& what = step(fold);
         StepState& mine = state(fold);
+        if (question_.folds_at_once && !all_readable(fold))
+            return;
         const Walk& walk = rank_of(fold).walk;
         int operands = mine.next > 0 ? 1 : 0; // what has been combined is one
         for (; mine.next < what.count && walk.readable(what.first + mine.next); ++mine.next)

@@ -48,9 +48,9 @@ struct Prepared {
 /// Plays a schedule as the executor would run it, on a clock: steps start as Dependences and
 /// window allow; sends and receives one after another in the order in which they could start;
 /// folds in operand order, as operands come, those that came while the processor was busy in one
-/// pass. A receiver that waits for a message has it when the
-/// full path ends; one that is busy, or late, after its own time; and it is busy for that time in
-/// any case: measured paths can be shorter than either side.
+/// pass; all in one pass where Question::folds_at_once. A receiver that waits for a message has it
+/// when the full path ends; one that is busy, or late, after its own time; and it is busy for that
+/// time in any case: measured paths can be shorter than either side.
 ///
 /// Throws    CannotExpress from the prices; std::logic_error where messages do not match or ranks
 ///           wait for ever.

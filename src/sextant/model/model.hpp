@@ -30,6 +30,9 @@ struct Question {
     std::string_view operator_name = {};
     /// The channels of what it combines, as profiles name them: "f32", "f16", "u8".
     std::string_view element_name = "f32";
+    /// Whether a fold waits for all its operands and combines them in one pass, as where operands
+    /// of few digits are rounded once (Operator::exact_when_split).
+    bool folds_at_once = false;
     /// The node on which each rank lies. Empty: each on its own, or, where the profile knows only
     /// one class of links, joined by such links.
     std::span<const int> nodes = {};

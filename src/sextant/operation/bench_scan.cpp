@@ -2,6 +2,7 @@
 #include "sextant/operation/bench_scan.hpp"
 
 #include "sextant/comm/agree.hpp"
+#include "sextant/core/error.hpp"
 #include "sextant/operation/gather_trace.hpp"
 #include "sextant/operation/mock_operator.hpp"
 #include "sextant/operation/scan_baseline.hpp"
@@ -51,7 +52,7 @@ class ScanField {
         const Elements own = series_[static_cast<std::size_t>(communicator.rank())];
         for (Elements i = 0; i < own; ++i)
             values_.push_back({first_ + i, first_ + i + 1});
-        if (what.baselines && what.values >= communicator.size())
+        if (what.baselines && what.fails_at == 0 && what.values >= communicator.size())
             add_baselines();
         for (const scan::Way& way : ways_of(what))
             add(way);
@@ -113,7 +114,11 @@ class ScanField {
     const scan::Series series_;
     const Elements first_;
     std::optional<scan::Draws> draws_;
-    const scan::OperatorTime time_ = [this](const auto& what) { return (*draws_)(what); };
+    const scan::OperatorTime time_ = [this](const auto& what) {
+        if (what_.fails_at > 0 && what.middle == what_.fails_at)
+            throw Error("the operator fails, as it was told to");
+        return (*draws_)(what);
+    };
     SleepError error_;
     const Operator operator_;
     std::vector<Interval> values_;

@@ -52,6 +52,7 @@ class ScanCaseReader {
                 {"baselines", [&](const Json& v) { made.baselines = v.get<bool>(); }},
                 {"neighbours", [&](const Json& v) { made.neighbours = positive("neighbours", v); }},
                 {"time_limit", [&](const Json& v) { made.time_limit = positive("time_limit", v); }},
+                {"fails_at", [&](const Json& v) { made.fails_at = whole("fails_at", v, 1 << 24); }},
             });
         check(made);
         if (made.name.empty())

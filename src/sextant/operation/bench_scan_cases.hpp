@@ -24,6 +24,9 @@ struct ScanCase {
     bool baselines = true;
     double neighbours = 0; ///< by simulated clock: an application's time for each value before
     Seconds time_limit = 0;
+    /// Where the operator throws: as it puts something before this element. None: 0. MPI's scans,
+    /// which no exception may leave, take no part then.
+    Elements fails_at = 0;
 };
 
 /// Reads cases from a JSON file. Throws InvalidFile, naming case, field, value and expectation.

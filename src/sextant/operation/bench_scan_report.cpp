@@ -141,12 +141,13 @@ std::string picture_of(const ScanResults& results) {
     chart.subtitle = best->name;
     for (int rank = 0; rank < results.ranks; ++rank) {
         for (int thread = 0; thread < best->threads; ++thread) {
-            chart.workers.push_back(best->threads == 1 ? fmt::format("rank {}", rank)
-                                    : results.ranks == 1
-                                        ? fmt::format("thread {}", thread)
-                                        : fmt::format("{} thread {}", rank, thread));
+            chart.workers.push_back(best->threads == 1   ? fmt::format("rank {}", rank)
+                                    : results.ranks == 1 ? fmt::format("thread {}", thread)
+                                                         : fmt::format("{}.{}", rank, thread));
         }
     }
+    if (results.ranks > 1 && best->threads > 1)
+        chart.subtitle += "; lanes are rank.thread"; // longer names would be cut
     for (const scan::Bar& bar : best->bars) {
         const int worker = bar.rank * best->threads + bar.thread;
         report::GanttBar& drawn = chart.bars.emplace_back(

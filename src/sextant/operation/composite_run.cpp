@@ -29,6 +29,9 @@ namespace sextant::operation {
 
 namespace {
 
+/// As of a program that blends for a while: --race asks what would then be best.
+constexpr int frames_of_a_race = 1000;
+
 constexpr std::array<std::string_view, 4> phase_names = {"read", "plan", "composite", "write"};
 
 /// Which images a rank brings: a contiguous run in visibility order.
@@ -59,6 +62,7 @@ CompositeOptions options_from(const Values& values, const ElementFormat& element
         options.association = Association::by_arrival;
     options.machine = values.text("machine");
     options.plan = values.text("plan");
+    options.frames = values.flag("race") ? frames_of_a_race : 1;
     options.trace = values.has("report") && ranks <= most_ranks_drawn;
     return options;
 }
@@ -149,8 +153,12 @@ void CompositeRun::gather_warnings() {
     }
 }
 
+/// A race ends on all ranks with the same frame; one that fails ends it everywhere.
 void CompositeRun::plan() {
     compositor_.emplace(communicator_, inputs_->header.shape, layers_, options_);
+    raced_ = compositor_->racing();
+    while (compositor_->racing())
+        agree(communicator_, [&] { compositor_->composite(images_.bytes()); });
 }
 
 void CompositeRun::gather_events() {
@@ -210,6 +218,8 @@ void CompositeRun::fill_summary() {
     summary_.plan = compositor_->plan();
     for (const std::string& warning : compositor_->warnings())
         summary_.warnings.push_back(warning);
+    if (values_.flag("race") && !raced_)
+        summary_.warnings.push_back("nothing was raced: no second way may be as fast");
     summary_.task = compositor_->task();
 }
 

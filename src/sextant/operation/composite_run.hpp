@@ -55,7 +55,7 @@ class CompositeRun {
     Frame frame_;
     Image picture_;
     CompositeSummary summary_;
-    bool saves_plan_ = false;
+    bool saves_plan_ = false, raced_ = false;
 };
 
 } // namespace sextant::operation

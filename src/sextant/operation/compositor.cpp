@@ -13,6 +13,7 @@
 #include "sextant/planner/usual.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -38,10 +39,11 @@ const Operator& operator_of(const CompositeOptions& options) {
 }
 
 std::size_t hash_of(const CompositeOptions& options) {
-    std::string text = fmt::format("{} {} {} {} {} {} {}", options.algorithm,
+    std::string text = fmt::format("{} {} {} {} {} {} {} {} {}", options.algorithm,
                                    fmt::join(options.radices, ","), options.window, options.blend,
                                    options.element ? options.element->name : "usual",
-                                   fmt::join(options.order, ","), name(options.association));
+                                   fmt::join(options.order, ","), name(options.association),
+                                   options.frames, options.reproducible);
     if (const auto& b = options.background)
         text += fmt::format(" {} {} {} {}", b->r, b->g, b->b, b->a);
     return std::hash<std::string>()(text);
@@ -123,41 +125,52 @@ void warn_of_other_machine(const planner::UsualPlanner& usual, std::vector<std::
 
 Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
                        CompositeOptions options)
-    : options_(std::move(options)), rank_(communicator.rank()), layers_(layers) {
-    const std::vector<Declaration> all = communicator.all_gather(
+    : communicator_(std::move(communicator)),
+      options_(std::move(options)),
+      rank_(communicator_.rank()),
+      layers_(layers) {
+    const std::vector<Declaration> all = communicator_.all_gather(
         Declaration{shape.width, shape.height, layers, options_.root, hash_of(options_)});
-    agree(communicator, [&] {
+    agree(communicator_, [&] {
         check_alike(all);
         operator_ = &operator_of(options_);
         task_ = make_task(all, shape, options_);
     });
-    decide(communicator);
-    agree(communicator, [&] { prepare(communicator); });
+    const planner::Plan plan = decide();
+    agree(communicator_, [&] { prepare(plan); });
+    if (options_.frames > 1 && !options_.reproducible)
+        enter_race(plan);
 }
 
 /// What is asked for by name every rank knows; else rank 0 chooses, and tells.
-void Compositor::decide(const Communicator& communicator) {
+planner::Plan Compositor::decide() {
     const compositing::Tuning asked{options_.radices, options_.window};
+    planner::Plan plan;
     if (options_.algorithm != "auto" && options_.plan.empty()) {
-        agree(communicator, [&] {
-            plan_ =
+        agree(communicator_, [&] {
+            plan =
                 planner::choose_by_name(options_.algorithm, asked, std::max(1, task_.positions()));
         });
-        return;
+        return plan;
     }
-    const std::vector<int> nodes = nodes_of(communicator);
-    std::string told;
-    agree(communicator, [&] {
-        if (rank_ != 0)
-            return;
-        plan_ = choose(nodes, communicator.shares_memory());
-        planner::Plan bare = plan_;
-        bare.alternatives.clear();
-        told = planner::to_json(bare);
+    const std::vector<int> nodes = nodes_of(communicator_);
+    agree(communicator_, [&] {
+        if (rank_ == 0)
+            plan = choose(nodes, communicator_.shares_memory());
     });
-    told = all_gather_texts(communicator, told).front();
-    if (rank_ != 0)
-        plan_ = planner::parse_plan(told, "the plan of rank 0");
+    return told(plan);
+}
+
+/// Rank 0's plan on every rank; what it weighed stays there.
+planner::Plan Compositor::told(const planner::Plan& own) const {
+    std::string text;
+    if (rank_ == 0) {
+        planner::Plan bare = own;
+        bare.alternatives.clear();
+        text = planner::to_json(bare);
+    }
+    text = all_gather_texts(communicator_, text).front();
+    return rank_ == 0 ? own : planner::parse_plan(text, "the plan of rank 0");
 }
 
 planner::Plan Compositor::choose(const std::vector<int>& nodes, bool shares_memory) {
@@ -177,29 +190,84 @@ planner::Plan Compositor::choose(const std::vector<int>& nodes, bool shares_memo
     const planner::Work work{.operator_name = std::string(operator_->name),
                              .element_name = std::string(channels(operator_->element)),
                              .element_size = operator_->element.size,
+                             .folds_at_once = options_.association == Association::in_order &&
+                                              !operator_->exact_when_split,
                              .nodes = nodes,
                              .within_node = shares_memory ? machine::Link::same_process
                                                           : machine::Link::same_node};
     return planner::plan_or_built_in(usual, task_, work, asked, warnings_);
 }
 
-void Compositor::prepare(const Communicator& communicator) {
-    piece_ = compositing::piece(*plan_.algorithm, task_, plan_.tuning, rank_);
-    execution_.emplace(communicator,
-                       compositing::program(*plan_.algorithm, task_, plan_.tuning, rank_),
-                       *operator_, ExecuteOptions{options_.association, options_.trace});
+void Compositor::prepare(planner::Plan plan) {
+    const compositing::Algorithm& algorithm = *plan.algorithm;
+    const compositing::Piece piece = compositing::piece(algorithm, task_, plan.tuning, rank_);
+    Execution execution(communicator_, compositing::program(algorithm, task_, plan.tuning, rank_),
+                        *operator_, ExecuteOptions{options_.association, options_.trace});
+    runners_.push_back({std::move(plan), piece, std::move(execution)});
+}
+
+/// Rank 0 knows what was weighed, and so who takes part.
+void Compositor::enter_race(const planner::Plan& plan) {
+    const planner::RacingOrder mine = planner::racing_order(plan, options_.frames);
+    const auto [contestants, rounds] =
+        communicator_.all_gather(std::array{static_cast<int>(mine.ways.size()), mine.rounds})
+            .front();
+    for (int i = 1; i < contestants; ++i) { // the chosen is prepared
+        planner::Plan other = plan;
+        if (rank_ == 0)
+            other.take(mine.ways[static_cast<std::size_t>(i)]);
+        other.reason = "raced, since it may be as fast as " + plan.text();
+        other = told(other);
+        agree(communicator_, [&] { prepare(std::move(other)); });
+    }
+    if (contestants > 0)
+        race_.emplace(contestants, rounds);
+}
+
+/// The same decision from the same times on every rank, with the same frame.
+void Compositor::settle() {
+    const planner::Race::Outcome outcome = race_->judge(communicator_.all_gather(race_->times()));
+    std::vector<compositing::Way> ways;
+    for (const Runner& each : runners_)
+        ways.push_back(each.plan.way());
+    planner::Plan plan = planner::after_race(runners_.front().plan, ways, outcome);
+    running_ = 0;
+    std::swap(runners_.front(), runners_[static_cast<std::size_t>(outcome.winner)]);
+    runners_.erase(runners_.begin() + 1, runners_.end());
+    runners_.front().plan = std::move(plan);
+    race_.reset();
 }
 
 Frame Compositor::composite(std::span<const std::byte> images) {
+    if (race_ && race_->over())
+        settle();
+    if (!race_)
+        return run(images);
+    running_ = static_cast<std::size_t>(race_->next());
+    communicator_.barrier(); // what the slowest rank takes from here on is what the frame takes
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+        const Frame frame = run(images);
+        race_->finish(
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+        return frame;
+    } catch (...) {
+        race_->finish(planner::Race::failed); // others may not know: all stay in step
+        throw;
+    }
+}
+
+Frame Compositor::run(std::span<const std::byte> images) {
+    Execution& execution = runner().execution;
     try {
         check_size(images);
         if (layers_ > 0)
-            execution_->bind(0, images);
+            execution.bind(0, images);
     } catch (const InvalidTask&) {
-        execution_->run_failed(std::current_exception()); // others wait for this rank
+        execution.run_failed(std::current_exception()); // others wait for this rank
     }
-    execution_->run();
-    return finish(execution_->result());
+    execution.run();
+    return finish(execution.result());
 }
 
 void Compositor::check_size(std::span<const std::byte> images) const {
@@ -215,16 +283,16 @@ void Compositor::check_size(std::span<const std::byte> images) const {
 /// Adds the background; where nobody brought an image, makes the empty picture.
 Frame Compositor::finish(std::span<const std::byte> result) {
     const bool nothing = task_.positions() == 0 && rank_ == task_.root;
-    if (nothing)
-        piece_ = {0, task_.elements};
-    Frame frame{piece_.first, piece_.count, result};
+    const compositing::Piece piece =
+        nothing ? compositing::Piece{0, task_.elements} : runner().piece;
+    Frame frame{piece.first, piece.count, result};
     if (!nothing && !options_.background)
         return frame;
-    const Bytes size = piece_.count * operator_->element.size;
+    const Bytes size = piece.count * operator_->element.size;
     if (finished_.size() != size)
         finished_ = Memory(size);
     if (nothing)
-        operator_->fill_identity(finished_.data(), piece_.count);
+        operator_->fill_identity(finished_.data(), piece.count);
     frame.bytes = finished_.bytes();
     if (options_.background) {
         kernel::put_behind(operator_->element, nothing ? frame.bytes : result, *options_.background,

@@ -5,7 +5,7 @@
 #include "sextant/comm/execute.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/core/operator.hpp"
-#include "sextant/planner/plan.hpp"
+#include "sextant/planner/race.hpp"
 
 #include <optional>
 #include <span>
@@ -31,6 +31,11 @@ struct CompositeOptions {
     std::string machine = {};
     /// A file of a plan: taken instead where it exists, at rank 0.
     std::string plan = {};
+    /// For `auto`: about how many frames will be composited. Where they are many, the two or three
+    /// ways that predictions cannot tell apart are raced on the first of them.
+    int frames = 1;
+    /// No race: the plan does not depend on what was measured, and every frame has its bracketing.
+    bool reproducible = false;
 
     static constexpr int distributed = compositing::Task::distributed;
 };
@@ -50,6 +55,12 @@ struct Frame {
 
 /// Blends the images that the ranks of a communicator hold into one: planned once, used frame after
 /// frame.
+///
+/// In a race (CompositeOptions::frames) all ranks change from way to way with the same frame. Each
+/// such frame is as right as any, but may differ from the next in its last digits where colours are
+/// bracketed otherwise, and, left distributed, in which piece lies where. It begins with a barrier;
+/// all contestants' scratch is held until the race is over, and each allocates in its first two
+/// turns.
 class Compositor {
   public:
     /// Input     the shape of an image; how many images, front to back, this rank brings (0: none).
@@ -74,30 +85,46 @@ class Compositor {
         return composite(std::as_bytes(images));
     }
 
-    /// What runs, and why; what else was weighed is known to rank 0.
-    const planner::Plan& plan() const { return plan_; }
+    /// What the last frame ran by, and why; what else was weighed is known to rank 0.
+    const planner::Plan& plan() const { return runner().plan; }
+    /// Whether the next frame may still be by another plan than the last. The same on all ranks.
+    bool racing() const { return race_.has_value(); }
     /// What the user should know of the plan; at rank 0.
     const std::vector<std::string>& warnings() const { return warnings_; }
     const compositing::Task& task() const { return task_; }
     const Operator& blend() const { return *operator_; }
-    const Program& program() const { return execution_->program(); }
+    const Program& program() const { return runner().execution.program(); }
     /// This rank's part of the last frame's trace.
-    const Trace& trace() const { return execution_->trace(); }
+    const Trace& trace() const { return runner().execution.trace(); }
 
   private:
-    void decide(const Communicator& communicator);
+    /// A plan, ready to run.
+    struct Runner {
+        planner::Plan plan;
+        compositing::Piece piece;
+        Execution execution;
+    };
+
+    planner::Plan decide();
     planner::Plan choose(const std::vector<int>& nodes, bool shares_memory);
-    void prepare(const Communicator& communicator);
+    planner::Plan told(const planner::Plan& own) const;
+    void enter_race(const planner::Plan& plan);
+    void settle();
+    void prepare(planner::Plan plan);
+    Runner& runner() { return runners_[running_]; }
+    const Runner& runner() const { return runners_[running_]; }
+    Frame run(std::span<const std::byte> images);
     void check_size(std::span<const std::byte> images) const;
     Frame finish(std::span<const std::byte> result);
 
+    Communicator communicator_;
     CompositeOptions options_;
     const Operator* operator_ = nullptr;
     compositing::Task task_;
-    planner::Plan plan_;
     std::vector<std::string> warnings_;
-    compositing::Piece piece_;
-    std::optional<Execution> execution_;
+    std::vector<Runner> runners_; // one; in a race, the contestants
+    std::size_t running_ = 0;
+    std::optional<planner::Race> race_;
     int rank_ = 0, layers_ = 0;
     Memory finished_; // the picture with its background, or an empty one
 };

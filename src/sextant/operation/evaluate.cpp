@@ -103,6 +103,7 @@ class EvaluateLaunch {
         work_.operator_name = op.name;
         work_.element_name = channels(op.element);
         work_.element_size = op.element.size;
+        work_.folds_at_once = !op.exact_when_split;
         const compositing::Task task =
             compositing::one_image_each(communicator_.size(), one.what.shape.elements(),
                                         one.what.collect ? 0 : compositing::Task::distributed);

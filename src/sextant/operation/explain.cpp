@@ -63,6 +63,7 @@ planner::Work work_of(const Values& values, int ranks) {
     return {.operator_name = std::string(op.name),
             .element_name = std::string(channels(op.element)),
             .element_size = op.element.size,
+            .folds_at_once = !op.exact_when_split,
             .nodes = nodes_of(values, ranks),
             .within_node = values.text("transport") == "threads" ? machine::Link::same_process
                                                                  : machine::Link::same_node,

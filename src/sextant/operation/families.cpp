@@ -47,10 +47,12 @@ NamedSchedule compositing_schedule(const compositing::Algorithm& algorithm,
     const auto task = compositing::one_image_each(request.ranks, request.elements, request.root);
     const std::string title = compositing::Way{&algorithm, tuning}.text();
     return {
-        std::string(algorithm.name), title,
+        std::string(algorithm.name),
+        title,
         all_programs(request, title,
                      [&](int rank) { return compositing::program(algorithm, task, tuning, rank); }),
-        compositing::claim(algorithm, task, tuning)};
+        compositing::claim(algorithm, task, tuning),
+        {}};
 }
 
 /// Where a tuning is given, the algorithms that have one are meant.
@@ -92,10 +94,12 @@ NamedSchedule scan_schedule(const scan::Algorithm& algorithm, const scan::Tuning
     const scan::Task task{request.ranks, request.elements, form};
     const std::string title =
         fmt::format("{}, {}", scan::to_text(algorithm, tuning), scan::name(form));
-    return {std::string(algorithm.name), title,
+    return {std::string(algorithm.name),
+            title,
             all_programs(request, title,
                          [&](int rank) { return scan::program(algorithm, task, tuning, rank); }),
-            scan::claim(task)};
+            scan::claim(task),
+            {}};
 }
 
 /// `request.elements` values in all, as evenly dealt as can be.
@@ -104,14 +108,16 @@ NamedSchedule series_schedule(const scan::Strategy& strategy, const scan::Global
     const scan::Series series = scan::dealt(request.elements, request.ranks);
     const std::string title =
         fmt::format("{} over {}", strategy.name, scan::to_text(global.algorithm, global.tuning));
-    return {std::string(strategy.name), title,
+    return {std::string(strategy.name),
+            title,
             all_programs(request, title,
                          [&](int rank) { return scan::program(strategy, series, global, rank); }),
-            scan::claim(series)};
+            scan::claim(series),
+            {}};
 }
 
 NamedSchedule linear_gather(const ScheduleRequest& request) {
-    NamedSchedule made{"linear-gather", "linear-gather", {}, {}};
+    NamedSchedule made{"linear-gather", "linear-gather", {}, {}, {}};
     const Elements n = request.elements;
     const int p = request.ranks;
     std::vector<Elements> counts;
@@ -186,9 +192,11 @@ NamedSchedule halo_schedule(const HaloExchange& exchange, const ScheduleRequest&
     const halo::Grid grid = grid_of(request);
     const std::string title =
         fmt::format("{}, {}x{} tiles", exchange.name, grid.columns, grid.rows);
-    return {std::string(exchange.name), title,
+    return {std::string(exchange.name),
+            title,
             all_programs(request, title, [&](int rank) { return exchange.program(grid, rank); }),
-            claim_of(exchange, grid)};
+            claim_of(exchange, grid),
+            {}};
 }
 
 NamedSchedule collective_schedule(const collective::Algorithm& algorithm,
@@ -200,7 +208,7 @@ NamedSchedule collective_schedule(const collective::Algorithm& algorithm,
                           : fmt::format("{}, {}x{} processors", name, grid.columns, grid.rows);
     return {name, title,
             all_programs(request, title, [&](int rank) { return algorithm.program(grid, rank); }),
-            algorithm.claim(grid)};
+            algorithm.claim(grid), grid};
 }
 
 /// An algorithm in one tuning.

@@ -2,12 +2,14 @@
 #pragma once
 
 #include "sextant/compositing/catalogue.hpp"
+#include "sextant/core/grid.hpp"
 #include "sextant/operation/operation.hpp"
 #include "sextant/schedule/program.hpp"
 #include "sextant/schedule/prove.hpp"
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +22,7 @@ struct NamedSchedule {
     std::string title;     ///< name and tuning
     Schedule schedule;
     Claim claim;
+    std::optional<Grid> grid; ///< of processors, where its groups are submachines of that
 };
 
 /// An algorithm as `list` shows it.

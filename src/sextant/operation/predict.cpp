@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/predict.hpp"
 
+#include "sextant/collective/submachine.hpp"
 #include "sextant/kernel/catalogue.hpp"
 #include "sextant/machine/profile_file.hpp"
-#include "sextant/model/model.hpp"
+#include "sextant/model/c3.hpp"
+#include "sextant/model/c3_rounds.hpp"
 #include "sextant/operation/families.hpp"
 #include "sextant/operation/tuning.hpp"
 #include "sextant/report/text.hpp"
@@ -25,8 +27,27 @@ struct Answer {
     std::string refusal;
 };
 
-Answer ask(const model::Model& model, const model::Question& question) {
+/// Where groups lie, if they are submachines of the plane of processors that C³ charges.
+model::C3Reading reading_of(const std::optional<Grid>& grid, const model::Question& question) {
+    if (!grid || !question.machine.c3)
+        return {};
+    const machine::Topology plane = model::machine_for(question);
+    if (plane.shape != machine::Shape::mesh ||
+        plane.extents != std::vector<int>{grid->columns, grid->rows})
+        return {};
+    model::C3Reading reading;
+    reading.submachine = [grid = *grid](int, int group) {
+        const collective::Submachine place = collective::submachine_of(grid, group);
+        return model::Submachine{place.column, place.row, place.columns, place.rows};
+    };
+    return reading;
+}
+
+Answer ask(const model::Model& model, const model::Question& question,
+           const std::optional<Grid>& grid) {
     try {
+        if (model.predict == static_cast<decltype(model.predict)>(model::c3))
+            return {&model, model::c3(question, reading_of(grid, question)), ""};
         return {&model, model.predict(question), ""};
     } catch (const model::CannotExpress& refusal) {
         return {&model, {}, refusal.what()};
@@ -59,12 +80,13 @@ std::string text_of(const Answer& answer) {
 }
 
 /// Every model that was asked for, in the order of the catalogue.
-std::vector<Answer> answers(const std::string& name, const model::Question& question) {
+std::vector<Answer> answers(const std::string& name, const model::Question& question,
+                            const std::optional<Grid>& grid) {
     if (name != "all")
-        return {ask(model::find(name), question)};
+        return {ask(model::find(name), question, grid)};
     std::vector<Answer> all;
     for (const model::Model& model : model::catalogue())
-        all.push_back(ask(model, question));
+        all.push_back(ask(model, question, grid));
     return all;
 }
 
@@ -79,12 +101,13 @@ int run_predict(const Values& values) {
     const NamedSchedule made = make_schedule(request);
     const std::string operator_name = values.text("operator"),
                       element_name = values.text("element");
-    const std::vector<Answer> all =
-        answers(values.text("model"), {.schedule = made.schedule,
-                                       .machine = machine,
-                                       .element_size = values.integer("element-size"),
-                                       .operator_name = operator_name,
-                                       .element_name = element_name});
+    const std::vector<Answer> all = answers(values.text("model"),
+                                            {.schedule = made.schedule,
+                                             .machine = machine,
+                                             .element_size = values.integer("element-size"),
+                                             .operator_name = operator_name,
+                                             .element_name = element_name},
+                                            made.grid);
     if (values.flag("json")) {
         nlohmann::ordered_json json{{"operation", "predict"},       {"family", request.family},
                                     {"algorithm", made.title},      {"ranks", request.ranks},

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/planner/choose.hpp"
 
+#include "sextant/core/statistics.hpp"
 #include "sextant/planner/alone.hpp"
 
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -29,6 +31,15 @@ std::int64_t messages_of(const Program& program) {
                          [](const Step& step) { return step.verb == Verb::send; });
 }
 
+Elements largest_message(const Program& program) {
+    Elements largest = 0;
+    for (const Step& step : program.steps) {
+        if (step.verb == Verb::send)
+            largest = std::max(largest, program.elements_of(step));
+    }
+    return largest;
+}
+
 class Choosing {
   public:
     Choosing(std::span<const Candidate> candidates, const Setting& setting)
@@ -42,9 +53,12 @@ class Choosing {
     }
 
   private:
+    using Promise = std::pair<double, double>;
+
     struct Entry {
         Weighed weighed;
         std::int64_t messages = 0; ///< about so many, of all ranks
+        Elements largest = 0;      ///< message of the rank that is looked at
         bool repeats = false;      ///< an earlier candidate
     };
 
@@ -58,6 +72,7 @@ class Choosing {
         question.element_size = setting_.element_size;
         question.operator_name = setting_.operator_name;
         question.element_name = setting_.element_name;
+        question.folds_at_once = setting_.folds_at_once;
         question.nodes = nodes;
         question.wires = wires;
         question.within_node = setting_.within_node;
@@ -118,6 +133,7 @@ class Choosing {
         const Candidate& what = candidate(entry);
         Program program = what.program(rank);
         entry.messages = std::max(entry.messages, messages_of(program) * what.ranks);
+        entry.largest = std::max(entry.largest, largest_message(program));
         try {
             if (!model_)
                 find_model(program, rank);
@@ -165,23 +181,60 @@ class Choosing {
         return true;
     }
 
-    /// First those that are cheap to walk, which give a best to prune the others by.
+    /// The most promising first; what was walked says what to expect of its kin.
     void walk() {
         left_ = most_messages();
-        const std::int64_t cheap = left_ / 12, half = left_ / 2;
+        std::vector<Entry*> open;
         for (Entry& entry : entries_) {
-            if (entry.messages <= cheap && left_ - entry.messages >= half)
-                consider(entry);
+            if (!entry.repeats && entry.weighed.bound)
+                open.push_back(&entry);
         }
-        for (Entry& entry : entries_) {
-            if (!entry.weighed.predicted)
-                consider(entry);
+        while (!open.empty()) {
+            most_promising_first(open);
+            auto next = open.begin();
+            while (next != open.end() && !consider(**next))
+                ++next;
+            open.erase(open.begin(), next == open.end() ? next : next + 1);
         }
     }
 
-    void consider(Entry& entry) {
-        if (entry.repeats || !entry.weighed.bound)
-            return;
+    void most_promising_first(std::vector<Entry*>& open) const {
+        const double usual = usual_slack();
+        std::vector<std::pair<Promise, Entry*>> all;
+        for (Entry* entry : open)
+            all.emplace_back(promise_of(*entry, usual), entry);
+        std::stable_sort(all.begin(), all.end(),
+                         [](auto& a, auto& b) { return a.first > b.first; });
+        std::transform(all.begin(), all.end(), open.begin(), [](auto& one) { return one.second; });
+    }
+
+    /// What may be gained by walking a candidate: first for each message, then at all.
+    Promise promise_of(const Entry& entry, double usual_slack) const {
+        const auto known = slack_.find(kin(entry));
+        const double slack = known != slack_.end() ? known->second : usual_slack;
+        const Seconds best = std::min(best_, 2 * *entries_.front().weighed.bound);
+        const Seconds gain = best - slack * *entry.weighed.bound;
+        const auto messages = static_cast<double>(std::max<std::int64_t>(1, entry.messages));
+        return {std::max(0.0, gain) / messages, gain};
+    }
+
+    /// Candidates of one algorithm whose largest message is the same wait alike: their predictions
+    /// lie about as far above their bounds.
+    std::pair<std::string_view, Elements> kin(const Entry& entry) const {
+        return {candidate(entry).algorithm, entry.largest};
+    }
+
+    /// How far above its bound a prediction may lie of whose kin nothing is known: somewhat less
+    /// than others do, or none but the first kin would be looked at where all bounds are equal.
+    double usual_slack() const {
+        std::vector<double> all;
+        for (const auto& [kin, slack] : slack_)
+            all.push_back(slack);
+        return all.empty() ? 1 : 1 + .75 * (median(all) - 1);
+    }
+
+    /// Whether it was walked.
+    bool consider(Entry& entry) {
         if (*entry.weighed.bound > best_ * (1 + worth_showing)) {
             entry.weighed.remark = "not walked: its bound alone is slower";
         } else if (entry.messages > left_) {
@@ -190,8 +243,17 @@ class Choosing {
             left_ -= entry.messages;
             walk(entry);
             if (entry.weighed.predicted)
-                best_ = std::min(best_, entry.weighed.predicted->seconds);
+                learn(entry);
+            return true;
         }
+        return false;
+    }
+
+    void learn(const Entry& entry) {
+        const Seconds predicted = entry.weighed.predicted->seconds;
+        best_ = std::min(best_, predicted);
+        if (*entry.weighed.bound > 0)
+            slack_[kin(entry)] = predicted / *entry.weighed.bound;
     }
 
     /// Few ranks are planned in milliseconds, thousands in seconds. Bounds know nothing of links:
@@ -289,6 +351,8 @@ class Choosing {
     std::vector<Entry> entries_;
     std::int64_t left_ = 0; ///< messages that may still be walked
     Seconds best_ = std::numeric_limits<Seconds>::infinity();
+    /// Predictions over bounds, the latest of each kin.
+    std::map<std::pair<std::string_view, Elements>, double> slack_;
 };
 
 } // namespace

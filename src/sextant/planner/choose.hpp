@@ -18,6 +18,7 @@ struct Setting {
     Bytes element_size = 0;
     std::string operator_name = {}; ///< of folds
     std::string element_name = "f32";
+    bool folds_at_once = false;            ///< as in model::Question
     std::span<const int> nodes = {};       ///< as in model::Question
     const machine::Wires* wires = nullptr; ///< likewise
     machine::Link within_node = machine::Link::same_node;
@@ -49,8 +50,9 @@ struct Choice {
 };
 
 /// Predicts what candidates would take and chooses the fastest. First bounds, from the programs of
-/// single ranks; then, the lowest bound first, whole schedules, until no bound is near the best
-/// prediction or enough was walked. A candidate that does what an earlier one does is not walked
+/// single ranks; then whole schedules, until no bound is near the best prediction or enough was
+/// walked: the most promising first, by its bound, its messages, and how far the predictions of its
+/// kin lay above their bounds. A candidate that does what an earlier one does is not walked
 /// again. Of candidates that cannot be told apart, the one with the narrower interval, then the
 /// earlier.
 ///

@@ -24,6 +24,8 @@ nlohmann::ordered_json to_json(const Alternative& alternative) {
         json["seconds"] = expected->seconds;
         json["interval"] = {expected->low, expected->high};
     }
+    if (alternative.raced)
+        json["raced_seconds"] = *alternative.raced;
     if (!alternative.remark.empty())
         json["remark"] = alternative.remark;
     return json;
@@ -33,6 +35,11 @@ nlohmann::ordered_json to_json(const Alternative& alternative) {
 
 std::string Plan::text() const {
     return way().text();
+}
+
+void Plan::take(const compositing::Way& way) {
+    algorithm = way.algorithm;
+    tuning = way.tuning;
 }
 
 std::string to_json(const Plan& plan) {

@@ -20,6 +20,7 @@ struct Alternative {
     compositing::Way way;
     std::optional<Seconds> bound;     ///< no run is predicted to take less
     std::optional<Expected> expected; ///< of all ranks together, where that was predicted
+    std::optional<Seconds> raced;     ///< the median of its frames, where it was raced (race.hpp)
     std::string remark;
 };
 
@@ -36,6 +37,7 @@ struct Plan {
     /// "radix-k, radices 8,4".
     std::string text() const;
     compositing::Way way() const { return {algorithm, tuning}; }
+    void take(const compositing::Way& way);
 };
 
 /// A plan as JSON, and back; docs/json.md has the fields. What was weighed is written, and not

@@ -12,15 +12,15 @@ namespace {
 
 /// All that a plan depends on.
 std::string key(const compositing::Task& task, const Work& work, const compositing::Tuning& asked) {
-    return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}", task.ranks, task.elements,
+    return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {}", task.ranks, task.elements,
                        fmt::join(task.order, ","), fmt::join(task.layers, ","), task.root,
-                       work.operator_name, work.element_name, work.element_size,
+                       work.operator_name, work.element_name, work.element_size, work.folds_at_once,
                        fmt::join(work.nodes, ","), static_cast<int>(work.within_node), work.model,
                        fmt::join(asked.radices, ","), asked.window);
 }
 
 Alternative alternative(const Weighed& weighed, const std::vector<compositing::Way>& ways) {
-    Alternative made{ways[weighed.candidate], weighed.bound, std::nullopt, weighed.remark};
+    Alternative made{ways[weighed.candidate], weighed.bound, {}, {}, weighed.remark};
     if (const auto& p = weighed.predicted)
         made.expected = {p->seconds, p->low, p->high};
     return made;
@@ -46,6 +46,7 @@ Setting Planner::setting(const Work& work) const {
             .element_size = work.element_size,
             .operator_name = work.operator_name,
             .element_name = work.element_name,
+            .folds_at_once = work.folds_at_once,
             .nodes = work.nodes,
             .wires = wires_ ? &*wires_ : nullptr,
             .within_node = work.within_node,
@@ -71,8 +72,7 @@ Plan Planner::predict(const compositing::Task& task, const Work& work,
     Plan plan;
     plan.machine = machine_.name;
     if (task.positions() < 2) {
-        plan.algorithm = ways.front().algorithm;
-        plan.tuning = ways.front().tuning;
+        plan.take(ways.front());
         plan.reason = "nothing to choose: fewer than two ranks hold images";
         return plan;
     }
@@ -82,8 +82,7 @@ Plan Planner::predict(const compositing::Task& task, const Work& work,
     const Choice choice = choose(candidates, setting(work));
     for (const Weighed& weighed : choice.ranking)
         plan.alternatives.push_back(alternative(weighed, ways));
-    plan.algorithm = plan.alternatives.front().way.algorithm;
-    plan.tuning = plan.alternatives.front().way.tuning;
+    plan.take(plan.alternatives.front().way);
     plan.reason = choice.reason;
     plan.model = choice.model;
     plan.rivals = choice.rivals;

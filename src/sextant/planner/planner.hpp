@@ -16,6 +16,7 @@ namespace sextant::planner {
 struct Work {
     std::string operator_name, element_name; ///< "over", "f32"
     Bytes element_size = 0;
+    bool folds_at_once = false;  ///< as in model::Question
     std::vector<int> nodes = {}; ///< by rank; empty: each on its own
     machine::Link within_node = machine::Link::same_node;
     std::string model = {}; ///< empty: the richest that the profile feeds

@@ -24,6 +24,9 @@ struct ScanOptions {
     /// An application that takes longer ends the process: its elements are told first, then it
     /// exits with code 1, since nothing else ends an operator. 0: none is too long.
     Seconds time_limit = 0;
+    /// Whether an error of the operator says what it was combining. Each value then travels with a
+    /// label of 16 bytes, as with a trace or a time limit.
+    bool names_elements = false;
     /// Where the operator is declared commutative, so many pairs of each rank's values are combined
     /// both ways before a run; values that differ then end it.
     int commutative_samples = 1;

@@ -21,11 +21,16 @@ struct Declaration {
     std::size_t options; ///< a hash
 };
 
+/// Whether values travel with labels that say which elements are in them.
+bool labels(const ScanOptions& options) {
+    return options.trace || options.time_limit > 0 || options.names_elements;
+}
+
 std::size_t hash_of(const ScanOptions& options) {
-    return std::hash<std::string>()(fmt::format(
-        "{} {} {} {} {} {} {} {}", options.strategy, options.algorithm, options.tuning.k,
-        options.gives_last, name(options.association), options.threads, name(options.boundaries),
-        options.time_limit > 0 || options.trace));
+    return std::hash<std::string>()(
+        fmt::format("{} {} {} {} {} {} {} {}", options.strategy, options.algorithm,
+                    options.tuning.k, options.gives_last, name(options.association),
+                    options.threads, name(options.boundaries), labels(options)));
 }
 
 /// The same check on the same data on every rank: all throw, or none.
@@ -90,7 +95,7 @@ Scan::Scan(Communicator communicator, Elements values, Operator op, const ScanOp
 void Scan::prepare(const scan::Series& series, const scan::Way& way, const ScanOptions& options) {
     const int rank = communicator_.rank();
     first_ = std::accumulate(series.begin(), series.begin() + rank, Elements{0});
-    if (options.trace || options.time_limit > 0)
+    if (labels(options))
         watch_ = std::make_unique<Watch>(operator_, rank, way.threads, options.time_limit);
     std::vector<Operator> operators;
     for (int thread = 0; thread < way.threads; ++thread)

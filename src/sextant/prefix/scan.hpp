@@ -7,6 +7,7 @@
 #include "sextant/core/memory.hpp"
 #include "sextant/core/operator.hpp"
 #include "sextant/prefix/options.hpp"
+#include "sextant/prefix/place_of_error.hpp"
 #include "sextant/prefix/slots.hpp"
 #include "sextant/prefix/threaded_scan.hpp"
 #include "sextant/prefix/watch.hpp"
@@ -14,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -39,6 +41,8 @@ class Scan {
     /// Collective.
     std::span<const std::byte> run(std::span<const std::byte> values);
 
+    /// The place in the series of this rank's first value.
+    Elements first() const { return first_; }
     /// This rank's part of the last run, if traced: events of its schedule, with threads of that of
     /// the ranks' totals; and all that it applied the operator to, when.
     const Trace& trace() const { return execution().trace(); }
@@ -81,14 +85,22 @@ std::vector<Value> scan(const Communicator& communicator, std::span<const Value>
                         Combine combine, const Slots<Value>& slots,
                         const ScanOptions& options = {}) {
     const auto size = static_cast<std::size_t>(slots.size);
+    ScanOptions with_names = options;
+    with_names.names_elements |= slots.limited;
     Scan series(communicator, static_cast<Elements>(values.size()),
-                operator_on(slots, std::move(combine)), options);
+                operator_on(slots, std::move(combine)), with_names);
     std::vector<Value> results;
     Memory bytes;
     agree(communicator, [&] {
         bytes = Memory(static_cast<Bytes>(values.size() * size));
-        for (std::size_t i = 0; i < values.size(); ++i)
-            slots.put(values[i], bytes.bytes().subspan(i * size, size));
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            try {
+                slots.put(values[i], bytes.bytes().subspan(i * size, size));
+            } catch (...) {
+                const Elements place = series.first() + static_cast<Elements>(i);
+                rethrow_with_place("element " + std::to_string(place));
+            }
+        }
     });
     const std::span<const std::byte> scanned = series.run(bytes.bytes());
     agree(communicator, [&] {

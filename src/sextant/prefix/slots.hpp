@@ -21,6 +21,9 @@ struct Slots {
     /// Writes a value into a slot. May throw, which ends the scan on every rank.
     std::function<void(const Value& value, std::span<std::byte> slot)> put;
     std::function<Value(std::span<const std::byte> slot)> get;
+    /// Whether `put` refuses values that are too large. Values then travel with labels, so that the
+    /// error names the elements that were combined (ScanOptions::names_elements).
+    bool limited = false;
 };
 
 /// Slots of values that are their own bytes.
@@ -46,7 +49,8 @@ void put_sized(std::span<const std::byte> bytes, std::span<std::byte> slot);
 std::span<const std::byte> get_sized(std::span<const std::byte> slot);
 
 /// Slots of values that are serialised, into `capacity` bytes at most; a larger one throws
-/// InvalidTask. Messages are of whole slots, so a generous capacity costs bandwidth.
+/// InvalidTask, which names its size, the capacity and the elements of the series. Messages are of
+/// whole slots, so a generous capacity costs bandwidth.
 template <class Value>
 Slots<Value> sized_slots(Bytes capacity,
                          std::function<std::vector<std::byte>(const Value& value)> bytes_of,
@@ -57,7 +61,8 @@ Slots<Value> sized_slots(Bytes capacity,
             },
             [value_of = std::move(value_of)](std::span<const std::byte> slot) {
                 return value_of(get_sized(slot));
-            }};
+            },
+            true};
 }
 
 /// The operator that combines values in slots: combine(left, right), left before right. It need

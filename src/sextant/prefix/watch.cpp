@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/prefix/watch.hpp"
 
+#include "sextant/prefix/place_of_error.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -18,6 +20,11 @@ using scan::Application;
 using scan::Interval;
 
 constexpr std::size_t label_size = sizeof(Interval);
+
+std::string elements_of(const Application& what) {
+    return fmt::format("elements {} to {} with {} to {}", what.first, what.middle - 1, what.middle,
+                       what.last - 1);
+}
 
 Interval label_of(const std::byte* slot) {
     Interval label;
@@ -130,7 +137,7 @@ void Watch::apply(int thread, const std::byte* left, const std::byte* right, std
         operator_.fold(operands, to + label_size, 1);
     } catch (...) {
         set_under_way(worker, std::nullopt);
-        throw;
+        rethrow_with_place("combining " + elements_of(what));
     }
     set_under_way(worker, std::nullopt);
     const Interval label{a.first, b.last};
@@ -164,12 +171,12 @@ void Watch::look_out() {
 
 /// Ends the process: threads cannot be stopped from outside, and others wait for this one.
 void Watch::complain_of(const Worker& worker, int thread) const {
-    std::fputs(fmt::format("sextant: rank {}, thread {}: combining elements {} to {} with {} to {} "
-                           "takes longer than the limit of {} s\n",
-                           rank_, thread, worker.under_way->first, worker.under_way->middle - 1,
-                           worker.under_way->middle, worker.under_way->last - 1, time_limit_)
-                   .c_str(),
-               stderr);
+    std::fputs(
+        fmt::format("sextant: rank {}, thread {}: combining {} takes longer than the limit of "
+                    "{} s\n",
+                    rank_, thread, elements_of(*worker.under_way), time_limit_)
+            .c_str(),
+        stderr);
     std::fflush(stderr);
     std::_Exit(1);
 }

@@ -16,8 +16,8 @@
 namespace sextant::prefix {
 
 /// Watches every application of an operator in a scan: which elements it combined, on which thread,
-/// when; and that none exceeds a time limit. To know its elements a value travels with a label,
-/// 16 bytes in front of it.
+/// when; that none exceeds a time limit; and that errors name the elements. To know its elements a
+/// value travels with a label, 16 bytes in front of it.
 ///
 /// An application out of order is our bug (std::logic_error).
 class Watch {

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who runs in which frame of a race, who wins it, and who takes part.
+#include "sextant/planner/race.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::planner {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// The times of one rank on which contestant c takes `takes[c]`, after warm-ups that take long.
+Race raced(const std::vector<Seconds>& takes, int rounds) {
+    Race race(static_cast<int>(takes.size()), rounds);
+    for (int frame = 0; !race.over(); ++frame) {
+        const bool warms_up = frame < static_cast<int>(takes.size());
+        race.finish(takes[static_cast<std::size_t>(race.next())] + (warms_up ? 100 : 0));
+    }
+    return race;
+}
+
+Race::Outcome outcome_of(const Race& race) {
+    return race.judge(std::span(&race.times(), 1));
+}
+
+TEST(Race, gives_each_a_turn_in_every_round_to_and_fro) {
+    Race race(3, 2);
+    std::vector<int> turns;
+    for (; !race.over(); race.finish(1))
+        turns.push_back(race.next());
+    EXPECT_THAT(turns, ElementsAre(0, 1, 2, 2, 1, 0, 0, 1, 2));
+    EXPECT_EQ(race.frames(), 9);
+}
+
+TEST(Race, is_won_by_the_least_median_and_warming_up_does_not_count) {
+    for (int fastest = 0; fastest < 3; ++fastest) {
+        std::vector<Seconds> takes = {2, 2, 2};
+        takes[static_cast<std::size_t>(fastest)] = 1;
+        const Race race = raced(takes, 5);
+        const Race::Outcome outcome = outcome_of(race);
+        EXPECT_EQ(outcome.winner, fastest);
+        EXPECT_EQ(outcome.frames, 18);
+        EXPECT_EQ(outcome.medians[static_cast<std::size_t>(fastest)], 1);
+    }
+}
+
+TEST(Race, of_equals_is_won_by_the_first) {
+    const Race race = raced({3, 3}, 3);
+    EXPECT_EQ(outcome_of(race).winner, 0);
+}
+
+TEST(Race, counts_the_slowest_rank_of_each_frame) {
+    // On either rank the second is faster, but never on both.
+    Race left(2, 4), right(2, 4);
+    for (int frame = 0; !left.over(); ++frame) {
+        const bool second = left.next() == 1, even = frame / 2 % 2 == 0;
+        left.finish(second ? (even ? 1 : 4) : 3);
+        right.finish(second ? (even ? 4 : 1) : 3);
+    }
+    const Race::Outcome outcome = left.judge(std::vector{left.times(), right.times()});
+    EXPECT_EQ(outcome.winner, 0);
+    EXPECT_THAT(outcome.medians, ElementsAre(3, 4));
+}
+
+TEST(Race, leaves_out_frames_that_failed_on_any_rank) {
+    Race failing(2, 3), fine(2, 3);
+    for (int frame = 0; !fine.over(); ++frame) {
+        const bool first = fine.next() == 0;
+        fine.finish(first ? 1 : 5);
+        failing.finish(first ? Race::failed : 5);
+    }
+    const Race::Outcome outcome = fine.judge(std::vector{fine.times(), failing.times()});
+    EXPECT_EQ(outcome.winner, 1);
+    EXPECT_THAT(outcome.medians, ElementsAre(std::nullopt, 5));
+}
+
+TEST(Race, where_all_failed_keeps_what_was_predicted) {
+    Race all(2, 1);
+    while (!all.over())
+        all.finish(Race::failed);
+    EXPECT_EQ(outcome_of(all).winner, 0);
+}
+
+compositing::Way shift(int window) {
+    return {&compositing::find("shift-based"), {{}, window}};
+}
+
+/// Windows 1, 2, ... with these predictions and intervals.
+Plan plan_of(const std::vector<Alternative::Expected>& expected) {
+    Plan plan;
+    for (std::size_t i = 0; i < expected.size(); ++i)
+        plan.alternatives.push_back({shift(static_cast<int>(i) + 1), 0.0, expected[i], {}, ""});
+    plan.take(plan.alternatives.front().way);
+    plan.reason = "fastest of all";
+    return plan;
+}
+
+TEST(RacingOrder, has_those_that_may_be_as_fast) {
+    const auto close = racing_order(plan_of({{10, 10, 10}, {12, 12, 12}, {13, 13, 13}}), 1000);
+    EXPECT_THAT(close.ways, ElementsAre(shift(1), shift(2))) << "predictions err";
+    const auto wide = racing_order(plan_of({{10, 1, 30}, {20, 20, 20}, {29, 29, 50}}), 1000);
+    EXPECT_THAT(wide.ways, ElementsAre(shift(1), shift(2), shift(3))) << "intervals meet";
+    EXPECT_THAT(racing_order(plan_of({{10, 9, 11}, {20, 19, 21}}), 1000).ways, ElementsAre());
+    EXPECT_THAT(racing_order(plan_of({{10, 9, 11}}), 1000).ways, ElementsAre());
+    EXPECT_THAT(racing_order(Plan{}, 1000).ways, ElementsAre()) << "nothing was predicted";
+    EXPECT_EQ(racing_order(plan_of({{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}}), 1000).ways.size(),
+              3u);
+}
+
+TEST(RacingOrder, takes_no_more_than_a_quarter_of_the_frames) {
+    const Plan plan = plan_of({{1, 1, 1}, {1, 1, 1}, {1, 1, 1}});
+    bool any = false, none = false;
+    for (int frames = 1; frames < 400; ++frames) {
+        const RacingOrder order = racing_order(plan, frames);
+        if (order.ways.empty()) {
+            none = true;
+            continue;
+        }
+        any = true;
+        const Race race(static_cast<int>(order.ways.size()), order.rounds);
+        EXPECT_LE(4 * race.frames(), frames);
+        EXPECT_GE(order.rounds, 3);
+    }
+    EXPECT_TRUE(any && none);
+    EXPECT_TRUE(racing_order(plan, 1).ways.empty()) << "one frame is no race";
+}
+
+TEST(AfterRace, tells_what_was_measured_beside_what_was_predicted) {
+    const Plan before = plan_of({{1, 1, 1}, {1.1, 1.1, 1.1}, {9, 9, 9}});
+    const std::array ways = {shift(1), shift(2)};
+    const Plan after = after_race(before, ways, {1, 12, {.003, .002}});
+    EXPECT_EQ(after.way(), shift(2));
+    EXPECT_EQ(after.reason, "raced over 12 frames: shift-based, window 1 3 ms; shift-based, window "
+                            "2 2 ms; predicted: fastest of all");
+    EXPECT_EQ(after.alternatives.front().way, shift(2));
+    EXPECT_EQ(after.alternatives.front().raced, .002);
+    EXPECT_EQ(after.alternatives[1].raced, .003);
+    EXPECT_FALSE(after.alternatives[2].raced);
+    EXPECT_THAT(to_json(after), HasSubstr("\"raced_seconds\": 0.002"));
+    EXPECT_EQ(parse_plan(to_json(after), "p.json").way(), shift(2));
+}
+
+} // namespace
+} // namespace sextant::planner
