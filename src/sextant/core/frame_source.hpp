@@ -27,9 +27,9 @@ struct FrameHeader {
     Sample sample = Sample::f32;
     int channels =
         1; ///< samples a pixel, side by side: 1 grey, 3 colour; 2 and 4 with alpha behind
-    PixelSize pixel;
-    std::vector<std::string>
-        remarks; ///< what users should know: "truncated: 17 of 20 frames whole"
+    PixelSize pixel = {};
+    /// What users should know: "truncated: 17 of 20 frames whole".
+    std::vector<std::string> remarks = {};
 };
 
 /// Rows [first, last) of a frame.

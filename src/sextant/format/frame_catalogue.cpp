@@ -3,8 +3,16 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/format/catalogue.hpp"
+#include "sextant/format/dm.hpp"
 #include "sextant/format/frame_files.hpp"
 #include "sextant/format/frame_sequence.hpp"
+#include "sextant/format/hdf5.hpp"
+#include "sextant/format/headerless.hpp"
+#include "sextant/format/jpeg_frame.hpp"
+#include "sextant/format/mrc.hpp"
+#include "sextant/format/npy.hpp"
+#include "sextant/format/png_frame.hpp"
+#include "sextant/format/ser.hpp"
 #include "sextant/format/tiff.hpp"
 
 #include <array>
@@ -21,6 +29,21 @@ constexpr std::array formats{
     FrameFormat{"TIFF", ".tif .tiff .btf",
                 "stacks, BigTIFF, strips or tiles, integers and floats; pixel size of ImageJ, OME",
                 open_tiff, create_tiff, "u8 u16 f32"},
+    FrameFormat{"MRC", ".mrc .mrcs .map .st .ali .rec .ccp4",
+                "stacks and volumes, modes 0, 1, 2, 6, 12, extended header, both byte orders",
+                open_mrc, create_mrc, "i8 i16 u16 f16 f32"},
+    FrameFormat{"DigitalMicrograph", ".dm3 .dm4", "the largest image; further axes are frames",
+                open_dm},
+    FrameFormat{"SER", ".ser", "series of images by TIA", open_ser},
+    FrameFormat{"NPY", ".npy", "NumPy arrays: frames, rows, columns, in any order", open_npy,
+                create_npy, "any"},
+    FrameFormat{"HDF5", ".h5 .hdf5 .emd .hspy",
+                "EMD of Velox and Berkeley, HyperSpy, or a dataset: movie.h5::/images", open_hdf5},
+    FrameFormat{"PNG", ".png", "a frame, grey or colour, 8 or 16 bits", open_png_frame,
+                create_png_frame, "u8 u16"},
+    FrameFormat{"JPEG", ".jpg .jpeg", "a frame, grey or colour", open_jpeg_frame},
+    FrameFormat{"headerless", ".raw .bin", "its layout behind the name: movie.raw::512x512,u16",
+                open_headerless},
 };
 
 /// Calls `visit` with each of the words of a text until it returns true. Returns whether it did.
@@ -35,12 +58,12 @@ bool any_word(std::string_view text, const Visit& visit) {
     return false;
 }
 
-const FrameFormat& format_of_frames(const std::string& path) {
+const FrameFormat& known_format(const std::string& path) {
     if (const FrameFormat* const format = find_frame_format(path))
         return *format;
     std::string known;
     for (const FrameFormat& format : formats)
-        known += (known.empty() ? "" : " ") + std::string(format.extensions);
+        known += fmt::format("{}{}", known.empty() ? "" : " ", format.extensions);
     const std::string extension = std::filesystem::path(path).extension().string();
     throw InvalidFile(path, fmt::format("is of no known format of frames: its extension is \"{}\", "
                                         "expected one of {}",
@@ -81,12 +104,19 @@ std::unique_ptr<FrameSource> open_frames(const std::string& name) {
         if (auto files = find_frame_files(name))
             return open_sequence(name, std::move(*files));
     }
-    return format_of_frames(parts.path).open(parts.path, parts.detail);
+    return known_format(parts.path).open(parts.path, parts.detail);
+}
+
+std::string format_of_frames(const std::string& name) {
+    const Name parts = split(name);
+    if (const auto files = find_frame_files(parts.path))
+        return fmt::format("files of {}", known_format(files->paths.front()).name);
+    return std::string(known_format(parts.path).name);
 }
 
 std::unique_ptr<FrameSink> create_frames(const std::string& path, const FrameHeader& header,
                                          const SinkOptions& options) {
-    const FrameFormat& format = format_of_frames(path);
+    const FrameFormat& format = known_format(path);
     if (!format.create)
         throw InvalidFile(path, fmt::format("{} files are only read", format.name));
     return format.create(path, header, options);

@@ -47,6 +47,9 @@ const FrameFormat* find_frame_format(const std::string& path);
 /// Throws InvalidFile, naming path, what was found and what was expected.
 std::unique_ptr<FrameSource> open_frames(const std::string& name);
 
+/// What a series that open_frames opens is kept in: "TIFF", or "files of PNG".
+std::string format_of_frames(const std::string& name);
+
 /// A sink of the format that the extension of `path` names. Throws InvalidFile.
 std::unique_ptr<FrameSink> create_frames(const std::string& path, const FrameHeader& header,
                                          const SinkOptions& options = {});

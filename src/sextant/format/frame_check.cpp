@@ -34,6 +34,20 @@ bool is_printable(std::string_view text) {
     return std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 32; });
 }
 
+/// What sets a frame apart from others, "" where nothing does.
+std::string difference(std::int64_t frame, const FrameHeader& found, const FrameHeader& expected) {
+    if (found.shape != expected.shape) {
+        return fmt::format("frame {} is {}, expected {}", frame, to_text(found.shape),
+                           to_text(expected.shape));
+    }
+    if (found.sample != expected.sample || found.channels != expected.channels) {
+        return fmt::format("frame {} has {} samples of {} a pixel, expected {} of {}", frame,
+                           found.channels, name(found.sample), expected.channels,
+                           name(expected.sample));
+    }
+    return "";
+}
+
 } // namespace
 
 std::string to_text(const ImageShape& shape) {
@@ -42,15 +56,18 @@ std::string to_text(const ImageShape& shape) {
 
 void check_alike(const std::string& path, std::int64_t frame, const FrameHeader& found,
                  const FrameHeader& expected) {
-    if (found.shape != expected.shape) {
-        throw InvalidFile(path, fmt::format("frame {} is {}, expected {}", frame,
-                                            to_text(found.shape), to_text(expected.shape)));
-    }
-    if (found.sample != expected.sample || found.channels != expected.channels) {
-        throw InvalidFile(path, fmt::format("frame {} has {} samples of {} a pixel, expected {} "
-                                            "of {}",
-                                            frame, found.channels, name(found.sample),
-                                            expected.channels, name(expected.sample)));
+    const std::string what = difference(frame, found, expected);
+    if (!what.empty())
+        throw InvalidFile(path, what);
+}
+
+void remark_on_others(std::span<const FrameHeader> each, FrameHeader& header) {
+    for (std::int64_t frame = 0; frame < header.frames; ++frame) {
+        const std::string what = difference(frame, each[static_cast<std::size_t>(frame)], header);
+        if (!what.empty()) {
+            header.remarks.push_back(what);
+            return; // one is enough to know
+        }
     }
 }
 
@@ -63,7 +80,7 @@ void require_frames(const std::string& path, const FrameHeader& header) {
         return;
     std::string why;
     for (const std::string& remark : header.remarks)
-        why += (why.empty() ? ": " : "; ") + remark;
+        why += fmt::format("{}{}", why.empty() ? ": " : "; ", remark);
     throw InvalidFile(path, "has no frame that can be read" + why);
 }
 
@@ -79,7 +96,7 @@ void check_sink(const std::string& path, const FrameHeader& header,
         return;
     std::string names;
     for (const Sample sample : held)
-        names += (names.empty() ? "" : ", ") + std::string(name(sample));
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", name(sample));
     throw InvalidFile(path, fmt::format("cannot hold samples of {}, expected one of {}",
                                         name(header.sample), names));
 }

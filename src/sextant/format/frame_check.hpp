@@ -4,8 +4,10 @@
 #include "sextant/core/frame_source.hpp"
 
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sextant::format {
 
@@ -16,6 +18,9 @@ std::string to_text(const ImageShape& shape);
 /// first: "frame 17 is 512×510, expected 512×512".
 void check_alike(const std::string& path, std::int64_t frame, const FrameHeader& found,
                  const FrameHeader& expected);
+
+/// A remark on the first of the header's frames that is not like it, if there is one.
+void remark_on_others(std::span<const FrameHeader> each, FrameHeader& header);
 
 /// "truncated: 17 of 20 frames whole".
 std::string truncated(std::int64_t whole, std::int64_t stated);

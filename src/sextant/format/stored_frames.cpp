@@ -28,7 +28,7 @@ Bytes extent(const FrameHeader& header, const StoredLayout& layout) {
 
 std::int64_t whole_frames(const FrameHeader& header, const StoredLayout& layout, Bytes size) {
     const Bytes needed = extent(header, layout);
-    if (layout.starts.size() > 1) {
+    if (layout.frame == 0) {
         const auto whole =
             std::find_if(layout.starts.begin(), layout.starts.end(),
                          [&](Bytes start) { return start < 0 || start > size - needed; });
@@ -51,6 +51,8 @@ class StoredFrames : public FrameSource {
 
   private:
     void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+        if (!layout_.each.empty())
+            check_alike(path(), frame, layout_.each[static_cast<std::size_t>(frame)], header());
         const Bytes size = size_of(header().sample);
         const Bytes start = layout_.start(frame, header().sample);
         const Elements width = header().shape.width * header().channels;
@@ -124,6 +126,8 @@ std::unique_ptr<FrameSource> stored_frames(SourceFile file, FrameHeader header,
     if (header.frames < stated)
         header.remarks.push_back(truncated(header.frames, stated));
     require_frames(file.path(), header);
+    if (!layout.each.empty())
+        remark_on_others(layout.each, header);
     return std::make_unique<StoredFrames>(std::move(file), std::move(header), std::move(layout));
 }
 

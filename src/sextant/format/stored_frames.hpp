@@ -13,14 +13,16 @@ namespace sextant::format {
 /// `start(i) + size · (y · row + x · column)` bytes into the file. Channels lie side by side, with
 /// columns that far apart.
 struct StoredLayout {
-    std::vector<Bytes> starts; ///< of each frame; if one, frames follow one another by `frame`
-    Elements frame = 0;        ///< samples from one frame to the next
+    std::vector<Bytes> starts; ///< of each frame that is known of, or of the first of all
+    Elements frame = 0;        ///< samples from one frame to the next; 0 where each is in `starts`
     Elements row = 0, column = 1;
     bool swapped = false; ///< in the byte order of other machines than this
+    std::vector<FrameHeader> each =
+        {}; ///< what each frame says of itself; empty where all are alike
 
     Bytes start(std::int64_t i, Sample sample) const {
-        return starts.size() > 1 ? starts[static_cast<std::size_t>(i)]
-                                 : starts.front() + i * frame * size_of(sample);
+        return frame == 0 ? starts[static_cast<std::size_t>(i)]
+                          : starts.front() + i * frame * size_of(sample);
     }
 };
 

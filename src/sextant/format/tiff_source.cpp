@@ -202,14 +202,10 @@ void remark_on_pages(const OpenTiff& open, std::int64_t stated, FrameHeader& hea
         header.remarks.push_back(truncated(header.frames, stated));
     if (!open.end.empty())
         header.remarks.push_back("its list of pages is damaged: " + open.end);
-    for (std::int64_t i = 0; i < header.frames; ++i) {
-        try {
-            check_alike("", i, open.pages[static_cast<std::size_t>(i)].frame, header);
-        } catch (const InvalidFile& other) {
-            header.remarks.push_back(std::string(other.what()).substr(2));
-            return; // one is enough to know
-        }
-    }
+    std::vector<FrameHeader> each;
+    for (const TiffPage& page : open.pages)
+        each.push_back(page.frame);
+    remark_on_others(each, header);
 }
 
 } // namespace
