@@ -124,6 +124,9 @@ TEST_F(StoredFrames, AreWrittenAsMrcNpyAndReadAgain) {
             EXPECT_EQ(source->header().sample, sample);
             EXPECT_TRUE(holds_pattern(*source)) << extension << " of " << name(sample);
             if (extension == "mrc") {
+                EXPECT_EQ(content(path).substr(108, 4),
+                          Bytewise().put<std::int32_t>(20140).bytes());
+                EXPECT_EQ(content(path).substr(208, 6), "MAP \x44\x44");
                 EXPECT_FLOAT_EQ(static_cast<float>(source->header().pixel.x), 2);
                 EXPECT_FLOAT_EQ(static_cast<float>(source->header().pixel.y), 4);
             }

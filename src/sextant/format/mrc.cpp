@@ -36,6 +36,7 @@ enum Field : std::size_t {
     minimum = 76,   ///< minimum, maximum, mean, as floats
     space_group = 88,
     extended = 92, ///< bytes of the extended header
+    version = 108, ///< year and revision of the format
     imod_stamp = 152,
     imod_flags = 156,
     map_name = 208, ///< "MAP "
@@ -140,6 +141,7 @@ Header make_header(const FrameHeader& frames) {
     put_number(header, minimum + 4, -1.0F);
     put_number(header, minimum + 8, -2.0F);
     put_number(header, deviation, -1.0F);
+    put_number(header, version, std::int32_t{20140});
     put_number(header, map_name, std::array{'M', 'A', 'P', ' '});
     put_number(header, machine_stamp, std::array{'\x44', '\x44', '\0', '\0'});
     return header;
