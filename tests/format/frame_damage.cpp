@@ -77,12 +77,13 @@ TEST_P(DamagedFrames, WithAnyByteChangedAreReadOrRefused) {
     EXPECT_LT(peak_memory() - before, 1 << 19) << "KiB";
 }
 
-INSTANTIATE_TEST_SUITE_P(OfEveryFormat, DamagedFrames, testing::ValuesIn(seeds()),
-                         [](const auto& test) {
-                             std::string name = test.param.name;
-                             std::replace(name.begin(), name.end(), '.', '_');
-                             return name;
-                         });
+std::string name_of(const testing::TestParamInfo<Seed>& test) {
+    std::string name = test.param.name;
+    std::replace(name.begin(), name.end(), '.', '_');
+    return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(OfEveryFormat, DamagedFrames, testing::ValuesIn(seeds()), name_of);
 
 } // namespace
 } // namespace sextant::test

@@ -8,6 +8,7 @@
 #include "tests/format/frames.hpp"
 #include "tests/format/hdf5_files.hpp"
 #include "tests/format/images.hpp"
+#include "tests/format/seeds.hpp"
 #include "tests/format/temporary_folder.hpp"
 #include <gmock/gmock.h>
 
@@ -135,6 +136,20 @@ TEST_F(Hdf5Frames, ThatAreNotThereAreRefused) {
     fill_file(path, whole.substr(0, whole.size() - 100));
     EXPECT_THAT(failure([&] { format::open_frames(path); }),
                 StartsWith(path + ": cannot be read as HDF5: "));
+}
+
+TEST_F(Hdf5Frames, CutAtAnyLengthAreRefusedUnlessTheyAreAllThere) {
+    hdf5_seeds().front().make(path);
+    const std::string whole = content(path);
+    int refused = 0, tried = 0;
+    for (std::size_t length = 0; length < whole.size(); length += 31, ++tried) {
+        fill_file(path, whole.substr(0, length));
+        refused += failure([&] {
+                       const auto source = format::open_frames(path);
+                       read_frame(*source, 1);
+                   }).starts_with(path + ": cannot be read as HDF5");
+    }
+    EXPECT_EQ(refused, tried);
 }
 
 } // namespace
