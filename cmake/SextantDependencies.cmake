@@ -13,6 +13,9 @@ find_package(Imath REQUIRED)
 pkg_check_modules(spng REQUIRED IMPORTED_TARGET spng)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
+find_package(TIFF 4.5 REQUIRED)
+find_package(JPEG REQUIRED)
+pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5-serial) # that over MPI would bring in mpi.h
 if(SEXTANT_MPI)
     include(SextantMpi)
 endif()
@@ -47,7 +50,8 @@ function(sextant_use_libraries)
     target_link_libraries(sextant_calibrate PRIVATE nlohmann_json::nlohmann_json PkgConfig::hwloc)
     target_link_libraries(sextant_planner PRIVATE nlohmann_json::nlohmann_json)
     target_link_libraries(sextant_format PRIVATE nlohmann_json::nlohmann_json OpenEXR::OpenEXR
-                                                 PkgConfig::spng PkgConfig::zstd)
+                                                 PkgConfig::spng PkgConfig::zstd TIFF::TIFF
+                                                 JPEG::JPEG PkgConfig::hdf5)
     target_link_libraries(sextant_operation PRIVATE nlohmann_json::nlohmann_json)
     target_compile_definitions(sextant_machine PRIVATE
         SEXTANT_SOURCE_DATA="${PROJECT_SOURCE_DIR}"

@@ -4,6 +4,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/format/atomic_file.hpp"
 #include "sextant/format/limits.hpp"
+#include "sextant/format/png_library.hpp"
 #include "sextant/format/source_file.hpp"
 
 #include <array>
@@ -15,9 +16,6 @@
 #include <memory>
 #include <vector>
 
-#include <fmt/format.h>
-#include <spng.h>
-
 namespace sextant::format {
 
 namespace {
@@ -26,40 +24,10 @@ namespace {
 /// a multiple of 255, 15, 3 and 1: one path reads every PNG.
 using Straight = std::array<std::uint16_t, 4>;
 
-struct Free {
-    void operator()(spng_ctx* context) const { spng_ctx_free(context); }
-};
-using Context = std::unique_ptr<spng_ctx, Free>;
-
-Context make_context(int flags) {
-    Context context(spng_ctx_new(flags));
-    if (!context)
-        throw std::bad_alloc();
-    return context;
-}
-
-void check(const std::string& path, const char* failed, int error) {
-    if (error)
-        throw InvalidFile(path, fmt::format("{}: {}", failed, spng_strerror(error)));
-}
-
-int samples_a_pixel(int color_type) {
-    switch (color_type) {
-    case SPNG_COLOR_TYPE_TRUECOLOR:
-        return 3;
-    case SPNG_COLOR_TYPE_GRAYSCALE_ALPHA:
-        return 2;
-    case SPNG_COLOR_TYPE_TRUECOLOR_ALPHA:
-        return 4;
-    default:
-        return 1; // grey, or an index into a palette
-    }
-}
-
 /// An open PNG, its header read and found believable.
 class Reader {
   public:
-    explicit Reader(const std::string& path) : file_(path), context_(make_context(0)) {
+    explicit Reader(const std::string& path) : file_(path), context_(make_png_context(0)) {
         // Texts and profiles are not used; none may take more than this.
         constexpr std::size_t most = std::size_t{1} << 24;
         require(spng_set_chunk_limits(context_.get(), most, most));
@@ -81,10 +49,10 @@ class Reader {
     }
 
   private:
-    void require(int error) const { check(file_.path(), "cannot be read as PNG", error); }
+    void require(int error) const { check_png(file_.path(), "cannot be read as PNG", error); }
 
     SourceFile file_;
-    Context context_;
+    PngContext context_;
     ImageShape shape_;
 };
 
@@ -110,16 +78,6 @@ void write_row(const Pixel* pixels, std::vector<std::uint8_t>& row) {
         row[4 * i + 1] = visible ? quantized(pixel.g / pixel.a) : 0;
         row[4 * i + 2] = visible ? quantized(pixel.b / pixel.a) : 0;
         row[4 * i + 3] = quantized(pixel.a);
-    }
-}
-
-/// The library's way to write: hands on the bytes, and gives errors as numbers since it is C.
-int write_to_file(spng_ctx*, void* user, void* bytes, std::size_t size) {
-    try {
-        static_cast<AtomicFile*>(user)->write({static_cast<const std::byte*>(bytes), size});
-        return 0;
-    } catch (...) {
-        return SPNG_IO_ERROR; // the file remembers the reason
     }
 }
 
@@ -170,30 +128,30 @@ void read_png(const std::string& path, const ImageHeader& expected, std::span<st
 std::string encode_png(const Image& image) {
     const std::string path = "picture.png"; // for messages
     check_writable(path, image, std::numeric_limits<std::int32_t>::max());
-    const Context context = make_context(SPNG_CTX_ENCODER);
-    check(path, "cannot be encoded", spng_set_option(context.get(), SPNG_ENCODE_TO_BUFFER, 1));
-    check(path, "cannot be encoded",
-          image.element() == rgba_depth_f32 ? encode<RgbaDepthF32>(context.get(), image)
-                                            : encode<RgbaF32>(context.get(), image));
+    const PngContext context = make_png_context(SPNG_CTX_ENCODER);
+    check_png(path, "cannot be encoded", spng_set_option(context.get(), SPNG_ENCODE_TO_BUFFER, 1));
+    check_png(path, "cannot be encoded",
+              image.element() == rgba_depth_f32 ? encode<RgbaDepthF32>(context.get(), image)
+                                                : encode<RgbaF32>(context.get(), image));
     std::size_t size = 0;
     int error = 0;
     const std::unique_ptr<void, decltype(&std::free)> bytes(
         spng_get_png_buffer(context.get(), &size, &error), std::free);
-    check(path, "cannot be encoded", error);
+    check_png(path, "cannot be encoded", error);
     return {static_cast<const char*>(bytes.get()), size};
 }
 
 void write_png(const std::string& path, const Image& image) {
     check_writable(path, image, std::numeric_limits<std::int32_t>::max());
     AtomicFile file(path);
-    const Context context = make_context(SPNG_CTX_ENCODER);
-    int error = spng_set_png_stream(context.get(), write_to_file, &file);
+    const PngContext context = make_png_context(SPNG_CTX_ENCODER);
+    int error = spng_set_png_stream(context.get(), write_png_bytes, &file);
     if (!error) {
         error = image.element() == rgba_depth_f32 ? encode<RgbaDepthF32>(context.get(), image)
                                                   : encode<RgbaF32>(context.get(), image);
     }
     file.require_intact(); // the system's reason, rather than the library's number
-    check(path, "cannot be written", error);
+    check_png(path, "cannot be written", error);
     file.commit();
 }
 

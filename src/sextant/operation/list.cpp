@@ -2,6 +2,7 @@
 #include "sextant/operation/list.hpp"
 
 #include "sextant/format/catalogue.hpp"
+#include "sextant/format/frame_catalogue.hpp"
 #include "sextant/kernel/catalogue.hpp"
 #include "sextant/model/model.hpp"
 #include "sextant/operation/families.hpp"
@@ -81,6 +82,11 @@ std::vector<Section> sections() {
                                 fmt::format("{}: {}", row.name, row.summary),
                                 row.write ? "read and written" : "read only"});
     }
+    for (const format::FrameFormat& row : format::frame_catalogue()) {
+        formats.rows.push_back(
+            {std::string(row.extensions), fmt::format("{}, frames: {}", row.name, row.summary),
+             row.create ? fmt::format("read, written with {} samples", row.written) : "read only"});
+    }
     for (const model::Model& row : model::catalogue()) {
         models.rows.push_back(
             {std::string(row.name), std::string(row.summary), std::string(row.source)});
@@ -98,7 +104,7 @@ std::size_t widest_name(const std::vector<Section>& sections) {
 }
 
 int run_list(const Values& values) {
-    const std::string wanted = values.text("what");
+    const std::string wanted = values.flag("formats") ? "formats" : values.text("what");
     const std::vector<Section> all = sections();
     const std::size_t width = widest_name(all);
     nlohmann::ordered_json json;
@@ -138,6 +144,7 @@ Operation list_operation() {
               true,
               false,
               {"all", "algorithms", "scans", "operators", "models", "formats"}},
+             {"formats", Type::flag, "", "", "file formats only"},
              {"json", Type::flag, "", "", "as JSON"}},
             run_list,
             true};

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whatever the bytes of a file of frames are, it either throws InvalidFile or gives frames of the
+// shape that its header states, in little time and memory.
+#include <algorithm>
+#include <string>
+
+#include "tests/format/images.hpp"
+#include "tests/format/seeds.hpp"
+#include "tests/format/temporary_folder.hpp"
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+namespace sextant::test {
+namespace {
+
+long peak_memory() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+}
+
+class DamagedFrames : public testing::TestWithParam<Seed> {
+  protected:
+    void SetUp() override {
+        path = folder.path(GetParam().name);
+        GetParam().make(path);
+        whole = content(path);
+    }
+
+    /// Reads all that there is, as long as a frame is small. Any exception but InvalidFile fails.
+    void try_to_read(const std::string& bytes) {
+        fill_file(path, bytes);
+        try {
+            const auto source = format::open_frames(path + GetParam().detail);
+            const FrameHeader& header = source->header();
+            ASSERT_GT(header.frames, 0);
+            constexpr Elements most = 1 << 20;
+            if (header.shape.elements() > most)
+                return;
+            for (std::int64_t frame = 0; frame < std::min<std::int64_t>(header.frames, 5);
+                 ++frame) {
+                try {
+                    read_frame(*source, frame);
+                } catch (const InvalidFile&) {
+                    ++refused;
+                }
+            }
+        } catch (const InvalidFile&) {
+            ++refused;
+        }
+    }
+
+    TemporaryFolder folder;
+    std::string path, whole;
+    int refused = 0;
+};
+
+TEST_P(DamagedFrames, CutAtAnyLengthAreReadOrRefused) {
+    const std::size_t step = std::max<std::size_t>(1, whole.size() / 500);
+    for (std::size_t length = 0; length < whole.size(); length += length < 1200 ? 1 : step)
+        try_to_read(whole.substr(0, length));
+    EXPECT_GT(refused, 4);
+}
+
+TEST_P(DamagedFrames, WithAnyByteChangedAreReadOrRefused) {
+    const long before = peak_memory();
+    const std::size_t step = std::max<std::size_t>(1, whole.size() / 1500);
+    for (std::size_t at = 0; at < whole.size(); at += at < 1200 ? 1 : step) {
+        for (const int change : {0xff, 0x80, 0x01}) {
+            std::string bytes = whole;
+            bytes[at] = static_cast<char>(bytes[at] ^ change);
+            try_to_read(bytes);
+        }
+    }
+    const bool has_header = GetParam().detail.empty();
+    EXPECT_EQ(refused > 4, has_header) << refused;
+    EXPECT_LT(peak_memory() - before, 1 << 19) << "KiB";
+}
+
+std::string name_of(const testing::TestParamInfo<Seed>& test) {
+    std::string name = test.param.name;
+    std::replace(name.begin(), name.end(), '.', '_');
+    return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(OfEveryFormat, DamagedFrames, testing::ValuesIn(seeds()), name_of);
+
+} // namespace
+} // namespace sextant::test

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/format/hdf5.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/format/frames.hpp"
+#include "tests/format/hdf5_files.hpp"
+#include "tests/format/images.hpp"
+#include "tests/format/seeds.hpp"
+#include "tests/format/temporary_folder.hpp"
+#include <gmock/gmock.h>
+
+namespace sextant::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class Hdf5Frames : public testing::Test {
+  protected:
+    /// Frames of the pattern one after another, as frames, rows, columns.
+    static std::vector<std::int16_t> stack() {
+        std::vector<std::int16_t> values;
+        for (std::int64_t frame = 0; frame < 3; ++frame) {
+            const auto one = pattern_frame<std::int16_t>(frame, {13, 7});
+            values.insert(values.end(), one.begin(), one.end());
+        }
+        return values;
+    }
+    TemporaryFolder folder;
+    std::string path = folder.path("a.emd");
+    std::vector<hsize_t> sides{3, 7, 13};
+};
+
+TEST_F(Hdf5Frames, OfVeloxHaveTheirFrameAxisLastAndAPixelSizeInJson) {
+    {
+        Hdf5File file(path);
+        std::vector<std::uint16_t> values;
+        for (std::int64_t y = 0; y < 7; ++y) {
+            for (std::int64_t x = 0; x < 13; ++x) {
+                for (std::int64_t frame = 0; frame < 3; ++frame)
+                    values.push_back(static_cast<std::uint16_t>(pattern(frame, x, y)));
+            }
+        }
+        file.dataset("/Data/Image/0a1b/Data", {7, 13, 3}, H5T_STD_U16LE, H5T_NATIVE_UINT16, values,
+                     {7, 13, 1});
+        std::string json =
+            R"({"BinaryResult": {"PixelSize": {"width": "5e-10", "height": "2.5e-10"},
+                               "PixelUnitX": "m"}})";
+        json.resize(3000);
+        std::vector<std::uint8_t> columns;
+        for (const char letter : json)
+            columns.insert(columns.end(), 3, static_cast<std::uint8_t>(letter));
+        file.dataset("/Data/Image/0a1b/Metadata", {3000, 3}, H5T_STD_U8LE, H5T_NATIVE_UINT8,
+                     columns);
+    }
+    const auto source = format::open_frames(path);
+    EXPECT_EQ(source->header().frames, 3);
+    EXPECT_EQ(source->header().shape, (ImageShape{13, 7}));
+    EXPECT_EQ(source->header().sample, Sample::u16);
+    EXPECT_EQ(source->header().pixel.x, 5e-10);
+    EXPECT_EQ(source->header().pixel.y, 2.5e-10);
+    EXPECT_TRUE(holds_pattern(*source));
+}
+
+TEST_F(Hdf5Frames, OfBerkeleyHaveAVectorAlongEachAxis) {
+    {
+        Hdf5File file(path);
+        file.dataset("/data/movie/data", sides, H5T_STD_I16BE, H5T_NATIVE_INT16, stack());
+        file.number("/data/movie", "emd_group_type", 1);
+        const auto vector = [&](const std::string& name, hsize_t count, double step) {
+            std::vector<double> values;
+            for (hsize_t i = 0; i < count; ++i)
+                values.push_back(static_cast<double>(i) * step);
+            file.dataset("/data/movie/" + name, {count}, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, values);
+            file.text("/data/movie/" + name, "units", "[n_m]", name == "dim3");
+        };
+        vector("dim1", 3, 1);
+        vector("dim2", 7, .25);
+        vector("dim3", 13, .5);
+    }
+    const auto source = format::open_frames(path);
+    EXPECT_EQ(source->header().frames, 3);
+    EXPECT_EQ(source->header().sample, Sample::i16);
+    EXPECT_EQ(source->header().pixel, (PixelSize{.5, .25, "nm"}));
+    EXPECT_TRUE(holds_pattern(*source));
+}
+
+TEST_F(Hdf5Frames, OfHyperSpyHaveAxesWithAttributes) {
+    path = folder.path("a.hspy");
+    {
+        Hdf5File file(path);
+        file.dataset("/Experiments/series/data", sides, H5T_IEEE_F32LE, H5T_NATIVE_INT16, stack(),
+                     {1, 4, 5});
+        for (int axis = 0; axis < 3; ++axis) {
+            const std::string name = "/Experiments/series/axis-" + std::to_string(axis);
+            file.group(name);
+            file.number(name, "scale", axis == 2 ? .5 : .25);
+            file.text(name, "units", axis == 0 ? "s" : "nm", true);
+        }
+    }
+    const auto source = format::open_frames(path);
+    EXPECT_EQ(source->header().sample, Sample::f32);
+    EXPECT_EQ(source->header().pixel, (PixelSize{.5, .25, "nm"}));
+    EXPECT_TRUE(holds_pattern(*source));
+}
+
+TEST_F(Hdf5Frames, AreReadFromTheLargestDatasetOrFromOneThatIsNamed) {
+    {
+        Hdf5File file(path);
+        file.dataset("/a/small", {7, 13}, H5T_STD_U8LE, H5T_NATIVE_INT16, stack());
+        file.dataset("/b/large", sides, H5T_STD_I64BE, H5T_NATIVE_INT16, stack());
+        file.dataset("/line", {5}, H5T_STD_U8LE, H5T_NATIVE_INT16, stack());
+    }
+    const auto largest = format::open_frames(path);
+    EXPECT_EQ(remarks(*largest), "read is /b/large; there are also /a/small");
+    EXPECT_EQ(largest->header().sample, Sample::i64);
+    EXPECT_TRUE(holds_pattern(*largest));
+    EXPECT_EQ(format::open_frames(path + "::/a/small")->header().frames, 1);
+    EXPECT_TRUE(holds_pattern(*format::open_frames(path + "::a/small")));
+    EXPECT_EQ(failure([&] { format::open_frames(path + "::/c"); }), path + ": has no dataset /c");
+    EXPECT_THAT(failure([&] { format::open_frames(path + "::/line"); }),
+                HasSubstr("dataset /line has 1 axes of u8, expected at least two"));
+}
+
+TEST_F(Hdf5Frames, ThatAreNotThereAreRefused) {
+    fill_file(path, "not HDF5");
+    EXPECT_THAT(failure([&] { format::open_frames(path); }),
+                StartsWith(path + ": cannot be read as HDF5: "));
+    { const Hdf5File empty(path); }
+    EXPECT_EQ(failure([&] { format::open_frames(path); }),
+              path + ": has no dataset of integers or floats of two axes or more");
+    const std::string whole = content(path);
+    fill_file(path, whole.substr(0, whole.size() - 100));
+    EXPECT_THAT(failure([&] { format::open_frames(path); }),
+                StartsWith(path + ": cannot be read as HDF5: "));
+}
+
+TEST_F(Hdf5Frames, CutAtAnyLengthAreRefusedUnlessTheyAreAllThere) {
+    hdf5_seeds().front().make(path);
+    const std::string whole = content(path);
+    int refused = 0, tried = 0;
+    for (std::size_t length = 0; length < whole.size(); length += 31, ++tried) {
+        fill_file(path, whole.substr(0, length));
+        refused += failure([&] {
+                       const auto source = format::open_frames(path);
+                       read_frame(*source, 1);
+                   }).starts_with(path + ": cannot be read as HDF5");
+    }
+    EXPECT_EQ(refused, tried);
+}
+
+} // namespace
+} // namespace sextant::test

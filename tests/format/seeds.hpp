@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/format/fixtures.hpp"
+#include "tests/format/hdf5_files.hpp"
+#include "tests/format/jpeg_files.hpp"
+
+namespace sextant::test {
+
+/// A small file of frames, from which damaged ones are made.
+struct Seed {
+    std::string name, detail;
+    std::function<void(const std::string& path)> make;
+};
+
+inline std::vector<Seed> seeds() {
+    constexpr auto little = std::endian::little;
+    const ImageShape shape{13, 7};
+    const auto of = [](const std::string& bytes) {
+        return [bytes](const std::string& path) { std::ofstream(path, std::ios::binary) << bytes; };
+    };
+    const auto by_sink = [](Sample sample, std::int64_t frames, std::int64_t tile = 0) {
+        return [=](const std::string& path) {
+            write_pattern(path, {frames, {37, 21}, sample, 1, {.5, .5, "nm"}, {}}, {tile});
+        };
+    };
+    const auto by_jpeg = [](int channels, bool progressive) {
+        return [=](const std::string& path) {
+            const std::size_t samples = 37 * 21 * static_cast<std::size_t>(channels);
+            write_jpeg(path, 37, 21, channels, std::vector<unsigned char>(samples, 99),
+                       progressive);
+        };
+    };
+    const std::string i16 = pattern_bytes<std::int16_t>(2, shape, little);
+    return {
+        {"strips.tif", "", by_sink(Sample::u16, 3)},
+        {"tiles.tif", "", by_sink(Sample::f32, 2, 16)},
+        {"a.mrc", "", of(mrc_bytes(1, 2, shape, little, i16))},
+        {"a.npy", "", of(npy_bytes("<i2", false, "2, 7, 13", i16))},
+        {"fortran.npy", "", of(npy_bytes("<i2", true, "2, 7, 13", i16))},
+        {"a.ser", "", of(ser_bytes(false, {shape, shape}, 2))},
+        {"wide.ser", "", of(ser_bytes(true, {shape, shape}, 2))},
+        {"a.dm3", "", of(DmBytes(3, little).stack(2, shape))},
+        {"a.dm4", "", of(DmBytes(4, std::endian::big).stack(2, shape))},
+        {"a.png", "", by_sink(Sample::u16, 1)},
+        {"a.jpg", "", by_jpeg(1, false)},
+        {"progressive.jpg", "", by_jpeg(3, true)},
+        {"a.raw", "::13x7,u16", of(i16)},
+    };
+}
+
+/// The same of HDF5, which the library reads.
+inline std::vector<Seed> hdf5_seeds() {
+    const auto write = [](const std::string& path) {
+        Hdf5File file(path);
+        const std::vector<hsize_t> sides{2, 7, 13};
+        const std::vector<std::int16_t> values(2 * 7 * 13, 5);
+        file.dataset("/data/a/data", sides, H5T_STD_I16LE, H5T_NATIVE_INT16, values, {1, 4, 5});
+        file.number("/data/a", "emd_group_type", 1);
+        file.dataset("/data/a/dim3", {2}, H5T_STD_I16LE, H5T_NATIVE_INT16, values);
+        file.text("/data/a/dim3", "units", "nm", true);
+    };
+    return {{"a.h5", "", write}};
+}
+
+} // namespace sextant::test

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Series of a file a frame, and the PNG and JPEG files that they are often made of.
+#include "sextant/format/frame_files.hpp"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/format/frames.hpp"
+#include "tests/format/images.hpp"
+#include "tests/format/jpeg_files.hpp"
+#include "tests/format/temporary_folder.hpp"
+#include <gmock/gmock.h>
+#include <spng.h>
+
+namespace sextant::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const ImageShape shape{13, 7};
+
+class Sequence : public testing::Test {
+  protected:
+    void write(const std::string& name, std::int64_t frame, ImageShape of = shape) {
+        const auto sink = format::create_frames(folder.path(name), {1, of, Sample::u16, 1, {}, {}});
+        sink->write(pattern_frame<float>(frame, of));
+        sink->commit();
+    }
+    TemporaryFolder folder;
+};
+
+TEST_F(Sequence, OfAFolderIsInNaturalOrder) {
+    for (int frame = 0; frame < 12; ++frame)
+        write("f" + std::to_string(frame) + ".png", frame);
+    fill_file(folder.path("notes.md"), "no frame");
+    fill_file(folder.path(".hidden.png"), "no frame");
+    const auto source = format::open_frames(folder.path());
+    EXPECT_EQ(source->header().frames, 12);
+    EXPECT_EQ(source->header().sample, Sample::u16);
+    EXPECT_TRUE(holds_pattern(*source));
+    EXPECT_EQ(format::format_of_frames(folder.path()), "files of PNG");
+}
+
+TEST_F(Sequence, OfWildcardsNumbersOrAListIsWhatTheyName) {
+    for (const int number : {8, 9, 10, 12})
+        write("f" + std::to_string(number) + ".tif", number == 12 ? 3 : number - 8);
+    write("other.tif", 0);
+    for (const std::string name : {"f*.tif", "f%d.tif", "f[0-9]*.tif"}) {
+        const auto source = format::open_frames(folder.path(name));
+        EXPECT_EQ(source->header().frames, 4) << name;
+        EXPECT_TRUE(holds_pattern(*source)) << name;
+    }
+    EXPECT_EQ(remarks(*format::open_frames(folder.path("f%d.tif"))),
+              "1 of the numbers 8 to 12 have no file");
+    EXPECT_EQ(format::open_frames(folder.path("f%02d.tif"))->header().frames, 2);
+    fill_file(folder.path("list.txt"), "# best ones\nother.tif\r\n\nf9.tif\n");
+    const auto listed = format::open_frames(folder.path("list.txt"));
+    EXPECT_EQ(listed->header().frames, 2);
+    EXPECT_TRUE(holds_pattern(*listed));
+}
+
+TEST_F(Sequence, RefusesWhatIsNone) {
+    const auto refusal = [&](const std::string& name) {
+        return failure([&] { format::open_frames(folder.path(name)); });
+    };
+    EXPECT_THAT(refusal("a*.png"), HasSubstr("matches no file"));
+    EXPECT_THAT(refusal("a%d.png"), HasSubstr("matches no file"));
+    EXPECT_THAT(refusal("nowhere.png"), HasSubstr("does not exist"));
+    EXPECT_THAT(refusal("a.xyz"), HasSubstr("is of no known format of frames: its extension is "
+                                            "\".xyz\", expected one of .tif"));
+    EXPECT_THAT(failure([&] { format::open_frames(folder.path()); }),
+                HasSubstr("is a folder without files of frames"));
+    write("a.png", 0);
+    write("b.tif", 0);
+    EXPECT_THAT(failure([&] { format::open_frames(folder.path()); }),
+                HasSubstr("holds a.png of PNG and b.tif of TIFF, expected one format"));
+    fill_file(folder.path("list.txt"), "a.png\nnotes.md\n");
+    EXPECT_THAT(refusal("list.txt"), HasSubstr("notes.md: is of no known format of frames"));
+    fill_file(folder.path("empty.txt"), "\n");
+    EXPECT_THAT(refusal("empty.txt"), HasSubstr("lists no file"));
+}
+
+TEST_F(Sequence, NamesTheFileThatIsLostOrOfAnotherSize) {
+    for (int frame = 0; frame < 4; ++frame)
+        write("f" + std::to_string(frame) + ".png", frame);
+    write("f1.png", 1, {13, 6});
+    const std::string whole = content(folder.path("f2.png"));
+    fill_file(folder.path("f2.png"), whole.substr(0, whole.size() / 2));
+    const auto source = format::open_frames(folder.path());
+    EXPECT_EQ(failure([&] { read_frame(*source, 1); }),
+              folder.path("f1.png") + ": frame 1 is 13×6, expected 13×7");
+    EXPECT_THAT(failure([&] { read_frame(*source, 2); }), StartsWith(folder.path("f2.png")));
+    EXPECT_EQ(read_frame(*source, 3), pattern_frame<float>(3, shape));
+    EXPECT_EQ(read_frame(*source, 0), pattern_frame<float>(0, shape));
+    write_pattern(folder.path("f0.tif"), {2, shape, Sample::u8, 1, {}, {}});
+    EXPECT_THAT(failure([&] { format::open_frames(folder.path("f*.tif")); }),
+                HasSubstr("holds 2 frames, expected one, as a file of a series"));
+}
+
+TEST(NaturalOrder, ComparesNumbersAsNumbers) {
+    const std::vector<std::string> ordered{"a", "a1", "a2b", "a2c1", "a10", "a010b", "b"};
+    for (std::size_t i = 0; i < ordered.size(); ++i) {
+        for (std::size_t j = 0; j < ordered.size(); ++j)
+            EXPECT_EQ(format::naturally_before(ordered[i], ordered[j]), i < j) << i << " " << j;
+    }
+    EXPECT_NE(format::naturally_before("f01", "f1"), format::naturally_before("f1", "f01"));
+}
+
+/// A PNG by the library, of any kind.
+void write_png(const std::string& path, spng_ihdr header, std::vector<std::uint8_t> samples,
+               bool palette = false) {
+    std::FILE* const file = std::fopen(path.c_str(), "wb");
+    spng_ctx* const context = spng_ctx_new(SPNG_CTX_ENCODER);
+    spng_set_png_file(context, file);
+    spng_set_ihdr(context, &header);
+    spng_plte colours{2, {{10, 20, 30, 0}, {200, 100, 50, 0}}};
+    if (palette)
+        spng_set_plte(context, &colours);
+    spng_phys resolution{4000, 2000, 1};
+    spng_set_phys(context, &resolution);
+    spng_encode_image(context, samples.data(), samples.size(), SPNG_FMT_PNG, SPNG_ENCODE_FINALIZE);
+    spng_ctx_free(context);
+    std::fclose(file);
+}
+
+TEST_F(Sequence, ReadsEveryKindOfPng) {
+    const std::string path = folder.path("a.png");
+    write_png(path, {2, 2, 8, SPNG_COLOR_TYPE_TRUECOLOR, 0, 0, 0},
+              {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+    const auto colour = format::open_frames(path);
+    EXPECT_EQ(colour->header().channels, 3);
+    EXPECT_EQ(colour->header().pixel, (PixelSize{1.0 / 4000, 1.0 / 2000, "m"}));
+    EXPECT_FLOAT_EQ(read_frame(*colour, 0)[3], luminance(10, 11, 12));
+    write_png(path, {2, 1, 16, SPNG_COLOR_TYPE_GRAYSCALE_ALPHA, 0, 0, 0}, {1, 1, 0, 0, 0, 2, 9, 9});
+    EXPECT_EQ(read_frame(*format::open_frames(path), 0), (std::vector<float>{257, 512}));
+    write_png(path, {9, 1, 1, SPNG_COLOR_TYPE_GRAYSCALE, 0, 0, 0}, {0b10100000, 0b10000000});
+    EXPECT_EQ(read_frame(*format::open_frames(path), 0),
+              (std::vector<float>{255, 0, 255, 0, 0, 0, 0, 0, 255}));
+    write_png(path, {2, 1, 8, SPNG_COLOR_TYPE_INDEXED, 0, 0, 0}, {1, 0}, true);
+    EXPECT_FLOAT_EQ(read_frame(*format::open_frames(path), 0)[0], luminance(200, 100, 50));
+}
+
+/// A part of a PNG: its length, kind, bytes and checksum.
+void put_chunk(Bytewise& file, const std::string& kind, const std::string& bytes) {
+    std::uint32_t sum = 0xffffffff;
+    for (const char byte : kind + bytes) {
+        sum ^= static_cast<unsigned char>(byte);
+        for (int bit = 0; bit < 8; ++bit)
+            sum = sum >> 1 ^ (sum & 1 ? 0xedb88320 : 0);
+    }
+    file.put<std::uint32_t>(static_cast<std::uint32_t>(bytes.size()))
+        .text(kind + bytes)
+        .put<std::uint32_t>(~sum);
+}
+
+/// A zlib stream that holds its bytes as they are.
+std::string stored_stream(const std::string& bytes) {
+    std::uint32_t low = 1, high = 0;
+    for (const char byte : bytes) {
+        low = (low + static_cast<unsigned char>(byte)) % 65521;
+        high = (high + low) % 65521;
+    }
+    const auto size = static_cast<std::uint16_t>(bytes.size());
+    const auto complement = static_cast<std::uint16_t>(~size);
+    const std::string head =
+        Bytewise().put<std::uint16_t>(size).put<std::uint16_t>(complement).bytes();
+    return "\x78\x01\x01" + head + bytes +
+           Bytewise(std::endian::big).put<std::uint32_t>(high << 16 | low).bytes();
+}
+
+TEST_F(Sequence, ReadsInterlacedPngInRowsAsWell) {
+    Bytewise file(std::endian::big);
+    file.text("\x89PNG\r\n\x1a\n");
+    const std::string interlaced("\0\0\0\2\0\0\0\2\x08\0\0\0\1", 13);
+    put_chunk(file, "IHDR", interlaced);
+    // The passes of 2×2 pixels: the first, the second, the row below; each row behind its filter.
+    put_chunk(file, "IDAT", stored_stream(std::string("\0\x0a\0\x14\0\x1e\x28", 7)));
+    put_chunk(file, "IEND", "");
+    const std::string path = folder.path("a.png");
+    fill_file(path, file.bytes());
+    const auto source = format::open_frames(path);
+    EXPECT_EQ(read_rows(*source, 0, {1, 2}), (std::vector<float>{30, 40}));
+    EXPECT_EQ(read_frame(*source, 0), (std::vector<float>{10, 20, 30, 40}));
+}
+
+TEST_F(Sequence, ReadsJpegGreyAndInColour) {
+    const std::string path = folder.path("a.jpg");
+    for (const bool progressive : {false, true}) {
+        std::vector<unsigned char> samples;
+        for (int i = 0; i < 40 * 30; ++i)
+            samples.push_back(static_cast<unsigned char>(i % 40 * 4 + i / 40));
+        write_jpeg(path, 40, 30, 1, samples, progressive);
+        const auto source = format::open_frames(path);
+        EXPECT_EQ(source->header().shape, (ImageShape{40, 30}));
+        const auto values = read_frame(*source, 0);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            EXPECT_NEAR(values[i], samples[i], 2);
+        EXPECT_EQ(read_rows(*source, 0, {20, 30}),
+                  std::vector<float>(values.begin() + 800, values.end()));
+        EXPECT_EQ(read_rows(*source, 0, {3, 4}),
+                  std::vector<float>(values.begin() + 120, values.begin() + 160));
+        write_jpeg(path, 20, 20, 3, samples, progressive);
+        const auto colour = format::open_frames(path);
+        EXPECT_EQ(colour->header().channels, 3);
+        EXPECT_EQ(colour->header().sample, Sample::u8);
+    }
+}
+
+TEST_F(Sequence, RefusesJpegWhoseDataEndEarly) {
+    const std::string path = folder.path("a.jpg");
+    write_jpeg(path, 64, 64, 1, std::vector<unsigned char>(64 * 64, 99), false);
+    std::vector<unsigned char> noise;
+    Random random(3);
+    for (int i = 0; i < 64 * 64; ++i)
+        noise.push_back(static_cast<unsigned char>(random.number(0, 255)));
+    write_jpeg(path, 64, 64, 1, noise, false);
+    const std::string whole = content(path);
+    fill_file(path, whole.substr(0, whole.size() / 2));
+    const auto source = format::open_frames(path);
+    EXPECT_NO_THROW(read_rows(*source, 0, {0, 8}));
+    EXPECT_THAT(failure([&] { read_frame(*source, 0); }),
+                StartsWith(path + ": cannot be read as JPEG: "));
+}
+
+} // namespace
+} // namespace sextant::test

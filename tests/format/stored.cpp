@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Formats whose samples lie in the file as they are: MRC, NPY, SER, DM3, DM4 and headerless ones.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/format/fixtures.hpp"
+#include "tests/format/images.hpp"
+#include "tests/format/temporary_folder.hpp"
+#include <gmock/gmock.h>
+
+namespace sextant::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr std::array orders{std::endian::little, std::endian::big};
+const ImageShape shape{13, 7};
+
+class StoredFrames : public testing::Test {
+  protected:
+    std::unique_ptr<FrameSource> open(const std::string& name, const std::string& bytes,
+                                      const std::string& detail = "") {
+        path = folder.path(name);
+        fill_file(path, bytes);
+        return format::open_frames(path + detail);
+    }
+    std::string refusal(const std::string& name, const std::string& bytes,
+                        const std::string& detail = "") {
+        const std::string message = failure([&] { open(name, bytes, detail); });
+        return message.starts_with(path + ": ") ? message.substr(path.size() + 2) : message;
+    }
+    TemporaryFolder folder;
+    std::string path;
+};
+
+TEST_F(StoredFrames, OfMrcAreReadInEveryModeAndOrder) {
+    for (const std::endian order : orders) {
+        const auto expect = [&]<class T>(T, int mode, Sample sample) {
+            const auto source =
+                open("a.mrc", mrc_bytes(mode, 3, shape, order, pattern_bytes<T>(3, shape, order)));
+            EXPECT_EQ(source->header().frames, 3);
+            EXPECT_EQ(source->header().shape, shape);
+            EXPECT_EQ(source->header().sample, sample);
+            EXPECT_EQ(source->header().pixel, (PixelSize{2, 4, "Å"}));
+            EXPECT_TRUE(holds_pattern(*source)) << mode;
+        };
+        expect(std::int8_t{}, 0, Sample::i8);
+        expect(std::int16_t{}, 1, Sample::i16);
+        expect(float{}, 2, Sample::f32);
+        expect(std::uint16_t{}, 6, Sample::u16);
+    }
+}
+
+TEST_F(StoredFrames, OfMrcMayBeHalves) {
+    Bytewise halves;
+    for (const float value : pattern_frame<float>(0, shape))
+        halves.put<std::uint16_t>(to_half(value).bits);
+    const auto source =
+        open("a.mrcs", mrc_bytes(12, 1, shape, std::endian::little, halves.bytes()));
+    EXPECT_EQ(source->header().sample, Sample::f16);
+    EXPECT_TRUE(holds_pattern(*source));
+}
+
+TEST_F(StoredFrames, OfMrcLieBehindAnExtendedHeaderOfAMegabyte) {
+    const auto order = std::endian::big;
+    const auto source =
+        open("a.mrc",
+             mrc_bytes(1, 2, shape, order, pattern_bytes<std::int16_t>(2, shape, order), 1000000));
+    EXPECT_EQ(source->header().frames, 2);
+    EXPECT_TRUE(holds_pattern(*source));
+}
+
+TEST_F(StoredFrames, OfMrcAreBytesWithoutASignWhereImodWroteThem) {
+    std::string bytes = mrc_bytes(0, 1, {2, 1}, std::endian::little, std::string("\x80\xff", 2));
+    EXPECT_EQ(read_frame(*open("a.mrc", bytes), 0), (std::vector<float>{-128, -1}));
+    bytes.replace(152, 4, Bytewise().put<std::int32_t>(1146047817).bytes());
+    EXPECT_EQ(read_frame(*open("a.mrc", bytes), 0), (std::vector<float>{128, 255}));
+}
+
+TEST_F(StoredFrames, ThatAFileIsTooShortForAreLeftOutAndSaid) {
+    const auto order = std::endian::little;
+    const std::string bytes =
+        mrc_bytes(1, 20, shape, order, pattern_bytes<std::int16_t>(20, shape, order));
+    const auto source = open("a.mrc", bytes.substr(0, bytes.size() - 2 * 2 * 91 - 1));
+    EXPECT_EQ(source->header().frames, 17);
+    EXPECT_EQ(remarks(*source), "truncated: 17 of 20 frames whole");
+    EXPECT_TRUE(holds_pattern(*source));
+    EXPECT_EQ(refusal("a.mrc", bytes.substr(0, 1100)),
+              "has no frame that can be read: truncated: 0 of 20 frames whole");
+}
+
+TEST_F(StoredFrames, OfMrcThatMakeNoSenseAreRefused) {
+    const auto order = std::endian::little;
+    EXPECT_EQ(refusal("a.mrc", "short"), "has 5 bytes, expected an MRC header of 1024");
+    EXPECT_EQ(refusal("a.mrc", mrc_bytes(4, 1, shape, order, "")),
+              "is of MRC mode 4, expected 0, 1, 2, 6 or 12");
+    EXPECT_THAT(refusal("a.mrc", mrc_bytes(1, 1, {-3, 7}, order, "")), StartsWith("is -3×7"));
+    EXPECT_THAT(refusal("a.mrc", mrc_bytes(1, 0, shape, order, "")), StartsWith("has 0 frames"));
+    std::string long_header = mrc_bytes(1, 1, shape, order, "");
+    long_header.replace(92, 4, Bytewise().put<std::int32_t>(0x7fffffff).bytes());
+    EXPECT_THAT(refusal("a.mrc", long_header), HasSubstr("extended header of 2147483647 bytes"));
+}
+
+TEST_F(StoredFrames, OfPixelSizesThatMakeNoSenseHaveNone) {
+    std::string bytes = mrc_bytes(0, 1, shape, std::endian::little, std::string(91, '\0'));
+    bytes.replace(40, 4, Bytewise().put<float>(std::numeric_limits<float>::infinity()).bytes());
+    const auto source = open("a.mrc", bytes);
+    EXPECT_FALSE(source->header().pixel.known());
+    EXPECT_THAT(remarks(*source), HasSubstr("makes no sense"));
+}
+
+TEST_F(StoredFrames, AreWrittenAsMrcNpyAndReadAgain) {
+    for (const std::string extension : {"mrc", "npy"}) {
+        for (const Sample sample :
+             {Sample::i8, Sample::i16, Sample::u16, Sample::f16, Sample::f32}) {
+            const FrameHeader header{3, shape, sample, 1, {.2, .4, "nm"}, {}};
+            path = folder.path("a." + extension);
+            write_pattern(path, header);
+            const auto source = format::open_frames(path);
+            EXPECT_EQ(source->header().frames, 3);
+            EXPECT_EQ(source->header().shape, shape);
+            EXPECT_EQ(source->header().sample, sample);
+            EXPECT_TRUE(holds_pattern(*source)) << extension << " of " << name(sample);
+            if (extension == "mrc") {
+                EXPECT_EQ(content(path).substr(108, 4),
+                          Bytewise().put<std::int32_t>(20140).bytes());
+                EXPECT_EQ(content(path).substr(208, 6), "MAP \x44\x44");
+                EXPECT_FLOAT_EQ(static_cast<float>(source->header().pixel.x), 2);
+                EXPECT_FLOAT_EQ(static_cast<float>(source->header().pixel.y), 4);
+            }
+        }
+    }
+}
+
+TEST_F(StoredFrames, OfNpyAreReadInEveryTypeAndOrder) {
+    for (const std::endian order : orders) {
+        const std::string mark = order == std::endian::little ? "<" : ">";
+        const auto expect = [&]<class T>(T, const std::string& type, Sample sample) {
+            const auto source =
+                open("a.npy", npy_bytes(mark + type, false, "3, 7, 13",
+                                        pattern_bytes<T>(3, shape, order), 1 + (type == "f4")));
+            EXPECT_EQ(source->header().frames, 3);
+            EXPECT_EQ(source->header().shape, shape);
+            EXPECT_EQ(source->header().sample, sample);
+            EXPECT_TRUE(holds_pattern(*source)) << type;
+        };
+        expect(std::uint8_t{}, "u1", Sample::u8);
+        expect(std::int16_t{}, "i2", Sample::i16);
+        expect(std::uint32_t{}, "u4", Sample::u32);
+        expect(std::int64_t{}, "i8", Sample::i64);
+        expect(float{}, "f4", Sample::f32);
+        expect(double{}, "f8", Sample::f64);
+    }
+    const std::string flags = pattern_bytes<std::uint8_t>(1, shape, std::endian::little);
+    EXPECT_TRUE(holds_pattern(*open("a.npy", npy_bytes("|b1", false, "7, 13", flags))));
+    const std::string four = pattern_bytes<std::uint8_t>(6, shape, std::endian::little);
+    EXPECT_EQ(open("a.npy", npy_bytes("|u1", false, "2, 3, 7, 13", four))->header().frames, 6);
+}
+
+TEST_F(StoredFrames, OfNpyAreReadInFortranOrder) {
+    for (const std::int64_t frames : {1, 3}) {
+        Bytewise samples(std::endian::big);
+        for (std::int64_t x = 0; x < shape.width; ++x) {
+            for (std::int64_t y = 0; y < shape.height; ++y) {
+                for (std::int64_t frame = 0; frame < frames; ++frame)
+                    samples.put<std::int16_t>(static_cast<std::int16_t>(pattern(frame, x, y)));
+            }
+        }
+        const auto source = open(
+            "a.npy", npy_bytes(">i2", true, frames == 1 ? "7, 13" : "3, 7, 13", samples.bytes()));
+        EXPECT_EQ(source->header().frames, frames);
+        EXPECT_EQ(source->header().shape, shape);
+        EXPECT_TRUE(holds_pattern(*source));
+    }
+}
+
+TEST_F(StoredFrames, OfNpyThatAreNoImagesAreRefused) {
+    EXPECT_EQ(refusal("a.npy", "something else"), "is not an NPY file: its first bytes are others");
+    EXPECT_EQ(refusal("a.npy", npy_bytes("<f4", false, "7,", "")),
+              "has 1 axes, expected 2 or 3 (in C order more)");
+    EXPECT_THAT(refusal("a.npy", npy_bytes("<c8", false, "7, 13", "")),
+                StartsWith("has elements of type '<c8'"));
+    EXPECT_THAT(refusal("a.npy", npy_bytes("<f4", false, "7, -13", "")),
+                StartsWith("has the shape (7, -13)"));
+    EXPECT_EQ(refusal("a.npy", npy_bytes("<f4", false, "4000000000, 4000000000, 4, 4", "")),
+              "has more frames than can be counted: damaged");
+    EXPECT_THAT(refusal("a.npy", npy_bytes("<f4", false, "4000000000000000000, 4, 4", "")),
+                HasSubstr("expected at least one and fewer bytes than can be counted"));
+}
+
+TEST_F(StoredFrames, OfSerAreReadWithOffsetsOf32And64Bits) {
+    for (const bool wide : {false, true}) {
+        const auto source = open("a.ser", ser_bytes(wide, {shape, shape, shape}, 3));
+        EXPECT_EQ(source->header().frames, 3);
+        EXPECT_EQ(source->header().sample, Sample::u16);
+        EXPECT_EQ(source->header().pixel, (PixelSize{.5e-9, .25e-9, "m"}));
+        EXPECT_EQ(remarks(*source), "");
+        EXPECT_TRUE(holds_pattern(*source));
+    }
+}
+
+TEST_F(StoredFrames, OfSerThatDifferStopOrAreCutAreSaid) {
+    const std::string bytes = ser_bytes(false, {shape, shape, {13, 6}, shape}, 9);
+    const auto source = open("a.ser", bytes);
+    EXPECT_EQ(remarks(*source), "stopped after 4 of 9 images; frame 2 is 13×6, expected 13×7");
+    EXPECT_EQ(failure([&] { read_frame(*source, 2); }), path + ": frame 2 is 13×6, expected 13×7");
+    EXPECT_EQ(read_frame(*source, 3), pattern_frame<float>(3, shape));
+    const auto cut = open("a.ser", ser_bytes(true, {shape, shape, shape}, 3).substr(0, 500));
+    EXPECT_EQ(cut->header().frames, 1);
+    EXPECT_EQ(remarks(*cut), "truncated: 1 of 3 frames whole");
+    EXPECT_TRUE(holds_pattern(*cut));
+}
+
+TEST_F(StoredFrames, OfSerThatAreNoneAreRefused) {
+    EXPECT_EQ(refusal("a.ser", std::string(100, 'x')),
+              "is not a SER file: its first bytes are others");
+    std::string lines = ser_bytes(false, {shape}, 1);
+    lines.replace(6, 4, Bytewise().put<std::int32_t>(0x4120).bytes());
+    EXPECT_EQ(refusal("a.ser", lines), "holds elements of kind 0x4120, expected images, 0x4122");
+}
+
+TEST_F(StoredFrames, OfDigitalMicrographAreReadInBothVersionsAndOrders) {
+    for (const int version : {3, 4}) {
+        for (const std::endian order : orders) {
+            const auto source =
+                open("a.dm" + std::to_string(version), DmBytes(version, order).stack(3, shape));
+            EXPECT_EQ(source->header().frames, 3);
+            EXPECT_EQ(source->header().shape, shape);
+            EXPECT_EQ(source->header().sample, Sample::i16);
+            EXPECT_EQ(source->header().pixel, (PixelSize{.5, .25, "nm"}));
+            EXPECT_TRUE(holds_pattern(*source)) << version;
+        }
+    }
+}
+
+TEST_F(StoredFrames, OfDigitalMicrographThatAreCutAreRefused) {
+    const std::string bytes = DmBytes(3, std::endian::little).stack(3, shape);
+    EXPECT_EQ(refusal("a.dm3", "x"), "ends inside its tags: truncated");
+    EXPECT_EQ(refusal("a.dm3", std::string(100, 'x')),
+              "is not a DM3 or DM4 file: its first bytes are others");
+    EXPECT_THAT(refusal("a.dm3", bytes.substr(0, bytes.size() - 300)),
+                HasSubstr("claims 273 elements"));
+}
+
+TEST_F(StoredFrames, WithoutAHeaderAreReadAsTheirNameSays) {
+    const std::string samples = pattern_bytes<std::uint16_t>(3, shape, std::endian::big);
+    const auto source = open("a.raw", "12345" + samples + "rest", "::13x7,u16,offset=5,big-endian");
+    EXPECT_EQ(source->header().frames, 3);
+    EXPECT_EQ(remarks(*source), "4 bytes behind the last frame are left over");
+    EXPECT_TRUE(holds_pattern(*source));
+    const auto cut = open("a.raw", samples, "::13x7,u16,frames=4,big-endian");
+    EXPECT_EQ(remarks(*cut), "truncated: 3 of 4 frames whole");
+    EXPECT_THAT(refusal("a.raw", samples), StartsWith("has no header: write width, height"));
+    EXPECT_THAT(refusal("a.raw", samples, "::13x7,u12"), StartsWith("\"u12\" says nothing"));
+    EXPECT_THAT(refusal("a.raw", samples, "::0x7,u16"), StartsWith("is 0×7, expected"));
+}
+
+} // namespace
+} // namespace sextant::test
