@@ -14,6 +14,7 @@ find_package(Eigen3 REQUIRED)
 pkg_check_modules(spng REQUIRED IMPORTED_TARGET spng)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(kissfft REQUIRED IMPORTED_TARGET kissfft-float)
+find_package(TIFF 4.5 REQUIRED)
 if(SEXTANT_MPI)
     include(SextantMpi)
 endif()
@@ -49,7 +50,7 @@ function(sextant_use_libraries)
     target_link_libraries(sextant_calibrate PRIVATE nlohmann_json::nlohmann_json)
     target_link_libraries(sextant_planner PRIVATE nlohmann_json::nlohmann_json)
     target_link_libraries(sextant_format PRIVATE nlohmann_json::nlohmann_json OpenEXR::OpenEXR
-                                                 PkgConfig::spng PkgConfig::zstd)
+                                                 PkgConfig::spng PkgConfig::zstd TIFF::TIFF)
     target_link_libraries(sextant_operation PRIVATE nlohmann_json::nlohmann_json)
     target_compile_definitions(sextant_machine PRIVATE
         SEXTANT_SOURCE_DATA="${PROJECT_SOURCE_DIR}"

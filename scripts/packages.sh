@@ -3,7 +3,7 @@
 
 packages_build="g++ cmake ninja-build pkg-config ca-certificates
     libopenmpi-dev openmpi-bin libcli11-dev libfmt-dev libhwy-dev nlohmann-json3-dev
-    libopenexr-dev libspng-dev libzstd-dev libnifti2-dev libeigen3-dev libkissfft-dev"
+    libopenexr-dev libspng-dev libtiff-dev libzstd-dev libnifti2-dev libeigen3-dev libkissfft-dev"
 packages_sample="mricron-data"
 packages_test="libgtest-dev libgmock-dev"
 packages_simulation="libsimgrid-dev"
