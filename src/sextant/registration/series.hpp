@@ -41,8 +41,8 @@ struct FramePlace {
 ///           rank order.
 /// Requires  a frame or more, of at least 16x16 pixels, one thread a rank (InvalidTask).
 /// Throws    AgreedFailure on every rank when anything goes wrong on any.
-/// Cost      each frame is read twice, and twice for each application of the scan; five pyramids of
-///           one frame in memory, whatever the length of the series.
+/// Cost      each frame is read twice, and twice for each application of the scan; one frame and
+///           two pyramids in memory, whatever the length of the series, and a number a frame.
 /// Collective.
 /// Deterministic  unless folded by arrival, for the same number of ranks; ranks bracket ⊙
 ///           differently, which changes motions by less than their noise.
