@@ -136,6 +136,7 @@ RigidRegistration::Start RigidRegistration::search(const Pyramid& reference, con
         return rms_distance(fit.motion, other.motion, coarsest.reference.shape);
     };
     Start start;
+    start.margin = 0; // where nothing is found, nothing is certain
     fits_.clear();
     for (const Resemblance& found :
          correlation_.search(coarsest.reference, coarsest.moved, coarsest.centre)) {
