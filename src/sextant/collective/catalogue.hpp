@@ -24,7 +24,7 @@ struct Algorithm {
     Program (*program)(const Grid& grid, int rank);
 
     /// What `prove` is to show of it.
-    Claim claim(const Grid& grid) const { return claim_of(what, grid); }
+    Claim claim(const Grid& image) const { return claim_of(what, image); }
 };
 
 /// Every algorithm, for any number of ranks.

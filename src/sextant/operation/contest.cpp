@@ -23,15 +23,27 @@ Seconds cpu_of_this_thread() {
     return static_cast<Seconds>(now.tv_sec) + 1e-9 * static_cast<Seconds>(now.tv_nsec);
 }
 
-/// The slowest rank's time, and the work of all.
-Turn take_turn(const Communicator& communicator, const std::function<void()>& work, int repeats) {
+/// So many repetitions after a barrier.
+Turn time(const Communicator& communicator, const std::function<void()>& work, int repeats) {
     communicator.barrier();
     const Seconds cpu = cpu_of_this_thread();
     const auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < repeats; ++i)
         work();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    const Turn mine{took.count() / repeats, (cpu_of_this_thread() - cpu) / repeats};
+    return {took.count(), cpu_of_this_thread() - cpu};
+}
+
+/// The slowest rank's time of a repetition, and the work of all.
+Turn take_turn(const Communicator& communicator, const std::function<void()>& work, int repeats,
+               bool barriers) {
+    const int together = barriers ? 1 : repeats;
+    Turn mine;
+    for (int done = 0; done < repeats; done += together) {
+        const Turn some = time(communicator, work, together);
+        mine.wall += some.wall / repeats;
+        mine.cpu += some.cpu / repeats;
+    }
     Turn all;
     for (const Turn& each : communicator.all_gather(mine)) {
         all.wall = std::max(all.wall, each.wall);
@@ -45,7 +57,7 @@ Turn take_turn(const Communicator& communicator, const std::function<void()>& wo
 std::vector<Score> contest(const Communicator& communicator,
                            std::span<const std::function<void()>> contestants,
                            const ContestOptions& options) {
-    constexpr int warm_up = 2, most_repeats = 10000;
+    constexpr int warm_up = 2;
     std::vector<Score> scores(contestants.size());
     std::vector<int> repeats(contestants.size(), 1);
     std::vector<std::size_t> order(contestants.size());
@@ -56,10 +68,10 @@ std::vector<Score> contest(const Communicator& communicator,
             options.progress(round);
         std::shuffle(order.begin(), order.end(), random);
         for (const std::size_t c : order) {
-            const Turn turn = take_turn(communicator, contestants[c], repeats[c]);
+            const Turn turn = take_turn(communicator, contestants[c], repeats[c], options.barriers);
             if (round < 0) {
                 const double needed = std::ceil(options.least_turn / std::max(turn.wall, 1e-9));
-                repeats[c] = static_cast<int>(std::clamp(needed, 1.0, 1.0 * most_repeats));
+                repeats[c] = static_cast<int>(std::clamp(needed, 1.0, 1.0 * options.most_repeats));
                 continue;
             }
             scores[c].wall.push_back(turn.wall);
