@@ -38,16 +38,11 @@ TEST(Collectives, deal_or_collect_every_tile_of_any_grid) {
     }
 }
 
-/// "scatter", "broadcast", "gather" or "all".
-std::string_view task_of(const Algorithm& algorithm) {
-    return algorithm.name.substr(algorithm.name.rfind('-') + 1);
-}
-
 TEST(Collectives, claims_refuse_the_schedule_of_another_task) {
     const Grid grid{6, 6, 2, 3};
     for (const Algorithm& algorithm : catalogue()) {
         for (const Algorithm& other : catalogue()) {
-            if (task_of(algorithm) == task_of(other))
+            if (algorithm.what == other.what)
                 continue;
             EXPECT_NE(prove(case_of(algorithm, grid).schedule, other.claim(grid)).error, "")
                 << algorithm.name << " as " << other.name;

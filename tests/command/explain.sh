@@ -50,6 +50,21 @@ refused 1 "none.json" composite --machine "$work/none.json"
 refused 2 "size" "$SEXTANT" explain --size 10x
 refused 2 "size" "$SEXTANT" explain --size 0
 refused 2 "did you mean hockney" "$SEXTANT" explain --model hocney
+filter() {
+    "$SEXTANT" explain filter --machine "$MACHINES/das.json" --model p3pc --ranks 16 \
+        --size 512x512 "$@"
+}
+filter --sigma 5 --filters 10 >"$work/filter"
+grep -q "^1x16 tiles, .*; as one schedule" "$work/filter" || fail "no choice: $(cat "$work/filter")"
+grep -q "on rank 0 -> in 1x16 tiles: .*-scatter" "$work/filter" || fail "no state before the filters"
+grep -q "borders, filter, .*, 10 times" "$work/filter" || fail "no state of the filters"
+grep -q "in 1x16 tiles -> on rank 0: .*-gather, .*, 5 times" "$work/filter" || fail "no end"
+filter --grid 4x4 --derivatives xx --json | grep -q '"columns": 4' || fail "no JSON, or other tiles"
+filter --pixel-time 1e-9 --derivatives x | grep -q "^rank 0 alone" || fail "ranks are not weighed"
+refused 2 "derivatives x,z: 'z'" filter --derivatives x,z
+refused 2 "sigma" filter --sigma .1
+refused 2 "no grid of 16 tiles or fewer is 3x3" filter --grid 3x3
+refused 2 "did you mean flat-scatter" filter --collectives flat-scater
 refused 2 "times" "$SEXTANT" explain scan --times sometimes
 refused 2 "speedup" "$SEXTANT" explain scan --speedup 1,x
 refused 1 "no parameters of C3" "$SEXTANT" explain --model c3 --machine "$MACHINES/das.json"

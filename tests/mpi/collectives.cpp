@@ -1,14 +1,85 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every collective on values over MPI, in groups of 1, 2, 3, 4 and 7 ranks.
+// Every collective on values over MPI, in groups of 1, 2, 3, 4 and 7 ranks; and MPI's own, which a
+// benchmark checks before it times them.
+#include "sextant/comm/mpi_collectives.hpp"
+#include "sextant/operation/bench_collective.hpp"
+
+#include <set>
+#include <string>
+#include <vector>
+
 #include "tests/mpi/groups.hpp"
 #include "tests/support/collective_runs.hpp"
 
 namespace sextant::test {
 namespace {
 
+std::vector<std::byte> pixels(const Region& part) {
+    std::vector<std::byte> values;
+    for (Elements e = 0; e < part.elements(); ++e)
+        values.push_back(static_cast<std::byte>(part.at(e)));
+    return values;
+}
+
+void deals_tiles(const Communicator& communicator, const CollectiveBaseline& row,
+                 const Grid& grid) {
+    const int rank = communicator.rank();
+    const auto prepared = row.prepare(communicator, grid);
+    prepared->run(pixels(collective::pixels_before(row.what, grid, rank)));
+    const auto received = prepared->result();
+    std::vector<std::byte> wanted = pixels(collective::pixels_after(row.what, grid, rank));
+    if (row.what == Collective::scatter && rank == 0)
+        wanted.clear(); // it stays in the image
+    EXPECT_EQ(std::vector<std::byte>(received.begin(), received.end()), wanted) << row.name;
+}
+
 TEST(Mpi, EveryCollectiveDealsWhatItClaimsInEveryGroup) {
     for (int size : group_sizes)
         on_group(size, every_collective_deals_what_it_claims);
+}
+
+std::set<std::string> baselines_in(const operation::CollectiveResults& results) {
+    std::set<std::string> names;
+    for (const auto& of_size : results.sizes) {
+        for (const auto& result : of_size.results) {
+            if (result.baseline)
+                names.insert(result.name);
+        }
+    }
+    return names;
+}
+
+/// In small groups: what blocks in MPI spins, which takes long where ranks outnumber cores.
+TEST(Mpi, ItsOwnCollectivesDealWhatOursDeal) {
+    for (const int size : {1, 2, 3, 4}) {
+        on_group(size, [](const Communicator& communicator) {
+            operation::ContestOptions options;
+            options.rounds = 3;
+            options.least_turn = 0;
+            std::set<std::string> met;
+            for (operation::CollectiveCase& what : operation::usual_collective_cases()) {
+                what.sizes = {0, 1, 6, 49};
+                met.merge(baselines_in(operation::bench_collective(communicator, what, options)));
+            }
+            EXPECT_EQ(met.size(), mpi_collectives(communicator).size());
+        });
+    }
+}
+
+/// Tiles that differ go by a datatype for each.
+TEST(Mpi, ItsOwnCollectivesTakeTilesThatDifferWhereTheyCan) {
+    on_group(4, [](const Communicator& communicator) {
+        const Grid grid{7, 5, 2, 2};
+        int takers = 0;
+        for (const CollectiveBaseline& row : mpi_collectives(communicator)) {
+            const bool deals = row.what == Collective::scatter || row.what == Collective::gather;
+            if (!deals || !row.takes(grid))
+                continue;
+            ++takers;
+            deals_tiles(communicator, row, grid);
+        }
+        EXPECT_EQ(takers, 2);
+    });
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 #include "sextant/operation/bench_composite.hpp"
 
 #include <array>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -60,6 +61,28 @@ TEST(Contest, TheSlowestRankCounts) {
         for (const double seconds : scores[0].wall)
             EXPECT_GE(seconds, 5e-3);
     });
+}
+
+TEST(Contest, WithBarriersNobodyRunsAhead) {
+    std::array<std::atomic<int>, 2> done{};
+    std::atomic<int> farthest = 0;
+    run_threads(2, [&](Communicator communicator) {
+        const auto self = static_cast<std::size_t>(communicator.rank());
+        const std::vector<std::function<void()>> works = {[&] {
+            if (self == 1)
+                std::this_thread::sleep_for(std::chrono::microseconds(100));
+            const int ahead = ++done[self] - done[1 - self];
+            farthest = std::max(farthest.load(), ahead);
+        }};
+        operation::ContestOptions options;
+        options.rounds = 5;
+        options.barriers = true;
+        options.most_repeats = 7;
+        options.least_turn = 1; // so that it takes them all
+        const auto scores = operation::contest(communicator, works, options);
+        EXPECT_EQ(done[self], 1 + 7 + 5 * 7) << "the second turn of warm-up repeats too";
+    });
+    EXPECT_EQ(farthest, 1);
 }
 
 TEST(Contest, RatiosArePairedByRound) {
@@ -134,11 +157,11 @@ TEST_F(BenchCases, MistakesAreNamedWithTheirCase) {
     using testing::HasSubstr;
     EXPECT_THAT(complaint("{"), HasSubstr("expected a JSON object with a list \"cases\""));
     EXPECT_THAT(complaint(R"({"cases": []})"), HasSubstr("expected a JSON object with a list"));
-    EXPECT_THAT(complaint(R"({"cases": [{}, 5]})"), HasSubstr("case 1: is no JSON object"));
+    EXPECT_THAT(complaint(R"({"cases": [{}, 5]})"), HasSubstr("case 1: 5 is no JSON object"));
     EXPECT_THAT(complaint(R"({"cases": [{"widht": 5}]})"),
                 HasSubstr("case 0: unknown field 'widht'; did you mean width"));
     EXPECT_THAT(complaint(R"({"cases": [{"width": 0}]})"),
-                HasSubstr("case 0: width is 0, expected 1 to 65536 pixels"));
+                HasSubstr("case 0: width is 0, expected 1 to 65536"));
     EXPECT_THAT(complaint(R"({"cases": [{"width": "a"}]})"), HasSubstr("case 0: width is \"a\""));
     EXPECT_THAT(complaint(R"({"cases": [{"operator": "ovr"}]})"),
                 HasSubstr("unknown operator 'ovr'"));

@@ -64,8 +64,8 @@ std::vector<Case> all_cases() {
         {"scatter",
          make_schedule(12, [](int r) { return collective::binomial_scatter(12, 61, r); }),
          test::scatter_claim(12, 61)});
-    for (const char* name :
-         {"3-lev-sq-gather", "2-lev-sq-all-to-all", "logp-lev-bfly-all-to-all"}) {
+    for (const char* name : {"3-lev-sq-gather", "ring-all-gather", "2-lev-sq-all-to-all",
+                             "logp-lev-bfly-all-to-all"}) {
         const collective::Algorithm& row = collective::find(name);
         const Grid grid{13, 14, 4, 3};
         cases.push_back({name, make_schedule(12, [&](int r) { return row.program(grid, r); }),

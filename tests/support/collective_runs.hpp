@@ -11,23 +11,6 @@
 // Collectives on values on any communicator: what the tests over threads and over MPI share.
 namespace sextant::test {
 
-/// The same program, whose result lies in a piece: a tile within an image does not.
-inline Program with_packed_result(Program program) {
-    if (program.result.empty())
-        return program;
-    const Elements size = program.result.elements();
-    const Region packed = block(static_cast<int>(program.buffers.size()), 0, size);
-    program.buffers.push_back({Role::output, size});
-    Step copy;
-    copy.first = static_cast<std::uint32_t>(program.regions.size());
-    copy.count = 1;
-    copy.to = packed;
-    program.regions.push_back(program.result);
-    program.steps.push_back(copy);
-    program.result = packed;
-    return program;
-}
-
 /// Pixel i is value i; what arrives is judged as in the proof. Twice over the same buffers.
 inline void runs_on_values(const Communicator& communicator, const collective::Algorithm& algorithm,
                            const Grid& grid) {
@@ -52,14 +35,15 @@ inline void runs_on_values(const Communicator& communicator, const collective::A
                        grid.columns, grid.rows, rank);
 }
 
-/// Every row, on the grid it is meant for and on one of strips of columns; on images whose pieces
-/// differ, and on some with pieces of nothing.
+/// Every row, on the grid it is meant for, on one of strips of columns and on one of tiles; on
+/// images whose pieces differ, on some with pieces of nothing, and on one of nothing.
 inline void every_collective_deals_what_it_claims(const Communicator& communicator) {
     const int ranks = communicator.size();
     for (const collective::Algorithm& algorithm : collective::catalogue()) {
-        for (const Elements elements : {3, 217})
+        for (const Elements elements : {0, 3, 217})
             runs_on_values(communicator, algorithm, algorithm.grid(ranks, elements));
         runs_on_values(communicator, algorithm, {2 * ranks + 1, ranks + 1, ranks, 1});
+        runs_on_values(communicator, algorithm, near_square(ranks, 3 * ranks + 2, 2 * ranks + 1));
     }
 }
 

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/collective/claims.hpp"
+#include "sextant/core/collective.hpp"
 #include "sextant/core/grid.hpp"
 #include "sextant/schedule/program.hpp"
-#include "sextant/schedule/prove.hpp"
 
 #include <span>
 #include <string_view>
 
 namespace sextant::collective {
 
-/// A way to deal the tiles of an image to ranks or all of it to each, to collect them, or to turn
-/// strips of rows into strips of columns: one row here.
+/// A way to do one of the collectives: one row here.
 struct Algorithm {
     std::string_view name;
     std::string_view summary;
     std::string_view source;
+    Collective what;
     /// The grid for so many elements, in the image, or on each rank of an all-to-all: strips, or
     /// nearly square where submachines are.
     Grid (*grid)(int ranks, Elements elements);
     /// One rank's program, of grid.ranks().
     Program (*program)(const Grid& grid, int rank);
+
     /// What `prove` is to show of it.
-    Claim (*claim)(const Grid& grid);
+    Claim claim(const Grid& image) const { return claim_of(what, image); }
 };
 
 /// Every algorithm, for any number of ranks.

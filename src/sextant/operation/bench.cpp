@@ -5,7 +5,10 @@
 #include "sextant/comm/cores.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/operation/bench_collective.hpp"
+#include "sextant/operation/bench_collective_report.hpp"
 #include "sextant/operation/bench_composite.hpp"
+#include "sextant/operation/bench_composite_report.hpp"
 #include "sextant/operation/bench_scan.hpp"
 #include "sextant/operation/bench_scan_report.hpp"
 #include "sextant/operation/outputs.hpp"
@@ -29,59 +32,8 @@ std::string transport(const Communicator& communicator) {
     return communicator.shares_memory() ? "threads" : mpi_of_build();
 }
 
-std::string interval(const Estimate& estimate, double unit, int digits) {
-    return fmt::format("{:.{}f} [{:.{}f}, {:.{}f}]", estimate.median * unit, digits,
-                       estimate.interval.low * unit, digits, estimate.interval.high * unit, digits);
-}
-
-void print(const CompositeResults& results, const Communicator& communicator, int rounds) {
-    std::string text = fmt::format("{}: {} ranks over {}, {}; medians of {} rounds, [95 %]\n",
-                                   results.what.name, results.ranks, transport(communicator),
-                                   results.what.collect ? "collected" : "distributed", rounds);
-    text += fmt::format("  {:<30} {:>24} {:>24} {:>9} {:>9}\n", "", "ms", "of " + results.reference,
-                        "CPU ms", "messages");
-    for (const CompositeResult& result : results.results) {
-        const std::string name =
-            result.tuning.empty() ? result.name : result.name + ", " + result.tuning;
-        text += fmt::format("  {:<30} {:>24} {:>24} {:>9.2f} {:>9}\n", name,
-                            interval(result.wall, 1e3, 2), interval(result.ratio, 1, 3),
-                            result.cpu.median * 1e3,
-                            result.baseline ? "" : std::to_string(result.messages));
-    }
-    std::fputs((text + "\n").c_str(), stdout);
-}
-
-nlohmann::ordered_json to_json(const Estimate& estimate) {
-    return {{"median", estimate.median},
-            {"low", estimate.interval.low},
-            {"high", estimate.interval.high}};
-}
-
-nlohmann::ordered_json to_json(const CompositeResults& results) {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const CompositeResult& result : results.results) {
-        list.push_back({{"name", result.name},
-                        {"tuning", result.tuning},
-                        {"baseline", result.baseline},
-                        {"seconds", to_json(result.wall)},
-                        {"cpu_seconds", to_json(result.cpu)},
-                        {"ratio", to_json(result.ratio)},
-                        {"messages", result.messages},
-                        {"pixels", result.pixels}});
-    }
-    return {{"name", results.what.name},
-            {"width", results.what.shape.width},
-            {"height", results.what.shape.height},
-            {"operator", results.what.blend},
-            {"element", results.what.element},
-            {"image", results.what.image},
-            {"collect", results.what.collect},
-            {"reference", results.reference},
-            {"results", list}};
-}
-
-void tell(const ScanResults& results, const std::string& transport, int rounds) {
-    std::fputs((to_text(results, transport, rounds) + "\n").c_str(), stdout);
+void print(const std::string& table) {
+    std::fputs((table + "\n").c_str(), stdout);
 }
 
 std::vector<std::string> bench_outputs(const Values& values) {
@@ -127,8 +79,11 @@ class BenchRun {
     }
 
     void run() {
-        if (values_.text("what") == "scan")
+        const std::string what = values_.text("what");
+        if (what == "scan")
             run_all(scan_cases);
+        else if (what == "collective")
+            run_all(collective_cases);
         else
             run_all(composite_cases);
         agree(communicator_, [&] { write(); });
@@ -152,6 +107,11 @@ class BenchRun {
         return {what};
     }
 
+    static std::vector<CollectiveCase> collective_cases(const Values& values) {
+        return values.has("cases") ? read_collective_cases(values.text("cases"))
+                                   : usual_collective_cases();
+    }
+
   private:
     template <class Case>
     void run_all(std::vector<Case> (*find_cases)(const Values& values)) {
@@ -170,25 +130,25 @@ class BenchRun {
         }
     }
 
-    void run(const CompositeCase& what) {
-        const CompositeResults results = bench_composite(communicator_, what, options_);
-        progress_.clear();
-        if (communicator_.rank() != 0)
-            return;
-        cases_.push_back(to_json(results));
-        if (values_.text("json") != standard_output)
-            print(results, communicator_, options_.rounds);
-    }
+    void run(const CompositeCase& what) { tell(bench_composite(communicator_, what, options_)); }
+
+    void run(const CollectiveCase& what) { tell(bench_collective(communicator_, what, options_)); }
 
     void run(const ScanCase& what) {
         const ScanResults results = bench_scan(communicator_, what, options_);
+        if (communicator_.rank() == 0)
+            picture_ = picture_of(results);
+        tell(results);
+    }
+
+    template <class Results>
+    void tell(const Results& results) {
         progress_.clear();
         if (communicator_.rank() != 0)
             return;
         cases_.push_back(to_json(results));
-        picture_ = picture_of(results);
         if (values_.text("json") != standard_output)
-            tell(results, transport(communicator_), options_.rounds);
+            print(to_text(results, transport(communicator_), options_.rounds));
     }
 
     void write() const {
@@ -220,7 +180,7 @@ void rehearse_cases(const Values& values) {
         cases.push_back(to_json(results));
         picture = picture_of(results);
         if (values.text("json") != standard_output)
-            tell(results, simulated_clock, draws);
+            print(to_text(results, simulated_clock, draws));
     }
     write_outputs(values, document("bench scan", ranks, simulated_clock, draws, cases), picture);
 }
@@ -254,6 +214,7 @@ Operation bench_operation() {
         "bench",
         "time our algorithms and what MPI offers against each other",
         "  mpirun -n 4 sextant bench composite --cases bench/cases/composite.json\n"
+        "  mpirun -n 4 sextant bench collective --cases bench/cases/collective.json\n"
         "  sextant bench scan --simulated --ranks 1024 --cases bench/cases/scan_1024.json",
         {{.name = "what",
           .type = Type::choice,
@@ -261,13 +222,13 @@ Operation bench_operation() {
           .fallback = "composite",
           .help = "what to time",
           .positional = true,
-          .choices = {"composite", "scan"}},
-         {"cases", Type::file, "FILE", "", "cases to run (docs/bench.md); default: one, dense"},
+          .choices = {"composite", "collective", "scan"}},
+         {"cases", Type::file, "FILE", "", "cases to run (docs/bench.md); default: the usual"},
          {"size",
           Type::integer,
           "N",
           "1024",
-          "of that one: N x N pixels",
+          "of composite's usual one: N x N pixels",
           0,
           false,
           false,

@@ -6,12 +6,11 @@
 #include "sextant/core/names.hpp"
 #include "sextant/kernel/catalogue.hpp"
 #include "sextant/kernel/convert.hpp"
+#include "sextant/operation/case_reader.hpp"
 #include "sextant/operation/element.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <functional>
-#include <map>
 #include <numbers>
 
 #include <fmt/format.h>
@@ -25,81 +24,44 @@ using Json = nlohmann::json;
 
 constexpr std::int64_t widest = 1 << 16;
 
-/// Reads one case; every complaint names file, case and field.
-class CaseReader {
-  public:
-    CaseReader(const std::string& path, std::size_t number, const Json& json)
-        : path_(path), number_(number), json_(json) {
-        if (!json.is_object())
-            fail("is no JSON object");
+/// Names are known here, so that a wrong one ends before anything is timed.
+void check(const CompositeCase& made, const CaseReader& reader) {
+    try {
+        kernel::find(made.blend, element_named(made.element, made.blend));
+        for (const std::string& name : made.algorithms)
+            compositing::find(name);
+    } catch (const InvalidTask& error) {
+        reader.fail(error.what());
     }
+    const auto patterns = image_patterns();
+    if (std::find(patterns.begin(), patterns.end(), made.image) == patterns.end())
+        reader.fail(unknown_name("image", made.image, patterns));
+}
 
-    CompositeCase read() {
-        CompositeCase made;
-        using Reader = std::function<void(const Json&)>;
-        const std::map<std::string, Reader> readers = {
+CompositeCase read_case(const CaseReader& reader, const Json& json) {
+    CompositeCase made;
+    reader.each_field(
+        json,
+        {
             {"name", [&](const Json& v) { made.name = v.get<std::string>(); }},
-            {"width", [&](const Json& v) { made.shape.width = length("width", v); }},
-            {"height", [&](const Json& v) { made.shape.height = length("height", v); }},
+            {"width",
+             [&](const Json& v) { made.shape.width = reader.whole("width", v, 1, widest); }},
+            {"height",
+             [&](const Json& v) { made.shape.height = reader.whole("height", v, 1, widest); }},
             {"operator", [&](const Json& v) { made.blend = v.get<std::string>(); }},
             {"element", [&](const Json& v) { made.element = v.get<std::string>(); }},
             {"image", [&](const Json& v) { made.image = v.get<std::string>(); }},
             {"collect", [&](const Json& v) { made.collect = v.get<bool>(); }},
             {"all_tunings", [&](const Json& v) { made.all_tunings = v.get<bool>(); }},
-            {"algorithms",
-             [&](const Json& v) { made.algorithms = v.get<std::vector<std::string>>(); }},
-        };
-        std::vector<std::string_view> names;
-        for (const auto& [name, reader] : readers)
-            names.push_back(name);
-        for (const auto& [key, value] : json_.items()) {
-            const auto found = readers.find(key);
-            if (found == readers.end())
-                fail(unknown_name("field", key, names));
-            try {
-                found->second(value);
-            } catch (const Json::exception&) {
-                fail(fmt::format("{} is {}", key, value.dump()));
-            }
-        }
-        check(made);
-        if (made.name.empty()) {
-            made.name = fmt::format("{} {}x{} {} {}", made.image, made.shape.width,
-                                    made.shape.height, made.blend, made.element);
-        }
-        return made;
+            {"algorithms", [&](const Json& v) { v.get_to(made.algorithms); }},
+        });
+    check(made, reader);
+    if (made.name.empty()) {
+        made.name = fmt::format("{} {}x{} {} {}", made.image, made.shape.width, made.shape.height,
+                                made.blend, made.element);
     }
-
-  private:
-    [[noreturn]] void fail(const std::string& what) const {
-        throw InvalidFile(path_, fmt::format("case {}: {}", number_, what));
-    }
-
-    std::int64_t length(const char* field, const Json& value) const {
-        const auto pixels = value.get<std::int64_t>();
-        if (pixels < 1 || pixels > widest)
-            fail(fmt::format("{} is {}, expected 1 to {} pixels", field, pixels, widest));
-        return pixels;
-    }
-
-    /// Names are known here, so that a wrong one ends before anything is timed.
-    void check(const CompositeCase& made) const {
-        try {
-            kernel::find(made.blend, element_named(made.element, made.blend));
-            for (const std::string& name : made.algorithms)
-                compositing::find(name);
-        } catch (const InvalidTask& error) {
-            fail(error.what());
-        }
-        const auto patterns = image_patterns();
-        if (std::find(patterns.begin(), patterns.end(), made.image) == patterns.end())
-            fail(unknown_name("image", made.image, patterns));
-    }
-
-    const std::string& path_;
-    const std::size_t number_;
-    const Json& json_;
-};
+    return made;
+}
 
 /// Whether something was drawn at a pixel.
 using Pattern = bool (*)(std::int64_t x, std::int64_t y, ImageShape shape, int rank, int ranks);
@@ -131,17 +93,9 @@ constexpr NamedPattern patterns[] = {
 } // namespace
 
 std::vector<CompositeCase> read_composite_cases(const std::string& path) {
-    std::ifstream file(path);
-    if (!file)
-        throw InvalidFile(path, "cannot be read");
-    const Json content = Json::parse(file, nullptr, false);
-    if (content.is_discarded() || !content.is_object() || !content.contains("cases") ||
-        !content["cases"].is_array() || content["cases"].empty()) {
-        throw InvalidFile(path, "expected a JSON object with a list \"cases\"");
-    }
     std::vector<CompositeCase> cases;
-    for (const Json& json : content["cases"])
-        cases.push_back(CaseReader(path, cases.size(), json).read());
+    for (const Json& json : read_cases(path))
+        cases.push_back(read_case({path, cases.size()}, json));
     return cases;
 }
 

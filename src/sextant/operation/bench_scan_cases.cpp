@@ -3,12 +3,11 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/names.hpp"
+#include "sextant/operation/case_reader.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <functional>
-#include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -22,22 +21,13 @@ using Kind = scan::Distribution::Kind;
 
 constexpr Kind kinds[] = {Kind::constant, Kind::exponential, Kind::correlated, Kind::recorded};
 
-Json parsed(const std::string& path) {
-    std::ifstream file(path);
-    if (!file)
-        throw InvalidFile(path, "cannot be read");
-    return Json::parse(file, nullptr, false);
-}
-
-/// Reads one object field by field; every complaint names file, case and field.
 class ScanCaseReader {
   public:
-    ScanCaseReader(std::string path, std::size_t number)
-        : path_(std::move(path)), number_(number) {}
+    ScanCaseReader(const std::string& path, std::size_t number) : reader_(path, number) {}
 
     ScanCase read(const Json& json) {
         ScanCase made;
-        each_field(
+        reader_.each_field(
             json,
             {
                 {"name", [&](const Json& v) { made.name = v.get<std::string>(); }},
@@ -61,37 +51,10 @@ class ScanCaseReader {
     }
 
   private:
-    using Reader = std::function<void(const Json&)>;
-
-    [[noreturn]] void fail(const std::string& what) const {
-        throw InvalidFile(path_, fmt::format("case {}: {}", number_, what));
-    }
-
-    void each_field(const Json& json, const std::map<std::string, Reader>& readers) const {
-        if (!json.is_object())
-            fail(fmt::format("{} is no JSON object", json.dump()));
-        std::vector<std::string_view> names;
-        for (const auto& [name, reader] : readers)
-            names.push_back(name);
-        for (const auto& [key, value] : json.items()) {
-            const auto found = readers.find(key);
-            if (found == readers.end())
-                fail(unknown_name("field", key, names));
-            try {
-                found->second(value);
-            } catch (const Json::exception&) {
-                fail(fmt::format("{} is {}", key, value.dump()));
-            } catch (const InvalidTask& error) {
-                fail(error.what());
-            }
-        }
-    }
+    [[noreturn]] void fail(const std::string& what) const { reader_.fail(what); }
 
     int whole(const char* field, const Json& value, int most) const {
-        const auto number = value.get<std::int64_t>();
-        if (!value.is_number_integer() || number < 1 || number > most)
-            fail(fmt::format("{} is {}, expected 1 to {}", field, value.dump(), most));
-        return static_cast<int>(number);
+        return static_cast<int>(reader_.whole(field, value, 1, most));
     }
 
     double positive(const char* field, const Json& value) const {
@@ -122,7 +85,7 @@ class ScanCaseReader {
     scan::Distribution times(const Json& json) const {
         scan::Distribution made{Kind::exponential, 2e-3};
         bool has_mean = false;
-        each_field(
+        reader_.each_field(
             json,
             {
                 {"kind", [&](const Json& v) { made.kind = kind(v.get<std::string>()); }},
@@ -140,7 +103,7 @@ class ScanCaseReader {
 
     /// A file is named from where the cases lie.
     std::string beside(const std::string& name) const {
-        return (std::filesystem::path(path_).parent_path() / name).string();
+        return (std::filesystem::path(reader_.path()).parent_path() / name).string();
     }
 
     Kind kind(const std::string& wanted) const {
@@ -167,8 +130,7 @@ class ScanCaseReader {
             fail("no strategy takes so many threads");
     }
 
-    const std::string path_;
-    const std::size_t number_;
+    const CaseReader reader_;
 };
 
 bool asked(const std::vector<std::string>& wanted, std::string_view name) {
@@ -178,7 +140,10 @@ bool asked(const std::vector<std::string>& wanted, std::string_view name) {
 } // namespace
 
 std::vector<Seconds> read_times(const std::string& path) {
-    const Json content = parsed(path);
+    std::ifstream file(path);
+    if (!file)
+        throw InvalidFile(path, "cannot be read");
+    const Json content = Json::parse(file, nullptr, false);
     const bool numbers =
         content.is_array() && !content.empty() &&
         std::all_of(content.begin(), content.end(), [](const Json& v) { return v.is_number(); });
@@ -188,13 +153,8 @@ std::vector<Seconds> read_times(const std::string& path) {
 }
 
 std::vector<ScanCase> read_scan_cases(const std::string& path) {
-    const Json content = parsed(path);
-    if (content.is_discarded() || !content.is_object() || !content.contains("cases") ||
-        !content["cases"].is_array() || content["cases"].empty()) {
-        throw InvalidFile(path, "expected a JSON object with a list \"cases\"");
-    }
     std::vector<ScanCase> cases;
-    for (const Json& json : content["cases"])
+    for (const Json& json : read_cases(path))
         cases.push_back(ScanCaseReader(path, cases.size()).read(json));
     return cases;
 }

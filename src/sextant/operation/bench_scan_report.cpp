@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/bench_scan_report.hpp"
 
+#include "sextant/operation/estimate_text.hpp"
 #include "sextant/report/gantt.hpp"
 #include "sextant/report/text.hpp"
 
@@ -20,11 +21,7 @@ std::string milliseconds(const std::optional<Estimate>& estimate) {
 }
 
 Json to_json(const std::optional<Estimate>& estimate) {
-    if (!estimate)
-        return nullptr;
-    return {{"median", estimate->median},
-            {"low", estimate->interval.low},
-            {"high", estimate->interval.high}};
+    return estimate ? to_json(*estimate) : Json();
 }
 
 Json to_json(const std::vector<scan::Bar>& bars) {

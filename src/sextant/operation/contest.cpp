@@ -33,15 +33,14 @@ struct Length {
 constexpr Seconds long_enough_to_time = 20e-6;
 
 Length length_of(Seconds repetition, const ContestOptions& options) {
-    constexpr int most_repeats = 10000;
     const double needed = std::ceil(options.least_turn / std::max(repetition, 1e-9));
-    return {static_cast<int>(std::clamp(needed, 1.0, 1.0 * most_repeats)),
-            options.before && repetition > long_enough_to_time};
+    return {static_cast<int>(std::clamp(needed, 1.0, 1.0 * options.most_repeats)),
+            options.barriers || (options.before && repetition > long_enough_to_time)};
 }
 
-/// So many repetitions, one after another.
-Turn run(const Communicator& communicator, const std::function<void()>& work,
-         const ContestOptions& options, int repeats) {
+/// So many repetitions after a barrier.
+Turn time(const Communicator& communicator, const std::function<void()>& work,
+          const ContestOptions& options, int repeats) {
     if (options.before)
         options.before();
     communicator.barrier();
@@ -53,14 +52,15 @@ Turn run(const Communicator& communicator, const std::function<void()>& work,
     return {took.count(), cpu_of_this_thread() - cpu};
 }
 
-/// The slowest rank's time, and the work of all.
+/// The slowest rank's time of a repetition, and the work of all.
 Turn take_turn(const Communicator& communicator, const std::function<void()>& work,
                const ContestOptions& options, const Length& length) {
+    const int together = length.apart ? 1 : length.repeats;
     Turn mine;
-    for (int i = 0; i < (length.apart ? length.repeats : 1); ++i) {
-        const Turn part = run(communicator, work, options, length.apart ? 1 : length.repeats);
-        mine.wall += part.wall / length.repeats;
-        mine.cpu += part.cpu / length.repeats;
+    for (int done = 0; done < length.repeats; done += together) {
+        const Turn some = time(communicator, work, options, together);
+        mine.wall += some.wall / length.repeats;
+        mine.cpu += some.cpu / length.repeats;
     }
     Turn all;
     for (const Turn& each : communicator.all_gather(mine)) {

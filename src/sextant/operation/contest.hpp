@@ -21,6 +21,10 @@ struct Score {
 struct ContestOptions {
     int rounds = 31;
     Seconds least_turn = 2e-3; ///< a turn repeats its work until it takes so long
+    int most_repeats = 10000;  ///< in a turn
+    /// Whether a barrier, which is not timed, precedes every repetition instead of every turn: for
+    /// work in which ranks need not wait for each other, and would run ahead.
+    bool barriers = false;
     /// Called before each round, by every rank.
     std::function<void(int round)> progress = {};
     /// What every rank does before each turn, and before each repetition that takes long enough to

@@ -4,13 +4,14 @@
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/catalogue.hpp"
 #include "sextant/operation/element.hpp"
+#include "sextant/operation/explain_filter.hpp"
 #include "sextant/operation/explain_scan.hpp"
+#include "sextant/operation/image_size.hpp"
 #include "sextant/operation/tuning.hpp"
 #include "sextant/planner/usual.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -19,31 +20,6 @@
 namespace sextant::operation {
 
 namespace {
-
-/// Pixels of "1920x1080", or of "1024" for a square.
-Elements pixels_of(const std::string& size) {
-    const char *at = size.data(), *const end = at + size.size();
-    const auto side = [&] {
-        std::int64_t number = 0;
-        const auto [stop, error] = std::from_chars(at, end, number);
-        if (error != std::errc{} || number < 1 || number > 1 << 20)
-            throw InvalidTask(fmt::format("--size {}: expected WIDTHxHEIGHT, each from 1 to "
-                                          "1048576",
-                                          size));
-        at = stop;
-        return number;
-    };
-    const std::int64_t width = side();
-    if (at == end)
-        return width * width;
-    if (*at != 'x')
-        throw InvalidTask(fmt::format("--size {}: expected WIDTHxHEIGHT", size));
-    ++at;
-    const std::int64_t height = side();
-    if (at != end)
-        throw InvalidTask(fmt::format("--size {}: expected WIDTHxHEIGHT", size));
-    return width * height;
-}
 
 /// Threads share a node; processes fill one node after another.
 std::vector<int> nodes_of(const Values& values, int ranks) {
@@ -104,8 +80,9 @@ void print(const planner::Plan& plan, const std::string& question, std::size_t m
 
 int explain_composite(const Values& values) {
     const int ranks = static_cast<int>(values.integer("ranks"));
+    const ImageSize size = image_size("size", values.text("size"));
     const compositing::Task task = compositing::one_image_each(
-        ranks, pixels_of(values.text("size")),
+        ranks, size.width * size.height,
         values.flag("distributed") ? compositing::Task::distributed : 0);
     const planner::UsualPlanner usual =
         planner::usual_planner(values.text("transport"), values.text("machine"));
@@ -132,12 +109,12 @@ std::vector<Parameter> composite_parameters() {
              .fallback = "composite",
              .help = "which operation",
              .positional = true,
-             .choices = {"composite", "scan"}},
+             .choices = {"composite", "scan", "filter"}},
             {.name = "ranks",
              .type = Type::integer,
              .value = "N",
              .fallback = "8",
-             .help = "how many bring an image",
+             .help = "how many bring an image, or share it",
              .least = 1,
              .most = 16384},
             {.name = "size", .value = "WxH", .fallback = "1024x1024", .help = "of an image"},
@@ -177,14 +154,17 @@ std::vector<Parameter> composite_parameters() {
 }
 
 int run_explain(const Values& values) {
-    return values.text("what") == "scan" ? explain_scan(values) : explain_composite(values);
+    const std::string what = values.text("what");
+    return what == "scan"     ? explain_scan(values)
+           : what == "filter" ? explain_filter(values)
+                              : explain_composite(values);
 }
 
-/// What all operations share, those of composite, those of scan.
+/// What all operations share, those of composite, those of scan, those of filter.
 std::vector<Parameter> parameters() {
     std::vector<Parameter> all = composite_parameters();
-    for (Parameter& parameter : scan_parameters())
-        all.push_back(std::move(parameter));
+    for (std::vector<Parameter> some : {scan_parameters(), filter_parameters()})
+        all.insert(all.end(), some.begin(), some.end());
     return all;
 }
 
@@ -193,9 +173,9 @@ std::vector<Parameter> parameters() {
 Operation explain_operation() {
     return {"explain",
             "what would be chosen, and why: all candidates with their predictions",
-            "  sextant explain composite --ranks 64 --size 2048x2048 --distributed \\\n"
-            "      --machine machines/ddr-infiniband.json\n"
-            "  sextant explain scan --values 4096 --cores 64 --times correlated",
+            "  sextant explain composite --ranks 64 --machine machines/ddr-infiniband.json\n"
+            "  sextant explain scan --values 4096 --cores 64 --times correlated\n"
+            "  sextant explain filter --machine machines/das.json --ranks 16 --sigma 5",
             parameters(),
             run_explain,
             true};

@@ -5,7 +5,6 @@
 #include "sextant/planner/alone.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -15,9 +14,6 @@
 namespace sextant::planner {
 
 namespace {
-
-/// From the richest to the simplest; the first that the profile feeds is used.
-constexpr std::array<std::string_view, 4> by_wealth = {"p3pc-extended", "loggp", "hockney", "c3"};
 
 /// How many candidates have all their busiest ranks looked at: the first alone finds these.
 constexpr std::size_t most_refined = 24;
@@ -100,7 +96,7 @@ class Choosing {
             return;
         }
         std::string refusal;
-        for (const std::string_view name : by_wealth) {
+        for (const std::string_view name : models_by_wealth) {
             model_ = &model::find(name);
             try {
                 bound(program, rank);

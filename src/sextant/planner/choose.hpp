@@ -5,12 +5,18 @@
 #include "sextant/model/model.hpp"
 #include "sextant/schedule/candidate.hpp"
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sextant::planner {
+
+/// From the richest to the simplest; where none is asked for, the first that the profile feeds.
+inline constexpr std::array<std::string_view, 4> models_by_wealth = {"p3pc-extended", "loggp",
+                                                                     "hockney", "c3"};
 
 /// Where candidates would run, and on what.
 struct Setting {

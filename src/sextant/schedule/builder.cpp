@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/schedule/builder.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
 namespace sextant {
+
+namespace {
+
+bool holds(std::span<const Region> regions, int buffer) {
+    return std::any_of(regions.begin(), regions.end(),
+                       [&](const Region& region) { return region.buffer == buffer; });
+}
+
+} // namespace
 
 Region ProgramBuilder::buffer(Role role, Elements size) {
     program_.buffers.push_back({role, size});
@@ -52,6 +62,57 @@ void ProgramBuilder::fold(const Region& to, std::span<const Region> operands) {
         }
     }
     add(Verb::fold, -1, operands, to);
+}
+
+/// Where each buffer of a part lies. Parts run one after another, so that their scratch can be the
+/// same, as large as the largest; only what one part left there for the next is another.
+std::vector<Region> ProgramBuilder::placed(const Program& part, std::span<const Region> places) {
+    std::vector<Region> lies;
+    std::size_t given = 0, shared = 0;
+    for (const BufferSpec& buffer : part.buffers) {
+        if (buffer.role != Role::scratch) {
+            if (given == places.size() || !places[given].contiguous() ||
+                places[given].elements() != buffer.size)
+                throw std::logic_error("part: a buffer has no place of its size");
+            lies.push_back(places[given++]);
+            continue;
+        }
+        while (shared < shared_.size() && holds(places, shared_[shared]))
+            ++shared;
+        if (shared == shared_.size())
+            shared_.push_back(scratch(0).buffer);
+        const int own = shared_[shared++];
+        Elements& size = program_.buffers[static_cast<std::size_t>(own)].size;
+        size = std::max(size, buffer.size);
+        lies.push_back(block(own, 0, buffer.size));
+    }
+    if (given != places.size())
+        throw std::logic_error("part: more places than buffers");
+    return lies;
+}
+
+Region ProgramBuilder::run(const Program& part, std::span<const Region> places) {
+    if (part.window > 0 && part.window != program_.window)
+        throw std::logic_error("part: another window than that of the whole");
+    const std::vector<Region> lies = placed(part, places);
+    const auto moved = [&](Region region) {
+        if (region.empty())
+            return Region{};
+        const Region& place = lies[static_cast<std::size_t>(region.buffer)];
+        region.buffer = place.buffer;
+        region.offset += place.offset;
+        return region;
+    };
+    const auto first = static_cast<std::uint32_t>(program_.regions.size());
+    for (const Region& region : part.regions)
+        program_.regions.push_back(moved(region));
+    for (Step step : part.steps) {
+        step.first += first;
+        step.round += round_;
+        step.to = moved(step.to);
+        program_.steps.push_back(step);
+    }
+    return moved(part.result);
 }
 
 Program ProgramBuilder::finish(const Region& result) {

@@ -5,12 +5,13 @@
 
 #include <initializer_list>
 #include <span>
+#include <vector>
 
 namespace sextant {
 
 /// Writes one rank's program step by step. Steps of no elements are left out, a fold of one operand
 /// is a copy, and a copy onto itself is nothing. Throws std::logic_error where sizes within a step
-/// differ, since only an algorithm's bug can cause that.
+/// differ, or a part does not fit, since only an algorithm's bug can cause that.
 class ProgramBuilder {
   public:
     /// Declares a buffer; the region is the whole of it.
@@ -24,6 +25,17 @@ class ProgramBuilder {
     void group(int group) { group_ = group; }
     /// How many rounds of messages may be open at once; 0 for any number.
     void window(int rounds) { program_.window = rounds; }
+
+    /// Does what another program of this rank does, as a part of this one. Its round 0 is the
+    /// current round; without a window of its own it has that of the whole, or none.
+    ///
+    /// Input     where those of its buffers lie that are no scratch, in order: contiguous, and of
+    ///           their size. Scratch is shared by all parts.
+    /// Output    where its result lies; in scratch only until a part follows that is not given it.
+    Region run(const Program& part, std::span<const Region> places);
+    Region run(const Program& part, std::initializer_list<Region> places) {
+        return run(part, std::span<const Region>(places.begin(), places.size()));
+    }
 
     void send(int peer, std::span<const Region> regions);
     void send(int peer, const Region& region) { send(peer, {&region, 1}); }
@@ -42,8 +54,10 @@ class ProgramBuilder {
   private:
     Region buffer(Role role, Elements size);
     void add(Verb verb, int peer, std::span<const Region> regions, const Region& to);
+    std::vector<Region> placed(const Program& part, std::span<const Region> places);
 
     Program program_;
+    std::vector<int> shared_; ///< scratch of parts
     int round_ = 0, group_ = 0;
 };
 

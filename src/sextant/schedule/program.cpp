@@ -43,4 +43,20 @@ Program with_peers(Program program, std::span<const int> ranks) {
     return program;
 }
 
+Program with_packed_result(Program program) {
+    const Elements size = program.result.elements();
+    if (size == 0)
+        return program;
+    const Region packed = block(static_cast<int>(program.buffers.size()), 0, size);
+    program.buffers.push_back({Role::output, size});
+    Step copy;
+    copy.first = static_cast<std::uint32_t>(program.regions.size());
+    copy.count = 1;
+    copy.to = packed;
+    program.regions.push_back(program.result);
+    program.steps.push_back(copy);
+    program.result = packed;
+    return program;
+}
+
 } // namespace sextant

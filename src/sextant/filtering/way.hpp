@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/collective/catalogue.hpp"
+#include "sextant/filtering/task.hpp"
+
+#include <string>
+#include <vector>
+
+namespace sextant::filtering {
+
+/// How a task is shared among ranks.
+struct Way {
+    int columns = 1, rows = 1; ///< of tiles, one a rank
+    /// A scatter, or a broadcast, from which each takes its tile with its first margin; null: ranks
+    /// have their tiles from the start.
+    const collective::Algorithm* distribute = nullptr;
+    const collective::Algorithm* collect = nullptr; ///< a gather; null where nothing is collected
+
+    int ranks() const { return columns * rows; }
+    bool broadcasts() const { return distribute && distribute->what == Collective::broadcast; }
+    /// "2x8 tiles, flat-scatter, binomial-gather".
+    std::string text() const;
+};
+
+/// Columns × rows of tiles for so many ranks, strips of rows first.
+std::vector<Way> grids_of(int ranks);
+
+/// The tiles of a way.
+Grid grid_of(const Task& task, const Way& way);
+
+/// Throws InvalidTask: an image or margins of less than nothing, no filter, no output; tiles
+/// smaller than a margin; a way that does not collect, or distribute, what it should.
+void check(const Task& task, const Way& way);
+
+} // namespace sextant::filtering

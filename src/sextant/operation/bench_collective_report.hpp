@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/operation/bench_collective.hpp"
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace sextant::operation {
+
+/// Tables for people, one of all sizes for each contestant, laid out as the OSU micro-benchmarks
+/// are.
+std::string to_text(const CollectiveResults& results, const std::string& transport, int rounds);
+
+/// The same for programs.
+nlohmann::ordered_json to_json(const CollectiveResults& results);
+
+} // namespace sextant::operation

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/bench_composite_report.hpp"
+
+#include "sextant/operation/estimate_text.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::operation {
+
+std::string to_text(const CompositeResults& results, const std::string& transport, int rounds) {
+    std::string text = fmt::format("{}: {} ranks over {}, {}; medians of {} rounds, [95 %]\n",
+                                   results.what.name, results.ranks, transport,
+                                   results.what.collect ? "collected" : "distributed", rounds);
+    text += fmt::format("  {:<30} {:>24} {:>24} {:>9} {:>9}\n", "", "ms", "of " + results.reference,
+                        "CPU ms", "messages");
+    for (const CompositeResult& result : results.results) {
+        const std::string name =
+            result.tuning.empty() ? result.name : result.name + ", " + result.tuning;
+        text += fmt::format("  {:<30} {:>24} {:>24} {:>9.2f} {:>9}\n", name,
+                            to_text(result.wall, 1e3, 2), to_text(result.ratio, 1, 3),
+                            result.cpu.median * 1e3,
+                            result.baseline ? "" : std::to_string(result.messages));
+    }
+    return text;
+}
+
+nlohmann::ordered_json to_json(const CompositeResults& results) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const CompositeResult& result : results.results) {
+        list.push_back({{"name", result.name},
+                        {"tuning", result.tuning},
+                        {"baseline", result.baseline},
+                        {"seconds", to_json(result.wall)},
+                        {"cpu_seconds", to_json(result.cpu)},
+                        {"ratio", to_json(result.ratio)},
+                        {"messages", result.messages},
+                        {"pixels", result.pixels}});
+    }
+    return {{"name", results.what.name},
+            {"width", results.what.shape.width},
+            {"height", results.what.shape.height},
+            {"operator", results.what.blend},
+            {"element", results.what.element},
+            {"image", results.what.image},
+            {"collect", results.what.collect},
+            {"reference", results.reference},
+            {"results", list}};
+}
+
+} // namespace sextant::operation

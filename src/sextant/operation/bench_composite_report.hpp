@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/operation/bench_composite.hpp"
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace sextant::operation {
+
+/// A table for people.
+std::string to_text(const CompositeResults& results, const std::string& transport, int rounds);
+
+/// The same for programs.
+nlohmann::ordered_json to_json(const CompositeResults& results);
+
+} // namespace sextant::operation

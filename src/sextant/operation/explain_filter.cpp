@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/explain_filter.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/kernel/gaussian_weights.hpp"
+#include "sextant/operation/image_size.hpp"
+#include "sextant/planner/filter_choice.hpp"
+#include "sextant/planner/usual.hpp"
+#include "sextant/report/text.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::operation {
+
+namespace {
+
+using planner::FilterCandidate;
+using planner::FilterChoice;
+using planner::FilterQuestion;
+using planner::FilterTransition;
+
+/// The orders of "x,y,xx,xy,yy" along the axis that has more of them, one a derivative.
+std::vector<int> orders_from(const std::string& text) {
+    std::vector<int> orders;
+    std::istringstream list(text);
+    for (std::string name; std::getline(list, name, ',');) {
+        const auto x = std::count(name.begin(), name.end(), 'x');
+        const auto y = std::count(name.begin(), name.end(), 'y');
+        const bool known = x + y == static_cast<std::ptrdiff_t>(name.size()) && !name.empty() &&
+                           std::max(x, y) <= kernel::highest_order;
+        if (!known) {
+            throw InvalidTask(fmt::format("--derivatives {}: '{}', expected up to {} letters x and "
+                                          "as many y, as in x,y,xx,xy,yy",
+                                          text, name, kernel::highest_order));
+        }
+        orders.push_back(static_cast<int>(std::max(x, y)));
+    }
+    if (orders.empty())
+        throw InvalidTask("--derivatives: expected some, as x,y,xx,xy,yy");
+    return orders;
+}
+
+FilterQuestion question_of(const Values& values) {
+    const std::vector<int> orders = orders_from(values.text("derivatives"));
+    const int margin = kernel::gaussian_reach(values.number("sigma"),
+                                              *std::max_element(orders.begin(), orders.end()));
+    const ImageSize size = image_size("size", values.text("size"));
+    FilterQuestion question;
+    question.task = {
+        size.width, size.height,
+        std::vector<Elements>(static_cast<std::size_t>(values.integer("filters")), margin),
+        static_cast<int>(orders.size()), !values.flag("distributed")};
+    question.ranks = static_cast<int>(values.integer("ranks"));
+    if (values.has("grid")) {
+        const ImageSize grid = image_size("grid", values.text("grid"));
+        question.columns = static_cast<int>(grid.width);
+        question.rows = static_cast<int>(grid.height);
+    }
+    if (values.has("collectives")) {
+        std::istringstream list(values.text("collectives"));
+        for (std::string name; std::getline(list, name, ',');)
+            question.collectives.push_back(name);
+    }
+    question.work = values.has("pixel-time") ? values.number("pixel-time") : 0;
+    question.model = values.text("model");
+    return question;
+}
+
+std::string to_text(const FilterTransition& step) {
+    std::string text = fmt::format("  {} -> {}: {}, {}", step.from.text(), step.to.text(), step.how,
+                                   report::to_text(step.seconds));
+    if (step.times > 1)
+        text += fmt::format(", {} times", step.times);
+    return text + "\n";
+}
+
+std::string name_of(const FilterCandidate& candidate) {
+    return candidate.way.ranks() == 1 ? "rank 0 alone" : candidate.way.text();
+}
+
+std::string to_text(const FilterCandidate& candidate) {
+    const auto seconds = [](Seconds part) { return part > 0 ? report::to_text(part) : "-"; };
+    return fmt::format("  {:<52} {:>9} {:>9} {:>9} {:>9} {:>9}\n", name_of(candidate),
+                       report::to_text(candidate.seconds()), seconds(candidate.distribute),
+                       seconds(candidate.exchange), seconds(candidate.work),
+                       seconds(candidate.collect));
+}
+
+std::string to_text(const FilterChoice& choice, const FilterQuestion& question, std::size_t most) {
+    const filtering::Task& task = question.task;
+    std::string text = fmt::format(
+        "filter {}x{} pixels {} time{}, margin {}, {} output{} {}, on {} by {}\n{}: {}", task.width,
+        task.height, task.margins.size(), task.margins.size() == 1 ? "" : "s", task.margins.front(),
+        task.outputs, task.outputs == 1 ? "" : "s",
+        task.collect ? "collected on rank 0" : "left distributed", choice.machine, choice.model,
+        name_of(choice.best()), report::to_text(choice.best().seconds()));
+    if (choice.played)
+        text += fmt::format("; as one schedule {}", report::to_text(*choice.played));
+    text += question.work > 0
+                ? "\n"
+                : fmt::format("\nwithout --pixel-time all {} ranks take part, and filters' own "
+                              "work is left out\n",
+                              question.ranks);
+    text += "states:\n";
+    for (const FilterTransition& step : choice.path)
+        text += to_text(step);
+    text += fmt::format("  {:<52} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "candidates", "in all",
+                        "distrib.", "borders", "work", "collect");
+    const std::size_t shown = std::min(most, choice.candidates.size());
+    for (std::size_t i = 0; i < shown; ++i)
+        text += to_text(choice.candidates[i]);
+    if (shown < choice.candidates.size())
+        text += fmt::format("  ... and {} more (--all)\n", choice.candidates.size() - shown);
+    for (const std::string& remark : choice.remarks)
+        text += "note: " + remark + "\n";
+    return text;
+}
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const FilterCandidate& candidate) {
+    const auto name = [](const collective::Algorithm* row) {
+        return row ? Json(row->name) : Json();
+    };
+    return {{"columns", candidate.way.columns},
+            {"rows", candidate.way.rows},
+            {"distribute", name(candidate.way.distribute)},
+            {"collect", name(candidate.way.collect)},
+            {"seconds", candidate.seconds()},
+            {"distribute_seconds", candidate.distribute},
+            {"exchange_seconds", candidate.exchange},
+            {"work_seconds", candidate.work},
+            {"collect_seconds", candidate.collect}};
+}
+
+Json to_json(const FilterChoice& choice, const FilterQuestion& question) {
+    Json states = Json::array(), candidates = Json::array();
+    for (const FilterTransition& step : choice.path) {
+        states.push_back({{"from", step.from.text()},
+                          {"to", step.to.text()},
+                          {"how", step.how},
+                          {"seconds", step.seconds},
+                          {"times", step.times}});
+    }
+    for (const FilterCandidate& candidate : choice.candidates)
+        candidates.push_back(to_json(candidate));
+    return {{"operation", "explain filter"},
+            {"width", question.task.width},
+            {"height", question.task.height},
+            {"filters", question.task.margins.size()},
+            {"margin", question.task.margins.front()},
+            {"outputs", question.task.outputs},
+            {"machine", choice.machine},
+            {"model", choice.model},
+            {"played_seconds", choice.played ? Json(*choice.played) : Json()},
+            {"states", states},
+            {"candidates", candidates},
+            {"remarks", choice.remarks}};
+}
+
+} // namespace
+
+std::vector<Parameter> filter_parameters() {
+    return {{.name = "sigma",
+             .type = Type::number,
+             .value = "X",
+             .fallback = "3",
+             .help = "filter: the scale, in pixels"},
+            {.name = "derivatives",
+             .value = "D,D",
+             .fallback = "x,y,xx,xy,yy",
+             .help = "filter: what is made of the image"},
+            {.name = "grid",
+             .value = "XxY",
+             .help = "filter: columns x rows of tiles; default: to be chosen"},
+            {.name = "filters",
+             .type = Type::integer,
+             .value = "N",
+             .fallback = "1",
+             .help = "filter: so many, one after another",
+             .least = 1,
+             .most = 100000},
+            {.name = "collectives",
+             .value = "NAME,NAME",
+             .help = "filter: to choose from; default: all"},
+            {.name = "pixel-time",
+             .type = Type::number,
+             .value = "S",
+             .help = "filter: seconds that it works on one pixel"}};
+}
+
+int explain_filter(const Values& values) {
+    const planner::UsualPlanner usual =
+        planner::usual_planner(values.text("transport"), values.text("machine"));
+    for (const std::string& warning : usual.warnings)
+        std::fputs(fmt::format("sextant: warning: {}\n", warning).c_str(), stderr);
+    const FilterQuestion question = question_of(values);
+    const FilterChoice choice = planner::choose_filter(question, usual.planner->machine());
+    const std::size_t most = values.flag("all") ? choice.candidates.size() : 12;
+    const std::string text = values.flag("json") ? to_json(choice, question).dump(2) + "\n"
+                                                 : to_text(choice, question, most);
+    std::fputs(text.c_str(), stdout);
+    return 0;
+}
+
+} // namespace sextant::operation

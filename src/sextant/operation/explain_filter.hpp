@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/operation/operation.hpp"
+
+#include <vector>
+
+namespace sextant::operation {
+
+/// The parameters of `explain filter`, for `explain`.
+std::vector<Parameter> filter_parameters();
+
+/// Prints how a whole program of filters would be shared among ranks, through which states the
+/// image would go, and all other ways.
+int explain_filter(const Values& values);
+
+} // namespace sextant::operation

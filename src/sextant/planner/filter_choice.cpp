@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/planner/filter_choice.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/filtering/program.hpp"
+#include "sextant/model/model.hpp"
+#include "sextant/planner/choose.hpp"
+#include "sextant/planner/state_graph.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace sextant::planner {
+
+namespace {
+
+using Kind = FilterState::Kind;
+
+/// What parts of programs take, by a cost model.
+class Prices {
+  public:
+    Prices(const machine::Profile& machine, Bytes element_size, const std::string& model)
+        : machine_(machine), element_size_(element_size), asked_(model) {}
+
+    Seconds of(const Schedule& schedule) {
+        if (!model_)
+            find_model(schedule);
+        const model::Prediction prediction = predict(schedule);
+        remarks_.insert(prediction.remarks.begin(), prediction.remarks.end());
+        return prediction.seconds;
+    }
+
+    std::string model() const { return model_ ? std::string(model_->name) : asked_; }
+    std::vector<std::string> remarks() const { return {remarks_.begin(), remarks_.end()}; }
+
+  private:
+    model::Prediction predict(const Schedule& schedule) const {
+        return model_->predict(
+            {.schedule = schedule, .machine = machine_, .element_size = element_size_});
+    }
+
+    void find_model(const Schedule& schedule) {
+        if (!asked_.empty()) {
+            model_ = &model::find(asked_);
+            return;
+        }
+        std::string refusals;
+        for (const std::string_view name : models_by_wealth) {
+            model_ = &model::find(name);
+            try {
+                predict(schedule);
+                return;
+            } catch (const model::CannotExpress& why) {
+                refusals += fmt::format("\n  {}: {}", name, why.what());
+            }
+        }
+        model_ = nullptr;
+        throw model::CannotExpress(
+            fmt::format("no cost model can say what filters would take here:{}", refusals));
+    }
+
+    const machine::Profile& machine_;
+    const Bytes element_size_;
+    const std::string asked_;
+    const model::Model* model_ = nullptr;
+    std::set<std::string> remarks_;
+};
+
+/// A collective with its price on some tiles.
+struct Priced {
+    const collective::Algorithm* row = nullptr;
+    Seconds seconds = 0;
+};
+
+/// What parts take on one grid of tiles.
+struct GridPrices {
+    filtering::Way grid;
+    std::vector<Priced> scatter, broadcast, gather, all_gather; ///< the cheapest first
+    std::map<Elements, Seconds> exchange = {};                  ///< by margin
+    Seconds work = 0;                                           ///< of one filter, the largest tile
+};
+
+Elements largest_tile(const Grid& grid) {
+    Elements most = 0;
+    for (int rank = 0; rank < grid.ranks(); ++rank)
+        most = std::max(most, tile(grid, rank).elements());
+    return most;
+}
+
+class Choosing {
+  public:
+    Choosing(const FilterQuestion& question, const machine::Profile& machine)
+        : question_(question),
+          task_(question.task),
+          machine_(machine),
+          prices_(machine, question.element_size, question.model) {}
+
+    FilterChoice choose() {
+        for (const filtering::Way& grid : grids())
+            price(grid);
+        FilterChoice choice;
+        choice.machine = machine_.name;
+        choice.candidates = candidates();
+        find_path(choice);
+        choice.played = played(choice.best());
+        choice.model = prices_.model();
+        choice.remarks = prices_.remarks();
+        return choice;
+    }
+
+  private:
+    bool knows_work() const { return question_.work > 0; }
+
+    /// Grids that fit the image and what is asked; not that of one rank, which moves nothing.
+    std::vector<filtering::Way> grids() const {
+        std::vector<filtering::Way> fitting;
+        std::string refusal = fmt::format("no grid of {} tiles or fewer is {}x{}", question_.ranks,
+                                          question_.columns, question_.rows);
+        for (int ranks = knows_work() ? 2 : question_.ranks; ranks <= question_.ranks; ++ranks) {
+            for (const filtering::Way& grid : filtering::grids_of(ranks)) {
+                const bool asked = question_.columns == 0 || (grid.columns == question_.columns &&
+                                                              grid.rows == question_.rows);
+                if (!asked)
+                    continue;
+                try {
+                    filtering::check(kept(), grid);
+                    fitting.push_back(grid);
+                } catch (const InvalidTask& why) {
+                    refusal = why.what();
+                }
+            }
+        }
+        if (fitting.empty() && !alone())
+            throw InvalidTask(refusal);
+        return fitting;
+    }
+
+    /// Whether rank 0 might do everything.
+    bool alone() const { return knows_work() && question_.columns * question_.rows <= 1; }
+
+    /// The task without its end, to be checked before a gather is known.
+    filtering::Task kept() const {
+        filtering::Task task = task_;
+        task.collect = false;
+        return task;
+    }
+
+    bool considered(const collective::Algorithm& row) const {
+        const auto& names = question_.collectives;
+        return names.empty() || std::find(names.begin(), names.end(), row.name) != names.end();
+    }
+
+    std::vector<Priced> price(Collective what, const Grid& grid) {
+        std::vector<Priced> priced;
+        for (const collective::Algorithm& row : collective::catalogue()) {
+            if (row.what != what || !considered(row))
+                continue;
+            priced.push_back({&row, prices_.of(make_schedule(grid.ranks(), [&](int rank) {
+                                  return row.program(grid, rank);
+                              }))});
+        }
+        std::stable_sort(priced.begin(), priced.end(),
+                         [](auto& a, auto& b) { return a.seconds < b.seconds; });
+        return priced;
+    }
+
+    void price(const filtering::Way& way) {
+        const Grid grid = filtering::grid_of(task_, way);
+        GridPrices priced{way, price(Collective::scatter, grid), price(Collective::broadcast, grid),
+                          price(Collective::gather, grid), price(Collective::all_gather, grid)};
+        for (const Elements margin : std::set(task_.margins.begin(), task_.margins.end())) {
+            priced.exchange[margin] = prices_.of(make_schedule(grid.ranks(), [&](int rank) {
+                return filtering::border_exchange(grid, margin, rank);
+            }));
+        }
+        priced.work = question_.work * static_cast<double>(largest_tile(grid));
+        grids_.push_back(std::move(priced));
+    }
+
+    Seconds work_alone() const {
+        return question_.work * static_cast<double>(task_.width * task_.height);
+    }
+
+    /// Every way on every grid, and none.
+    std::vector<FilterCandidate> candidates() const {
+        std::vector<FilterCandidate> all;
+        const auto filters = static_cast<double>(task_.margins.size());
+        if (alone() && task_.collect)
+            all.push_back({{}, 0, 0, work_alone() * filters, 0});
+        for (const GridPrices& grid : grids_) {
+            Seconds exchanges = 0;
+            for (const Elements margin : task_.margins)
+                exchanges += grid.exchange.at(margin);
+            for (const Priced& distribute : grid.scatter)
+                add_collected(all, grid, distribute, exchanges);
+            for (const Priced& distribute : grid.broadcast)
+                add_collected(all, grid, distribute,
+                              exchanges - grid.exchange.at(task_.margins.front()));
+        }
+        if (all.empty())
+            throw InvalidTask("none of the collectives to choose from distributes and collects");
+        std::stable_sort(all.begin(), all.end(),
+                         [](auto& a, auto& b) { return a.seconds() < b.seconds(); });
+        return all;
+    }
+
+    void add_collected(std::vector<FilterCandidate>& all, const GridPrices& grid,
+                       const Priced& distribute, Seconds exchanges) const {
+        FilterCandidate made{grid.grid, distribute.seconds, exchanges,
+                             grid.work * static_cast<double>(task_.margins.size()), 0};
+        made.way.distribute = distribute.row;
+        if (!task_.collect)
+            return all.push_back(made);
+        for (const Priced& gather : grid.gather) {
+            made.way.collect = gather.row;
+            made.collect = task_.outputs * gather.seconds;
+            all.push_back(made);
+        }
+    }
+
+    /// Walks the whole program, if that does not take too long: dependences between steps on the
+    /// same tiles go with the square of their number.
+    std::optional<Seconds> played(const FilterCandidate& candidate) {
+        constexpr std::size_t most_pairs = 1'000'000;
+        const filtering::Way& way = candidate.way;
+        if (way.ranks() == 1)
+            return candidate.work;
+        std::size_t pairs = 0;
+        Schedule schedule;
+        for (int rank = 0; rank < way.ranks(); ++rank) {
+            schedule.push_back(filtering::program(task_, way, rank));
+            pairs += schedule.back().steps.size() * schedule.back().steps.size();
+            if (pairs > most_pairs)
+                return std::nullopt;
+        }
+        return prices_.of(schedule) + candidate.work;
+    }
+
+    // The graph of states: rank 0, everywhere and tiles of each grid, and where a program may end.
+
+    static constexpr int at_root = 0, end = 1;
+    int everywhere(std::size_t grid) const { return 2 + static_cast<int>(2 * grid); }
+    int tiles(std::size_t grid) const { return everywhere(grid) + 1; }
+
+    FilterState state(int number) const {
+        if (number == at_root)
+            return {};
+        if (number == end)
+            return {Kind::anywhere};
+        const filtering::Way& grid = grids_[static_cast<std::size_t>(number / 2 - 1)].grid;
+        if (number % 2 == 0)
+            return {Kind::everywhere, grid.ranks(), 1};
+        return {Kind::tiles, grid.columns, grid.rows};
+    }
+
+    /// Edges with what they are called.
+    struct Named {
+        std::vector<Edge> edges;
+        std::vector<std::string> names;
+
+        void add(int from, int to, const std::vector<Priced>& cheapest_first, int times = 1) {
+            if (!cheapest_first.empty())
+                add(from, to, std::string(cheapest_first.front().row->name),
+                    times * cheapest_first.front().seconds);
+        }
+        void add(int from, int to, const std::string& name, Seconds seconds) {
+            edges.push_back({from, to, seconds});
+            names.push_back(name);
+        }
+    };
+
+    /// Between filters, or at the end, where rank 0 collects so many images.
+    Named conversions(int images) const {
+        Named all;
+        for (std::size_t g = 0; g < grids_.size(); ++g) {
+            const GridPrices& grid = grids_[g];
+            all.add(at_root, tiles(g), grid.scatter, images);
+            all.add(at_root, everywhere(g), grid.broadcast, images);
+            all.add(tiles(g), at_root, grid.gather, images);
+            all.add(tiles(g), everywhere(g), grid.all_gather, images);
+            all.add(everywhere(g), tiles(g), "each takes its tile", 0);
+            all.add(everywhere(g), at_root, "rank 0 has it", 0);
+        }
+        return all;
+    }
+
+    Named operations(Elements margin) const {
+        Named all;
+        if (alone())
+            all.add(at_root, at_root, "filter", work_alone());
+        for (std::size_t g = 0; g < grids_.size(); ++g) {
+            const GridPrices& grid = grids_[g];
+            all.add(tiles(g), tiles(g), "exchange of borders, filter",
+                    grid.exchange.at(margin) + grid.work);
+            all.add(everywhere(g), tiles(g), "filter", grid.work);
+            if (knows_work())
+                all.add(everywhere(g), everywhere(g), "filter all of it", work_alone());
+        }
+        return all;
+    }
+
+    void find_path(FilterChoice& choice) const {
+        std::map<Elements, std::size_t> kinds;
+        std::vector<Named> before, during;
+        StateGraph graph;
+        graph.states = 2 + static_cast<int>(2 * grids_.size());
+        for (const Elements margin : task_.margins) {
+            const auto [kind, is_new] = kinds.insert({margin, kinds.size()});
+            if (is_new) {
+                before.push_back(conversions(1));
+                during.push_back(operations(margin));
+                graph.kinds.push_back({before.back().edges, during.back().edges});
+            }
+            graph.each.push_back(kind->second);
+        }
+        Named last = conversions(task_.outputs);
+        for (std::size_t g = 0; g < grids_.size() && !task_.collect; ++g)
+            last.add(tiles(g), end, "each keeps its tiles", 0);
+        if (task_.collect)
+            last.add(at_root, end, "done", 0);
+        graph.last = last.edges;
+        const CheapestPath path = cheapest_path(graph, at_root, end);
+        choice.path_seconds = path.seconds;
+        for (const Hop& hop : path.hops) {
+            const Named& named = hop.stage == graph.each.size() ? last
+                                 : hop.operation                ? during[graph.each[hop.stage]]
+                                                                : before[graph.each[hop.stage]];
+            add(choice.path, named, hop.edge, hop.stage == graph.each.size() ? task_.outputs : 1);
+        }
+    }
+
+    /// As often as the same follows itself.
+    void add(std::vector<FilterTransition>& path, const Named& named, std::size_t edge,
+             int images) const {
+        const Edge& taken = named.edges[edge];
+        if (taken.to == end)
+            return;
+        const FilterTransition made{state(taken.from), state(taken.to), named.names[edge],
+                                    taken.seconds / images, images};
+        const bool repeats = !path.empty() && path.back().how == made.how &&
+                             path.back().seconds == made.seconds && taken.from == taken.to;
+        if (repeats)
+            ++path.back().times;
+        else
+            path.push_back(made);
+    }
+
+    const FilterQuestion& question_;
+    const filtering::Task& task_;
+    const machine::Profile& machine_;
+    Prices prices_;
+    std::vector<GridPrices> grids_;
+};
+
+} // namespace
+
+std::string FilterState::text() const {
+    switch (kind) {
+    case Kind::at_root:
+        return "on rank 0";
+    case Kind::everywhere:
+        return fmt::format("on all of {} ranks", columns * rows);
+    case Kind::tiles:
+        return fmt::format("in {}x{} tiles", columns, rows);
+    case Kind::anywhere:
+        return "done";
+    }
+    return "";
+}
+
+FilterChoice choose_filter(const FilterQuestion& question, const machine::Profile& machine) {
+    if (question.ranks < 1)
+        throw InvalidTask(fmt::format("{} ranks: expected 1 or more", question.ranks));
+    if (!(question.work >= 0 && question.work < std::numeric_limits<Seconds>::infinity()))
+        throw InvalidTask(
+            fmt::format("a filter of {} s a pixel: expected 0 or more", question.work));
+    for (const std::string& name : question.collectives)
+        collective::find(name);
+    filtering::check({question.task.width, question.task.height, question.task.margins,
+                      question.task.outputs, false},
+                     {});
+    return Choosing(question, machine).choose();
+}
+
+} // namespace sextant::planner

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/filtering/way.hpp"
+#include "sextant/machine/profile.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sextant::planner {
+
+/// A whole program of filters to be planned.
+struct FilterQuestion {
+    filtering::Task task;
+    Bytes element_size = 4;
+    /// At most so many ranks; all of them where nothing is known of the filter's own work.
+    int ranks = 1;
+    int columns = 0, rows = 0;            ///< of tiles; 0: to be chosen
+    std::vector<std::string> collectives; ///< to choose from, by name; empty: every one
+    Seconds work = 0;                     ///< of one filter on one pixel, by one rank; 0: unknown
+    std::string model = {};               ///< empty: the richest that the profile feeds
+};
+
+/// A way to do it, with what its parts are predicted to take: alone, one after another.
+struct FilterCandidate {
+    filtering::Way way;
+    Seconds distribute = 0, exchange = 0, work = 0, collect = 0;
+
+    Seconds seconds() const { return distribute + exchange + work + collect; }
+};
+
+/// Where the image is between two parts of the program.
+struct FilterState {
+    enum class Kind { at_root, everywhere, tiles, anywhere };
+    Kind kind = Kind::at_root;
+    int columns = 1, rows = 1; ///< of tiles; everywhere: columns × 1 are the ranks
+
+    std::string text() const;
+};
+
+/// What brings it from one state to another, so many times.
+struct FilterTransition {
+    FilterState from, to;
+    std::string how;
+    Seconds seconds = 0; ///< once
+    int times = 1;
+};
+
+struct FilterChoice {
+    std::string model, machine;
+    std::vector<FilterCandidate> candidates; ///< the fastest first
+    /// The cheapest path through the states, which may change tiles on the way.
+    std::vector<FilterTransition> path;
+    Seconds path_seconds = 0;
+    /// The program of the first candidate as one schedule, in which parts overlap, with its work
+    /// added; nothing where it has too many messages to be walked.
+    std::optional<Seconds> played;
+    std::vector<std::string> remarks; ///< of the model
+
+    const FilterCandidate& best() const { return candidates.front(); }
+};
+
+/// Chooses distribution, ranks, tiles and collectives for a whole program of filters by what they
+/// take together. Every part, as a schedule, is predicted by a cost model; parts are added. One
+/// part at a time would be chosen wrongly: tiles whose borders are cheap to exchange may be dear to
+/// distribute and collect.
+///
+/// Requires  at least one way (InvalidTask); a model with words for all parts (CannotExpress).
+/// Deterministic.
+/// Source    the scheduler of Seinstra and Koelma, IEEE TPDS 13(7), 2002, section 2
+FilterChoice choose_filter(const FilterQuestion& question, const machine::Profile& machine);
+
+} // namespace sextant::planner

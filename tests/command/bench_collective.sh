@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Collectives as a user times them: on threads and beside MPI's own.
+set -eu
+fail() { echo "FAILED: $1"; exit 1; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cat > "$folder/cases.json" <<'CASES'
+{"cases": [{"collective": "scatter", "sizes": [0, 64]},
+           {"collective": "gather", "tiles": true, "sizes": [64]}]}
+CASES
+
+table=$("$SEXTANT" bench collective --cases "$folder/cases.json" --ranks 3 --rounds 5 \
+    --json "$folder/r.json")
+printf '%s\n' "$table" | grep -Eq '^# Size +Median\(us\)' || fail "no table"
+for row in flat-scatter binomial-scatter 2-lev-rec-gather; do
+    printf '%s\n' "$table" | grep -qx "# $row" || fail "no table of $row"
+done
+grep -q '"collective": "gather"' "$folder/r.json" || fail "no JSON"
+
+if [ -n "${MPIRUN:-}" ]; then
+    table=$($MPIRUN -n 3 "$SEXTANT" bench collective --cases "$folder/cases.json" --rounds 5)
+    for row in mpi-scatterv mpi-scatter-alltoallw mpi-gatherv-vector flat-scatter; do
+        printf '%s\n' "$table" | grep -qx "# $row" || fail "no table of $row"
+    done
+fi
+
+echo '{"cases": [{"sizes": [-1]}]}' > "$folder/wrong.json"
+status=0
+told=$("$SEXTANT" bench collective --cases "$folder/wrong.json" --json "$folder/none" 2>&1) ||
+    status=$?
+[ "$status" = 1 ] || fail "exit code $status for a size below nothing"
+printf '%s\n' "$told" | grep -q "case 0: sizes is -1, expected 0 to" || fail "told: $told"
+[ ! -e "$folder/none" ] || fail "output of cases that are wrong"

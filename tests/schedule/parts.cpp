@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Programs that are parts of others.
+#include "sextant/collective/binomial_gather.hpp"
+#include "sextant/collective/binomial_scatter.hpp"
+#include "sextant/halo/axis_exchange.hpp"
+#include "sextant/schedule/builder.hpp"
+
+#include <stdexcept>
+
+#include "tests/support/schedules.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant::test {
+namespace {
+
+/// An image goes to all ranks and comes back, twice.
+Program there_and_back(const Grid& grid, int rank) {
+    const Elements pixels = grid.width * grid.height, own = tile(grid, rank).elements();
+    const int rounds = ceil_log2(grid.ranks());
+    ProgramBuilder builder;
+    Region image = rank == 0 ? builder.input(pixels) : Region{};
+    const Region kept = builder.scratch(own);
+    for (int time = 0; time < 2; ++time) {
+        builder.round(2 * time * rounds);
+        const Program scatter = collective::binomial_scatter(grid, rank);
+        builder.copy(kept, rank == 0 ? builder.run(scatter, {image}) : builder.run(scatter, {}));
+        builder.round((2 * time + 1) * rounds);
+        const Program gather = collective::binomial_gather(grid, rank);
+        if (rank == 0)
+            image = builder.run(gather, {kept, builder.output(pixels)});
+        else
+            builder.run(gather, {kept});
+    }
+    return builder.finish(image);
+}
+
+Claim comes_back(const Grid& grid) {
+    return {own_operand,
+            exactly([grid](int rank) {
+                return combined(0, rank == 0 ? grid.width * grid.height : 0, 0, 1);
+            }),
+            {}};
+}
+
+TEST(Parts, of_a_program_are_proved_as_one) {
+    for (const Grid& grid : {Grid{7, 5, 1, 1}, Grid{9, 8, 1, 2}, Grid{8, 9, 3, 2},
+                             Grid{13, 11, 3, 5}, Grid{2, 3, 4, 3}}) {
+        const Schedule schedule =
+            make_schedule(grid.ranks(), [&](int rank) { return there_and_back(grid, rank); });
+        EXPECT_EQ(prove(schedule, comes_back(grid)).error, "")
+            << grid.columns << "x" << grid.rows << " tiles";
+    }
+}
+
+TEST(Parts, follow_one_another_in_rounds_and_share_scratch) {
+    const Grid grid{8, 8, 1, 8};
+    const Program whole = there_and_back(grid, 4); // which holds half of the image on the way
+    std::vector<int> rounds;
+    for (const Step& step : whole.steps) {
+        if (is_message(step.verb))
+            rounds.push_back(step.round);
+    }
+    // Of each scatter a receive and two sends, of each gather two receives and a send.
+    EXPECT_EQ(rounds, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
+    ASSERT_EQ(whole.buffers.size(), 2u);
+    EXPECT_EQ(whole.buffers[0].size, 8);
+    EXPECT_EQ(whole.buffers[1].size, 32);
+}
+
+TEST(Parts, lie_where_they_are_placed) {
+    ProgramBuilder inner;
+    const Region in = inner.input(6), out = inner.output(2);
+    inner.send(1, Region{in.buffer, 1, 1, 2, 2});
+    inner.round(3);
+    inner.copy(out, block(in.buffer, 4, 2));
+    const Program part = inner.finish(out);
+
+    ProgramBuilder builder;
+    const Region all = builder.in_out(20);
+    builder.round(10);
+    EXPECT_EQ(builder.run(part, {block(all.buffer, 5, 6), block(all.buffer, 12, 2)}),
+              block(all.buffer, 12, 2));
+    const Program whole = builder.finish(all);
+    ASSERT_EQ(whole.steps.size(), 2u);
+    EXPECT_EQ(whole.regions_of(whole.steps[0])[0], (Region{all.buffer, 6, 1, 2, 2}));
+    EXPECT_EQ(whole.steps[0].round, 10);
+    EXPECT_EQ(whole.regions_of(whole.steps[1])[0], block(all.buffer, 9, 2));
+    EXPECT_EQ(whole.steps[1].to, block(all.buffer, 12, 2));
+    EXPECT_EQ(whole.steps[1].round, 13);
+}
+
+TEST(Parts, that_do_not_fit_are_refused) {
+    ProgramBuilder inner;
+    const Program part = inner.finish(inner.input(6));
+    ProgramBuilder builder;
+    const Region all = builder.in_out(20);
+    EXPECT_THROW(builder.run(part, {}), std::logic_error);
+    EXPECT_THROW(builder.run(part, {block(all.buffer, 0, 5)}), std::logic_error);
+    EXPECT_THROW(builder.run(part, {Region{all.buffer, 0, 2, 3, 3}}), std::logic_error);
+    EXPECT_THROW(builder.run(part, {block(all.buffer, 0, 6), block(all.buffer, 6, 1)}),
+                 std::logic_error);
+}
+
+TEST(Parts, with_a_window_need_a_whole_with_the_same) {
+    const halo::Grid grid{{8, 8, 2, 2}, 1};
+    const Program part = halo::axis_exchange(grid, 0);
+    ASSERT_EQ(part.window, 1);
+    ProgramBuilder builder;
+    const Region held = builder.in_out(part.buffers[0].size);
+    EXPECT_THROW(builder.run(part, {held}), std::logic_error);
+    builder.window(1);
+    EXPECT_EQ(builder.run(part, {held}), held);
+}
+
+} // namespace
+} // namespace sextant::test
