@@ -2,8 +2,8 @@
 # Sourced by ./run, ./test and .ci/run: which Debian packages are needed, and getting them.
 
 packages_build="g++ cmake ninja-build pkg-config ca-certificates
-    libopenmpi-dev openmpi-bin libcli11-dev libfmt-dev libhwy-dev nlohmann-json3-dev libeigen3-dev
-    libopenexr-dev libspng-dev libzstd-dev libnifti2-dev"
+    libopenmpi-dev openmpi-bin libcli11-dev libfmt-dev libhwy-dev nlohmann-json3-dev
+    libopenexr-dev libspng-dev libtiff-dev libzstd-dev libnifti2-dev libeigen3-dev libkissfft-dev"
 packages_sample="mricron-data"
 packages_test="libgtest-dev libgmock-dev"
 packages_simulation="libsimgrid-dev"

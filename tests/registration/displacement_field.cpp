@@ -126,7 +126,7 @@ TEST(DisplacementField, is_compared_only_where_both_fields_are_known) {
 }
 
 TEST(DisplacementField, shows_an_image_through_it_and_nothing_beyond_its_border) {
-    const Frame ramp = frame_of(shape, [](Point at) { return 2 * at.x - at.y; });
+    const WarpedFrame ramp = frame_of(shape, [](Point at) { return 2 * at.x - at.y; });
     DisplacementField shift = no_displacement(shape, 8);
     shift.x.assign(shift.count(), 1.5f);
     shift.y.assign(shift.count(), -2.25f);

@@ -81,7 +81,7 @@ class Specimen {
 };
 
 /// Samples of a whole frame.
-struct Frame {
+struct WarpedFrame {
     ImageShape shape;
     std::vector<float> samples;
 
@@ -91,8 +91,8 @@ struct Frame {
 };
 
 template <class Value>
-Frame frame_of(ImageShape shape, Value value) {
-    Frame frame{shape, {}};
+WarpedFrame frame_of(ImageShape shape, Value value) {
+    WarpedFrame frame{shape, {}};
     for (std::int64_t y = 0; y < shape.height; ++y) {
         for (std::int64_t x = 0; x < shape.width; ++x)
             frame.samples.push_back(
@@ -112,13 +112,13 @@ inline double counted(Random& random, double mean) {
 }
 
 /// Two frames of one specimen with T∘φ = R.
-struct Pair {
-    Frame reference, templ;
+struct WarpedPair {
+    WarpedFrame reference, templ;
 };
 
 /// The reference is the specimen seen through φ, the template the specimen as it lies, so that no
 /// inverse is needed.
-inline Pair exposed_pair(const Specimen& specimen, ImageShape shape, const Motion& phi, double dose,
+inline WarpedPair exposed_pair(const Specimen& specimen, ImageShape shape, const Motion& phi, double dose,
                          unsigned seed) {
     Random noise_of_reference(2 * seed), noise_of_template(2 * seed + 1);
     const auto seen = [dose](Random& random, double value) {

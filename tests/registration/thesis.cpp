@@ -20,14 +20,14 @@ using registration::Parameters;
 using registration::ThesisOptions;
 using testing::HasSubstr;
 
-Nodal values_of(const Frame& frame) {
+Nodal values_of(const WarpedFrame& frame) {
     return {frame.samples.begin(), frame.samples.end()};
 }
 
 /// Two images of a non-square grid that differ by a small motion.
 CrossCorrelation some_images() {
     const ImageShape shape{37, 24};
-    const Pair pair =
+    const WarpedPair pair =
         exposed_pair(Specimen::amorphous(5), shape, rigid({.02, .63, -.41}, shape), 0, 1);
     return {BilinearElements(shape, 1. / 37), values_of(pair.reference), values_of(pair.templ)};
 }
@@ -88,7 +88,7 @@ TEST(ThesisEnergy, is_minus_one_where_images_agree_and_one_where_they_are_invert
 TEST(ThesisRigid, finds_a_motion_of_noiseless_frames_of_any_aspect) {
     for (const ImageShape shape : {ImageShape{96, 96}, {131, 70}, {64, 101}}) {
         const RigidMotion truth{.01, 1.3, -2.2};
-        const Pair pair =
+        const WarpedPair pair =
             exposed_pair(Specimen::amorphous(7, 60, 9, 40), shape, rigid(truth, shape), 0, 1);
         ThesisOptions options;
         options.sigma = 2;
@@ -106,7 +106,7 @@ TEST(ThesisRigid, finds_a_motion_of_noiseless_frames_of_any_aspect) {
 TEST(ThesisRigid, starts_from_a_motion_that_is_given) {
     const ImageShape shape{96, 80};
     const RigidMotion truth{-.02, 14.3, 9.2};
-    const Pair pair =
+    const WarpedPair pair =
         exposed_pair(Specimen::amorphous(7, 60, 9, 40), shape, rigid(truth, shape), 0, 1);
     ThesisOptions options;
     options.sigma = 2;
@@ -119,7 +119,7 @@ TEST(ThesisRigid, starts_from_a_motion_that_is_given) {
 TEST(ThesisNonrigid, finds_a_warp_and_its_energy_never_rises) {
     const ImageShape shape{128, 112};
     const Motion truth = warp(shape, 150, 1.2, {0, .8, -.5});
-    const Pair pair = exposed_pair(Specimen::amorphous(9, 60, 9, 40), shape, truth, 0, 1);
+    const WarpedPair pair = exposed_pair(Specimen::amorphous(9, 60, 9, 40), shape, truth, 0, 1);
     ThesisOptions options;
     options.sigma = 1;
     options.lambda = 2;
@@ -136,7 +136,7 @@ TEST(ThesisNonrigid, finds_a_warp_and_its_energy_never_rises) {
 
 TEST(ThesisNonrigid, gives_its_field_on_the_grid_of_the_last_level) {
     const ImageShape shape{33, 40};
-    const Pair pair = exposed_pair(Specimen::amorphous(9), shape, rigid({}, shape), 0, 1);
+    const WarpedPair pair = exposed_pair(Specimen::amorphous(9), shape, rigid({}, shape), 0, 1);
     ThesisOptions options;
     options.coarsest = options.finest = 1;
     options.iterations = 3;
@@ -147,7 +147,7 @@ TEST(ThesisNonrigid, gives_its_field_on_the_grid_of_the_last_level) {
 }
 
 /// What thesis mode says of two frames, a motion being asked for.
-std::string complaint(const Frame& reference, const Frame& templ, const ThesisOptions& options) {
+std::string complaint(const WarpedFrame& reference, const WarpedFrame& templ, const ThesisOptions& options) {
     try {
         thesis_rigid(reference.view(), templ.view(), options);
     } catch (const InvalidTask& error) {
@@ -158,15 +158,15 @@ std::string complaint(const Frame& reference, const Frame& templ, const ThesisOp
 
 TEST(ThesisRigid, names_what_is_wrong_with_its_frames) {
     const ImageShape shape{20, 16};
-    const Frame good = frame_of(shape, Specimen::amorphous(1));
-    const Frame constant = frame_of(shape, [](Point) { return 4.; });
-    Frame odd = good;
+    const WarpedFrame good = frame_of(shape, Specimen::amorphous(1));
+    const WarpedFrame constant = frame_of(shape, [](Point) { return 4.; });
+    WarpedFrame odd = good;
     odd.samples[3 * 20 + 7] = std::nanf("");
     EXPECT_THAT(complaint(good, odd, {}), HasSubstr("the template has nan at (7, 3)"));
     EXPECT_THAT(complaint(constant, good, {}), HasSubstr("the reference is constant"));
     EXPECT_THAT(complaint(good, frame_of({20, 15}, Specimen::amorphous(1)), {}),
                 HasSubstr("the template is 20x15, expected 20x16 as the reference"));
-    const Frame tiny = frame_of({20, 7}, Specimen::amorphous(1));
+    const WarpedFrame tiny = frame_of({20, 7}, Specimen::amorphous(1));
     EXPECT_THAT(complaint(tiny, tiny, {}), HasSubstr("at least 8x8"));
     ThesisOptions upside_down;
     upside_down.finest = 3;

@@ -65,7 +65,7 @@ bool AtomicFile::open_nameless() {
 #ifdef O_TMPFILE
     if (access(own_descriptors, X_OK) != 0)
         return false; // no way to name it later
-    descriptor_ = open(folder_of(target_).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+    descriptor_ = open(folder_of(target_).c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
 #endif
     nameless_ = descriptor_ >= 0;
     return nameless_;
@@ -90,7 +90,7 @@ void AtomicFile::with_temporary_name(const std::function<bool(const char* name)>
 
 void AtomicFile::open_temporary() {
     with_temporary_name([&](const char* name) {
-        descriptor_ = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        descriptor_ = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         return descriptor_ >= 0;
     });
 }
@@ -139,6 +139,14 @@ void AtomicFile::seek(Bytes position) {
     if (lseek(descriptor_, static_cast<off_t>(position), SEEK_SET) < 0)
         fail(errno);
     position_ = position;
+}
+
+Bytes AtomicFile::read_at(Bytes position, std::span<std::byte> to) {
+    flush();
+    const ssize_t got = pread(descriptor_, to.data(), to.size(), static_cast<off_t>(position));
+    if (got < 0)
+        fail(errno);
+    return static_cast<Bytes>(got);
 }
 
 void AtomicFile::require_intact() const {

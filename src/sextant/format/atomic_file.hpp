@@ -38,6 +38,8 @@ class AtomicFile {
     /// Where the next byte goes, counted from the start of the file.
     Bytes position() const { return position_; }
     void seek(Bytes position);
+    /// Reads back what was written from `position` on, as far as there is any. Returns how much.
+    Bytes read_at(Bytes position, std::span<std::byte> to);
     void require_intact() const;
     void commit();
 

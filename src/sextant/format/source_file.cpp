@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace sextant::format {
 
@@ -41,6 +42,22 @@ Bytes SourceFile::read(std::span<std::byte> to) {
     const std::size_t got = std::fread(to.data(), 1, to.size(), handle());
     if (got < to.size() && std::ferror(handle()))
         fail(path_, errno);
+    return static_cast<Bytes>(got);
+}
+
+Bytes SourceFile::read_at(Bytes position, std::span<std::byte> to) const {
+    std::size_t got = 0;
+    while (got < to.size()) {
+        const ssize_t came = pread(fileno(handle_.get()), to.data() + got, to.size() - got,
+                                   static_cast<off_t>(position) + static_cast<off_t>(got));
+        if (came < 0 && errno == EINTR)
+            continue;
+        if (came < 0)
+            fail(path_, errno);
+        if (came == 0)
+            break;
+        got += static_cast<std::size_t>(came);
+    }
     return static_cast<Bytes>(got);
 }
 

@@ -24,6 +24,8 @@ class SourceFile {
 
     /// Reads until `to` is full or the file ends. Returns how many bytes came.
     Bytes read(std::span<std::byte> to);
+    /// The same from a position of the file, whatever was read before and without moving on.
+    Bytes read_at(Bytes position, std::span<std::byte> to) const;
     /// Moves on by `bytes`, which may lie beyond the end: then the next read returns 0.
     void skip(Bytes bytes);
 

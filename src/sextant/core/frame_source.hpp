@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/image.hpp"
+#include "sextant/core/sample.hpp"
+#include "sextant/core/units.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace sextant {
+
+/// The size of a pixel in the specimen or in its diffraction pattern.
+struct PixelSize {
+    double x = 0, y = 0; ///< 0 where it is not known
+    std::string unit;    ///< "m", "nm", "Å", "1/nm", as the source states it; "" where it does not
+    bool known() const { return x > 0 && y > 0; }
+    bool operator==(const PixelSize&) const = default;
+};
+
+/// What a series of frames is, known without reading their samples.
+struct FrameHeader {
+    std::int64_t frames = 0; ///< those that can be read
+    ImageShape shape;        ///< of each
+    Sample sample = Sample::f32;
+    int channels =
+        1; ///< samples a pixel, side by side: 1 grey, 3 colour; 2 and 4 with alpha behind
+    PixelSize pixel;
+    std::vector<std::string>
+        remarks; ///< what users should know: "truncated: 17 of 20 frames whole"
+};
+
+/// Rows [first, last) of a frame.
+struct Rows {
+    std::int64_t first = 0, last = 0;
+    std::int64_t count() const { return last - first; }
+};
+
+/// The luminance of a colour by ITU-R BT.709, of values as they are stored.
+inline constexpr float luminance(float r, float g, float b) {
+    return 0.2126F * r + 0.7152F * g + 0.0722F * b;
+}
+
+/// A series of frames of one shape, read when it is asked for: a frame or some of its rows at a
+/// time. What is read is not kept beyond what a codec needs to go on.
+///
+/// Frames are numbered from 0. Row 0 comes first as stored: on top, save in formats that by custom
+/// begin with the lowest row (MRC, SER), whose rows are not turned round.
+///
+/// One thread at a time: each thread opens a source of its own.
+class FrameSource {
+  public:
+    virtual ~FrameSource() = default;
+    FrameSource(const FrameSource&) = delete;
+    FrameSource& operator=(const FrameSource&) = delete;
+
+    const std::string& path() const { return path_; }
+    const FrameHeader& header() const { return header_; }
+
+    /// The samples as they are stored, in this machine's byte order, channels side by side.
+    ///
+    /// Requires  a frame and rows that exist and memory of exactly their size (std::logic_error).
+    ///           Throws InvalidFile, naming the frame, where it cannot be read or is of another
+    ///           shape; `to` is then in any state.
+    /// Cost      compressed frames are decoded from the start of the strip or file that holds the
+    ///           first row, unless it follows the row that was read last.
+    void read_samples(std::int64_t frame, Rows rows, std::span<std::byte> to);
+
+    /// The same as grey values: the nearest floats, of colours their luminance; alpha is left out.
+    void read_rows(std::int64_t frame, Rows rows, std::span<float> to);
+    void read_frame(std::int64_t frame, std::span<float> to);
+
+  protected:
+    FrameSource(std::string path, FrameHeader header);
+    Bytes row_bytes() const;
+
+  private:
+    virtual void load(std::int64_t frame, Rows rows, std::span<std::byte> to) = 0;
+    void check(std::int64_t frame, Rows rows, std::size_t given, Bytes expected) const;
+    void to_grey(std::span<const float> pixels, std::span<float> to) const;
+
+    std::string path_;
+    FrameHeader header_;
+    std::vector<std::byte> stored_; ///< rows as stored, on their way to floats
+    std::vector<float> wide_;       ///< colours, on their way to grey
+};
+
+/// Takes a series of grey frames, in order, and keeps it: all or nothing.
+class FrameSink {
+  public:
+    virtual ~FrameSink() = default;
+    FrameSink(const FrameSink&) = delete;
+    FrameSink& operator=(const FrameSink&) = delete;
+
+    const std::string& path() const { return path_; }
+    const FrameHeader& header() const { return header_; }
+
+    /// The next rows: those of frame 0 from row 0 on, then of frame 1, and so on; a call may give
+    /// any number of whole rows of one frame. Values are stored as `from_floats` does.
+    /// Throws InvalidFile where they cannot be written, std::logic_error for parts of rows and for
+    /// more than the rest of a frame.
+    void write(std::span<const float> rows);
+    /// Once every row of every frame is written (std::logic_error). Before that, nothing is to be
+    /// seen at the path, and nothing stays if the sink is destroyed. Throws InvalidFile.
+    void commit();
+
+  protected:
+    FrameSink(std::string path, FrameHeader header);
+    Bytes row_bytes() const;
+
+  private:
+    virtual void append(std::int64_t frame, Rows rows, std::span<const std::byte> samples) = 0;
+    virtual void finish() = 0;
+
+    std::string path_;
+    FrameHeader header_;
+    std::int64_t frame_ = 0, row_ = 0; ///< the next to be written
+    std::vector<std::byte> stored_;
+};
+
+} // namespace sextant

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/sample.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace sextant {
+
+namespace {
+
+struct NamedSample {
+    std::string_view name;
+    Sample sample;
+};
+
+constexpr std::array named{
+    NamedSample{"u8", Sample::u8},   NamedSample{"i8", Sample::i8},
+    NamedSample{"u16", Sample::u16}, NamedSample{"i16", Sample::i16},
+    NamedSample{"u32", Sample::u32}, NamedSample{"i32", Sample::i32},
+    NamedSample{"u64", Sample::u64}, NamedSample{"i64", Sample::i64},
+    NamedSample{"f16", Sample::f16}, NamedSample{"f32", Sample::f32},
+    NamedSample{"f64", Sample::f64},
+};
+
+void check_count(Sample sample, std::size_t bytes, std::size_t floats) {
+    if (bytes != floats * static_cast<std::size_t>(size_of(sample)))
+        throw std::logic_error("samples converted to or from another number of floats");
+}
+
+template <class T>
+float widened(T value) {
+    if constexpr (std::is_same_v<T, Half>)
+        return to_float(value);
+    else
+        return static_cast<float>(value);
+}
+
+template <class T>
+T narrowed(float value) {
+    if constexpr (std::is_same_v<T, Half>) {
+        return to_half(value);
+    } else if constexpr (std::is_floating_point_v<T>) {
+        return value;
+    } else {
+        // In doubles: the ends of 32-bit integers are no floats. Those of 64-bit ones are no
+        // doubles either, so the upper one is compared as the power of two behind it.
+        constexpr double behind = 2.0 * (std::numeric_limits<T>::max() / 2 + 1);
+        const double rounded = std::nearbyint(static_cast<double>(value));
+        if (std::isnan(rounded))
+            return 0;
+        if (rounded >= behind)
+            return std::numeric_limits<T>::max();
+        if (rounded <= static_cast<double>(std::numeric_limits<T>::min()))
+            return std::numeric_limits<T>::min();
+        return static_cast<T>(rounded);
+    }
+}
+
+} // namespace
+
+Bytes size_of(Sample sample) {
+    return visit_sample(
+        sample, []<class T>(std::type_identity<T>) { return static_cast<Bytes>(sizeof(T)); });
+}
+
+std::string_view name(Sample sample) {
+    return named.at(static_cast<std::size_t>(sample)).name;
+}
+
+std::optional<Sample> sample_named(std::string_view wanted) {
+    const auto found = std::find_if(named.begin(), named.end(),
+                                    [&](const NamedSample& row) { return row.name == wanted; });
+    return found == named.end() ? std::nullopt : std::optional(found->sample);
+}
+
+void to_floats(Sample sample, std::span<const std::byte> from, std::span<float> to) {
+    check_count(sample, from.size(), to.size());
+    visit_sample(sample, [&]<class T>(std::type_identity<T>) {
+        for (std::size_t i = 0; i < to.size(); ++i) {
+            T value{};
+            std::memcpy(&value, from.data() + i * sizeof(T), sizeof(T));
+            to[i] = widened(value);
+        }
+    });
+}
+
+void from_floats(Sample sample, std::span<const float> from, std::span<std::byte> to) {
+    check_count(sample, to.size(), from.size());
+    visit_sample(sample, [&]<class T>(std::type_identity<T>) {
+        for (std::size_t i = 0; i < from.size(); ++i) {
+            const T value = narrowed<T>(from[i]);
+            std::memcpy(to.data() + i * sizeof(T), &value, sizeof(T));
+        }
+    });
+}
+
+void swap_bytes(Sample sample, std::span<std::byte> samples) {
+    const auto size = static_cast<std::size_t>(size_of(sample));
+    for (std::size_t at = 0; at + size <= samples.size(); at += size)
+        std::reverse(samples.data() + at, samples.data() + at + size);
+}
+
+} // namespace sextant

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/format/frame_check.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant::format {
+
+namespace {
+
+struct Spelling {
+    std::string_view stated, shown;
+};
+
+constexpr std::array spellings{
+    Spelling{"um", "µm"},         Spelling{"u_m", "µm"},      Spelling{"micron", "µm"},
+    Spelling{"microns", "µm"},    Spelling{"\\u00B5m", "µm"}, Spelling{"\xb5m", "µm"},
+    Spelling{"μm", "µm"},         Spelling{"n_m", "nm"},      Spelling{"nanometer", "nm"},
+    Spelling{"nanometers", "nm"}, Spelling{"p_m", "pm"},      Spelling{"A", "Å"},
+    Spelling{"Ang", "Å"},         Spelling{"Angstrom", "Å"},  Spelling{"angstrom", "Å"},
+    Spelling{"Angstroms", "Å"},   Spelling{"\\u00C5", "Å"},   Spelling{"n_m^-1", "1/nm"},
+    Spelling{"nm^-1", "1/nm"},    Spelling{"A^-1", "1/Å"},    Spelling{"pixel", ""},
+    Spelling{"pixels", ""},       Spelling{"px", ""},         Spelling{"<undefined>", ""},
+};
+
+bool is_printable(std::string_view text) {
+    return std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 32; });
+}
+
+} // namespace
+
+std::string to_text(const ImageShape& shape) {
+    return fmt::format("{}×{}", shape.width, shape.height);
+}
+
+void check_alike(const std::string& path, std::int64_t frame, const FrameHeader& found,
+                 const FrameHeader& expected) {
+    if (found.shape != expected.shape) {
+        throw InvalidFile(path, fmt::format("frame {} is {}, expected {}", frame,
+                                            to_text(found.shape), to_text(expected.shape)));
+    }
+    if (found.sample != expected.sample || found.channels != expected.channels) {
+        throw InvalidFile(path, fmt::format("frame {} has {} samples of {} a pixel, expected {} "
+                                            "of {}",
+                                            frame, found.channels, name(found.sample),
+                                            expected.channels, name(expected.sample)));
+    }
+}
+
+std::string truncated(std::int64_t whole, std::int64_t stated) {
+    return fmt::format("truncated: {} of {} frames whole", whole, stated);
+}
+
+void require_frames(const std::string& path, const FrameHeader& header) {
+    if (header.frames > 0)
+        return;
+    std::string why;
+    for (const std::string& remark : header.remarks)
+        why += (why.empty() ? ": " : "; ") + remark;
+    throw InvalidFile(path, "has no frame that can be read" + why);
+}
+
+void check_sink(const std::string& path, const FrameHeader& header,
+                std::initializer_list<Sample> held) {
+    const ImageShape shape = header.shape;
+    if (header.frames < 1 || shape.width < 1 || shape.height < 1) {
+        throw InvalidFile(path, fmt::format("cannot hold {} frames of {}, expected at least one "
+                                            "with positive sides",
+                                            header.frames, to_text(shape)));
+    }
+    if (std::find(held.begin(), held.end(), header.sample) != held.end())
+        return;
+    std::string names;
+    for (const Sample sample : held)
+        names += (names.empty() ? "" : ", ") + std::string(name(sample));
+    throw InvalidFile(path, fmt::format("cannot hold samples of {}, expected one of {}",
+                                        name(header.sample), names));
+}
+
+void refuse_detail(const std::string& path, const std::string& detail) {
+    if (!detail.empty()) {
+        throw InvalidFile(path, fmt::format("its format has no parts to name, but \"::{}\" stands "
+                                            "behind it",
+                                            detail));
+    }
+}
+
+std::string tidy_unit(std::string_view stated) {
+    while (!stated.empty() && (stated.back() == '\0' || stated.back() == ' '))
+        stated.remove_suffix(1);
+    if (stated.starts_with('[') && stated.ends_with(']'))
+        stated = stated.substr(1, stated.size() - 2);
+    for (const Spelling& spelling : spellings) {
+        if (stated == spelling.stated)
+            return std::string(spelling.shown);
+    }
+    constexpr std::size_t longest = 32;
+    return stated.size() <= longest && is_printable(stated) ? std::string(stated) : "";
+}
+
+PixelSize believable(PixelSize stated, std::vector<std::string>& remarks) {
+    if (stated.x == 0 && stated.y == 0)
+        return {};
+    // Axes may run backwards; their steps have a size all the same.
+    PixelSize size{std::abs(stated.x), std::abs(stated.y), std::move(stated.unit)};
+    constexpr double least = 1e-30, most = 1e30;
+    if (size.x > least && size.x < most && size.y > least && size.y < most)
+        return size;
+    remarks.push_back(fmt::format("its pixel size of {} by {} {} makes no sense and is left out",
+                                  stated.x, stated.y, size.unit));
+    return {};
+}
+
+} // namespace sextant::format

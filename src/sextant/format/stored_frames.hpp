@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/frame_source.hpp"
+#include "sextant/format/source_file.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace sextant::format {
+
+/// Where samples lie that a file holds uncompressed: sample x of row y of frame i begins
+/// `start(i) + size · (y · row + x · column)` bytes into the file. Channels lie side by side, with
+/// columns that far apart.
+struct StoredLayout {
+    std::vector<Bytes> starts; ///< of each frame; if one, frames follow one another by `frame`
+    Elements frame = 0;        ///< samples from one frame to the next
+    Elements row = 0, column = 1;
+    bool swapped = false; ///< in the byte order of other machines than this
+
+    Bytes start(std::int64_t i, Sample sample) const {
+        return starts.size() > 1 ? starts[static_cast<std::size_t>(i)]
+                                 : starts.front() + i * frame * size_of(sample);
+    }
+};
+
+/// Rows and frames one after another from `start`, without padding. The shape of the header must
+/// have been checked by checked_frames.
+StoredLayout dense_layout(const FrameHeader& header, Bytes start, bool swapped);
+
+/// Throws InvalidFile unless frames, sides and channels are positive and the bytes of all of them
+/// can be counted.
+void checked_frames(const std::string& path, const FrameHeader& header);
+
+/// A source of frames that lie in a file like this. Frames that the file is too short for are left
+/// out, with a remark; where none is whole, throws InvalidFile.
+///
+/// Cost      frames whose columns are apart (Fortran order) are read through as often as their
+///           rows are asked for, some at a time.
+std::unique_ptr<FrameSource> stored_frames(SourceFile file, FrameHeader header,
+                                           StoredLayout layout);
+
+} // namespace sextant::format

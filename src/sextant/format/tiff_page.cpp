@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/format/tiff_page.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/format/frame_check.hpp"
+#include "sextant/format/limits.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace sextant::format {
+
+namespace {
+
+/// No compression of the library makes more of a byte than this.
+constexpr Bytes believable_ratio = Bytes{1} << 16;
+
+template <class T>
+T tag_or(TIFF* file, std::uint32_t tag, T otherwise) {
+    T value = otherwise;
+    return TIFFGetFieldDefaulted(file, tag, &value) == 1 ? value : otherwise;
+}
+
+std::optional<Sample> sample_of(int format, int bits) {
+    const bool integer = format == SAMPLEFORMAT_UINT || format == SAMPLEFORMAT_VOID;
+    switch (bits) {
+    case 8:
+        return integer                      ? std::optional(Sample::u8)
+               : format == SAMPLEFORMAT_INT ? std::optional(Sample::i8)
+                                            : std::nullopt;
+    case 16:
+        return integer                         ? std::optional(Sample::u16)
+               : format == SAMPLEFORMAT_INT    ? std::optional(Sample::i16)
+               : format == SAMPLEFORMAT_IEEEFP ? std::optional(Sample::f16)
+                                               : std::nullopt;
+    case 32:
+        return integer                         ? std::optional(Sample::u32)
+               : format == SAMPLEFORMAT_INT    ? std::optional(Sample::i32)
+               : format == SAMPLEFORMAT_IEEEFP ? std::optional(Sample::f32)
+                                               : std::nullopt;
+    case 64:
+        return integer                         ? std::optional(Sample::u64)
+               : format == SAMPLEFORMAT_INT    ? std::optional(Sample::i64)
+               : format == SAMPLEFORMAT_IEEEFP ? std::optional(Sample::f64)
+                                               : std::nullopt;
+    default:
+        return std::nullopt;
+    }
+}
+
+Sample checked_sample(TIFF* file, const std::string& path) {
+    const int format = tag_or<std::uint16_t>(file, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
+    const int bits = tag_or<std::uint16_t>(file, TIFFTAG_BITSPERSAMPLE, 1);
+    const std::optional<Sample> sample = sample_of(format, bits);
+    if (!sample) {
+        throw InvalidFile(path, fmt::format("has samples of {} bits in TIFF's sample format {}, "
+                                            "expected integers of 8, 16, 32 or 64 bits or floats "
+                                            "of 16, 32 or 64",
+                                            bits, format));
+    }
+    return *sample;
+}
+
+/// Colours have three channels, all else one; one more may be behind either.
+int checked_channels(TIFF* file, const std::string& path, int photometric) {
+    const int channels = tag_or<std::uint16_t>(file, TIFFTAG_SAMPLESPERPIXEL, 1);
+    const bool colour = photometric == PHOTOMETRIC_RGB || photometric == PHOTOMETRIC_YCBCR;
+    const int expected = colour ? 3 : 1;
+    if (channels != expected && channels != expected + 1) {
+        throw InvalidFile(path, fmt::format("has {} samples a pixel, expected {}, or {} with alpha",
+                                            channels, expected, expected + 1));
+    }
+    return channels;
+}
+
+int checked_photometric(TIFF* file, const std::string& path) {
+    const int photometric =
+        tag_or<std::uint16_t>(file, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+    const int compression = tag_or<std::uint16_t>(file, TIFFTAG_COMPRESSION, COMPRESSION_NONE);
+    if (photometric == PHOTOMETRIC_YCBCR && compression == COMPRESSION_JPEG) {
+        TIFFSetField(file, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+        return photometric;
+    }
+    if (photometric > PHOTOMETRIC_PALETTE) {
+        throw InvalidFile(path, fmt::format("has colours of TIFF's kind {}, expected grey, RGB, a "
+                                            "palette, or YCbCr compressed as JPEG",
+                                            photometric));
+    }
+    if (!TIFFIsCODECConfigured(static_cast<std::uint16_t>(compression))) {
+        throw InvalidFile(path, fmt::format("is compressed by TIFF's scheme {}, which is not "
+                                            "supported",
+                                            compression));
+    }
+    return photometric;
+}
+
+ImageShape checked_tile(TIFF* file, const std::string& path, const TiffPage& page) {
+    const ImageShape tile{tag_or<std::uint32_t>(file, TIFFTAG_TILEWIDTH, 0),
+                          tag_or<std::uint32_t>(file, TIFFTAG_TILELENGTH, 0)};
+    constexpr std::int64_t believable_side = 4096;
+    if (tile.width < 1 || tile.height < 1 ||
+        tile.width > std::max(believable_side, page.frame.shape.width + 15) ||
+        tile.height > std::max(believable_side, page.frame.shape.height + 15)) {
+        throw InvalidFile(path, fmt::format("has tiles of {} in an image of {}: damaged",
+                                            to_text(tile), to_text(page.frame.shape)));
+    }
+    return tile;
+}
+
+/// Whether every strip or tile lies within the file and could hold its part of the page.
+bool is_whole(TIFF* file, const TiffPage& page, Bytes size) {
+    const std::uint32_t count =
+        page.tile.width > 0 ? TIFFNumberOfTiles(file) : TIFFNumberOfStrips(file);
+    Bytes stored = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const auto offset = static_cast<Bytes>(TIFFGetStrileOffset(file, i));
+        const auto length = static_cast<Bytes>(TIFFGetStrileByteCount(file, i));
+        if (offset < 0 || offset > size || length < 1 || length > size - offset)
+            return false;
+        stored += length;
+    }
+    const FrameHeader& frame = page.frame;
+    const Bytes needed = frame.shape.elements() * frame.channels * size_of(frame.sample);
+    return needed / (page.compressed ? believable_ratio : 1) <= stored;
+}
+
+/// The value behind `key` in text of one "key=value" a line, as ImageJ writes.
+std::string_view value_of(std::string_view text, std::string_view key) {
+    for (std::size_t start = 0; start < text.size();) {
+        const std::size_t end = std::min(text.find('\n', start), text.size());
+        const std::string_view line = text.substr(start, end - start);
+        if (line.starts_with(key) && line.size() > key.size() && line[key.size()] == '=')
+            return line.substr(key.size() + 1);
+        start = end + 1;
+    }
+    return {};
+}
+
+/// The value of an attribute of OME's XML.
+std::string_view attribute_of(std::string_view text, std::string_view name) {
+    const std::string start = fmt::format(" {}=\"", name);
+    const std::size_t at = text.find(start);
+    if (at == std::string_view::npos)
+        return {};
+    const std::size_t value = at + start.size();
+    return text.substr(value, text.find('"', value) - value);
+}
+
+double number(std::string_view text) {
+    return std::strtod(std::string(text.substr(0, 64)).c_str(), nullptr);
+}
+
+PixelSize ome_pixel(std::string_view text) {
+    const std::string_view unit = attribute_of(text, "PhysicalSizeXUnit");
+    return {number(attribute_of(text, "PhysicalSizeX")),
+            number(attribute_of(text, "PhysicalSizeY")), unit.empty() ? "µm" : tidy_unit(unit)};
+}
+
+/// One over the resolution: how many pixels there are to a unit.
+PixelSize resolved_pixel(TIFF* file, std::string unit) {
+    const float x = tag_or(file, TIFFTAG_XRESOLUTION, 0.0F);
+    const float y = tag_or(file, TIFFTAG_YRESOLUTION, 0.0F);
+    if (!(x > 0) || !(y > 0) || unit.empty())
+        return {};
+    return {1 / static_cast<double>(x), 1 / static_cast<double>(y), std::move(unit)};
+}
+
+template <class T>
+T number_at(TIFF* file, TiffBytes& bytes, Bytes position) {
+    std::array<std::byte, sizeof(T)> stored{};
+    bytes.read(position, stored);
+    if (TIFFIsByteSwapped(file))
+        std::reverse(stored.begin(), stored.end());
+    return std::bit_cast<T>(stored);
+}
+
+/// The position of the directory behind that of the page; 0 where it is the last.
+Bytes next_directory(TIFF* file, TiffBytes& bytes, const TiffPage& page) {
+    const auto at = static_cast<Bytes>(page.directory);
+    constexpr Bytes entry = 12, big_entry = 20;
+    if (TIFFIsBigTIFF(file)) {
+        const auto entries = static_cast<Bytes>(number_at<std::uint64_t>(file, bytes, at));
+        return static_cast<Bytes>(
+            number_at<std::uint64_t>(file, bytes, at + 8 + entries * big_entry));
+    }
+    const Bytes entries = number_at<std::uint16_t>(file, bytes, at);
+    return number_at<std::uint32_t>(file, bytes, at + 2 + entries * entry);
+}
+
+} // namespace
+
+bool is_picture(TIFF* file) {
+    const auto kind = tag_or<std::uint32_t>(file, TIFFTAG_SUBFILETYPE, 0);
+    return (kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)) == 0;
+}
+
+TiffPage read_page(TIFF* file, const TiffBytes& bytes) {
+    TiffPage page;
+    page.directory = TIFFCurrentDirOffset(file);
+    page.frame.shape = checked_shape(bytes.path, tag_or<std::uint32_t>(file, TIFFTAG_IMAGEWIDTH, 0),
+                                     tag_or<std::uint32_t>(file, TIFFTAG_IMAGELENGTH, 0));
+    page.frame.sample = checked_sample(file, bytes.path);
+    const int photometric = checked_photometric(file, bytes.path);
+    page.frame.channels = checked_channels(file, bytes.path, photometric);
+    page.planes = page.frame.channels > 1 &&
+                  tag_or<std::uint16_t>(file, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) ==
+                      PLANARCONFIG_SEPARATE;
+    page.inverted = photometric == PHOTOMETRIC_MINISWHITE;
+    page.compressed =
+        tag_or<std::uint16_t>(file, TIFFTAG_COMPRESSION, COMPRESSION_NONE) != COMPRESSION_NONE;
+    if (TIFFIsTiled(file))
+        page.tile = checked_tile(file, bytes.path, page);
+    else
+        page.strip =
+            std::max<std::int64_t>(1, tag_or<std::uint32_t>(file, TIFFTAG_ROWSPERSTRIP, 1));
+    page.whole = is_whole(file, page, bytes.size);
+    return page;
+}
+
+TiffNotes read_notes(TIFF* file) {
+    const char* stored = nullptr;
+    TIFFGetField(file, TIFFTAG_IMAGEDESCRIPTION, &stored);
+    const std::string_view text = stored ? stored : "";
+    if (text.starts_with("ImageJ=")) {
+        return {
+            resolved_pixel(file, tidy_unit(value_of(text, "unit"))),
+            std::strtoll(std::string(value_of(text, "images").substr(0, 20)).c_str(), nullptr, 10)};
+    }
+    if (text.find("<OME") != std::string_view::npos)
+        return {ome_pixel(text), 0};
+    const auto unit = tag_or<std::uint16_t>(file, TIFFTAG_RESOLUTIONUNIT, RESUNIT_NONE);
+    return {resolved_pixel(file, unit == RESUNIT_CENTIMETER ? "cm" : ""), 0};
+}
+
+Bytes start_of_stack(TIFF* file, TiffBytes& bytes, const TiffPage& page, std::int64_t images) {
+    if (page.compressed || page.tile.width > 0 || page.planes || page.inverted)
+        return -1;
+    const auto start = static_cast<Bytes>(TIFFGetStrileOffset(file, 0));
+    Bytes end = start;
+    for (std::uint32_t i = 0; i < TIFFNumberOfStrips(file); ++i) {
+        if (static_cast<Bytes>(TIFFGetStrileOffset(file, i)) != end)
+            return -1;
+        end += static_cast<Bytes>(TIFFGetStrileByteCount(file, i));
+    }
+    const FrameHeader& frame = page.frame;
+    const Bytes one = frame.shape.elements() * frame.channels * size_of(frame.sample);
+    const Bytes next = next_directory(file, bytes, page);
+    // Its first directory lies in front of all samples, the others behind them.
+    const bool between =
+        static_cast<Bytes>(page.directory) < start && (next - start) / one >= images;
+    return next == 0 || between ? start : -1;
+}
+
+} // namespace sextant::format

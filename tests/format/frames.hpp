@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/frame_source.hpp"
+#include "sextant/format/frame_catalogue.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace sextant::test {
+
+/// Writes numbers as a file holds them: bytes that owe nothing to what is tested.
+class Bytewise {
+  public:
+    explicit Bytewise(std::endian order = std::endian::little) : order_(order) {}
+
+    template <class T>
+    Bytewise& put(std::type_identity_t<T> value) {
+        std::string bytes(sizeof(T), '\0');
+        std::memcpy(bytes.data(), &value, sizeof(T));
+        if (order_ != std::endian::native)
+            bytes = std::string(bytes.rbegin(), bytes.rend());
+        text_ += bytes;
+        return *this;
+    }
+    template <class T>
+    Bytewise& put_all(const std::vector<T>& values) {
+        for (const T& value : values)
+            put<T>(value);
+        return *this;
+    }
+    Bytewise& text(const std::string& bytes) {
+        text_ += bytes;
+        return *this;
+    }
+    /// Zeros up to a position.
+    Bytewise& fill_to(std::size_t position) {
+        text_.resize(position);
+        return *this;
+    }
+    std::size_t size() const { return text_.size(); }
+    const std::string& bytes() const { return text_; }
+
+  private:
+    std::endian order_;
+    std::string text_;
+};
+
+/// The value that the frames of these tests have at a pixel, different for neighbours each way;
+/// small enough for any sample.
+inline float pattern(std::int64_t frame, std::int64_t x, std::int64_t y) {
+    return static_cast<float>((17 * frame + 5 * y + 3 * x) % 120);
+}
+
+template <class T>
+std::vector<T> pattern_frame(std::int64_t frame, ImageShape shape) {
+    std::vector<T> values;
+    for (std::int64_t y = 0; y < shape.height; ++y) {
+        for (std::int64_t x = 0; x < shape.width; ++x)
+            values.push_back(static_cast<T>(pattern(frame, x, y)));
+    }
+    return values;
+}
+
+inline std::vector<float> read_frame(FrameSource& source, std::int64_t frame) {
+    std::vector<float> values(static_cast<std::size_t>(source.header().shape.elements()));
+    source.read_frame(frame, values);
+    return values;
+}
+
+inline std::vector<float> read_rows(FrameSource& source, std::int64_t frame, Rows rows) {
+    std::vector<float> values(static_cast<std::size_t>(source.header().shape.width * rows.count()));
+    source.read_rows(frame, rows, values);
+    return values;
+}
+
+/// Whether every frame holds the pattern, read whole, backwards, and in rows from anywhere.
+inline bool holds_pattern(FrameSource& source) {
+    const ImageShape shape = source.header().shape;
+    for (std::int64_t frame = source.header().frames - 1; frame >= 0; --frame) {
+        const auto expected = pattern_frame<float>(frame, shape);
+        if (read_frame(source, frame) != expected)
+            return false;
+        const Rows rows{shape.height / 3, shape.height - shape.height / 4};
+        const auto part = read_rows(source, frame, rows);
+        if (!std::equal(part.begin(), part.end(), expected.begin() + rows.first * shape.width))
+            return false;
+    }
+    return true;
+}
+
+/// Writes the pattern by a sink, some rows at a time.
+inline void write_pattern(const std::string& path, const FrameHeader& header,
+                          const format::SinkOptions& options = {}) {
+    const auto sink = format::create_frames(path, header, options);
+    for (std::int64_t frame = 0; frame < header.frames; ++frame) {
+        const auto values = pattern_frame<float>(frame, header.shape);
+        const auto cut = static_cast<std::size_t>(header.shape.height / 3 * header.shape.width);
+        sink->write(std::span(values).first(cut));
+        sink->write(std::span(values).subspan(cut));
+    }
+    sink->commit();
+}
+
+/// The remarks of a source in one line.
+inline std::string remarks(const FrameSource& source) {
+    std::string all;
+    for (const std::string& remark : source.header().remarks)
+        all += (all.empty() ? "" : "; ") + remark;
+    return all;
+}
+
+} // namespace sextant::test

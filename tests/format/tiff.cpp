@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/format/tiff.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/format/images.hpp"
+#include "tests/format/temporary_folder.hpp"
+#include "tests/format/tiff_bytes.hpp"
+#include <gmock/gmock.h>
+#include <tiffio.h>
+
+namespace sextant::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class TiffFrames : public testing::Test {
+  protected:
+    std::unique_ptr<FrameSource> open(const std::string& bytes) {
+        fill_file(path, bytes);
+        return format::open_frames(path);
+    }
+    TemporaryFolder folder;
+    std::string path = folder.path("a.tif");
+    ImageShape shape{13, 7};
+};
+
+template <class T>
+std::string stack(std::endian order, bool big, int format, ImageShape shape) {
+    TiffBytes file(order, big);
+    for (std::int64_t frame = 0; frame < 3; ++frame) {
+        file.add({shape, 8 * sizeof(T), format}, pattern_bytes<T>(frame, shape, order));
+    }
+    return file.bytes();
+}
+
+TEST_F(TiffFrames, AreReadInBothByteOrdersAndBothKindsOfFile) {
+    for (const std::endian order : {std::endian::little, std::endian::big}) {
+        for (const bool big : {false, true}) {
+            const auto expect = [&]<class T>(T, int format, Sample sample) {
+                const auto source = open(stack<T>(order, big, format, shape));
+                EXPECT_EQ(source->header().frames, 3);
+                EXPECT_EQ(source->header().shape, shape);
+                EXPECT_EQ(source->header().sample, sample);
+                EXPECT_EQ(remarks(*source), "");
+                EXPECT_TRUE(holds_pattern(*source)) << name(sample);
+            };
+            expect(std::uint8_t{}, 1, Sample::u8);
+            expect(std::int8_t{}, 2, Sample::i8);
+            expect(std::uint16_t{}, 1, Sample::u16);
+            expect(std::int16_t{}, 2, Sample::i16);
+            expect(std::uint32_t{}, 1, Sample::u32);
+            expect(std::int32_t{}, 2, Sample::i32);
+            expect(float{}, 3, Sample::f32);
+            expect(double{}, 3, Sample::f64);
+        }
+    }
+}
+
+TEST_F(TiffFrames, GiveTheirOwnSamplesInTheByteOrderOfTheMachine) {
+    const auto source = open(stack<std::uint16_t>(std::endian::big, false, 1, shape));
+    std::vector<std::uint16_t> samples(static_cast<std::size_t>(shape.width * 2));
+    source->read_samples(1, {3, 5}, std::as_writable_bytes(std::span(samples)));
+    for (std::int64_t i = 0; i < 2 * shape.width; ++i) {
+        EXPECT_EQ(samples[static_cast<std::size_t>(i)],
+                  pattern(1, i % shape.width, 3 + i / shape.width));
+    }
+}
+
+TEST_F(TiffFrames, AreRefusedAsRowsThatDoNotExist) {
+    const auto source = open(stack<std::uint8_t>(std::endian::little, false, 1, shape));
+    EXPECT_THROW(read_rows(*source, 3, {0, 1}), std::logic_error);
+    EXPECT_THROW(read_rows(*source, 0, {6, 8}), std::logic_error);
+    std::vector<float> small(5);
+    EXPECT_THROW(source->read_frame(0, small), std::logic_error);
+}
+
+TEST_F(TiffFrames, OfColourAreReadAsTheirLuminance) {
+    TiffBytes file(std::endian::little, false);
+    file.add({{2, 1}, 8, 1, 2, 3}, std::string("\x0a\x14\x1e\xff\xff\xff", 6));
+    const auto source = open(file.bytes());
+    EXPECT_EQ(source->header().channels, 3);
+    const std::vector<float> grey = read_frame(*source, 0);
+    EXPECT_FLOAT_EQ(grey[0], luminance(10, 20, 30));
+    EXPECT_FLOAT_EQ(grey[1], 255);
+}
+
+TEST_F(TiffFrames, WhoseZeroIsWhiteAreTurnedRound) {
+    TiffBytes file(std::endian::big, false);
+    file.add({{2, 1}, 16, 1, 0},
+             Bytewise(std::endian::big).put<std::uint16_t>(0).put<std::uint16_t>(65534).bytes());
+    EXPECT_EQ(read_frame(*open(file.bytes()), 0), (std::vector<float>{65535, 1}));
+}
+
+TEST_F(TiffFrames, HaveThePixelSizeOfImageJ) {
+    TiffBytes file(std::endian::little, false);
+    const std::string text = "ImageJ=1.53t\nimages=1\nunit=\\u00B5m\n";
+    file.add({shape, 8, 1, 1, 1, 0, text, 4}, pattern_bytes<std::uint8_t>(0, shape));
+    EXPECT_EQ(open(file.bytes())->header().pixel, (PixelSize{.25, .25, "µm"}));
+}
+
+TEST_F(TiffFrames, HaveThePixelSizeOfOme) {
+    TiffBytes file(std::endian::little, false);
+    const std::string text = "<?xml version=\"1.0\"?><OME><Pixels PhysicalSizeX=\"0.5\" "
+                             "PhysicalSizeY=\"0.25\" PhysicalSizeXUnit=\"nm\"/></OME>";
+    file.add({shape, 8, 1, 1, 1, 0, text}, pattern_bytes<std::uint8_t>(0, shape));
+    EXPECT_EQ(open(file.bytes())->header().pixel, (PixelSize{.5, .25, "nm"}));
+}
+
+TEST_F(TiffFrames, HaveThePixelSizeOfAResolutionInCentimetres) {
+    TiffBytes file(std::endian::little, true);
+    file.add({shape, 8, 1, 1, 1, 0, "", 1000}, pattern_bytes<std::uint8_t>(0, shape));
+    EXPECT_EQ(open(file.bytes())->header().pixel, (PixelSize{.001, .001, "cm"}));
+}
+
+TEST_F(TiffFrames, BehindASinglePageOfImageJAreFound) {
+    TiffBytes file(std::endian::big, false);
+    const std::string text = "ImageJ=1.53t\nimages=5\nslices=5\n";
+    std::string samples;
+    for (int frame = 0; frame < 5; ++frame)
+        samples += pattern_bytes<std::uint16_t>(frame, shape, std::endian::big);
+    const std::size_t first = samples.size() / 5;
+    // The directory speaks of the first frame only, and what follows it lies behind.
+    TiffBytes one(std::endian::big, false);
+    one.add({shape, 16, 1, 1, 1, 0, text}, samples.substr(0, first));
+    TiffBytes all(std::endian::big, false);
+    all.add({shape, 16, 1, 1, 1, 0, text}, samples);
+    std::string bytes = all.bytes();
+    const std::string count = Bytewise(std::endian::big)
+                                  .put<std::uint32_t>(static_cast<std::uint32_t>(samples.size()))
+                                  .bytes();
+    const std::string less =
+        Bytewise(std::endian::big).put<std::uint32_t>(static_cast<std::uint32_t>(first)).bytes();
+    bytes.replace(bytes.rfind(count), 4, less);
+    const auto source = open(bytes);
+    EXPECT_EQ(source->header().frames, 5);
+    EXPECT_TRUE(holds_pattern(*source));
+}
+
+TEST_F(TiffFrames, PassOverThumbnails) {
+    TiffBytes file(std::endian::little, false);
+    file.add({shape, 8}, pattern_bytes<std::uint8_t>(0, shape));
+    file.add({{3, 2}, 8, 1, 1, 1, 1}, "thumbs");
+    file.add({shape, 8}, pattern_bytes<std::uint8_t>(1, shape));
+    const auto source = open(file.bytes());
+    EXPECT_EQ(source->header().frames, 2);
+    EXPECT_TRUE(holds_pattern(*source));
+}
+
+TEST_F(TiffFrames, OfAnotherSizeAreSaidAndOnlyThoseFail) {
+    TiffBytes file(std::endian::little, false);
+    file.add({shape, 8}, pattern_bytes<std::uint8_t>(0, shape));
+    file.add({{13, 6}, 8}, pattern_bytes<std::uint8_t>(1, {13, 6}));
+    file.add({shape, 16}, pattern_bytes<std::uint16_t>(2, shape));
+    file.add({shape, 8}, pattern_bytes<std::uint8_t>(3, shape));
+    const auto source = open(file.bytes());
+    EXPECT_EQ(source->header().frames, 4);
+    EXPECT_EQ(remarks(*source), "frame 1 is 13×6, expected 13×7");
+    EXPECT_EQ(failure([&] { read_frame(*source, 1); }), path + ": frame 1 is 13×6, expected 13×7");
+    EXPECT_EQ(failure([&] { read_frame(*source, 2); }),
+              path + ": frame 2 has 1 samples of u16 a pixel, expected 1 of u8");
+    EXPECT_EQ(read_frame(*source, 3), pattern_frame<float>(3, shape));
+}
+
+TEST_F(TiffFrames, ThatAreCutOffAreLeftOutAndSaid) {
+    TiffBytes file(std::endian::little, false);
+    const std::string text = "ImageJ=1.53t\nimages=3\n";
+    file.add({shape, 8, 1, 1, 1, 0, text}, pattern_bytes<std::uint8_t>(0, shape));
+    const std::size_t one = file.bytes().size();
+    file.add({shape, 8}, pattern_bytes<std::uint8_t>(1, shape));
+    const auto source = open(file.bytes().substr(0, one + 20));
+    EXPECT_EQ(source->header().frames, 1);
+    EXPECT_THAT(remarks(*source), StartsWith("truncated: 1 of 3 frames whole"));
+    EXPECT_TRUE(holds_pattern(*source));
+}
+
+TEST_F(TiffFrames, ThatAreNotSupportedAreNamed) {
+    TiffBytes bits(std::endian::little, false);
+    bits.add({shape, 12}, std::string(200, 'x'));
+    EXPECT_THAT(failure([&] { open(bits.bytes()); }), HasSubstr("has samples of 12 bits"));
+    TiffBytes many(std::endian::little, false);
+    many.add({shape, 8, 1, 1, 7}, std::string(1000, 'x'));
+    EXPECT_EQ(failure([&] { open(many.bytes()); }),
+              path + ": has 7 samples a pixel, expected 1, or 2 with alpha");
+    EXPECT_THAT(failure([&] { open("no TIFF file at all"); }),
+                StartsWith(path + ": cannot be opened as TIFF"));
+    EXPECT_EQ(failure([&] { format::open_frames(path + "::part"); }),
+              path + ": its format has no parts to name, but \"::part\" stands behind it");
+}
+
+/// A page of the pattern by the library itself, in the ways that no test here builds by hand.
+struct Codec {
+    const char* name;
+    int compression, tile, planar;
+    int predictor = PREDICTOR_NONE;
+};
+
+class TiffCodec : public testing::TestWithParam<Codec> {};
+
+void write_by_library(const std::string& path, const Codec& codec, ImageShape shape, int channels) {
+    TIFF* const file = TIFFOpen(path.c_str(), "w");
+    TIFFSetField(file, TIFFTAG_IMAGEWIDTH, static_cast<int>(shape.width));
+    TIFFSetField(file, TIFFTAG_IMAGELENGTH, static_cast<int>(shape.height));
+    TIFFSetField(file, TIFFTAG_BITSPERSAMPLE, 16);
+    TIFFSetField(file, TIFFTAG_SAMPLESPERPIXEL, channels);
+    TIFFSetField(file, TIFFTAG_PHOTOMETRIC,
+                 channels == 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
+    TIFFSetField(file, TIFFTAG_COMPRESSION, codec.compression);
+    TIFFSetField(file, TIFFTAG_PLANARCONFIG, codec.planar);
+    if (codec.predictor != PREDICTOR_NONE)
+        TIFFSetField(file, TIFFTAG_PREDICTOR, codec.predictor);
+    const bool planes = codec.planar == PLANARCONFIG_SEPARATE;
+    const int together = planes ? 1 : channels;
+    const auto sample = [&](std::int64_t x, std::int64_t y, int channel) {
+        return static_cast<std::uint16_t>(pattern(0, x, y) * static_cast<float>(channel + 1));
+    };
+    if (codec.tile > 0) {
+        TIFFSetField(file, TIFFTAG_TILEWIDTH, codec.tile);
+        TIFFSetField(file, TIFFTAG_TILELENGTH, codec.tile);
+    } else {
+        TIFFSetField(file, TIFFTAG_ROWSPERSTRIP, 5);
+    }
+    for (int plane = 0; plane < (planes ? channels : 1); ++plane) {
+        const int side = codec.tile > 0 ? codec.tile : 1;
+        const std::int64_t wide = codec.tile > 0 ? side : shape.width;
+        for (std::int64_t y = 0; y < shape.height; y += side) {
+            for (std::int64_t x = 0; x < shape.width; x += wide) {
+                std::vector<std::uint16_t> piece;
+                for (std::int64_t i = 0; i < side * wide; ++i) {
+                    for (int c = 0; c < together; ++c)
+                        piece.push_back(sample(x + i % wide, y + i / wide, plane + c));
+                }
+                if (codec.tile > 0)
+                    TIFFWriteTile(file, piece.data(), static_cast<std::uint32_t>(x),
+                                  static_cast<std::uint32_t>(y), 0,
+                                  static_cast<std::uint16_t>(plane));
+                else
+                    TIFFWriteScanline(file, piece.data(), static_cast<std::uint32_t>(y),
+                                      static_cast<std::uint16_t>(plane));
+            }
+        }
+    }
+    TIFFClose(file);
+}
+
+TEST_P(TiffCodec, IsReadGreyAndInColour) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path("a.tif");
+    const ImageShape shape{37, 41};
+    write_by_library(path, GetParam(), shape, 1);
+    EXPECT_TRUE(holds_pattern(*format::open_frames(path)));
+    write_by_library(path, GetParam(), shape, 3);
+    const auto source = format::open_frames(path);
+    std::vector<std::uint16_t> samples(static_cast<std::size_t>(shape.elements() * 3));
+    source->read_samples(0, {0, shape.height}, std::as_writable_bytes(std::span(samples)));
+    for (std::int64_t i = 0; i < 3 * shape.elements(); ++i) {
+        ASSERT_EQ(samples[static_cast<std::size_t>(i)],
+                  pattern(0, i / 3 % shape.width, i / 3 / shape.width) *
+                      static_cast<float>(i % 3 + 1))
+            << i;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OfTheLibrary, TiffCodec,
+    testing::Values(
+        Codec{"PlainTiles", COMPRESSION_NONE, 16, PLANARCONFIG_CONTIG},
+        Codec{"PlainPlanes", COMPRESSION_NONE, 0, PLANARCONFIG_SEPARATE},
+        Codec{"LzwStrips", COMPRESSION_LZW, 0, PLANARCONFIG_CONTIG},
+        Codec{"LzwPredicted", COMPRESSION_LZW, 0, PLANARCONFIG_CONTIG, PREDICTOR_HORIZONTAL},
+        Codec{"DeflateTiles", COMPRESSION_ADOBE_DEFLATE, 16, PLANARCONFIG_CONTIG},
+        Codec{"DeflatePlanesInTiles", COMPRESSION_ADOBE_DEFLATE, 32, PLANARCONFIG_SEPARATE},
+        Codec{"PackbitsPlanes", COMPRESSION_PACKBITS, 0, PLANARCONFIG_SEPARATE}),
+    [](const auto& test) { return test.param.name; });
+
+TEST_F(TiffFrames, AreWrittenInStripsAndTilesAndReadAgain) {
+    for (const Sample sample : {Sample::u8, Sample::u16, Sample::f32}) {
+        for (const std::int64_t tile : {0, 16, 64}) {
+            const FrameHeader header{3, {37, 29}, sample, 1, {.5, .25, "nm"}, {}};
+            write_pattern(path, header, {tile});
+            const auto source = format::open_frames(path);
+            EXPECT_EQ(source->header().frames, 3);
+            EXPECT_EQ(source->header().shape, header.shape);
+            EXPECT_EQ(source->header().sample, sample);
+            EXPECT_EQ(source->header().pixel, header.pixel);
+            EXPECT_EQ(remarks(*source), "");
+            EXPECT_TRUE(holds_pattern(*source)) << name(sample) << ", tiles of " << tile;
+            EXPECT_EQ(content(path)[2], 42) << "no BigTIFF without need";
+        }
+    }
+}
+
+TEST_F(TiffFrames, OfManyStripsAreWrittenAndReadARowAtATime) {
+    const ImageShape large{5000, 300}; // 6 MB in floats: strips of 13 rows
+    write_pattern(path, {1, large, Sample::f32, 1, {}, {}});
+    const auto source = format::open_frames(path);
+    for (const std::int64_t y : {0, 12, 13, 14, 299, 150, 7}) {
+        const auto row = read_rows(*source, 0, {y, y + 1});
+        EXPECT_EQ(row[4999], pattern(0, 4999, y)) << y;
+    }
+    EXPECT_TRUE(holds_pattern(*source));
+}
+
+TEST(TiffSink, WritesBigTiffWhereAFileCouldReach4GiB) {
+    const auto big = [](std::int64_t frames, ImageShape shape, std::int64_t tile) {
+        return format::needs_big_tiff({frames, shape, Sample::u8, 1, {}, {}}, {tile});
+    };
+    EXPECT_FALSE(big(1, {1 << 16, 65000}, 0));
+    EXPECT_TRUE(big(1, {1 << 16, 1 << 16}, 0));
+    EXPECT_FALSE(big(1, {1 << 16, 65000}, 64));
+    EXPECT_TRUE(big(1, {1 << 16, 65473}, 4096)) << "tiles reach beyond the frame";
+    EXPECT_TRUE(big(5 << 20, {1, 1}, 0)) << "directories count too";
+}
+
+TEST_F(TiffFrames, OfSizesNobodyCanWriteAreRefused) {
+    const auto refused = [&](FrameHeader header, format::SinkOptions options = {}) {
+        return failure([&] { format::create_frames(path, header, options); });
+    };
+    EXPECT_EQ(refused({0, {1, 1}, Sample::u8, 1, {}, {}}),
+              path + ": cannot hold 0 frames of 1×1, expected at least one with positive sides");
+    EXPECT_EQ(refused({1, {1, 1}, Sample::i32, 1, {}, {}}),
+              path + ": cannot hold samples of i32, expected one of u8, u16, f32");
+    EXPECT_EQ(refused({1, {1, 1}, Sample::u8, 1, {}, {}}, {17}),
+              path + ": cannot have tiles of 17, expected a multiple of 16 up to 4096");
+    EXPECT_EQ(folder.entries(), 0);
+}
+
+TEST_F(TiffFrames, AppearWholeOrNotAtAll) {
+    {
+        const auto sink = format::create_frames(path, {2, shape, Sample::u8, 1, {}, {}});
+        sink->write(pattern_frame<float>(0, shape));
+        EXPECT_THROW(sink->commit(), std::logic_error);
+        EXPECT_THROW(sink->write(std::vector<float>(5)), std::logic_error);
+    }
+    EXPECT_EQ(folder.entries(), 0);
+}
+
+} // namespace
+} // namespace sextant::test

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/format/frames.hpp"
+
+namespace sextant::test {
+
+/// A TIFF file put together by the letter of its specification, a strip a page.
+class TiffBytes {
+  public:
+    TiffBytes(std::endian order, bool big) : order_(order), big_(big), file_(order) {
+        file_.text(order == std::endian::little ? "II" : "MM").put<std::uint16_t>(big ? 43 : 42);
+        if (big)
+            file_.put<std::uint16_t>(8).put<std::uint16_t>(0);
+        link_ = file_.size();
+        put_offset(file_, 0);
+    }
+
+    struct Page {
+        ImageShape shape;
+        int bits = 16, format = 1, photometric = 1, channels = 1, subfile = 0;
+        std::string description = {};
+        std::uint32_t pixels_per_unit = 0; ///< with the unit centimetre
+    };
+
+    /// Samples first, then the directory that points to them.
+    void add(const Page& page, const std::string& samples) {
+        const std::size_t start = file_.size();
+        file_.text(samples);
+        const std::size_t text = file_.size();
+        file_.text(page.description + '\0');
+        const std::size_t resolution = file_.size();
+        file_.put<std::uint32_t>(page.pixels_per_unit).put<std::uint32_t>(1);
+        if (file_.size() % 2 != 0)
+            file_.text(std::string(1, '\0'));
+        std::vector<Entry> entries{
+            {254, 4, 1, static_cast<std::uint64_t>(page.subfile)},
+            {256, 4, 1, static_cast<std::uint64_t>(page.shape.width)},
+            {257, 4, 1, static_cast<std::uint64_t>(page.shape.height)},
+            {258, 3, 1, static_cast<std::uint64_t>(page.bits)},
+            {259, 3, 1, 1},
+            {262, 3, 1, static_cast<std::uint64_t>(page.photometric)},
+        };
+        if (!page.description.empty())
+            entries.push_back({270, 2, page.description.size() + 1, text});
+        entries.push_back({273, 4, 1, start});
+        entries.push_back({277, 3, 1, static_cast<std::uint64_t>(page.channels)});
+        entries.push_back({278, 4, 1, static_cast<std::uint64_t>(page.shape.height)});
+        entries.push_back({279, 4, 1, samples.size()});
+        if (page.pixels_per_unit > 0) {
+            entries.push_back({282, 5, 1, resolution});
+            entries.push_back({283, 5, 1, resolution});
+            entries.push_back({296, 3, 1, 3});
+        }
+        entries.push_back({339, 3, 1, static_cast<std::uint64_t>(page.format)});
+        put_directory(entries);
+    }
+
+    std::string bytes() const {
+        std::string all = file_.bytes();
+        for (const auto& [at, value] : links_) {
+            Bytewise link(order_);
+            put_offset(link, value);
+            all.replace(at, link.size(), link.bytes());
+        }
+        return all;
+    }
+
+  private:
+    struct Entry {
+        std::uint16_t tag, type;
+        std::uint64_t count, value;
+    };
+
+    void put_offset(Bytewise& to, std::uint64_t value) const {
+        if (big_)
+            to.put<std::uint64_t>(value);
+        else
+            to.put<std::uint32_t>(static_cast<std::uint32_t>(value));
+    }
+
+    void put_directory(const std::vector<Entry>& entries) {
+        links_.emplace_back(link_, file_.size());
+        if (big_)
+            file_.put<std::uint64_t>(entries.size());
+        else
+            file_.put<std::uint16_t>(static_cast<std::uint16_t>(entries.size()));
+        for (const Entry& entry : entries) {
+            file_.put<std::uint16_t>(entry.tag).put<std::uint16_t>(entry.type);
+            put_offset(file_, entry.count);
+            const std::size_t field = file_.size() + (big_ ? 8 : 4);
+            if (entry.type == 3) // short values lie at the front of their field
+                file_.put<std::uint16_t>(static_cast<std::uint16_t>(entry.value));
+            else if (entry.type == 4)
+                file_.put<std::uint32_t>(static_cast<std::uint32_t>(entry.value));
+            else if (entry.type == 5 && big_) // a rational fits into the field
+                file_.text(file_.bytes().substr(entry.value, 8));
+            else if (entry.type == 2 && entry.count <= (big_ ? 8U : 4U))
+                file_.text(file_.bytes().substr(entry.value, entry.count));
+            else
+                put_offset(file_, entry.value);
+            file_.fill_to(field);
+        }
+        link_ = file_.size();
+        put_offset(file_, 0);
+    }
+
+    std::endian order_;
+    bool big_;
+    Bytewise file_;
+    std::size_t link_ = 0;
+    std::vector<std::pair<std::size_t, std::uint64_t>> links_;
+};
+
+/// The pattern of a frame as samples of type T.
+template <class T>
+std::string pattern_bytes(std::int64_t frame, ImageShape shape,
+                          std::endian order = std::endian::little) {
+    return Bytewise(order).put_all(pattern_frame<T>(frame, shape)).bytes();
+}
+
+} // namespace sextant::test

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How right rigid motions are: against the bound that no method beats, over many seeds.
+#include "tests/registration/trials.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant::test {
+namespace {
+
+struct Goal {
+    const char* specimen;
+    double ratio; ///< to the bound, at most
+};
+
+/// Particles tell of their place by their edges alone, which the filter blunts.
+constexpr Goal goals[] = {{"lattice", 1.3}, {"carbon", 1.5}, {"particles", 1.7}};
+
+TEST(RigidAccuracy, is_near_the_bound_and_as_predicted) {
+    std::vector<Outcome> all;
+    for (const Goal& goal : goals) {
+        Trial trial;
+        trial.specimen = goal.specimen;
+        const std::vector<Outcome> outcomes = run_seeds(trial, 20);
+        const Accuracy reached = accuracy(outcomes);
+        EXPECT_LE(reached.ratio, goal.ratio) << goal.specimen;
+        EXPECT_GE(reached.ratio, .7) << goal.specimen << ": no method beats the bound";
+        EXPECT_LE(reached.worst, 3) << goal.specimen;
+        all.insert(all.end(), outcomes.begin(), outcomes.end());
+    }
+    EXPECT_GE(rms_z(all), .8);
+    EXPECT_LE(rms_z(all), 1.3);
+}
+
+TEST(RigidAccuracy, does_not_depend_on_how_far_frames_moved) {
+    for (const Goal& goal : goals) {
+        Trial trial;
+        trial.specimen = goal.specimen;
+        for (const Outcome& outcome : run_motions(trial, 30))
+            EXPECT_FALSE(outcome.hopped() || outcome.flagged()) << describe(outcome);
+    }
+}
+
+TEST(RigidAccuracy, on_near_perfect_lattices_fails_only_with_a_flag) {
+    int hops = 0;
+    for (const double amorphous : {.05, .1}) {
+        Trial trial;
+        trial.amorphous = amorphous;
+        for (const Outcome& outcome : run_motions(trial, 15)) {
+            hops += outcome.hopped();
+            EXPECT_TRUE(!outcome.hopped() || outcome.flagged()) << describe(outcome);
+        }
+    }
+    EXPECT_GT(hops, 0) << "lattices so perfect cannot be told from themselves a period on";
+}
+
+struct Bias {
+    double x = 0, y = 0;
+};
+
+/// The mean error of a shift, over seeds.
+Bias bias_at(double tx, double ty, double prefilter) {
+    Trial trial;
+    trial.motion = {0, tx, ty};
+    trial.dose = 5;
+    trial.specimen = "carbon";
+    trial.shape = {160, 160};
+    Registrar registrar(trial.shape, prefilter);
+    Bias sum;
+    constexpr int seeds = 24;
+    for (int seed = 1; seed <= seeds; ++seed) {
+        trial.seed = static_cast<std::uint64_t>(seed);
+        const Outcome outcome = run(trial, registrar);
+        sum.x += (outcome.result.motion.tx - outcome.truth.tx) / seeds;
+        sum.y += (outcome.result.motion.ty - outcome.truth.ty) / seeds;
+    }
+    return sum;
+}
+
+TEST(RigidAccuracy, draws_no_motion_towards_half_pixels) {
+    // A method that maximises the similarity of samples between pixels errs by .1 to .5 pixels.
+    for (const double shift : {0., .25, .5, .75}) {
+        const Bias bias = bias_at(shift, -shift, registration::usual_prefilter);
+        EXPECT_LT(std::hypot(bias.x, bias.y), .03) << shift;
+    }
+}
+
+} // namespace
+} // namespace sextant::test

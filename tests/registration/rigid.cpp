@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What registering a pair means at its edges: shapes, samples, starts, frames without a picture.
+#include <cstdint>
+#include <limits>
+
+#include "tests/registration/trials.hpp"
+#include <gmock/gmock.h>
+
+namespace sextant::test {
+namespace {
+
+using registration::Pyramid;
+using registration::RigidRegistration;
+using registration::UnusableFrame;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+Trial carbon(ImageShape shape) {
+    Trial trial;
+    trial.specimen = "carbon";
+    trial.shape = shape;
+    return trial;
+}
+
+TEST(Rigid, takes_frames_of_any_shape) {
+    for (const ImageShape shape : {ImageShape{97, 131}, {300, 100}, {64, 257}, {48, 48}}) {
+        Registrar registrar(shape);
+        const Outcome outcome = run(carbon(shape), registrar);
+        EXPECT_LT(outcome.error, 4 * outcome.bound) << describe(outcome);
+        EXPECT_FALSE(outcome.flagged()) << describe(outcome);
+    }
+}
+
+TEST(Rigid, takes_samples_of_any_kind) {
+    const Pair pair = make_pair(carbon({128, 128}));
+    const auto integers = [](const kernel::FloatPlane& plane, auto sample) {
+        std::vector<decltype(sample)> samples;
+        for (Elements y = 0; y < plane.shape().height; ++y) {
+            for (Elements x = 0; x < plane.shape().width; ++x)
+                samples.push_back(static_cast<decltype(sample)>(plane.image().at(x, y)));
+        }
+        return samples;
+    };
+    const auto view = [](const auto& samples) {
+        return kernel::SampleView{samples.data(), 128, {0, 0, 128, 128}, {128, 128}};
+    };
+    Registrar registrar({128, 128});
+    const RigidMotion of_floats =
+        registrar.align(pair.reference.samples(), pair.moved.samples()).motion;
+    const auto r8 = integers(pair.reference, std::uint8_t{}),
+               t8 = integers(pair.moved, std::uint8_t{});
+    const auto t16 = integers(pair.moved, std::uint16_t{});
+    EXPECT_EQ(registrar.align(view(r8), view(t8)).motion, of_floats);
+    EXPECT_EQ(registrar.align(view(r8), view(t16)).motion, of_floats);
+}
+
+TEST(Rigid, does_not_ask_how_bright_frames_are) {
+    const Pair pair = make_pair(carbon({128, 128}));
+    kernel::FloatPlane brighter({128, 128});
+    for (Elements y = 0; y < 128; ++y) {
+        for (Elements x = 0; x < 128; ++x)
+            brighter.row(y)[x] = 1000 + 16 * pair.moved.image().at(x, y);
+    }
+    Registrar registrar({128, 128});
+    const RigidMotion plain =
+        registrar.align(pair.reference.samples(), pair.moved.samples()).motion;
+    const RigidMotion found = registrar.align(pair.reference.samples(), brighter.samples()).motion;
+    EXPECT_LT(registration::rms_distance(found, plain, {128, 128}), 1e-3);
+}
+
+TEST(Rigid, either_way_round_gives_inverse_motions_within_the_noise) {
+    const Pair pair = make_pair(carbon({192, 192}));
+    Registrar registrar({192, 192});
+    const RigidMotion there =
+        registrar.align(pair.reference.samples(), pair.moved.samples()).motion;
+    const RigidMotion back = registrar.align(pair.moved.samples(), pair.reference.samples()).motion;
+    EXPECT_LT(registration::rms_distance(compose(there, back), {}, {192, 192}), pair.bound);
+}
+
+TEST(Rigid, from_a_start_agrees_with_the_search_in_fewer_steps) {
+    const Trial trial = carbon({256, 256});
+    Registrar registrar(trial.shape);
+    const Outcome cold = run(trial, registrar);
+    const RigidMotion near = compose(cold.truth, {.2 * degree, .8, -.6});
+    const RigidResult warm =
+        registrar.registration.refine(registrar.reference, registrar.moved, near);
+    EXPECT_LT(registration::rms_distance(warm.motion, cold.result.motion, trial.shape), .005);
+    EXPECT_LT(3 * warm.iterations, cold.result.iterations);
+    EXPECT_FALSE(warm.margin.has_value());
+}
+
+TEST(Rigid, says_how_alike_frames_are_and_how_far_they_overlap) {
+    Trial trial = carbon({256, 256});
+    trial.motion = {0, 64, 0};
+    trial.dose = 1000;
+    Registrar registrar(trial.shape);
+    const Outcome outcome = run(trial, registrar);
+    EXPECT_LT(std::abs(outcome.result.ncc_before), .5);
+    EXPECT_GT(outcome.result.ncc_after, .98);
+    EXPECT_NEAR(outcome.result.overlap, .75, .01);
+}
+
+TEST(Rigid, frames_without_a_common_picture_are_said_to_be_unrelated) {
+    registration::SeriesPlan plan;
+    plan.shape = {256, 256};
+    plan.frames = 3;
+    plan.blanks = {1, 2};
+    registration::SpecimenPlan of_specimen;
+    of_specimen.field = plan.shape;
+    const registration::SyntheticSeries series(
+        plan, registration::find_specimen("carbon").make(of_specimen));
+    Registrar registrar(plan.shape);
+    const kernel::FloatPlane frame = series.counted(0), blank = series.counted(1);
+    EXPECT_TRUE(registrar.align(frame.samples(), blank.samples()).unrelated);
+    EXPECT_TRUE(registrar.align(blank.samples(), series.counted(2).samples()).unrelated);
+    EXPECT_FALSE(registrar.align(frame.samples(), frame.samples()).unrelated);
+}
+
+TEST(Rigid, frames_that_cannot_be_registered_are_refused_with_the_reason) {
+    const ImageShape shape{64, 40};
+    Pyramid pyramid(shape);
+    kernel::FloatPlane plane(shape);
+    const auto fill = [&] { pyramid.fill(plane.samples()); };
+    EXPECT_THAT(fill, ThrowsMessage<UnusableFrame>(HasSubstr("every sample is 0")));
+    for (Elements y = 0; y < shape.height; ++y)
+        std::fill_n(plane.row(y), shape.width, 1234.5F);
+    EXPECT_THAT(fill, ThrowsMessage<UnusableFrame>(HasSubstr("every sample is 1234.5")));
+    plane.row(7)[3] = std::numeric_limits<float>::quiet_NaN();
+    plane.row(9)[60] = std::numeric_limits<float>::infinity();
+    EXPECT_THAT(fill, ThrowsMessage<UnusableFrame>(HasSubstr(
+                          "2 of 2560 samples are not finite numbers, the first at (3, 7)")));
+}
+
+TEST(Rigid, frames_of_another_shape_are_refused) {
+    Pyramid pyramid({64, 40});
+    const kernel::FloatPlane plane({64, 41});
+    EXPECT_THAT([&] { pyramid.fill(plane.samples()); },
+                ThrowsMessage<InvalidTask>(HasSubstr("64x41 pixels, expected 64x40")));
+    RigidRegistration registration({64, 41});
+    EXPECT_THAT([&] { registration.align(pyramid, pyramid); },
+                ThrowsMessage<InvalidTask>(HasSubstr("64x40 pixels on 2 levels, expected 64x41")));
+    EXPECT_THAT(
+        [] {
+            Pyramid small({15, 400});
+        },
+        ThrowsMessage<InvalidTask>(HasSubstr("at least 16x16")));
+}
+
+TEST(Pyramid, has_levels_that_keep_detail_and_stay_small) {
+    EXPECT_EQ(registration::usual_levels({16, 16}), 1);
+    EXPECT_EQ(registration::usual_levels({256, 256}), 3);
+    EXPECT_EQ(registration::usual_levels({1024, 1024}), 3);
+    EXPECT_EQ(registration::usual_levels({1920, 1856}), 4);
+    EXPECT_EQ(registration::usual_levels({4096, 40}), 2);
+}
+
+} // namespace
+} // namespace sextant::test

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/registration/trials.hpp"
+#include "tests/support/counting_new.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant::test {
+namespace {
+
+TEST(Rigid, once_made_allocates_nothing) {
+    Trial trial;
+    trial.shape = {200, 150};
+    const Pair pair = make_pair(trial);
+    Registrar registrar(trial.shape);
+    const kernel::SampleView reference = pair.reference.samples(), moved = pair.moved.samples();
+    registrar.align(reference, moved);
+    const long before = allocations;
+    const RigidMotion found = registrar.align(reference, moved).motion;
+    registrar.registration.refine(registrar.reference, registrar.moved, found);
+    EXPECT_EQ(allocations - before, 0);
+}
+
+} // namespace
+} // namespace sextant::test

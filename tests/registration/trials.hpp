@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/registration/noise.hpp"
+#include "sextant/registration/rigid.hpp"
+#include "sextant/registration/synthetic.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include <Eigen/Dense>
+#include <fmt/format.h>
+
+// Pairs of frames with known motions, registered, and the least error that any method can have.
+namespace sextant::test {
+
+using registration::Point;
+using registration::RigidMotion;
+using registration::RigidResult;
+
+inline constexpr double degree = std::numbers::pi / 180;
+/// The share of a frame along each axis over which errors are taken.
+inline constexpr double central = .88;
+
+/// The motion of the figures that others publish.
+inline constexpr RigidMotion usual_motion{.3 * degree, 2.3, -1.7};
+
+struct Trial {
+    std::string specimen = "lattice";
+    ImageShape shape{256, 256};
+    double dose = 10;
+    RigidMotion motion = usual_motion;
+    double amorphous = .38;
+    std::uint64_t seed = 1;
+};
+
+/// Two frames of a trial, the second moved, and what any method's error is at least.
+struct Pair {
+    registration::SyntheticSeries series;
+    kernel::FloatPlane reference, moved;
+    double bound = 0; ///< root mean square, pixels
+};
+
+/// Cramér and Rao's bound on the RMS error: what is known of a motion from the counts of both
+/// frames is Σ (∇I·∂φ)(∇I·∂φ)ᵀ/(2I) over the pixels (every fourth of which counts for four).
+inline double cramer_rao(const registration::Specimen& specimen, ImageShape shape, double dose) {
+    Eigen::Matrix3d information = Eigen::Matrix3d::Zero();
+    const Point c = registration::centre(shape);
+    constexpr double h = 1e-3;
+    for (Elements j = 0; j < shape.height; j += 2) {
+        for (Elements i = 0; i < shape.width; i += 2) {
+            const double x = static_cast<double>(i) - c.x, y = static_cast<double>(j) - c.y;
+            const double by_x = (specimen({x + h, y}) - specimen({x - h, y})) / (2 * h);
+            const double by_y = (specimen({x, y + h}) - specimen({x, y - h})) / (2 * h);
+            const Eigen::Vector3d by_motion(by_y * x - by_x * y, by_x, by_y);
+            information += 4 * dose * by_motion * by_motion.transpose() / (2 * specimen({x, y}));
+        }
+    }
+    const Eigen::Matrix3d least = information.inverse();
+    const double width = central * static_cast<double>(shape.width);
+    const double height = central * static_cast<double>(shape.height);
+    return std::sqrt(least(0, 0) * (width * width + height * height) / 12 + least(1, 1) +
+                     least(2, 2));
+}
+
+inline Pair make_pair(const Trial& trial) {
+    registration::SeriesPlan plan;
+    plan.shape = trial.shape;
+    plan.frames = 2;
+    plan.dose = trial.dose;
+    plan.drift = trial.motion;
+    plan.seed = 100 + trial.seed;
+    registration::SpecimenPlan of_specimen;
+    of_specimen.field = registration::field_for(plan);
+    of_specimen.amorphous = trial.amorphous;
+    of_specimen.seed = trial.seed;
+    const registration::Specimen specimen =
+        registration::find_specimen(trial.specimen).make(of_specimen);
+    Pair pair{registration::SyntheticSeries(plan, specimen),
+              {},
+              {},
+              cramer_rao(specimen, trial.shape, trial.dose)};
+    pair.reference = pair.series.counted(0);
+    pair.moved = pair.series.counted(1);
+    return pair;
+}
+
+/// Workspaces that trials of one shape share.
+struct Registrar {
+    explicit Registrar(ImageShape shape, double prefilter = registration::usual_prefilter)
+        : reference(shape, 0, prefilter), moved(shape, 0, prefilter), registration(shape) {}
+
+    RigidResult align(const kernel::SampleView& r, const kernel::SampleView& t) {
+        reference.fill(r);
+        moved.fill(t);
+        return registration.align(reference, moved);
+    }
+
+    registration::Pyramid reference, moved;
+    registration::RigidRegistration registration;
+};
+
+struct Outcome {
+    Trial trial;
+    RigidResult result;
+    RigidMotion truth;
+    double error = 0, bound = 0; ///< RMS pixels
+
+    /// No error of noise: many pixels, not parts of one.
+    bool hopped() const { return error > 2; }
+    bool flagged() const { return result.ambiguous || result.unrelated || !result.converged; }
+};
+
+inline Outcome run(const Trial& trial, Registrar& registrar) {
+    const Pair pair = make_pair(trial);
+    const RigidMotion truth = pair.series.between(0, 1);
+    const RigidResult result = registrar.align(pair.reference.samples(), pair.moved.samples());
+    return {trial, result, truth,
+            registration::rms_distance(result.motion, truth, trial.shape, central), pair.bound};
+}
+
+/// The same trial with so many seeds.
+inline std::vector<Outcome> run_seeds(Trial trial, int seeds) {
+    Registrar registrar(trial.shape);
+    std::vector<Outcome> outcomes;
+    for (int seed = 1; seed <= seeds; ++seed) {
+        trial.seed = static_cast<std::uint64_t>(seed);
+        outcomes.push_back(run(trial, registrar));
+    }
+    return outcomes;
+}
+
+/// The same trial with so many motions of up to 40 pixels along each axis and 2 degrees.
+inline std::vector<Outcome> run_motions(Trial trial, int motions) {
+    Registrar registrar(trial.shape);
+    registration::NoiseSource noise(77, 0);
+    const auto within = [&](double most) { return (2 * noise.uniform() - 1) * most; };
+    std::vector<Outcome> outcomes;
+    for (int number = 1; number <= motions; ++number) {
+        trial.seed = static_cast<std::uint64_t>(number);
+        const double alpha = within(2 * degree), tx = within(40), ty = within(40);
+        trial.motion = {alpha, tx, ty};
+        outcomes.push_back(run(trial, registrar));
+    }
+    return outcomes;
+}
+
+/// How errors compare with the bound.
+struct Accuracy {
+    double ratio = 0; ///< root mean square of the errors over that of the bounds
+    double worst = 0; ///< an error over its bound
+};
+
+inline Accuracy accuracy(const std::vector<Outcome>& outcomes) {
+    double errors = 0, bounds = 0;
+    Accuracy accuracy;
+    for (const Outcome& outcome : outcomes) {
+        errors += outcome.error * outcome.error;
+        bounds += outcome.bound * outcome.bound;
+        accuracy.worst = std::max(accuracy.worst, outcome.error / outcome.bound);
+    }
+    accuracy.ratio = std::sqrt(errors / bounds);
+    return accuracy;
+}
+
+/// Errors in units of their predicted deviations, root mean square over all parameters: 1 where
+/// predictions are right.
+inline double rms_z(const std::vector<Outcome>& outcomes) {
+    double sum = 0;
+    for (const Outcome& outcome : outcomes) {
+        const auto& [motion, sigma] = std::pair(outcome.result.motion, outcome.result.uncertainty);
+        const double z[] = {(motion.alpha - outcome.truth.alpha) / sigma.alpha,
+                            (motion.tx - outcome.truth.tx) / sigma.tx,
+                            (motion.ty - outcome.truth.ty) / sigma.ty};
+        for (const double one : z)
+            sum += one * one;
+    }
+    return std::sqrt(sum / static_cast<double>(3 * outcomes.size()));
+}
+
+inline std::string describe(const Outcome& outcome) {
+    const auto& [alpha, tx, ty] = outcome.truth;
+    const RigidMotion& found = outcome.result.motion;
+    return fmt::format("{} of {}x{}, dose {}, seed {}: found {:.4f}, {:.2f}, {:.2f}, expected "
+                       "{:.4f}, {:.2f}, {:.2f}; margin {:.4f}",
+                       outcome.trial.specimen, outcome.trial.shape.width,
+                       outcome.trial.shape.height, outcome.trial.dose, outcome.trial.seed,
+                       found.alpha, found.tx, found.ty, alpha, tx, ty,
+                       outcome.result.margin.value_or(0));
+}
+
+} // namespace sextant::test
