@@ -118,8 +118,8 @@ struct WarpedPair {
 
 /// The reference is the specimen seen through φ, the template the specimen as it lies, so that no
 /// inverse is needed.
-inline WarpedPair exposed_pair(const Specimen& specimen, ImageShape shape, const Motion& phi, double dose,
-                         unsigned seed) {
+inline WarpedPair exposed_pair(const std::function<double(Point)>& specimen, ImageShape shape,
+                               const Motion& phi, double dose, unsigned seed) {
     Random noise_of_reference(2 * seed), noise_of_template(2 * seed + 1);
     const auto seen = [dose](Random& random, double value) {
         const double mean = std::max(value, 0.);

@@ -147,7 +147,8 @@ TEST(ThesisNonrigid, gives_its_field_on_the_grid_of_the_last_level) {
 }
 
 /// What thesis mode says of two frames, a motion being asked for.
-std::string complaint(const WarpedFrame& reference, const WarpedFrame& templ, const ThesisOptions& options) {
+std::string complaint(const WarpedFrame& reference, const WarpedFrame& templ,
+                      const ThesisOptions& options) {
     try {
         thesis_rigid(reference.view(), templ.view(), options);
     } catch (const InvalidTask& error) {
