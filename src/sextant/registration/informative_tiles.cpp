@@ -75,7 +75,7 @@ InformativeTiles::InformativeTiles(ImageShape image, double sigma)
     : image_(image),
       tiles_{(image.width + size - 1) / size, (image.height + size - 1) / size},
       slope_of_noise_(slope_of_unit_noise(sigma)),
-      informative_(static_cast<std::size_t>(tiles_.elements())) {}
+      share_(static_cast<std::size_t>(tiles_.elements())) {}
 
 void InformativeTiles::look(const kernel::SampleView& frame, const kernel::FloatImage& slope_x,
                             const kernel::FloatImage& slope_y, double scale) {
@@ -85,15 +85,17 @@ void InformativeTiles::look(const kernel::SampleView& frame, const kernel::Float
         const Elements x = std::max<Elements>(left, 1), y = std::max<Elements>(top, 1);
         const Tile inner{x, y, std::min(left + size, image_.width - 1) - x,
                          std::min(top + size, image_.height - 1) - y};
-        std::uint8_t& informative = informative_[static_cast<std::size_t>(tile)];
-        informative = false;
+        double& share = share_[static_cast<std::size_t>(tile)];
+        share = 0;
         if (inner.width < 1 || inner.height < 1)
             continue;
         const double differences = std::visit(
             [&](const auto* first) { return square_of_differences(first, frame.stride, inner); },
             frame.first);
-        informative = square_of_slopes(slope_x, slope_y, inner) >
-                      threshold * scale * scale * differences / 36 * slope_of_noise_;
+        const double noise = scale * scale * differences / 36 * slope_of_noise_;
+        const double all = square_of_slopes(slope_x, slope_y, inner);
+        if (all > threshold * noise)
+            share = 1 - noise / all;
     }
 }
 

@@ -3,7 +3,6 @@
 
 #include "sextant/kernel/float_plane.hpp"
 
-#include <cstdint>
 #include <vector>
 
 namespace sextant::registration {
@@ -26,14 +25,15 @@ class InformativeTiles {
     void look(const kernel::SampleView& frame, const kernel::FloatImage& slope_x,
               const kernel::FloatImage& slope_y, double scale);
 
-    bool at(Elements x, Elements y) const { // of pixels
-        return informative_[static_cast<std::size_t>(y / size * tiles_.width + x / size)];
+    /// The share of |∇|² that is not noise, in the tile of a pixel; 0 where it is not informative.
+    double share(Elements x, Elements y) const {
+        return share_[static_cast<std::size_t>(y / size * tiles_.width + x / size)];
     }
 
   private:
     ImageShape image_, tiles_;
     double slope_of_noise_; // mean |∇|² of filtered white noise of variance 1
-    std::vector<std::uint8_t> informative_;
+    std::vector<double> share_;
 };
 
 } // namespace sextant::registration

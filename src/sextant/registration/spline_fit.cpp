@@ -53,6 +53,19 @@ Scores scores_of(const std::vector<CellSums>& sums, ImageShape cells, Elements s
     return scores;
 }
 
+/// Leaves out a cell that shows noise alone. On the finest level the part of the tensor that is the
+/// slopes of noise is taken off: it says nothing of the motion, and scores do not grow with it.
+void weigh(CellSums& cell, double share, bool finest) {
+    if (share == 0)
+        cell = {};
+    if (!finest)
+        return;
+    const auto signal = static_cast<float>(share);
+    cell.xx *= signal;
+    cell.xy *= signal;
+    cell.yy *= signal;
+}
+
 double trace_of_tensors(const std::vector<CellSums>& sums) {
     double trace = 0;
     for (const CellSums& cell : sums)
@@ -108,8 +121,8 @@ void SplineFit::look(const PairPyramid& pyramid, std::size_t number) {
         const std::span<CellSums> to(&level.sums[first], static_cast<std::size_t>(cells.width));
         moments_ += cell_sums(look, row, to);
         for (Elements column = 0; column < cells.width; ++column) {
-            if (!tiles.at(column * pixels, row * pixels))
-                to[static_cast<std::size_t>(column)] = {};
+            weigh(to[static_cast<std::size_t>(column)], tiles.share(column * pixels, row * pixels),
+                  number == 0);
         }
     }
     level.cells.normal_equations(level.sums, motion_.alpha, matrix_, score_);
@@ -230,7 +243,7 @@ void SplineFit::write(const PairPyramid& pyramid, DisplacementField& field) {
         for (const Elements j : {y - 1, y}) {
             for (const Elements i : {x - 1, x}) {
                 if (i >= 0 && j >= 0 && i < cells.width && j < cells.height)
-                    known = known || pyramid.informative().at(i * cell_size, j * cell_size);
+                    known = known || pyramid.informative().share(i * cell_size, j * cell_size) > 0;
             }
         }
         field.known[node] = known;
