@@ -13,17 +13,16 @@
 #include "sextant/kernel/gaussian.hpp"
 
 #include "sextant/core/memory.hpp"
-#include "sextant/core/statistics.hpp"
 #include "sextant/kernel/gaussian_weights.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <fstream>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "bench/stopwatch.hpp"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #ifdef SEXTANT_WITH_OPENCV
@@ -33,6 +32,8 @@
 namespace {
 
 using namespace sextant;
+using bench::milliseconds;
+using bench::with_interval;
 using kernel::Derivative;
 
 const std::vector<Derivative> five = {{1, 0}, {0, 1}, {2, 0}, {1, 1}, {0, 2}};
@@ -146,24 +147,6 @@ double difference(const std::vector<Memory>& a, const std::vector<Memory>& b) {
     return worst;
 }
 #endif
-
-template <class Body>
-double milliseconds(Body&& body) {
-    const auto now = [] {
-        timespec time{};
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-        return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
-    };
-    const double begin = now();
-    body();
-    return now() - begin;
-}
-
-std::string with_interval(const std::vector<double>& values, double unit = 1) {
-    const Interval interval = interval_of_median(values);
-    return fmt::format("{:.2f} [{:.2f}, {:.2f}]", median(values) / unit, interval.low / unit,
-                       interval.high / unit);
-}
 
 void measure(const Case& one, int rounds) {
     const Input input = make_input(one);

@@ -136,7 +136,8 @@ void Pyramid::normalise(const kernel::SampleView& frame) {
     constexpr double digits = 1e-6; // of a float: a smaller share of the mean is rounding
     if (deviation <= digits * std::abs(mean))
         throw UnusableFrame(fmt::format("every sample is {:g}", mean));
-    const auto offset = static_cast<float>(mean), scale = static_cast<float>(1 / deviation);
+    scale_ = 1 / deviation;
+    const auto offset = static_cast<float>(mean), scale = static_cast<float>(scale_);
     for (Elements y = 0; y < shape().height; ++y) {
         float* const row = finest.row(y);
         std::transform(row, row + shape().width, row,

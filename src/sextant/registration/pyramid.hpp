@@ -45,12 +45,14 @@ class Pyramid {
         return levels_[static_cast<std::size_t>(number)].image();
     }
     double prefilter() const { return prefilter_; }
+    /// What the samples of the frame were multiplied by.
+    double scale() const { return scale_; }
 
   private:
     void filter(const kernel::SampleView& frame);
     void normalise(const kernel::SampleView& frame);
 
-    double prefilter_;
+    double prefilter_, scale_ = 1;
     std::optional<kernel::GaussianDerivatives> gaussian_; ///< none: frames are taken as they are
     std::vector<kernel::FloatPlane> levels_;
     std::vector<kernel::Halving> halvings_;

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/registration/displacement_field.hpp"
+#include "sextant/registration/pair_pyramid.hpp"
+#include "sextant/registration/spline_fit.hpp"
+
+#include <optional>
+
+namespace sextant::registration {
+
+struct NonrigidOptions {
+    double prefilter = usual_prefilter; ///< σ of the Gaussian that both frames are filtered by
+    int levels = 3;                     ///< of the pyramid, at most
+    SplineFitOptions fit;
+};
+
+struct NonrigidResult {
+    DisplacementField field; ///< φ with T∘φ ≈ R, with its standard deviation and where it is known
+    SplineFitReport fit;
+    double spacing = 0;   ///< of the control points, in pixels
+    bool refined = false; ///< control points twice as dense were needed
+};
+
+/// Non-rigid registration of one pair of frames after another. The field is a rigid motion plus
+/// cubic splines on a control grid, bilinear within cells of 8x8 pixels, found by Gauss-Newton on
+/// squared residuals of normalised frames with the reference's slopes (so that no bias arises from
+/// how the template is interpolated), from coarse to fine. How smooth it is follows from the data
+/// (spline_fit.hpp). Control points lie max(64, max(width, height)/8) pixels apart; where that grid
+/// leaves coherent residuals, half as far.
+///
+/// Input     the whole of two frames of the shape it is made for, and a motion near to the truth:
+///           within half a period on lattices.
+/// Output    a field with a node every 8 pixels. Nodes whose surroundings show no more than noise
+///           are not `known`: there it is an extrapolation, and sigma says how far it may be off.
+/// Requires  as Pyramid, which also says what it throws.
+/// Cost      a pixel: a prefilter, a pyramid, and ~10 looks of 12 operations; a matrix of a few
+///           hundred unknowns factored for each step. Nothing is allocated once two pairs have
+///           been registered, one of which needed the dense grid.
+/// Deterministic  the same bits again on the same kind of processor.
+/// Source    the smoothness: MacKay, Neural Computation 4(3), 1992, doi:10.1162/neco.1992.4.3.415;
+///           the grid: Rueckert et al., IEEE TMI 18(8), 1999, doi:10.1109/42.796284
+class NonrigidRegistration {
+  public:
+    explicit NonrigidRegistration(ImageShape image, NonrigidOptions options = {});
+
+    /// The result stays until the next pair.
+    const NonrigidResult& run(const kernel::SampleView& reference, const kernel::SampleView& templ,
+                              const RigidMotion& start);
+
+  private:
+    ImageShape image_;
+    NonrigidOptions options_;
+    PairPyramid pyramid_;
+    SplineFit coarse_;
+    std::optional<SplineFit> dense_; // made when first needed
+    NonrigidResult result_;
+};
+
+} // namespace sextant::registration

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/registration/displacement_field.hpp"
+#include "sextant/registration/pair_pyramid.hpp"
+#include "sextant/registration/spline_cells.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace sextant::registration {
+
+struct SplineFitOptions {
+    int steps = 10;     ///< at most, on a level
+    double stop = .003; ///< the step, RMS in pixels, at which a level ends
+    int weak_steps = 3; ///< with that prior, until scores show noise rather than the motion
+    double reach = 3;   ///< of the weakest prior, pixels: the deviation of independent coefficients
+    double share_of_dirichlet = .1; ///< of SplineGrid::energy
+};
+
+/// What a fit says of itself.
+struct SplineFitReport {
+    double ncc_before = 0, ncc_after = 0; ///< over the overlap, of the filtered frames
+    double overlap = 0;   ///< the share of pixels whose place lies within the template
+    double freedom = 0;   ///< γ: how many of the coefficients the data decides, beyond a shift
+    double strength = 0;  ///< β, of the prior
+    double noise = 0;     ///< v, the variance that scores have beside the structure tensor
+    double coherence = 0; ///< scores of tiles beside those of cells: 1 where only noise is left,
+                          ///< up to 16 where neighbouring cells still pull the same way
+    int steps = 0;        ///< of all levels
+};
+
+/// Fits splines on one control grid to pairs: Gauss-Newton from the coarsest level to the finest,
+/// each step (H/v + βK) δ = −(s/v + βKc), with H the structure tensors and s the scores of the
+/// cells that show more than noise, K the energy of the splines, v = Σ|s|² / tr H over tiles of
+/// 32 pixels of a level, within which noise is correlated, and β by the evidence,
+/// β ← (n − n₀ − β tr (H/v + βK)⁻¹K) / cᵀKc, from a weak prior on: a strong one would never let the
+/// data speak.
+class SplineFit {
+  public:
+    SplineFit(ImageShape image, double spacing, const PairPyramid& pyramid,
+              SplineFitOptions options);
+
+    double spacing() const { return spacing_; }
+    SplineFitReport run(const PairPyramid& pyramid, const RigidMotion& start);
+    /// The field found, on a node for each corner of cells. `field` has that shape.
+    void write(const PairPyramid& pyramid, DisplacementField& field);
+
+  private:
+    /// What is kept of a level.
+    struct Level {
+        SplineCells cells;
+        std::vector<float> u_x, u_y;
+        std::vector<kernel::CellSums> sums;
+        Elements tile_side; // in cells, of the squares that show how large noise is
+    };
+
+    void look(const PairPyramid& pyramid, std::size_t number);
+    void estimate_noise(const Level& level);
+    bool step();
+    double length_of_step();
+    void estimate_strength();
+    double correlation() const;
+
+    SplineFitOptions options_;
+    double spacing_;
+    Point centre_;
+    std::unique_ptr<const SplineGrid> grid_; // levels refer to it
+    BandedMatrix energy_, matrix_;
+    BandedCholesky cholesky_;
+    std::vector<double> coefficients_, score_, direction_, energy_slope_;
+    double weak_strength_;
+    std::vector<Level> levels_;
+
+    RigidMotion motion_;
+    int weak_steps_left_ = 0;
+    kernel::FitMoments moments_;
+    float gain_ = 1, offset_ = 0;
+    SplineFitReport report_;
+};
+
+} // namespace sextant::registration

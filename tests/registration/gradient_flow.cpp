@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/gradient_flow.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+namespace sextant::test {
+namespace {
+
+using registration::Flow;
+using registration::FlowOptions;
+using registration::Functional;
+using registration::Parameters;
+
+/// Rosenbrock's valley, in the plain metric.
+Functional valley() {
+    const auto square = [](double v) { return v * v; };
+    return {
+        [=](const Parameters& p) { return square(1 - p[0]) + 100 * square(p[1] - p[0] * p[0]); },
+        [=](const Parameters& p) {
+            const double steep = p[1] - p[0] * p[0];
+            return Parameters{-2 * (1 - p[0]) - 400 * p[0] * steep, 200 * steep};
+        },
+        [](const Parameters& e, double) { return e; }};
+}
+
+void expect_that_energy_never_rises(const std::vector<double>& energies) {
+    for (std::size_t i = 1; i < energies.size(); ++i)
+        ASSERT_LE(energies[i], energies[i - 1]);
+}
+
+TEST(GradientFlow, goes_down_a_curved_valley_and_never_up) {
+    FlowOptions options;
+    options.stop = 0;
+    options.iterations = 20000;
+    const Flow flow = gradient_flow(valley(), {-1.2, 1}, options);
+    expect_that_energy_never_rises(flow.energies);
+    EXPECT_LT(flow.energies.back(), 1e-6);
+    EXPECT_NEAR(flow.parameters[0], 1, 1e-2);
+}
+
+TEST(GradientFlow, takes_the_step_that_the_rule_allows_widened_as_far_as_it_helps) {
+    // Of E = a p² the rule holds up to τ = 1/(2a), where E is 0 at once.
+    for (const double a : {.5, 1. / 4096, 4096.}) {
+        const Functional bowl{[a](const Parameters& p) { return a * p[0] * p[0]; },
+                              [a](const Parameters& p) { return Parameters{2 * a * p[0]}; },
+                              [](const Parameters& e, double) { return e; }};
+        FlowOptions options;
+        options.iterations = 1;
+        const Flow flow = gradient_flow(bowl, {100}, options);
+        EXPECT_EQ(flow.iterations(), 1);
+        EXPECT_NEAR(flow.parameters[0], 0, 1e-12) << a;
+    }
+}
+
+TEST(GradientFlow, ends_when_a_step_gains_too_little_after_so_many_steps_or_without_slope) {
+    FlowOptions options;
+    options.iterations = 7;
+    options.stop = 0;
+    EXPECT_EQ(gradient_flow(valley(), {-1.2, 1}, options).iterations(), 7);
+    options.stop = 1e6;
+    EXPECT_EQ(gradient_flow(valley(), {-1.2, 1}, options).iterations(), 1);
+    options.stop = 1e-6;
+    EXPECT_LE(gradient_flow(valley(), {1, 1}, options).iterations(), 1);
+}
+
+TEST(GradientFlow, halves_the_scale_of_its_metric_as_gains_shrink) {
+    std::vector<double> scales;
+    Functional noted = valley();
+    noted.in_metric = [&](const Parameters& e, double s) {
+        scales.push_back(s);
+        return e;
+    };
+    FlowOptions options;
+    options.stop = 0;
+    options.halve_scale = .01;
+    options.iterations = 50;
+    gradient_flow(noted, {-1.2, 1}, options);
+    EXPECT_EQ(scales.front(), 1);
+    EXPECT_LT(scales.back(), 1);
+    for (std::size_t i = 1; i < scales.size(); ++i)
+        EXPECT_TRUE(scales[i] == scales[i - 1] || scales[i] == scales[i - 1] / 2);
+}
+
+} // namespace
+} // namespace sextant::test

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The accuracy of fields on frames of the usual sizes.
+#include "tests/registration/warps.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant::test {
+namespace {
+
+/// The RMS of the errors over seeds, which are printed.
+double rms_error(WarpTrial trial, unsigned seeds) {
+    double squares = 0;
+    for (trial.seed = 1; trial.seed <= seeds; ++trial.seed) {
+        const WarpOutcome outcome = run(trial);
+        fmt::print("{} {}x{}, seed {}: {}\n", trial.specimen, trial.shape.width, trial.shape.height,
+                   trial.seed, outcome.text());
+        squares += outcome.error * outcome.error;
+    }
+    return std::sqrt(squares / seeds);
+}
+
+TEST(NonrigidAccuracy, is_a_quarter_of_a_pixel_at_512) {
+    for (const char* specimen : {"waves", "lattice of waves", "lattice", "carbon"}) {
+        WarpTrial trial;
+        trial.specimen = specimen;
+        trial.shape = {512, 512};
+        EXPECT_LT(rms_error(trial, 5), .25) << specimen;
+    }
+}
+
+TEST(NonrigidAccuracy, is_015_pixels_at_1024) {
+    for (const char* specimen : {"waves", "lattice of waves", "lattice", "carbon"}) {
+        WarpTrial trial;
+        trial.specimen = specimen;
+        trial.shape = {1024, 1024};
+        trial.length = 600;
+        EXPECT_LT(rms_error(trial, 2), .15) << specimen;
+    }
+}
+
+/// Between particles, blurred discs on nothing, a field is an interpolation.
+TEST(NonrigidAccuracy, of_particles_is_a_third_of_a_pixel_at_512_and_a_fifth_at_1024) {
+    WarpTrial trial;
+    trial.specimen = "particles";
+    trial.shape = {512, 512};
+    EXPECT_LT(rms_error(trial, 5), .33);
+    trial.shape = {1024, 1024};
+    trial.length = 600;
+    EXPECT_LT(rms_error(trial, 2), .22);
+}
+
+TEST(NonrigidAccuracy, holds_for_warps_of_170_pixels) {
+    for (const ImageShape shape : {ImageShape{512, 512}, {1024, 1024}}) {
+        for (const char* specimen : {"waves", "lattice of waves"}) {
+            WarpTrial trial;
+            trial.specimen = specimen;
+            trial.shape = shape;
+            trial.length = 170;
+            trial.amplitude = .8;
+            EXPECT_LT(rms_error(trial, 2), .2) << specimen;
+        }
+    }
+}
+
+} // namespace
+} // namespace sextant::test

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Fields found between small frames; larger ones are a long test.
+#include "sextant/core/error.hpp"
+#include "sextant/registration/thesis.hpp"
+
+#include "tests/registration/warps.hpp"
+#include <gmock/gmock.h>
+
+namespace sextant::test {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Nonrigid, finds_smooth_warps_of_noisy_frames_of_every_specimen) {
+    for (const char* specimen : {"waves", "lattice of waves", "lattice", "carbon"}) {
+        for (const unsigned seed : {1u, 2u}) {
+            WarpTrial trial;
+            trial.specimen = specimen;
+            trial.seed = seed;
+            const WarpOutcome outcome = run(trial);
+            SCOPED_TRACE(std::string(specimen) + ": " + outcome.text());
+            EXPECT_LT(outcome.error, .25);
+            EXPECT_LT(outcome.error, outcome.error_of_start / 4);
+            EXPECT_GT(outcome.result.fit.ncc_after, outcome.result.fit.ncc_before);
+        }
+    }
+}
+
+TEST(Nonrigid, finds_the_warp_of_particles_though_little_lies_between_them) {
+    for (const unsigned seed : {1u, 2u}) {
+        WarpTrial trial;
+        trial.specimen = "particles";
+        trial.seed = seed;
+        const WarpOutcome outcome = run(trial);
+        SCOPED_TRACE(outcome.text());
+        EXPECT_LT(outcome.error, .4);
+        EXPECT_LT(outcome.error, outcome.error_of_start / 2);
+    }
+}
+
+TEST(Nonrigid, does_not_take_short_warps_for_rigid_motions) {
+    for (const char* specimen : {"waves", "lattice of waves"}) {
+        WarpTrial trial;
+        trial.specimen = specimen;
+        trial.length = 120;
+        trial.amplitude = .6;
+        const WarpOutcome outcome = run(trial);
+        SCOPED_TRACE(std::string(specimen) + ": " + outcome.text());
+        EXPECT_TRUE(outcome.result.refined);
+        EXPECT_GT(outcome.result.fit.freedom, 30);
+        EXPECT_LT(outcome.error, outcome.error_of_start / 2);
+    }
+}
+
+TEST(Nonrigid, leaves_rigid_motions_nearly_alone) {
+    WarpTrial trial;
+    trial.amplitude = 0;
+    const WarpOutcome outcome = run(trial);
+    SCOPED_TRACE(outcome.text());
+    EXPECT_LT(outcome.error, .06);
+    EXPECT_FALSE(outcome.result.refined);
+}
+
+TEST(Nonrigid, says_how_far_its_field_may_be_off) {
+    for (const char* specimen : {"waves", "lattice of waves"}) {
+        double squares = 0;
+        for (unsigned seed = 1; seed <= 4; ++seed) {
+            WarpTrial trial;
+            trial.specimen = specimen;
+            trial.seed = seed;
+            squares += std::pow(run(trial).z, 2);
+        }
+        EXPECT_GT(std::sqrt(squares / 4), .75) << specimen;
+        EXPECT_LT(std::sqrt(squares / 4), 1.3) << specimen;
+    }
+}
+
+TEST(Nonrigid, takes_frames_of_any_aspect_and_parity) {
+    for (const ImageShape shape : {ImageShape{331, 190}, {97, 260}, {64, 64}, {17, 40}}) {
+        WarpTrial trial;
+        trial.shape = shape;
+        trial.dose = 40;
+        trial.length = 500;
+        const WarpOutcome outcome = run(trial);
+        SCOPED_TRACE(fmt::format("{}x{}: {}", shape.width, shape.height, outcome.text()));
+        EXPECT_LT(outcome.error, outcome.error_of_start / (shape.elements() > 4096 ? 4 : 1));
+    }
+}
+
+TEST(Nonrigid, follows_frames_that_are_turned) {
+    const ImageShape shape{256, 256};
+    const RigidMotion turn{.7, 3, -2};
+    const Motion truth = warp(shape, 400, 1.6, turn);
+    const WarpedPair pair = exposed_pair(Specimen::amorphous(3), shape, truth, 10, 1);
+    NonrigidRegistration registration(shape);
+    const auto& found = registration.run(pair.reference.view(), pair.templ.view(), turn);
+    EXPECT_LT(found.fit.overlap, .9);
+    // The corners of the reference lie beyond the template.
+    EXPECT_LT(rms_distance(found.field, dense(truth, shape), .6), .2);
+}
+
+TEST(Nonrigid, masks_what_shows_no_more_than_noise) {
+    const ImageShape shape{256, 256};
+    const Motion truth = warp(shape, 400, 1.6, start_of_warps);
+    const auto specimen = Specimen::amorphous(5).with_vacuum_from(150);
+    const WarpedPair pair = exposed_pair(specimen, shape, truth, 10, 1);
+    NonrigidRegistration registration(shape);
+    const DisplacementField& field =
+        registration.run(pair.reference.view(), pair.templ.view(), start_of_warps).field;
+    double within = 0, beyond = 0;
+    for (std::size_t i = 0; i < field.count(); ++i) {
+        const auto x = static_cast<std::int64_t>(i) % field.nodes.width * 8;
+        if (x <= 128) {
+            EXPECT_TRUE(field.known[i]) << x;
+            within = std::max(within, static_cast<double>(field.sigma[i]));
+        } else if (x >= 192) {
+            EXPECT_FALSE(field.known[i]) << x;
+            beyond = std::max(beyond, static_cast<double>(field.sigma[i]));
+        }
+    }
+    EXPECT_GT(beyond, 2 * within) << "extrapolation is less sure";
+    EXPECT_LT(rms_distance(field, dense(truth, shape), .88), .2);
+}
+
+TEST(Nonrigid, agrees_with_thesis_mode_within_the_noise) {
+    const ImageShape shape{128, 128};
+    const Motion truth = warp(shape, 250, 1.2, {0, .4, -.3});
+    const WarpedPair pair = exposed_pair(Specimen::amorphous(9, 60, 9, 30), shape, truth, 40, 1);
+    const RigidMotion start{0, .4, -.3};
+    NonrigidRegistration registration(shape);
+    const auto& fast = registration.run(pair.reference.view(), pair.templ.view(), start);
+    registration::ThesisOptions options;
+    options.sigma = 2;
+    options.lambda = 20;
+    const auto thesis = thesis_nonrigid(pair.reference.view(), pair.templ.view(), options,
+                                        registration::as_field(start, shape, 8));
+    const DisplacementField exact = dense(truth, shape);
+    const double error_of_thesis = rms_distance(thesis.field, exact, .8);
+    const double error = rms_distance(fast.field, exact, .8);
+    EXPECT_LT(error_of_thesis, .4);
+    EXPECT_LT(error, error_of_thesis) << "the default is the more accurate one";
+    EXPECT_LT(rms_distance(fast.field, thesis.field, .8), error + error_of_thesis);
+}
+
+TEST(Nonrigid, gives_the_same_field_again_and_for_samples_of_any_type) {
+    const ImageShape shape{120, 100};
+    const Motion truth = warp(shape, 300, 1, start_of_warps);
+    const WarpedPair pair = exposed_pair(Specimen::amorphous(2), shape, truth, 30, 4);
+    NonrigidRegistration registration(shape);
+    const auto first =
+        registration.run(pair.reference.view(), pair.templ.view(), start_of_warps).field;
+    const auto counts = [&](const WarpedFrame& frame) {
+        return std::vector<std::uint16_t>(frame.samples.begin(), frame.samples.end());
+    };
+    const auto reference = counts(pair.reference), templ = counts(pair.templ);
+    SampleView of_reference = pair.reference.view(), of_template = of_reference;
+    of_reference.first = reference.data();
+    of_template.first = templ.data();
+    const auto& again = registration.run(of_reference, of_template, start_of_warps).field;
+    EXPECT_EQ(again.x, first.x);
+    EXPECT_EQ(again.y, first.y);
+    EXPECT_EQ(again.sigma, first.sigma);
+}
+
+TEST(Nonrigid, names_what_is_wrong_with_its_frames) {
+    const ImageShape shape{40, 32};
+    const WarpedFrame good = frame_of(shape, Specimen::amorphous(1));
+    const WarpedFrame constant = frame_of(shape, [](Point) { return 4.; });
+    WarpedFrame odd = good;
+    odd.samples[3 * 40 + 7] = std::nanf("");
+    NonrigidRegistration registration(shape);
+    const auto complaint = [&](const WarpedFrame& reference, const WarpedFrame& templ) {
+        try {
+            registration.run(reference.view(), templ.view(), {});
+        } catch (const Error& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    EXPECT_THAT(complaint(good, constant), HasSubstr("the template: every sample is 4"));
+    EXPECT_THAT(complaint(odd, good), HasSubstr("the reference: 1 of 1280 samples"));
+    EXPECT_THAT(complaint(frame_of({40, 30}, Specimen::amorphous(1)), good),
+                HasSubstr("the reference: a frame of 40x30 pixels, expected 40x32"));
+    EXPECT_EQ(complaint(good, good), "");
+    EXPECT_THROW(NonrigidRegistration({15, 40}), InvalidTask);
+}
+
+TEST(Nonrigid, of_frames_that_have_nothing_in_common_ends) {
+    const ImageShape shape{96, 80};
+    const WarpedFrame a = frame_of(shape, Specimen::amorphous(1));
+    const WarpedFrame b = frame_of(shape, Specimen::amorphous(2));
+    NonrigidRegistration registration(shape);
+    for (const RigidMotion& start : {RigidMotion{}, {0, 300, 0}, {3, 0, 0}}) {
+        const auto& found = registration.run(a.view(), b.view(), start);
+        for (std::size_t i = 0; i < found.field.count(); ++i) {
+            ASSERT_TRUE(std::isfinite(found.field.x[i]));
+            ASSERT_TRUE(std::isfinite(found.field.y[i]));
+        }
+    }
+}
+
+} // namespace
+} // namespace sextant::test

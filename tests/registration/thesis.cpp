@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The reference for registration: derivatives against differences of the energy, motions that are
+// known, what is refused.
+#include "sextant/registration/thesis.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/registration/thesis_energy.hpp"
+
+#include "tests/registration/specimens.hpp"
+#include <gmock/gmock.h>
+
+namespace sextant::test {
+namespace {
+
+using registration::BilinearElements;
+using registration::CrossCorrelation;
+using registration::Functional;
+using registration::Nodal;
+using registration::Parameters;
+using registration::ThesisOptions;
+using testing::HasSubstr;
+
+Nodal values_of(const WarpedFrame& frame) {
+    return {frame.samples.begin(), frame.samples.end()};
+}
+
+/// Two images of a non-square grid that differ by a small motion.
+CrossCorrelation some_images() {
+    const ImageShape shape{37, 24};
+    const WarpedPair pair =
+        exposed_pair(Specimen::amorphous(5), shape, rigid({.02, .63, -.41}, shape), 0, 1);
+    return {BilinearElements(shape, 1. / 37), values_of(pair.reference), values_of(pair.templ)};
+}
+
+/// Compares the derivative along random directions with central differences. Bilinear images have
+/// kinks, which a difference may step over: the median of the relative errors is held.
+void expect_derivatives_as_differences(const Functional& functional, const Parameters& at,
+                                       double size, double kinks = 1e-5) {
+    Random random(11);
+    const Parameters derivative = functional.derivative(at);
+    std::vector<double> errors;
+    for (int trial = 0; trial < 21; ++trial) {
+        Parameters ahead = at, behind = at;
+        double expected = 0;
+        for (std::size_t i = 0; i < at.size(); ++i) {
+            const double direction = size * (uniform(random) - .5);
+            ahead[i] += direction;
+            behind[i] -= direction;
+            expected += 2 * derivative[i] * direction;
+        }
+        const double seen = functional.energy(ahead) - functional.energy(behind);
+        errors.push_back(std::abs(seen - expected) / std::abs(expected));
+    }
+    std::nth_element(errors.begin(), errors.begin() + 10, errors.end());
+    EXPECT_LT(errors[10], kinks);
+}
+
+TEST(ThesisEnergy, of_a_rigid_motion_has_the_derivative_that_it_says) {
+    const CrossCorrelation images = some_images();
+    const Functional energy = rigid_energy(images, {18. / 37, 11.5 / 37});
+    expect_derivatives_as_differences(energy, {.03, .021, -.013}, 1e-7);
+}
+
+TEST(ThesisEnergy, of_a_field_has_the_derivative_that_it_says) {
+    const CrossCorrelation images = some_images();
+    for (const double lambda : {0., .02, 200.}) {
+        Random random(3);
+        Parameters u(2 * images.elements().count());
+        for (double& component : u)
+            component = .02 * (uniform(random) - .5);
+        expect_derivatives_as_differences(nonrigid_energy(images, lambda), u, 1e-7);
+    }
+}
+
+TEST(ThesisEnergy, is_minus_one_where_images_agree_and_one_where_they_are_inverted) {
+    const ImageShape shape{20, 31};
+    Nodal values = values_of(frame_of(shape, Specimen::amorphous(2)));
+    const BilinearElements elements(shape, .1);
+    const CrossCorrelation same(elements, values, values);
+    EXPECT_NEAR(rigid_energy(same, {1, 1.5}).energy({0, 0, 0}), -1, 1e-12);
+    Nodal inverted = values;
+    for (double& value : inverted)
+        value = 7 - 3 * value;
+    const CrossCorrelation opposite(elements, values, inverted);
+    EXPECT_NEAR(rigid_energy(opposite, {1, 1.5}).energy({0, 0, 0}), 1, 1e-12);
+}
+
+TEST(ThesisRigid, finds_a_motion_of_noiseless_frames_of_any_aspect) {
+    for (const ImageShape shape : {ImageShape{96, 96}, {131, 70}, {64, 101}}) {
+        const RigidMotion truth{.01, 1.3, -2.2};
+        const WarpedPair pair =
+            exposed_pair(Specimen::amorphous(7, 60, 9, 40), shape, rigid(truth, shape), 0, 1);
+        ThesisOptions options;
+        options.sigma = 2;
+        options.stop = 1e-9;
+        const auto found = thesis_rigid(pair.reference.view(), pair.templ.view(), options);
+        EXPECT_LT(rms_distance(found.motion, truth, shape), .05)
+            << shape.width << "x" << shape.height;
+        for (const auto& energies : found.energies) {
+            for (std::size_t i = 1; i < energies.size(); ++i)
+                ASSERT_LE(energies[i], energies[i - 1]);
+        }
+    }
+}
+
+TEST(ThesisRigid, starts_from_a_motion_that_is_given) {
+    const ImageShape shape{96, 80};
+    const RigidMotion truth{-.02, 14.3, 9.2};
+    const WarpedPair pair =
+        exposed_pair(Specimen::amorphous(7, 60, 9, 40), shape, rigid(truth, shape), 0, 1);
+    ThesisOptions options;
+    options.sigma = 2;
+    options.coarsest = 0;
+    const auto found =
+        thesis_rigid(pair.reference.view(), pair.templ.view(), options, {-.018, 13.5, 9.9});
+    EXPECT_LT(rms_distance(found.motion, truth, shape), .15);
+}
+
+TEST(ThesisNonrigid, finds_a_warp_and_its_energy_never_rises) {
+    const ImageShape shape{128, 112};
+    const Motion truth = warp(shape, 150, 1.2, {0, .8, -.5});
+    const WarpedPair pair = exposed_pair(Specimen::amorphous(9, 60, 9, 40), shape, truth, 0, 1);
+    ThesisOptions options;
+    options.sigma = 1;
+    options.lambda = 2;
+    const auto nothing = registration::no_displacement(shape, 1);
+    const auto found = thesis_nonrigid(pair.reference.view(), pair.templ.view(), options, nothing);
+    EXPECT_GT(rms_distance(nothing, dense(truth, shape), .8), 1);
+    EXPECT_LT(rms_distance(found.field, dense(truth, shape), .8), .12);
+    EXPECT_EQ(found.energies.size(), 3U);
+    for (const auto& energies : found.energies) {
+        for (std::size_t i = 1; i < energies.size(); ++i)
+            ASSERT_LE(energies[i], energies[i - 1]);
+    }
+}
+
+TEST(ThesisNonrigid, gives_its_field_on_the_grid_of_the_last_level) {
+    const ImageShape shape{33, 40};
+    const WarpedPair pair = exposed_pair(Specimen::amorphous(9), shape, rigid({}, shape), 0, 1);
+    ThesisOptions options;
+    options.coarsest = options.finest = 1;
+    options.iterations = 3;
+    const auto found = thesis_nonrigid(pair.reference.view(), pair.templ.view(), options,
+                                       registration::no_displacement(shape, 8));
+    EXPECT_EQ(found.field.spacing, 2);
+    EXPECT_EQ(found.field.nodes, (ImageShape{17, 20}));
+}
+
+/// What thesis mode says of two frames, a motion being asked for.
+std::string complaint(const WarpedFrame& reference, const WarpedFrame& templ,
+                      const ThesisOptions& options) {
+    try {
+        thesis_rigid(reference.view(), templ.view(), options);
+    } catch (const InvalidTask& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(ThesisRigid, names_what_is_wrong_with_its_frames) {
+    const ImageShape shape{20, 16};
+    const WarpedFrame good = frame_of(shape, Specimen::amorphous(1));
+    const WarpedFrame constant = frame_of(shape, [](Point) { return 4.; });
+    WarpedFrame odd = good;
+    odd.samples[3 * 20 + 7] = std::nanf("");
+    EXPECT_THAT(complaint(good, odd, {}), HasSubstr("the template has nan at (7, 3)"));
+    EXPECT_THAT(complaint(constant, good, {}), HasSubstr("the reference is constant"));
+    EXPECT_THAT(complaint(good, frame_of({20, 15}, Specimen::amorphous(1)), {}),
+                HasSubstr("the template is 20x15, expected 20x16 as the reference"));
+    const WarpedFrame tiny = frame_of({20, 7}, Specimen::amorphous(1));
+    EXPECT_THAT(complaint(tiny, tiny, {}), HasSubstr("at least 8x8"));
+    ThesisOptions upside_down;
+    upside_down.finest = 3;
+    EXPECT_THAT(complaint(good, good, upside_down), HasSubstr("from 2 to 3 halvings"));
+    EXPECT_EQ(complaint(good, constant, {}), "") << "which correlates with nothing, and stays";
+}
+
+} // namespace
+} // namespace sextant::test
