@@ -15,9 +15,9 @@ HWY_INLINE Label count_of(Bits bits) {
     return static_cast<Label>(hwy::PopCount(bits));
 }
 
-/// The bits 0 … i.
-HWY_INLINE Bits through(std::size_t i) {
-    return ~Bits{0} >> (63 - i);
+/// The lowest bit and all below it.
+HWY_INLINE Bits through_first(Bits bits) {
+    return bits ^ (bits - 1);
 }
 
 /// Where the tree of a run ends. Paths are halved.
@@ -28,8 +28,8 @@ HWY_INLINE Label root(Label* parents, Label run) {
 }
 
 HWY_INLINE void join(Label* parents, Label a, Label b) {
-    a = root(parents, a);
-    b = root(parents, b);
+    a = root(parents, parents[a]);
+    b = root(parents, parents[b]);
     const Label first = a < b ? a : b, last = a < b ? b : a;
     parents[last] = first;
 }
@@ -48,11 +48,8 @@ struct At {
     }
     /// With the pixel behind each run.
     HWY_INLINE Bits extended() const { return inside | inside << 1 | carry; }
-    /// The run at a pixel, or the last one before it.
-    HWY_INLINE Label run_at(std::size_t i) const { return before + count_of(starts & through(i)); }
-    HWY_INLINE Label run_before(std::size_t i) const {
-        return before + count_of(starts & (through(i) >> 1));
-    }
+    /// The run at the last of the pixels 0 … i, given in bits, or the last one before it.
+    HWY_INLINE Label run_at(Bits pixels) const { return before + count_of(starts & pixels); }
 };
 
 /// Two runs, each with the pixel behind it if corners count, share pixels if they touch. The first
@@ -61,8 +58,8 @@ HWY_INLINE void join_any(const TouchingRows& rows, const At& row, const At& abov
     Bits shared = rows.corners ? row.extended() & above.extended() : row.inside & above.inside;
     shared &= row.starts | above.starts;
     for (; shared != 0; shared &= shared - 1) {
-        const std::size_t i = hwy::Num0BitsBelowLS1Bit_Nonzero64(shared);
-        join(rows.parents, row.run_at(i), above.run_at(i));
+        const Bits pixels = through_first(shared);
+        join(rows.parents, row.run_at(pixels), above.run_at(pixels));
     }
 }
 
@@ -77,8 +74,8 @@ HWY_INLINE void join_equal(const TouchingRows& rows, Elements word, const At& ro
                            const At& above) {
     Bits shared = rows.equal->straight[word] & row.inside & (row.starts | above.starts);
     for (; shared != 0; shared &= shared - 1) {
-        const std::size_t i = hwy::Num0BitsBelowLS1Bit_Nonzero64(shared);
-        join(rows.parents, row.run_at(i), above.run_at(i));
+        const Bits pixels = through_first(shared);
+        join(rows.parents, row.run_at(pixels), above.run_at(pixels));
     }
     if (!rows.corners)
         return;
@@ -86,13 +83,13 @@ HWY_INLINE void join_equal(const TouchingRows& rows, Elements word, const At& ro
     const Bits above_goes_on = above.inside & ~above.starts;
     Bits left = moved(rows.equal->left, word) & row.starts & ~above_goes_on;
     for (; left != 0; left &= left - 1) {
-        const std::size_t i = hwy::Num0BitsBelowLS1Bit_Nonzero64(left);
-        join(rows.parents, row.run_at(i), above.run_before(i));
+        const Bits pixels = through_first(left);
+        join(rows.parents, row.run_at(pixels), above.run_at(pixels >> 1));
     }
     Bits right = moved(rows.equal->right, word) & above.starts & ~row_goes_on;
     for (; right != 0; right &= right - 1) {
-        const std::size_t i = hwy::Num0BitsBelowLS1Bit_Nonzero64(right);
-        join(rows.parents, row.run_before(i), above.run_at(i));
+        const Bits pixels = through_first(right);
+        join(rows.parents, row.run_at(pixels >> 1), above.run_at(pixels));
     }
 }
 
