@@ -115,12 +115,17 @@ TEST(Contours, at_a_junction_go_on_from_the_lowest_direction_and_count_the_other
 /// Follows a contour from one tile of a cut image to the next.
 std::vector<Ranked> ranked_by_tiles(const DirectionMap& map, const Grid& grid) {
     std::vector<ContourRanking> rankings(static_cast<std::size_t>(grid.ranks()));
-    std::vector<kernel::Entry> entries(map.codes.size(), {-1, -1, -1, false});
+    struct Entered {
+        kernel::Entry entry{-1, -1, -1, -1};
+        Chain chain;
+    };
+    std::vector<Entered> entries(map.codes.size());
     for (int rank = 0; rank < grid.ranks(); ++rank) {
         auto& ranking = rankings[static_cast<std::size_t>(rank)];
         ranking.apply(map.view(), tile(grid, rank));
         for (const kernel::Entry& entry : ranking.entries())
-            entries[static_cast<std::size_t>(entry.pixel)] = entry;
+            entries[static_cast<std::size_t>(entry.pixel)] = {
+                entry, ranking.chains()[static_cast<std::size_t>(entry.chain)]};
     }
     std::vector<Ranked> made(map.codes.size());
     for (int rank = 0; rank < grid.ranks(); ++rank) {
@@ -136,11 +141,11 @@ std::vector<Ranked> ranked_by_tiles(const DirectionMap& map, const Grid& grid) {
             const Chain& chain = ranking.chains()[static_cast<std::size_t>(contours[i])];
             Elements end = chain.end, links = ranks[i];
             for (bool leaves = chain.leaves; leaves;) {
-                const kernel::Entry& entry = entries[static_cast<std::size_t>(end)];
+                const auto& [entry, next] = entries[static_cast<std::size_t>(end)];
                 EXPECT_EQ(entry.pixel, end) << "no tile knows of an entry";
                 links += entry.links;
-                end = entry.end;
-                leaves = entry.leaves;
+                end = next.end;
+                leaves = next.leaves;
             }
             made[i] = {end, links};
         }

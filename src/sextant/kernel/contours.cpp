@@ -23,6 +23,10 @@ constexpr Elements margin = 1;
 template <class T>
 constexpr Bytes size_of = static_cast<Bytes>(sizeof(T));
 
+Direction opposite(Direction code) {
+    return static_cast<Direction>(code ^ 4);
+}
+
 bool leads_out(Direction code, Elements x, Elements y, const Tile& tile) {
     const Elements to_x = x + steps[code].x, to_y = y + steps[code].y;
     return to_x < 0 || to_x >= tile.width || to_y < 0 || to_y >= tile.height;
@@ -120,9 +124,10 @@ void ContourRanking::note_border(const LinkedRow& row, Elements x, Elements y, C
     if (successor >= 0 && leads_out(successor, x, y, tile_))
         segments_.end({made.segment, made.count + 1},
                       pixel(x + steps[successor].x, y + steps[successor].y), true);
-    if (predecessor >= 0 && leads_out(static_cast<Direction>(predecessor ^ 4), x, y, tile_)) {
+    if (predecessor >= 0 && leads_out(opposite(predecessor), x, y, tile_)) {
+        const Step step = steps[predecessor];
         segments_.begin(made);
-        open_entries_.push_back({pixel(x, y), made});
+        open_entries_.push_back({pixel(x, y), pixel(x - step.x, y - step.y), made});
     }
 }
 
@@ -130,13 +135,13 @@ void ContourRanking::finish() {
     segments_.finish();
     chains_.clear();
     for (const Segments::Chain& chain : segments_.chains())
-        chains_.push_back({chain.end, chain.points, chain.leaves, chain.closed});
+        chains_.push_back(
+            {chain.end, chain.first, chain.links, chain.points, chain.leaves, chain.closed});
     entries_.clear();
     for (const OpenEntry& entry : open_entries_) {
-        const std::int32_t number = segments_.chain(entry.at.segment);
-        const Chain& chain = chains_[static_cast<std::size_t>(number)];
-        entries_.push_back({entry.pixel, chain.end,
-                            segments_.links(entry.at.segment) - entry.at.count, chain.leaves});
+        entries_.push_back({entry.pixel, entry.before,
+                            segments_.links(entry.at.segment) - entry.at.count,
+                            segments_.chain(entry.at.segment)});
     }
 }
 

@@ -14,19 +14,21 @@ namespace sextant::kernel {
 
 /// A contour, or the part of one that lies in a tile without a break.
 struct Chain {
-    Elements end = 0;    ///< the pixel (y · width + x) it ends at: its head, or the one outside
-                         ///< the tile that follows its last point
-    Elements points = 0; ///< in the tile
-    bool leaves = false; ///< whether `end` lies outside
-    bool closed = false; ///< it has no end; the head is its smallest pixel
+    Elements end = 0;      ///< the pixel (y · width + x) it ends at: its head, or the one outside
+                           ///< the tile that follows its last point
+    Elements smallest = 0; ///< its smallest pixel
+    Elements links = 0;    ///< from there to `end`
+    Elements points = 0;   ///< in the tile
+    bool leaves = false;   ///< whether `end` lies outside
+    bool closed = false;   ///< it has no end; the head is its smallest pixel
 };
 
-/// A point that is entered from outside the tile: what a neighbour wants to know of it.
+/// A point that is entered from outside the tile: the first of its chain.
 struct Entry {
     Elements pixel = 0;
-    Elements end = 0;    ///< as its chain's
-    Elements links = 0;  ///< to `end`
-    bool leaves = false; ///< as its chain's
+    Elements before = 0;    ///< the pixel outside that it follows
+    Elements links = 0;     ///< to its chain's end
+    std::int32_t chain = 0; ///< its number
 };
 
 /// Where a tile's chain lies on a contour: rank = (links to the chain's end + `beyond`) mod
@@ -79,7 +81,7 @@ class ContourRanking {
 
   private:
     struct OpenEntry {
-        Elements pixel;
+        Elements pixel, before;
         Count at;
     };
 

@@ -86,11 +86,16 @@ void Segments::finish() {
         Segment& root = segments_[at(segment.parent)];
         if (segment.parent == s) {
             segment.chain = static_cast<std::int32_t>(chains_.size());
-            chains_.push_back(segment.closed
-                                  ? Chain{segment.pixel, segment.last, false, true}
-                                  : Chain{segment.end,
-                                          segment.last - segment.first + (segment.leaves ? 0 : 1),
-                                          segment.leaves, false});
+            Chain chain{segment.end,    segment.pixel,
+                        segment.last,   segment.last - segment.first + 1,
+                        segment.leaves, segment.closed};
+            if (segment.leaves)
+                --chain.points;
+            if (segment.closed) {
+                chain.end = segment.pixel;
+                chain.points = segment.last;
+            }
+            chains_.push_back(chain);
         }
         segment.chain = root.chain;
         segment.links = root.last - (segment.parent == s ? 0 : segment.offset);

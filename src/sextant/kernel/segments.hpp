@@ -21,6 +21,8 @@ class Segments {
     /// Where a chain ends, and what it is.
     struct Chain {
         Elements end = none;     ///< the pixel it ends at; of a closed one its first
+        Elements first = none;   ///< its first pixel, row by row
+        std::int32_t links = 0;  ///< from there to its end; of a closed one all
         std::int32_t points = 0; ///< from its first point to its end, this one not counted if the
                                  ///< chain leaves; all of a closed one
         bool leaves = false, closed = false;
