@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The merging patterns as schedules: proved, counted, mutated.
-#include "sextant/contour/balanced_hosts.hpp"
 #include "sextant/contour/catalogue.hpp"
 #include "sextant/core/error.hpp"
 
@@ -44,11 +43,11 @@ TEST(MergingPatterns, send_one_message_to_each_other_tile_of_a_stage) {
             int expected = 0;
             for (const Stage& stage : pattern.stages(grid))
                 expected += stage.size() - 1;
-            if (pattern.host && grid.ranks() > 1)
+            if (pattern.hosts == Hosts::reversed && grid.ranks() > 1)
                 expected += 3; // the list there, two merged ones back
             const Proof proof = test::proved(case_of(pattern, grid));
             EXPECT_EQ(proof.error, "");
-            if (pattern.host)
+            if (pattern.hosts == Hosts::reversed)
                 EXPECT_LE(proof.most_messages, expected);
             else
                 EXPECT_EQ(proof.most_messages, expected);
@@ -60,24 +59,26 @@ TEST(MergingPatterns, of_powers_of_two_have_the_stages_of_the_paper) {
     const Grid grid{64, 64, 16, 16};
     EXPECT_EQ(find("1-lev-dir").stages(grid).size(), 8U);
     EXPECT_EQ(find("2-lev-rc").stages(grid).size(), 8U);
-    EXPECT_EQ(find("logp-lev-quad").stages(grid).size(), 4U);
+    EXPECT_EQ(find("logp-lev-quad").stages(grid).size(), 8U);
     EXPECT_EQ(find("1-lev-dir").stages(grid)[0].row.base, 8) << "the longest distance first";
     EXPECT_EQ(find("2-lev-rc").stages(grid)[0].column.base, 8);
-    EXPECT_EQ(find("logp-lev-quad").stages(grid)[0].size(), 4);
+    EXPECT_EQ(find("logp-lev-quad").stages(grid)[1].row.base, 1) << "neighbours first";
 }
 
-TEST(BalancedHosts, reverse_the_bits_of_columns_and_rows) {
+TEST(ReversedHosts, reverse_the_bits_of_columns_and_rows) {
     const Grid grid{64, 64, 8, 4};
-    EXPECT_EQ(balanced_host(grid, 1), 4);
-    EXPECT_EQ(balanced_host(grid, 3), 6);
-    EXPECT_EQ(balanced_host(grid, 8 + 1), 2 * 8 + 4);
+    EXPECT_EQ(host(Hosts::reversed, grid, 1), 4);
+    EXPECT_EQ(host(Hosts::reversed, grid, 3), 6);
+    EXPECT_EQ(host(Hosts::reversed, grid, 8 + 1), 2 * 8 + 4);
 }
 
-TEST(BalancedHosts, are_a_permutation_of_any_grid) {
+TEST(ReversedHosts, are_a_permutation_of_any_grid) {
     for (const Grid& grid : grids()) {
         std::vector<int> hosts;
-        for (int tile = 0; tile < grid.ranks(); ++tile)
-            hosts.push_back(balanced_host(grid, tile));
+        for (int tile = 0; tile < grid.ranks(); ++tile) {
+            hosts.push_back(host(Hosts::reversed, grid, tile));
+            ASSERT_EQ(tile_of(Hosts::reversed, grid, hosts.back()), tile);
+        }
         std::sort(hosts.begin(), hosts.end());
         for (int tile = 0; tile < grid.ranks(); ++tile)
             ASSERT_EQ(hosts[static_cast<std::size_t>(tile)], tile);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/contour/catalogue.hpp"
 
-#include "sextant/contour/balanced_hosts.hpp"
 #include "sextant/contour/log_level_quad.hpp"
 #include "sextant/contour/one_level_direct.hpp"
 #include "sextant/contour/two_level_rows_columns.hpp"
@@ -22,14 +21,8 @@ const Pattern patterns[] = {
     {"2-lev-rc", "within rows of tiles, then within columns", paper, two_level_rows_columns},
     {"logp-lev-quad", "two by two neighbours, again and again", paper, log_level_quad},
     {"logp-lev-bal", "the same on ranks with reversed digits: far apart while lists are short",
-     paper, log_level_quad, balanced_host},
+     paper, log_level_quad, Hosts::reversed},
 };
-
-std::function<int(int)> host(const Pattern& pattern, const Grid& grid) {
-    if (!pattern.host)
-        return {};
-    return [&pattern, grid](int tile) { return pattern.host(grid, tile); };
-}
 
 } // namespace
 
@@ -42,11 +35,11 @@ const Pattern& find(std::string_view name) {
 }
 
 Program program(const Pattern& pattern, const Grid& grid, int rank) {
-    return merging(grid, pattern.stages(grid), host(pattern, grid), rank);
+    return merging(grid, pattern.stages(grid), pattern.hosts, rank);
 }
 
 Program sized_program(const Pattern& pattern, const Grid& grid, int rank, const ListSizes& sizes) {
-    return sized_merging(grid, pattern.stages(grid), host(pattern, grid), rank, sizes);
+    return sized_merging(grid, pattern.stages(grid), pattern.hosts, rank, sizes);
 }
 
 Claim claim(const Pattern& pattern, const Grid& grid) {

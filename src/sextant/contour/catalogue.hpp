@@ -15,8 +15,7 @@ struct Pattern {
     std::string_view summary;
     std::string_view source;
     Stages (*stages)(const Grid& grid);
-    /// The rank that merges for a tile; null where each rank does its own.
-    int (*host)(const Grid& grid, int tile) = nullptr;
+    Hosts hosts = Hosts::own;
 };
 
 std::span<const Pattern> catalogue();

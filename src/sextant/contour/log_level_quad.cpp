@@ -7,11 +7,13 @@ namespace sextant::contour {
 
 Stages log_level_quad(const Grid& grid) {
     const std::vector<Digit> columns = digits(grid.columns), rows = digits(grid.rows);
-    Stages stages(std::max(columns.size(), rows.size()));
-    for (std::size_t i = 0; i < columns.size(); ++i)
-        stages[i].column = columns[i];
-    for (std::size_t i = 0; i < rows.size(); ++i)
-        stages[i].row = rows[i];
+    Stages stages;
+    for (std::size_t i = 0; i < std::max(columns.size(), rows.size()); ++i) {
+        if (i < columns.size())
+            stages.push_back({columns[i], {}});
+        if (i < rows.size())
+            stages.push_back({{}, rows[i]});
+    }
     return stages;
 }
 

@@ -5,9 +5,9 @@
 
 namespace sextant::contour {
 
-/// logp-lev-quad: two by two neighbours merge, then two by two of what they became, and so on:
-/// where a side of the grid is no power of two, as many as its prime factors say. A side that is
-/// used up first leaves the other to merge alone.
+/// logp-lev-quad: two by two neighbours merge, those side by side and then both pairs; then two by
+/// two of what they became, and so on. Where a side of the grid is no power of two, as many as its
+/// prime factors say; a side that is used up first leaves the other to merge alone.
 Stages log_level_quad(const Grid& grid);
 
 } // namespace sextant::contour

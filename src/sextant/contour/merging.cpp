@@ -9,8 +9,6 @@ namespace sextant::contour {
 
 namespace {
 
-using Host = std::function<int(int tile)>;
-
 /// A list in the memory of a rank.
 struct List {
     Run run;
@@ -20,15 +18,14 @@ struct List {
 /// One rank's program. What it does for a tile of another rank, it does in that tile's place.
 class Merging {
   public:
-    Merging(const Grid& grid, const Stages& stages, const Host& host, int rank,
-            const ListSizes& sizes)
+    Merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank, const ListSizes& sizes)
         : grid_(grid),
           stages_(stages),
-          host_(host),
+          hosts_(hosts),
           order_(grid, stages),
           sizes_(sizes),
           rank_(rank),
-          tile_(tile_at(rank)) {}
+          tile_(tile_of(hosts, grid, rank)) {}
 
     Program write() {
         const List own = own_list();
@@ -37,15 +34,7 @@ class Merging {
     }
 
   private:
-    int host_of(int tile) const { return host_ ? host_(tile) : tile; }
-    int tile_at(int rank) const {
-        if (!host_)
-            return rank;
-        int tile = 0;
-        while (host_of(tile) != rank)
-            ++tile;
-        return tile;
-    }
+    int host_of(int tile) const { return host(hosts_, grid_, tile); }
 
     Elements size(Run run) const { return sizes_ ? sizes_(run) : 1; }
     Run run_of(int tile) const { return {order_.position(tile), order_.position(tile) + 1}; }
@@ -63,12 +52,11 @@ class Merging {
         return moved;
     }
 
-    /// A round in which this rank may have no part counts as well.
+    /// The round in which lists move to hosts counts where a rank has no part in it too.
     void begin_stage(const Stage& stage) {
-        if (host_ && round_ == 0)
-            round_ = 1;
+        round_ = std::max(round_, hosts_ == Hosts::own ? 0 : 1);
         builder_.round(round_++);
-        builder_.group(host_of(stage.tile_at(grid_, tile_, 0)));
+        builder_.group(collective::group_of(grid_, submachine(hosts_, grid_, stage, rank_)));
     }
 
     void merge_stages(List known) {
@@ -175,7 +163,7 @@ class Merging {
 
     const Grid& grid_;
     const Stages& stages_;
-    const Host& host_;
+    const Hosts hosts_;
     const Order order_;
     const ListSizes& sizes_;
     const int rank_, tile_; ///< the tile that this rank merges for
@@ -186,13 +174,13 @@ class Merging {
 
 } // namespace
 
-Program merging(const Grid& grid, const Stages& stages, const Host& host, int rank) {
-    return Merging(grid, stages, host, rank, {}).write();
+Program merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank) {
+    return Merging(grid, stages, hosts, rank, {}).write();
 }
 
-Program sized_merging(const Grid& grid, const Stages& stages, const Host& host, int rank,
+Program sized_merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank,
                       const ListSizes& sizes) {
-    return Merging(grid, stages, host, rank, sizes).write();
+    return Merging(grid, stages, hosts, rank, sizes).write();
 }
 
 } // namespace sextant::contour

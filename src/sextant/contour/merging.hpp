@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/contour/stages.hpp"
+#include "sextant/contour/hosts.hpp"
 #include "sextant/schedule/program.hpp"
 
 #include <functional>
@@ -19,16 +19,14 @@ using ListSizes = std::function<Elements(Run run)>;
 ///
 /// Input     the list of the rank's tile: one element.
 /// Output    the merged lists of the tiles before and behind, as far as there are such.
-/// Cost      Σ (size of a stage − 1) messages a rank, and where `host` moves tiles three more.
+/// Cost      Σ (size of a stage − 1) messages a rank, and where other ranks are hosts three more.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 5.2, doi:10.1006/jpdc.1996.0010
-///
-/// `host` says which rank merges for a tile: a permutation; none where each rank does its own.
-Program merging(const Grid& grid, const Stages& stages, const std::function<int(int tile)>& host,
-                int rank);
+/// `group` labels the submachines in which messages stay (collective/submachine.hpp).
+Program merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank);
 
 /// The same messages where lists differ in size: for models, which charge what a list's entries
 /// take. What merges lists copies their entries instead; it cannot be proved or run.
-Program sized_merging(const Grid& grid, const Stages& stages,
-                      const std::function<int(int tile)>& host, int rank, const ListSizes& sizes);
+Program sized_merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank,
+                      const ListSizes& sizes);
 
 } // namespace sextant::contour

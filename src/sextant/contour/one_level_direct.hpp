@@ -6,7 +6,7 @@
 namespace sextant::contour {
 
 /// 1-lev-dir: everyone's list goes to everyone by exchanges over the longest distance first. Tiles
-/// that are far apart meet, so that hardly anything merges before the last exchanges.
+/// that meet are far apart until the last exchanges: lists grow, since hardly anything merges.
 Stages one_level_direct(const Grid& grid);
 
 } // namespace sextant::contour
