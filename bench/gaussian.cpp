@@ -22,8 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/stopwatch.hpp"
-#include <fmt/format.h>
+#include "bench/duel.hpp"
 #include <nlohmann/json.hpp>
 #ifdef SEXTANT_WITH_OPENCV
 #include <opencv2/imgproc.hpp>
@@ -152,10 +151,10 @@ void measure(const Case& one, int rounds) {
     const Input input = make_input(one);
     std::vector<Memory> outputs = make_outputs(one.image);
     Ours ours(one);
-    std::vector<double> mine, other, ratios;
-    const auto time_ours = [&] { mine.push_back(milliseconds([&] { ours.run(input, outputs); })); };
+    const auto mine = [&] { ours.run(input, outputs); };
     std::string agreement = "-";
-    ours.run(input, outputs);
+    mine();
+    bench::Duel fought;
 #ifdef SEXTANT_WITH_OPENCV
     std::vector<Memory> others = make_outputs(one.image);
     const Theirs theirs(one);
@@ -164,27 +163,17 @@ void measure(const Case& one, int rounds) {
     if (!(apart < 1e-5))
         throw std::runtime_error(fmt::format("results differ by {:.1e}", apart));
     agreement = fmt::format("{:.0e}", apart);
-    const auto time_theirs = [&] {
-        other.push_back(milliseconds([&] { theirs.run(input, others); }));
-    };
+    fought = bench::duel(rounds, mine, [&] { theirs.run(input, others); });
 #else
-    const auto time_theirs = [] {};
+    for (int round = 0; round < rounds; ++round)
+        fought.ours.push_back(bench::milliseconds(mine));
 #endif
-    for (int round = 0; round < rounds; ++round) {
-        if (round % 2 == 0)
-            time_ours();
-        time_theirs();
-        if (round % 2 == 1)
-            time_ours();
-        if (!other.empty())
-            ratios.push_back(mine.back() / other.back());
-    }
     const double megapixels = static_cast<double>(one.image.elements()) * 1e-6;
     fmt::print("{:>5} {:>7} {:>12} {:>24} {:>24} {:>20} {:>8}\n", one.sigma, one.samples,
                fmt::format("{}x{}", one.image.width, one.image.height),
-               with_interval(mine, megapixels),
-               other.empty() ? "-" : with_interval(other, megapixels),
-               ratios.empty() ? "-" : with_interval(ratios), agreement);
+               bench::with_interval(fought.ours, megapixels),
+               bench::with_interval(fought.theirs, megapixels), bench::with_interval(fought.ratios),
+               agreement);
     std::fflush(stdout);
 }
 

@@ -28,7 +28,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/stopwatch.hpp"
+#include "bench/duel.hpp"
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #ifdef SEXTANT_WITH_OPENCV_OPTFLOW

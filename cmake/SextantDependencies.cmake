@@ -29,8 +29,8 @@ endif()
 
 # Which layer uses which library; private, so that none leaks into a user's build.
 function(sextant_use_libraries)
-    foreach(layer core kernel schedule compositing scan collective halo comm prefix registration
-            machine model planner calibrate simulate reproduce format report operation)
+    get_property(layers GLOBAL PROPERTY SEXTANT_LAYERS)
+    foreach(layer IN LISTS layers)
         target_link_libraries(sextant_${layer} PRIVATE fmt::fmt)
     endforeach()
     target_link_libraries(sextant_kernel PRIVATE hwy::hwy)

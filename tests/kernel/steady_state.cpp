@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/kernel/labels.hpp"
+
 #include "tests/kernel/pictures.hpp"
 #include "tests/support/counting_new.hpp"
+#include "tests/support/shapes.hpp"
 
 namespace sextant::test {
 namespace {
@@ -15,6 +18,20 @@ TEST(GaussianDerivatives, once_made_allocate_nothing) {
     const long before = allocations;
     derivatives.apply(view, tile, outputs);
     EXPECT_EQ(allocations - before, 0);
+}
+
+TEST(Labels, once_found_allocate_nothing_for_the_next_image) {
+    const Shape shape = values_shape({300, 40}, 3);
+    const SampleView view{shape.samples.data(), 300, whole(shape.image), shape.image};
+    for (const kernel::Sameness sameness :
+         {kernel::Sameness::foreground, kernel::Sameness::value}) {
+        kernel::Labeller labeller({kernel::Neighbours::eight, sameness});
+        std::vector<kernel::Label> plane(shape.samples.size());
+        labeller.apply(view, {plane.data(), 300});
+        const long before = allocations;
+        labeller.apply(view, {plane.data(), 300});
+        EXPECT_EQ(allocations - before, 0);
+    }
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 
 #include "sextant/core/error.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -179,8 +180,11 @@ void Execution::Runner::start_message(int index) {
     const bool sends = step_at(index).verb == Verb::send;
     if (options_.trace)
         started_at_[static_cast<std::size_t>(index)] = now();
+    const Bytes used = sends && fine() ? used_bytes(program_.regions_of(step_at(index))[0]) : 0;
     if (sends && !fine())
         exchange_->start_empty(message);
+    else if (sends && used < table_.bytes(message) && step_at(index).count == 1)
+        exchange_->start_short(message, used);
     else
         exchange_->start(message);
     // Nothing of this rank waits for what it lends, so the step is done; the run is not.
@@ -228,7 +232,8 @@ void Execution::Runner::complete_message(const Completion& completion) {
     if (completion.bytes == 0) {
         if (failed_peer_ < 0)
             failed_peer_ = step.peer;
-    } else if (completion.bytes != table_.bytes(completion.message)) {
+    } else if (operator_.used ? completion.bytes > table_.bytes(completion.message)
+                              : completion.bytes != table_.bytes(completion.message)) {
         throw std::logic_error(fmt::format("rank {}, step {}: {} bytes from rank {}, expected {}",
                                            rank_, index, completion.bytes, step.peer,
                                            table_.bytes(completion.message)));
@@ -237,6 +242,21 @@ void Execution::Runner::complete_message(const Completion& completion) {
     if (!completion.lent.empty() && !borrowing_.borrow(index, completion.lent))
         exchange_->copy_loan(completion.message);
     walk_.finish(index);
+}
+
+/// Of a region that is one element what counts of it, of others all.
+Bytes Execution::Runner::used_bytes(const Region& region) const {
+    if (operator_.used && region.elements() == 1)
+        return operator_.used(places_.at(region, 0));
+    return region.elements() * places_.element_size();
+}
+
+void Execution::Runner::copy_region(const Region& to, const Region& from) {
+    const Bytes used = used_bytes(from);
+    if (used < from.elements() * places_.element_size())
+        std::copy_n(places_.at(from, 0), used, places_.at(to, 0));
+    else
+        copy(std::array{places_.blocks(to)}, std::array{places_.blocks(from)});
 }
 
 /// One fold or copy that may be done now, if any.
@@ -266,8 +286,7 @@ void Execution::Runner::do_work(int index) {
     if (step.verb == Verb::fold)
         folding_.complete(index);
     else
-        copy(std::array{places_.blocks(step.to)},
-             std::array{places_.blocks(program_.regions_of(step)[0])});
+        copy_region(step.to, program_.regions_of(step)[0]);
     if (!options_.trace)
         return;
     note(index, step.verb == Verb::fold ? Activity::fold : Activity::copy, step.to.elements(),

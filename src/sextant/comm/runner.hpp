@@ -45,6 +45,8 @@ class Execution::Runner {
     void pump_within_fold();
     void start_messages();
     void start_message(int step);
+    Bytes used_bytes(const Region& region) const;
+    void copy_region(const Region& to, const Region& from);
     void complete_message(const Completion& completion);
     bool work();
     void do_work(int step);

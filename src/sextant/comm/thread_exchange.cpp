@@ -75,7 +75,12 @@ void ThreadExchange::give_back(int m) {
 }
 
 void ThreadExchange::copy_loan(int m) {
-    copy(at(m).blocks, *receives_[static_cast<std::size_t>(m)].offer.blocks);
+    const Note& offer = receives_[static_cast<std::size_t>(m)].offer;
+    const std::vector<Blocks>& from = *offer.blocks;
+    if (offer.bytes < at(m).bytes()) // a short message lies in one piece
+        std::copy_n(from.front().base, offer.bytes, at(m).blocks.front().base);
+    else
+        copy(at(m).blocks, from);
     give_back(m);
 }
 
@@ -125,8 +130,9 @@ void ThreadExchange::match(int m) {
         return;
     }
     if (offer.bytes > 0)
-        copy(at(m).blocks, *offer.blocks);
-    give_back(m);
+        copy_loan(m);
+    else
+        give_back(m);
     finished_.push_back({m, offer.bytes, {}});
 }
 

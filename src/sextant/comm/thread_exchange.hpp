@@ -25,6 +25,7 @@ class ThreadExchange : public Exchange {
     void end() override { group_.leave_run(); }
     void abandon() override;
     void start(int m) override;
+    void start_short(int m, Bytes bytes) override { offer(m, bytes); }
     void start_empty(int m) override { offer(m, 0); }
     int poll(std::span<Completion> completions) override;
     void give_back(int m) override;

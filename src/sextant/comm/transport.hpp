@@ -54,6 +54,8 @@ class Exchange {
     /// that MPI has under way: MPI cannot cancel a send.
     virtual void abandon() = 0;
     virtual void start(int message) = 0;
+    /// Instead of a send that lies in one piece: sends its first `bytes`, at least one.
+    virtual void start_short(int message, Bytes bytes) = 0;
     /// Instead of a send: tells the peer that this rank failed.
     virtual void start_empty(int message) = 0;
     /// What completed meanwhile; its number. Throws CommunicationFailed, PeerFailed.

@@ -63,6 +63,11 @@ struct Operator {
     /// Fills `to` with what an image holds where nothing was drawn. It leaves every element as it
     /// is (a transparent one infinitely far away may be taken for nothing).
     std::function<void(std::byte* to, Elements elements)> fill_identity;
+
+    /// How many of an element's bytes count, where elements may be shorter than their format
+    /// (lists): at least one. A message or copy of one such element leaves out the others. Empty:
+    /// all count.
+    std::function<Bytes(const std::byte* element)> used = {};
 };
 
 } // namespace sextant

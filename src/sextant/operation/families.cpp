@@ -3,6 +3,7 @@
 
 #include "sextant/collective/catalogue.hpp"
 #include "sextant/collective/linear_gather.hpp"
+#include "sextant/contour/catalogue.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/names.hpp"
 #include "sextant/halo/axis_exchange.hpp"
@@ -211,6 +212,16 @@ NamedSchedule collective_schedule(const collective::Algorithm& algorithm,
             algorithm.claim(grid), grid};
 }
 
+/// An element is a list, of whatever length: how large the image is does not matter.
+NamedSchedule merging_schedule(const contour::Pattern& pattern, const ScheduleRequest& request) {
+    const Grid grid = near_square(request.ranks, request.elements, request.elements);
+    const std::string title = fmt::format("{}, {}x{} tiles", pattern.name, grid.columns, grid.rows);
+    return {std::string(pattern.name), title,
+            all_programs(request, title,
+                         [&](int rank) { return contour::program(pattern, grid, rank); }),
+            contour::claim(pattern, grid)};
+}
+
 /// An algorithm in one tuning.
 struct Way {
     std::string_view algorithm;
@@ -297,9 +308,19 @@ Family halo_family() {
     return family;
 }
 
+Family merging_family() {
+    Family family{"merging", {}, {}};
+    for (const contour::Pattern& row : contour::catalogue()) {
+        family.add(row.name, row.summary, row.source);
+        family.ways.push_back(
+            {row.name, [&row](const auto& request) { return merging_schedule(row, request); }});
+    }
+    return family;
+}
+
 std::span<const Family> families() {
     static const Family all[] = {compositing_family(), scan_family(), series_family(),
-                                 collective_family(), halo_family()};
+                                 collective_family(),  halo_family(), merging_family()};
     return all;
 }
 

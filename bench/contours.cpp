@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How long the heads and ranks of contours take, beside a walk along them.
+//
+//   bench_contours [CASES.json [ROUNDS]]
+//
+// Why the measurement is right: both read the same directions and write two numbers of 32 bits for
+// each pixel into memory that was written before, on one thread; that their heads and ranks are the
+// same is checked before anything is timed. The walk is given less to do: it neither looks for
+// junctions nor for closed contours, which these images do not have, nor for faults in its input.
+// The clock is the thread's own. Both run in turn, ratios are taken within a round; medians over
+// the rounds and their bootstrap intervals, never a minimum.
+#include "sextant/kernel/contours.hpp"
+
+#include <algorithm>
+#include <fstream>
+
+#include "bench/duel.hpp"
+#include "tests/support/direction_maps.hpp"
+#include <nlohmann/json.hpp>
+
+namespace {
+
+using namespace sextant;
+using test::DirectionMap;
+
+struct Case {
+    std::string kind;
+    int every = 1; ///< pixels from line to line
+    ImageShape image;
+};
+
+std::vector<Case> read_cases(std::istream& file) {
+    std::vector<Case> cases;
+    const nlohmann::json json = nlohmann::json::parse(file);
+    for (const auto& row : json.at("cases"))
+        cases.push_back(
+            {row.at("kind"), row.value("every", 1), {row.at("width"), row.at("height")}});
+    return cases;
+}
+
+DirectionMap make(const Case& one) {
+    if (one.kind == "vertical")
+        return test::directed(test::vertical_lines(one.image, one.every), 2);
+    if (one.kind == "diagonal")
+        return test::directed(test::diagonal_lines(one.image, one.every), 1);
+    if (one.kind == "snake")
+        return test::map_of_way(one.kind, one.image, test::snake_way(one.image), false);
+    if (one.kind == "spiral")
+        return test::map_of_way(one.kind, one.image, test::spiral_way(one.image), false);
+    throw std::invalid_argument(one.kind + ": kinds are vertical, diagonal, snake, spiral");
+}
+
+/// Two planes of an image, every page written.
+struct Planes {
+    explicit Planes(ImageShape image)
+        : first(image.elements() * 4), second(image.elements() * 4), width(image.width) {
+        first.touch();
+        second.touch();
+    }
+    kernel::RankPlanes view() {
+        return {reinterpret_cast<std::int32_t*>(first.data()),
+                reinterpret_cast<std::int32_t*>(second.data()), width};
+    }
+    Memory first, second;
+    Elements width;
+};
+
+/// From each point to one whose rank is known, and back.
+void walk(const DirectionMap& map, const kernel::RankPlanes& planes,
+          std::vector<std::int32_t>& way) {
+    const Elements pixels = map.image.elements();
+    std::fill_n(planes.contours, pixels, -1);
+    std::fill_n(planes.ranks, pixels, -1);
+    Elements leads[8];
+    std::transform(std::begin(kernel::steps), std::end(kernel::steps), leads,
+                   [&](kernel::Step step) { return step.y * map.image.width + step.x; });
+    const kernel::Direction* const codes = map.codes.data();
+    for (Elements first = 0; first < pixels; ++first) {
+        if (codes[first] == kernel::no_edge || planes.ranks[first] >= 0)
+            continue;
+        Elements pixel = first;
+        way.clear();
+        while (codes[pixel] >= 0 && planes.ranks[pixel] < 0) {
+            way.push_back(static_cast<std::int32_t>(pixel));
+            pixel += leads[codes[pixel]];
+        }
+        if (planes.ranks[pixel] < 0) {
+            planes.contours[pixel] = static_cast<std::int32_t>(pixel);
+            planes.ranks[pixel] = 0;
+        }
+        const std::int32_t head = planes.contours[pixel];
+        std::int32_t rank = planes.ranks[pixel];
+        for (std::size_t i = way.size(); i-- > 0;) {
+            planes.contours[way[i]] = head;
+            planes.ranks[way[i]] = ++rank;
+        }
+    }
+}
+
+/// A contour has a number here and its head there.
+bool same_contours(const kernel::ContourRanking& ranking, const DirectionMap& map,
+                   const kernel::RankPlanes& ours, const kernel::RankPlanes& theirs) {
+    for (Elements i = 0; i < map.image.elements(); ++i) {
+        const std::int32_t number = ours.contours[i];
+        const Elements head =
+            number < 0 ? -1 : ranking.chains()[static_cast<std::size_t>(number)].end;
+        if (head != theirs.contours[i] || ours.ranks[i] != theirs.ranks[i])
+            return false;
+    }
+    return true;
+}
+
+void measure(const Case& one, int rounds) {
+    const DirectionMap map = make(one);
+    kernel::ContourRanking ranking;
+    Planes ours(one.image), theirs(one.image);
+    std::vector<std::int32_t> way;
+    const auto rank = [&] {
+        ranking.apply(map.view(), {0, 0, one.image.width, one.image.height});
+        ranking.write(ranking.placings(), ours.view());
+    };
+    const auto walk_along = [&] { walk(map, theirs.view(), way); };
+    rank();
+    walk_along();
+    if (!same_contours(ranking, map, ours.view(), theirs.view()))
+        throw std::runtime_error(map.name + ": the two see other contours");
+    const bench::Duel fought = bench::duel(rounds, rank, walk_along);
+    const double megapixels = static_cast<double>(one.image.elements()) * 1e-6;
+    const double beyond_writing = median(fought.ours) - megapixels; // at 1 ms a megapixel
+    fmt::print("{:>10} {:>6} {:>12} {:>8.1f} {:>22} {:>24} {:>20} {:>9.1f}\n", one.kind, one.every,
+               fmt::format("{}x{}", one.image.width, one.image.height),
+               100. * static_cast<double>(ranking.points()) /
+                   static_cast<double>(one.image.elements()),
+               bench::with_interval(fought.ours, megapixels),
+               bench::with_interval(fought.theirs, megapixels), bench::with_interval(fought.ratios),
+               beyond_writing * 1e6 / static_cast<double>(ranking.points()));
+    std::fflush(stdout);
+}
+
+} // namespace
+
+int main(int argc, char** argv) try {
+    std::ifstream file(argc > 1 ? argv[1] : "bench/cases/contours.json");
+    const int rounds = argc > 2 ? std::stoi(argv[2]) : 11;
+    if (!file || rounds < 5 || argc > 3) {
+        fmt::print(stderr, "usage: bench_contours [CASES.json [ROUNDS, at least 5]]\n");
+        return 2;
+    }
+    fmt::print("{:>10} {:>6} {:>12} {:>8} {:>22} {:>24} {:>20} {:>9}\n", "kind", "every", "image",
+               "edges, %", "ours, CPU ms/Mpixel", "the walk, CPU ms/Mpixel", "ratio", "ns/point*");
+    for (const Case& one : read_cases(file))
+        measure(one, rounds);
+    fmt::print("* beyond 1 ms/Mpixel\n");
+} catch (const std::exception& error) {
+    fmt::print(stderr, "bench_contours: {}\n", error.what());
+    return 1;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/statistics.hpp"
+
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+// Two ways to do the same on one thread, timed in turn.
+namespace sextant::bench {
+
+/// What a body takes of this thread's own time, which stands still while another program has the
+/// processor.
+template <class Body>
+double milliseconds(Body&& body) {
+    const auto now = [] {
+        timespec time{};
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+        return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
+    };
+    const double begin = now();
+    body();
+    return now() - begin;
+}
+
+/// Times of each round, and ratios taken within it, so that drift of the machine meets both.
+struct Duel {
+    std::vector<double> ours, theirs, ratios;
+};
+
+/// Ours goes first in every second round.
+template <class Ours, class Theirs>
+Duel duel(int rounds, Ours&& ours, Theirs&& theirs) {
+    Duel fought;
+    for (int round = 0; round < rounds; ++round) {
+        if (round % 2 == 0)
+            fought.ours.push_back(milliseconds(ours));
+        fought.theirs.push_back(milliseconds(theirs));
+        if (round % 2 == 1)
+            fought.ours.push_back(milliseconds(ours));
+        fought.ratios.push_back(fought.ours.back() / fought.theirs.back());
+    }
+    return fought;
+}
+
+/// The median with its interval.
+inline std::string with_interval(const std::vector<double>& values, double unit = 1) {
+    if (values.empty())
+        return "-";
+    const Interval interval = interval_of_median(values);
+    return fmt::format("{:.2f} [{:.2f}, {:.2f}]", median(values) / unit, interval.low / unit,
+                       interval.high / unit);
+}
+
+} // namespace sextant::bench

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/contour/catalogue.hpp"
+
+#include "sextant/contour/log_level_quad.hpp"
+#include "sextant/contour/one_level_direct.hpp"
+#include "sextant/contour/two_level_rows_columns.hpp"
+#include "sextant/core/names.hpp"
+
+#include <fmt/format.h>
+
+namespace sextant::contour {
+
+namespace {
+
+constexpr std::string_view paper =
+    "Hambrusch and Khokhar, JPDC 32(2), 1996, section 5.2, doi:10.1006/jpdc.1996.0010";
+
+const Pattern patterns[] = {
+    {"1-lev-dir", "everyone's list to everyone, the longest distance first", paper,
+     one_level_direct},
+    {"2-lev-rc", "within rows of tiles, then within columns", paper, two_level_rows_columns},
+    {"logp-lev-quad", "two by two neighbours, again and again", paper, log_level_quad},
+    {"logp-lev-bal", "the same on ranks with reversed digits: far apart while lists are short",
+     paper, log_level_quad, Hosts::reversed},
+};
+
+} // namespace
+
+std::span<const Pattern> catalogue() {
+    return patterns;
+}
+
+const Pattern& find(std::string_view name) {
+    return find_by_name<Pattern>("merging pattern", name, patterns);
+}
+
+Program program(const Pattern& pattern, const Grid& grid, int rank) {
+    return merging(grid, pattern.stages(grid), pattern.hosts, rank);
+}
+
+Program sized_program(const Pattern& pattern, const Grid& grid, int rank, const ListSizes& sizes) {
+    return sized_merging(grid, pattern.stages(grid), pattern.hosts, rank, sizes);
+}
+
+Claim claim(const Pattern& pattern, const Grid& grid) {
+    const Order order(grid, pattern.stages(grid));
+    const int all = grid.ranks();
+    return {[order](int rank, int, Elements) {
+                return Symbol{0, order.position(rank), order.position(rank) + 1, 0};
+            },
+            [order, all](int rank, const std::vector<Symbol>& result) -> std::string {
+                const int position = order.position(rank);
+                std::vector<Run> wanted;
+                for (const Run run : {Run{0, position}, Run{position + 1, all}}) {
+                    if (run.first < run.last)
+                        wanted.push_back(run);
+                }
+                if (result.size() != wanted.size())
+                    return fmt::format("{} lists, expected {}", result.size(), wanted.size());
+                for (std::size_t i = 0; i < wanted.size(); ++i) {
+                    const Symbol &is = result[i], should_be{0, wanted[i].first, wanted[i].last, 0};
+                    if (!is.same_value(should_be))
+                        return fmt::format("list {} is of tiles [{}, {}), expected [{}, {})", i,
+                                           is.first, is.last, should_be.first, should_be.last);
+                }
+                return "";
+            },
+            {}};
+}
+
+} // namespace sextant::contour

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/contour/merging.hpp"
+
+#include "sextant/schedule/builder.hpp"
+
+#include <algorithm>
+
+namespace sextant::contour {
+
+namespace {
+
+/// A list in the memory of a rank.
+struct List {
+    Run run;
+    Region at;
+};
+
+/// One rank's program. What it does for a tile of another rank, it does in that tile's place.
+class Merging {
+  public:
+    Merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank, const ListSizes& sizes)
+        : grid_(grid),
+          stages_(stages),
+          hosts_(hosts),
+          order_(grid, stages),
+          sizes_(sizes),
+          rank_(rank),
+          tile_(tile_of(hosts, grid, rank)) {}
+
+    Program write() {
+        const List own = own_list();
+        merge_stages(own);
+        return finish();
+    }
+
+  private:
+    int host_of(int tile) const { return host(hosts_, grid_, tile); }
+
+    Elements size(Run run) const { return sizes_ ? sizes_(run) : 1; }
+    Run run_of(int tile) const { return {order_.position(tile), order_.position(tile) + 1}; }
+    List list_in_scratch(Run run) { return {run, builder_.scratch(size(run))}; }
+
+    /// That of the tile this rank merges for.
+    List own_list() {
+        const Region input = builder_.input(size(run_of(rank_)));
+        if (tile_ == rank_)
+            return {run_of(rank_), input};
+        const List moved = list_in_scratch(run_of(tile_));
+        builder_.round(round_++);
+        builder_.send(host_of(rank_), input);
+        builder_.receive(tile_, moved.at);
+        return moved;
+    }
+
+    /// The round in which lists move to hosts counts where a rank has no part in it too.
+    void begin_stage(const Stage& stage) {
+        round_ = std::max(round_, hosts_ == Hosts::own ? 0 : 1);
+        builder_.round(round_++);
+        builder_.group(collective::group_of(grid_, submachine(hosts_, grid_, stage, rank_)));
+    }
+
+    void merge_stages(List known) {
+        int width = 1;
+        for (std::size_t s = 0; s < stages_.size(); ++s) {
+            const Stage& stage = stages_[s];
+            const int own_place = stage.place(grid_, tile_);
+            const int first = known.run.first - own_place * width;
+            begin_stage(stage);
+            std::vector<List> lists(static_cast<std::size_t>(stage.size()));
+            lists[static_cast<std::size_t>(own_place)] = known;
+            for (int distance = 1; distance < stage.size(); ++distance) {
+                const int to = (own_place + distance) % stage.size();
+                const int from = (own_place + stage.size() - distance) % stage.size();
+                builder_.send(host_of(stage.tile_at(grid_, tile_, to)), known.at);
+                List& list = lists[static_cast<std::size_t>(from)];
+                list = list_in_scratch({first + from * width, first + (from + 1) * width});
+                builder_.receive(host_of(stage.tile_at(grid_, tile_, from)), list.at);
+                others_.push_back(list);
+            }
+            width *= stage.size();
+            if (s + 1 < stages_.size()) { // nobody is told of the whole image
+                known = list_in_scratch({first, first + width});
+                merge(known, lists);
+            }
+        }
+    }
+
+    void merge(const List& to, const std::vector<List>& lists) {
+        if (!sizes_) {
+            std::vector<Region> operands;
+            for (const List& list : lists)
+                operands.push_back(list.at);
+            return builder_.fold(to.at, operands);
+        }
+        Elements done = 0;
+        for (const List& list : lists) {
+            const Elements count = std::min(list.at.length, to.at.length - done);
+            builder_.copy(block(to.at.buffer, to.at.offset + done, count),
+                          block(list.at.buffer, list.at.offset, count));
+            done += count;
+        }
+    }
+
+    /// The lists of other tiles, on the one side or the other of a tile.
+    std::vector<List> on_side(bool before) const {
+        std::vector<List> lists;
+        const int position = order_.position(tile_);
+        for (const List& list : others_) {
+            if ((list.run.first < position) == before)
+                lists.push_back(list);
+        }
+        std::sort(lists.begin(), lists.end(),
+                  [](const List& a, const List& b) { return a.run.first < b.run.first; });
+        return lists;
+    }
+
+    /// The runs of all tiles before and behind a tile, where there are such.
+    std::vector<Run> sides(int tile) const {
+        const int position = order_.position(tile), all = grid_.ranks();
+        std::vector<Run> runs;
+        for (const Run run : {Run{0, position}, Run{position + 1, all}}) {
+            if (run.first < run.last)
+                runs.push_back(run);
+        }
+        return runs;
+    }
+
+    /// Lists one after the other in one buffer.
+    std::vector<List> in(const Region& buffer, const std::vector<Run>& runs) const {
+        std::vector<List> lists;
+        Elements offset = 0;
+        for (const Run run : runs) {
+            lists.push_back({run, block(buffer.buffer, offset, size(run))});
+            offset += size(run);
+        }
+        return lists;
+    }
+
+    Elements size(const std::vector<Run>& runs) const {
+        Elements sum = 0;
+        for (const Run run : runs)
+            sum += size(run);
+        return sum;
+    }
+
+    Program finish() {
+        builder_.group(0);
+        const std::vector<Run> hosted = sides(tile_), wanted = sides(rank_);
+        const Region output = builder_.output(size(wanted));
+        const bool moved = tile_ != rank_;
+        const Region merged = moved ? builder_.scratch(size(hosted)) : output;
+        for (const List& list : in(merged, hosted))
+            merge(list, on_side(list.run.first == 0));
+        if (moved) {
+            builder_.round(round_);
+            for (const List& list : in(merged, hosted))
+                builder_.send(tile_, list.at);
+            for (const List& list : in(output, wanted))
+                builder_.receive(host_of(rank_), list.at);
+        }
+        return builder_.finish(output);
+    }
+
+    const Grid& grid_;
+    const Stages& stages_;
+    const Hosts hosts_;
+    const Order order_;
+    const ListSizes& sizes_;
+    const int rank_, tile_; ///< the tile that this rank merges for
+    ProgramBuilder builder_;
+    std::vector<List> others_;
+    int round_ = 0;
+};
+
+} // namespace
+
+Program merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank) {
+    return Merging(grid, stages, hosts, rank, {}).write();
+}
+
+Program sized_merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank,
+                      const ListSizes& sizes) {
+    return Merging(grid, stages, hosts, rank, sizes).write();
+}
+
+} // namespace sextant::contour

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/grid.hpp"
+
+#include <vector>
+
+namespace sextant::contour {
+
+/// One digit of a tile's column or row, written in mixed radices.
+struct Digit {
+    int base = 1, radix = 1;
+
+    int of(int number) const { return number / base % radix; }
+    /// The number with another digit here.
+    int with(int number, int digit) const { return number + (digit - of(number)) * base; }
+};
+
+/// The digits of the numbers below `count`, of prime radices, the lowest first.
+std::vector<Digit> digits(int count);
+
+/// One step of merging: tiles that differ in these digits only give each other what they know.
+struct Stage {
+    Digit column, row;
+
+    int size() const { return column.radix * row.radix; }
+    /// A tile's place among them, and the tile in another place.
+    int place(const Grid& grid, int tile) const;
+    int tile_at(const Grid& grid, int tile, int place) const;
+};
+
+/// Every digit of columns and rows once, in the order in which tiles are merged.
+using Stages = std::vector<Stage>;
+
+/// Tiles [first, last) in an order.
+struct Run {
+    int first = 0, last = 0;
+
+    bool holds(int position) const { return position >= first && position < last; }
+};
+
+/// The order of tiles in which whatever a stage merges lies together: the digits of the first stage
+/// count least.
+class Order {
+  public:
+    Order(const Grid& grid, const Stages& stages);
+
+    const Grid& grid() const { return grid_; }
+    int position(int tile) const { return positions_[static_cast<std::size_t>(tile)]; }
+    /// Of the tile that a pixel (y · width + x) of the image lies in.
+    int position_of_pixel(Elements pixel) const;
+
+  private:
+    Grid grid_;
+    std::vector<int> positions_;
+};
+
+} // namespace sextant::contour

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/distributed/contours.hpp"
+
+#include "sextant/comm/agree.hpp"
+#include "sextant/comm/execute.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/memory.hpp"
+
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace sextant {
+
+namespace {
+
+using contour::Boundary;
+using contour::Crossing;
+using kernel::Chain;
+
+void check(const Communicator& communicator, const Grid& grid) {
+    if (grid.ranks() != communicator.size())
+        throw InvalidTask(fmt::format("{}x{} tiles on {} ranks, expected one a rank", grid.columns,
+                                      grid.rows, communicator.size()));
+}
+
+/// The merged lists of all tiles, this rank's as it was.
+std::vector<Boundary> exchange(const Communicator& communicator, const Grid& grid,
+                               const Boundary& own, const contour::Pattern& pattern) {
+    const auto counts = communicator.all_gather(static_cast<Elements>(own.crossings.size()));
+    const Elements all = std::accumulate(counts.begin(), counts.end(), Elements{0});
+    std::optional<Execution> execution;
+    Memory list;
+    agree(communicator, [&] {
+        const auto order = std::make_shared<contour::Order>(grid, pattern.stages(grid));
+        list = Memory(contour::bytes_for(all));
+        contour::put(own, list.data());
+        execution.emplace(communicator, contour::program(pattern, grid, communicator.rank()),
+                          contour::merging_operator(order, all));
+        execution->bind(0, std::as_const(list).bytes());
+    });
+    execution->run();
+    std::vector<Boundary> lists{own};
+    const std::span<const std::byte> result = execution->result();
+    for (std::size_t at = 0; at < result.size(); at += static_cast<std::size_t>(list.size()))
+        lists.push_back(contour::get(result.data() + at));
+    return lists;
+}
+
+/// Where a chain that leaves the tile goes on and ends.
+const Crossing& continuation(const std::vector<Crossing>& crossings, const Chain& chain) {
+    const Crossing* const found = contour::find(crossings, chain.end);
+    if (!found)
+        throw std::logic_error(fmt::format("no tile knows of a contour at pixel {}", chain.end));
+    return *found;
+}
+
+std::int32_t checked(Elements links, Elements head) {
+    constexpr Elements most = std::numeric_limits<std::int32_t>::max() - 1;
+    if (links > most)
+        throw InvalidTask(fmt::format("the contour that ends at pixel {} has {} links, expected at "
+                                      "most {}",
+                                      head, links, most));
+    return static_cast<std::int32_t>(links);
+}
+
+/// A chain that holds the smallest pixel of its closed contour counts on from there once round.
+void place(const Chain& chain, const Crossing& next, ContoursOfTile& made) {
+    kernel::Placing& placing = made.placings.back();
+    checked(chain.points + next.links, next.end);
+    placing.beyond = checked(next.links, next.end);
+    if (next.end == chain.smallest)
+        placing.period = checked(chain.links + next.links, next.end);
+    made.heads.back() = next.end;
+}
+
+} // namespace
+
+Boundary boundary_of(const kernel::ContourRanking& ranking, int position) {
+    Boundary boundary{{position, position + 1}, {}};
+    for (const kernel::Entry& entry : ranking.entries()) {
+        const Chain& chain = ranking.chains()[static_cast<std::size_t>(entry.chain)];
+        boundary.crossings.push_back({entry.pixel, entry.before, chain.end, entry.links,
+                                      chain.smallest, entry.links - chain.links});
+    }
+    boundary.crossings = contour::follow({&boundary, 1});
+    return boundary;
+}
+
+ContoursOfTile merge_contours(const Communicator& communicator, const Grid& grid,
+                              const kernel::ContourRanking& ranking,
+                              const contour::Pattern& pattern) {
+    Boundary own;
+    agree(communicator, [&] {
+        check(communicator, grid);
+        const contour::Order order(grid, pattern.stages(grid));
+        own = boundary_of(ranking, order.position(communicator.rank()));
+    });
+    const std::vector<Boundary> lists = exchange(communicator, grid, own, pattern);
+    ContoursOfTile made;
+    agree(communicator, [&] {
+        const std::vector<Crossing> crossings = contour::follow(lists);
+        const std::vector<kernel::Placing> alone = ranking.placings();
+        for (std::size_t i = 0; i < alone.size(); ++i) {
+            const Chain& chain = ranking.chains()[i];
+            made.heads.push_back(chain.end);
+            made.placings.push_back(alone[i]);
+            if (chain.leaves)
+                place(chain, continuation(crossings, chain), made);
+        }
+    });
+    return made;
+}
+
+} // namespace sextant

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/kernel/labels.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/kernel/fold.hpp"
+#include "sextant/kernel/label_row.hpp"
+#include "sextant/kernel/row_bits.hpp"
+#include "sextant/kernel/run_unions.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <limits>
+
+#include <fmt/format.h>
+#include <hwy/cache_control.h>
+
+namespace sextant::kernel {
+
+namespace {
+
+/// How many labels write_labels() may read past the last.
+constexpr Elements slack = 17;
+
+std::size_t at(Elements i) {
+    return static_cast<std::size_t>(i);
+}
+
+/// How many runs a tile may have: of any colours, or with the background between them.
+Elements most_runs(const Tile& tile, Sameness sameness) {
+    return (sameness == Sameness::value ? tile.width : (tile.width + 1) / 2) * tile.height;
+}
+
+void check(const SampleView& input, const LabelPlane& output, Sameness sameness) {
+    const Elements width = input.tile.width, height = input.tile.height;
+    constexpr Elements largest = std::numeric_limits<Label>::max() - slack;
+    if (width < 0 || height < 0 || width > largest || height > largest ||
+        most_runs(input.tile, sameness) > largest)
+        throw InvalidTask(fmt::format("labels of {}x{} pixels, which may have more than {} runs: "
+                                      "expected smaller tiles",
+                                      width, height, largest));
+    if (width * height > 0 && (!output.first || (height > 1 && std::abs(output.stride) < width)))
+        throw InvalidTask(fmt::format("a plane of stride {} for labels of {}x{} pixels",
+                                      output.stride, width, height));
+}
+
+/// Moves all bits to the next place, word by word.
+class Shift {
+  public:
+    std::uint64_t operator()(std::uint64_t word) {
+        const std::uint64_t shifted = word << 1 | carry_;
+        carry_ = word >> 63;
+        return shifted;
+    }
+
+  private:
+    std::uint64_t carry_ = 0;
+};
+
+/// Calls `body` with the place of each bit.
+template <class Body>
+void each_bit(std::uint64_t bits, Body&& body) {
+    for (; bits != 0; bits &= bits - 1)
+        body(std::countr_zero(bits));
+}
+
+/// Calls `body` with the first pixel of each run of a row and the one behind its last.
+template <class Body>
+void each_run(const std::uint64_t* inside, const std::uint64_t* starts, Elements width,
+              Body&& body) {
+    Elements begin = -1;
+    Shift shift;
+    const auto end_at = [&](Elements x) {
+        if (begin >= 0)
+            body(begin, x);
+        begin = -1;
+    };
+    for (Elements word = 0; word < words_for(width); ++word) {
+        const std::uint64_t ends = shift(inside[word]) & ~inside[word];
+        each_bit(starts[word] | ends, [&](int bit) {
+            end_at(64 * word + bit);
+            if (starts[word] >> bit & 1)
+                begin = 64 * word + bit;
+        });
+    }
+    end_at(width);
+}
+
+/// Sums of a component; its box holds one past its last pixel where its size will be.
+void add_run(Component& component, Elements y, Elements begin, Elements end) {
+    Tile& box = component.box;
+    if (component.area == 0)
+        box = {begin, y, end, y + 1};
+    box = {std::min(box.x, begin), box.y, std::max(box.width, end), y + 1};
+    const Elements length = end - begin;
+    component.area += length;
+    component.x += static_cast<double>(length) * static_cast<double>(begin + end - 1) / 2;
+    component.y += static_cast<double>(length) * static_cast<double>(y);
+}
+
+void finish(Component& component, const Tile& tile) {
+    Tile& box = component.box;
+    box = {box.x + tile.x, box.y + tile.y, box.width - box.x, box.height - box.y};
+    const auto area = static_cast<double>(component.area);
+    component.x = component.x / area + static_cast<double>(tile.x);
+    component.y = component.y / area + static_cast<double>(tile.y);
+}
+
+} // namespace
+
+Label Labeller::apply(const SampleView& input, const LabelPlane& output) {
+    check(input, output, connection_.sameness);
+    prepare(input.tile);
+    std::visit([&](const auto* first) { find_components(input, first); }, input.first);
+    count_ = number_components();
+    write(output);
+    return count_;
+}
+
+void Labeller::prepare(const Tile& tile) {
+    tile_ = tile;
+    words_ = words_for(tile.width);
+    const auto grow = [](Memory& memory, Bytes size) {
+        if (memory.size() < size)
+            memory = Memory(size);
+    };
+    grow(bits_, 2 * words_ * tile.height * static_cast<Bytes>(sizeof(std::uint64_t)));
+    grow(runs_,
+         (most_runs(tile, connection_.sameness) + slack) * static_cast<Bytes>(sizeof(Label)));
+    runs_before_.resize(at(tile.height + 1));
+    for (auto* bits : {&equal_, &equal_left_, &equal_right_})
+        bits->resize(at(words_));
+}
+
+RunRow Labeller::row(Elements y) const {
+    auto* const words = reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(bits_.data()));
+    std::uint64_t* const inside = words + 2 * words_ * y;
+    return {inside, inside + words_, runs_before_[at(y)]};
+}
+
+template <class Sample>
+void Labeller::find_components(const SampleView& input, const Sample* first) {
+    runs()[0] = runs_before_[0] = 0;
+    if (tile_.width == 0)
+        runs_before_.back() = 0;
+    for (Elements y = 0; y < tile_.height && tile_.width > 0; ++y) {
+        const Sample* const samples = first + y * input.stride;
+        find_runs(samples, y);
+        runs_before_[at(y + 1)] = begin_runs(row(y), words_, runs());
+        if (y > 0)
+            join_with_above(samples, samples - input.stride, y);
+    }
+}
+
+template <class Sample>
+void Labeller::find_runs(const Sample* samples, Elements y) {
+    const RunRow found = row(y);
+    bits_not_zero(samples, tile_.width, found.inside);
+    const bool by_value = connection_.sameness == Sameness::value;
+    if (by_value)
+        bits_equal(samples, samples + 1, tile_.width - 1, equal_.data());
+    Shift shift;
+    for (Elements word = 0; word < words_; ++word)
+        found.starts[word] =
+            found.inside[word] & ~shift(by_value ? equal_[at(word)] : found.inside[word]);
+}
+
+template <class Sample>
+void Labeller::join_with_above(const Sample* samples, const Sample* above, Elements y) {
+    const bool corners = connection_.neighbours == Neighbours::eight;
+    const bool by_value = connection_.sameness == Sameness::value;
+    if (by_value)
+        bits_equal(samples, above, tile_.width, equal_.data());
+    if (by_value && corners) {
+        bits_equal(samples + 1, above, tile_.width - 1, equal_left_.data());
+        bits_equal(samples, above + 1, tile_.width - 1, equal_right_.data());
+    }
+    const EqualsAbove equal{equal_.data(), equal_left_.data(), equal_right_.data()};
+    join_runs({row(y), row(y - 1), words_, corners, by_value ? &equal : nullptr, runs()});
+}
+
+/// A run comes after the one above that it is joined with: one pass numbers all.
+Label Labeller::number_components() {
+    Label* const labels = runs();
+    Label count = 0;
+    const Label last = runs_before_.back();
+    for (Label run = 1; run <= last; ++run) {
+        const bool first = labels[run] == run;
+        count += first ? 1 : 0;
+        labels[run] = first ? count : labels[labels[run]];
+    }
+    return count;
+}
+
+void Labeller::write(const LabelPlane& output) {
+    const Bytes written = tile_.elements() * static_cast<Bytes>(sizeof(Label));
+    const bool aligned = reinterpret_cast<std::uintptr_t>(output.first) % stream_alignment == 0 &&
+                         output.stride * static_cast<Bytes>(sizeof(Label)) % stream_alignment == 0;
+    const bool stream = aligned && exceeds_caches(2 * written);
+    for (Elements y = 0; y < tile_.height && tile_.width > 0; ++y) {
+        const RunRow bits = row(y);
+        write_labels({bits.inside, bits.starts, runs() + bits.before,
+                      output.first + y * output.stride, tile_.width, stream});
+    }
+    if (stream)
+        hwy::FlushStream();
+}
+
+std::vector<Component> Labeller::components() const {
+    std::vector<Component> components(at(count_));
+    for (Elements y = 0; y < tile_.height && tile_.width > 0; ++y) {
+        const RunRow bits = row(y);
+        const Label* label = runs() + bits.before;
+        each_run(bits.inside, bits.starts, tile_.width, [&](Elements begin, Elements end) {
+            add_run(components[at(*++label - 1)], y, begin, end);
+        });
+    }
+    for (Component& component : components)
+        finish(component, tile_);
+    return components;
+}
+
+} // namespace sextant::kernel

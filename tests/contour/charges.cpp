@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What C3 charges for merging on 256 processors of the Intel Delta, for lists of real lengths.
+#include "sextant/collective/submachine.hpp"
+#include "sextant/contour/boundary.hpp"
+#include "sextant/contour/catalogue.hpp"
+#include "sextant/contour/list_sizes.hpp"
+#include "sextant/model/c3.hpp"
+
+#include <map>
+#include <string>
+
+#include "tests/model/machines.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant::test {
+namespace {
+
+struct Charge {
+    double setups = 0, packets = 0, moving = 0; ///< packets in all; of lists to hosts and back
+};
+
+/// Lines that `entering` of each border pixel are crossed by, inwards, on 16x16 tiles.
+Charge charged(const contour::Pattern& pattern, Elements side, double entering) {
+    const Grid grid{side, side, 16, 16};
+    const auto sizes = contour::sizes_by_border(
+        std::make_shared<contour::Order>(grid, pattern.stages(grid)), entering);
+    const Schedule schedule = make_schedule(
+        grid.ranks(), [&](int rank) { return contour::sized_program(pattern, grid, rank, sizes); });
+    const machine::Profile delta = shipped_machine("delta256");
+    const model::C3Reading reading{model::Counting::exact, false, [&](int, int group) {
+                                       const auto m = collective::submachine_of(grid, group);
+                                       return model::Submachine{m.column, m.row, m.columns, m.rows};
+                                   }};
+    Charge all;
+    for (const model::RoundCharge& round :
+         model::charges({.schedule = schedule,
+         .machine = delta,
+         .element_size = static_cast<Bytes>(sizeof(contour::Crossing))},
+                        reading)) {
+        all.setups += round.communication.setups;
+        all.packets += round.communication.packets;
+        const bool moves = round.round == 0 || round.round > 8;
+        if (pattern.hosts == contour::Hosts::reversed && moves)
+            all.moving += round.communication.packets;
+    }
+    return all;
+}
+
+TEST(BorderLength, is_that_of_the_tiles_together_within_the_image) {
+    const Grid grid{40, 20, 4, 2};
+    const contour::Order order(grid, contour::find("2-lev-rc").stages(grid));
+    EXPECT_EQ(contour::border_length(order, {0, 8}), 0) << "the whole image";
+    EXPECT_EQ(contour::border_length(order, {0, 4}), 40) << "the upper row of tiles";
+    EXPECT_EQ(contour::border_length(order, {order.position(0), order.position(0) + 1}), 20);
+    EXPECT_EQ(contour::border_length(order, {order.position(1), order.position(1) + 1}), 30);
+}
+
+TEST(Charges, are_as_many_setups_as_messages_of_the_busiest_processor) {
+    const std::map<std::string_view, double> expected = {
+        {"1-lev-dir", 8}, {"2-lev-rc", 8}, {"logp-lev-quad", 8}, {"logp-lev-bal", 10}};
+    for (const contour::Pattern& pattern : contour::catalogue())
+        EXPECT_DOUBLE_EQ(charged(pattern, 512, .5).setups, expected.at(pattern.name))
+            << pattern.name;
+}
+
+TEST(Charges, are_least_for_quads_and_most_for_the_longest_distance_first) {
+    for (const Elements side : {512, 2048}) {
+        const auto packets = [&](std::string_view name) {
+            return charged(contour::find(name), side, .5).packets;
+        };
+        EXPECT_LT(packets("logp-lev-quad"), packets("2-lev-rc"));
+        EXPECT_LT(packets("2-lev-rc"), packets("1-lev-dir"));
+    }
+}
+
+TEST(Charges,
+     of_merging_on_reversed_hosts_are_less_than_on_their_own_but_for_the_way_there_and_back) {
+    const Charge quad = charged(contour::find("logp-lev-quad"), 2048, .5);
+    const Charge balanced = charged(contour::find("logp-lev-bal"), 2048, .5);
+    EXPECT_LT(balanced.packets - balanced.moving, quad.packets);
+    RecordProperty("quad", std::to_string(quad.packets));
+    RecordProperty("bal", std::to_string(balanced.packets));
+    RecordProperty("moving", std::to_string(balanced.moving));
+}
+
+} // namespace
+} // namespace sextant::test

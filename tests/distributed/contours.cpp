@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/distributed/contours.hpp"
+
+#include "sextant/comm/agree.hpp"
+#include "sextant/comm/threads.hpp"
+
+#include "tests/support/contour_runs.hpp"
+#include <gmock/gmock.h>
+
+namespace sextant::test {
+namespace {
+
+TEST(DistributedContours, of_every_map_by_every_pattern_are_those_of_the_walk) {
+    for (int ranks = 1; ranks <= 16; ++ranks)
+        run_threads(ranks, [](Communicator communicator) {
+            every_pattern_gives_the_serial_contours(communicator, {37, 29});
+        });
+}
+
+TEST(DistributedContours, of_tiles_of_few_pixels_or_none_are_those_of_the_walk) {
+    for (const int ranks : {6, 7, 12}) {
+        for (const ImageShape image : {ImageShape{5, 4}, {1, 6}, {3, 1}, {2, 2}})
+            run_threads(ranks, [image](Communicator communicator) {
+                every_pattern_gives_the_serial_contours(communicator, image);
+            });
+    }
+}
+
+TEST(DistributedContours, refuse_a_grid_of_another_number_of_tiles_on_every_rank) {
+    std::atomic<int> refused{0};
+    run_threads(3, [&](Communicator communicator) {
+        kernel::ContourRanking ranking;
+        try {
+            merge_contours(communicator, {9, 9, 2, 1}, ranking, contour::catalogue()[0]);
+        } catch (const AgreedFailure& failure) {
+            EXPECT_THAT(failure.what(), testing::HasSubstr("2x1 tiles on 3 ranks"));
+            ++refused;
+        }
+    });
+    EXPECT_EQ(refused, 3);
+}
+
+} // namespace
+} // namespace sextant::test

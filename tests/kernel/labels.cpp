@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What connected components are, on every kind of processor; and what is refused.
+#include "sextant/kernel/labels.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/kernel/labels_reference.hpp"
+
+#include <limits>
+
+#include "tests/kernel/pictures.hpp"
+#include "tests/kernel/processors.hpp"
+#include "tests/support/shapes.hpp"
+#include <gmock/gmock.h>
+
+namespace sextant::test {
+namespace {
+
+using kernel::Component;
+using kernel::Connection;
+using kernel::Label;
+using kernel::Labeller;
+using kernel::Labelling;
+using kernel::Neighbours;
+using kernel::Sameness;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::vector<Connection> connections = {{Neighbours::four, Sameness::foreground},
+                                             {Neighbours::eight, Sameness::foreground},
+                                             {Neighbours::four, Sameness::value},
+                                             {Neighbours::eight, Sameness::value}};
+
+Labelling labels_of(const SampleView& input, Labeller& labeller) {
+    constexpr Elements frame = 3;
+    const Elements stride = input.tile.width + frame;
+    std::vector<Label> plane(static_cast<std::size_t>(stride * input.tile.height), -7);
+    const Label count = labeller.apply(input, {plane.data(), stride});
+    Labelling made{{}, labeller.components()};
+    EXPECT_EQ(static_cast<std::size_t>(count), made.components.size());
+    for (Elements y = 0; y < input.tile.height; ++y) {
+        const auto row = plane.begin() + y * stride;
+        made.labels.insert(made.labels.end(), row, row + input.tile.width);
+        EXPECT_THAT(std::vector<Label>(row + input.tile.width, row + stride),
+                    ElementsAre(-7, -7, -7))
+            << "written beside the plane";
+    }
+    return made;
+}
+
+void expect_equal(const Labelling& made, const Labelling& expected, const std::string& where) {
+    ASSERT_EQ(made.labels, expected.labels) << where;
+    ASSERT_EQ(made.components.size(), expected.components.size()) << where;
+    for (std::size_t i = 0; i < made.components.size(); ++i) {
+        const Component &a = made.components[i], &b = expected.components[i];
+        ASSERT_EQ(a.area, b.area) << where;
+        ASSERT_EQ(std::tuple(a.box.x, a.box.y, a.box.width, a.box.height),
+                  std::tuple(b.box.x, b.box.y, b.box.width, b.box.height))
+            << where;
+        ASSERT_NEAR(a.x, b.x, 1e-9) << where;
+        ASSERT_NEAR(a.y, b.y, 1e-9) << where;
+    }
+}
+
+void expect_the_reference(const SampleView& input, const std::string& name) {
+    for (const Connection connection : connections) {
+        const Labelling expected = kernel::labels_reference(input, connection);
+        on_every_processor([&](const char* processor) {
+            Labeller labeller(connection);
+            expect_equal(labels_of(input, labeller), expected,
+                         name + " of " + std::to_string(input.tile.width) + "x" +
+                             std::to_string(input.tile.height) + ", " + processor);
+        });
+    }
+}
+
+SampleView view_of(const Shape& shape) {
+    return {shape.samples.data(), shape.image.width, whole(shape.image), shape.image};
+}
+
+TEST(Labels, of_every_shape_are_those_of_the_reference) {
+    for (const ImageShape image :
+         {ImageShape{1, 1}, {1, 9}, {9, 1}, {63, 7}, {64, 9}, {65, 8}, {130, 33}, {200, 40}}) {
+        for (const Shape& shape : shapes(image))
+            expect_the_reference(view_of(shape), shape.name);
+    }
+}
+
+TEST(Labels, of_random_images_are_those_of_the_reference) {
+    for (unsigned seed = 1; seed <= 60; ++seed) {
+        Random random(seed);
+        const ImageShape image{random.between(1, 150), random.between(1, 12)};
+        expect_the_reference(view_of(random_shape(image, random.number(5, 95), seed)), "random");
+        expect_the_reference(view_of(values_shape(image, random.number(2, 5), seed)), "values");
+    }
+}
+
+TEST(Labels, number_components_in_the_order_of_their_first_pixels) {
+    const Picture<std::uint8_t> picture = [] {
+        const std::vector<std::string> rows = {".#..#.##", //
+                                               "#...#..#", //
+                                               ".###...#", //
+                                               "...#.#.."};
+        Picture<std::uint8_t> made({8, 4});
+        made.fill([&](Elements x, Elements y) {
+            return rows[static_cast<std::size_t>(y)][static_cast<std::size_t>(x)] == '#';
+        });
+        return made;
+    }();
+    Labeller eight({Neighbours::eight, Sameness::foreground});
+    EXPECT_THAT(labels_of(picture.view(), eight).labels, ElementsAre(0, 1, 0, 0, 1, 0, 2, 2, //
+                                                                     1, 0, 0, 0, 1, 0, 0, 2, //
+                                                                     0, 1, 1, 1, 0, 0, 0, 2, //
+                                                                     0, 0, 0, 1, 0, 3, 0, 0));
+    Labeller four({Neighbours::four, Sameness::foreground});
+    EXPECT_THAT(labels_of(picture.view(), four).labels, ElementsAre(0, 1, 0, 0, 2, 0, 3, 3, //
+                                                                    4, 0, 0, 0, 2, 0, 0, 3, //
+                                                                    0, 5, 5, 5, 0, 0, 0, 3, //
+                                                                    0, 0, 0, 5, 0, 6, 0, 0));
+}
+
+TEST(Labels, know_area_box_and_centroid_in_the_image) {
+    Picture<std::uint8_t> tile({100, 100}, {20, 30, 5, 4});
+    tile.fill([](Elements x, Elements y) { return y == 31 && x >= 21 && x <= 23; });
+    Labeller labeller({});
+    const Labelling made = labels_of(tile.view(), labeller);
+    ASSERT_EQ(made.components.size(), 1U);
+    const Component& component = made.components[0];
+    EXPECT_EQ(component.area, 3);
+    EXPECT_EQ(component.box.x, 21);
+    EXPECT_EQ(component.box.y, 31);
+    EXPECT_EQ(component.box.width, 3);
+    EXPECT_EQ(component.box.height, 1);
+    EXPECT_EQ(component.x, 22);
+    EXPECT_EQ(component.y, 31);
+}
+
+TEST(Labels, of_floats_and_16_bits_are_those_of_bytes_alike) {
+    const Shape shape = values_shape({150, 30}, 4);
+    for (const Connection connection : connections) {
+        Labeller labeller(connection);
+        const Labelling expected = labels_of(view_of(shape), labeller);
+        const auto expect_same = [&](auto picture) {
+            picture.fill([&](Elements x, Elements y) {
+                return shape.samples[static_cast<std::size_t>(y * 150 + x)] * 16384.;
+            });
+            on_every_processor([&](const char* processor) {
+                expect_equal(labels_of(picture.view(), labeller), expected, processor);
+            });
+        };
+        expect_same(Picture<float>(shape.image, 2));
+        expect_same(Picture<std::uint16_t>(shape.image, 5));
+    }
+}
+
+TEST(Labels, of_what_is_not_a_number_are_of_one_pixel_by_value) {
+    Picture<float> picture({70, 3});
+    picture.fill([](Elements, Elements) { return std::numeric_limits<float>::quiet_NaN(); });
+    Labeller by_value({Neighbours::eight, Sameness::value});
+    EXPECT_EQ(labels_of(picture.view(), by_value).components.size(), 210U);
+    Labeller foreground({Neighbours::eight, Sameness::foreground});
+    EXPECT_EQ(labels_of(picture.view(), foreground).components.size(), 1U);
+}
+
+TEST(Labels, of_an_image_that_no_cache_holds_are_those_of_the_reference) {
+    const Shape shape = random_shape({4096, 2200}, 50);
+    const Connection connection{};
+    Memory plane(shape.image.elements() * static_cast<Bytes>(sizeof(Label)));
+    auto* const labels = reinterpret_cast<Label*>(plane.data());
+    Labeller(connection).apply(view_of(shape), {labels, shape.image.width});
+    const Labelling expected = kernel::labels_reference(view_of(shape), connection);
+    EXPECT_TRUE(std::equal(expected.labels.begin(), expected.labels.end(), labels));
+}
+
+TEST(Labels, of_no_pixels_are_none) {
+    for (const ImageShape image : {ImageShape{0, 0}, {0, 5}, {5, 0}}) {
+        for (const Connection connection : connections) {
+            Labeller labeller(connection);
+            EXPECT_EQ(labeller.apply({static_cast<const float*>(nullptr), 0, whole(image), image},
+                                     {nullptr, 0}),
+                      0);
+            EXPECT_TRUE(labeller.components().empty());
+        }
+    }
+}
+
+TEST(Labels, of_one_object_forget_the_image_before) {
+    Labeller labeller({Neighbours::four, Sameness::value});
+    for (const ImageShape image : {ImageShape{130, 20}, {65, 1}, {1, 40}, {64, 40}, {3, 3}}) {
+        const Shape shape = values_shape(image, 3);
+        expect_equal(labels_of(view_of(shape), labeller),
+                     kernel::labels_reference(view_of(shape), {Neighbours::four, Sameness::value}),
+                     "again");
+    }
+}
+
+TEST(Labels, refuse_more_runs_than_labels_and_planes_that_do_not_fit) {
+    const std::uint8_t sample = 1;
+    Label label = 5;
+    const auto error = [&](ImageShape image, Sameness sameness, Elements stride) -> std::string {
+        try {
+            Labeller({Neighbours::eight, sameness})
+                .apply({&sample, image.width, whole(image), image}, {&label, stride});
+        } catch (const InvalidTask& invalid) {
+            return invalid.what();
+        }
+        return "";
+    };
+    EXPECT_THAT(
+        error({65536, 65536}, Sameness::foreground, 65536),
+        HasSubstr("labels of 65536x65536 pixels, which may have more than 2147483630 runs"));
+    EXPECT_NE(error({65536, 32768}, Sameness::value, 65536), "");
+    EXPECT_NE(error({Elements{1} << 40, Elements{1} << 40}, Sameness::value, 1), "");
+    EXPECT_THAT(error({4, 2}, Sameness::value, 3), HasSubstr("a plane of stride 3 for labels of"));
+    EXPECT_EQ(label, 5);
+}
+
+} // namespace
+} // namespace sextant::test
