@@ -8,6 +8,6 @@ namespace sextant::kernel {
 FloatPlane::FloatPlane(ImageShape shape)
     : shape_(shape),
       stride_((shape.width + line_unit - 1) / line_unit * line_unit),
-      memory_(stride_ * shape.height * static_cast<Bytes>(sizeof(float))) {}
+      memory_((stride_ * shape.height + line_unit) * static_cast<Bytes>(sizeof(float))) {}
 
 } // namespace sextant::kernel

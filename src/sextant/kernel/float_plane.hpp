@@ -6,7 +6,8 @@
 
 namespace sextant::kernel {
 
-/// A whole image of floats whose rows are readable up to their width rounded up to `line_unit`.
+/// A whole image of floats whose rows are readable up to their width rounded up to `line_unit`, and
+/// the last as far beyond, so that a vector may begin at any pixel.
 struct FloatImage {
     const float* first = nullptr;
     Elements stride = 0;

@@ -13,15 +13,16 @@
 #include "sextant/operation/prove.hpp"
 #include "sextant/operation/reproduce.hpp"
 #include "sextant/operation/simulate.hpp"
+#include "sextant/operation/synthesize.hpp"
 
 namespace sextant::operation {
 
 std::span<const Operation> catalogue() {
     static const std::vector<Operation> operations = {
-        composite_operation(), list_operation(),     prove_operation(),     draw_operation(),
-        predict_operation(),   explain_operation(),  calibrate_operation(), machine_operation(),
-        evaluate_operation(),  simulate_operation(), reproduce_operation(), bench_operation(),
-        doctor_operation()};
+        composite_operation(),  list_operation(),     prove_operation(),     draw_operation(),
+        predict_operation(),    explain_operation(),  calibrate_operation(), machine_operation(),
+        evaluate_operation(),   simulate_operation(), reproduce_operation(), bench_operation(),
+        synthesize_operation(), doctor_operation()};
     return operations;
 }
 

@@ -33,13 +33,13 @@ std::int64_t parse_integer(std::string_view text, const Parameter& parameter,
     return number;
 }
 
-/// A quantity: finite and not below zero.
+/// A quantity: finite and not below its least, which is 0 unless it is declared otherwise.
 double parse_number(std::string_view text, const Parameter& parameter) {
     double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size() || !(number >= 0) ||
-        !std::isfinite(number)) {
-        refuse(parameter, text, "a number, 0 or more");
+    if (error != std::errc() || end != text.data() + text.size() ||
+        !(number >= static_cast<double>(parameter.least)) || !std::isfinite(number)) {
+        refuse(parameter, text, fmt::format("a number, {} or more", parameter.least));
     }
     return number;
 }

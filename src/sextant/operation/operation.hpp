@@ -25,7 +25,7 @@ struct Parameter {
     bool positional = false;
     bool required = false;
     std::vector<std::string_view> choices = {};           ///< of a choice
-    std::int64_t least = 0, most = std::int64_t{1} << 40; ///< of an integer, integers or range
+    std::int64_t least = 0, most = std::int64_t{1} << 40; ///< of numbers; no most of a `number`
 
     /// As a user calls it: "--ranks", or "IN..." where it is known by its place.
     std::string called() const;

@@ -185,6 +185,9 @@ void Correlation::collect(double alpha, bool imaginary) {
             samples_[static_cast<std::size_t>((y + height) % height * width + (x + width) % width)];
         return imaginary ? both.imag() : both.real();
     };
+    // At least a quarter overlaps: a value lower than this is no peak among the highest so far.
+    const double lowest = peaks_.size() == most ? peaks_.back().found.height : 0;
+    const auto least = static_cast<float>(lowest / 4);
     const auto is_peak = [&](Elements x, Elements y, float value) {
         return value > at(x - 1, y) && value >= at(x + 1, y) && value > at(x, y - 1) &&
                value >= at(x, y + 1) && value > at(x - 1, y - 1) && value >= at(x + 1, y + 1) &&
@@ -199,14 +202,15 @@ void Correlation::collect(double alpha, bool imaginary) {
             if (2 * std::abs(shift_x) > shape_.width)
                 continue;
             const float value = at(x, y);
-            const double height_of_peak = static_cast<double>(value) / overlap(shift_x, shift_y);
+            if (!(value > least))
+                continue;
+            const double over_overlap = static_cast<double>(value) / overlap(shift_x, shift_y);
             const bool full = peaks_.size() == most;
-            if (value <= 0 || (full && height_of_peak <= peaks_.back().found.height) ||
-                !is_peak(x, y, value))
+            if ((full && over_overlap <= peaks_.back().found.height) || !is_peak(x, y, value))
                 continue;
             // T∘R(α) shifted by s is T∘φ of t = R(α)s.
             const RigidMotion shift{0, static_cast<double>(shift_x), static_cast<double>(shift_y)};
-            keep({compose({alpha, 0, 0}, shift), height_of_peak}, shift_x, shift_y);
+            keep({compose({alpha, 0, 0}, shift), over_overlap}, shift_x, shift_y);
         }
     }
 }

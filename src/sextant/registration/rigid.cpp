@@ -15,7 +15,11 @@ namespace sextant::registration {
 
 namespace {
 
-constexpr Elements tile_side = 32;
+/// Over which filtered noise is correlated no more, yet small enough that there are several.
+Elements tile_side(ImageShape shape) {
+    return std::min(shape.width, shape.height) < 192 ? 16 : 32;
+}
+
 constexpr std::size_t followed = 3; ///< starts, after their first steps
 /// Starts that end nearer to one another than this, in pixels of the coarsest level, are one.
 constexpr double distinct = 2;
@@ -31,7 +35,28 @@ RigidMotion scaled(const RigidMotion& motion, double factor) {
 }
 
 Tile tile_at(Elements x, Elements y, ImageShape shape) {
-    return {x, y, std::min(tile_side, shape.width - x), std::min(tile_side, shape.height - y)};
+    const Elements side = tile_side(shape);
+    return {x, y, std::min(side, shape.width - x), std::min(side, shape.height - y)};
+}
+
+Elements tiles_in(ImageShape shape) {
+    const Elements side = tile_side(shape);
+    return ((shape.width + side - 1) / side) * ((shape.height + side - 1) / side);
+}
+
+/// Σ s sᵀ of the tiles' scores s. Three parameters were fitted to them, which took a part of it.
+Eigen::Matrix3d spread_of_scores(std::span<const kernel::RigidSums> tiles,
+                                 const Similarity& alike) {
+    constexpr double fitted = 3;
+    double seen = 0;
+    Eigen::Matrix3d spread = Eigen::Matrix3d::Zero();
+    for (const kernel::RigidSums& tile : tiles) {
+        const Score of_tile = score(tile, alike);
+        const Eigen::Vector3d s(of_tile.by[0], of_tile.by[1], of_tile.by[2]);
+        spread += s * s.transpose();
+        seen += tile.count > 0;
+    }
+    return spread * (seen / std::max(1., seen - fitted));
 }
 
 /// From parameters of a small motion before φ to those of φ: t moves by R(α) of its shift.
@@ -71,8 +96,7 @@ RigidRegistration::RigidRegistration(ImageShape shape, int levels, const RigidOp
       options_(options),
       correlation_(shape_of_level(shape, levels_ - 1)) {
     fits_.reserve(Correlation::most);
-    tiles_.reserve(static_cast<std::size_t>(((shape.width + tile_side - 1) / tile_side) *
-                                            ((shape.height + tile_side - 1) / tile_side)));
+    tiles_.reserve(static_cast<std::size_t>(tiles_in(shape)));
 }
 
 void RigidRegistration::check(const Pyramid& pyramid) const {
@@ -112,6 +136,7 @@ RigidRegistration::Start RigidRegistration::search(const Pyramid& reference, con
         return rms_distance(fit.motion, other.motion, coarsest.reference.shape);
     };
     Start start;
+    start.margin = 0; // where nothing is found, nothing is certain
     fits_.clear();
     for (const Resemblance& found :
          correlation_.search(coarsest.reference, coarsest.moved, coarsest.centre)) {
@@ -179,22 +204,17 @@ void RigidRegistration::judge(const Pyramid& reference, const Pyramid& moved, Ri
                                  finest.centre.y};
     kernel::RigidSums all;
     tiles_.clear();
-    for (Elements y = 0; y < shape_.height; y += tile_side) {
-        for (Elements x = 0; x < shape_.width; x += tile_side) {
+    for (Elements y = 0; y < shape_.height; y += tile_side(shape_)) {
+        for (Elements x = 0; x < shape_.width; x += tile_side(shape_)) {
             tiles_.push_back(
                 kernel::rigid_sums(look, tile_at(x, y, shape_), kernel::Detail::slopes));
             all += tiles_.back();
         }
     }
     const Similarity alike = similarity(all);
-    Eigen::Matrix3d scores = Eigen::Matrix3d::Zero();
-    for (const kernel::RigidSums& tile : tiles_) {
-        const Score of_tile = score(tile, alike);
-        const Eigen::Vector3d s(of_tile.by[0], of_tile.by[1], of_tile.by[2]);
-        scores += s * s.transpose();
-    }
     result.uncertainty =
-        of_motion(sandwich(alike.scale * symmetric(all.jd), scores), result.motion.alpha);
+        of_motion(sandwich(alike.scale * symmetric(all.jd), spread_of_scores(tiles_, alike)),
+                  result.motion.alpha);
     result.ncc_after = alike.ncc;
     const Tile seen = kernel::with_slopes({0, 0, shape_.width, shape_.height}, shape_);
     result.overlap = all.count / static_cast<double>(seen.elements());

@@ -50,7 +50,8 @@ struct RigidResult {
 ///
 /// Its uncertainty is the sandwich H⁻¹VH⁻¹: H is how the score changes with the motion, from the
 /// slopes of both frames, whose noise is independent; V the sum of outer products of the scores of
-/// tiles of 32 x 32 pixels, over which the filtered noise is correlated no more.
+/// tiles of 32 x 32 pixels (16 x 16 of small frames), over which filtered noise is hardly
+/// correlated.
 ///
 /// One object a thread; `align` and `refine` allocate nothing.
 /// Deterministic  the same bits on the same kind of processor.

@@ -3,6 +3,7 @@
 
 #include "sextant/registration/specimen.hpp"
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -51,6 +52,8 @@ class SyntheticSeries {
     /// φ_i(x + u_i(x)) in pixels of the frame.
     Point place(int frame, Point x) const;
     bool is_blank(int frame) const;
+    /// Of the distortion's two waves, radians.
+    const std::array<double, 2>& warp_phases() const { return phases_; }
 
     /// What would be counted on average: a whole frame.
     kernel::FloatPlane expected(int frame) const;
@@ -63,7 +66,7 @@ class SyntheticSeries {
     SeriesPlan plan_;
     Specimen specimen_;
     std::vector<RigidMotion> motions_;
-    double phases_[2] = {};
+    std::array<double, 2> phases_{};
 };
 
 /// The field that a specimen needs for such a series: the frames, with room for their motion.

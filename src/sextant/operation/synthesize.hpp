@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/operation/operation.hpp"
+
+namespace sextant::operation {
+
+Operation synthesize_operation();
+
+} // namespace sextant::operation

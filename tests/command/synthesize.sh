@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# A made series and its truth are there, are the same again, and bad wishes leave nothing behind.
+set -eu
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+fail() {
+    echo "FAILED: $1"
+    exit 1
+}
+make() {
+    "$SEXTANT" synthesize -o "$1" --frames 3 --width 60 --height 44 --jumps 1,10,-20 --blanks 2 --warp 2
+}
+make one.tif
+make two.tif
+cmp one.tif two.tif || fail "the same plan gave two series"
+cmp one.tif.json two.tif.json || fail "the same plan gave two truths"
+grep -q '"blank": true' one.tif.json || fail "the truth has no blank frame"
+[ "$(grep -c '"to_first"' one.tif.json)" = 4 ] || fail "the truth has not three frames"
+"$SEXTANT" synthesize -o shown.tif --image one.tif --frames 2 --width 40 --height 40
+rm -f ./*
+refused() {
+    message=$1
+    shift
+    "$SEXTANT" synthesize -o bad.tif --width 40 --height 40 "$@" 2>error && fail "$* was accepted"
+    grep -q -- "$message" error || { cat error; fail "$* is refused without '$message'"; }
+    rm error
+    [ -z "$(ls)" ] || fail "$* left something behind"
+}
+refused 'a blank at frame 99, expected 0 to 3' --frames 4 --blanks 99
+refused 'a dose of 0' --dose 0
+refused 'a number, 0 or more' --wander -1
+refused '--jumps has 2 numbers' --jumps 1,2
+refused 'missing.png' --image missing.png
+"$SEXTANT" synthesize -o bad.xyz 2>error && fail "an unknown format was accepted"
+grep -q bad.xyz error || fail "the unknown format is not named"
