@@ -122,6 +122,22 @@ TEST(Nonrigid, masks_what_shows_no_more_than_noise) {
     EXPECT_LT(rms_distance(field, dense(truth, shape), .88), .2);
 }
 
+TEST(Nonrigid, of_frames_of_noise_alone_gives_the_start_and_knows_nothing) {
+    const ImageShape shape{128, 96};
+    const WarpedPair pair =
+        exposed_pair([](Point) { return 1.; }, shape, warp(shape, 400, 0, start_of_warps), 10, 1);
+    NonrigidRegistration registration(shape);
+    const auto& found = registration.run(pair.reference.view(), pair.templ.view(), start_of_warps);
+    const DisplacementField& field = found.field;
+    EXPECT_LT(rms_distance(registration::as_field(start_of_warps, shape, 8),
+                           {field.image, field.spacing, field.nodes, field.x, field.y, {}, {}}),
+              1e-4);
+    for (std::size_t i = 0; i < field.count(); ++i) {
+        ASSERT_FALSE(field.known[i]);
+        ASSERT_TRUE(std::isinf(field.sigma[i]));
+    }
+}
+
 TEST(Nonrigid, agrees_with_thesis_mode_within_the_noise) {
     const ImageShape shape{128, 128};
     const Motion truth = warp(shape, 250, 1.2, {0, .4, -.3});

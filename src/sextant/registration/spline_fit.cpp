@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace sextant::registration {
@@ -136,7 +137,7 @@ void SplineFit::estimate_noise(const Level& level) {
     const double trace = trace_of_tensors(level.sums);
     const Scores tiles = scores_of(level.sums, cells, level.tile_side);
     // What the coefficients decide is taken out of the scores' two components.
-    const double left = std::max(1 - report_.freedom / (2 * tiles.count), .25);
+    const double left = std::max(1 - report_.freedom / std::max(2 * tiles.count, 1.), .25);
     report_.noise = trace > 0 ? std::max(tiles.squares / (trace * left), 1e-12) : 1;
     report_.coherence =
         tiles.squares > 0 ? tiles.squares / left / scores_of(level.sums, cells, 1).squares : 0;
@@ -233,8 +234,11 @@ SplineFitReport SplineFit::run(const PairPyramid& pyramid, const RigidMotion& st
 void SplineFit::write(const PairPyramid& pyramid, DisplacementField& field) {
     Level& level = levels_[0];
     level.cells.displacements(coefficients_, motion_, centre_, field.x, field.y);
-    if (cholesky_.factorise(1 / report_.noise, matrix_, report_.strength, energy_))
+    if (matrix_.trace() > 0 &&
+        cholesky_.factorise(1 / report_.noise, matrix_, report_.strength, energy_))
         level.cells.deviations(cholesky_.inverse(), field.sigma);
+    else
+        std::fill(field.sigma.begin(), field.sigma.end(), std::numeric_limits<float>::infinity());
     const ImageShape cells = level.cells.cells();
     for (std::size_t node = 0; node < field.count(); ++node) {
         const auto x = static_cast<Elements>(node) % field.nodes.width;

@@ -13,8 +13,8 @@ namespace sextant::registration {
 struct SplineFitOptions {
     int steps = 10;     ///< at most, on a level
     double stop = .003; ///< the step, RMS in pixels, at which a level ends
-    int weak_steps = 3; ///< with that prior, until scores show noise rather than the motion
     double reach = 3;   ///< of the weakest prior, pixels: the deviation of independent coefficients
+    int weak_steps = 3; ///< with that prior, until scores show noise rather than the motion
     double share_of_dirichlet = .1; ///< of SplineGrid::energy
 };
 
@@ -30,12 +30,14 @@ struct SplineFitReport {
     int steps = 0;        ///< of all levels
 };
 
-/// Fits splines on one control grid to pairs: Gauss-Newton from the coarsest level to the finest,
-/// each step (H/v + βK) δ = −(s/v + βKc), with H the structure tensors and s the scores of the
-/// cells that show more than noise, K the energy of the splines, v = Σ|s|² / tr H over tiles of
-/// 32 pixels of a level, within which noise is correlated, and β by the evidence,
-/// β ← (n − n₀ − β tr (H/v + βK)⁻¹K) / cᵀKc, from a weak prior on: a strong one would never let the
-/// data speak.
+/// Fits splines on one control grid to pairs: Gauss-Newton from the coarsest level that resolves
+/// the grid to the finest, each step (H/v + βK) δ = −(s/v + βKc). H are the structure tensors and s
+/// the scores of the cells that show more than noise, on the finest level without the slopes of
+/// noise; K is the energy of the splines. v = Σ|s|² / tr H, over tiles of up to 32 pixels of a
+/// level, within which noise is correlated, less what the coefficients decide. β follows from the
+/// evidence, β ← (n − n₀ − β tr (H/v + βK)⁻¹K) / cᵀKc, from a weak prior on, since a strong one
+/// would never let the data speak; where a level decided fewer than four coefficients, the next one
+/// begins weak again. (H/v + βK)⁻¹ is the coefficients' covariance.
 class SplineFit {
   public:
     SplineFit(ImageShape image, double spacing, const PairPyramid& pyramid,
@@ -43,7 +45,8 @@ class SplineFit {
 
     double spacing() const { return spacing_; }
     SplineFitReport run(const PairPyramid& pyramid, const RigidMotion& start);
-    /// The field found, on a node for each corner of cells. `field` has that shape.
+    /// The field found, on a node for each corner of cells. `field` has that shape. Where nothing
+    /// at all is known it is the start, and its deviations are infinite.
     void write(const PairPyramid& pyramid, DisplacementField& field);
 
   private:
