@@ -144,7 +144,7 @@ Operation reproduce_operation() {
             {{.name = "paper",
               .value = "PAPER",
               .fallback = "all",
-              .help = "shift-based, radix-k, c3, scan, or all",
+              .help = "shift-based, radix-k, c3, scan, registration, or all",
               .positional = true},
              {.name = "whole",
               .type = Type::flag,
