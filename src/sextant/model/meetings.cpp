@@ -95,7 +95,7 @@ void Meetings::start_as(const Trace& played) {
         const StepOfRank send = sends_[i];
         const Seconds start =
             starts[static_cast<std::size_t>(send.rank)][static_cast<std::size_t>(send.step)];
-        // Half the way, once there is one: else plays can alternate between two.
+        // Halfway, or plays could alternate between two for ever.
         messages_[i].start = played_ ? (messages_[i].start + start) / 2 : start;
     }
     share(messages_, sends_);

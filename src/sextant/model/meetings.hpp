@@ -28,7 +28,8 @@ class Meetings {
     Meetings(const Question& question, const std::vector<std::vector<StepOfRank>>& mates,
              const std::vector<Dependences>& dependences);
 
-    /// As if messages started when they did in a play of the schedule.
+    /// As if messages started when they did in a play of the schedule; from the second time on,
+    /// halfway between that and when they were taken to start before.
     void start_as(const Trace& played);
 
     /// How long the message that a step sends is on its way, beside latency.
@@ -42,7 +43,7 @@ class Meetings {
     Sharing sharing_;
     std::vector<Travelling> messages_;
     std::vector<StepOfRank> sends_;           ///< of each message
-    bool played_ = false;
+    bool played_ = false;                     ///< whether messages have starts
     std::vector<std::vector<Seconds>> times_; ///< of steps that send, by rank
 };
 
