@@ -10,6 +10,8 @@ simulate() { "$SEXTANT" simulate "$@"; }
 
 if simulate --platform crossbar-12 2>&1 | grep -q "install libsimgrid-dev"; then
     "$SEXTANT" reproduce scan | grep -q "agrees" || fail "what needs no simulator is left out"
+    "$SEXTANT" reproduce c3 2>&1 | grep -q "this build has no simulator: install libsimgrid-dev" ||
+        fail "a paper of which nothing is left"
     exit 0
 fi
 

@@ -107,6 +107,36 @@ TEST(Meetings, share_a_cable_among_all_that_cross_it_in_one_wave) {
                                                 testing::DoubleEq(4)));
 }
 
+TEST(Meetings, do_not_happen_where_messages_start_at_different_times) {
+    constexpr int ranks = 8;
+    const machine::Wires wires = two_switches(ranks);
+    const machine::Profile machine = profile();
+    const Schedule swap = schedule("binary-swap", ranks, {});
+    Question question{.schedule = swap, .machine = machine};
+    question.element_size = 16;
+    question.wires = &wires;
+    std::vector<Dependences> dependences;
+    Trace played; // every message long after the one before
+    for (int rank = 0; rank < ranks; ++rank) {
+        const Program& program = swap[static_cast<std::size_t>(rank)];
+        dependences.emplace_back(program);
+        for (int s = 0; s < static_cast<int>(program.steps.size()); ++s) {
+            Event event{.rank = rank, .step = s, .activity = Activity::send};
+            event.begin = event.end = static_cast<double>(played.events.size());
+            if (program.steps[static_cast<std::size_t>(s)].verb == Verb::send)
+                played.events.push_back(event);
+        }
+    }
+    Meetings meetings(question, match_messages(swap), dependences);
+    meetings.start_as(played);
+    for (const Event& event : played.events) {
+        const Program& program = swap[static_cast<std::size_t>(event.rank)];
+        const Step& step = program.steps[static_cast<std::size_t>(event.step)];
+        EXPECT_NEAR(meetings.of({event.rank, event.step}),
+                    16e-9 * static_cast<double>(program.elements_of(step)), 1e-12);
+    }
+}
+
 TEST(Meetings, make_a_prediction_longer_where_a_cable_is_shared_and_only_there) {
     constexpr int ranks = 8;
     const machine::Wires narrow = two_switches(ranks);

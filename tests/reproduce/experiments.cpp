@@ -79,6 +79,24 @@ TEST(Reproduce, the_delta_deals_as_measured_what_no_rank_forwards_at_length) {
     }
 }
 
+TEST(Reproduce, on_the_delta_combining_beats_permutations_for_small_messages) {
+    if (!simulate::available())
+        GTEST_SKIP() << "built without SimGrid";
+    const Result figure = experiment("c3", "Figure 11").run(Extent::quick);
+    const auto took = [&](std::string_view label) { return row(figure, label).ours.back(); };
+    EXPECT_LT(took("2-lev-c_r, 128"), .75 * took("1-lev-xor, 128"));
+    EXPECT_GT(took("logp-lev-bfly, 4096"), 1.5 * took("1-lev-xor, 4096"));
+    EXPECT_NEAR(ratio(row(figure, "1-lev-xor, 128")).value(), 1, .2);
+}
+
+TEST(Reproduce, series_scale_as_the_thesis_says) {
+    for (const char* item : {"Figures 5.1, 5.2", "Figures 5.7, 5.8", "Figure 5.9"})
+        expect_all_claims(experiment("registration", item).run(Extent::quick));
+    const Result weak = experiment("registration", "Figures 5.3, 5.4").run(Extent::quick);
+    EXPECT_GT(row(weak, "serial, 512 cores").ours.front(),
+              2 * row(weak, "kogge-stone, 512 cores").ours.front());
+}
+
 TEST(Reproduce, a_myrinet_likes_multiples_of_four) {
     if (!simulate::available())
         GTEST_SKIP() << "built without SimGrid";

@@ -4,6 +4,7 @@
 
 #include "sextant/machine/interpolate.hpp"
 #include "sextant/machine/profile_file.hpp"
+#include "sextant/model/p3pc_extended.hpp"
 
 #include "tests/simulate/cases.hpp"
 #include <gmock/gmock.h>
@@ -84,6 +85,38 @@ TEST(WiresOfPlatform, are_its_routes_and_lose_capacity_as_messages_meet) {
     EXPECT_EQ(path, path_of(small.network, 1, 3));
     EXPECT_DOUBLE_EQ(wires.busy(path[0], 1e9, 2), 1);
     EXPECT_DOUBLE_EQ(wires.busy(path[0], 1e9, 8), 2); // two doublings over two flows
+    EXPECT_DOUBLE_EQ(wires.latency(path[0]), 1e-6);
+}
+
+/// A prediction that knows the links of a platform, over the simulation.
+double prediction_by_simulation(const std::string& name, const std::string& algorithm,
+                                const std::vector<int>& radices) {
+    const std::string file = test::shipped(name + ".json");
+    const Platform platform = read_platform(file);
+    const machine::Profile profile = profile_of(platform);
+    const machine::Wires wires = wires_of(platform);
+    const Schedule schedule = test::compositing_schedule(algorithm, 16, 1 << 20, radices);
+    model::Question question{.schedule = schedule, .machine = profile};
+    question.element_size = 16;
+    question.operator_name = "over";
+    question.element_name = "f32";
+    question.wires = &wires;
+    return model::p3pc_extended(question).seconds / simulate({.schedule = schedule,
+                                                              .platform = file,
+                                                              .element_size = 16,
+                                                              .costs = platform.costs})
+                                                        .seconds;
+}
+
+TEST(WiresOfPlatform, let_a_prediction_be_what_is_simulated) {
+    if (!available())
+        GTEST_SKIP() << "built without SimGrid";
+    // Near messages are there before far ones, and ranks do not keep step.
+    EXPECT_NEAR(prediction_by_simulation("mesh-8x8x4", "radix-k", {4, 4}), 1, .01);
+    EXPECT_NEAR(prediction_by_simulation("mesh-8x8x4", "direct-send", {}), 1, .02);
+    EXPECT_NEAR(prediction_by_simulation("torus-8x8x8", "radix-k", {2, 8}), 1, .02);
+    EXPECT_NEAR(prediction_by_simulation("fat-tree-1728", "direct-send", {}), 1, .02);
+    EXPECT_NEAR(prediction_by_simulation("fat-tree-144-calibrated", "direct-send", {}), 1, .02);
 }
 
 } // namespace

@@ -16,6 +16,9 @@ struct Wires {
     std::function<void(int from, int to, std::vector<int>& path)> route;
     /// How long a link needs for so many bytes of so many messages at once.
     std::function<Seconds(int link, double bytes, int messages)> busy;
+    /// Of each link. Messages share links in inverse proportion to the latency of their ways;
+    /// evenly where this is not given.
+    std::function<Seconds(int link)> latency = {};
 };
 
 } // namespace sextant::machine

@@ -2,6 +2,7 @@
 #include "sextant/model/meetings.hpp"
 
 #include "sextant/model/message.hpp"
+#include "sextant/model/sharing.hpp"
 
 #include <algorithm>
 
@@ -29,71 +30,25 @@ std::vector<int> waves_of(const Program& program, const Dependences& dependences
 
 namespace {
 
-struct Sent {
-    StepOfRank send;
-    int to = 0;
-    double bytes = 0;
-    std::size_t path = 0, path_end = 0; ///< in the paths of its wave
-};
+int node_of(const Question& question, int rank) {
+    return question.nodes.empty() ? rank : question.nodes[static_cast<std::size_t>(rank)];
+}
 
-/// One wave after another; memory for the links is used again.
-class Wave {
-  public:
-    explicit Wave(const machine::Wires& wires)
-        : wires_(wires), links_(static_cast<std::size_t>(wires.links)) {}
-
-    template <class Node, class Take>
-    void meet(std::vector<Sent>& messages, const Node& node, const Take& take) {
-        for (Sent& message : messages)
-            add(message, node);
-        for (const Sent& message : messages)
-            take(message.send, busiest(message));
-        for (const int link : paths_)
-            links_[index(link)] = {};
-        paths_.clear();
-    }
-
-  private:
-    struct Load {
-        double bytes = 0;
-        int messages = 0;
-    };
-    static std::size_t index(int i) { return static_cast<std::size_t>(i); }
-
-    template <class Node>
-    void add(Sent& message, const Node& node) {
-        message.path = paths_.size();
-        wires_.route(node(message.send.rank), node(message.to), paths_);
-        message.path_end = paths_.size();
-        for (std::size_t i = message.path; i < message.path_end; ++i) {
-            Load& load = links_[index(paths_[i])];
-            load.bytes += message.bytes;
-            ++load.messages;
-        }
-    }
-
-    Seconds busiest(const Sent& message) const {
-        Seconds most = 0;
-        for (std::size_t i = message.path; i < message.path_end; ++i) {
-            const Load& load = links_[index(paths_[i])];
-            most = std::max(most, wires_.busy(paths_[i], load.bytes, load.messages));
-        }
-        return most;
-    }
-
-    const machine::Wires& wires_;
-    std::vector<Load> links_;
-    std::vector<int> paths_;
+/// The messages of a wave, and the steps that send them.
+struct Wave {
+    std::vector<Travelling> messages;
+    std::vector<StepOfRank> sends;
 };
 
 /// The messages of a schedule by wave.
-std::vector<std::vector<Sent>> by_wave(const Question& question,
-                                       const std::vector<std::vector<StepOfRank>>& mates,
-                                       const std::vector<Dependences>& dependences) {
-    std::vector<std::vector<Sent>> all;
-    for (std::size_t rank = 0; rank < question.schedule.size(); ++rank) {
-        const Program& program = question.schedule[rank];
-        const std::vector<int> waves = waves_of(program, dependences[rank]);
+std::vector<Wave> by_wave(const Question& question,
+                          const std::vector<std::vector<StepOfRank>>& mates,
+                          const std::vector<Dependences>& dependences) {
+    std::vector<Wave> all;
+    for (int rank = 0; rank < static_cast<int>(question.schedule.size()); ++rank) {
+        const auto r = static_cast<std::size_t>(rank);
+        const Program& program = question.schedule[r];
+        const std::vector<int> waves = waves_of(program, dependences[r]);
         for (std::size_t s = 0; s < program.steps.size(); ++s) {
             if (program.steps[s].verb != Verb::send)
                 continue;
@@ -101,9 +56,10 @@ std::vector<std::vector<Sent>> by_wave(const Question& question,
             if (wave >= all.size())
                 all.resize(wave + 1);
             const Bytes bytes = bytes_of(question, program.elements_of(program.steps[s]));
-            all[wave].push_back({{static_cast<int>(rank), static_cast<int>(s)},
-                                 mates[rank][s].rank,
-                                 static_cast<double>(std::max<Bytes>(1, bytes))});
+            all[wave].messages.push_back({node_of(question, rank),
+                                          node_of(question, mates[r][s].rank),
+                                          static_cast<double>(std::max<Bytes>(1, bytes)), 0});
+            all[wave].sends.push_back({rank, static_cast<int>(s)});
         }
     }
     return all;
@@ -112,7 +68,8 @@ std::vector<std::vector<Sent>> by_wave(const Question& question,
 } // namespace
 
 Meetings::Meetings(const Question& question, const std::vector<std::vector<StepOfRank>>& mates,
-                   const std::vector<Dependences>& dependences) {
+                   const std::vector<Dependences>& dependences)
+    : sharing_(*question.wires) {
     const std::size_t ranks = question.schedule.size();
     if (!question.nodes.empty() && question.nodes.size() != ranks) {
         throw CannotExpress(fmt::format("nodes are given for {} ranks, the schedule has {}",
@@ -120,15 +77,36 @@ Meetings::Meetings(const Question& question, const std::vector<std::vector<StepO
     }
     for (const Program& program : question.schedule)
         times_.emplace_back(program.steps.size());
-    const auto node = [&](int rank) {
-        return question.nodes.empty() ? rank : question.nodes[static_cast<std::size_t>(rank)];
-    };
-    const auto take = [&](StepOfRank send, Seconds time) {
-        times_[static_cast<std::size_t>(send.rank)][static_cast<std::size_t>(send.step)] = time;
-    };
-    Wave wave(*question.wires);
-    for (std::vector<Sent>& messages : by_wave(question, mates, dependences))
-        wave.meet(messages, node, take);
+    for (const Wave& wave : by_wave(question, mates, dependences)) {
+        share(wave.messages, wave.sends);
+        messages_.insert(messages_.end(), wave.messages.begin(), wave.messages.end());
+        sends_.insert(sends_.end(), wave.sends.begin(), wave.sends.end());
+    }
+}
+
+void Meetings::start_as(const Trace& played) {
+    std::vector<std::vector<Seconds>> starts = times_; // in that form
+    for (const Event& event : played.events) {
+        if (event.activity == Activity::send)
+            starts[static_cast<std::size_t>(event.rank)][static_cast<std::size_t>(event.step)] =
+                event.begin;
+    }
+    for (std::size_t i = 0; i < sends_.size(); ++i) {
+        const StepOfRank send = sends_[i];
+        const Seconds start =
+            starts[static_cast<std::size_t>(send.rank)][static_cast<std::size_t>(send.step)];
+        // Halfway, or plays could alternate between two for ever.
+        messages_[i].start = played_ ? (messages_[i].start + start) / 2 : start;
+    }
+    share(messages_, sends_);
+    played_ = true;
+}
+
+void Meetings::share(std::span<const Travelling> messages, std::span<const StepOfRank> sends) {
+    const std::span<const Seconds> times = sharing_.of(messages);
+    for (std::size_t i = 0; i < times.size(); ++i)
+        times_[static_cast<std::size_t>(sends[i].rank)][static_cast<std::size_t>(sends[i].step)] =
+            times[i];
 }
 
 } // namespace sextant::model

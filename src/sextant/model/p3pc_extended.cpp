@@ -7,6 +7,7 @@
 #include "sextant/model/work_costs.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace sextant::model {
@@ -138,6 +139,8 @@ class InNetwork {
     /// Where the profile knows no network, none is shared.
     Prediction predict() {
         const double use = contention_.known() ? settled_use() : 0;
+        if (meetings_)
+            settle_meetings(use);
         Prediction prediction = with_remarks(at_use(question_, use), pricing_.lookup());
         if (!contention_.known() && !meetings_) {
             prediction.remarks.push_back("no contention: the profile of " + question_.machine.name +
@@ -173,6 +176,22 @@ class InNetwork {
             (use_after(use) > use ? low : high) = use;
         }
         return high;
+    }
+
+    /// Messages start when a play says, and take what they take when they start so.
+    void settle_meetings(double use) {
+        Question traced = question_;
+        traced.timeline = true;
+        constexpr double close = .01;
+        constexpr int most_plays = 6;
+        Seconds before = 0;
+        for (int play = 0; play < most_plays; ++play) {
+            const Prediction now = at_use(traced, use);
+            if (std::abs(now.seconds - before) <= close * now.seconds)
+                return;
+            before = now.seconds;
+            meetings_->start_as(now.timeline);
+        }
     }
 
     const Question& question_;

@@ -5,7 +5,8 @@ namespace sextant::reproduce {
 
 std::vector<Experiment> catalogue() {
     std::vector<Experiment> all;
-    for (const auto paper : {shift_based_paper, radix_k_paper, c3_paper, scan_papers}) {
+    for (const auto paper :
+         {shift_based_paper, radix_k_paper, c3_paper, scan_papers, registration_papers}) {
         const std::span<const Experiment> rows = paper();
         all.insert(all.end(), rows.begin(), rows.end());
     }

@@ -15,5 +15,8 @@ std::span<const Experiment> radix_k_paper();
 std::span<const Experiment> c3_paper();
 /// The prefix circuits that a scan-based registration of series builds on, each by its author.
 std::span<const Experiment> scan_papers();
+/// Copik, Parallel Prefix Algorithms for the Registration of Arbitrarily Long Electron Micrograph
+/// Series, RWTH Aachen: a master's thesis, whose figures are described more than printed.
+std::span<const Experiment> registration_papers();
 
 } // namespace sextant::reproduce

@@ -140,7 +140,8 @@ machine::Wires wires_of(const Platform& platform) {
                 const Network::Link& what = link_of(shared->network, link);
                 const double kept = what.loses ? shared->loss.kept(messages) : 1;
                 return bytes / (what.bytes_per_second * kept);
-            }};
+            },
+            [shared](int link) { return link_of(shared->network, link).latency; }};
 }
 
 } // namespace sextant::simulate

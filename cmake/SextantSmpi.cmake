@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# SimGrid's MPI in place of another, for the build tree that runs the executor under smpirun. A
+# module is copied for each rank: GNU's unique symbols would still be one for all.
+pkg_get_variable(simgrid_includes simgrid includedir)
+find_path(SMPI_INCLUDE_DIR mpi.h PATHS "${simgrid_includes}/smpi" /usr/include/smpi REQUIRED
+          NO_DEFAULT_PATH)
+add_library(MPI::MPI_C INTERFACE IMPORTED)
+target_include_directories(MPI::MPI_C INTERFACE "${SMPI_INCLUDE_DIR}")
+target_compile_options(MPI::MPI_C INTERFACE -fno-gnu-unique)
+target_link_libraries(MPI::MPI_C INTERFACE PkgConfig::simgrid)

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/statistics.hpp"
+#include "sextant/reproduce/papers.hpp"
+#include "sextant/scan/catalogue.hpp"
+#include "sextant/scan/operator_times.hpp"
+#include "sextant/scan/rehearsal.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace sextant::reproduce {
+
+namespace {
+
+using scan::Distribution;
+
+constexpr const char* propagate = "scan-then-propagate";
+constexpr const char* reduce = "reduce-then-scan";
+
+/// A series registered by ranks of one core each.
+struct Run {
+    Elements frames = 4096;
+    int ranks = 512;
+    const char* circuit = "kogge-stone";
+    const char* strategy = propagate;
+    Distribution::Kind times = Distribution::Kind::exponential;
+};
+
+struct Registered {
+    Seconds makespan = 0; ///< in units of the mean time of a registration
+    double speedup = 0;
+};
+
+/// Rehearsed with drawn times; the median of the draws.
+Registered registered(const Run& run) {
+    const scan::Algorithm& circuit = scan::find(run.circuit);
+    const scan::Way way{scan::find_strategy(run.strategy), {circuit, circuit.tunings().front()}};
+    const scan::Rehearsal rehearsal(scan::dealt(run.frames, run.ranks), way);
+    std::vector<double> makespans, speedups;
+    const int draws = run.times == Distribution::Kind::constant ? 1 : 9;
+    for (int seed = 1; seed <= draws; ++seed) {
+        Distribution distribution;
+        distribution.kind = run.times;
+        const scan::Draws draw(distribution, run.frames, static_cast<std::uint64_t>(seed));
+        makespans.push_back(rehearsal.play(draw).makespan);
+        speedups.push_back(draw.serial() / makespans.back());
+    }
+    return {median(makespans), median(speedups)};
+}
+
+constexpr const char* circuits[] = {"kogge-stone", "sklansky", "blelloch", "serial"};
+
+// Figures 5.1 and 5.2.
+
+Result strong_scaling(Extent) {
+    Result result{"times faster than one core",
+                  {"constant times, as the thesis' bounds", "random times"},
+                  {},
+                  {}};
+    double serial_best = 0, serial_last = 0;
+    for (const Elements frames : {4096, 512}) {
+        for (const int ranks : {8, 32, 64, 128, 256, 512}) {
+            for (const char* circuit : circuits) {
+                Run run{.frames = frames, .ranks = ranks, .circuit = circuit};
+                const double random = registered(run).speedup;
+                run.times = Distribution::Kind::constant;
+                Row row{fmt::format("{} frames, {} cores, {}", frames, ranks, circuit), {}, {}};
+                row.ours = {registered(run).speedup, random};
+                if (frames == 4096 && ranks == 512 && row.label.ends_with("kogge-stone"))
+                    row.theirs = 13 * 60 / 7.; // "almost thirteen hours to less than seven minutes"
+                if (frames == 4096 && row.label.ends_with("serial")) {
+                    serial_best = std::max(serial_best, random);
+                    serial_last = random;
+                }
+                result.rows.push_back(row);
+            }
+        }
+    }
+    result.claims.push_back(
+        {"a serial global scan is unable to scale beyond a limit", serial_last < .7 * serial_best,
+         fmt::format("{:.0f} times at best, {:.1f} on 512 cores", serial_best, serial_last)});
+    return result;
+}
+
+// Figures 5.3 and 5.4.
+
+Result weak_scaling(Extent) {
+    Result result{"times as long as on 16 cores, 8 frames a core", {"random times"}, {}, {}};
+    for (const char* circuit : circuits) {
+        const auto makespan = [&](int ranks) {
+            return registered({.frames = Elements{8} * ranks, .ranks = ranks, .circuit = circuit})
+                .makespan;
+        };
+        const Seconds first = makespan(16);
+        for (const int ranks : {64, 256, 512}) {
+            Row row{fmt::format("{}, {} cores", circuit, ranks), {}, {makespan(ranks) / first}};
+            if (ranks == 512 && row.label.starts_with("serial"))
+                row.theirs = 2041. / 196; // of OpenMPI's scan, which is serial
+            result.rows.push_back(row);
+        }
+    }
+    return result;
+}
+
+// Figures 5.7 and 5.8.
+
+Result strategies(Extent) {
+    Result result{
+        "times of a registration, 4,096 frames, Kogge-Stone", {propagate, reduce}, {}, {}};
+    double last = 0;
+    for (const int ranks : {16, 32, 64, 128, 256, 512}) {
+        const auto makespan = [&](const char* strategy) {
+            return registered({.ranks = ranks, .strategy = strategy}).makespan;
+        };
+        const Row row{fmt::format("{} cores", ranks), {}, {makespan(propagate), makespan(reduce)}};
+        last = row.ours[1] / row.ours[0];
+        result.rows.push_back(row);
+    }
+    result.claims.push_back({"no indication that the alternative, reduce-then-scan, is faster",
+                             last > .9, fmt::format("{:.2f} times as long on 512 cores", last)});
+    return result;
+}
+
+// Figure 5.9.
+
+Result threads_in_the_operator(Extent) {
+    // Two thirds of the operator run in parallel.
+    const auto faster = [](int threads) { return 1 / (1. / 3 + 2. / 3 / threads); };
+    Result result{"times of a registration on one core",
+                  {"1 core an application", "2 cores", "4 cores"},
+                  {},
+                  {}};
+    for (const Elements frames : {4096, 512}) {
+        for (const int cores : {32, 128, 512}) {
+            Row row{fmt::format("{} frames, {} cores", frames, cores), {}, {}};
+            for (const int threads : {1, 2, 4}) {
+                const Run run{.frames = frames, .ranks = cores / threads};
+                row.ours.push_back(registered(run).makespan / faster(threads));
+            }
+            result.rows.push_back(row);
+        }
+    }
+    const auto gain = [&](std::size_t row) {
+        return result.rows[row].ours[0] / result.rows[row].ours[1];
+    };
+    result.claims.push_back(
+        {"threads in the operator pay on many cores with few frames each, not on few with many",
+         gain(5) > 1 && gain(0) < 1,
+         fmt::format("{:.2f} times with 1 frame a core, {:.2f} with 128", gain(5), gain(0))});
+    return result;
+}
+
+constexpr std::string_view setting =
+    "rehearsed on a clock that counts nothing but the operator, whose times are independent and "
+    "exponential: the thesis tells of huge variances, not of their distribution; medians of nine "
+    "draws";
+
+constexpr Experiment experiments[] = {
+    {"registration", "Figures 5.1, 5.2", "speedup of a series' registration, strong scaling",
+     setting,
+     "a rank applies what it could apply first, so that under random times an application that "
+     "others wait for can come after all of its own last phase; Figures 5.7, 5.8 show how much",
+     strong_scaling, false},
+    {"registration", "Figures 5.3, 5.4", "weak scaling", setting, "", weak_scaling, false},
+    {"registration", "Figures 5.7, 5.8", "scan-then-propagate and reduce-then-scan", setting, "",
+     strategies, false},
+    {"registration", "Figure 5.9", "threads within the operator",
+     "as above; two thirds of the operator in parallel, as the thesis says", "",
+     threads_in_the_operator, false}};
+
+} // namespace
+
+std::span<const Experiment> registration_papers() {
+    return experiments;
+}
+
+} // namespace sextant::reproduce

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Times of messages that share links, against what follows by hand.
+#include "sextant/model/sharing.hpp"
+
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::model {
+namespace {
+
+using testing::DoubleNear;
+using testing::ElementsAre;
+
+/// Link 0 is for all; nodes from 10 on also have link 1, of a quarter of the capacity, or whatever
+/// is said of its latency.
+machine::Wires wires(double seconds_of_second = 4) {
+    return {
+        2,
+        [](int from, int, std::vector<int>& path) {
+            path.push_back(0);
+            if (from >= 10)
+                path.push_back(1);
+        },
+        [=](int link, double bytes, int) { return bytes * (link == 1 ? seconds_of_second : 1); }};
+}
+
+std::vector<Seconds> times(const machine::Wires& wires, std::vector<Travelling> messages) {
+    Sharing sharing(wires);
+    const auto found = sharing.of(messages);
+    return {found.begin(), found.end()};
+}
+
+TEST(Sharing, lets_messages_that_are_alike_have_equal_parts) {
+    EXPECT_THAT(times(wires(), {{0, 1, 1}}), ElementsAre(1.0));
+    EXPECT_THAT(times(wires(), {{0, 1, 1}, {0, 2, 1}, {0, 3, 1}}),
+                ElementsAre(DoubleNear(3, 1e-12), DoubleNear(3, 1e-12), DoubleNear(3, 1e-12)));
+}
+
+TEST(Sharing, gives_others_what_a_message_that_is_held_up_elsewhere_leaves) {
+    EXPECT_THAT(times(wires(), {{10, 1, 1}, {0, 1, 1}}),
+                ElementsAre(DoubleNear(4, 1e-12), DoubleNear(4. / 3, 1e-12)));
+}
+
+TEST(Sharing, weighs_a_message_by_the_inverse_of_the_latency_of_its_way) {
+    machine::Wires far = wires(1e-6);
+    far.latency = [](int link) { return link == 1 ? 2e-6 : 1e-6; };
+    // A quarter for the far one until the near one is there, then all.
+    EXPECT_THAT(times(far, {{10, 1, 1}, {0, 1, 1}}),
+                ElementsAre(DoubleNear(2, 1e-12), DoubleNear(4. / 3, 1e-12)));
+}
+
+TEST(Sharing, begins_anew_when_a_message_starts) {
+    EXPECT_THAT(times(wires(), {{0, 1, 1, .5}, {0, 1, 1, 0}}),
+                ElementsAre(DoubleNear(1.5, 1e-12), DoubleNear(1.5, 1e-12)));
+    EXPECT_THAT(times(wires(), {{0, 1, 1, 7}, {0, 1, 1, 0}}),
+                ElementsAre(DoubleNear(1, 1e-12), DoubleNear(1, 1e-12)));
+}
+
+TEST(Sharing, knows_what_a_link_loses_as_messages_share_it) {
+    machine::Wires losing = wires();
+    losing.busy = [](int, double bytes, int messages) { return messages > 1 ? 2 * bytes : bytes; };
+    EXPECT_THAT(times(losing, {{0, 1, 1}, {0, 1, 2}}),
+                ElementsAre(DoubleNear(4, 1e-12), DoubleNear(5, 1e-12)));
+}
+
+TEST(Sharing, takes_no_time_where_there_is_no_link) {
+    machine::Wires none = wires();
+    none.route = [](int, int, std::vector<int>&) {};
+    EXPECT_THAT(times(none, {{0, 1, 1}}), ElementsAre(0.0));
+}
+
+} // namespace
+} // namespace sextant::model
