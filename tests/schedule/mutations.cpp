@@ -12,6 +12,7 @@
 #include "tests/support/bruck.hpp"
 #include "tests/support/compositing_cases.hpp"
 #include "tests/support/halo_case.hpp"
+#include "tests/support/line_sums.hpp"
 #include "tests/support/reference_prover.hpp"
 #include "tests/support/scan_cases.hpp"
 #include <gtest/gtest.h>
@@ -73,6 +74,7 @@ std::vector<Case> all_cases() {
     }
     cases.push_back(test::halo_case({14, 17, 3, 4, 2}));
     cases.push_back(test::bruck_case(7, 2));
+    cases.push_back(test::line_sums_case(5));
     return cases;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace sextant {
@@ -20,6 +21,8 @@ class Places {
 
     void bind(int buffer, std::byte* base) { bases_[static_cast<std::size_t>(buffer)] = base; }
     std::byte* base(int buffer) const { return bases_[static_cast<std::size_t>(buffer)]; }
+
+    std::span<std::byte* const> bases() const { return bases_; }
 
     /// Operand `region` (an index into Program::regions) is read at `lent` until returned.
     void borrow(std::uint32_t region, const std::byte* lent) { lent_[region] = lent; }

@@ -11,23 +11,35 @@
 namespace sextant {
 
 Execution::Runner::Runner(Communicator communicator, Program program, Operator op,
-                          ExecuteOptions options)
+                          ExecuteOptions options, std::vector<Kernel> kernels)
     : program_(std::move(program)),
       operator_(std::move(op)),
+      kernels_(std::move(kernels)),
+      progress_([this] { pump_within_work(); }),
       options_(options),
       dependences_(program_),
       loans_(program_, dependences_),
       walk_(program_, dependences_),
       places_(program_, operator_.element.size),
       borrowing_(program_, loans_, places_),
-      folding_(program_, operator_, places_, options.association, [this] { pump_within_fold(); }),
+      folding_(program_, operator_, places_, options.association, progress_),
       table_(program_, loans_, operator_.element.size),
       communicator_(std::move(communicator)),
       rank_(communicator_.rank()) {
+    check_kernels();
     allocate_scratch();
     if (options.trace) {
         trace_.events.reserve(2 * program_.steps.size());
         started_at_.resize(program_.steps.size());
+    }
+}
+
+void Execution::Runner::check_kernels() const {
+    for (const Step& step : program_.steps) {
+        if (step.kernel >= static_cast<int>(kernels_.size()))
+            throw std::logic_error(
+                fmt::format("rank {} has {} kernels, its program wants number {}", rank_,
+                            kernels_.size(), step.kernel));
     }
 }
 
@@ -190,8 +202,9 @@ void Execution::Runner::start_message(int index) {
     }
 }
 
-/// Keeps messages moving while an operator works. What goes wrong with them is not its failure.
-void Execution::Runner::pump_within_fold() {
+/// Keeps messages moving while an operator or kernel works. What goes wrong with them is not its
+/// failure.
+void Execution::Runner::pump_within_work() {
     if (transport_failure_)
         return;
     try {
@@ -215,8 +228,8 @@ void Execution::Runner::complete_message(const Completion& completion) {
     const int index = table_.step_of(completion.message);
     const Step& step = step_at(index);
     if (options_.trace) {
-        note(index, step.verb == Verb::send ? Activity::send : Activity::receive,
-             program_.elements_of(step), started_at_[static_cast<std::size_t>(index)]);
+        note(index, activity_of(step.verb), program_.elements_of(step),
+             started_at_[static_cast<std::size_t>(index)]);
     }
     if (step.verb == Verb::send) {
         if (lends_ && loans_.may_lend(index))
@@ -239,7 +252,7 @@ void Execution::Runner::complete_message(const Completion& completion) {
     walk_.finish(index);
 }
 
-/// One fold or copy that may be done now, if any.
+/// One piece of work that may be done now, if any.
 bool Execution::Runner::work() {
     const int step = walk_.next_work();
     if (step == Walk::none)
@@ -265,13 +278,19 @@ void Execution::Runner::do_work(int index) {
     const Seconds begin = options_.trace ? now() : 0;
     if (step.verb == Verb::fold)
         folding_.complete(index);
+    else if (step.verb == Verb::compute)
+        compute(step);
     else
         copy(std::array{places_.blocks(step.to)},
              std::array{places_.blocks(program_.regions_of(step)[0])});
     if (!options_.trace)
         return;
-    note(index, step.verb == Verb::fold ? Activity::fold : Activity::copy, step.to.elements(),
-         begin);
+    note(index, activity_of(step.verb), program_.elements_of(step), begin);
+}
+
+void Execution::Runner::compute(const Step& step) {
+    kernels_[static_cast<std::size_t>(step.kernel)](
+        {step, program_.regions_of(step), program_.made_by(step), places_.bases(), progress_});
 }
 
 bool Execution::Runner::combine_some() {

@@ -124,7 +124,9 @@ std::map<int, Round> rounds_of(const Question& question) {
                 round.messages[step.group][{rank, step.peer}] +=
                     bytes_of(question, program.elements_of(step));
             } else if (step.verb != Verb::receive) {
-                const Elements read = step.to.elements() * step.count;
+                Elements read = 0;
+                for (const Region& region : program.regions_of(step))
+                    read += region.elements();
                 round.touched[rank] += static_cast<double>(read * question.element_size);
             }
         }

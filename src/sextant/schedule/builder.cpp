@@ -11,13 +11,19 @@ Region ProgramBuilder::buffer(Role role, Elements size) {
     return block(static_cast<int>(program_.buffers.size()) - 1, 0, size);
 }
 
-void ProgramBuilder::add(Verb verb, int peer, std::span<const Region> regions, const Region& to) {
-    const auto first = static_cast<std::uint32_t>(program_.regions.size());
+/// Those that hold something; how many there are.
+std::uint32_t ProgramBuilder::append(std::span<const Region> regions) {
+    const std::size_t before = program_.regions.size();
     for (const Region& region : regions) {
         if (!region.empty())
             program_.regions.push_back(region);
     }
-    const auto count = static_cast<std::uint32_t>(program_.regions.size()) - first;
+    return static_cast<std::uint32_t>(program_.regions.size() - before);
+}
+
+void ProgramBuilder::add(Verb verb, int peer, std::span<const Region> regions, const Region& to) {
+    const auto first = static_cast<std::uint32_t>(program_.regions.size());
+    const std::uint32_t count = append(regions);
     if (count > 0)
         program_.steps.push_back({verb, round_, group_, peer, first, count, to});
 }
@@ -52,6 +58,25 @@ void ProgramBuilder::fold(const Region& to, std::span<const Region> operands) {
         }
     }
     add(Verb::fold, -1, operands, to);
+}
+
+void ProgramBuilder::compute(int kernel, std::span<const Region> read,
+                             std::span<const Region> made) {
+    for (const Region& region : made) {
+        for (const Region& other : read) {
+            if (overlap(region, other))
+                throw std::logic_error("compute: makes what it reads");
+        }
+    }
+    Step step{Verb::compute, round_, group_};
+    step.kernel = kernel;
+    step.first = static_cast<std::uint32_t>(program_.regions.size());
+    step.count = append(read);
+    step.made = append(made);
+    if (step.made > 0)
+        program_.steps.push_back(step);
+    else
+        program_.regions.resize(step.first);
 }
 
 Program ProgramBuilder::finish(const Region& result) {

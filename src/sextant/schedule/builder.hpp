@@ -36,12 +36,20 @@ class ProgramBuilder {
         fold(to, std::span<const Region>(operands.begin(), operands.size()));
     }
 
+    /// What is made overlaps nothing that is read. A kernel that makes nothing is not called.
+    void compute(int kernel, std::span<const Region> read, std::span<const Region> made);
+    void compute(int kernel, std::initializer_list<Region> read,
+                 std::initializer_list<Region> made) {
+        compute(kernel, std::span(read.begin(), read.size()), {made.begin(), made.size()});
+    }
+
     /// The finished program, whose rank then holds `result`.
     Program finish(const Region& result);
 
   private:
     Region buffer(Role role, Elements size);
     void add(Verb verb, int peer, std::span<const Region> regions, const Region& to);
+    std::uint32_t append(std::span<const Region> regions);
 
     Program program_;
     int round_ = 0, group_ = 0;

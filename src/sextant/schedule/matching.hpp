@@ -13,7 +13,7 @@ struct StepOfRank {
 };
 
 /// For each rank and step, the other side of its message: the k-th send from a to b meets the k-th
-/// receive of b from a. {-1, -1} for folds and copies.
+/// receive of b from a. {-1, -1} for work.
 ///
 /// Requires  peers that exist and differ from the rank, as many receives as sends for each pair,
 ///           and equal sizes (std::logic_error naming rank and step).
