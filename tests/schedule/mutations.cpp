@@ -73,6 +73,7 @@ std::vector<Case> all_cases() {
                          row.claim(grid)});
     }
     cases.push_back(test::halo_case({14, 17, 3, 4, 2}));
+    cases.push_back(test::halo_case({14, 7, 3, 4, {2, 3}}));
     cases.push_back(test::bruck_case(7, 2));
     cases.push_back(test::line_sums_case(5));
     return cases;
