@@ -115,6 +115,41 @@ TEST(Computing, is_left_out_where_it_makes_nothing) {
     EXPECT_EQ(program.elements_of(program.steps[0]), 4);
 }
 
+TEST(ElementSizes, are_those_of_the_run_unless_a_buffer_has_its_own) {
+    ProgramBuilder builder;
+    const Region bytes = builder.input(10, 1), floats = builder.output(10);
+    builder.send(1, bytes);
+    builder.compute(0, {bytes}, {floats});
+    const Program program = builder.finish(floats);
+    EXPECT_EQ(program.element_size(bytes.buffer, 4), 1);
+    EXPECT_EQ(program.element_size(floats.buffer, 4), 4);
+    EXPECT_EQ(program.bytes_of(program.steps[0], 4), 10);
+    EXPECT_NO_THROW(Dependences{program});
+}
+
+TEST(ElementSizes, that_differ_do_not_meet_in_a_step_or_a_message) {
+    const auto refused = [](auto write) {
+        ProgramBuilder builder;
+        const Region bytes = builder.in_out(10, 1), floats = builder.in_out(10);
+        write(builder, bytes, floats);
+        const Program program = builder.finish(floats);
+        EXPECT_THROW(Dependences{program}, std::logic_error);
+    };
+    refused([](auto& b, auto& bytes, auto& floats) { b.copy(floats, bytes); });
+    refused([](auto& b, auto& bytes, auto& floats) { b.send(1, std::vector{bytes, floats}); });
+    refused([](auto& b, auto& bytes, auto&) {
+        b.fold(block(bytes.buffer, 0, 2), {block(bytes.buffer, 2, 2), block(bytes.buffer, 4, 2)});
+    });
+    const Schedule schedule = make_schedule(2, [](int rank) {
+        ProgramBuilder builder;
+        const Region all = builder.in_out(3, rank + 1);
+        rank == 0 ? builder.send(1, all) : builder.receive(0, all);
+        return builder.finish(all);
+    });
+    EXPECT_THAT(prove(schedule, {test::own_operand, {}, {}}).error,
+                HasSubstr("exchange elements of another size"));
+}
+
 TEST(Computing, is_no_part_of_a_circuit) {
     EXPECT_THROW(circuit(test::line_sums_case(2).schedule), std::logic_error);
 }

@@ -47,11 +47,13 @@ void Execution::Runner::allocate_scratch() {
     constexpr Bytes line = 64;
     std::vector<Bytes> offsets;
     Bytes size = 0;
-    for (const BufferSpec& buffer : program_.buffers) {
+    for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
+        const BufferSpec& buffer = program_.buffers[b];
         offsets.push_back(size);
         const bool ours = buffer.role == Role::scratch || buffer.role == Role::output;
+        const Bytes bytes = buffer.size * places_.element_size(static_cast<int>(b));
         if (ours)
-            size += (buffer.size * operator_.element.size + line - 1) / line * line;
+            size += (bytes + line - 1) / line * line;
     }
     scratch_ = Memory(size);
     for (std::size_t b = 0; b < offsets.size(); ++b) {
@@ -64,12 +66,13 @@ void Execution::Runner::allocate_scratch() {
 
 void Execution::Runner::bind(int buffer, std::byte* memory, std::size_t bytes) {
     const BufferSpec& spec = program_.buffers.at(static_cast<std::size_t>(buffer));
-    const Bytes expected = spec.size * operator_.element.size;
+    const Bytes expected = spec.size * places_.element_size(buffer);
     if (spec.role == Role::scratch)
         throw std::logic_error("scratch is not the caller's to bind");
     if (static_cast<Bytes>(bytes) != expected) {
         throw InvalidTask(fmt::format("rank {}: {} bytes given, expected {} ({} elements of {})",
-                                      rank_, bytes, expected, spec.size, operator_.element.name));
+                                      rank_, bytes, expected, spec.size,
+                                      spec.element == 0 ? operator_.element.name : "their own"));
     }
     if (places_.base(buffer) == memory)
         return;
@@ -84,7 +87,7 @@ std::span<const std::byte> Execution::Runner::result() const {
     if (!region.contiguous())
         throw std::logic_error("the result is not contiguous");
     return {places_.at(region, 0),
-            static_cast<std::size_t>(region.elements() * places_.element_size())};
+            static_cast<std::size_t>(region.elements() * places_.element_size(region.buffer))};
 }
 
 void Execution::Runner::check_bound() const {

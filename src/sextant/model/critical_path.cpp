@@ -307,8 +307,9 @@ class Play {
     void copy(StepOfRank at, const Span& now) {
         const Region &to = step(at).to, &from = program(at.rank).regions_of(step(at))[0];
         const auto piece = [](const Region& r) { return r.contiguous() ? r.elements() : r.length; };
-        const Bytes block = question_.element_size * std::min(piece(to), piece(from));
-        work(at, Activity::copy, work_.copy(question_.element_size * to.elements(), block), now);
+        const Bytes size = program(at.rank).element_size(to.buffer, question_.element_size);
+        const Bytes block = size * std::min(piece(to), piece(from));
+        work(at, Activity::copy, work_.copy(size * to.elements(), block), now);
     }
 
     void compute(StepOfRank at, const Span& now) {

@@ -100,7 +100,7 @@ std::vector<std::vector<Sent>> by_wave(const Question& question,
             const auto wave = static_cast<std::size_t>(waves[s]);
             if (wave >= all.size())
                 all.resize(wave + 1);
-            const Bytes bytes = bytes_of(question, program.elements_of(program.steps[s]));
+            const Bytes bytes = bytes_of(question, program, program.steps[s]);
             all[wave].push_back({{static_cast<int>(rank), static_cast<int>(s)},
                                  mates[rank][s].rank,
                                  static_cast<double>(std::max<Bytes>(1, bytes))});

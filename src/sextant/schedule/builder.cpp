@@ -6,8 +6,8 @@
 
 namespace sextant {
 
-Region ProgramBuilder::buffer(Role role, Elements size) {
-    program_.buffers.push_back({role, size});
+Region ProgramBuilder::buffer(Role role, Elements size, Bytes element) {
+    program_.buffers.push_back({role, size, element});
     return block(static_cast<int>(program_.buffers.size()) - 1, 0, size);
 }
 
@@ -68,7 +68,10 @@ void ProgramBuilder::compute(int kernel, std::span<const Region> read,
                 throw std::logic_error("compute: makes what it reads");
         }
     }
-    Step step{Verb::compute, round_, group_};
+    Step step;
+    step.verb = Verb::compute;
+    step.round = round_;
+    step.group = group_;
     step.kernel = kernel;
     step.first = static_cast<std::uint32_t>(program_.regions.size());
     step.count = append(read);

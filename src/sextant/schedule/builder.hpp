@@ -13,11 +13,13 @@ namespace sextant {
 /// differ, since only an algorithm's bug can cause that.
 class ProgramBuilder {
   public:
-    /// Declares a buffer; the region is the whole of it.
-    Region input(Elements size) { return buffer(Role::input, size); }
-    Region in_out(Elements size) { return buffer(Role::in_out, size); }
-    Region output(Elements size) { return buffer(Role::output, size); }
-    Region scratch(Elements size) { return buffer(Role::scratch, size); }
+    /// Declares a buffer; the region is the whole of it. `element` as in BufferSpec.
+    Region input(Elements size, Bytes element = 0) { return buffer(Role::input, size, element); }
+    Region in_out(Elements size, Bytes element = 0) { return buffer(Role::in_out, size, element); }
+    Region output(Elements size, Bytes element = 0) { return buffer(Role::output, size, element); }
+    Region scratch(Elements size, Bytes element = 0) {
+        return buffer(Role::scratch, size, element);
+    }
 
     /// Labels for the steps that follow.
     void round(int round) { round_ = round; }
@@ -47,7 +49,7 @@ class ProgramBuilder {
     Program finish(const Region& result);
 
   private:
-    Region buffer(Role role, Elements size);
+    Region buffer(Role role, Elements size, Bytes element);
     void add(Verb verb, int peer, std::span<const Region> regions, const Region& to);
     std::uint32_t append(std::span<const Region> regions);
 

@@ -153,6 +153,8 @@ class Finder {
                 check_made(i, step);
             else if (step.count == 0)
                 fail(i, "a message of no elements does not exist");
+            if (step.verb != Verb::compute)
+                check_formats(i, step);
         }
         for (const Region& region : program_.regions)
             check(count, region, false);
@@ -193,6 +195,19 @@ class Finder {
             if (!(region == step.to) && overlap(region, step.to)) {
                 fail(i, "the destination overlaps an operand in part");
             }
+        }
+    }
+
+    /// What is moved or folded is of one kind, and an operator knows only that of the run.
+    void check_formats(std::uint32_t i, const Step& step) const {
+        const auto format = [&](const Region& region) {
+            return program_.buffers[static_cast<std::size_t>(region.buffer)].element;
+        };
+        for (const Region& region : program_.regions_of(step)) {
+            const Region& other =
+                has_destination(step.verb) ? step.to : program_.regions_of(step)[0];
+            if (format(region) != format(other) || (step.verb == Verb::fold && format(region) != 0))
+                fail(i, "elements of another size meet");
         }
     }
 

@@ -16,7 +16,7 @@ struct StepOfRank {
 /// receive of b from a. {-1, -1} for work.
 ///
 /// Requires  peers that exist and differ from the rank, as many receives as sends for each pair,
-///           and equal sizes (std::logic_error naming rank and step).
+///           and equal sizes of messages and elements (std::logic_error naming rank and step).
 std::vector<std::vector<StepOfRank>> match_messages(const Schedule& schedule);
 
 } // namespace sextant

@@ -58,6 +58,7 @@ enum class Role : std::uint8_t {
 struct BufferSpec {
     Role role = Role::scratch;
     Elements size = 0;
+    Bytes element = 0; ///< the bytes of one; 0: as the elements that the run is about
 };
 
 /// What one rank does: plain data, made by an algorithm, which `execute` runs, `prove` proves and
@@ -90,6 +91,15 @@ struct Program {
     }
     /// The elements a step moves or makes.
     Elements elements_of(const Step& step) const;
+    /// The bytes of an element in a buffer, where those of the run have `usual`.
+    Bytes element_size(int buffer, Bytes usual) const {
+        const Bytes own = buffers[static_cast<std::size_t>(buffer)].element;
+        return own == 0 ? usual : own;
+    }
+    /// The bytes that a message moves.
+    Bytes bytes_of(const Step& message, Bytes usual) const {
+        return elements_of(message) * element_size(regions_of(message)[0].buffer, usual);
+    }
 };
 
 /// The programs of all ranks. Needed to draw or prove; a rank that runs needs only its own.

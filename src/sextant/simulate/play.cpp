@@ -39,9 +39,8 @@ void Play::advance(int rank) {
 }
 
 Bytes Play::bytes_of(StepOfRank at) const {
-    const auto elements = static_cast<double>(program(at.rank).elements_of(step(at)));
-    const auto bytes = elements * static_cast<double>(question_.element_size) * question_.density;
-    return std::max<Bytes>(1, std::llround(bytes));
+    const Bytes bytes = program(at.rank).bytes_of(step(at), question_.element_size);
+    return std::max<Bytes>(1, std::llround(static_cast<double>(bytes) * question_.density));
 }
 
 // Messages.
@@ -112,7 +111,8 @@ bool Play::work_some(int rank) {
         const auto elements = static_cast<double>(what.to.elements());
         const Costs& costs = question_.costs;
         if (what.verb == Verb::copy) {
-            const auto size = static_cast<double>(question_.element_size);
+            const auto size = static_cast<double>(
+                program(rank).element_size(what.to.buffer, question_.element_size));
             return work_on(rank, next, costs.copy_seconds_per_byte * size * elements, true);
         }
         if (what.verb == Verb::compute) {
