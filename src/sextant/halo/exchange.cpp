@@ -14,7 +14,7 @@ Tile padded_tile(const Grid& grid, int rank) {
 }
 
 Tile clipped_tile(const Grid& grid, int rank) {
-    return common(padded_tile(grid, rank), {0, 0, grid.width, grid.height});
+    return common(padded_tile(grid, rank), grid.at_hand());
 }
 
 Tile common(const Tile& a, const Tile& b) {

@@ -15,8 +15,14 @@ struct Margin {
 };
 
 /// A grid of tiles that need pixels around them. Their tiles are those of the grid, without margin.
+/// It may be a window of whole rows in a taller image: then so many rows of the image `above` and
+/// `below` it are read too, by every rank for itself.
 struct Grid : sextant::Grid {
     Margin margin;
+    Elements above = 0, below = 0;
+
+    /// All that is at hand of the image, in the grid's coordinates.
+    Tile at_hand() const { return {0, -above, width, height + above + below}; }
 };
 
 using sextant::Tile;
@@ -25,7 +31,7 @@ using sextant::tile;
 /// A tile with its margin on all sides, where it lies in the image: partly outside of it. An empty
 /// tile needs nothing and stays empty.
 Tile padded_tile(const Grid& grid, int rank);
-/// The same without what lies outside: margins towards neighbours only.
+/// The same without what is not at hand: margins towards neighbours only.
 Tile clipped_tile(const Grid& grid, int rank);
 
 /// What two rectangles of an image have in common; empty where that is nothing.
