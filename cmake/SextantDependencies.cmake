@@ -23,8 +23,8 @@ endif()
 
 # Which layer uses which library; private, so that none leaks into a user's build.
 function(sextant_use_libraries)
-    foreach(layer core kernel schedule compositing scan collective halo comm prefix machine model
-            planner calibrate simulate reproduce format report operation)
+    foreach(layer core kernel schedule compositing scan collective halo comm prefix distributed machine
+            model planner calibrate simulate reproduce format report operation)
         target_link_libraries(sextant_${layer} PRIVATE fmt::fmt)
     endforeach()
     target_link_libraries(sextant_kernel PRIVATE hwy::hwy)
