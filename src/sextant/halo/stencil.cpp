@@ -64,23 +64,26 @@ class StencilProgram {
         if (part.elements() == 0)
             return;
         const Region read = rectangle_in(held_, part_read(stencil_, part), image_.buffer);
-        builder_.compute(0, {&read, 1}, in_each_plane(part));
+        std::vector<Region> made;
+        for (int plane = 0; plane < stencil_.planes; ++plane)
+            made.push_back(place_in_plane(part, plane));
+        builder_.compute(0, {&read, 1}, made);
     }
 
-    std::vector<Region> in_each_plane(const Tile& part) const {
-        std::vector<Region> places;
-        for (int plane = 0; plane < stencil_.planes; ++plane) {
-            places.push_back(rectangle_in(kept_, part, planes_.buffer));
-            places.back().offset += plane * kept_.elements();
-        }
-        return places;
-    }
-
+    /// A message a plane: that of a strip of rows is contiguous on both sides.
     void collect() {
-        if (rank_ > 0)
-            return builder_.send(0, planes_);
-        for (int peer = 1; peer < stencil_.grid.ranks(); ++peer)
-            builder_.receive(peer, in_each_plane(tile(stencil_.grid, peer)));
+        for (int plane = 0; plane < stencil_.planes; ++plane) {
+            if (rank_ > 0)
+                builder_.send(0, block(planes_.buffer, plane * own_.elements(), own_.elements()));
+            for (int peer = 1; rank_ == 0 && peer < stencil_.grid.ranks(); ++peer)
+                builder_.receive(peer, place_in_plane(tile(stencil_.grid, peer), plane));
+        }
+    }
+
+    Region place_in_plane(const Tile& part, int plane) const {
+        Region place = rectangle_in(kept_, part, planes_.buffer);
+        place.offset += plane * kept_.elements();
+        return place;
     }
 
     const Stencil& stencil_;

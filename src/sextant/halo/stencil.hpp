@@ -20,7 +20,7 @@ struct Stencil {
 inline constexpr int image_buffer = 0, planes_buffer = 1;
 
 /// A stencil applied to an image in tiles: halo exchange, and kernel 0 on the tile, in one piece or
-/// in up to five. Where planes are collected, each rank sends its own as soon as they are made.
+/// in up to five. Where planes are collected, each rank sends its own when they are made.
 ///
 /// Input     image_buffer: the tile with margins towards neighbours (clipped_tile), row by row, of
 ///           which only what no other rank has is defined (is_given).
@@ -28,7 +28,7 @@ inline constexpr int image_buffer = 0, planes_buffer = 1;
 ///           planes whole, where they are collected. A compute step reads one region, the pixels
 ///           that a part of the tile is made from, and makes a region in each plane, the part:
 ///           part_made and part_read say which these are.
-/// Cost      messages as exchange, and one to collect.
+/// Cost      messages as exchange, and to collect one for each plane.
 Program stencil(const Stencil& stencil, int rank);
 
 /// Whether a rank must have a pixel, of its tile or beside it, before it begins.
