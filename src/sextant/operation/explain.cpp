@@ -4,7 +4,9 @@
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/catalogue.hpp"
 #include "sextant/operation/element.hpp"
+#include "sextant/operation/explain_filter.hpp"
 #include "sextant/operation/explain_scan.hpp"
+#include "sextant/operation/filter_parameters.hpp"
 #include "sextant/operation/tuning.hpp"
 #include "sextant/planner/usual.hpp"
 #include "sextant/report/text.hpp"
@@ -43,18 +45,6 @@ Elements pixels_of(const std::string& size) {
     if (at != end)
         throw InvalidTask(fmt::format("--size {}: expected WIDTHxHEIGHT", size));
     return width * height;
-}
-
-/// Threads share a node; processes fill one node after another.
-std::vector<int> nodes_of(const Values& values, int ranks) {
-    std::vector<int> nodes;
-    const bool threads = values.text("transport") == "threads";
-    if (!threads && !values.has("ranks-per-node"))
-        return nodes;
-    const int each = threads ? ranks : static_cast<int>(values.integer("ranks-per-node"));
-    for (int rank = 0; rank < ranks; ++rank)
-        nodes.push_back(rank / each);
-    return nodes;
 }
 
 planner::Work work_of(const Values& values, int ranks) {
@@ -131,7 +121,7 @@ std::vector<Parameter> composite_parameters() {
              .fallback = "composite",
              .help = "which operation",
              .positional = true,
-             .choices = {"composite", "scan"}},
+             .choices = {"composite", "scan", "filter"}},
             {.name = "ranks",
              .type = Type::integer,
              .value = "N",
@@ -176,13 +166,18 @@ std::vector<Parameter> composite_parameters() {
 }
 
 int run_explain(const Values& values) {
-    return values.text("what") == "scan" ? explain_scan(values) : explain_composite(values);
+    const std::string what = values.text("what");
+    return what == "scan"     ? explain_scan(values)
+           : what == "filter" ? explain_filter(values)
+                              : explain_composite(values);
 }
 
-/// What all operations share, those of composite, those of scan.
+/// What all operations share, those of composite, those of scan, those of filter.
 std::vector<Parameter> parameters() {
     std::vector<Parameter> all = composite_parameters();
     for (Parameter& parameter : scan_parameters())
+        all.push_back(std::move(parameter));
+    for (Parameter& parameter : filter_parameters())
         all.push_back(std::move(parameter));
     return all;
 }
@@ -194,7 +189,8 @@ Operation explain_operation() {
             "what would be chosen, and why: all candidates with their predictions",
             "  sextant explain composite --ranks 64 --size 2048x2048 --distributed \\\n"
             "      --machine machines/ddr-infiniband.json\n"
-            "  sextant explain scan --values 4096 --cores 64 --times correlated",
+            "  sextant explain scan --values 4096 --cores 64 --times correlated\n"
+            "  sextant explain filter --ranks 16 --size 512 --sigma 3 --machine machines/das.json",
             parameters(),
             run_explain,
             true};

@@ -58,6 +58,7 @@ class Choosing {
         question.element_size = setting_.element_size;
         question.operator_name = setting_.operator_name;
         question.element_name = setting_.element_name;
+        question.kernel_names = setting_.kernel_names;
         question.nodes = nodes;
         question.wires = wires;
         question.within_node = setting_.within_node;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sextant::planner {
@@ -18,8 +19,9 @@ struct Setting {
     Bytes element_size = 0;
     std::string operator_name = {}; ///< of folds
     std::string element_name = "f32";
-    std::span<const int> nodes = {};       ///< as in model::Question
-    const machine::Wires* wires = nullptr; ///< likewise
+    std::span<const std::string_view> kernel_names = {}; ///< as in model::Question
+    std::span<const int> nodes = {};                     ///< as in model::Question
+    const machine::Wires* wires = nullptr;               ///< likewise
     machine::Link within_node = machine::Link::same_node;
     double density = 1;
     std::string model = {}; ///< empty: the richest that the profile has parameters for
