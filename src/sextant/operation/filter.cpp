@@ -63,7 +63,7 @@ std::vector<Parameter> parameters() {
         {.name = "memory",
          .type = Type::integer,
          .value = "MIB",
-         .fallback = "1024",
+         .fallback = "64",
          .help = "what all ranks may hold of the image and its derivatives; larger ones stream",
          .least = 1,
          .most = 1 << 30},
