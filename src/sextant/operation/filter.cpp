@@ -48,8 +48,10 @@ std::vector<Parameter> parameters() {
                                    .help = "NumPy (.npy) of float32: derivatives, rows, columns",
                                    .letter = 'o',
                                    .required = true}};
-    for (Parameter& parameter : filter_parameters())
-        all.push_back(std::move(parameter));
+    for (auto* some : {filter_parameters, border_parameters}) {
+        for (Parameter& parameter : some())
+            all.push_back(std::move(parameter));
+    }
     const std::vector<Parameter> rest = {
         {.name = "ranks",
          .type = Type::integer,
@@ -64,7 +66,7 @@ std::vector<Parameter> parameters() {
          .type = Type::integer,
          .value = "MIB",
          .fallback = "64",
-         .help = "what all ranks may hold of the image and its derivatives; larger ones stream",
+         .help = "for the image and what is made of it; larger ones stream",
          .least = 1,
          .most = 1 << 30},
         {.name = "machine",

@@ -29,9 +29,11 @@ std::vector<Parameter> filter_parameters() {
             {.name = "derivatives",
              .value = "D,D,...",
              .fallback = "x,y,xx,xy,yy",
-             .help = "a letter for each order along an axis; or smooth, gradient-magnitude, "
-                     "laplacian, hessian-larger, hessian-smaller"},
-            {.name = "border",
+             .help = "letters for orders, or names of docs/filters.md"}};
+}
+
+std::vector<Parameter> border_parameters() {
+    return {{.name = "border",
              .type = Type::choice,
              .value = "HOW",
              .fallback = "replicate",
@@ -50,8 +52,9 @@ distributed::Filter filter_from(const Values& values) {
     std::istringstream names(values.text("derivatives"));
     for (std::string name; std::getline(names, name, ',');)
         filter.features.push_back(name);
-    filter.border = {border_named(values.text("border")),
-                     static_cast<float>(values.number("border-value"))};
+    if (values.has("border"))
+        filter.border = {border_named(values.text("border")),
+                         static_cast<float>(values.number("border-value"))};
     kernel::FilterBank(filter.sigma, filter.features, filter.border); // refuses what it cannot do
     return filter;
 }

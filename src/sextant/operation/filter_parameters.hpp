@@ -9,8 +9,9 @@
 
 namespace sextant::operation {
 
-/// What says which filter is meant.
+/// What says which filter is meant, and what it sees beyond the border, which changes no schedule.
 std::vector<Parameter> filter_parameters();
+std::vector<Parameter> border_parameters();
 distributed::Filter filter_from(const Values& values);
 
 /// Columns and rows of "4x2". Throws InvalidTask, naming the parameter and what it was given.
