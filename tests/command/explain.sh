@@ -61,7 +61,7 @@ grep -q "borders, filter, .*, 10 times" "$work/filter" || fail "no state of the 
 grep -q "in 1x16 tiles -> on rank 0: .*-gather, .*, 5 times" "$work/filter" || fail "no end"
 filter --grid 4x4 --derivatives xx --json | grep -q '"columns": 4' || fail "no JSON, or other tiles"
 filter --pixel-time 1e-9 --derivatives x | grep -q "^rank 0 alone" || fail "ranks are not weighed"
-refused 2 "derivatives x,z: 'z'" filter --derivatives x,z
+refused 2 "derivative 'z'" filter --derivatives x,z
 refused 2 "sigma" filter --sigma .1
 refused 2 "no grid of 16 tiles or fewer is 3x3" filter --grid 3x3
 refused 2 "did you mean flat-scatter" filter --collectives flat-scater

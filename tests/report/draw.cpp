@@ -5,6 +5,7 @@
 
 #include "tests/report/markup.hpp"
 #include "tests/report/schedules.hpp"
+#include "tests/support/line_sums.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,6 +50,15 @@ TEST(Draw, AMessagePointedAtTellsBothItsSides) {
                           "rank 1, step 1: receive from rank 0, round 0, group 0, 480 elements\n"));
     EXPECT_THAT(svg, HasSubstr("fold of 2 operands"));
     EXPECT_THAT(svg, HasSubstr("<text class=\"operands\""));
+}
+
+TEST(Draw, EveryComputationIsADiamondThatTellsWhatItReadsAndMakes) {
+    const std::string svg = draw(test::line_sums_case(3).schedule);
+    EXPECT_EQ(test::markup_error(svg), "");
+    EXPECT_EQ(test::occurrences(svg, "class=\"box compute "), 9);
+    EXPECT_THAT(svg, HasSubstr(">9</tspan><tspan class=\"quiet\" dx=\"4\">computations<"));
+    EXPECT_THAT(svg, HasSubstr("compute by kernel 0, round 0, group 0, 2 elements\n"
+                               "    buffer 0: 1 to 4\n    into buffer 1: 1 to 2"));
 }
 
 TEST(Draw, HostileTitlesAreEscaped) {

@@ -128,6 +128,7 @@ TEST(Program, verbs_have_names_and_two_of_them_are_messages) {
     EXPECT_EQ(name(Verb::receive), "receive");
     EXPECT_EQ(name(Verb::fold), "fold");
     EXPECT_EQ(name(Verb::copy), "copy");
+    EXPECT_EQ(name(Verb::compute), "compute");
     EXPECT_TRUE(is_message(Verb::send) && is_message(Verb::receive));
     EXPECT_FALSE(is_message(Verb::fold) || is_message(Verb::copy));
 }

@@ -5,6 +5,7 @@
 
 #include "sextant/collective/binomial_scatter.hpp"
 #include "sextant/collective/catalogue.hpp"
+#include "sextant/halo/stencil.hpp"
 
 #include <iterator>
 #include <map>
@@ -12,6 +13,7 @@
 #include "tests/support/bruck.hpp"
 #include "tests/support/compositing_cases.hpp"
 #include "tests/support/halo_case.hpp"
+#include "tests/support/line_sums.hpp"
 #include "tests/support/reference_prover.hpp"
 #include "tests/support/scan_cases.hpp"
 #include <gtest/gtest.h>
@@ -72,7 +74,12 @@ std::vector<Case> all_cases() {
                          row.claim(grid)});
     }
     cases.push_back(test::halo_case({14, 17, 3, 4, 2}));
+    cases.push_back(test::halo_case({14, 7, 3, 4, {2, 3}}));
     cases.push_back(test::bruck_case(7, 2));
+    cases.push_back(test::line_sums_case(5));
+    const halo::Stencil stencil{{{11, 9, 3, 2}, {2, 1}}, 2, 0, true, true};
+    cases.push_back({"stencil", make_schedule(6, [&](int r) { return halo::stencil(stencil, r); }),
+                     halo::claim(stencil)});
     return cases;
 }
 

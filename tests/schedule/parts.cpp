@@ -89,6 +89,62 @@ TEST(Parts, lie_where_they_are_placed) {
     EXPECT_EQ(whole.steps[1].round, 13);
 }
 
+TEST(Parts, that_compute_do_so_where_they_are_placed) {
+    ProgramBuilder inner;
+    const Region bytes = inner.input(6, 1), floats = inner.output(4, 4);
+    const Region halfway = inner.scratch(2, 2);
+    inner.compute(3, {block(bytes.buffer, 1, 2)}, {halfway});
+    inner.compute(4, {halfway, block(bytes.buffer, 4, 1)},
+                  {block(floats.buffer, 0, 1), block(floats.buffer, 2, 2)});
+    const Program part = inner.finish(floats);
+
+    ProgramBuilder builder;
+    const Region image = builder.in_out(10, 1), planes = builder.output(20, 4);
+    builder.compute(0, {block(image.buffer, 0, 2)}, {block(planes.buffer, 0, 2)});
+    builder.run(part, {block(image.buffer, 2, 6), block(planes.buffer, 8, 4)});
+    const Program whole = builder.finish(planes);
+    ASSERT_EQ(whole.steps.size(), 3u);
+    const Step &first = whole.steps[1], &second = whole.steps[2];
+    EXPECT_EQ(first.kernel, 3);
+    EXPECT_EQ(whole.regions_of(first)[0], block(image.buffer, 3, 2));
+    ASSERT_EQ(whole.made_by(first).size(), 1u);
+    const Region kept = whole.made_by(first)[0];
+    EXPECT_EQ(whole.buffers[static_cast<std::size_t>(kept.buffer)].element, 2);
+    EXPECT_EQ(second.kernel, 4);
+    ASSERT_EQ(whole.regions_of(second).size(), 2u);
+    EXPECT_EQ(whole.regions_of(second)[0], kept);
+    EXPECT_EQ(whole.regions_of(second)[1], block(image.buffer, 6, 1));
+    ASSERT_EQ(whole.made_by(second).size(), 2u);
+    EXPECT_EQ(whole.made_by(second)[0], block(planes.buffer, 8, 1));
+    EXPECT_EQ(whole.made_by(second)[1], block(planes.buffer, 10, 2));
+}
+
+TEST(Parts, share_scratch_of_the_same_elements_only) {
+    const auto part = [](Bytes element) {
+        ProgramBuilder inner;
+        inner.scratch(5, element);
+        return inner.finish({});
+    };
+    ProgramBuilder builder;
+    for (const Bytes element : {4, 1, 4, 1})
+        builder.run(part(element), {});
+    const Program whole = builder.finish({});
+    ASSERT_EQ(whole.buffers.size(), 2u);
+    EXPECT_EQ(whole.buffers[0].element, 4);
+    EXPECT_EQ(whole.buffers[1].element, 1);
+}
+
+TEST(Parts, whose_elements_are_not_those_of_their_place_are_refused) {
+    ProgramBuilder inner;
+    const Program part = inner.finish(inner.input(6, 1));
+    ProgramBuilder builder;
+    const Region floats = builder.in_out(6, 4), usual = builder.in_out(6),
+                 bytes = builder.in_out(6, 1);
+    EXPECT_THROW(builder.run(part, {floats}), std::logic_error);
+    EXPECT_THROW(builder.run(part, {usual}), std::logic_error);
+    EXPECT_EQ(builder.run(part, {bytes}), bytes);
+}
+
 TEST(Parts, that_do_not_fit_are_refused) {
     ProgramBuilder inner;
     const Program part = inner.finish(inner.input(6));

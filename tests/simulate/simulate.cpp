@@ -6,6 +6,7 @@
 
 #include "tests/format/temporary_folder.hpp"
 #include "tests/simulate/cases.hpp"
+#include "tests/support/line_sums.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,6 +65,13 @@ TEST_F(Simulate, sparse_elements_travel_as_fewer_bytes) {
     const Simulation run =
         simulate({.schedule = schedule, .platform = platform, .element_size = 16, .density = .25});
     EXPECT_NEAR(run.seconds, 4e-3 + 2e-6, 1e-12);
+}
+
+TEST_F(Simulate, computing_takes_its_time_for_each_element_made) {
+    const Schedule alone = test::line_sums_case(1).schedule;
+    EXPECT_DOUBLE_EQ(simulated(alone, {.seconds_per_computed_element = {2}}).seconds,
+                     2.0 * test::each);
+    EXPECT_DOUBLE_EQ(simulated(alone).seconds, 0);
 }
 
 TEST_F(Simulate, messages_that_leave_by_one_cable_share_it) {

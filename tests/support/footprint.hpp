@@ -68,7 +68,9 @@ inline Footprint footprint(const Program& program, const Step& step) {
     for (const Region& region : program.regions_of(step)) {
         (step.verb == Verb::receive ? all.writes : all.reads).insert(element_set(program, region));
     }
-    if (!is_message(step.verb))
+    for (const Region& region : program.made_by(step))
+        all.writes.insert(element_set(program, region));
+    if (has_destination(step.verb))
         all.writes.insert(element_set(program, step.to));
     return all;
 }

@@ -40,8 +40,8 @@ inline Case halo_case(const halo::Grid& grid, const Halo& halo = {}) {
         return symbols;
     });
     const int ranks = grid.columns * grid.rows;
-    return {fmt::format("halo {}x{} on {}x{} tiles, margin {}", grid.width, grid.height,
-                        grid.columns, grid.rows, grid.margin),
+    return {fmt::format("halo {}x{} on {}x{} tiles, margin {}x{}", grid.width, grid.height,
+                        grid.columns, grid.rows, grid.margin.x, grid.margin.y),
             make_schedule(ranks, [&](int rank) { return halo.program(grid, rank); }), claim};
 }
 

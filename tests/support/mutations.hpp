@@ -15,7 +15,7 @@ namespace sextant::test {
 /// A program taken apart, so that steps can come, go and change.
 struct LooseStep {
     Step step;
-    std::vector<Region> regions;
+    std::vector<Region> regions, made;
 };
 
 struct LooseProgram {
@@ -31,7 +31,9 @@ inline LooseSchedule taken_apart(const Schedule& schedule) {
         LooseProgram own{program, {}};
         for (const Step& step : program.steps) {
             const auto regions = program.regions_of(step);
-            own.steps.push_back({step, {regions.begin(), regions.end()}});
+            const auto made = program.made_by(step);
+            own.steps.push_back(
+                {step, {regions.begin(), regions.end()}, {made.begin(), made.end()}});
         }
         own.rest.steps.clear();
         own.rest.regions.clear();
@@ -46,7 +48,8 @@ inline Program put_together(const LooseProgram& loose) {
         own.step.first = static_cast<std::uint32_t>(program.regions.size());
         own.step.count = static_cast<std::uint32_t>(own.regions.size());
         program.steps.push_back(own.step);
-        program.regions.insert(program.regions.end(), own.regions.begin(), own.regions.end());
+        for (const auto* all : {&own.regions, &own.made})
+            program.regions.insert(program.regions.end(), all->begin(), all->end());
     }
     return program;
 }
@@ -138,7 +141,7 @@ class Mutator {
 
     bool shift_destination() {
         LooseStep* worker = find([](const LooseStep& s) { return !is_message(s.step.verb); });
-        return worker && shift(worker->step.to);
+        return worker && shift(destination_of(*worker));
     }
 
     bool change_peer() {
@@ -179,7 +182,8 @@ class Mutator {
         if (!any)
             return false;
         const bool of_work = !is_message(any->step.verb) && random_.chance(40);
-        return resize(of_work ? any->step.to : any->regions[random_.index(any->regions.size())],
+        return resize(of_work ? destination_of(*any)
+                              : any->regions[random_.index(any->regions.size())],
                       random_.chance(50) ? 1 : -1);
     }
 
@@ -229,7 +233,7 @@ class Mutator {
         LooseStep& any = own.steps[random_.index(own.steps.size())];
         if (any.step.verb == Verb::send)
             return false;
-        Region& written = any.step.verb == Verb::receive ? any.regions[0] : any.step.to;
+        Region& written = any.step.verb == Verb::receive ? any.regions[0] : destination_of(any);
         written.buffer = random_.pick(inputs);
         return true;
     }
@@ -317,6 +321,12 @@ class Mutator {
     LooseProgram& at(int rank) { return schedule_[static_cast<std::size_t>(rank)]; }
     LooseStep& step(int rank, int i) { return at(rank).steps[static_cast<std::size_t>(i)]; }
     LooseProgram& any_program() { return schedule_[random_.index(schedule_.size())]; }
+
+    /// Where a step of work writes; of several places, any.
+    Region& destination_of(LooseStep& worker) {
+        return worker.made.empty() ? worker.step.to
+                                   : worker.made[random_.index(worker.made.size())];
+    }
 
     static Elements elements(const LooseStep& s) {
         Elements sum = 0;

@@ -85,7 +85,9 @@ class ReferenceProver {
             for (const Region& region : own.regions_of(step)) {
                 check_region(own, region, step.verb == Verb::receive);
             }
-            if (is_message(step.verb))
+            if (step.verb == Verb::compute)
+                check_made(own, step);
+            if (!has_destination(step.verb))
                 continue;
             check_region(own, step.to, true);
             require(step.count >= 1 && (step.verb == Verb::fold || step.count == 1), "operands");
@@ -97,6 +99,18 @@ class ReferenceProver {
         }
         if (!own.result.empty())
             check_region(own, own.result, false);
+    }
+
+    void check_made(const Program& own, const Step& step) const {
+        ElementSet taken;
+        for (const Region& region : own.regions_of(step))
+            taken.insert(element_set(own, region));
+        require(step.kernel >= 0 && step.made > 0, "a kernel without number or use");
+        for (const Region& region : own.made_by(step)) {
+            check_region(own, region, true);
+            require(!taken.meets(element_set(own, region)), "made twice, or read as well");
+            taken.insert(element_set(own, region));
+        }
     }
 
     void match() {
@@ -212,7 +226,9 @@ class ReferenceProver {
         State& own = state(at);
         own.started = true;
         if (!is_message(step(at).verb)) {
-            step(at).verb == Verb::copy ? copy(at) : fold(at);
+            step(at).verb == Verb::compute ? compute(at)
+            : step(at).verb == Verb::copy  ? copy(at)
+                                           : fold(at);
             own.finished = true;
             return;
         }
@@ -245,6 +261,24 @@ class ReferenceProver {
         std::size_t i = 0;
         for (Elements e : elements_in_order(step(at).to))
             cell(at.rank, step(at).to.buffer, e) = copied[i++];
+    }
+
+    void compute(Name at) {
+        std::vector<Symbol> made;
+        try {
+            made = claim_.computed(static_cast<int>(at.rank), program(at.rank), step(at),
+                                   read_all(at));
+        } catch (const std::logic_error& error) {
+            throw Wrong(error.what());
+        }
+        std::size_t i = 0;
+        for (const Region& region : program(at.rank).made_by(step(at))) {
+            for (Elements e : elements_in_order(region)) {
+                require(i < made.size(), "makes too little");
+                cell(at.rank, region.buffer, e) = {made[i++], {}};
+            }
+        }
+        require(i == made.size(), "makes too much");
     }
 
     void fold(Name at) {

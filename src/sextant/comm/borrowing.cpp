@@ -20,7 +20,7 @@ Borrowing::Borrowing(const Program& program, const Loans& loans, Places& places)
 }
 
 const std::byte* Borrowing::piece(const Loans::Use& use, std::span<const Blocks> lent) const {
-    const Bytes size = places_.element_size();
+    const Bytes size = places_.element_size(program_.regions[use.region].buffer);
     return in_one_piece(lent, use.offset * size, program_.regions[use.region].elements() * size);
 }
 

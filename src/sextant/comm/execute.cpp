@@ -8,9 +8,9 @@
 namespace sextant {
 
 Execution::Execution(Communicator communicator, Program program, Operator op,
-                     ExecuteOptions options)
+                     ExecuteOptions options, std::vector<Kernel> kernels)
     : runner_(std::make_unique<Runner>(std::move(communicator), std::move(program), std::move(op),
-                                       options)) {}
+                                       options, std::move(kernels))) {}
 Execution::Execution(Execution&&) noexcept = default;
 Execution& Execution::operator=(Execution&&) noexcept = default;
 Execution::~Execution() = default;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/comm/communicator.hpp"
+#include "sextant/comm/kernel.hpp"
 #include "sextant/core/operator.hpp"
 #include "sextant/schedule/association.hpp"
 #include "sextant/schedule/program.hpp"
@@ -11,6 +12,7 @@
 #include <exception>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace sextant {
 
@@ -25,15 +27,18 @@ struct ExecuteOptions {
 /// their way, neighbouring operands that are there are combined. Where ranks share memory, a fold
 /// reads its peers' elements where they lie, all in one pass.
 ///
-/// When a rank fails in a run (an operator throws), it tells those that wait for it, they tell
-/// theirs, every message still completes, and `run` throws on each rank that it reached; the
+/// When a rank fails in a run (an operator or kernel throws), it tells those that wait for it, they
+/// tell theirs, every message still completes, and `run` throws on each rank that it reached; the
 /// communicator stays usable. Ranks it did not reach finish: use `agree` where all must know.
 class Execution {
   public:
-    /// Input     the rank's program; peers are ranks of `communicator`; the operator of its folds.
-    /// Requires  the programs of all ranks to form a schedule that `prove` accepts.
+    /// Input     the rank's program; peers are ranks of `communicator`; the operator of its folds,
+    ///           whose element all its elements are; the kernels of its compute steps, by number.
+    /// Requires  the programs of all ranks to form a schedule that `prove` accepts; a kernel for
+    ///           each number (std::logic_error).
     /// Collective?   no.
-    Execution(Communicator communicator, Program program, Operator op, ExecuteOptions options = {});
+    Execution(Communicator communicator, Program program, Operator op, ExecuteOptions options = {},
+              std::vector<Kernel> kernels = {});
     Execution(Execution&&) noexcept;
     Execution& operator=(Execution&&) noexcept;
     ~Execution();
@@ -44,7 +49,8 @@ class Execution {
     void bind(int buffer, std::span<std::byte> memory);
 
     /// Runs the program. Collective: every rank runs its own.
-    /// Throws    what an operator throws, PeerFailed where another rank's failure reached this one,
+    /// Throws    what an operator or kernel throws, PeerFailed where another rank's failure reached
+    /// this one,
     ///           CommunicationFailed.
     /// Cost      after the first run nothing is allocated, unless traced.
     void run();

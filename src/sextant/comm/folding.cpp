@@ -36,17 +36,17 @@ void Folding::make_accumulators() {
     if (association_ == Association::in_order && !operator_.exact_when_split)
         return;
     std::size_t count = 0;
-    Elements elements = 0;
+    Bytes bytes = 0;
     for (const Fold& fold : folds_) {
         const Step& step = program_.steps[static_cast<std::size_t>(fold.step)];
         if (step.count < 3)
             continue;
         const std::size_t runs = association_ == Association::in_order ? 1 : step.count / 2;
         count = std::max(count, runs + 1); // a run that grows moves to another
-        elements = std::max(elements, step.to.elements());
+        bytes = std::max(bytes, step.to.elements() * places_.element_size(step.to.buffer));
     }
     for (std::size_t i = 0; i < count; ++i) {
-        accumulators_.push_back({Memory(elements * places_.element_size()), false});
+        accumulators_.push_back({Memory(bytes), false});
         accumulators_.back().memory.touch();
     }
 }
@@ -193,7 +193,7 @@ void Folding::combine(Fold& fold, Group group, bool into_destination) {
 
 /// One pass over the items: slice by slice, each slice contiguous in all of them.
 void Folding::pass(const Step& step, std::byte* accumulator) {
-    const Bytes size = places_.element_size();
+    const Bytes size = places_.element_size(step.to.buffer);
     const Elements slice = std::max<Elements>(1, (Bytes{128} << 10) / size);
     const Elements elements = step.to.elements();
     for (Elements e = 0; e < elements;) {

@@ -13,7 +13,7 @@ MessageTable::MessageTable(const Program& program, const Loans& loans, Bytes ele
             continue;
         of_step_[i] = size();
         steps_.push_back(static_cast<int>(i));
-        bytes_.push_back(program.elements_of(step) * element_size);
+        bytes_.push_back(program.bytes_of(step, element_size));
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace sextant {
@@ -14,12 +15,15 @@ namespace sextant {
 class Places {
   public:
     Places(const Program& program, Bytes element_size)
-        : element_size_(element_size),
-          bases_(program.buffers.size(), nullptr),
-          lent_(program.regions.size(), nullptr) {}
+        : bases_(program.buffers.size(), nullptr), lent_(program.regions.size(), nullptr) {
+        for (int b = 0; b < static_cast<int>(program.buffers.size()); ++b)
+            element_sizes_.push_back(program.element_size(b, element_size));
+    }
 
     void bind(int buffer, std::byte* base) { bases_[static_cast<std::size_t>(buffer)] = base; }
     std::byte* base(int buffer) const { return bases_[static_cast<std::size_t>(buffer)]; }
+
+    std::span<std::byte* const> bases() const { return bases_; }
 
     /// Operand `region` (an index into Program::regions) is read at `lent` until returned.
     void borrow(std::uint32_t region, const std::byte* lent) { lent_[region] = lent; }
@@ -27,16 +31,18 @@ class Places {
     const std::byte* lent(std::uint32_t region) const { return lent_[region]; }
 
     std::byte* at(const Region& region, Elements element) const {
-        return base(region.buffer) + region.at(element) * element_size_;
+        return base(region.buffer) + region.at(element) * element_size(region.buffer);
     }
     Blocks blocks(const Region& region) const {
-        return {at(region, 0), region.length * element_size_, region.stride * element_size_,
-                region.count};
+        const Bytes size = element_size(region.buffer);
+        return {at(region, 0), region.length * size, region.stride * size, region.count};
     }
-    Bytes element_size() const { return element_size_; }
+    Bytes element_size(int buffer) const {
+        return element_sizes_[static_cast<std::size_t>(buffer)];
+    }
 
   private:
-    Bytes element_size_;
+    std::vector<Bytes> element_sizes_;   // by buffer
     std::vector<std::byte*> bases_;      // by buffer
     std::vector<const std::byte*> lent_; // by region; null where it lies in its buffer
 };

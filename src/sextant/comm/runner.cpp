@@ -12,19 +12,22 @@
 namespace sextant {
 
 Execution::Runner::Runner(Communicator communicator, Program program, Operator op,
-                          ExecuteOptions options)
+                          ExecuteOptions options, std::vector<Kernel> kernels)
     : program_(std::move(program)),
       operator_(std::move(op)),
+      kernels_(std::move(kernels)),
+      progress_([this] { pump_within_work(); }),
       options_(options),
       dependences_(program_),
       loans_(program_, dependences_),
       walk_(program_, dependences_),
       places_(program_, operator_.element.size),
       borrowing_(program_, loans_, places_),
-      folding_(program_, operator_, places_, options.association, [this] { pump_within_fold(); }),
+      folding_(program_, operator_, places_, options.association, progress_),
       table_(program_, loans_, operator_.element.size),
       communicator_(std::move(communicator)),
       rank_(communicator_.rank()) {
+    check_kernels();
     allocate_scratch();
     if (options.trace) {
         trace_.events.reserve(2 * program_.steps.size());
@@ -32,15 +35,26 @@ Execution::Runner::Runner(Communicator communicator, Program program, Operator o
     }
 }
 
+void Execution::Runner::check_kernels() const {
+    for (const Step& step : program_.steps) {
+        if (step.kernel >= static_cast<int>(kernels_.size()))
+            throw std::logic_error(
+                fmt::format("rank {} has {} kernels, its program wants number {}", rank_,
+                            kernels_.size(), step.kernel));
+    }
+}
+
 void Execution::Runner::allocate_scratch() {
     constexpr Bytes line = 64;
     std::vector<Bytes> offsets;
     Bytes size = 0;
-    for (const BufferSpec& buffer : program_.buffers) {
+    for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
+        const BufferSpec& buffer = program_.buffers[b];
         offsets.push_back(size);
         const bool ours = buffer.role == Role::scratch || buffer.role == Role::output;
+        const Bytes bytes = buffer.size * places_.element_size(static_cast<int>(b));
         if (ours)
-            size += (buffer.size * operator_.element.size + line - 1) / line * line;
+            size += (bytes + line - 1) / line * line;
     }
     scratch_ = Memory(size);
     for (std::size_t b = 0; b < offsets.size(); ++b) {
@@ -53,12 +67,13 @@ void Execution::Runner::allocate_scratch() {
 
 void Execution::Runner::bind(int buffer, std::byte* memory, std::size_t bytes) {
     const BufferSpec& spec = program_.buffers.at(static_cast<std::size_t>(buffer));
-    const Bytes expected = spec.size * operator_.element.size;
+    const Bytes expected = spec.size * places_.element_size(buffer);
     if (spec.role == Role::scratch)
         throw std::logic_error("scratch is not the caller's to bind");
     if (static_cast<Bytes>(bytes) != expected) {
         throw InvalidTask(fmt::format("rank {}: {} bytes given, expected {} ({} elements of {})",
-                                      rank_, bytes, expected, spec.size, operator_.element.name));
+                                      rank_, bytes, expected, spec.size,
+                                      spec.element == 0 ? operator_.element.name : "their own"));
     }
     if (places_.base(buffer) == memory)
         return;
@@ -73,7 +88,7 @@ std::span<const std::byte> Execution::Runner::result() const {
     if (!region.contiguous())
         throw std::logic_error("the result is not contiguous");
     return {places_.at(region, 0),
-            static_cast<std::size_t>(region.elements() * places_.element_size())};
+            static_cast<std::size_t>(region.elements() * places_.element_size(region.buffer))};
 }
 
 void Execution::Runner::check_bound() const {
@@ -194,8 +209,9 @@ void Execution::Runner::start_message(int index) {
     }
 }
 
-/// Keeps messages moving while an operator works. What goes wrong with them is not its failure.
-void Execution::Runner::pump_within_fold() {
+/// Keeps messages moving while an operator or kernel works. What goes wrong with them is not its
+/// failure.
+void Execution::Runner::pump_within_work() {
     if (transport_failure_)
         return;
     try {
@@ -219,8 +235,8 @@ void Execution::Runner::complete_message(const Completion& completion) {
     const int index = table_.step_of(completion.message);
     const Step& step = step_at(index);
     if (options_.trace) {
-        note(index, step.verb == Verb::send ? Activity::send : Activity::receive,
-             program_.elements_of(step), started_at_[static_cast<std::size_t>(index)]);
+        note(index, activity_of(step.verb), program_.elements_of(step),
+             started_at_[static_cast<std::size_t>(index)]);
     }
     if (step.verb == Verb::send) {
         if (lends_ && loans_.may_lend(index))
@@ -244,22 +260,27 @@ void Execution::Runner::complete_message(const Completion& completion) {
     walk_.finish(index);
 }
 
-/// Of a region that is one element what counts of it, of others all.
+Bytes Execution::Runner::bytes_of(const Region& region) const {
+    return region.elements() * places_.element_size(region.buffer);
+}
+
+/// Of a region that is one of the operator's elements what counts of it, of others all.
 Bytes Execution::Runner::used_bytes(const Region& region) const {
-    if (operator_.used && region.elements() == 1)
+    const bool of_operator = program_.buffers[static_cast<std::size_t>(region.buffer)].element == 0;
+    if (operator_.used && of_operator && region.elements() == 1)
         return operator_.used(places_.at(region, 0));
-    return region.elements() * places_.element_size();
+    return bytes_of(region);
 }
 
 void Execution::Runner::copy_region(const Region& to, const Region& from) {
     const Bytes used = used_bytes(from);
-    if (used < from.elements() * places_.element_size())
+    if (used < bytes_of(from))
         std::copy_n(places_.at(from, 0), used, places_.at(to, 0));
     else
         copy(std::array{places_.blocks(to)}, std::array{places_.blocks(from)});
 }
 
-/// One fold or copy that may be done now, if any.
+/// One piece of work that may be done now, if any.
 bool Execution::Runner::work() {
     const int step = walk_.next_work();
     if (step == Walk::none)
@@ -285,12 +306,18 @@ void Execution::Runner::do_work(int index) {
     const Seconds begin = options_.trace ? now() : 0;
     if (step.verb == Verb::fold)
         folding_.complete(index);
+    else if (step.verb == Verb::compute)
+        compute(step);
     else
         copy_region(step.to, program_.regions_of(step)[0]);
     if (!options_.trace)
         return;
-    note(index, step.verb == Verb::fold ? Activity::fold : Activity::copy, step.to.elements(),
-         begin);
+    note(index, activity_of(step.verb), program_.elements_of(step), begin);
+}
+
+void Execution::Runner::compute(const Step& step) {
+    kernels_[static_cast<std::size_t>(step.kernel)](
+        {step, program_.regions_of(step), program_.made_by(step), places_.bases(), progress_});
 }
 
 bool Execution::Runner::combine_some() {

@@ -20,7 +20,8 @@ namespace sextant {
 /// A program being run on one rank; never moves, since its parts refer to each other.
 class Execution::Runner {
   public:
-    Runner(Communicator communicator, Program program, Operator op, ExecuteOptions options);
+    Runner(Communicator communicator, Program program, Operator op, ExecuteOptions options,
+           std::vector<Kernel> kernels);
 
     void bind(int buffer, std::byte* memory, std::size_t bytes);
     void run();
@@ -34,6 +35,7 @@ class Execution::Runner {
     using Clock = std::chrono::steady_clock;
 
     void allocate_scratch();
+    void check_kernels() const;
     void check_bound() const;
     void place_messages();
     void begin();
@@ -42,14 +44,16 @@ class Execution::Runner {
     bool finished() const { return walk_.done() && loans_out_ == 0; }
 
     bool pump();
-    void pump_within_fold();
+    void pump_within_work();
     void start_messages();
     void start_message(int step);
+    Bytes bytes_of(const Region& region) const;
     Bytes used_bytes(const Region& region) const;
     void copy_region(const Region& to, const Region& from);
     void complete_message(const Completion& completion);
     bool work();
     void do_work(int step);
+    void compute(const Step& step);
     bool combine_some();
     bool fine() const { return !failure_ && failed_peer_ < 0; }
     void end();
@@ -60,6 +64,8 @@ class Execution::Runner {
 
     const Program program_;
     const Operator operator_;
+    const std::vector<Kernel> kernels_;
+    const std::function<void()> progress_; // of folds and kernels
     const ExecuteOptions options_;
     const Dependences dependences_;
     const Loans loans_;
@@ -80,7 +86,7 @@ class Execution::Runner {
     int loans_out_ = 0;                    // lent sends not yet given back
     std::exception_ptr failure_;           // of this rank
     int failed_peer_ = -1;                 // who told us that it failed
-    std::exception_ptr transport_failure_; // met within a fold, which it must not end
+    std::exception_ptr transport_failure_; // met within work, which it must not end
     std::array<Completion, 64> completions_;
 
     Clock::time_point start_;

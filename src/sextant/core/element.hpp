@@ -53,10 +53,15 @@ inline constexpr ElementFormat rgba_u8{"rgba u8", sizeof(RgbaU8)};
 inline constexpr ElementFormat rgba_depth_f32{"rgba+depth f32", sizeof(RgbaDepthF32)};
 inline constexpr ElementFormat rgba_u8_depth_f32{"rgba u8+depth f32", sizeof(RgbaU8DepthF32)};
 
+/// One measured value a pixel.
+inline constexpr ElementFormat gray_f32{"gray f32", 4};
+inline constexpr ElementFormat gray_u8{"gray u8", 1};
+inline constexpr ElementFormat gray_u16{"gray u16", 2};
+
 /// What its channels are, as users and profiles of machines call it: "f32", "f16" or "u8".
 constexpr std::string_view channels(const ElementFormat& element) {
-    const bool bytes = element == rgba_u8 || element == rgba_u8_depth_f32;
-    return element == rgba_f16 ? "f16" : bytes ? "u8" : "f32";
+    const bool bytes = element == rgba_u8 || element == rgba_u8_depth_f32 || element == gray_u8;
+    return element == gray_u16 ? "u16" : element == rgba_f16 ? "f16" : bytes ? "u8" : "f32";
 }
 
 constexpr bool has_depth(const ElementFormat& element) {

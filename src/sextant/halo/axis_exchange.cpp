@@ -7,7 +7,7 @@ namespace sextant::halo {
 
 namespace {
 
-/// One rank's four steps.
+/// One rank's four directions.
 class AxisExchange {
   public:
     AxisExchange(const Grid& grid, int rank)
@@ -19,46 +19,36 @@ class AxisExchange {
         builder_.window(1);
     }
 
-    /// Sends to the neighbour in one direction and receives from the opposite one.
+    /// Sends to those who lie in one direction and receives from those in the opposite one.
     void shift(int round, int dx, int dy) {
         builder_.round(round);
-        if (has(dx, dy))
-            builder_.send(neighbour(dx, dy), strip(dx, dy, false));
-        if (has(-dx, -dy))
-            builder_.receive(neighbour(-dx, -dy), strip(-dx, -dy, true));
+        for_each_peer(dx, dy, [&](int peer) {
+            builder_.send(peer, place(common(wide(own_, dy), clipped_tile(grid_, peer))));
+        });
+        for_each_peer(-dx, -dy, [&](int peer) {
+            builder_.receive(peer, place(common(wide(tile(grid_, peer), dy), held_)));
+        });
     }
 
     Program finish() { return builder_.finish(all_); }
 
   private:
-    bool has(int dx, int dy) const {
-        const int i = rank_ % grid_.columns + dx, j = rank_ / grid_.columns + dy;
-        return i >= 0 && i < grid_.columns && j >= 0 && j < grid_.rows;
-    }
-    int neighbour(int dx, int dy) const { return rank_ + dy * grid_.columns + dx; }
-
-    /// The strip at the edge of the tile on one side, or the margin outside of it. Above and below
-    /// it reaches over the margins that neighbours at the sides have filled.
-    Region strip(int dx, int dy, bool outside) const {
-        const Elements margin = grid_.margin;
-        if (dx != 0)
-            return place({edge(own_.x, own_.width, dx, outside), own_.y, margin, own_.height});
-        return place({held_.x, edge(own_.y, own_.height, dy, outside), held_.width, margin});
+    /// The nearest first.
+    template <class Visit>
+    void for_each_peer(int dx, int dy, Visit&& visit) const {
+        int i = rank_ % grid_.columns + dx, j = rank_ / grid_.columns + dy;
+        for (; i >= 0 && i < grid_.columns && j >= 0 && j < grid_.rows; i += dx, j += dy) {
+            if (own_.elements() > 0)
+                visit(j * grid_.columns + i);
+        }
     }
 
-    Elements edge(Elements first, Elements size, int direction, bool outside) const {
-        const Elements margin = grid_.margin;
-        if (direction < 0)
-            return outside ? first - margin : first;
-        return outside ? first + size : first + size - margin;
+    /// Strips that go up and down reach over the margins that neighbours at the sides have filled.
+    Tile wide(const Tile& strip, int dy) const {
+        return dy == 0 ? strip : Tile{held_.x, strip.y, held_.width, strip.height};
     }
 
-    Region place(const Tile& part) const {
-        const Elements start = (part.y - held_.y) * held_.width + part.x - held_.x;
-        if (part.width == held_.width)
-            return block(all_.buffer, start, part.elements());
-        return {all_.buffer, start, part.width, held_.width, part.height};
-    }
+    Region place(const Tile& part) const { return place_in(held_, part, all_.buffer); }
 
     const Grid& grid_;
     const Tile own_, held_;
@@ -70,7 +60,6 @@ class AxisExchange {
 } // namespace
 
 Program axis_exchange(const Grid& grid, int rank) {
-    check_margin(grid);
     AxisExchange program(grid, rank);
     program.shift(0, 1, 0);
     program.shift(1, -1, 0);

@@ -12,8 +12,8 @@ namespace sextant::halo {
 /// Input     the tile with its margins, clipped to the image (clipped_tile), row by row; only the
 ///           tile defined.
 /// Output    the same buffer, with the neighbours' pixels in the margins.
-/// Requires  as exchange.
-/// Cost      at most 4 messages a rank, of which at most 2 at once (window 1).
+/// Cost      at most 4 messages a rank, of which at most 2 at once (window 1); more where a margin
+///           is wider than a neighbour's tile.
 /// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, section 4
 Program axis_exchange(const Grid& grid, int rank);
 

@@ -1,85 +1,74 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/halo/exchange.hpp"
 
-#include "sextant/core/error.hpp"
-#include "sextant/schedule/builder.hpp"
-
 #include <algorithm>
-
-#include <fmt/format.h>
 
 namespace sextant::halo {
 
 Tile padded_tile(const Grid& grid, int rank) {
     const Tile own = tile(grid, rank);
-    return {own.x - grid.margin, own.y - grid.margin, own.width + 2 * grid.margin,
-            own.height + 2 * grid.margin};
+    if (own.elements() == 0)
+        return own;
+    const auto [x, y] = grid.margin;
+    return {own.x - x, own.y - y, own.width + 2 * x, own.height + 2 * y};
 }
 
 Tile clipped_tile(const Grid& grid, int rank) {
-    const Tile padded = padded_tile(grid, rank);
-    const Elements left = std::max<Elements>(0, padded.x);
-    const Elements top = std::max<Elements>(0, padded.y);
-    return {left, top, std::min(grid.width, padded.x + padded.width) - left,
-            std::min(grid.height, padded.y + padded.height) - top};
+    return common(padded_tile(grid, rank), grid.at_hand());
+}
+
+Tile common(const Tile& a, const Tile& b) {
+    const Elements left = std::max(a.x, b.x), top = std::max(a.y, b.y);
+    const Elements right = std::min(a.x + a.width, b.x + b.width);
+    const Elements bottom = std::min(a.y + a.height, b.y + b.height);
+    return {left, top, std::max<Elements>(0, right - left), std::max<Elements>(0, bottom - top)};
+}
+
+Region place_in(const Tile& held, const Tile& part, int buffer) {
+    const Elements start = (part.y - held.y) * held.width + part.x - held.x;
+    if (part.width == held.width)
+        return block(buffer, start, part.elements());
+    return {buffer, start, part.width, held.width, part.height};
 }
 
 namespace {
 
-/// The strip of a tile's edge that goes to a neighbour (`sent`), or the strip of margin where the
-/// neighbour's comes in; along one axis of length `size`, towards direction −1, 0 or 1.
-struct Span {
-    Elements first, length;
+struct Numbers {
+    int first, last; ///< one past the last
 };
 
-Span sent(Elements size, Elements margin, int direction) {
-    if (direction == 0)
-        return {0, size};
-    return {direction > 0 ? size - margin : 0, margin};
-}
-
-Span received(Elements size, Elements margin, int direction) {
-    if (direction == 0)
-        return {0, size};
-    return {direction > 0 ? size : -margin, margin};
+/// The columns of a grid, or its rows, that may lie within a tile's margin.
+Numbers within_reach(Elements first, Elements last, Elements size, int parts) {
+    const auto holds = [&](Elements at) { // part i begins at size · i / parts
+        return static_cast<int>(((std::clamp<Elements>(at, 0, size - 1) + 1) * parts - 1) / size);
+    };
+    return {holds(first), holds(last - 1) + 1};
 }
 
 } // namespace
 
-void check_margin(const Grid& grid) {
-    const Elements narrowest = grid.width / grid.columns, lowest = grid.height / grid.rows;
-    if (narrowest < grid.margin || lowest < grid.margin) {
-        throw InvalidTask(fmt::format(
-            "{}x{} tiles of {}x{} pixels: the smallest is {}x{}, less than "
-            "the margin of {}",
-            grid.columns, grid.rows, grid.width, grid.height, narrowest, lowest, grid.margin));
+void add_exchange(ProgramBuilder& builder, const Grid& grid, int rank, const Region& buffer,
+                  Tile (*held_by)(const Grid& grid, int rank)) {
+    const Tile own = tile(grid, rank), held = held_by(grid, rank);
+    if (own.elements() == 0)
+        return;
+    const Numbers columns = within_reach(held.x, held.x + held.width, grid.width, grid.columns);
+    const Numbers rows = within_reach(held.y, held.y + held.height, grid.height, grid.rows);
+    for (int j = rows.first; j < rows.last; ++j) {
+        for (int i = columns.first; i < columns.last; ++i) {
+            const int peer = j * grid.columns + i;
+            if (peer == rank)
+                continue;
+            builder.send(peer, place_in(held, common(own, held_by(grid, peer)), buffer.buffer));
+            builder.receive(peer, place_in(held, common(tile(grid, peer), held), buffer.buffer));
+        }
     }
 }
 
 Program exchange(const Grid& grid, int rank) {
-    check_margin(grid);
-    const Tile own = tile(grid, rank);
-    const Elements margin = grid.margin, pitch = own.width + 2 * margin;
     ProgramBuilder builder;
-    const Region all = builder.in_out(pitch * (own.height + 2 * margin));
-    const auto strip = [&](Span x, Span y) {
-        const Elements start = (y.first + margin) * pitch + x.first + margin;
-        return Region{all.buffer, start, x.length, pitch, y.length};
-    };
-    const int i = rank % grid.columns, j = rank / grid.columns;
-    for (int dy = -1; dy <= 1; ++dy) {
-        for (int dx = -1; dx <= 1; ++dx) {
-            const bool inside =
-                i + dx >= 0 && i + dx < grid.columns && j + dy >= 0 && j + dy < grid.rows;
-            if ((dx == 0 && dy == 0) || !inside)
-                continue;
-            const int neighbour = (j + dy) * grid.columns + i + dx;
-            builder.send(neighbour,
-                         strip(sent(own.width, margin, dx), sent(own.height, margin, dy)));
-            builder.receive(neighbour, strip(received(own.width, margin, dx),
-                                             received(own.height, margin, dy)));
-        }
-    }
+    const Region all = builder.in_out(padded_tile(grid, rank).elements());
+    add_exchange(builder, grid, rank, all, padded_tile);
     return builder.finish(all);
 }
 

@@ -2,34 +2,59 @@
 #pragma once
 
 #include "sextant/core/grid.hpp"
+#include "sextant/schedule/builder.hpp"
 #include "sextant/schedule/program.hpp"
 
 namespace sextant::halo {
 
+/// How many pixels a tile needs beside it, on both sides along each axis.
+struct Margin {
+    constexpr Margin(Elements both = 0) : x(both), y(both) {}
+    constexpr Margin(Elements along_x, Elements along_y) : x(along_x), y(along_y) {}
+    Elements x, y;
+};
+
 /// A grid of tiles that need pixels around them. Their tiles are those of the grid, without margin.
+/// It may be a window of whole rows in a taller image: then so many rows of the image `above` and
+/// `below` it are read too, by every rank for itself.
 struct Grid : sextant::Grid {
-    Elements margin = 0; ///< pixels that a tile needs around it
+    Margin margin;
+    Elements above = 0, below = 0;
+
+    /// All that is at hand of the image, in the grid's coordinates.
+    Tile at_hand() const { return {0, -above, width, height + above + below}; }
 };
 
 using sextant::Tile;
 using sextant::tile;
 
-/// A tile with its margin on all sides, where it lies in the image: partly outside of it.
+/// A tile with its margin on all sides, where it lies in the image: partly outside of it. An empty
+/// tile needs nothing and stays empty.
 Tile padded_tile(const Grid& grid, int rank);
-/// The same without what lies outside: margins towards neighbours only.
+/// The same without what is not at hand: margins towards neighbours only.
 Tile clipped_tile(const Grid& grid, int rank);
 
-/// Throws InvalidTask where a tile is narrower or lower than the margin, on every rank alike.
-void check_margin(const Grid& grid);
+/// What two rectangles of an image have in common; empty where that is nothing.
+Tile common(const Tile& a, const Tile& b);
 
-/// Halo exchange with the eight neighbours, corners included: afterwards the margin of a tile holds
-/// the neighbours' pixels, except outside the image, where it stays as it was.
+/// Where a part of a tile lies in a buffer that holds the tile row by row: a run a row, one where
+/// rows follow one another.
+Region place_in(const Tile& held, const Tile& part, int buffer);
+
+/// Halo exchange with everyone whose pixels a tile's margin holds, corners included: the eight
+/// neighbours, and who lies behind them where a margin is wider than a neighbour's tile. Afterwards
+/// the margin holds their pixels, except outside the image, where it stays as it was.
 ///
-/// Input     the tile with its margin around it, row by row; only the tile defined.
+/// Input     the tile with its margin around it (padded_tile), row by row; only the tile defined.
 /// Output    the same buffer. Strips along columns are strided regions.
-/// Requires  every tile to be at least `margin` wide and high; otherwise throws InvalidTask.
-/// Cost      at most 8 messages a rank.
+/// Cost      one message to and from each of them, at most 8 where no tile is smaller than the
+///           margin; none waits for another.
 /// Source    the ghost-cell pattern, as in P-3PC's partial tile exchange
 Program exchange(const Grid& grid, int rank);
+
+/// The messages of `exchange` alone, for a buffer that holds the rectangle `held_by(grid, rank)`:
+/// padded_tile or clipped_tile.
+void add_exchange(ProgramBuilder& builder, const Grid& grid, int rank, const Region& buffer,
+                  Tile (*held_by)(const Grid& grid, int rank));
 
 } // namespace sextant::halo

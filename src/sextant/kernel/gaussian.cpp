@@ -28,6 +28,9 @@ Elements width_of_strips(std::size_t rings, int reach) {
     return std::clamp<Elements>(share / column / line_unit, 2, 16) * line_unit;
 }
 
+/// About a tenth of a millisecond apart.
+constexpr Elements rows_between_calls = 16;
+
 /// The weights of what lies k = 0 … reach after.
 std::vector<float> half_of(const std::vector<double>& weights) {
     std::vector<float> half;
@@ -155,12 +158,13 @@ void GaussianDerivatives::check(const SampleView& input, const Tile& tile,
 }
 
 void GaussianDerivatives::apply(const SampleView& input, const Tile& tile,
-                                std::span<const Plane> outputs) {
+                                std::span<const Plane> outputs,
+                                const std::function<void()>& progress) {
     check(input, tile, outputs);
     const auto images = static_cast<Bytes>(planes_ + 1);
     const bool stream =
         exceeds_caches(images * tile.elements() * static_cast<Bytes>(sizeof(float)));
-    const Sweep sweep{input, tile, outputs, stream};
+    const Sweep sweep{input, tile, outputs, stream, progress};
     for (Elements x = 0; x < tile.width; x += strip_width_)
         apply_strip(sweep,
                     {tile.x + x, tile.y, std::min(strip_width_, tile.width - x), tile.height});
@@ -174,6 +178,8 @@ void GaussianDerivatives::apply_strip(const Sweep& sweep, const Tile& strip) {
         for (; next <= y + reach_y_; ++next)
             filter_row(sweep.input, strip, next);
         filter_columns(sweep, strip, y);
+        if (sweep.progress && y % rows_between_calls == 0)
+            sweep.progress();
     }
 }
 

@@ -6,6 +6,7 @@
 #include "sextant/kernel/weighted_lines.hpp"
 
 #include <array>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -46,7 +47,9 @@ class GaussianDerivatives {
     /// The rectangle of the image that these derivatives of a tile, not empty, are computed from.
     Tile reads(const Tile& tile, ImageShape image) const;
 
-    void apply(const SampleView& input, const Tile& tile, std::span<const Plane> outputs);
+    /// `progress`, if any, is called after every few rows.
+    void apply(const SampleView& input, const Tile& tile, std::span<const Plane> outputs,
+               const std::function<void()>& progress = {});
 
   private:
     static constexpr std::size_t orders = 5;
@@ -62,6 +65,7 @@ class GaussianDerivatives {
         const Tile& tile;
         std::span<const Plane> outputs;
         bool stream;
+        const std::function<void()>& progress;
     };
 
     using Wanted = std::array<bool, orders>;

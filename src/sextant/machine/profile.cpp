@@ -37,10 +37,22 @@ const LinkCosts* Profile::find(Link link) const {
     return find_in(links, [&](const LinkCosts& l) { return l.link == link; });
 }
 
+namespace {
+
+const Work* find_work(const std::vector<Work>& all, std::string_view wanted,
+                      std::string_view element) {
+    return find_in(
+        all, [&](const Work& work) { return work.name == wanted && work.element == element; });
+}
+
+} // namespace
+
 const Work* Profile::find_operator(std::string_view wanted, std::string_view element) const {
-    return find_in(operators, [&](const Work& work) {
-        return work.name == wanted && work.element == element;
-    });
+    return find_work(operators, wanted, element);
+}
+
+const Work* Profile::find_kernel(std::string_view wanted, std::string_view element) const {
+    return find_work(kernels, wanted, element);
 }
 
 const Curve* find(const LinkCosts& link, Path path, Layout layout, Strategy strategy) {

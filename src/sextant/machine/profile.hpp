@@ -177,6 +177,8 @@ struct Profile {
     const LinkCosts* find(Link link) const;
     /// An operator on such elements; nullptr if it was not measured.
     const Work* find_operator(std::string_view wanted, std::string_view element) const;
+    /// Likewise a kernel.
+    const Work* find_kernel(std::string_view wanted, std::string_view element) const;
 };
 
 /// The curve of a path, layout and strategy; nullptr if it was not measured.

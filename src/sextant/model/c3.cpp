@@ -56,15 +56,9 @@ Trace timeline_of(const Question& question, const std::vector<RoundCharge>& roun
         for (int i = 0; i < static_cast<int>(program.steps.size()); ++i) {
             const Step& step = program.steps[static_cast<std::size_t>(i)];
             const auto [messages, work] = begins.at(step.round);
-            if (is_message(step.verb)) {
-                timeline.add(program, {rank, i},
-                             step.verb == Verb::send ? Activity::send : Activity::receive, messages,
-                             work);
-            } else {
-                timeline.add(program, {rank, i},
-                             step.verb == Verb::fold ? Activity::fold : Activity::copy, work,
-                             ends.at(step.round));
-            }
+            const bool moves = is_message(step.verb);
+            timeline.add(program, {rank, i}, activity_of(step.verb), moves ? messages : work,
+                         moves ? work : ends.at(step.round));
         }
     }
     return timeline.finish(duration);

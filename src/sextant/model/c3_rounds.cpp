@@ -121,11 +121,12 @@ std::map<int, Round> rounds_of(const Question& question) {
         for (const Step& step : program.steps) {
             Round& round = rounds[step.round];
             if (step.verb == Verb::send) {
-                round.messages[step.group][{rank, step.peer}] +=
-                    bytes_of(question, program.elements_of(step));
+                round.messages[step.group][{rank, step.peer}] += bytes_of(question, program, step);
             } else if (step.verb != Verb::receive) {
-                const Elements read = step.to.elements() * step.count;
-                round.touched[rank] += static_cast<double>(read * question.element_size);
+                for (const Region& region : program.regions_of(step)) {
+                    const Bytes size = program.element_size(region.buffer, question.element_size);
+                    round.touched[rank] += static_cast<double>(region.elements() * size);
+                }
             }
         }
     }

@@ -27,7 +27,7 @@ double traffic_of(const Question& question) {
         const Program& program = question.schedule[static_cast<std::size_t>(rank)];
         for (const Step& step : program.steps) {
             if (step.verb == Verb::send && joins_nodes(question, rank, step.peer))
-                bytes += static_cast<double>(bytes_of(question, program.elements_of(step)));
+                bytes += static_cast<double>(bytes_of(question, program, step));
         }
     }
     return bytes;

@@ -126,6 +126,8 @@ class Play {
             const StepOfRank at{rank, s};
             if (step(at).verb == Verb::copy)
                 copy(at, now);
+            else if (step(at).verb == Verb::compute)
+                compute(at, now);
             else
                 combine(at, now);
             expect(Happening::finished, later(state(at).done, now), at);
@@ -318,8 +320,14 @@ class Play {
     void copy(StepOfRank at, const Span& now) {
         const Region &to = step(at).to, &from = program(at.rank).regions_of(step(at))[0];
         const auto piece = [](const Region& r) { return r.contiguous() ? r.elements() : r.length; };
-        const Bytes block = question_.element_size * std::min(piece(to), piece(from));
-        work(at, Activity::copy, work_.copy(question_.element_size * to.elements(), block), now);
+        const Bytes size = program(at.rank).element_size(to.buffer, question_.element_size);
+        const Bytes block = size * std::min(piece(to), piece(from));
+        work(at, Activity::copy, work_.copy(size * to.elements(), block), now);
+    }
+
+    void compute(StepOfRank at, const Span& now) {
+        const Elements elements = program(at.rank).elements_of(step(at));
+        work(at, Activity::compute, work_.compute(step(at).kernel, elements), now);
     }
 
     void work(StepOfRank at, Activity activity, const Span& cost, const Span& now) {

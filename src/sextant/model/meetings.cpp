@@ -55,7 +55,7 @@ std::vector<Wave> by_wave(const Question& question,
             const auto wave = static_cast<std::size_t>(waves[s]);
             if (wave >= all.size())
                 all.resize(wave + 1);
-            const Bytes bytes = bytes_of(question, program.elements_of(program.steps[s]));
+            const Bytes bytes = bytes_of(question, program, program.steps[s]);
             all[wave].messages.push_back({node_of(question, rank),
                                           node_of(question, mates[r][s].rank),
                                           static_cast<double>(std::max<Bytes>(1, bytes)), 0});

@@ -38,8 +38,8 @@ bool shares_memory(const Question& question) {
     return (only_link ? links.front().link : question.within_node) == machine::Link::same_process;
 }
 
-Bytes bytes_of(const Question& question, Elements elements) {
-    const Bytes bytes = elements * question.element_size;
+Bytes bytes_of(const Question& question, const Program& program, const Step& message) {
+    const Bytes bytes = program.bytes_of(message, question.element_size);
     if (question.density == 1)
         return bytes;
     return static_cast<Bytes>(std::llround(static_cast<double>(bytes) * question.density));
@@ -72,7 +72,7 @@ Message Messages::describe(StepOfRank send, StepOfRank receive) const {
     Message message;
     message.from = send.rank;
     message.to = receive.rank;
-    message.bytes = bytes_of(question_, program.elements_of(step_of(program, send.step)));
+    message.bytes = bytes_of(question_, program, step_of(program, send.step));
     message.link = link(question_, send.rank, receive.rank);
     message.layout =
         static_cast<machine::Layout>((sent_runs > 1 ? 2 : 0) + (received_runs > 1 ? 1 : 0));

@@ -28,8 +28,8 @@ struct Message {
     Bytes block() const { return std::min(sent_block, received_block); }
 };
 
-/// The bytes of so many elements.
-Bytes bytes_of(const Question& question, Elements elements);
+/// The bytes of a message on its way.
+Bytes bytes_of(const Question& question, const Program& program, const Step& message);
 
 /// Whether two ranks lie on different nodes. Ranks of which nothing is said do, unless the profile
 /// knows one class of links, and that is another.

@@ -28,7 +28,9 @@ struct Question {
     Bytes element_size = 0;
     /// Of folds. Where the profile does not know it, folds cost nothing, and a remark says so.
     std::string_view operator_name = {};
-    /// The channels of what it combines, as profiles name them: "f32", "f16", "u8".
+    /// Of compute steps, by number. Those that the profile does not know cost nothing either.
+    std::span<const std::string_view> kernel_names = {};
+    /// The channels of what is combined or computed, as profiles name them: "f32", "f16", "u8".
     std::string_view element_name = "f32";
     /// Whether a fold waits for all its operands and combines them in one pass, as where operands
     /// of few digits are rounded once (Operator::exact_when_split).

@@ -10,7 +10,10 @@ namespace sextant::model {
 
 WorkCosts::WorkCosts(const Question& question)
     : question_(question),
-      operator_(question.machine.find_operator(question.operator_name, question.element_name)) {}
+      operator_(question.machine.find_operator(question.operator_name, question.element_name)) {
+    for (const std::string_view name : question.kernel_names)
+        kernels_.push_back(question.machine.find_kernel(name, question.element_name));
+}
 
 /// How much less a pass over two operands takes alone; as much less take others.
 double WorkCosts::alone_share(Elements elements) const {
@@ -33,6 +36,17 @@ Span WorkCosts::fold(Elements elements, int operands, bool alone) {
     }
     const double applications = static_cast<double>(elements) * (operands - 1);
     return Span(*operator_->seconds_per_element) * applications;
+}
+
+/// By what was measured of the kernel's passes, or by its price of an element.
+Span WorkCosts::compute(int kernel, Elements elements) const {
+    const auto k = static_cast<std::size_t>(kernel);
+    const machine::Work* const work = k < kernels_.size() ? kernels_[k] : nullptr;
+    if (!work)
+        return {};
+    if (!work->passes.empty())
+        return Span(machine::at_pass(work->passes, elements, 1));
+    return Span(*work->seconds_per_element) * static_cast<double>(elements);
 }
 
 /// By the rate of the block length that is nearest in ratio; 0 stands for contiguous.
@@ -62,6 +76,11 @@ std::vector<std::string> WorkCosts::remarks(const Schedule& schedule) const {
         remarks.push_back(
             fmt::format("folds cost nothing: the profile of {} has no operator '{}' on {}",
                         question_.machine.name, question_.operator_name, question_.element_name));
+    }
+    const bool known = std::all_of(kernels_.begin(), kernels_.end(), [](auto* k) { return k; });
+    if (has(Verb::compute) && (kernels_.empty() || !known)) {
+        remarks.push_back(fmt::format("kernels that the profile of {} does not know cost nothing",
+                                      question_.machine.name));
     }
     if (question_.machine.copies.empty() && has(Verb::copy)) {
         remarks.push_back(fmt::format("copies cost nothing: the profile of {} has no rate for them",

@@ -19,6 +19,8 @@ class WorkCosts {
     /// One pass that combines so many operands, two or more, of so many elements; `alone` where no
     /// other rank of the node works at the same time.
     Span fold(Elements elements, int operands, bool alone);
+    /// One run of a kernel that makes so many elements.
+    Span compute(int kernel, Elements elements) const;
     /// Moving so many bytes within memory, in pieces of `block` bytes.
     Span copy(Bytes bytes, Bytes block) const;
 
@@ -29,7 +31,8 @@ class WorkCosts {
     double alone_share(Elements elements) const;
 
     const Question& question_;
-    const machine::Work* const operator_; ///< null where the profile does not know it
+    const machine::Work* const operator_;       ///< null where the profile does not know it
+    std::vector<const machine::Work*> kernels_; ///< likewise
     std::map<std::tuple<Elements, int, bool>, Span> folds_; // many look alike
 };
 

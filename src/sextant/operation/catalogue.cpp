@@ -6,6 +6,7 @@
 #include "sextant/operation/draw.hpp"
 #include "sextant/operation/evaluate.hpp"
 #include "sextant/operation/explain.hpp"
+#include "sextant/operation/filter.hpp"
 #include "sextant/operation/info.hpp"
 #include "sextant/operation/list.hpp"
 #include "sextant/operation/machine.hpp"
@@ -20,10 +21,10 @@ namespace sextant::operation {
 
 std::span<const Operation> catalogue() {
     static const std::vector<Operation> operations = {
-        composite_operation(), list_operation(),       prove_operation(),     draw_operation(),
-        predict_operation(),   explain_operation(),    calibrate_operation(), machine_operation(),
-        evaluate_operation(),  simulate_operation(),   reproduce_operation(), bench_operation(),
-        info_operation(),      synthesize_operation(), doctor_operation()};
+        composite_operation(), filter_operation(),   list_operation(),       prove_operation(),
+        draw_operation(),      predict_operation(),  explain_operation(),    calibrate_operation(),
+        machine_operation(),   evaluate_operation(), simulate_operation(),   reproduce_operation(),
+        bench_operation(),     info_operation(),     synthesize_operation(), doctor_operation()};
     return operations;
 }
 

@@ -163,7 +163,7 @@ int run_explain(const Values& values) {
 /// What all operations share, those of composite, those of scan, those of filter.
 std::vector<Parameter> parameters() {
     std::vector<Parameter> all = composite_parameters();
-    for (std::vector<Parameter> some : {scan_parameters(), filter_parameters()})
+    for (std::vector<Parameter> some : {scan_parameters(), explain_filter_parameters()})
         all.insert(all.end(), some.begin(), some.end());
     return all;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/explain_filter.hpp"
 
-#include "sextant/core/error.hpp"
-#include "sextant/kernel/gaussian_weights.hpp"
+#include "sextant/kernel/filter_bank.hpp"
+#include "sextant/operation/filter_parameters.hpp"
 #include "sextant/operation/image_size.hpp"
 #include "sextant/planner/filter_choice.hpp"
 #include "sextant/planner/usual.hpp"
@@ -24,37 +24,16 @@ using planner::FilterChoice;
 using planner::FilterQuestion;
 using planner::FilterTransition;
 
-/// The orders of "x,y,xx,xy,yy" along the axis that has more of them, one a derivative.
-std::vector<int> orders_from(const std::string& text) {
-    std::vector<int> orders;
-    std::istringstream list(text);
-    for (std::string name; std::getline(list, name, ',');) {
-        const auto x = std::count(name.begin(), name.end(), 'x');
-        const auto y = std::count(name.begin(), name.end(), 'y');
-        const bool known = x + y == static_cast<std::ptrdiff_t>(name.size()) && !name.empty() &&
-                           std::max(x, y) <= kernel::highest_order;
-        if (!known) {
-            throw InvalidTask(fmt::format("--derivatives {}: '{}', expected up to {} letters x and "
-                                          "as many y, as in x,y,xx,xy,yy",
-                                          text, name, kernel::highest_order));
-        }
-        orders.push_back(static_cast<int>(std::max(x, y)));
-    }
-    if (orders.empty())
-        throw InvalidTask("--derivatives: expected some, as x,y,xx,xy,yy");
-    return orders;
-}
-
 FilterQuestion question_of(const Values& values) {
-    const std::vector<int> orders = orders_from(values.text("derivatives"));
-    const int margin = kernel::gaussian_reach(values.number("sigma"),
-                                              *std::max_element(orders.begin(), orders.end()));
+    const distributed::Filter filter = filter_from(values);
+    const kernel::FilterBank bank(filter.sigma, filter.features);
+    const int margin = std::max(bank.reach_x(), bank.reach_y());
     const ImageSize size = image_size("size", values.text("size"));
     FilterQuestion question;
     question.task = {
         size.width, size.height,
         std::vector<Elements>(static_cast<std::size_t>(values.integer("filters")), margin),
-        static_cast<int>(orders.size()), !values.flag("distributed")};
+        static_cast<int>(filter.features.size()), !values.flag("distributed")};
     question.ranks = static_cast<int>(values.integer("ranks"));
     if (values.has("grid")) {
         const ImageSize grid = image_size("grid", values.text("grid"));
@@ -165,33 +144,28 @@ Json to_json(const FilterChoice& choice, const FilterQuestion& question) {
 
 } // namespace
 
-std::vector<Parameter> filter_parameters() {
-    return {{.name = "sigma",
-             .type = Type::number,
-             .value = "X",
-             .fallback = "3",
-             .help = "filter: the scale, in pixels"},
-            {.name = "derivatives",
-             .value = "D,D",
-             .fallback = "x,y,xx,xy,yy",
-             .help = "filter: what is made of the image"},
-            {.name = "grid",
-             .value = "XxY",
-             .help = "filter: columns x rows of tiles; default: to be chosen"},
-            {.name = "filters",
-             .type = Type::integer,
-             .value = "N",
-             .fallback = "1",
-             .help = "filter: so many, one after another",
-             .least = 1,
-             .most = 100000},
-            {.name = "collectives",
-             .value = "NAME,NAME",
-             .help = "filter: to choose from; default: all"},
-            {.name = "pixel-time",
-             .type = Type::number,
-             .value = "S",
-             .help = "filter: seconds that it works on one pixel"}};
+std::vector<Parameter> explain_filter_parameters() {
+    std::vector<Parameter> all = filter_parameters();
+    const std::vector<Parameter> rest = {
+        {.name = "grid",
+         .value = "XxY",
+         .help = "filter: columns x rows of tiles; default: to be chosen"},
+        {.name = "filters",
+         .type = Type::integer,
+         .value = "N",
+         .fallback = "1",
+         .help = "filter: so many, one after another",
+         .least = 1,
+         .most = 100000},
+        {.name = "collectives",
+         .value = "NAME,NAME",
+         .help = "filter: to choose from; default: all"},
+        {.name = "pixel-time",
+         .type = Type::number,
+         .value = "S",
+         .help = "filter: seconds that it works on one pixel"}};
+    all.insert(all.end(), rest.begin(), rest.end());
+    return all;
 }
 
 int explain_filter(const Values& values) {

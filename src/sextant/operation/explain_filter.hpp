@@ -8,7 +8,7 @@
 namespace sextant::operation {
 
 /// The parameters of `explain filter`, for `explain`.
-std::vector<Parameter> filter_parameters();
+std::vector<Parameter> explain_filter_parameters();
 
 /// Prints how a whole program of filters would be shared among ranks, through which states the
 /// image would go, and all other ways.

@@ -8,6 +8,7 @@
 #include "sextant/core/names.hpp"
 #include "sextant/halo/axis_exchange.hpp"
 #include "sextant/halo/exchange.hpp"
+#include "sextant/halo/stencil.hpp"
 #include "sextant/planner/asked.hpp"
 #include "sextant/report/text.hpp"
 #include "sextant/scan/catalogue.hpp"
@@ -200,6 +201,16 @@ NamedSchedule halo_schedule(const HaloExchange& exchange, const ScheduleRequest&
             {}};
 }
 
+/// A filter that makes two images of one, collected on rank 0: exchange, computation and gather.
+NamedSchedule stencil_schedule(const ScheduleRequest& request) {
+    const halo::Stencil stencil{.grid = grid_of(request), .planes = 2, .collects = true};
+    const std::string title =
+        fmt::format("stencil, {}x{} tiles", stencil.grid.columns, stencil.grid.rows);
+    return {"stencil", title,
+            all_programs(request, title, [&](int rank) { return halo::stencil(stencil, rank); }),
+            halo::claim(stencil)};
+}
+
 NamedSchedule collective_schedule(const collective::Algorithm& algorithm,
                                   const ScheduleRequest& request) {
     const Grid grid = algorithm.grid(request.ranks, request.elements);
@@ -305,6 +316,8 @@ Family halo_family() {
         family.ways.push_back(
             {row.name, [&row](const auto& request) { return halo_schedule(row, request); }});
     }
+    family.add("stencil", "the same, a filter of the tiles, and its results on rank 0",
+               "the ghost-cell pattern", stencil_schedule);
     return family;
 }
 

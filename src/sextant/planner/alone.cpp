@@ -3,6 +3,7 @@
 
 #include "sextant/schedule/loans.hpp"
 
+#include <algorithm>
 #include <map>
 
 namespace sextant::planner {
@@ -15,7 +16,7 @@ class Peers {
     explicit Peers(const Program& program) {
         for (const Step& step : program.steps) {
             if (is_message(step.verb))
-                answer(step, program.elements_of(step));
+                answer(program, step);
         }
     }
 
@@ -33,20 +34,34 @@ class Peers {
     }
 
   private:
-    static constexpr int given = 0, taken = 1; // a peer's buffers
-
-    void answer(const Step& step, Elements elements) {
+    void answer(const Program& program, const Step& step) {
         Program& peer = program_of(step.peer);
         const bool sends = step.verb == Verb::receive;
-        BufferSpec& buffer = peer.buffers[sends ? given : taken];
+        const auto own = static_cast<std::size_t>(program.regions_of(step)[0].buffer);
+        const int number =
+            buffer_of(peer, sends ? Role::input : Role::output, program.buffers[own].element);
+        BufferSpec& buffer = peer.buffers[static_cast<std::size_t>(number)];
+        const Elements elements = program.elements_of(step);
         Step mirrored = step;
         mirrored.verb = sends ? Verb::send : Verb::receive;
         mirrored.peer = 0;
         mirrored.first = static_cast<std::uint32_t>(peer.regions.size());
         mirrored.count = 1;
-        peer.regions.push_back(block(sends ? given : taken, buffer.size, elements));
+        peer.regions.push_back(block(number, buffer.size, elements));
         peer.steps.push_back(mirrored);
         buffer.size += elements;
+    }
+
+    /// What a peer gives or takes, of elements of one size.
+    static int buffer_of(Program& peer, Role role, Bytes element) {
+        const auto found =
+            std::find_if(peer.buffers.begin(), peer.buffers.end(), [&](const BufferSpec& b) {
+                return b.role == role && b.element == element;
+            });
+        if (found != peer.buffers.end())
+            return static_cast<int>(found - peer.buffers.begin());
+        peer.buffers.push_back({role, 0, element});
+        return static_cast<int>(peer.buffers.size()) - 1;
     }
 
     Program& program_of(int rank) {
@@ -54,7 +69,6 @@ class Peers {
         if (is_new) {
             ranks_.push_back(rank);
             programs_.push_back({});
-            programs_.back().buffers = {{Role::input, 0}, {Role::output, 0}};
         }
         return programs_[at->second];
     }

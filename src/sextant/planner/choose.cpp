@@ -69,6 +69,7 @@ class Choosing {
         question.operator_name = setting_.operator_name;
         question.element_name = setting_.element_name;
         question.folds_at_once = setting_.folds_at_once;
+        question.kernel_names = setting_.kernel_names;
         question.nodes = nodes;
         question.wires = wires;
         question.within_node = setting_.within_node;

@@ -2,6 +2,7 @@
 #include "sextant/report/bars.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <stdexcept>
 #include <tuple>
@@ -37,9 +38,10 @@ std::vector<Event> in_order(std::vector<Event> events) {
 
 /// Puts events of one rank and activity together that at most `pause` lies between.
 std::vector<Bar> merged(const std::vector<Event>& events, Seconds pause) {
-    constexpr std::size_t activities = 5, none = static_cast<std::size_t>(-1);
+    constexpr auto none = static_cast<std::size_t>(-1);
     std::vector<Bar> all;
-    std::size_t open[activities] = {none, none, none, none, none};
+    std::array<std::size_t, static_cast<std::size_t>(Activity::wait) + 1> open; // wait is the last
+    open.fill(none);
     for (const Event& event : events) {
         std::size_t& last = open[static_cast<std::size_t>(event.activity)];
         if (last != none && all[last].event.rank == event.rank &&

@@ -25,7 +25,7 @@ MessageGraph graph_to_draw(const Schedule& schedule, const DrawOptions& options)
     MessageGraph graph = message_graph(schedule);
     const bool small = graph.messages <= options.most_drawn && graph.lanes <= Lanes::most &&
                        graph.columns <= most_columns &&
-                       graph.folds + graph.copies <= options.most_drawn;
+                       graph.folds + graph.copies + graph.computations <= options.most_drawn;
     return small ? graph : aggregated(graph, most_aggregated_arrows, aggregated_lanes);
 }
 
@@ -108,6 +108,8 @@ class Drawing {
             key_figure(graph_.folds, "fold")};
         if (graph_.copies > 0)
             figures.push_back(key_figure(graph_.copies, "copy"));
+        if (graph_.computations > 0)
+            figures.push_back(key_figure(graph_.computations, "computation"));
         figures.push_back(key_figure(graph_.rounds, "round"));
         figures.push_back(key_figure(graph_.levels(), "level"));
         svg_.figures(figures);
@@ -129,8 +131,18 @@ class Drawing {
         if (graph_.copies > 0) {
             entries.push_back({"<circle class=\"box sample\" cx=\"9\" cy=\"6\" r=\"4\"/>", "copy"});
         }
+        if (graph_.computations > 0) {
+            entries.push_back(
+                {fmt::format("<path class=\"box sample\" d=\"{}\"/>", diamond(9, 6, 6)),
+                 "computation"});
+        }
         if (!entries.empty())
             svg_.legend(entries);
+    }
+
+    static std::string diamond(double x, double y, double radius) {
+        return fmt::format("M{:.1f} {:.1f}l{:.1f} {:.1f}l{:.1f} {:.1f}l{:.1f} {:.1f}z", x - radius,
+                           y, radius, -radius, radius, radius, -radius, radius);
     }
 
     void levels() {
@@ -220,14 +232,21 @@ class Drawing {
     void draw(const Box& box) {
         const double x = layout_.x(box.column) + layout_.column / 2;
         const double y = layout_.lanes.middle(box.lane);
+        if (box.verb == Verb::fold)
+            return draw_fold(box, x, y);
+        const double radius = std::min({0.4 * layout_.column, 0.25 * layout_.lanes.height, 6.0});
+        const std::string round = rounds_.class_of(box.round);
         if (box.verb == Verb::copy) {
-            const double radius =
-                std::min({0.4 * layout_.column, 0.25 * layout_.lanes.height, 6.0});
             svg_.add(fmt::format("<circle class=\"box copy {}\" cx=\"{:.1f}\" cy=\"{:.1f}\" "
                                  "r=\"{:.1f}\">{}</circle>\n",
-                                 rounds_.class_of(box.round), x, y, radius, title_of(box)));
-            return;
+                                 round, x, y, radius, title_of(box)));
+        } else {
+            svg_.add(fmt::format("<path class=\"box compute {}\" d=\"{}\">{}</path>\n", round,
+                                 diamond(x, y, 1.3 * radius), title_of(box)));
         }
+    }
+
+    void draw_fold(const Box& box, double x, double y) {
         const std::string operands = std::to_string(box.operands);
         const double label = width_of_text(operands) + 5;
         const double room = std::clamp(label, 0.8 * layout_.column, 1.25 * layout_.column);
@@ -246,11 +265,11 @@ class Drawing {
 
     void notes() {
         if (graph_.levels() == 0) {
-            svg_.note("Nothing to do: no rank sends, folds or copies.");
+            svg_.note("Nothing to do: no rank sends, folds, copies or computes.");
             return;
         }
         svg_.note(
-            "What can happen at once lies in one level; a message, a fold or a copy takes one.");
+            "What can happen at once lies in one level; a message or a piece of work takes one.");
         svg_.note("Within a level, the messages of a rank leave one after another.");
         if (graph_.aggregated())
             note_aggregation();

@@ -47,7 +47,9 @@ void add_step(MessageGraph& graph, const Program& program, StepOfRank at, StepOf
             {at.rank, mate.rank, column, level, step.round, 1, elements, at, mate});
         return;
     }
-    ++(step.verb == Verb::fold ? graph.folds : graph.copies);
+    ++(step.verb == Verb::fold   ? graph.folds
+       : step.verb == Verb::copy ? graph.copies
+                                 : graph.computations);
     graph.boxes.push_back(
         {at.rank, column, level, step.verb, step.round, 1, static_cast<int>(step.count), at});
 }

@@ -20,7 +20,7 @@ struct Arrow {
     StepOfRank send, receive; ///< of the first of them
 };
 
-/// A fold or copy, or in an aggregated graph all of one lane at about one time.
+/// A piece of work, or in an aggregated graph all of one lane at about one time.
 struct Box {
     int lane = 0, column = 0, level = 0;
     Verb verb = Verb::fold;
@@ -43,14 +43,14 @@ struct MessageGraph {
     std::vector<Arrow> arrows; ///< by column, then lanes
     std::vector<Box> boxes;
 
-    std::int64_t messages = 0, folds = 0, copies = 0;
+    std::int64_t messages = 0, folds = 0, copies = 0, computations = 0;
     Elements moved = 0;
 
     int levels() const { return static_cast<int>(level_begins.size()); }
     bool aggregated() const { return ranks_per_lane > 1 || merged_columns > 1; }
 };
 
-/// Every message an arrow, every fold and copy a box.
+/// Every message an arrow, every piece of work a box.
 /// Requires  a schedule that finishes; otherwise throws std::logic_error naming ranks.
 MessageGraph message_graph(const Schedule& schedule);
 

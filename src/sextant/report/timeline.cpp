@@ -19,7 +19,7 @@ namespace {
 constexpr double right = 28, plot = 1000;
 
 constexpr Activity activities[] = {Activity::send, Activity::receive, Activity::fold,
-                                   Activity::copy, Activity::wait};
+                                   Activity::copy, Activity::compute, Activity::wait};
 
 /// Where lanes and times lie.
 struct Layout {
@@ -85,6 +85,7 @@ class Chart {
         svg_.colour(".receive", "fill", colour_of_hue(185));
         svg_.colour(".fold", "fill", colour_of_hue(50));
         svg_.colour(".copy", "fill", colour_of_hue(340));
+        svg_.colour(".compute", "fill", colour_of_hue(100));
         svg_.colour(".wait", "fill", {"#d2d8df", "#3a424d"});
         svg_.style(".event:hover", "opacity:.65");
     }

@@ -16,18 +16,24 @@ bool holds(std::span<const Region> regions, int buffer) {
 
 } // namespace
 
-Region ProgramBuilder::buffer(Role role, Elements size) {
-    program_.buffers.push_back({role, size});
+Region ProgramBuilder::buffer(Role role, Elements size, Bytes element) {
+    program_.buffers.push_back({role, size, element});
     return block(static_cast<int>(program_.buffers.size()) - 1, 0, size);
 }
 
-void ProgramBuilder::add(Verb verb, int peer, std::span<const Region> regions, const Region& to) {
-    const auto first = static_cast<std::uint32_t>(program_.regions.size());
+/// Those that hold something; how many there are.
+std::uint32_t ProgramBuilder::append(std::span<const Region> regions) {
+    const std::size_t before = program_.regions.size();
     for (const Region& region : regions) {
         if (!region.empty())
             program_.regions.push_back(region);
     }
-    const auto count = static_cast<std::uint32_t>(program_.regions.size()) - first;
+    return static_cast<std::uint32_t>(program_.regions.size() - before);
+}
+
+void ProgramBuilder::add(Verb verb, int peer, std::span<const Region> regions, const Region& to) {
+    const auto first = static_cast<std::uint32_t>(program_.regions.size());
+    const std::uint32_t count = append(regions);
     if (count > 0)
         program_.steps.push_back({verb, round_, group_, peer, first, count, to});
 }
@@ -74,13 +80,16 @@ std::vector<Region> ProgramBuilder::placed(const Program& part, std::span<const 
             if (given == places.size() || !places[given].contiguous() ||
                 places[given].elements() != buffer.size)
                 throw std::logic_error("part: a buffer has no place of its size");
+            if (!places[given].empty() && element_of(places[given].buffer) != buffer.element)
+                throw std::logic_error("part: a buffer's place is of other elements");
             lies.push_back(places[given++]);
             continue;
         }
-        while (shared < shared_.size() && holds(places, shared_[shared]))
+        while (shared < shared_.size() &&
+               (holds(places, shared_[shared]) || element_of(shared_[shared]) != buffer.element))
             ++shared;
         if (shared == shared_.size())
-            shared_.push_back(scratch(0).buffer);
+            shared_.push_back(scratch(0, buffer.element).buffer);
         const int own = shared_[shared++];
         Elements& size = program_.buffers[static_cast<std::size_t>(own)].size;
         size = std::max(size, buffer.size);
@@ -89,6 +98,10 @@ std::vector<Region> ProgramBuilder::placed(const Program& part, std::span<const 
     if (given != places.size())
         throw std::logic_error("part: more places than buffers");
     return lies;
+}
+
+Bytes ProgramBuilder::element_of(int buffer) const {
+    return program_.buffers[static_cast<std::size_t>(buffer)].element;
 }
 
 Region ProgramBuilder::run(const Program& part, std::span<const Region> places) {
@@ -113,6 +126,28 @@ Region ProgramBuilder::run(const Program& part, std::span<const Region> places) 
         program_.steps.push_back(step);
     }
     return moved(part.result);
+}
+
+void ProgramBuilder::compute(int kernel, std::span<const Region> read,
+                             std::span<const Region> made) {
+    for (const Region& region : made) {
+        for (const Region& other : read) {
+            if (overlap(region, other))
+                throw std::logic_error("compute: makes what it reads");
+        }
+    }
+    Step step;
+    step.verb = Verb::compute;
+    step.round = round_;
+    step.group = group_;
+    step.kernel = kernel;
+    step.first = static_cast<std::uint32_t>(program_.regions.size());
+    step.count = append(read);
+    step.made = append(made);
+    if (step.made > 0)
+        program_.steps.push_back(step);
+    else
+        program_.regions.resize(step.first);
 }
 
 Program ProgramBuilder::finish(const Region& result) {

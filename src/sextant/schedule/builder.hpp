@@ -14,11 +14,13 @@ namespace sextant {
 /// differ, or a part does not fit, since only an algorithm's bug can cause that.
 class ProgramBuilder {
   public:
-    /// Declares a buffer; the region is the whole of it.
-    Region input(Elements size) { return buffer(Role::input, size); }
-    Region in_out(Elements size) { return buffer(Role::in_out, size); }
-    Region output(Elements size) { return buffer(Role::output, size); }
-    Region scratch(Elements size) { return buffer(Role::scratch, size); }
+    /// Declares a buffer; the region is the whole of it. `element` as in BufferSpec.
+    Region input(Elements size, Bytes element = 0) { return buffer(Role::input, size, element); }
+    Region in_out(Elements size, Bytes element = 0) { return buffer(Role::in_out, size, element); }
+    Region output(Elements size, Bytes element = 0) { return buffer(Role::output, size, element); }
+    Region scratch(Elements size, Bytes element = 0) {
+        return buffer(Role::scratch, size, element);
+    }
 
     /// Labels for the steps that follow.
     void round(int round) { round_ = round; }
@@ -29,8 +31,8 @@ class ProgramBuilder {
     /// Does what another program of this rank does, as a part of this one. Its round 0 is the
     /// current round; without a window of its own it has that of the whole, or none.
     ///
-    /// Input     where those of its buffers lie that are no scratch, in order: contiguous, and of
-    ///           their size. Scratch is shared by all parts.
+    /// Input     where those of its buffers lie that are no scratch, in order: contiguous, of their
+    ///           size, in buffers of the same elements. Scratch is shared by all parts.
     /// Output    where its result lies; in scratch only until a part follows that is not given it.
     Region run(const Program& part, std::span<const Region> places);
     Region run(const Program& part, std::initializer_list<Region> places) {
@@ -48,13 +50,22 @@ class ProgramBuilder {
         fold(to, std::span<const Region>(operands.begin(), operands.size()));
     }
 
+    /// What is made overlaps nothing that is read. A kernel that makes nothing is not called.
+    void compute(int kernel, std::span<const Region> read, std::span<const Region> made);
+    void compute(int kernel, std::initializer_list<Region> read,
+                 std::initializer_list<Region> made) {
+        compute(kernel, std::span(read.begin(), read.size()), {made.begin(), made.size()});
+    }
+
     /// The finished program, whose rank then holds `result`.
     Program finish(const Region& result);
 
   private:
-    Region buffer(Role role, Elements size);
+    Region buffer(Role role, Elements size, Bytes element);
     void add(Verb verb, int peer, std::span<const Region> regions, const Region& to);
     std::vector<Region> placed(const Program& part, std::span<const Region> places);
+    Bytes element_of(int buffer) const;
+    std::uint32_t append(std::span<const Region> regions);
 
     Program program_;
     std::vector<int> shared_; ///< scratch of parts

@@ -77,6 +77,9 @@ class Reader {
             send(rank, step);
         else if (step.verb == Verb::receive)
             receive(rank, step);
+        else if (step.verb == Verb::compute)
+            throw fault(schedule_, {rank, static_cast<int>(at(rank).next) - 1},
+                        "a circuit applies an operator, and computes nothing");
         else
             combine(rank, step);
         return true;

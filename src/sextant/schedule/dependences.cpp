@@ -73,7 +73,7 @@ class Finder {
             ++accesses[static_cast<std::size_t>(region.buffer)];
         }
         for (const Step& step : program.steps) {
-            if (!is_message(step.verb))
+            if (has_destination(step.verb))
                 ++accesses[static_cast<std::size_t>(step.to.buffer)];
         }
         for (std::size_t b = 0; b < accesses.size(); ++b) {
@@ -102,17 +102,20 @@ class Finder {
     void visit(std::uint32_t i) {
         const Step& step = program_.steps[i];
         const bool receives = step.verb == Verb::receive;
-        const bool has_destination = !is_message(step.verb);
         for (std::uint32_t k = step.first; k < step.first + step.count; ++k) {
             const auto what = receives ? Dependences::commit : static_cast<std::int32_t>(k);
             connect(i, program_.regions[k], receives, what);
         }
-        if (has_destination) {
+        for (const Region& region : program_.made_by(step))
+            connect(i, region, true, Dependences::commit);
+        if (has_destination(step.verb)) {
             connect(i, step.to, true, Dependences::commit);
             record(i, step.to, true);
         }
+        for (const Region& region : program_.made_by(step))
+            record(i, region, true);
         for (const Region& region : program_.regions_of(step)) {
-            if (!has_destination || !(region == step.to))
+            if (!has_destination(step.verb) || !(region == step.to))
                 record(i, region, receives);
         }
     }
@@ -138,16 +141,20 @@ class Finder {
         const auto count = static_cast<std::uint32_t>(program_.steps.size());
         for (std::uint32_t i = 0; i < count; ++i) {
             const Step& step = program_.steps[i];
-            if (std::uint64_t{step.first} + step.count > program_.regions.size()) {
+            if (std::uint64_t{step.first} + step.count + step.made > program_.regions.size()) {
                 fail(i, "has regions that the program lacks");
             }
             for (const Region& region : program_.regions_of(step)) {
                 check(i, region, step.verb == Verb::receive);
             }
-            if (!is_message(step.verb))
+            if (has_destination(step.verb))
                 check_destination(i, step);
+            else if (step.verb == Verb::compute)
+                check_made(i, step);
             else if (step.count == 0)
                 fail(i, "a message of no elements does not exist");
+            if (step.verb != Verb::compute)
+                check_formats(i, step);
         }
         for (const Region& region : program_.regions)
             check(count, region, false);
@@ -187,6 +194,37 @@ class Finder {
                 fail(i, "sizes differ");
             if (!(region == step.to) && overlap(region, step.to)) {
                 fail(i, "the destination overlaps an operand in part");
+            }
+        }
+    }
+
+    /// What is moved or folded is of one kind, and an operator knows only that of the run.
+    void check_formats(std::uint32_t i, const Step& step) const {
+        const auto format = [&](const Region& region) {
+            return program_.buffers[static_cast<std::size_t>(region.buffer)].element;
+        };
+        for (const Region& region : program_.regions_of(step)) {
+            const Region& other =
+                has_destination(step.verb) ? step.to : program_.regions_of(step)[0];
+            if (format(region) != format(other) || (step.verb == Verb::fold && format(region) != 0))
+                fail(i, "elements of another size meet");
+        }
+    }
+
+    void check_made(std::uint32_t i, const Step& step) const {
+        if (step.kernel < 0 || step.made == 0)
+            fail(i, "a kernel has a number and makes something");
+        const auto made = program_.made_by(step);
+        for (std::size_t m = 0; m < made.size(); ++m) {
+            check(i, made[m], true);
+            for (const Region& region : program_.regions_of(step)) {
+                if (overlap(region, made[m]))
+                    fail(i, "makes what it reads");
+            }
+            for (const Region& other : made.subspan(m + 1)) {
+                check(i, other, true);
+                if (overlap(other, made[m]))
+                    fail(i, "makes something twice");
             }
         }
     }

@@ -18,7 +18,8 @@ namespace sextant {
 ///
 /// Requires  regions that hold something and lie inside their buffers, their runs apart and in
 ///           order; inputs never written; operands as large as the destination, which equals them
-///           or overlaps none (std::logic_error naming the step).
+///           or overlaps none; what kernels make apart from one another and from what they read
+///           (std::logic_error naming the step).
 /// Cost      about (steps + regions) times the accesses that share a region's neighbourhood.
 class Dependences {
   public:

@@ -54,6 +54,11 @@ std::vector<std::vector<StepOfRank>> match_messages(const Schedule& schedule) {
         const Program& program = schedule[static_cast<std::size_t>(rank)];
         return program.elements_of(program.steps[static_cast<std::size_t>(step)]);
     };
+    const auto format_of = [&](int rank, int step) {
+        const Program& program = schedule[static_cast<std::size_t>(rank)];
+        const auto regions = program.regions_of(program.steps[static_cast<std::size_t>(step)]);
+        return program.buffers[static_cast<std::size_t>(regions[0].buffer)].element;
+    };
     const auto mate = [&](int rank, int step) -> StepOfRank& {
         return mates[static_cast<std::size_t>(rank)][static_cast<std::size_t>(step)];
     };
@@ -71,6 +76,10 @@ std::vector<std::vector<StepOfRank>> match_messages(const Schedule& schedule) {
                                        std::to_string(size_of(pair.from, send)) + " elements; " +
                                        where(pair.to, receive) + " expects " +
                                        std::to_string(size_of(pair.to, receive)));
+            }
+            if (format_of(pair.from, send) != format_of(pair.to, receive)) {
+                throw std::logic_error(where(pair.from, send) + " and " + where(pair.to, receive) +
+                                       " exchange elements of another size");
             }
             mate(pair.from, send) = {pair.to, receive};
             mate(pair.to, receive) = {pair.from, send};

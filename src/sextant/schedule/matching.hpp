@@ -13,10 +13,10 @@ struct StepOfRank {
 };
 
 /// For each rank and step, the other side of its message: the k-th send from a to b meets the k-th
-/// receive of b from a. {-1, -1} for folds and copies.
+/// receive of b from a. {-1, -1} for work.
 ///
 /// Requires  peers that exist and differ from the rank, as many receives as sends for each pair,
-///           and equal sizes (std::logic_error naming rank and step).
+///           and equal sizes of messages and elements (std::logic_error naming rank and step).
 std::vector<std::vector<StepOfRank>> match_messages(const Schedule& schedule);
 
 } // namespace sextant

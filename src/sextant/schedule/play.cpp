@@ -117,6 +117,8 @@ class Player {
             return start_message(at);
         if (step(at).verb == Verb::copy)
             memory_.copy(at);
+        else if (step(at).verb == Verb::compute)
+            memory_.compute(at);
         else
             memory_.write(at, combined(at));
         finish(at);
@@ -129,7 +131,7 @@ class Player {
         const bool met = started(other) != 0;
         // An eager message leaves as it is now, whatever the sender writes there afterwards.
         if (sends && delivery_ == Delivery::eager)
-            state(from.rank).wire[from.step] = memory_.message(from);
+            state(from.rank).wire[from.step] = memory_.read(from);
         if (met)
             deliver(from, to);
         const bool sender_goes_on = (delivery_ == Delivery::eager || lent(from, to)) ? sends : met;
@@ -150,7 +152,7 @@ class Player {
         else if (delivery_ == Delivery::eager)
             memory_.receive(to, state(from.rank).wire.extract(from.step).mapped());
         else
-            memory_.receive(to, memory_.message(from));
+            memory_.receive(to, memory_.read(from));
     }
 
     /// The operands of a fold, joined in order.

@@ -15,14 +15,16 @@ std::string_view name(Verb verb) {
         return "fold";
     case Verb::copy:
         return "copy";
+    case Verb::compute:
+        return "compute";
     }
     return "";
 }
 
 Elements Program::elements_of(const Step& step) const {
-    if (!is_message(step.verb))
+    if (has_destination(step.verb))
         return step.to.elements();
-    const auto all = regions_of(step);
+    const auto all = is_message(step.verb) ? regions_of(step) : made_by(step);
     return std::accumulate(all.begin(), all.end(), Elements{0},
                            [](Elements sum, const Region& r) { return sum + r.elements(); });
 }
@@ -48,7 +50,7 @@ Program with_packed_result(Program program) {
     if (size == 0)
         return program;
     const Region packed = block(static_cast<int>(program.buffers.size()), 0, size);
-    program.buffers.push_back({Role::output, size});
+    program.buffers.push_back({Role::output, size, program.element_size(program.result.buffer, 0)});
     Step copy;
     copy.first = static_cast<std::uint32_t>(program.regions.size());
     copy.count = 1;

@@ -17,7 +17,8 @@ enum class Verb : std::uint8_t {
     send,    ///< its regions, one after another, are one message to `peer`
     receive, ///< one message from `peer` fills its regions, one after another
     fold,    ///< `to` = the combination of its regions, in operand order
-    copy     ///< `to` = its region
+    copy,    ///< `to` = its region
+    compute  ///< a kernel reads its regions and makes others from all of them
 };
 
 std::string_view name(Verb verb);
@@ -27,7 +28,13 @@ constexpr bool is_message(Verb verb) {
     return verb == Verb::send || verb == Verb::receive;
 }
 
-/// One step of a rank's program. Its regions are `Program::regions[first .. first + count)`.
+/// Whether what a verb makes goes to `Step::to`.
+constexpr bool has_destination(Verb verb) {
+    return verb == Verb::fold || verb == Verb::copy;
+}
+
+/// One step of a rank's program. Its regions are `Program::regions[first .. first + count)`; those
+/// that a compute step makes follow them.
 struct Step {
     Verb verb = Verb::copy;
     int round = 0; ///< a label for models and pictures; binds only where there is a window
@@ -36,6 +43,8 @@ struct Step {
     std::uint32_t first = 0; ///< its first region
     std::uint32_t count = 0; ///< its number of regions
     Region to;               ///< of a fold or copy
+    int kernel = -1;         ///< of a compute step: its place among the kernels given with the run
+    std::uint32_t made = 0;  ///< of a compute step: how many regions it makes
 };
 
 /// Who provides a buffer.
@@ -49,6 +58,7 @@ enum class Role : std::uint8_t {
 struct BufferSpec {
     Role role = Role::scratch;
     Elements size = 0;
+    Bytes element = 0; ///< the bytes of one; 0: as the elements that the run is about
 };
 
 /// What one rank does: plain data, made by an algorithm, which `execute` runs, `prove` proves and
@@ -58,6 +68,10 @@ struct BufferSpec {
 /// step of the rank that has not finished conflicts with its regions (see Dependences); the k-th
 /// message sent from a to b is the k-th that b receives from a; both sides may cut it into regions
 /// as they like. A message of no elements does not exist.
+///
+/// What a kernel does is not said here: who runs a program gives its code, who proves it what it
+/// means for symbols, who predicts it what an element costs. All that it makes depends on all that
+/// it reads, and on nothing else.
 ///
 /// With `window` = w > 0 a message of round r waits for the rank's own messages of rounds <= r - w
 /// to finish. It is never a barrier between ranks and never holds a fold.
@@ -71,8 +85,21 @@ struct Program {
     std::span<const Region> regions_of(const Step& step) const {
         return {regions.data() + step.first, step.count};
     }
+    /// What a compute step makes.
+    std::span<const Region> made_by(const Step& step) const {
+        return {regions.data() + step.first + step.count, step.made};
+    }
     /// The elements a step moves or makes.
     Elements elements_of(const Step& step) const;
+    /// The bytes of an element in a buffer, where those of the run have `usual`.
+    Bytes element_size(int buffer, Bytes usual) const {
+        const Bytes own = buffers[static_cast<std::size_t>(buffer)].element;
+        return own == 0 ? usual : own;
+    }
+    /// The bytes that a message moves.
+    Bytes bytes_of(const Step& message, Bytes usual) const {
+        return elements_of(message) * element_size(regions_of(message)[0].buffer, usual);
+    }
 };
 
 /// The programs of all ranks. Needed to draw or prove; a rank that runs needs only its own.

@@ -45,6 +45,11 @@ struct Claim {
     std::function<std::string(int rank, const std::vector<Symbol>& result)> wanted;
     /// Judges the results of all ranks together; may be empty.
     std::function<std::string(const std::vector<std::vector<Symbol>>& results)> wanted_together;
+    /// What a compute step makes, one region after another, of the symbols that it reads; throws
+    /// std::logic_error where these are not what its kernel would need. Empty: nothing computes.
+    std::function<std::vector<Symbol>(int rank, const Program& program, const Step& step,
+                                      const std::vector<Symbol>& read)>
+        computed = {};
 };
 
 /// A proof, or why there is none; with what it cost, read off the schedule.
@@ -64,8 +69,9 @@ struct Proof {
 
 /// Proves a schedule on symbolic operands, with no machine: every message has its counterpart of
 /// the same size, no rank waits for ever (with no buffering anywhere), nothing undefined is read,
-/// operands meet in order, everything that a message brings is folded, sent on or in a result
-/// (itself or a copy of it), and the results are what is claimed.
+/// operands meet in order, kernels read what they need, everything that a message brings is folded,
+/// computed with, sent on or in a result (itself or a copy of it), and the results are what is
+/// claimed.
 ///
 /// Input     all ranks' programs; symbols for the input buffers.
 /// Output    a proof, whose `error` names rank and step where it fails. Never throws for a wrong

@@ -5,7 +5,8 @@
 
 namespace sextant {
 
-SymbolicMemory::SymbolicMemory(const Schedule& schedule, const Claim& claim) : schedule_(schedule) {
+SymbolicMemory::SymbolicMemory(const Schedule& schedule, const Claim& claim)
+    : schedule_(schedule), claim_(claim) {
     for (int rank = 0; rank < static_cast<int>(schedule.size()); ++rank) {
         auto& buffers = ranks_.emplace_back().buffers;
         for (const BufferSpec& spec : program(rank).buffers) {
@@ -67,10 +68,9 @@ std::vector<Symbol> SymbolicMemory::read(StepOfRank at, const Region& region) {
     return symbols;
 }
 
-std::vector<Symbol> SymbolicMemory::message(StepOfRank send) {
+std::vector<Symbol> SymbolicMemory::read(StepOfRank at) {
     std::vector<Symbol> symbols;
-    symbols.reserve(static_cast<std::size_t>(program(send.rank).elements_of(step(send))));
-    for_each_cell(send, [&](const Cell& cell) { symbols.push_back(read(send, cell)); });
+    for_each_cell(at, [&](const Cell& cell) { symbols.push_back(read(at, cell)); });
     return symbols;
 }
 
@@ -86,6 +86,24 @@ void SymbolicMemory::copy(StepOfRank copy) {
     });
     auto copied = cells.begin();
     for_each_cell(copy.rank, step(copy).to, [&](Cell& cell) { cell = *copied++; });
+}
+
+void SymbolicMemory::compute(StepOfRank compute) {
+    const Program& own = program(compute.rank);
+    const std::vector<Symbol> taken = read(compute);
+    std::vector<Symbol> made;
+    try {
+        if (!claim_.computed)
+            throw std::logic_error("nothing is said of what kernels mean");
+        made = claim_.computed(compute.rank, own, step(compute), taken);
+    } catch (const std::logic_error& error) {
+        throw fault(schedule_, compute, error.what());
+    }
+    if (static_cast<Elements>(made.size()) != own.elements_of(step(compute)))
+        throw fault(schedule_, compute, "makes another number of elements than its regions have");
+    auto symbol = made.begin();
+    for (const Region& region : own.made_by(step(compute)))
+        for_each_cell(compute.rank, region, [&](Cell& cell) { cell = {*symbol++}; });
 }
 
 void SymbolicMemory::receive(StepOfRank receive, std::span<const Symbol> message) {

@@ -15,21 +15,26 @@ namespace sextant {
 /// or nothing yet, or borrows another rank's. It knows what messages brought, also once copied, and
 /// whether it was of use: folded, sent on or in a result.
 ///
-/// Requires  programs whose regions are sound (see Dependences), and messages that match.
-/// Throws    std::logic_error naming rank and step, where a step reads what nobody wrote.
+/// Requires  programs whose regions are sound (see Dependences), and messages that match. Keep
+///           schedule and claim alive.
+/// Throws    std::logic_error naming rank and step, where a step reads what nobody wrote or a
+/// kernel
+///           what it was not made for.
 class SymbolicMemory {
   public:
     /// What the caller provides holds what is given; the rest is undefined.
     SymbolicMemory(const Schedule& schedule, const Claim& claim);
     SymbolicMemory(const SymbolicMemory&) = delete; // elements point to elements
 
-    /// What a step uses: an operand of a fold, or all that is sent.
+    /// What a step uses: an operand of a fold, or all of its regions.
     std::vector<Symbol> read(StepOfRank at, const Region& region);
-    std::vector<Symbol> message(StepOfRank send);
+    std::vector<Symbol> read(StepOfRank at);
 
     /// What a fold makes.
     void write(StepOfRank fold, std::span<const Symbol> symbols);
     void copy(StepOfRank copy);
+    /// What a kernel makes of all that it reads, as the claim has it.
+    void compute(StepOfRank compute);
     /// What a message brings.
     void receive(StepOfRank receive, std::span<const Symbol> message);
     /// The receiver's elements become loans of what is sent.
@@ -74,6 +79,7 @@ class SymbolicMemory {
     const Symbol& read(StepOfRank at, const Cell& cell);
 
     const Schedule& schedule_;
+    const Claim& claim_;
     std::vector<RankMemory> ranks_;
 };
 

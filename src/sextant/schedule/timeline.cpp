@@ -23,7 +23,7 @@ void add_waits(std::span<const Event> events, std::vector<Event>& waits) {
     };
     for (const Event& event : events) {
         done = std::max(done, event.end);
-        if (event.activity != Activity::fold && event.activity != Activity::copy)
+        if (event.activity == Activity::send || event.activity == Activity::receive)
             continue;
         idle(event.begin);
         busy_until = std::max(busy_until, event.end);

@@ -13,7 +13,7 @@ class Timeline {
     void add(const Program& program, StepOfRank at, Activity activity, Seconds begin, Seconds end);
 
     /// The trace of a run of this duration: by rank and time, with waits where a rank neither
-    /// folds nor copies before it is done.
+    /// folds, copies nor computes before it is done.
     Trace finish(Seconds duration);
 
   private:

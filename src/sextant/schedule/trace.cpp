@@ -13,10 +13,28 @@ std::string_view name(Activity activity) {
         return "fold";
     case Activity::copy:
         return "copy";
+    case Activity::compute:
+        return "compute";
     case Activity::wait:
         return "wait";
     }
     return "";
+}
+
+Activity activity_of(Verb verb) {
+    switch (verb) {
+    case Verb::send:
+        return Activity::send;
+    case Verb::receive:
+        return Activity::receive;
+    case Verb::fold:
+        return Activity::fold;
+    case Verb::copy:
+        return Activity::copy;
+    case Verb::compute:
+        return Activity::compute;
+    }
+    return Activity::wait;
 }
 
 } // namespace sextant

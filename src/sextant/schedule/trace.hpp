@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/core/units.hpp"
+#include "sextant/schedule/program.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -15,10 +16,14 @@ enum class Activity : std::uint8_t {
     receive, ///< likewise
     fold,    ///< combining; one event for each pass
     copy,
+    compute,
     wait ///< nothing could be done but wait
 };
 
 std::string_view name(Activity activity);
+
+/// What a rank does while a step of this verb runs.
+Activity activity_of(Verb verb);
 
 /// One stretch of time on one rank. Times count from the start of the run.
 struct Event {

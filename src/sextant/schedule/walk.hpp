@@ -27,7 +27,7 @@ class Walk {
     void reset();
 
     static constexpr int none = -1;
-    /// The next message, or the next fold or copy, that may start; `none` when there is none now.
+    /// The next message, or the next piece of work, that may start; `none` when there is none now.
     /// Each step is given out once.
     int next_message() { return messages_.pop(); }
     int next_work() { return work_.pop(); }

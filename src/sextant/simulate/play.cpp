@@ -39,9 +39,8 @@ void Play::advance(int rank) {
 }
 
 Bytes Play::bytes_of(StepOfRank at) const {
-    const auto elements = static_cast<double>(program(at.rank).elements_of(step(at)));
-    const auto bytes = elements * static_cast<double>(question_.element_size) * question_.density;
-    return std::max<Bytes>(1, std::llround(bytes));
+    const Bytes bytes = program(at.rank).bytes_of(step(at), question_.element_size);
+    return std::max<Bytes>(1, std::llround(static_cast<double>(bytes) * question_.density));
 }
 
 // Messages.
@@ -102,7 +101,7 @@ void Play::arrived(StepOfRank send) {
 
 // Work.
 
-/// Starts a fold or copy if there is one and the processor is free; true where one took no time.
+/// Starts a piece of work if there is one and the processor is free; true where one took no time.
 bool Play::work_some(int rank) {
     Rank& mine = rank_of(rank);
     if (mine.step != Walk::none)
@@ -112,8 +111,13 @@ bool Play::work_some(int rank) {
         const auto elements = static_cast<double>(what.to.elements());
         const Costs& costs = question_.costs;
         if (what.verb == Verb::copy) {
-            const auto size = static_cast<double>(question_.element_size);
+            const auto size = static_cast<double>(
+                program(rank).element_size(what.to.buffer, question_.element_size));
             return work_on(rank, next, costs.copy_seconds_per_byte * size * elements, true);
+        }
+        if (what.verb == Verb::compute) {
+            const Elements made = program(rank).elements_of(what);
+            return work_on(rank, next, costs.computing(what.kernel, made), true);
         }
         const auto applications = static_cast<double>(mine.folding.complete(next));
         return work_on(rank, next, costs.seconds_per_application * applications * elements, true);
@@ -146,7 +150,7 @@ void Play::end_work(int rank) {
     Rank& mine = rank_of(rank);
     const StepOfRank at{rank, mine.step};
     mine.step = Walk::none;
-    note(at, step(at).verb == Verb::fold ? Activity::fold : Activity::copy, mine.step_began);
+    note(at, activity_of(step(at).verb), mine.step_began);
     if (mine.step_ends)
         finish_step(at);
 }
@@ -168,7 +172,7 @@ void Play::worked(int rank, Work work) {
 
 void Play::finish_message(StepOfRank at) {
     if (question_.timeline) {
-        note(at, step(at).verb == Verb::send ? Activity::send : Activity::receive,
+        note(at, activity_of(step(at).verb),
              rank_of(at.rank).posted[static_cast<std::size_t>(at.step)]);
     }
     finish_step(at);

@@ -17,7 +17,7 @@ namespace sextant::simulate {
 /// What occupies a rank's processor.
 enum class Work : std::uint8_t {
     message, ///< handing a message over, or taking it
-    step     ///< a fold or copy
+    step     ///< a fold, copy or computation
 };
 
 /// What a play needs of the world it happens in. Both calls return at once; that they are over is
@@ -33,7 +33,7 @@ struct World {
 /// A schedule being run in a world that has time but no pixels: which message and which work begins
 /// when, given when others end.
 ///
-/// A rank has one processor: it works on one fold or copy at a time, and hands over or takes one
+/// A rank has one processor: it works on one step at a time, and hands over or takes one
 /// message at a time, between two pixels of that if need be. A message travels once its sender has
 /// handed it over and its receiver waits for it; both are done with it when it is there, the
 /// receiver after taking it.
@@ -70,7 +70,7 @@ class Play {
         Folding folding;
         std::vector<std::uint8_t> readiness; ///< of each step that sends
         std::queue<int> messages;            ///< to hand over or take; the first is being so
-        int step = Walk::none;               ///< the fold or copy under way
+        int step = Walk::none;               ///< the work under way
         Seconds step_began = 0;
         bool step_ends = false; ///< with this work; a fold may take several
         std::vector<Seconds> posted;

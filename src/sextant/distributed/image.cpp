@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/distributed/image.hpp"
+
+#include "sextant/collective/flat_gather.hpp"
+#include "sextant/collective/flat_scatter.hpp"
+#include "sextant/comm/agree.hpp"
+#include "sextant/comm/execute.hpp"
+#include "sextant/core/error.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant::distributed {
+
+namespace {
+
+void check_ranks(const Communicator& communicator, const Grid& grid) {
+    if (grid.columns < 1 || grid.rows < 1 || grid.ranks() != communicator.size()) {
+        throw InvalidTask(fmt::format("a grid of {}x{} tiles for {} ranks", grid.columns, grid.rows,
+                                      communicator.size()));
+    }
+}
+
+/// Elements that are only moved.
+Operator moved(const ElementFormat& element) {
+    Operator op;
+    op.element = element;
+    return op;
+}
+
+/// Copies a region, row by row, to where it lies in a piece.
+void pack(const Region& region, Bytes element, std::span<const std::byte> from,
+          std::span<std::byte> to) {
+    for (Elements run = 0; run < region.count; ++run) {
+        std::memcpy(to.data() + run * region.length * element,
+                    from.data() + (region.offset + run * region.stride) * element,
+                    static_cast<std::size_t>(region.length * element));
+    }
+}
+
+} // namespace
+
+Image::Image(Communicator communicator, const Grid& grid, ElementFormat element)
+    : communicator_(std::move(communicator)), grid_(grid), element_(element) {
+    check_ranks(communicator_, grid);
+    memory_ = std::make_shared<Memory>(tile().elements() * element.size);
+}
+
+Image::Image(Communicator communicator, const Grid& grid, ElementFormat element,
+             std::shared_ptr<Memory> memory, Bytes offset)
+    : communicator_(std::move(communicator)),
+      grid_(grid),
+      element_(element),
+      memory_(std::move(memory)),
+      offset_(offset) {
+    check_ranks(communicator_, grid);
+}
+
+std::span<std::byte> Image::bytes() {
+    const auto size = static_cast<std::size_t>(tile().elements() * element_.size);
+    return {memory_->data() + offset_, size};
+}
+
+std::span<const std::byte> Image::bytes() const {
+    const auto size = static_cast<std::size_t>(tile().elements() * element_.size);
+    return {memory_->data() + offset_, size};
+}
+
+Image read_tiles(const Communicator& communicator, const Grid& grid, RowSource& source) {
+    Image image(communicator, grid, source.element());
+    read_part(source, image.tile(), image.bytes());
+    return image;
+}
+
+Image scatter(const Communicator& communicator, const Grid& grid, ElementFormat element,
+              std::span<const std::byte> whole) {
+    Image image(communicator, grid, element);
+    const int rank = communicator.rank();
+    Execution execution(communicator, collective::flat_scatter(grid, rank), moved(element));
+    agree(communicator, [&] {
+        if (rank == 0)
+            execution.bind(0, whole);
+    });
+    agree(communicator, [&] { execution.run(); });
+    const Region& result = execution.program().result;
+    if (rank == 0 && !result.empty())
+        pack(result, element.size, whole, image.bytes());
+    else if (!result.empty())
+        std::ranges::copy(execution.result(), image.bytes().begin());
+    return image;
+}
+
+sextant::Image gather(const Image& image) {
+    const int rank = image.communicator().rank();
+    Execution execution(image.communicator(), collective::flat_gather(image.grid(), rank),
+                        moved(image.element()));
+    sextant::Image whole;
+    agree(image.communicator(), [&] {
+        execution.bind(0, image.bytes());
+        if (rank > 0)
+            return;
+        whole = sextant::Image(image.shape(), image.element());
+        execution.bind(1, whole.bytes());
+    });
+    agree(image.communicator(), [&] { execution.run(); });
+    return whole;
+}
+
+void read_part(RowSource& source, const Tile& part, std::span<std::byte> to) {
+    const Bytes size = source.element().size, row = source.shape().width * size;
+    if (part.elements() == 0)
+        return;
+    if (part.width == source.shape().width)
+        return source.read(part.y, part.height, to);
+    constexpr Bytes chunk = Bytes{4} << 20;
+    const Elements most = std::clamp<Elements>(chunk / row, 1, part.height);
+    Memory rows(most * row);
+    for (Elements y = 0; y < part.height; y += most) {
+        const Elements count = std::min(most, part.height - y);
+        source.read(part.y + y, count, rows.bytes().first(static_cast<std::size_t>(count * row)));
+        pack({0, part.x, part.width, source.shape().width, count}, size, rows.bytes(),
+             to.subspan(static_cast<std::size_t>(y * part.width * size)));
+    }
+}
+
+} // namespace sextant::distributed

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/halo/stencil.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace sextant::halo {
+
+namespace {
+
+/// Rows stay rows, also where they follow one another: a kernel wants to know its width.
+Region rectangle_in(const Tile& held, const Tile& part, int buffer) {
+    return {buffer, (part.y - held.y) * held.width + part.x - held.x, part.width, held.width,
+            part.height};
+}
+
+/// What of a tile is made from pixels that are given, and what is not: above, below, left, right.
+std::vector<Tile> parts_of(const Grid& grid, const Tile& own) {
+    const Elements end_x = own.x + own.width, end_y = own.y + own.height;
+    const Elements left = own.x > 0 ? grid.margin.x : 0;
+    const Elements right = end_x < grid.width ? grid.margin.x : 0;
+    const Elements top = own.y > 0 ? grid.margin.y : 0;
+    const Elements bottom = end_y < grid.height ? grid.margin.y : 0;
+    const Tile inner = {own.x + left, own.y + top, own.width - left - right,
+                        own.height - top - bottom};
+    if (inner.width <= 0 || inner.height <= 0)
+        return {own};
+    return {inner,
+            {own.x, own.y, own.width, top},
+            {own.x, end_y - bottom, own.width, bottom},
+            {own.x, inner.y, left, inner.height},
+            {end_x - right, inner.y, right, inner.height}};
+}
+
+class StencilProgram {
+  public:
+    StencilProgram(const Stencil& stencil, int rank)
+        : stencil_(stencil),
+          rank_(rank),
+          own_(tile(stencil.grid, rank)),
+          held_(clipped_tile(stencil.grid, rank)),
+          image_(builder_.in_out(held_.elements(), stencil.sample)),
+          kept_(kept_tile(stencil, rank)),
+          planes_(builder_.output(stencil.planes * kept_.elements())) {}
+
+    Program make() {
+        add_exchange(builder_, stencil_.grid, rank_, image_, clipped_tile);
+        if (stencil_.overlaps) {
+            for (const Tile& part : parts_of(stencil_.grid, own_))
+                compute(part);
+        } else {
+            compute(own_);
+        }
+        if (!stencil_.collects)
+            return builder_.finish(planes_);
+        collect();
+        return builder_.finish(rank_ == 0 ? planes_ : Region{});
+    }
+
+  private:
+    void compute(const Tile& part) {
+        if (part.elements() == 0)
+            return;
+        const Region read = rectangle_in(held_, part_read(stencil_, part), image_.buffer);
+        std::vector<Region> made;
+        for (int plane = 0; plane < stencil_.planes; ++plane)
+            made.push_back(place_in_plane(part, plane));
+        builder_.compute(0, {&read, 1}, made);
+    }
+
+    /// A message a plane: that of a strip of rows is contiguous on both sides.
+    void collect() {
+        for (int plane = 0; plane < stencil_.planes; ++plane) {
+            if (rank_ > 0)
+                builder_.send(0, block(planes_.buffer, plane * own_.elements(), own_.elements()));
+            for (int peer = 1; rank_ == 0 && peer < stencil_.grid.ranks(); ++peer)
+                builder_.receive(peer, place_in_plane(tile(stencil_.grid, peer), plane));
+        }
+    }
+
+    Region place_in_plane(const Tile& part, int plane) const {
+        Region place = rectangle_in(kept_, part, planes_.buffer);
+        place.offset += plane * kept_.elements();
+        return place;
+    }
+
+    const Stencil& stencil_;
+    const int rank_;
+    const Tile own_, held_;
+    ProgramBuilder builder_;
+    const Region image_;
+    const Tile kept_;
+    const Region planes_;
+};
+
+Symbol pixel(const Stencil& stencil, Elements x, Elements y, int operand) {
+    return {(y + stencil.grid.above) * stencil.grid.width + x, operand, operand + 1, 0};
+}
+
+/// The pixels of a part of the image, row by row.
+void append_pixels(const Stencil& stencil, const Tile& part, int operand,
+                   std::vector<Symbol>& symbols) {
+    for (Elements y = part.y; y < part.y + part.height; ++y) {
+        for (Elements x = part.x; x < part.x + part.width; ++x)
+            symbols.push_back(pixel(stencil, x, y, operand));
+    }
+}
+
+/// What the kernel makes, if it is given the pixels that it needs.
+std::vector<Symbol> computed(const Stencil& stencil, int rank, const Program& program,
+                             const Step& step, const std::vector<Symbol>& read) {
+    const Tile part = part_made(stencil, rank, program.made_by(step)[0]);
+    std::vector<Symbol> needed, made;
+    append_pixels(stencil, part_read(stencil, part), 0, needed);
+    const auto same = [](const Symbol& a, const Symbol& b) { return a.same_value(b); };
+    if (!std::equal(read.begin(), read.end(), needed.begin(), needed.end(), same)) {
+        throw std::logic_error(fmt::format("makes {}x{} pixels at ({}, {}) of others than it needs",
+                                           part.width, part.height, part.x, part.y));
+    }
+    for (int plane = 0; plane < stencil.planes; ++plane)
+        append_pixels(stencil, part, plane + 1, made);
+    return made;
+}
+
+/// Planes one after another.
+std::string judge(const Stencil& stencil, int rank, const std::vector<Symbol>& result) {
+    std::vector<Symbol> wanted;
+    const bool nothing = stencil.collects && rank > 0;
+    for (int plane = 0; plane < stencil.planes && !nothing; ++plane)
+        append_pixels(stencil, kept_tile(stencil, rank), plane + 1, wanted);
+    if (result.size() != wanted.size())
+        return fmt::format("{} elements, expected {}", result.size(), wanted.size());
+    for (std::size_t e = 0; e < result.size(); ++e) {
+        if (!result[e].same_value(wanted[e]))
+            return fmt::format("element {} is pixel {} of operand {}, expected {} of {}", e,
+                               result[e].element, result[e].first, wanted[e].element,
+                               wanted[e].first);
+    }
+    return "";
+}
+
+} // namespace
+
+bool is_given(const Grid& grid, int rank, Elements x, Elements y) {
+    const Tile pixel{x, y, 1, 1};
+    return common(tile(grid, rank), pixel).elements() == 1 || y < 0 || y >= grid.height;
+}
+
+Tile kept_tile(const Stencil& stencil, int rank) {
+    const Grid& grid = stencil.grid;
+    return stencil.collects && rank == 0 ? Tile{0, 0, grid.width, grid.height} : tile(grid, rank);
+}
+
+Tile part_made(const Stencil& stencil, int rank, const Region& first_made) {
+    const Tile kept = kept_tile(stencil, rank);
+    return {kept.x + first_made.offset % kept.width, kept.y + first_made.offset / kept.width,
+            first_made.length, first_made.count};
+}
+
+Tile part_read(const Stencil& stencil, const Tile& made) {
+    const auto [x, y] = stencil.grid.margin;
+    return common({made.x - x, made.y - y, made.width + 2 * x, made.height + 2 * y},
+                  stencil.grid.at_hand());
+}
+
+Program stencil(const Stencil& stencil, int rank) {
+    return StencilProgram(stencil, rank).make();
+}
+
+Claim claim(const Stencil& stencil) {
+    Claim claim;
+    claim.given = [stencil](int rank, int, Elements e) {
+        const Tile held = clipped_tile(stencil.grid, rank);
+        const Elements x = held.x + e % held.width, y = held.y + e / held.width;
+        return is_given(stencil.grid, rank, x, y) ? pixel(stencil, x, y, 0) : Symbol{};
+    };
+    claim.computed = [stencil](int rank, const Program& program, const Step& step,
+                               const std::vector<Symbol>& read) {
+        return computed(stencil, rank, program, step, read);
+    };
+    claim.wanted = [stencil](int rank, const std::vector<Symbol>& result) {
+        return judge(stencil, rank, result);
+    };
+    return claim;
+}
+
+} // namespace sextant::halo

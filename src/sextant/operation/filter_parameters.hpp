@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/distributed/window_filter.hpp"
+#include "sextant/operation/operation.hpp"
+
+#include <vector>
+
+namespace sextant::operation {
+
+/// What says which filter is meant, and what it sees beyond the border, which changes no schedule.
+std::vector<Parameter> filter_parameters();
+std::vector<Parameter> border_parameters();
+/// Throws InvalidTask for a filter that cannot be.
+distributed::Filter filter_from(const Values& values);
+
+} // namespace sextant::operation

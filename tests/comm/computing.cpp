@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Kernels run by the executor, over threads.
+#include "sextant/comm/execute.hpp"
+#include "sextant/comm/threads.hpp"
+#include "sextant/core/error.hpp"
+
+#include <atomic>
+#include <stdexcept>
+
+#include "tests/support/line_sums.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant::test {
+namespace {
+
+/// Nothing is folded.
+const Operator floats = [] {
+    Operator op;
+    op.element = {"f32", sizeof(float)};
+    return op;
+}();
+
+/// Number n is n², and lies in every buffer that it belongs to.
+std::vector<float> squares(int rank) {
+    std::vector<float> line;
+    for (Elements e = 0; e < each + 2; ++e) {
+        const auto n = static_cast<float>(rank * each + e);
+        line.push_back(n * n);
+    }
+    return line;
+}
+
+std::vector<float> result_of(const Execution& execution) {
+    const auto bytes = execution.result();
+    const auto* const first = reinterpret_cast<const float*>(bytes.data());
+    return {first, first + bytes.size() / sizeof(float)};
+}
+
+TEST(ThreadsComputing, sums_reach_over_the_edges_of_ranks_run_after_run) {
+    for (int ranks = 1; ranks <= 9; ++ranks) {
+        run_threads(ranks, [&](Communicator communicator) {
+            const int rank = communicator.rank();
+            Execution execution(communicator, line_sums(ranks, rank), floats, {}, {sum_line});
+            std::vector<float> line = squares(rank);
+            if (rank > 0)
+                line.front() = -1; // to be overwritten by what comes
+            if (rank < ranks - 1)
+                line.back() = -1;
+            execution.bind(0, std::as_writable_bytes(std::span(line)));
+            for (int run = 0; run < 3; ++run) {
+                execution.run();
+                const std::vector<float> whole = squares(rank), sums = result_of(execution);
+                ASSERT_EQ(sums.size(), static_cast<std::size_t>(each));
+                for (std::size_t i = 0; i < sums.size(); ++i)
+                    EXPECT_EQ(sums[i], whole[i] + whole[i + 1] + whole[i + 2]) << rank;
+            }
+        });
+    }
+}
+
+TEST(ThreadsComputing, a_kernel_that_throws_is_heard_of_where_it_ran_and_hangs_nobody) {
+    std::atomic<int> own = 0;
+    run_threads(3, [&](Communicator communicator) {
+        const int rank = communicator.rank();
+        const Kernel kernel = [&](const Computation& computation) {
+            if (rank == 1)
+                throw std::runtime_error("this rank's kernel broke");
+            sum_line(computation);
+        };
+        Execution execution(communicator, line_sums(3, rank), floats, {}, {kernel});
+        std::vector<float> line = squares(rank);
+        execution.bind(0, std::as_writable_bytes(std::span(line)));
+        for (int run = 0; run < 2; ++run) {
+            try {
+                execution.run();
+            } catch (const PeerFailed&) {
+            } catch (const std::runtime_error&) {
+                ++own;
+            }
+        }
+    });
+    EXPECT_EQ(own, 2);
+}
+
+TEST(ThreadsComputing, a_kernel_that_is_missing_is_a_bug_that_is_named) {
+    run_threads(1, [](Communicator communicator) {
+        EXPECT_THROW(Execution(communicator, line_sums(1, 0), floats), std::logic_error);
+    });
+}
+
+TEST(ThreadsComputing, a_trace_tells_when_kernels_ran_and_what_they_made) {
+    run_threads(2, [](Communicator communicator) {
+        const int rank = communicator.rank();
+        Execution execution(communicator, line_sums(2, rank), floats, {.trace = true}, {sum_line});
+        std::vector<float> line = squares(rank);
+        execution.bind(0, std::as_writable_bytes(std::span(line)));
+        execution.run();
+        int computations = 0;
+        Elements made = 0;
+        for (const Event& event : execution.trace().events) {
+            if (event.activity != Activity::compute)
+                continue;
+            ++computations;
+            made += event.elements;
+        }
+        EXPECT_EQ(computations, 3);
+        EXPECT_EQ(made, each);
+    });
+}
+
+} // namespace
+} // namespace sextant::test

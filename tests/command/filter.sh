@@ -1,0 +1,127 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Filters as a user meets them: the same bits on any ranks, grid and memory; what is refused.
+set -eu
+fail() { echo "FAILED: $1"; exit 1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+XDG_CONFIG_HOME=$work/config
+export XDG_CONFIG_HOME
+unset SEXTANT_MACHINE
+
+# A NumPy file of so many random bytes: npy FILE TYPE SHAPE BYTES
+npy() {
+    printf '\223NUMPY\001\000\166\000%-117s\n' \
+        "{'descr': '$2', 'fortran_order': False, 'shape': ($3), }" >"$1"
+    head -c "$4" /dev/urandom >>"$1"
+}
+filter() { "$SEXTANT" filter "$@"; }
+
+npy "$work/u8.npy" '|u1' '307, 411' $((307 * 411))
+npy "$work/u16.npy" '<u2' '60, 50' 6000
+for image in u8 u16; do
+    filter "$work/$image.npy" -o "$work/one.npy" --sigma 3 --ranks 1 >"$work/text"
+    grep -q 'nothing to choose' "$work/text" || fail "one rank chooses"
+    for ranks in 2 3 4 6; do
+        filter "$work/$image.npy" -o "$work/many.npy" --sigma 3 --ranks $ranks >"$work/text"
+        cmp "$work/one.npy" "$work/many.npy" || fail "$image on $ranks ranks has other bits"
+    done
+    grep -q 'tiles (' "$work/text" || fail "no plan is told"
+    for grid in 1x6 2x3 3x2 6x1; do
+        filter "$work/$image.npy" -o "$work/grid.npy" --sigma 3 --ranks 6 --grid $grid >/dev/null
+        cmp "$work/one.npy" "$work/grid.npy" || fail "$image on $grid tiles has other bits"
+    done
+done
+[ "$(wc -c <"$work/one.npy")" = $((128 + 5 * 4 * 60 * 50)) ] || fail "the size of what is written"
+
+# Less memory than the image and its derivatives take: it streams, and says so.
+filter "$work/u8.npy" -o "$work/one.npy" --sigma 3 --ranks 1 >/dev/null
+filter "$work/u8.npy" -o "$work/strips.npy" --sigma 3 --ranks 2 --memory 1 --json "$work/json" >"$work/text"
+cmp "$work/one.npy" "$work/strips.npy" || fail "streamed, it has other bits"
+grep -Eq '^[1-9][0-9]* windows of [0-9]+ rows, (0|1)\.[0-9] MiB' "$work/text" || fail "memory is not told"
+grep -q '"operation": "filter"' "$work/json" || fail "no JSON"
+
+# Other features and borders, and over MPI.
+features=gradient-magnitude,laplacian,hessian-larger,hessian-smaller,smooth,xxy
+filter "$work/u8.npy" -o "$work/one.npy" --ranks 1 --derivatives $features --border mirror >/dev/null
+filter "$work/u8.npy" -o "$work/many.npy" --ranks 4 --derivatives $features --border mirror >/dev/null
+cmp "$work/one.npy" "$work/many.npy" || fail "features have other bits"
+if [ -n "${MPIRUN:-}" ]; then
+    $MPIRUN -n 3 "$SEXTANT" filter "$work/u8.npy" -o "$work/mpi.npy" --derivatives $features \
+        --border mirror --memory 2 >/dev/null
+    cmp "$work/one.npy" "$work/mpi.npy" || fail "over MPI it has other bits"
+fi
+
+# A plan is saved, and taken instead of a prediction.
+filter "$work/u16.npy" -o "$work/one.npy" --ranks 4 --plan "$work/plan.json" >/dev/null
+sed 's/^  "columns": [0-9]*/  "columns": 4/; s/^  "rows": [0-9]*/  "rows": 1/' "$work/plan.json" >"$work/other.json"
+filter "$work/u16.npy" -o "$work/many.npy" --ranks 4 --plan "$work/other.json" |
+    grep -q "^4x1 tiles (the plan of $work/other.json)" || fail "the plan was not followed"
+cmp "$work/one.npy" "$work/many.npy" || fail "by a plan it has other bits"
+
+# Other formats: the same numbers in, the same out. What other samples hold becomes floats.
+"$SEXTANT" filter "$work/u16.npy" -o "$work/tiles.tif" --derivatives smooth,x --ranks 1 >/dev/null
+"$SEXTANT" info "$work/tiles.tif" | grep -q 'frames *2$' || fail "TIFF has not two planes"
+filter "$work/u16.npy" -o "$work/planes.npy" --derivatives smooth,x --ranks 1 >/dev/null
+for frame in 0 1; do
+    filter "$work/tiles.tif" --frame $frame -o "$work/one.npy" --ranks 1 >/dev/null
+    filter "$work/planes.npy" --frame $frame -o "$work/many.npy" --ranks 3 >/dev/null
+    cmp "$work/one.npy" "$work/many.npy" || fail "frame $frame of TIFF and NPY differ"
+done
+npy "$work/i8.npy" '|i1' '20, 30' 600
+filter "$work/i8.npy" -o "$work/one.npy" --ranks 1 >/dev/null
+filter "$work/i8.npy" -o "$work/many.npy" --ranks 4 >/dev/null
+cmp "$work/one.npy" "$work/many.npy" || fail "signed samples have other bits"
+tail -c 600 "$work/i8.npy" >"$work/i8.raw"
+filter "$work/i8.raw::30x20,i8" -o "$work/many.npy" --ranks 2 >/dev/null
+cmp "$work/one.npy" "$work/many.npy" || fail "without a header it has other bits"
+
+# What is not a number spreads, and is counted.
+npy "$work/nan.npy" '<f4' '8, 8' 0
+head -c 252 /dev/zero >>"$work/nan.npy"
+printf '\000\000\300\177' >>"$work/nan.npy"
+filter "$work/nan.npy" -o "$work/out.npy" --ranks 2 2>"$work/said" >/dev/null
+grep -q '1 samples are not a number' "$work/said" || fail "NaN is not counted"
+# More ranks than rows, and an image thinner than the kernel: some have nothing to do.
+filter "$work/nan.npy" -o "$work/out.npy" --ranks 9 --grid 1x9 --sigma 5 2>"$work/said" >/dev/null
+grep -q 'some ranks have nothing to do' "$work/said" || fail "idle ranks are not told"
+rm "$work/out.npy"
+
+# refuses CODE TEXT ARGUMENTS...: and leaves no output.
+refuses() {
+    code=$1 text=$2
+    shift 2
+    status=0
+    timeout 60 "$SEXTANT" filter "$@" -o "$work/out.npy" >"$work/said" 2>&1 || status=$?
+    [ $status = "$code" ] || fail "$*: exit code $status, expected $code"
+    grep -q -- "$text" "$work/said" || { cat "$work/said"; fail "$*: expected '$text'"; }
+    [ ! -e "$work/out.npy" ] || fail "$*: left an output"
+}
+npy "$work/complex.npy" '<c8' '8, 8' 512
+npy "$work/cube.npy" '|u1' '2, 4, 8' 64
+npy "$work/short.npy" '|u1' '8, 8' 63
+npy "$work/wide.npy" '<f4' '1, 200000' 800000
+head -c 40 "$work/u8.npy" >"$work/cut.npy"
+refuses 2 'sigma is 0.1, expected 0.5 to 1000' "$work/u8.npy" --sigma .1
+refuses 2 'sigma is 2000' "$work/u8.npy" --sigma 2000
+refuses 2 "derivative 'xz'" "$work/u8.npy" --derivatives x,xz
+refuses 2 'asked for twice' "$work/u8.npy" --derivatives xy,yx
+refuses 2 'orders along an axis go to 4' "$work/u8.npy" --derivatives yyyyy
+refuses 2 '--grid 2x2: expected as many tiles as the 3 ranks' "$work/u8.npy" --ranks 3 --grid 2x2
+refuses 2 '--grid 2by2: expected WIDTHxHEIGHT' "$work/u8.npy" --ranks 4 --grid 2by2
+refuses 2 'one row of 200000 samples' "$work/wide.npy" --memory 1
+refuses 1 '<c8' "$work/complex.npy"
+refuses 2 'has 2 frames: expected one, or --frame N' "$work/cube.npy"
+refuses 2 'frame 2 of .*, which has 2' "$work/cube.npy" --frame 2
+refuses 1 'short.npy' "$work/short.npy"
+refuses 1 'cut.npy' "$work/cut.npy"
+refuses 1 'is of no known format' "$SEXTANT"
+refuses 1 'nothing.npy' "$work/nothing.npy"
+echo '{"plan_version": 1, "operation": "filter", "columns": 3, "rows": 1, "window": 5}' >"$work/bad.json"
+refuses 1 '3x1 tiles, expected as many as the 4 ranks' "$work/u8.npy" --ranks 4 --plan "$work/bad.json"
+for name in out.png out.jpg out.txt; do
+    status=0
+    "$SEXTANT" filter "$work/u8.npy" -o "$work/$name" >"$work/said" 2>&1 || status=$?
+    [ $status = 1 ] && grep -q "$name" "$work/said" && [ ! -e "$work/$name" ] || fail "took $name"
+done
+echo "filters are the same everywhere"

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/row_source.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <cstring>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant {
+namespace {
+
+using testing::HasSubstr;
+
+/// Two frames of 3x2 pixels whose samples are 0, 1, 2 ...
+template <class T>
+class Counting final : public FrameSource {
+  public:
+    explicit Counting(Sample sample, int channels = 1)
+        : FrameSource("counting",
+                      {.frames = 2, .shape = {3, 2}, .sample = sample, .channels = channels}) {}
+
+  private:
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+        const std::int64_t row = 3 * header().channels;
+        std::vector<T> values(to.size() / sizeof(T));
+        for (std::size_t i = 0; i < values.size(); ++i)
+            values[i] =
+                static_cast<T>((2 * frame + rows.first) * row + static_cast<std::int64_t>(i));
+        std::memcpy(to.data(), values.data(), to.size());
+    }
+};
+
+/// The second row of the second frame.
+template <class T>
+std::vector<T> last_row(RowSource& source) {
+    std::vector<T> row(3);
+    source.read(1, 1, std::as_writable_bytes(std::span(row)));
+    return row;
+}
+
+template <class Stored>
+RowSource source_of(Sample sample, int channels = 1) {
+    return {std::make_unique<Counting<Stored>>(sample, channels), 1};
+}
+
+TEST(RowSource, gives_samples_that_filters_take_as_they_are_stored) {
+    auto bytes = source_of<std::uint8_t>(Sample::u8);
+    EXPECT_EQ(bytes.element(), gray_u8);
+    EXPECT_EQ(last_row<std::uint8_t>(bytes), (std::vector<std::uint8_t>{9, 10, 11}));
+    auto words = source_of<std::uint16_t>(Sample::u16);
+    EXPECT_EQ(words.element(), gray_u16);
+    EXPECT_EQ(last_row<std::uint16_t>(words), (std::vector<std::uint16_t>{9, 10, 11}));
+    auto floats = source_of<float>(Sample::f32);
+    EXPECT_EQ(floats.element(), gray_f32);
+    EXPECT_EQ(last_row<float>(floats), (std::vector<float>{9, 10, 11}));
+}
+
+TEST(RowSource, gives_all_others_as_floats_and_colours_as_their_luminance) {
+    auto longs = source_of<std::int64_t>(Sample::i64);
+    EXPECT_EQ(longs.element(), gray_f32);
+    EXPECT_EQ(last_row<float>(longs), (std::vector<float>{9, 10, 11}));
+    auto colours = source_of<std::uint8_t>(Sample::u8, 3);
+    EXPECT_EQ(colours.element(), gray_f32);
+    EXPECT_EQ(
+        last_row<float>(colours),
+        (std::vector<float>{luminance(27, 28, 29), luminance(30, 31, 32), luminance(33, 34, 35)}));
+    auto with_alpha = source_of<float>(Sample::f32, 2);
+    EXPECT_EQ(last_row<float>(with_alpha), (std::vector<float>{18, 20, 22}));
+}
+
+TEST(RowSource, refuses_frames_that_are_not_there) {
+    for (const int frame : {-1, 2}) {
+        try {
+            RowSource(std::make_unique<Counting<float>>(Sample::f32), frame);
+            FAIL() << frame;
+        } catch (const InvalidTask& error) {
+            EXPECT_THAT(error.what(), HasSubstr("of counting, which has 2"));
+        }
+    }
+}
+
+} // namespace
+} // namespace sextant

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Filters of images in tiles, over threads: the same bits as of the whole image.
+#include "sextant/comm/agree.hpp"
+#include "sextant/comm/threads.hpp"
+
+#include "tests/support/filter_runs.hpp"
+#include <gmock/gmock.h>
+
+namespace sextant::test {
+namespace {
+
+TEST(Distributed, derivatives_have_the_same_bits_on_every_grid_of_1_to_7_ranks) {
+    for (int ranks = 1; ranks <= 7; ++ranks)
+        run_threads(ranks, filters_to_the_same_bits_on_every_grid);
+}
+
+TEST(Distributed, a_result_is_an_image_that_is_filtered_again_without_being_gathered) {
+    const ImageShape shape{40, 31};
+    const std::vector<std::byte> whole = samples_of(gray_f32, shape);
+    const distributed::Filter once{1, {"x"}, {}}, twice{1.5, {"y", "laplacian"}, {}};
+    const std::vector<float> first = filtered(whole, gray_f32, shape, once);
+    std::vector<std::byte> bytes(whole.size());
+    std::memcpy(bytes.data(), first.data(), bytes.size());
+    const std::vector<float> second = filtered(bytes, gray_f32, shape, twice);
+    run_threads(6, [&](Communicator communicator) {
+        const Grid grid{shape.width, shape.height, 2, 3};
+        const auto image = distributed::scatter(communicator, grid, gray_f32, whole);
+        const auto planes = gaussian_derivatives(gaussian_derivatives(image, once)[0], twice);
+        const sextant::Image laplacian = distributed::gather(planes[1]);
+        if (communicator.rank() == 0) {
+            EXPECT_TRUE(same_bits(laplacian.bytes(),
+                                  std::as_bytes(std::span(second).subspan(second.size() / 2))));
+        }
+    });
+}
+
+TEST(Distributed, what_is_not_a_number_spreads_as_far_as_the_kernel_reaches_and_no_further) {
+    const ImageShape shape{30, 30};
+    std::vector<std::byte> whole = samples_of(gray_f32, shape);
+    reinterpret_cast<float*>(whole.data())[15 * 30 + 15] = std::numeric_limits<float>::quiet_NaN();
+    run_threads(4, [&](Communicator communicator) {
+        const auto image = distributed::scatter(communicator, {30, 30, 2, 2}, gray_f32, whole);
+        const distributed::Filter smooth{1, {"smooth"}, {}};
+        const auto plane = distributed::gather(gaussian_derivatives(image, smooth)[0]);
+        if (communicator.rank() != 0)
+            return;
+        const auto pixels = plane.pixels<float>();
+        int not_a_number = 0;
+        for (const float value : pixels)
+            not_a_number += std::isnan(value) ? 1 : 0;
+        EXPECT_EQ(not_a_number, 7 * 7);
+    });
+}
+
+TEST(Distributed, what_cannot_be_filtered_is_refused_on_every_rank_alike) {
+    run_threads(3, [](Communicator communicator) {
+        const Grid grid{9, 9, 1, 3};
+        const distributed::Image image(communicator, grid, gray_f32);
+        const auto refusal = [&](const distributed::Filter& filter) -> std::string {
+            try {
+                gaussian_derivatives(image, filter);
+            } catch (const AgreedFailure& failure) {
+                EXPECT_TRUE(failure.invalid_task());
+                return failure.what();
+            }
+            return "";
+        };
+        EXPECT_THAT(refusal({.1, {"x"}, {}}), testing::HasSubstr("sigma"));
+        EXPECT_THAT(refusal({1, {"z"}, {}}), testing::HasSubstr("derivative"));
+        EXPECT_THAT(refusal({1, {"x", "y", "x"}, {}}), testing::HasSubstr("twice"));
+        EXPECT_THAT(refusal({1, {"xxxxx"}, {}}), testing::HasSubstr("orders"));
+        EXPECT_THAT(refusal({1, {}, {}}), testing::Not(""));
+        EXPECT_THROW(distributed::Image(communicator, {9, 9, 2, 2}, gray_f32), InvalidTask);
+    });
+}
+
+} // namespace
+} // namespace sextant::test

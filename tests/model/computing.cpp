@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What computing costs, on a machine of round figures.
+#include <array>
+
+#include "tests/model/machines.hpp"
+#include "tests/support/line_sums.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::model {
+namespace {
+
+using machine::exactly;
+
+/// A message takes 10 seconds, however long; making a sum takes 3.
+machine::Profile slow_machine() {
+    machine::Profile profile;
+    profile.name = "slow";
+    machine::LinkCosts link;
+    link.hockney = machine::Hockney{exactly(10), exactly(0), {}};
+    profile.links = {link};
+    profile.kernels = {{.name = "sum",
+                        .element = "f32",
+                        .seconds_per_element = exactly(3),
+                        .passes = {},
+                        .alone = {},
+                        .origin = {}}};
+    return profile;
+}
+
+Prediction predicted(const machine::Profile& machine, std::span<const std::string_view> kernels) {
+    const Schedule schedule = test::line_sums_case(3).schedule;
+    return find("hockney").predict({.schedule = schedule,
+                                    .machine = machine,
+                                    .element_size = 4,
+                                    .kernel_names = kernels,
+                                    .timeline = true});
+}
+
+TEST(Computing, costs_what_its_kernel_takes_for_an_element) {
+    const std::array<std::string_view, 1> names = {"sum"};
+    const Prediction prediction = predicted(slow_machine(), names);
+    Seconds busy = 0;
+    Elements made = 0;
+    for (const Event& event : prediction.timeline.events) {
+        if (event.activity == Activity::compute)
+            busy += event.end - event.begin, made += event.elements;
+    }
+    EXPECT_EQ(made, 3 * test::each);
+    EXPECT_DOUBLE_EQ(busy, 3 * 3 * test::each);
+    EXPECT_GE(prediction.seconds, 3 * test::each);
+    EXPECT_TRUE(prediction.remarks.empty());
+}
+
+TEST(Computing, costs_nothing_where_the_profile_does_not_know_the_kernel_and_says_so) {
+    const std::array<std::string_view, 1> names = {"product"};
+    const Prediction unknown = predicted(slow_machine(), names);
+    ASSERT_EQ(unknown.remarks.size(), 1u);
+    EXPECT_THAT(unknown.remarks[0], testing::HasSubstr("kernels that the profile of slow"));
+    EXPECT_EQ(predicted(slow_machine(), {}).seconds, unknown.seconds);
+}
+
+} // namespace
+} // namespace sextant::model
