@@ -59,6 +59,12 @@ grep -q "^1x16 tiles, .*; as one schedule" "$work/filter" || fail "no choice: $(
 grep -q "on rank 0 -> in 1x16 tiles: .*-scatter" "$work/filter" || fail "no state before the filters"
 grep -q "borders, filter, .*, 10 times" "$work/filter" || fail "no state of the filters"
 grep -q "in 1x16 tiles -> on rank 0: .*-gather, .*, 5 times" "$work/filter" || fail "no end"
+if grep -q "^sextant filter" "$work/filter"; then fail "ten filters are no command"; fi
+filter --sigma 3 >"$work/filter"
+grep -q "^sextant filter, whose ranks read their tiles: 1x16 tiles, fastest of 5" "$work/filter" ||
+    fail "what the command would choose"
+[ "$(sed -n '/^sextant filter/,$p' "$work/filter" | grep -c '^  [0-9]*x[0-9]* ')" = 5 ] || fail "not every grid"
+filter --sigma 3 --json | grep -q '"plan_version"' || fail "no plan of the command in JSON"
 filter --grid 4x4 --derivatives xx --json | grep -q '"columns": 4' || fail "no JSON, or other tiles"
 filter --pixel-time 1e-9 --derivatives x | grep -q "^rank 0 alone" || fail "ranks are not weighed"
 refused 2 "derivative 'z'" filter --derivatives x,z

@@ -3,6 +3,7 @@
 
 #include "sextant/kernel/filter_bank.hpp"
 #include "sextant/operation/filter_parameters.hpp"
+#include "sextant/operation/filter_plan.hpp"
 #include "sextant/operation/image_size.hpp"
 #include "sextant/planner/filter_choice.hpp"
 #include "sextant/planner/usual.hpp"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -48,6 +50,36 @@ FilterQuestion question_of(const Values& values) {
     question.work = values.has("pixel-time") ? values.number("pixel-time") : 0;
     question.model = values.text("model");
     return question;
+}
+
+/// How `sextant filter` would do it, whose ranks read their own tiles; nothing where it would not:
+/// more filters than one, tiles that stay or were asked for.
+std::optional<FilterPlan> plan_of_command(const Values& values, const FilterQuestion& question,
+                                          const machine::Profile& machine) {
+    constexpr int most_ranks = 1024;
+    const filtering::Task& task = question.task;
+    if (task.margins.size() > 1 || !task.collect || question.columns > 0 ||
+        question.ranks > most_ranks)
+        return std::nullopt;
+    return usual_filter_plan(
+        {filter_from(values), {task.width, task.height}, gray_f32, question.ranks},
+        {.machine = machine,
+         .element_size = gray_f32.size,
+         .kernel_names = filter_kernels,
+         .model = question.model});
+}
+
+std::string to_text(const FilterPlan& plan) {
+    std::string text =
+        fmt::format("sextant filter, whose ranks read their tiles: {}x{} tiles, {}\n", plan.columns,
+                    plan.rows_of_tiles, plan.reason);
+    for (const FilterPlan::Alternative& grid : plan.alternatives) {
+        text +=
+            fmt::format("  {:<16} {:>9}", fmt::format("{}x{}", grid.columns, grid.rows_of_tiles),
+                        grid.seconds ? report::to_text(*grid.seconds) : "");
+        text += grid.remark.empty() ? "\n" : "  " + grid.remark + "\n";
+    }
+    return text;
 }
 
 std::string to_text(const FilterTransition& step) {
@@ -117,7 +149,8 @@ Json to_json(const FilterCandidate& candidate) {
             {"collect_seconds", candidate.collect}};
 }
 
-Json to_json(const FilterChoice& choice, const FilterQuestion& question) {
+Json to_json(const FilterChoice& choice, const FilterQuestion& question,
+             const std::optional<FilterPlan>& command) {
     Json states = Json::array(), candidates = Json::array();
     for (const FilterTransition& step : choice.path) {
         states.push_back({{"from", step.from.text()},
@@ -139,6 +172,7 @@ Json to_json(const FilterChoice& choice, const FilterQuestion& question) {
             {"played_seconds", choice.played ? Json(*choice.played) : Json()},
             {"states", states},
             {"candidates", candidates},
+            {"command", command ? Json::parse(to_json(*command)) : Json()},
             {"remarks", choice.remarks}};
 }
 
@@ -175,9 +209,12 @@ int explain_filter(const Values& values) {
         std::fputs(fmt::format("sextant: warning: {}\n", warning).c_str(), stderr);
     const FilterQuestion question = question_of(values);
     const FilterChoice choice = planner::choose_filter(question, usual.planner->machine());
+    const auto command = plan_of_command(values, question, usual.planner->machine());
     const std::size_t most = values.flag("all") ? choice.candidates.size() : 12;
-    const std::string text = values.flag("json") ? to_json(choice, question).dump(2) + "\n"
-                                                 : to_text(choice, question, most);
+    std::string text = values.flag("json") ? to_json(choice, question, command).dump(2) + "\n"
+                                           : to_text(choice, question, most);
+    if (command && !values.flag("json"))
+        text += to_text(*command);
     std::fputs(text.c_str(), stdout);
     return 0;
 }

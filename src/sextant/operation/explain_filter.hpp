@@ -11,7 +11,7 @@ namespace sextant::operation {
 std::vector<Parameter> explain_filter_parameters();
 
 /// Prints how a whole program of filters would be shared among ranks, through which states the
-/// image would go, and all other ways.
+/// image would go, and all other ways; and the grid that `sextant filter` would choose.
 int explain_filter(const Values& values);
 
 } // namespace sextant::operation

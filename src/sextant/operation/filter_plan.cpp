@@ -80,6 +80,14 @@ FilterPlan strips_plan(const FilterTask& task, const std::string& reason) {
     return plan;
 }
 
+FilterPlan usual_filter_plan(const FilterTask& task, const planner::Setting& setting) {
+    try {
+        return plan_filter(task, setting);
+    } catch (const model::CannotExpress& why) {
+        return strips_plan(task, fmt::format("rule, not predicted: {}", why.what()));
+    }
+}
+
 void set_window(FilterPlan& plan, const FilterTask& task, Bytes budget) {
     if (memory_of(plan, task, 1) > budget)
         throw InvalidTask(fmt::format(

@@ -48,6 +48,9 @@ FilterPlan plan_filter(const FilterTask& task, const planner::Setting& setting);
 /// Strips of rows: what is done where nothing can be predicted, or one rank filters.
 FilterPlan strips_plan(const FilterTask& task, const std::string& reason);
 
+/// By prediction, or strips where the machine's profile has no words for it.
+FilterPlan usual_filter_plan(const FilterTask& task, const planner::Setting& setting);
+
 /// Sets the window so that all ranks together hold at most `budget` bytes of the image and of what
 /// is made of it, and how much that is.
 /// Throws    InvalidTask where a single row takes more.

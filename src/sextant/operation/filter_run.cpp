@@ -144,22 +144,17 @@ FilterPlan FilterRun::planned(const FilterTask& task, const std::vector<int>& no
     return plan;
 }
 
-/// Strips of rows where the machine's profile has no words for it.
 FilterPlan FilterRun::predicted(const FilterTask& task, const std::vector<int>& nodes) {
     const bool threads = communicator_.shares_memory();
     const planner::UsualPlanner usual =
         planner::usual_planner(threads ? "threads" : "mpi", values_.text("machine"));
     warn(usual.warnings);
-    try {
-        return plan_filter(task, {.machine = usual.planner->machine(),
-                                  .element_size = gray_f32.size,
-                                  .kernel_names = filter_kernels,
-                                  .nodes = nodes,
-                                  .within_node = threads ? machine::Link::same_process
-                                                         : machine::Link::same_node});
-    } catch (const model::CannotExpress& why) {
-        return strips_plan(task, fmt::format("rule, not predicted: {}", why.what()));
-    }
+    return usual_filter_plan(
+        task, {.machine = usual.planner->machine(),
+               .element_size = gray_f32.size,
+               .kernel_names = filter_kernels,
+               .nodes = nodes,
+               .within_node = threads ? machine::Link::same_process : machine::Link::same_node});
 }
 
 void FilterRun::go_through() {
