@@ -40,6 +40,20 @@ void expect_recovered(const machine::LinkCosts& link, Path path, Layout layout, 
     EXPECT_LE(outside, 2 + static_cast<int>(curve->points.size()) / 8);
 }
 
+TEST(Campaign, leaves_out_an_operator_of_which_only_passes_alone_were_measured) {
+    Measurements measured;
+    const Sample sample{{1e-6, 1e-6}, false};
+    for (int i = 0; i < 4; ++i) {
+        measured.cells[probe()].add(sample);
+        measured.cells[pass("over", "f32", 256, 2, true)].add(sample);
+        measured.cells[pass("add", "f32", 256, 2)].add(sample);
+    }
+    measured.probe_before = measured.probe_after = measured.cells[probe()].value(0);
+    const machine::Profile costs = costs_of(measured, Link::same_node);
+    EXPECT_EQ(costs.find_operator("over", "f32"), nullptr);
+    EXPECT_NE(costs.find_operator("add", "f32"), nullptr);
+}
+
 TEST(Campaign, recovers_the_true_costs_of_a_machine) {
     SyntheticMachine truth(1);
     const machine::Profile profile = calibrated(truth);

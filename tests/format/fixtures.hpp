@@ -12,7 +12,7 @@ namespace sextant::test {
 
 /// Samples of the pattern, frame after frame.
 template <class T>
-std::string pattern_bytes(std::int64_t frames, ImageShape shape, std::endian order) {
+std::string stack_bytes(std::int64_t frames, ImageShape shape, std::endian order) {
     Bytewise bytes(order);
     for (std::int64_t frame = 0; frame < frames; ++frame)
         bytes.put_all(pattern_frame<T>(frame, shape));
@@ -117,7 +117,7 @@ class DmBytes {
         image(23, {8, 8}, std::string(8 * 8 * 4, '\x7f'), 5);
         open("", 1);
         image(1, {shape.width, shape.height, frames},
-              test::pattern_bytes<std::int16_t>(frames, shape, values_), 2);
+              test::stack_bytes<std::int16_t>(frames, shape, values_), 2);
         return tree_.bytes();
     }
 

@@ -37,7 +37,7 @@ inline std::vector<Seed> seeds() {
                        progressive);
         };
     };
-    const std::string i16 = pattern_bytes<std::int16_t>(2, shape, little);
+    const std::string i16 = stack_bytes<std::int16_t>(2, shape, little);
     return {
         {"strips.tif", "", by_sink(Sample::u16, 3)},
         {"tiles.tif", "", by_sink(Sample::f32, 2, 16)},

@@ -39,7 +39,7 @@ TEST_F(StoredFrames, OfMrcAreReadInEveryModeAndOrder) {
     for (const std::endian order : orders) {
         const auto expect = [&]<class T>(T, int mode, Sample sample) {
             const auto source =
-                open("a.mrc", mrc_bytes(mode, 3, shape, order, pattern_bytes<T>(3, shape, order)));
+                open("a.mrc", mrc_bytes(mode, 3, shape, order, stack_bytes<T>(3, shape, order)));
             EXPECT_EQ(source->header().frames, 3);
             EXPECT_EQ(source->header().shape, shape);
             EXPECT_EQ(source->header().sample, sample);
@@ -67,7 +67,7 @@ TEST_F(StoredFrames, OfMrcLieBehindAnExtendedHeaderOfAMegabyte) {
     const auto order = std::endian::big;
     const auto source =
         open("a.mrc",
-             mrc_bytes(1, 2, shape, order, pattern_bytes<std::int16_t>(2, shape, order), 1000000));
+             mrc_bytes(1, 2, shape, order, stack_bytes<std::int16_t>(2, shape, order), 1000000));
     EXPECT_EQ(source->header().frames, 2);
     EXPECT_TRUE(holds_pattern(*source));
 }
@@ -82,7 +82,7 @@ TEST_F(StoredFrames, OfMrcAreBytesWithoutASignWhereImodWroteThem) {
 TEST_F(StoredFrames, ThatAFileIsTooShortForAreLeftOutAndSaid) {
     const auto order = std::endian::little;
     const std::string bytes =
-        mrc_bytes(1, 20, shape, order, pattern_bytes<std::int16_t>(20, shape, order));
+        mrc_bytes(1, 20, shape, order, stack_bytes<std::int16_t>(20, shape, order));
     const auto source = open("a.mrc", bytes.substr(0, bytes.size() - 2 * 2 * 91 - 1));
     EXPECT_EQ(source->header().frames, 17);
     EXPECT_EQ(remarks(*source), "truncated: 17 of 20 frames whole");
@@ -140,7 +140,7 @@ TEST_F(StoredFrames, OfNpyAreReadInEveryTypeAndOrder) {
         const auto expect = [&]<class T>(T, const std::string& type, Sample sample) {
             const auto source =
                 open("a.npy", npy_bytes(mark + type, false, "3, 7, 13",
-                                        pattern_bytes<T>(3, shape, order), 1 + (type == "f4")));
+                                        stack_bytes<T>(3, shape, order), 1 + (type == "f4")));
             EXPECT_EQ(source->header().frames, 3);
             EXPECT_EQ(source->header().shape, shape);
             EXPECT_EQ(source->header().sample, sample);
@@ -153,9 +153,9 @@ TEST_F(StoredFrames, OfNpyAreReadInEveryTypeAndOrder) {
         expect(float{}, "f4", Sample::f32);
         expect(double{}, "f8", Sample::f64);
     }
-    const std::string flags = pattern_bytes<std::uint8_t>(1, shape, std::endian::little);
+    const std::string flags = stack_bytes<std::uint8_t>(1, shape, std::endian::little);
     EXPECT_TRUE(holds_pattern(*open("a.npy", npy_bytes("|b1", false, "7, 13", flags))));
-    const std::string four = pattern_bytes<std::uint8_t>(6, shape, std::endian::little);
+    const std::string four = stack_bytes<std::uint8_t>(6, shape, std::endian::little);
     EXPECT_EQ(open("a.npy", npy_bytes("|u1", false, "2, 3, 7, 13", four))->header().frames, 6);
 }
 
@@ -245,7 +245,7 @@ TEST_F(StoredFrames, OfDigitalMicrographThatAreCutAreRefused) {
 }
 
 TEST_F(StoredFrames, WithoutAHeaderAreReadAsTheirNameSays) {
-    const std::string samples = pattern_bytes<std::uint16_t>(3, shape, std::endian::big);
+    const std::string samples = stack_bytes<std::uint16_t>(3, shape, std::endian::big);
     const auto source = open("a.raw", "12345" + samples + "rest", "::13x7,u16,offset=5,big-endian");
     EXPECT_EQ(source->header().frames, 3);
     EXPECT_EQ(remarks(*source), "4 bytes behind the last frame are left over");

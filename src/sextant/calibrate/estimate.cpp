@@ -145,8 +145,10 @@ class Costs {
                     .push_back({cell.elements, cell.operands, series.value(0)});
             }
         }
-        for (auto& [key, work] : operators)
-            profile_.operators.push_back(std::move(work)); // cells are ordered as passes are
+        for (auto& [key, work] : operators) {
+            if (!work.passes.empty()) // passes alone only say how much less those take
+                profile_.operators.push_back(std::move(work)); // cells are ordered as passes are
+        }
     }
 
     struct EmptyStream {

@@ -138,9 +138,11 @@ std::vector<Work> merged_operators(const Launches& launches) {
     }
     std::vector<Work> merged;
     for (const auto& [key, all] : works) {
-        merged.push_back({key.first, key.second, {}, {}, {}, {}});
-        merged.back().passes = merged_passes(all, &Work::passes);
-        merged.back().alone = merged_passes(all, &Work::alone);
+        Work work{key.first, key.second, {}, {}, {}, {}};
+        work.passes = merged_passes(all, &Work::passes);
+        work.alone = merged_passes(all, &Work::alone);
+        if (!work.passes.empty()) // those alone only say how much less they take
+            merged.push_back(std::move(work));
     }
     return merged;
 }

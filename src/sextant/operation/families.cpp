@@ -369,7 +369,7 @@ Parameter family_parameter() {
                         .type = Type::choice,
                         .value = "FAMILY",
                         .fallback = families().front().name,
-                        .help = "which",
+                        .help = "of",
                         .positional = true};
     for (const Family& family : families())
         parameter.choices.push_back(family.name);
