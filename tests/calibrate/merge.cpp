@@ -21,9 +21,9 @@ using machine::Profile;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-Profile launch(unsigned seed, double state = 1) {
+Profile launch(unsigned seed, double state = 1, double distance = 1) {
     test::SyntheticMachine machine(seed);
-    machine.state = state;
+    machine.state = state, machine.distance = distance;
     CampaignOptions options;
     options.budget = 5;
     Profile profile = costs_of(measure(machine, make_plan({}), options), machine::Link::same_node);
@@ -59,10 +59,19 @@ TEST(Merging, keeps_one_profile_a_state) {
                                            launch(5)};
     const std::vector<Profile> profiles = merged(launches);
     ASSERT_EQ(profiles.size(), 2u);
-    EXPECT_NEAR(profiles[0].state_probe.median, 2e-6, 2e-7);
-    EXPECT_NEAR(profiles[1].state_probe.median, 6e-6, 6e-7);
+    const Seconds trip = test::SyntheticMachine::truth(probe());
+    EXPECT_NEAR(profiles[0].state_probe.median, trip, .1 * trip);
+    EXPECT_NEAR(profiles[1].state_probe.median, 3 * trip, .3 * trip);
     EXPECT_EQ(profiles[0].state, "1 of 2");
     EXPECT_THAT(profiles[1].origin.method, HasSubstr("2 of 5 launches"));
+}
+
+TEST(Merging, tells_states_apart_that_differ_in_the_cost_of_bytes_alone) {
+    const std::vector<Profile> profiles = merged(
+        std::vector{launch(1), launch(2, 1, 3), launch(3), launch(4, 1, 3), launch(5, 1, 3)});
+    ASSERT_EQ(profiles.size(), 2u);
+    EXPECT_THAT(profiles[0].origin.method, HasSubstr("3 of 5 launches"));
+    EXPECT_LT(value_of(profiles[1], 0).median, 1.2 * value_of(profiles[0], 0).median);
 }
 
 TEST(Merging, leaves_out_a_launch_that_was_alone_in_its_state_or_changed_it_and_says_so) {

@@ -14,6 +14,7 @@ class SyntheticMachine : public calibrate::Stopwatch {
     explicit SyntheticMachine(unsigned seed, double noise = .02) : random_(seed), noise_(noise) {}
 
     double state = 1;          ///< a factor on all
+    double distance = 1;       ///< a factor on what the bytes of a round trip take
     double interruptions = .1; ///< the share of samples that are disturbed
 
     static constexpr Bytes eager_limit = 5000;
@@ -54,7 +55,7 @@ class SyntheticMachine : public calibrate::Stopwatch {
         for (calibrate::Sample& sample : samples) {
             sample.disturbed = chance(random_) < interruptions;
             for (Seconds& seconds : sample.seconds) {
-                seconds = state * truth(cell) * std::exp(spread(random_));
+                seconds = state * (truth(cell) + farther(cell)) * std::exp(spread(random_));
                 if (sample.disturbed)
                     seconds *= 20;
             }
@@ -69,6 +70,13 @@ class SyntheticMachine : public calibrate::Stopwatch {
     int bursts = 0;
 
   private:
+    /// What a round trip takes longer where cores are far from each other.
+    Seconds farther(const calibrate::Cell& cell) const {
+        return cell.kind == calibrate::Kind::round_trip
+                   ? (distance - 1) * 2.5e-10 * static_cast<double>(cell.bytes)
+                   : 0;
+    }
+
     std::mt19937 random_;
     double noise_;
     Seconds elapsed_ = 0;

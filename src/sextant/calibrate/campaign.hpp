@@ -42,7 +42,7 @@ struct CampaignOptions {
 /// One launch's measurements.
 struct Measurements {
     std::map<Cell, Series> cells;
-    machine::Value probe_before, probe_after; ///< the empty round trip, by which states are told
+    machine::Value probe_before, probe_after; ///< the probe, by which states are told
     int planned = 0;                          ///< cells, with those that refinement added
     double ci = 0;
 

@@ -50,9 +50,15 @@ Cell pass(std::string operator_name, std::string element, Elements elements, int
           bool alone = false);
 Cell copy(Bytes bytes, Bytes block);
 
-/// The empty message: what states of a machine are told apart by.
-inline Cell probe() {
+/// The empty message there and back.
+inline Cell empty_trip() {
     return message(Kind::round_trip, 1);
+}
+
+/// What states of a machine are told apart by: a message just written, long enough that moving it
+/// from core to core shows beside the latency, since states differ in either.
+inline Cell probe() {
+    return message(Kind::round_trip, Bytes{1} << 16);
 }
 
 } // namespace sextant::calibrate

@@ -44,8 +44,9 @@ bool is_empty_message(const Cell& cell) {
 
 class Costs {
   public:
-    Costs(const Measurements& measured, machine::Link link) : measured_(measured), probe_(state()) {
-        profile_.state_probe = probe_;
+    Costs(const Measurements& measured, machine::Link link)
+        : measured_(measured), empty_trip_(trip(calibrate::empty_trip())) {
+        profile_.state_probe = trip(probe());
         link_.link = link;
         const double before = measured.probe_before.median, after = measured.probe_after.median;
         if (std::max(before, after) > one_state * std::min(before, after))
@@ -70,12 +71,12 @@ class Costs {
     }
 
   private:
-    /// The empty round trip over the whole launch.
-    Value state() const {
-        const auto found = measured_.cells.find(probe());
-        return found == measured_.cells.end() ? measured_.probe_before : found->second.value(0);
+    /// A round trip over the whole launch.
+    Value trip(const Cell& cell) const {
+        const auto found = measured_.cells.find(cell);
+        return found == measured_.cells.end() ? Value{} : found->second.value(0);
     }
-    Seconds empty() const { return probe_.median / 2; }
+    Seconds empty() const { return empty_trip_.median / 2; }
 
     Curve& curve(Path path, Layout layout, Strategy strategy) {
         Curve& found = curves_[{path, layout, strategy}];
@@ -116,7 +117,7 @@ class Costs {
             (!curve.points.empty() && curve.points.front().bytes == 0))
             return;
         if (curve.path == Path::full)
-            curve.points.push_back({0, 0, half(probe_)});
+            curve.points.push_back({0, 0, half(empty_trip_)});
         else if (empty_stream_)
             curve.points.push_back(
                 {0, 0, curve.path == Path::send ? empty_stream_->sent : empty_stream_->received});
@@ -156,7 +157,7 @@ class Costs {
     };
 
     const Measurements& measured_;
-    const Value probe_;
+    const Value empty_trip_;
     machine::Profile profile_;
     machine::LinkCosts link_;
     std::map<std::tuple<Path, Layout, Strategy>, Curve> curves_;

@@ -8,7 +8,8 @@
 
 namespace sextant::calibrate {
 
-/// What empty round trips of one state differ by at most, from launch to launch or within one.
+/// What the probe's round trips of one state differ by at most, from launch to launch or within
+/// one.
 inline constexpr double one_state = 1.4;
 /// The state of a launch that was not in one.
 inline constexpr std::string_view unsteady = "unsteady";
@@ -21,9 +22,9 @@ inline constexpr std::string_view unsteady = "unsteady";
 /// either side; the gap is the longer.
 ///
 /// Input     measurements; the link class of the two ranks.
-/// Output    the state `unsteady` where the empty round trip changed meanwhile; links, operators,
-/// copies and the state's probe of a profile. A message of one byte
-///           stands at 0 bytes, on every curve.
+/// Output    the state `unsteady` where the probe changed meanwhile; links, operators, copies and
+/// the
+///           state's probe of a profile. A message of one byte stands at 0 bytes, on every curve.
 /// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, Figure 8, mended
 machine::Profile costs_of(const Measurements& measurements, machine::Link link);
 

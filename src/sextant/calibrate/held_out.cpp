@@ -87,7 +87,7 @@ std::vector<HeldOut> hold_out(Stopwatch& stopwatch, const std::vector<Cell>& cel
             for (const Sample& sample : stopwatch.burst(cells[i]))
                 series[i].add(sample);
         }
-        for (const Sample& sample : stopwatch.burst(probe()))
+        for (const Sample& sample : stopwatch.burst(empty_trip()))
             empty.add(sample);
     }
     const Seconds answer = empty.value(0).median / 2;

@@ -169,7 +169,7 @@ Launches steady(std::span<const Profile> launches) {
     return 2 * steady.size() < all.size() ? all : steady;
 }
 
-/// Launches whose empty round trips are like each other's, the most numerous group first.
+/// Launches whose probes are like each other's, the most numerous group first.
 std::vector<Launches> states(Launches all) {
     std::sort(all.begin(), all.end(), [](const Profile* a, const Profile* b) {
         return a->state_probe.median < b->state_probe.median;

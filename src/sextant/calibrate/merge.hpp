@@ -12,7 +12,7 @@ namespace sextant::calibrate {
 /// one launch cannot tell, so a merged value is the median of the launches' medians, and its
 /// interval that of those medians.
 ///
-/// Launches are in one state where their empty round trips lie within a factor of 1.4 of a
+/// Launches are in one state where their probes' round trips lie within a factor of 1.4 of a
 /// neighbour's. A state seen in one launch only is left out where others were seen in more, and so
 /// are launches that changed their state, where most did not, and a point that less than a third
 /// of the launches measured. Switches of protocol are read off the merged curves.

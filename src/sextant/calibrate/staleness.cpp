@@ -53,19 +53,19 @@ std::vector<std::string> differences(const machine::Profile& profile,
     return all;
 }
 
-std::string difference_of_state(const machine::Profile& profile, Seconds empty_round_trip) {
+std::string difference_of_state(const machine::Profile& profile, Seconds round_trip) {
     const Seconds then = profile.state_probe.median;
     if (then <= 0)
         return "state: the profile has no probe to compare with";
-    if (is_state(then, empty_round_trip))
+    if (is_state(then, round_trip))
         return "";
-    return fmt::format("state: an empty round trip of {:.2f} us, measured {:.2f} us",
-                       empty_round_trip * 1e6, then * 1e6);
+    return fmt::format("state: a round trip of 64 KiB took {:.2f} us, now it takes {:.2f} us",
+                       then * 1e6, round_trip * 1e6);
 }
 
-bool is_state(Seconds of_state, Seconds empty_round_trip) {
+bool is_state(Seconds of_state, Seconds round_trip) {
     return of_state <= 0 ||
-           std::max(of_state, empty_round_trip) <= one_state * std::min(of_state, empty_round_trip);
+           std::max(of_state, round_trip) <= one_state * std::min(of_state, round_trip);
 }
 
 Seconds probe_state(const Communicator& communicator) {

@@ -15,14 +15,15 @@ namespace sextant::calibrate {
 /// Input     a profile; `here`, what describe_machine says of this machine now.
 std::vector<std::string> differences(const machine::Profile& profile, const machine::Profile& here);
 
-/// The same for the state, by an empty round trip that was just measured: "" where it is that of
+/// The same for the state, by the probe's round trip that was just measured: "" where it is that of
 /// the profile.
-std::string difference_of_state(const machine::Profile& profile, Seconds empty_round_trip);
+std::string difference_of_state(const machine::Profile& profile, Seconds round_trip);
 
-/// Whether an empty round trip is of the state that another one tells; of any, where that is 0.
-bool is_state(Seconds of_state, Seconds empty_round_trip);
+/// Whether a round trip of the probe is of the state that another one tells; of any, where that is
+/// 0.
+bool is_state(Seconds of_state, Seconds round_trip);
 
-/// The empty round trip between ranks 0 and 1, in about a millisecond; on ranks 0 and 1, nothing
+/// The probe's round trip between ranks 0 and 1, in about a millisecond; on ranks 0 and 1, nothing
 /// on others. Collective.
 Seconds probe_state(const Communicator& communicator);
 /// The same between two threads of this process.

@@ -164,7 +164,7 @@ struct Profile {
     int cores = 0; ///< of a node; 0 if unknown
     std::string mpi, mpi_version;
     std::string state; ///< machines differ from launch to launch; empty if it was not observed
-    Value state_probe; ///< the zero-byte round trip by which the state is recognised, in seconds
+    Value state_probe; ///< the round trip of 64 KiB by which the state is recognised, in seconds
     Origin origin;     ///< of what names no other
     std::vector<LinkCosts> links;
     std::vector<Work> operators, kernels;

@@ -101,7 +101,7 @@ void tell(const std::vector<Profile>& states, const Request& request) {
                                   {"name", profile.name},
                                   {"state", profile.state},
                                   {"method", profile.origin.method},
-                                  {"empty_round_trip", profile.state_probe.median},
+                                  {"probe_round_trip", profile.state_probe.median},
                                   {"values", worth.values},
                                   {"wide", worth.wide},
                                   {"asked", request.ci},
@@ -111,7 +111,7 @@ void tell(const std::vector<Profile>& states, const Request& request) {
                             profile.state.empty() ? "" : ", state " + profile.state,
                             profile.origin.method);
         text +=
-            fmt::format("  empty round trip {}; {} values, half intervals {:.1f} % in the "
+            fmt::format("  round trip of 64 KiB {}; {} values, half intervals {:.1f} % in the "
                         "median, nine in ten within {:.1f} %\n",
                         report::to_text(profile.state_probe.median), report::grouped(worth.values),
                         100 * worth.median, 100 * worth.nine_in_ten);

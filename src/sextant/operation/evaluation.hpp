@@ -32,7 +32,7 @@ struct Evaluation {
     std::uint64_t seed = 0;
     int ranks = 1, cores = 1;
     std::string transport, host, machine, date;
-    /// The empty round trip by which the profile's state is known (0 if it is not), and that of
+    /// The round trip by which the profile's state is known (0 if it is not), and that of
     /// each launch.
     Seconds profile_round_trip = 0;
     std::vector<Seconds> round_trips;

@@ -129,7 +129,7 @@ std::string tables_of(const machine::Profile& profile) {
     put_line(text, "method", profile.origin.method);
     put_line(text, "state", profile.state);
     if (profile.state_probe.median > 0)
-        put_line(text, "empty trip", report::to_text(profile.state_probe.median));
+        put_line(text, "64 KiB trip", report::to_text(profile.state_probe.median));
     for (const machine::LinkCosts& link : profile.links)
         text += messages(link);
     for (const machine::Work& work : profile.operators)
