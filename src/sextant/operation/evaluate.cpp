@@ -1,36 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/evaluate.hpp"
 
-#include "sextant/calibrate/staleness.hpp"
 #include "sextant/comm/agree.hpp"
-#include "sextant/comm/cores.hpp"
-#include "sextant/comm/hosts.hpp"
 #include "sextant/comm/launch.hpp"
-#include "sextant/compositing/ways.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/statistics.hpp"
-#include "sextant/kernel/catalogue.hpp"
-#include "sextant/operation/bench_composite.hpp"
-#include "sextant/operation/child_process.hpp"
-#include "sextant/operation/element.hpp"
+#include "sextant/operation/evaluate_launches.hpp"
 #include "sextant/operation/evaluate_simulated.hpp"
 #include "sextant/operation/judge.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/progress.hpp"
-#include "sextant/operation/provenance.hpp"
 #include "sextant/operation/winners.hpp"
-#include "sextant/planner/usual.hpp"
 #include "sextant/simulate/shared.hpp"
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string_view>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 namespace sextant::operation {
 
@@ -39,91 +28,6 @@ namespace {
 bool under_a_launcher() {
     return detect_launcher().launcher != Launcher::none;
 }
-
-/// One rank's way through one launch: every case, predicted and measured.
-class EvaluateLaunch {
-  public:
-    EvaluateLaunch(const Values& values, Communicator communicator)
-        : values_(values),
-          communicator_(std::move(communicator)),
-          progress_(communicator_.rank() == 0) {
-        options_.rounds = static_cast<int>(values.integer("rounds"));
-    }
-
-    /// On rank 0 the evaluation; elsewhere nothing of use.
-    Evaluation run() {
-        const auto seed = static_cast<std::uint64_t>(values_.integer("seed"));
-        agree(communicator_, [&] {
-            usual_ = planner::usual_planner(communicator_.shares_memory() ? "threads" : "mpi",
-                                            values_.text("machine"));
-        });
-        work_.nodes = nodes_of(communicator_);
-        work_.within_node =
-            communicator_.shares_memory() ? machine::Link::same_process : machine::Link::same_node;
-        Evaluation evaluation;
-        evaluation.seed = seed;
-        evaluation.ranks = communicator_.size();
-        Cores cores;
-        for (const Cores& each : communicator_.all_gather(Cores::available()))
-            cores.add(each);
-        evaluation.cores = cores.count();
-        evaluation.transport = communicator_.shares_memory() ? "threads" : mpi_of_build();
-        evaluation.host = host();
-        evaluation.machine = usual_.planner->machine().name;
-        evaluation.date = date();
-        evaluation.profile_round_trip = usual_.planner->machine().state_probe.median;
-        evaluation.round_trips = {calibrate::probe_state(communicator_)};
-        for (const CompositeCase& what :
-             draw_cases(seed, static_cast<int>(values_.integer("cases"))))
-            evaluation.cases.push_back(evaluate(what));
-        progress_.clear();
-        return evaluation;
-    }
-
-  private:
-    EvaluatedCase evaluate(const CompositeCase& what) {
-        progress_.say(what.name);
-        EvaluatedCase one{what, "", {}};
-        const CompositeResults results = bench_composite(communicator_, what, options_);
-        for (const CompositeResult& result : results.results) {
-            const std::string name =
-                result.tuning.empty() ? result.name : result.name + ", " + result.tuning;
-            one.ways.push_back({name, result.baseline, std::nullopt, {result.wall.median}});
-        }
-        agree(communicator_, [&] {
-            if (communicator_.rank() == 0)
-                predict(one);
-        });
-        return one;
-    }
-
-    void predict(EvaluatedCase& one) {
-        const Operator& op =
-            kernel::find(one.what.blend, element_named(one.what.element, one.what.blend));
-        work_.operator_name = op.name;
-        work_.element_name = channels(op.element);
-        work_.element_size = op.element.size;
-        work_.folds_at_once = !op.exact_when_split;
-        const compositing::Task task =
-            compositing::one_image_each(communicator_.size(), one.what.shape.elements(),
-                                        one.what.collect ? 0 : compositing::Task::distributed);
-        const auto best = usual_.planner->plan(task, work_);
-        one.chosen = best.text();
-        for (const compositing::Way& way : compositing::ways(task)) {
-            const auto at = std::find_if(one.ways.begin(), one.ways.end(),
-                                         [&](auto& each) { return each.name == way.text(); });
-            if (at != one.ways.end())
-                at->predicted = usual_.planner->seconds(task, way, work_);
-        }
-    }
-
-    const Values& values_;
-    const Communicator communicator_;
-    Progress progress_;
-    ContestOptions options_;
-    planner::UsualPlanner usual_;
-    planner::Work work_;
-};
 
 std::string row(const Regrets& regrets) {
     return fmt::format("  {:<44} {:>7.1f} % {:>7.1f} % {:>7.1f} %\n", regrets.policy,
@@ -188,6 +92,11 @@ void tell(const Values& values, std::span<const Evaluation> evaluations) {
             throw InvalidTask("--output: a file holds one machine and number of ranks");
         write_text(values.text("output"), to_json(evaluations.front()) + "\n");
     }
+    if (evaluations.front().cases.empty()) {
+        std::fputs("nothing measured: the machine is in another state than the profile's\n",
+                   stdout);
+        return;
+    }
     std::fputs(to_text(evaluations, judge(evaluations)).c_str(), stdout);
     if (values.has("map")) {
         const report::WinnerMap map = winners(evaluations);
@@ -217,7 +126,7 @@ void measure_here(const Values& values) {
             if (first)
                 check_files(values);
         });
-        const Evaluation evaluation = EvaluateLaunch(values, communicator).run();
+        const Evaluation evaluation = evaluate_here(values, communicator);
         agree(communicator, [&] {
             if (first)
                 tell(values, evaluation);
@@ -225,74 +134,9 @@ void measure_here(const Values& values) {
     });
 }
 
-/// The command line of one launch.
-std::string command(const Values& values, const std::string& file) {
-    std::string command = own_command() + " evaluate --launches 1 -o " + quoted(file);
-    if (values.text("transport") == "mpi")
-        command = values.text("launcher") + " " + command;
-    for (const char* name : {"cases", "seed", "rounds", "ranks", "machine"}) {
-        if (values.has(name))
-            command += fmt::format(" --{} {}", name, quoted(values.text(name)));
-    }
-    return command;
-}
-
-/// Launches of this program, each of which writes its evaluation. One that meets the machine in
-/// another state than the profile's is left out and made up for, some times.
-class SeparateLaunches {
-  public:
-    explicit SeparateLaunches(const Values& values)
-        : values_(values),
-          wanted_(values.integer("launches")),
-          file_((std::filesystem::temp_directory_path() /
-                 fmt::format("sextant-evaluate-{}.json", getpid()))
-                    .string()) {}
-
-    Evaluation run() {
-        std::optional<Evaluation> all;
-        std::int64_t done = 0, tried = 0;
-        for (; done < wanted_ && tried < 3 * wanted_; ++tried) {
-            progress_.say(fmt::format("launch {} of {}", done + 1, wanted_));
-            const Evaluation one = launch();
-            if (!calibrate::is_state(one.profile_round_trip, one.round_trips.front()))
-                continue;
-            ++done;
-            if (all)
-                add_launches(*all, one);
-            else
-                all = one;
-        }
-        progress_.clear();
-        if (done < tried) {
-            std::fputs(fmt::format("left out {} of {} launches: the machine was in another state "
-                                   "than the profile's\n",
-                                   tried - done, tried)
-                           .c_str(),
-                       stdout);
-        }
-        if (!all)
-            throw Error("no launch met the machine in the state of the profile; sextant calibrate");
-        return *all;
-    }
-
-  private:
-    Evaluation launch() const {
-        constexpr Seconds patience = 3600;
-        run_process(command(values_, file_), patience);
-        const Evaluation one = read_evaluation(file_);
-        std::filesystem::remove(file_);
-        return one;
-    }
-
-    const Values& values_;
-    const std::int64_t wanted_;
-    const std::string file_;
-    Progress progress_{true};
-};
-
 void measure_in_launches(const Values& values) {
     check_files(values);
-    tell(values, {SeparateLaunches(values).run()});
+    tell(values, evaluate_in_launches(values));
 }
 
 void judge_files(const Values& values) {
@@ -391,6 +235,9 @@ Operation evaluate_operation() {
               .type = Type::file,
               .value = "FILE",
               .help = "the profile to plan with; default: this machine's"},
+             {.name = "in-state",
+              .type = Type::flag,
+              .help = "with --launches 1: measure nothing in another state than the profile's"},
              {.name = "platform",
               .type = Type::file,
               .value = "FILE",

@@ -129,6 +129,7 @@ std::string to_json(const Evaluation& evaluation) {
                                 {"date", evaluation.date},
                                 {"profile_round_trip", evaluation.profile_round_trip},
                                 {"round_trips", evaluation.round_trips}};
+    json["cases"] = nlohmann::ordered_json::array();
     for (const EvaluatedCase& one : evaluation.cases)
         json["cases"].push_back(json_of(one));
     return json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -15,8 +15,10 @@ struct Alone {
 };
 
 /// What a model predicts of it is a lower bound for the whole schedule: a peer is never readier
-/// than this. (Where sends queue, a model may find a later message earlier; bounds are for
-/// pruning.) Cost      that of the one program.
+/// than this. But for anomalies of queues: where several messages wait for one rank, being ready
+/// early may put them into a worse order, and the whole takes a few per cent less.
+///
+/// Cost      that of the one program.
 Alone alone(Program program, int rank);
 
 /// The program without the messages that it lends where memory is shared: what those cost is their

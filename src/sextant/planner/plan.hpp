@@ -18,7 +18,7 @@ struct Alternative {
         Seconds seconds = 0, low = 0, high = 0;
     };
     compositing::Way way;
-    std::optional<Seconds> bound;     ///< no run is predicted to take less
+    std::optional<Seconds> bound;     ///< predicted of a rank alone, see alone.hpp
     std::optional<Expected> expected; ///< of all ranks together, where that was predicted
     std::optional<Seconds> raced;     ///< the median of its frames, where it was raced (race.hpp)
     std::string remark;
