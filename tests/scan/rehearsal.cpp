@@ -153,6 +153,33 @@ TEST(Rehearsal, shares_by_time_need_a_time_for_each_value) {
     EXPECT_NO_THROW(Rehearsal({3, 2}, way, few));
 }
 
+/// Rank 1 has five applications of its own, and one that rank 2 waits for but that can only begin
+/// after two applications of rank 0.
+Schedule one_rank_holds_up_another() {
+    ProgramBuilder first, second, third;
+    const Region a = first.input(3), sum = first.output(1);
+    first.fold(sum, {nth(a, 0), nth(a, 1), nth(a, 2)});
+    first.send(1, sum);
+    const Region b = second.input(6), sums = second.output(5), before = second.scratch(1);
+    for (Elements i = 0; i < 5; ++i)
+        second.fold(nth(sums, i), {nth(b, i), nth(b, i + 1)});
+    second.receive(0, before);
+    second.fold(before, {before, nth(b, 0)});
+    second.send(2, before);
+    const Region given = third.output(1);
+    third.receive(1, given);
+    return {first.finish(sum), second.finish(sums), third.finish(given)};
+}
+
+TEST(Clockwork, what_another_rank_waits_for_comes_before_what_a_rank_needs_itself) {
+    const Clockwork clockwork(one_rank_holds_up_another());
+    const auto place = [](int rank, Elements e) {
+        const Elements value = 3 * rank + e;
+        return Interval{value, value + 1};
+    };
+    EXPECT_EQ(clockwork.play({place, {}, one, {}}), (std::vector<Seconds>{2, 6, 3}));
+}
+
 TEST(Draws, what_is_expected_of_them_is_their_time_beside_the_value_before) {
     const Draws draws({Distribution::Kind::correlated, 1}, 40, 3);
     const std::vector<Seconds> exact = expected_times(draws, 40, 0, 1);
