@@ -18,5 +18,20 @@ TEST(Texts, reach_every_rank_whole_at_any_length) {
     });
 }
 
+TEST(Lists, of_any_length_come_one_after_another_in_rank_order) {
+    for (const int ranks : {1, 3, 5}) {
+        std::vector<double> expected;
+        for (int i = 0; i < 300 * ranks * (ranks - 1) / 2; ++i)
+            expected.push_back(i / 7.);
+        run_threads(ranks, [&](const Communicator& communicator) {
+            const int rank = communicator.rank();
+            const auto mine = std::span<const double>(expected).subspan(
+                static_cast<std::size_t>(150 * rank * (rank - 1)),
+                static_cast<std::size_t>(300 * rank));
+            EXPECT_EQ(all_gather_lists(communicator, mine), expected);
+        });
+    }
+}
+
 } // namespace
 } // namespace sextant::test

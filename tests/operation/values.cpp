@@ -17,7 +17,7 @@ const std::vector<Parameter> parameters = {
     {"inputs", Type::files, "IN...", "", "images", 0, true, true},
     {"kind", Type::choice, "KIND", "all", "which", 0, true, false, {"all", "some"}},
     {"output", Type::file, "OUT", "", "the picture", 'o', false, true},
-    {"ranks", Type::range, "A..B", "1..16", "how many", 0, false, false, {}, 1, 70},
+    {"ranks", Type::ranges, "A..B,C", "1..16", "how many", 0, false, false, {}, 1, 70},
     {"radices", Type::integers, "K,K", "", "factors", 0, false, false, {}, 2, 64},
     {"rate", Type::number, "N", "", "a quantity"},
     {"json", Type::flag, "", "", "as JSON"}};
@@ -43,7 +43,7 @@ TEST(Values, are_what_was_given_or_the_defaults) {
     const Values values(parameters, with("radices", {"4,2"}));
     EXPECT_EQ(values.texts("inputs"), (std::vector<std::string>{"a", "b"}));
     EXPECT_EQ(values.text("kind"), "all");
-    EXPECT_EQ(values.range("ranks").last, 16);
+    EXPECT_EQ(values.ranges("ranks").size(), 16U);
     EXPECT_EQ(values.integers("radices"), (std::vector<int>{4, 2}));
     EXPECT_FALSE(values.flag("json"));
     EXPECT_TRUE(Values(parameters, with("json", {"true"})).flag("json"));
@@ -55,6 +55,20 @@ TEST(Values, name_a_parameter_as_its_user_calls_it) {
     EXPECT_THAT(refusal(with("kind", {"sme"})),
                 HasSubstr("value for KIND: 'sme'; did you mean some"));
     EXPECT_THAT(refusal(with("ranks", {"0..3"})), HasSubstr("--ranks 0..3: expected 1 to 70"));
+}
+
+TEST(Values, ranges_are_numbers_and_stretches_of_them_each_once_in_order) {
+    const auto ranges = [](const char* text) {
+        return Values(parameters, with("ranks", {text})).ranges("ranks");
+    };
+    EXPECT_EQ(ranges("1..4,13,70"), (std::vector<int>{1, 2, 3, 4, 13, 70}));
+    EXPECT_EQ(ranges("13,2..4,3..5,13"), (std::vector<int>{2, 3, 4, 5, 13}));
+    EXPECT_EQ(ranges("7"), std::vector<int>{7});
+    EXPECT_THAT(refusal(with("ranks", {"1..3,71"})), HasSubstr("1..3,71: expected 1 to 70"));
+    EXPECT_THAT(refusal(with("ranks", {"5..3,7"})), HasSubstr("not above the last"));
+    for (const char* wrong : {"", ",", "1,", "1..", "..2", "1 2"})
+        EXPECT_THAT(refusal(with("ranks", {wrong})), HasSubstr("expected a whole number")) << wrong;
+    EXPECT_THAT(refusal(with("ranks", {"1..2..3"})), HasSubstr("several with commas between"));
 }
 
 TEST(Values, quantities_are_finite_and_not_below_zero) {

@@ -69,12 +69,13 @@ Made make(int frames, std::vector<int> blanks = {}) {
     return made;
 }
 
-std::vector<FramePlace> registered(const Frames& frames, int ranks) {
+std::vector<FramePlace> registered(const Frames& frames, int ranks,
+                                   const registration::SeriesOptions& options = {}) {
     std::vector<std::vector<FramePlace>> parts(static_cast<std::size_t>(ranks));
     run_threads(ranks, [&](const Communicator& communicator) {
         Source source(frames);
         parts[static_cast<std::size_t>(communicator.rank())] =
-            registration::register_series(communicator, source);
+            registration::register_series(communicator, source, options);
     });
     std::vector<FramePlace> all;
     for (const auto& part : parts)
@@ -115,6 +116,26 @@ TEST(Series, any_number_of_ranks_gives_the_same_motions_within_their_noise) {
                                                  alone[frame].result.motion, {128, 128}),
                       .005)
                 << frame << " on " << ranks;
+    }
+}
+
+TEST(Series, ranks_that_share_by_how_long_neighbours_took_give_the_same_motions_too) {
+    const Made made = make(9, {4});
+    registration::SeriesOptions options;
+    options.scan.strategy = "reduce-then-scan";
+    options.scan.shares = scan::Shares::by_time_across_ranks;
+    const std::vector<FramePlace> alone = registered(made.frames, 1);
+    for (const int ranks : {1, 3, 4}) {
+        const std::vector<FramePlace> places = registered(made.frames, ranks, options);
+        ASSERT_EQ(places.size(), alone.size()) << ranks;
+        for (std::size_t frame = 0; frame < alone.size(); ++frame) {
+            EXPECT_EQ(places[frame].frame, alone[frame].frame);
+            EXPECT_EQ(places[frame].left_out, alone[frame].left_out);
+            EXPECT_LT(registration::rms_distance(places[frame].result.motion,
+                                                 alone[frame].result.motion, {128, 128}),
+                      .005)
+                << frame << " on " << ranks;
+        }
     }
 }
 

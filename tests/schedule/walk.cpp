@@ -225,6 +225,26 @@ std::vector<int> messages_now(Walk& walk) {
     return steps;
 }
 
+TEST(Walk, gives_out_work_that_a_message_waits_for_first_and_else_in_order) {
+    ProgramBuilder builder;
+    const Region input = builder.input(4), own = builder.output(2), given = builder.scratch(2);
+    const auto part = [](const Region& of, Elements i) { return block(of.buffer, i, 1); };
+    builder.copy(part(own, 0), part(input, 0));                     // 0: its own
+    builder.copy(part(given, 0), part(input, 1));                   // 1: for 2
+    builder.fold(part(given, 1), {part(given, 0), part(input, 2)}); // 2: for 4
+    builder.copy(part(own, 1), part(input, 3));                     // 3: its own
+    builder.send(1, part(given, 1));                                // 4
+    WalkOf walk(builder.finish(own));
+    EXPECT_TRUE(walk.dependences.before_message(1) && walk.dependences.before_message(2));
+    EXPECT_FALSE(walk.dependences.before_message(0) || walk.dependences.before_message(4));
+    EXPECT_EQ(walk.next_work(), 1);
+    walk.finish(1);
+    EXPECT_EQ(walk.next_work(), 2);
+    EXPECT_EQ(walk.next_work(), 0);
+    EXPECT_EQ(walk.next_work(), 3);
+    EXPECT_EQ(walk.next_work(), Walk::none);
+}
+
 TEST(Walk, a_window_opens_a_round_when_the_round_before_it_by_the_window_has_finished) {
     WalkOf walk(messages_in_rounds({0, 1, 2, 3, 4}, 2));
     EXPECT_THAT(messages_now(walk), ElementsAre(0, 1));

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "tests/support/exact_operators.hpp"
+#include "tests/support/random.hpp"
 #include "tests/support/scan_cases.hpp"
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -109,6 +110,78 @@ void threads_give_the_serial_scan(const Communicator& communicator) {
             }
         }
     }
+}
+
+/// With shares by time, on one thread a rank and on several, whatever is expected: nothing at all,
+/// everything of one value, anything of each.
+template <class Value>
+void shares_by_time_give_the_serial_scan(const Communicator& communicator) {
+    const int rank = communicator.rank();
+    for (const scan::Series& series : series_on(communicator.size())) {
+        const auto N = std::accumulate(series.begin(), series.end(), Elements{0});
+        const std::vector<Value> whole = exact_values<Value>(0, N);
+        const std::vector<Value> mine = part_of(whole, series, rank);
+        const std::vector<Value> expected = part_of(serial_scan(whole), series, rank);
+        for (unsigned seed = 0; seed < 4; ++seed) {
+            Random random(seed);
+            std::vector<Seconds> times(static_cast<std::size_t>(N), 0);
+            for (Seconds& time : times)
+                time = seed < 2 ? 0 : random.number(0, 30);
+            if (seed == 1 && N > 0)
+                times[random.index(times.size())] = 1;
+            for (const auto& row : scan::all_shares()) {
+                for (const int threads : {1, 3}) {
+                    prefix::ScanOptions options{"reduce-then-scan"};
+                    options.threads = threads;
+                    options.trace = seed == 3;
+                    options.shares = row.shares;
+                    options.expected = part_of(times, series, rank);
+                    EXPECT_EQ(prefix::scan(
+                                  communicator, std::span<const Value>(mine),
+                                  [](const Value& x, const Value& y) { return combine(x, y); },
+                                  options),
+                              expected)
+                        << fmt::format("{}, {} threads, values {}, rank {}", row.name, threads,
+                                       fmt::join(series, " + "), rank);
+                }
+            }
+        }
+    }
+}
+
+/// Values that are on their way to other ranks when something goes wrong keep nobody waiting.
+inline void a_failure_ends_a_scan_whose_values_travel(const Communicator& communicator) {
+    const int rank = communicator.rank(), ranks = communicator.size();
+    const auto mine = exact_values<Matrix>(5 * static_cast<std::uint64_t>(rank), 5);
+    prefix::ScanOptions options{"reduce-then-scan"};
+    options.shares = scan::Shares::by_time_across_ranks;
+    options.expected.assign(5, rank == 0 ? 1 : 10); // every rank has several to scan
+    for (const int threads : {1, 2}) {
+        options.threads = threads;
+        for (int failing = 0; failing < ranks; ++failing) {
+            const auto combine_or_throw = [&](const Matrix& x, const Matrix& y) {
+                if (rank == failing)
+                    throw std::runtime_error("frames 4 and 5 do not match");
+                return combine(x, y);
+            };
+            prefix::Scan scan(communicator, 5,
+                              operator_on(prefix::plain_slots<Matrix>(), combine_or_throw),
+                              options);
+            expect_agreed_failure("frames 4 and 5 do not match",
+                                  [&] { scan.run(std::as_bytes(std::span(mine))); });
+            const auto few = std::span(mine).first(rank == failing ? 4 : 5);
+            expect_agreed_failure("bytes given", [&] { scan.run(std::as_bytes(few)); });
+        }
+    }
+    options.expected.back() = rank == ranks - 1 ? -1 : 1;
+    expect_agreed_failure(fmt::format("rank {}: value 4 is expected to take -1 s", ranks - 1), [&] {
+        prefix::Scan(communicator, 5, exact_operator<Matrix>(), options);
+    });
+    options.expected.resize(rank == 0 ? 4 : 5, 1);
+    expect_agreed_failure("rank 0: 4 expected times of 5 values", [&] {
+        prefix::Scan(communicator, 5, exact_operator<Matrix>(), options);
+    });
+    shares_by_time_give_the_serial_scan<Matrix>(communicator);
 }
 
 /// An operator that throws on one application, on whichever thread, ends the scan everywhere.

@@ -30,11 +30,51 @@ scan::Draws draws_of(const ScanCase& what, int round) {
     return {what.times, what.values, static_cast<std::uint64_t>(round + 3)}; // warm-ups are below 0
 }
 
+/// What is expected of the draws of a round.
+std::vector<Seconds> expected_of(const ScanCase& what, int round) {
+    return scan::expected_times(draws_of(what, round), what.values, what.expected_off,
+                                static_cast<std::uint64_t>(round + 3));
+}
+
+/// The rehearsals of a way: one, or where shares go by time one for each round.
+class Rehearsals {
+  public:
+    Rehearsals(const ScanCase& what, scan::Series series, const scan::Way& way)
+        : what_(what), series_(std::move(series)), way_(way), by_number_(series_, alike(way)) {}
+
+    scan::Performance play(int round, std::span<const Seconds> starts = {},
+                           bool with_bars = false) const {
+        const scan::Draws draws = draws_of(what_, round);
+        if (way_.shares == scan::Shares::by_number)
+            return by_number_.play(std::cref(draws), starts, with_bars);
+        return scan::Rehearsal(series_, way_, expected_of(what_, round))
+            .play(std::cref(draws), starts, with_bars);
+    }
+
+    /// Of the ranks' own values, however they are shared out.
+    Seconds balanced(int round, std::span<const Seconds> starts = {}) const {
+        const scan::Draws draws = draws_of(what_, round);
+        return by_number_.balanced(std::cref(draws), starts);
+    }
+
+  private:
+    static scan::Way alike(scan::Way way) {
+        way.shares = scan::Shares::by_number;
+        return way;
+    }
+
+    const ScanCase& what_;
+    const scan::Series series_;
+    const scan::Way way_;
+    const scan::Rehearsal by_number_;
+};
+
 /// One way to scan, ready to run.
 struct Contestant {
     ScanResult result;
+    std::optional<scan::Way> way;       ///< none of baselines
     std::shared_ptr<prefix::Scan> scan; ///< none of baselines
-    std::unique_ptr<scan::Rehearsal> rehearsal;
+    std::unique_ptr<Rehearsals> rehearsals;
     std::function<void()> run;
     std::span<const std::byte> shown; ///< what the last run gave
 };
@@ -59,7 +99,14 @@ class ScanField {
     }
 
     std::vector<Contestant>& contestants() { return contestants_; }
-    void draw(int round) { draws_.emplace(draws_of(what_, round)); }
+    /// Before a round: its times, and who scans what, where that goes by what is expected of them.
+    void draw(int round) {
+        draws_.emplace(draws_of(what_, round));
+        for (Contestant& contestant : contestants_) {
+            if (contestant.way && contestant.way->shares != scan::Shares::by_number)
+                contestant.scan = planned(*contestant.way, expected_of(what_, round));
+        }
+    }
     Seconds sleep_error() const { return error_.mean(); }
 
     /// Throws std::logic_error unless every value reaches back to the first.
@@ -90,23 +137,36 @@ class ScanField {
     }
 
     void add(const scan::Way& way) {
+        const std::size_t place = contestants_.size();
+        Contestant& contestant = contestants_.emplace_back();
+        contestant.result.name = to_text(way);
+        contestant.result.threads = way.threads;
+        contestant.way.emplace(way);
+        if (way.shares == scan::Shares::by_number)
+            contestant.scan = planned(way, {});
+        if (communicator_.rank() == 0)
+            contestant.rehearsals = std::make_unique<Rehearsals>(what_, series_, way);
+        contestant.run = [this, place] {
+            contestants_[place].shown = contestants_[place].scan->run(input());
+        };
+    }
+
+    /// Input     what is expected of the whole series, where the way's shares go by it.
+    std::shared_ptr<prefix::Scan> planned(const scan::Way& way,
+                                          std::span<const Seconds> expected) const {
         prefix::ScanOptions options{std::string(way.strategy.name),
                                     std::string(way.global.algorithm.name), way.global.tuning};
         options.trace = true;
         options.threads = way.threads;
         options.boundaries = way.boundaries;
         options.time_limit = what_.time_limit;
-        const std::size_t place = contestants_.size();
-        Contestant& contestant = contestants_.emplace_back();
-        contestant.result.name = to_text(way);
-        contestant.result.threads = way.threads;
-        contestant.scan = std::make_shared<prefix::Scan>(
-            communicator_, static_cast<Elements>(values_.size()), operator_, options);
-        if (communicator_.rank() == 0)
-            contestant.rehearsal = std::make_unique<scan::Rehearsal>(series_, way);
-        contestant.run = [this, place] {
-            contestants_[place].shown = contestants_[place].scan->run(input());
-        };
+        options.shares = way.shares;
+        if (!expected.empty()) {
+            const auto own = expected.subspan(static_cast<std::size_t>(first_), values_.size());
+            options.expected.assign(own.begin(), own.end());
+        }
+        return std::make_shared<prefix::Scan>(communicator_, static_cast<Elements>(values_.size()),
+                                              operator_, options);
     }
 
     const Communicator& communicator_;
@@ -126,17 +186,17 @@ class ScanField {
 };
 
 /// The rehearsals of all rounds beside what was measured.
-void rehearse(Contestant& contestant, const ScanCase& what, const std::vector<Seconds>& measured) {
+void rehearse(Contestant& contestant, const std::vector<Seconds>& measured) {
     ScanResult& result = contestant.result;
     result.measured = estimate(measured);
-    if (!contestant.rehearsal)
+    if (!contestant.rehearsals)
         return;
     std::vector<Seconds> rehearsed;
-    for (std::size_t round = 0; round < measured.size(); ++round) {
-        const scan::Draws draws = draws_of(what, static_cast<int>(round));
-        rehearsed.push_back(contestant.rehearsal->play(std::cref(draws)).makespan);
+    for (std::size_t i = 0; i < measured.size(); ++i) {
+        const auto round = static_cast<int>(i);
+        rehearsed.push_back(contestant.rehearsals->play(round).makespan);
         result.balanced +=
-            contestant.rehearsal->balanced(std::cref(draws)) / static_cast<double>(measured.size());
+            contestant.rehearsals->balanced(round) / static_cast<double>(measured.size());
     }
     result.rehearsed = estimate(rehearsed);
     result.ratio = estimate_ratio(measured, rehearsed);
@@ -150,7 +210,7 @@ void look_at_last_run(const Communicator& communicator, ScanResult& result,
         result.stolen += stolen;
 }
 
-/// When each rank has registered its values with their neighbours and may begin to scan.
+/// When each rank has registered its values with their neighbours.
 std::vector<Seconds> neighbours_done(const scan::Series& series, int threads, double factor,
                                      const scan::Draws& draws) {
     std::vector<Seconds> starts;
@@ -170,6 +230,16 @@ std::vector<Seconds> neighbours_done(const scan::Series& series, int threads, do
         }
         starts.push_back(last);
     }
+    return starts;
+}
+
+/// When each rank may begin to scan: it has to wait for the times of all values where these say
+/// which it is to have.
+std::vector<Seconds> starts_of(const ScanCase& what, const scan::Series& series,
+                               const scan::Way& way, const scan::Draws& draws) {
+    std::vector<Seconds> starts = neighbours_done(series, way.threads, what.neighbours, draws);
+    if (way.shares == scan::Shares::by_time_across_ranks)
+        std::fill(starts.begin(), starts.end(), *std::max_element(starts.begin(), starts.end()));
     return starts;
 }
 
@@ -198,7 +268,7 @@ ScanResults bench_scan(const Communicator& communicator, const ScanCase& what,
         agree(communicator, [&] { field.check(contestant); });
         if (contestant.scan)
             look_at_last_run(communicator, contestant.result, *contestant.scan, results.serial);
-        rehearse(contestant, what, scores[i].wall);
+        rehearse(contestant, scores[i].wall);
         results.results.push_back(std::move(contestant.result));
     }
     return results;
@@ -209,7 +279,7 @@ ScanResults rehearse_scan(const ScanCase& what, int ranks, int draws) {
     ScanResults results{what, ranks, draws_of(what, draws - 1).serial(), 0, {}};
     results.serial *= 1 + what.neighbours;
     for (const scan::Way& way : ways_of(what)) {
-        const scan::Rehearsal rehearsal(series, way);
+        const Rehearsals rehearsals(what, series, way);
         ScanResult result;
         result.name = to_text(way);
         result.threads = way.threads;
@@ -217,13 +287,12 @@ ScanResults rehearse_scan(const ScanCase& what, int ranks, int draws) {
         std::vector<Seconds> makespans;
         for (int draw = 0; draw < draws; ++draw) {
             const scan::Draws drawn = draws_of(what, draw);
-            const auto starts = neighbours_done(series, way.threads, what.neighbours, drawn);
-            scan::Performance performance =
-                rehearsal.play(std::cref(drawn), starts, draw == draws - 1);
+            const auto starts = starts_of(what, series, way, drawn);
+            scan::Performance performance = rehearsals.play(draw, starts, draw == draws - 1);
             makespans.push_back(performance.makespan);
             efficiency += (1 + what.neighbours) * drawn.serial() / performance.makespan / draws /
                           (ranks * way.threads);
-            result.balanced += rehearsal.balanced(std::cref(drawn), starts) / draws;
+            result.balanced += rehearsals.balanced(draw, starts) / draws;
             result.stolen = performance.stolen;
             result.bars = std::move(performance.bars);
         }

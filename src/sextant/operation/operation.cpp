@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <set>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -55,6 +56,15 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
     }
 }
 
+void check_range(std::string_view range, const Parameter& parameter, std::string_view whole) {
+    const auto ends = split(range, "..");
+    if (ends.size() > 2)
+        refuse(parameter, whole, "N or FIRST..LAST, or several with commas between");
+    const auto first = parse_integer(ends.front(), parameter, whole);
+    if (parse_integer(ends.back(), parameter, whole) < first)
+        refuse(parameter, whole, "a first number that is not above the last");
+}
+
 void check_value(const Parameter& parameter, const std::string& value) {
     switch (parameter.type) {
     case Type::integer:
@@ -67,16 +77,10 @@ void check_value(const Parameter& parameter, const std::string& value) {
     case Type::number:
         parse_number(value, parameter);
         break;
-    case Type::range: {
-        const auto ends = split(value, "..");
-        if (ends.size() > 2)
-            refuse(parameter, value, "N or FIRST..LAST");
-        const auto first = parse_integer(ends.front(), parameter, value);
-        if (parse_integer(ends.back(), parameter, value) < first) {
-            refuse(parameter, value, "a first number that is not above the last");
-        }
+    case Type::ranges:
+        for (std::string_view part : split(value, ","))
+            check_range(part, parameter, value);
         break;
-    }
     case Type::choice:
         if (std::find(parameter.choices.begin(), parameter.choices.end(), value) ==
             parameter.choices.end()) {
@@ -156,10 +160,16 @@ double Values::number(std::string_view name) const {
     return std::stod(text(name));
 }
 
-Range Values::range(std::string_view name) const {
+std::vector<int> Values::ranges(std::string_view name) const {
+    std::set<int> numbers;
     const std::string all = text(name);
-    const auto ends = split(all, "..");
-    return {std::stoi(std::string(ends.front())), std::stoi(std::string(ends.back()))};
+    for (std::string_view part : split(all, ",")) {
+        const auto ends = split(part, "..");
+        const int last = std::stoi(std::string(ends.back()));
+        for (int each = std::stoi(std::string(ends.front())); each <= last; ++each)
+            numbers.insert(each);
+    }
+    return {numbers.begin(), numbers.end()};
 }
 
 bool Values::flag(std::string_view name) const {

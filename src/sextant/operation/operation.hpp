@@ -11,7 +11,7 @@
 namespace sextant::operation {
 
 /// What kind of value a parameter takes.
-enum class Type { text, file, files, choice, integer, integers, number, range, flag };
+enum class Type { text, file, files, choice, integer, integers, number, ranges, flag };
 
 /// A parameter of an operation, declared once: the command line, its help and its checks come from
 /// here.
@@ -31,11 +31,6 @@ struct Parameter {
     std::string called() const;
 };
 
-/// A range of integers, both ends included.
-struct Range {
-    int first = 0, last = 0;
-};
-
 /// The values of an operation's parameters, checked against their declarations.
 class Values {
   public:
@@ -50,7 +45,7 @@ class Values {
     std::int64_t integer(std::string_view name) const;
     std::vector<int> integers(std::string_view name) const; ///< "8,4"
     double number(std::string_view name) const;             ///< "1.5e-6"
-    Range range(std::string_view name) const;               ///< "1..70", or "5" for 5..5
+    std::vector<int> ranges(std::string_view name) const;   ///< "1..8,13": each once, ascending
     bool flag(std::string_view name) const;
 
   private:

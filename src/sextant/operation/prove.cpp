@@ -58,12 +58,9 @@ struct CircuitRow {
     Elements deficiency = 0;
 };
 
-/// Where the whole range of ranks would be too many rows, its ends.
-std::vector<int> ranks_of_table(const Range& range) {
-    std::vector<int> ranks;
-    for (int each = range.first; each <= range.last && range.last - range.first < 3; ++each)
-        ranks.push_back(each);
-    return ranks.empty() ? std::vector{range.first, range.last} : ranks;
+/// Where all numbers of ranks would be too many rows, the fewest and the most.
+std::vector<int> ranks_of_table(const std::vector<int>& ranks) {
+    return ranks.size() <= 3 ? ranks : std::vector{ranks.front(), ranks.back()};
 }
 
 std::vector<CircuitRow> circuit_rows(const Values& values) {
@@ -75,7 +72,7 @@ std::vector<CircuitRow> circuit_rows(const Values& values) {
         if (!wanted.empty() && wanted != algorithm.name)
             continue;
         for (const scan::Tuning& tuning : algorithm.tunings()) {
-            for (const int ranks : ranks_of_table(values.range("ranks"))) {
+            for (const int ranks : ranks_of_table(values.ranges("ranks"))) {
                 const scan::Form form = scan::forms_of(algorithm).front();
                 const Circuit read = circuit(sextant::make_schedule(ranks, [&](int rank) {
                     return scan::program(algorithm, {ranks, 1, form}, tuning, rank);
@@ -134,15 +131,16 @@ void prove_ranks(const Values& values, int ranks, Tallies& tallies, std::mutex& 
 }
 
 Tallies prove_all(const Values& values) {
-    const Range range = values.range("ranks");
+    const std::vector<int> all = values.ranges("ranks");
     Tallies tallies;
     std::mutex mutex;
-    std::atomic<int> next = range.last; // the largest first, so that no core is left with it
+    std::atomic<std::size_t> done = 0; // the largest first, so that no core is left with it
     Progress progress(true);
     std::exception_ptr error;
     const auto work = [&] {
         try {
-            for (int ranks = next--; ranks >= range.first; ranks = next--) {
+            for (std::size_t i = done++; i < all.size(); i = done++) {
+                const int ranks = all[all.size() - 1 - i];
                 prove_ranks(values, ranks, tallies, mutex);
                 const std::lock_guard lock(mutex);
                 progress.say(fmt::format("proved {} ranks", ranks));
@@ -150,7 +148,7 @@ Tallies prove_all(const Values& values) {
         } catch (...) {
             const std::lock_guard lock(mutex);
             error = std::current_exception();
-            next = range.first - 1;
+            done = all.size();
         }
     };
     {
@@ -188,9 +186,11 @@ void print(const Tallies& tallies) {
         if (tally.failed > 0)
             text += fmt::format("  {}\n", tally.first_error);
     }
-    text += "schedules: each tuning at each number of ranks and a few sizes, every one under\n"
-            "rendezvous, shuffled, eager and lent delivery; most messages: sent by one rank, its\n"
-            "piece to the root among them; depth: the longest chain of dependent combinations\n";
+    text +=
+        "ranks: the fewest and the most; schedules: each tuning at each number of ranks and a\n"
+        "few sizes, every one under rendezvous, shuffled, eager and lent delivery; most messages:\n"
+        "sent by one rank, its piece to the root among them; depth: the longest chain of\n"
+        "dependent combinations\n";
     std::fputs(text.c_str(), stdout);
 }
 
@@ -264,10 +264,10 @@ Operation prove_operation() {
              radices_parameter(),
              window_parameter(),
              {.name = "ranks",
-              .type = Type::range,
-              .value = "A..B",
+              .type = Type::ranges,
+              .value = "A..B,C",
               .fallback = "1..16",
-              .help = "every number of ranks from A to B",
+              .help = "every number of ranks from A to B, and C",
               .least = 1,
               .most = 16384},
              {.name = "elements",

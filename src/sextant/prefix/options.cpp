@@ -7,7 +7,8 @@ scan::Way way_of(const ScanOptions& options) {
     const scan::Way way{scan::find_strategy(options.strategy),
                         {scan::find(options.algorithm), options.tuning, options.gives_last},
                         options.threads,
-                        options.boundaries};
+                        options.boundaries,
+                        options.shares};
     check(way);
     return way;
 }

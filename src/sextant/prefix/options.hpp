@@ -6,10 +6,12 @@
 #include "sextant/scan/way.hpp"
 
 #include <string>
+#include <vector>
 
 namespace sextant::prefix {
 
-/// How a series is to be scanned. Every rank gives the same.
+/// How a series is to be scanned. Every rank gives the same, but for what is expected of its own
+/// values.
 struct ScanOptions {
     std::string strategy = "scan-then-propagate"; ///< a name of scan::strategies()
     std::string algorithm = "kogge-stone";        ///< of the global scan: of scan::catalogue()
@@ -30,6 +32,11 @@ struct ScanOptions {
     /// Where the operator is declared commutative, so many pairs of each rank's values are combined
     /// both ways before a run; values that differ then end it.
     int commutative_samples = 1;
+    scan::Shares shares = scan::Shares::by_number; ///< of threads, and of ranks
+    /// Where shares go by time: how long combining each of this rank's values with what lies before
+    /// it is expected to take, in any unit that is the same on all ranks. Results do not depend on
+    /// it, for operators that are associative to the bit.
+    std::vector<Seconds> expected = {};
 };
 
 /// The same, with its names looked up. Throws InvalidTask.

@@ -8,6 +8,7 @@
 #include "sextant/core/operator.hpp"
 #include "sextant/prefix/options.hpp"
 #include "sextant/prefix/place_of_error.hpp"
+#include "sextant/prefix/relocation.hpp"
 #include "sextant/prefix/slots.hpp"
 #include "sextant/prefix/threaded_scan.hpp"
 #include "sextant/prefix/watch.hpp"
@@ -49,23 +50,27 @@ class Scan {
     std::vector<scan::Bar> applications() const;
     /// When the last run that was traced began, on the clock of this host.
     Seconds origin() const { return watch_ ? watch_->origin() : 0; }
-    /// Values of this rank that another thread reduced in the last run than whose share they were.
+    /// Values that another thread of this rank reduced in the last run than whose share they were.
     Elements stolen() const { return threaded_ ? threaded_->stolen() : 0; }
     /// This rank's schedule; with threads that of the ranks' totals.
     const Program& program() const { return execution().program(); }
 
   private:
-    void prepare(const scan::Series& series, const scan::Way& way, const ScanOptions& options);
+    void prepare(const scan::Series& lies, const scan::Way& way, const ScanOptions& options,
+                 std::span<const Seconds> expected);
     void check_and_run(std::span<const std::byte> values);
     std::span<const std::byte> checked(std::span<const std::byte> values);
+    std::span<const std::byte> scanned(std::span<const std::byte> values);
     [[noreturn]] void run_failed(std::exception_ptr failure);
     const Execution& execution() const { return threaded_ ? threaded_->totals_run() : *execution_; }
 
     Communicator communicator_;
     Elements values_, first_ = 0; ///< how many, and the first one's place in the series
+    Elements scans_ = 0;          ///< how many this rank scans
     Operator operator_;
     int commutative_samples_;
     std::unique_ptr<Watch> watch_;
+    std::optional<Relocation> relocation_;   ///< where other ranks scan values than have them
     std::unique_ptr<ThreadedScan> threaded_; ///< with more than one thread, else
     std::optional<Execution> execution_;
     std::span<const std::byte> result_;
@@ -77,7 +82,8 @@ class Scan {
 ///           commutative; how values lie in slots.
 /// Output    as many: each combined with all before it in the series.
 /// Throws    AgreedFailure on every rank when anything goes wrong on any.
-/// Cost      see the strategies; three all-gathers of an int beside.
+/// Cost      see the strategies; three all-gathers of an int beside. Shares by time across ranks:
+///           an all-gather of a number a value, and each value and result travels once more.
 /// Collective.
 /// Deterministic  unless folded by arrival, for the same number of values at each rank.
 template <class Value, class Combine>

@@ -2,13 +2,13 @@
 #include "sextant/registration/series.hpp"
 
 #include "sextant/comm/agree.hpp"
+#include "sextant/comm/texts.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/prefix/scan.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
+#include <chrono>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -98,31 +98,6 @@ class Reader {
 
 constexpr double no_picture = -std::numeric_limits<double>::infinity();
 
-/// Everyone's values, in rank order, on every rank.
-std::vector<double> gathered(const Communicator& communicator, std::span<const double> mine,
-                             std::int64_t all) {
-    constexpr std::int64_t size = 128;
-    using Chunk = std::array<double, size>;
-    const int ranks = communicator.size();
-    const std::int64_t longest = (all + ranks - 1) / ranks;
-    std::vector<double> values(static_cast<std::size_t>(all));
-    for (std::int64_t from = 0; from < longest; from += size) {
-        const auto copy = [&](auto source, std::int64_t count, auto to) {
-            std::copy_n(source, std::clamp<std::int64_t>(count - from, 0, size), to);
-        };
-        Chunk chunk{};
-        const auto count = static_cast<std::int64_t>(mine.size());
-        copy(mine.begin() + std::min(from, count), count, chunk.begin());
-        const std::vector<Chunk> chunks = communicator.all_gather(chunk);
-        for (int rank = 0; rank < ranks; ++rank) {
-            const Share share = share_of(rank, ranks, all);
-            copy(chunks[static_cast<std::size_t>(rank)].begin(), share.count(),
-                 values.begin() + share.first + std::min(from, share.count()));
-        }
-    }
-    return values;
-}
-
 /// How bright this rank's frames are, and why some are left out.
 std::vector<double> look_at(const Share& share, Reader& reader, std::vector<FramePlace>& places) {
     std::vector<double> brightness;
@@ -157,15 +132,24 @@ std::vector<std::int64_t> usable(const std::vector<double>& brightness, double l
     return frames;
 }
 
-/// This rank's frames, each registered to the one before.
-std::vector<Link> neighbours(const Share& share, const std::vector<std::int64_t>& frames,
-                             Reader& reader) {
+/// Frames registered to the ones before, and how long each took.
+struct Neighbours {
     std::vector<Link> links;
+    std::vector<Seconds> took;
+};
+
+/// This rank's.
+Neighbours neighbours(const Share& share, const std::vector<std::int64_t>& frames, Reader& reader) {
+    using Clock = std::chrono::steady_clock;
+    Neighbours made;
     for (std::size_t i = 1; i < frames.size(); ++i) {
-        if (frames[i] >= share.first && frames[i] < share.last)
-            links.push_back({frames[i - 1], frames[i], reader.align(frames[i - 1], frames[i])});
+        if (frames[i] < share.first || frames[i] >= share.last)
+            continue;
+        const auto begin = Clock::now();
+        made.links.push_back({frames[i - 1], frames[i], reader.align(frames[i - 1], frames[i])});
+        made.took.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
     }
-    return links;
+    return made;
 }
 
 /// ⊙.
@@ -203,17 +187,19 @@ std::vector<FramePlace> register_series(const Communicator& communicator, FrameS
         reader.emplace(source, options);
         brightness = look_at(share, *reader, places);
     });
-    const std::vector<double> of_all = gathered(communicator, brightness, frames);
+    const std::vector<double> of_all =
+        all_gather_lists(communicator, std::span<const double>(brightness));
     const double usual = usual_brightness(of_all).value_or(0);
     const double least = usual > 0 ? options.least_brightness * usual : no_picture;
     const std::vector<std::int64_t> used = usable(of_all, least);
 
-    std::vector<Link> links;
-    agree(communicator, [&] { links = neighbours(share, used, *reader); });
+    Neighbours of_frames;
+    agree(communicator, [&] { of_frames = neighbours(share, used, *reader); });
+    prefix::ScanOptions scan = options.scan;
+    scan.expected = std::move(of_frames.took);
     const std::vector<Link> from_first = prefix::scan(
-        communicator, std::span<const Link>(links),
-        [&](const Link& left, const Link& right) { return combined(left, right, *reader); },
-        options.scan);
+        communicator, std::span<const Link>(of_frames.links),
+        [&](const Link& left, const Link& right) { return combined(left, right, *reader); }, scan);
 
     auto link = from_first.begin();
     for (FramePlace& place : places) {

@@ -14,7 +14,9 @@ namespace sextant::registration {
 
 struct SeriesOptions {
     RigidOptions rigid;
-    prefix::ScanOptions scan; ///< on one thread a rank: ranks are what works side by side
+    /// On one thread a rank: ranks are what works side by side. Where its shares go by time across
+    /// ranks, what is expected of a frame is how long registering it to its neighbour took.
+    prefix::ScanOptions scan;
     double prefilter = usual_prefilter;
     /// A frame darker than this share of the median is no picture: the beam was off.
     double least_brightness = .25;
@@ -44,8 +46,8 @@ struct FramePlace {
 /// Cost      each frame is read twice, and twice for each application of the scan; one frame and
 ///           two pyramids in memory, whatever the length of the series, and a number a frame.
 /// Collective.
-/// Deterministic  unless folded by arrival, for the same number of ranks; ranks bracket ⊙
-///           differently, which changes motions by less than their noise.
+/// Deterministic  unless folded by arrival or with shares by time, for the same number of ranks;
+///           ranks bracket ⊙ differently, which changes motions by less than their noise.
 std::vector<FramePlace> register_series(const Communicator& communicator, FrameSource& source,
                                         const SeriesOptions& options = {});
 

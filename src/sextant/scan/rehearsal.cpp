@@ -67,7 +67,8 @@ class Rehearsal::Stage {
             return start;
         const int threads = employed(values, own_.way_.threads);
         const bool perfect = balance_ == Balance::perfect;
-        Stealing stealing(values, threads, perfect ? Boundaries::fixed : own_.way_.boundaries);
+        Stealing stealing(own_.expected_[index(rank)], threads,
+                          perfect ? Boundaries::fixed : own_.way_.boundaries);
         std::vector<Seconds> ends = drive(stealing, threads, rank, start);
         share_out(ends, start);
         performance_.stolen += stealing.stolen();
@@ -147,7 +148,8 @@ class Rehearsal::Stage {
     Performance performance_;
 };
 
-Rehearsal::Rehearsal(Series series, const Way& way) : series_(std::move(series)), way_(way) {
+Rehearsal::Rehearsal(const Series& series, const Way& way, std::span<const Seconds> expected)
+    : way_(way), series_(scanned(series, way.shares, expected)) {
     check(way);
     Elements first = 0;
     for (const Elements own : series_)
@@ -161,6 +163,7 @@ Rehearsal::Rehearsal(Series series, const Way& way) : series_(std::move(series))
     Schedule schedule;
     for (int rank = 0; rank < ranks; ++rank) {
         totals_.push_back(totals(series_, way.global, rank));
+        expected_.push_back(expected_on_rank(series_, rank, way.shares, expected));
         schedule.push_back(totals_.back().program);
         plan_threads(employed(series_[index(rank)], way.threads));
     }

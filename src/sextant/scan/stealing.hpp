@@ -3,6 +3,7 @@
 
 #include "sextant/core/units.hpp"
 #include "sextant/scan/application.hpp"
+#include "sextant/scan/expected_times.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +16,8 @@ namespace sextant::scan {
 enum class Boundaries : std::uint8_t {
     fixed,         ///< each thread reduces its share
     moving,        ///< to where the neighbour would need longer for what is left between them
-    towards_slower ///< the published rule: towards the neighbour that takes longer an application
+    towards_slower ///< the published rule: towards the neighbour that takes longer an application,
+                   ///< or longer than expected
 };
 
 /// A value that a thread takes next, and which side of what it has the value lies on.
@@ -35,8 +37,11 @@ struct Extension {
 /// application a thread extends to one side, while unclaimed values are left at either. Which side
 /// is a rule of `Boundaries`; between equals, to where more of its share is left. An application
 /// under way counts for what it has taken so far, so that one that lasts is noticed before it ends.
-/// Since values are only ever claimed at the edge of a segment, segments stay
-/// whole, and a reduction may be bracketed freely: results do not depend on who stole what.
+/// Where it is known beforehand that some values take longer than others, values count by the time
+/// they are expected to take: in the shares that threads begin with, and in what is left between
+/// two. Since values are only ever claimed at the edge of a segment, segments stay whole, and a
+/// reduction may be bracketed freely: results depend neither on who stole what nor on what was
+/// expected.
 ///
 /// Not synchronised: who drives it with threads holds a lock.
 /// Source    Copik, Grosser, Hoefler, Bientinesi, Berkels, IEEE TPDS 33(3), 2022,
@@ -44,7 +49,7 @@ struct Extension {
 class Stealing {
   public:
     /// Requires  one thread or more; values >= threads.
-    Stealing(Elements values, int threads, Boundaries boundaries);
+    Stealing(ExpectedTimes values, int threads, Boundaries boundaries);
 
     /// The value that a thread begins with, which takes no application.
     Elements start(int thread) const { return at(thread).start; }
@@ -62,18 +67,22 @@ class Stealing {
   private:
     struct Thread {
         Interval share, claimed;
-        Elements start = 0, applied = 0;
-        Seconds busy = 0, began = 0;
+        Elements start = 0;
+        Seconds expected = 0, busy = 0;      ///< of what it has applied: foreseen, and taken
+        Seconds expected_now = 0, began = 0; ///< of what it is at
         bool working = false;
     };
 
     const Thread& at(int thread) const { return threads_[static_cast<std::size_t>(thread)]; }
-    Elements left_before(int thread) const;
-    Elements left_after(int thread) const;
-    Seconds pace(int thread, Seconds now) const;
-    Seconds need(int neighbour, Elements left, Elements elsewhere, Seconds now) const;
+    Interval left_before(int thread) const;
+    Interval left_after(int thread) const;
+    double pace(int thread, Seconds now) const;
+    Seconds need_before(int thread, Seconds now) const;
+    Seconds need_after(int thread, Seconds now) const;
+    Seconds need(int neighbour, const Interval& left, const Interval& elsewhere, Seconds now) const;
     bool prefers_before(int thread, Seconds now) const;
 
+    const ExpectedTimes expected_;
     std::vector<Thread> threads_;
     const Boundaries boundaries_;
     Elements stolen_ = 0;

@@ -269,6 +269,18 @@ Dependences::Dependences(const Program& program)
     std::vector<std::uint32_t> next = first_;
     for (const RawEdge& edge : finder.edges)
         edges_[next[edge.from]++] = {edge.to, edge.region};
+    look_for_messages(program);
+}
+
+/// Edges lead to later steps only, so one pass from the end finds them all.
+void Dependences::look_for_messages(const Program& program) {
+    before_message_.resize(program.steps.size());
+    for (std::size_t i = program.steps.size(); i-- > 0;) {
+        const auto waiting = after(static_cast<int>(i));
+        before_message_[i] = std::any_of(waiting.begin(), waiting.end(), [&](const Edge& edge) {
+            return is_message(program.steps[edge.step].verb) || before_message_[edge.step] != 0;
+        });
+    }
 }
 
 } // namespace sextant

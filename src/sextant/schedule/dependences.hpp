@@ -42,12 +42,20 @@ class Dependences {
     const std::vector<std::uint32_t>& needs() const { return needs_; }
     const std::vector<std::uint32_t>& region_needs() const { return region_needs_; }
     const std::vector<std::uint32_t>& commit_needs() const { return commit_needs_; }
+    /// Whether some message of the rank waits for a step, directly or through others: what another
+    /// rank may be waiting for.
+    bool before_message(int step) const {
+        return before_message_[static_cast<std::size_t>(step)] != 0;
+    }
     std::size_t edges() const { return edges_.size(); }
     /// The steps whose writes are what the result holds at the end.
     const std::vector<std::uint32_t>& result_writers() const { return result_writers_; }
 
   private:
+    void look_for_messages(const Program& program);
+
     std::vector<Edge> edges_;
+    std::vector<std::uint8_t> before_message_;
     std::vector<std::uint32_t> result_writers_;
     std::vector<std::uint32_t> first_, needs_, region_needs_, commit_needs_;
 };

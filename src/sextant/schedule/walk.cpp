@@ -30,6 +30,7 @@ Walk::Walk(const Program& program, const Dependences& dependences)
     regions_at_ = 2 * program.steps.size();
     messages_.items.resize(program.steps.size());
     work_.items.resize(program.steps.size());
+    awaited_work_.items.resize(program.steps.size());
     if (program.window > 0)
         list_rounds();
     reset();
@@ -61,7 +62,8 @@ void Walk::list_rounds() {
 void Walk::reset() {
     std::copy(needs_at_start_.begin(), needs_at_start_.end(), needs_.begin());
     std::fill(finished_.begin(), finished_.end(), std::uint8_t{0});
-    messages_.head = messages_.tail = work_.head = work_.tail = 0;
+    for (Queue* queue : {&messages_, &work_, &awaited_work_})
+        queue->head = queue->tail = 0;
     unfinished_ = static_cast<int>(program_.steps.size());
     oldest_ = held_from_ = 0;
     if (program_.window > 0) {
@@ -76,10 +78,15 @@ void Walk::reset() {
     }
 }
 
+int Walk::next_work() {
+    const int awaited = awaited_work_.pop();
+    return awaited != none ? awaited : work_.pop();
+}
+
 void Walk::offer(int i) {
     const Step& step = program_.steps[static_cast<std::size_t>(i)];
     if (!is_message(step.verb)) {
-        work_.push(i);
+        (dependences_.before_message(i) ? awaited_work_ : work_).push(i);
     } else if (program_.window > 0 && place_[static_cast<std::size_t>(i)] >= held_from_) {
         held_[place_[static_cast<std::size_t>(i)]].push_back(i);
     } else {

@@ -28,9 +28,10 @@ class Walk {
 
     static constexpr int none = -1;
     /// The next message, or the next piece of work, that may start; `none` when there is none now.
-    /// Each step is given out once.
+    /// Each step is given out once: in the order in which they became possible, but work that a
+    /// message waits for before work that only this rank needs, since that may be the longer way.
     int next_message() { return messages_.pop(); }
-    int next_work() { return work_.pop(); }
+    int next_work();
 
     /// Says that a step has finished.
     void finish(int step);
@@ -66,7 +67,7 @@ class Walk {
     std::vector<std::uint32_t> needs_, needs_at_start_;
     std::size_t commits_at_ = 0, regions_at_ = 0;
     std::vector<std::uint8_t> finished_;
-    Queue messages_, work_;
+    Queue messages_, work_, awaited_work_;
     int unfinished_ = 0;
 
     // Only where there is a window; by place of the round among those that have messages.
