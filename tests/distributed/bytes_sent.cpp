@@ -58,7 +58,7 @@ TEST(BytesSent, of_an_image_without_edges_are_headers) {
     const DirectionMap map = no_directions("none", {64, 64});
     for (const contour::Pattern& pattern : contour::catalogue()) {
         const Sent all = sent(map, {64, 64, 4, 4}, pattern);
-        EXPECT_EQ(all.bytes, all.messages * contour::bytes_for(0));
+        EXPECT_EQ(all.bytes, all.messages * contour::bytes_for<contour::Crossing>(0));
     }
 }
 
