@@ -8,6 +8,13 @@
 namespace sextant::test {
 namespace {
 
+TEST(EveryPattern, gives_the_contours_of_the_walk_on_1_to_16_ranks) {
+    for (int ranks = 1; ranks <= 16; ++ranks)
+        run_threads(ranks, [](Communicator communicator) {
+            every_pattern_gives_the_serial_contours(communicator, {37, 29});
+        });
+}
+
 TEST(EveryPattern, gives_the_components_of_the_whole_image) {
     for (const int ranks : {3, 8})
         run_threads(ranks, [](Communicator communicator) {
