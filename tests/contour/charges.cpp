@@ -1,49 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What C3 charges for merging on 256 processors of the Intel Delta, for lists of real lengths.
-#include "sextant/collective/submachine.hpp"
-#include "sextant/contour/boundary.hpp"
 #include "sextant/contour/catalogue.hpp"
 #include "sextant/contour/list_sizes.hpp"
-#include "sextant/model/c3.hpp"
 
 #include <map>
 #include <string>
 
 #include "tests/model/machines.hpp"
+#include "tests/support/merging_charges.hpp"
 #include <gtest/gtest.h>
 
 namespace sextant::test {
 namespace {
 
-struct Charge {
-    double setups = 0, packets = 0, moving = 0; ///< packets in all; of lists to hosts and back
-};
-
-/// Lines that `entering` of each border pixel are crossed by, inwards, on 16x16 tiles.
-Charge charged(const contour::Pattern& pattern, Elements side, double entering) {
-    const Grid grid{side, side, 16, 16};
-    const auto sizes = contour::sizes_by_border(
-        std::make_shared<contour::Order>(grid, pattern.stages(grid)), entering);
-    const Schedule schedule = make_schedule(
-        grid.ranks(), [&](int rank) { return contour::sized_program(pattern, grid, rank, sizes); });
-    const machine::Profile delta = shipped_machine("delta256");
-    const model::C3Reading reading{model::Counting::exact, false, [&](int, int group) {
-                                       const auto m = collective::submachine_of(grid, group);
-                                       return model::Submachine{m.column, m.row, m.columns, m.rows};
-                                   }};
-    Charge all;
-    for (const model::RoundCharge& round :
-         model::charges({.schedule = schedule,
-         .machine = delta,
-         .element_size = static_cast<Bytes>(sizeof(contour::Crossing))},
-                        reading)) {
-        all.setups += round.communication.setups;
-        all.packets += round.communication.packets;
-        const bool moves = round.round == 0 || round.round > 8;
-        if (pattern.hosts == contour::Hosts::reversed && moves)
-            all.moving += round.communication.packets;
-    }
-    return all;
+/// On the Intel Delta.
+MergingCharge charged(const contour::Pattern& pattern, Elements side, double entering) {
+    return merging_charge(pattern, {side, side, 16, 16}, entering, shipped_machine("delta256"));
 }
 
 TEST(BorderLength, is_that_of_the_tiles_together_within_the_image) {
@@ -75,8 +47,8 @@ TEST(Charges, are_least_for_quads_and_most_for_the_longest_distance_first) {
 
 TEST(Charges,
      of_merging_on_reversed_hosts_are_less_than_on_their_own_but_for_the_way_there_and_back) {
-    const Charge quad = charged(contour::find("logp-lev-quad"), 2048, .5);
-    const Charge balanced = charged(contour::find("logp-lev-bal"), 2048, .5);
+    const MergingCharge quad = charged(contour::find("logp-lev-quad"), 2048, .5);
+    const MergingCharge balanced = charged(contour::find("logp-lev-bal"), 2048, .5);
     EXPECT_LT(balanced.packets - balanced.moving, quad.packets);
     RecordProperty("quad", std::to_string(quad.packets));
     RecordProperty("bal", std::to_string(balanced.packets));

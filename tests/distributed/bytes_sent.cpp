@@ -1,34 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How much is sent: counted on the schedules, with the lists of real tiles.
-#include "sextant/distributed/contours.hpp"
-
-#include "tests/support/contour_runs.hpp"
-#include "tests/support/merged_lists.hpp"
+#include "tests/support/sent_lists.hpp"
+#include <gtest/gtest.h>
 
 namespace sextant::test {
 namespace {
-
-std::vector<contour::Boundary> boundaries(const DirectionMap& map, const Grid& grid,
-                                          const contour::Pattern& pattern) {
-    const contour::Order order(grid, pattern.stages(grid));
-    std::vector<contour::Boundary> lists;
-    for (int rank = 0; rank < grid.ranks(); ++rank) {
-        kernel::ContourRanking ranking;
-        ranking.apply(map.view(), tile(grid, rank));
-        lists.push_back(boundary_of(ranking, order.position(rank)));
-    }
-    return lists;
-}
-
-Sent sent(const DirectionMap& map, const Grid& grid, const contour::Pattern& pattern) {
-    return MergedLists(pattern, grid, boundaries(map, grid, pattern)).sent();
-}
 
 TEST(BytesSent, grow_with_the_border_and_not_with_the_area) {
     for (const contour::Pattern& pattern : contour::catalogue()) {
         const auto of = [&](Elements side) {
             const DirectionMap map = directed(diagonal_lines({side, side}, 4), 1);
-            return static_cast<double>(sent(map, {side, side, 4, 4}, pattern).bytes);
+            return static_cast<double>(sent_lists(map, {side, side, 4, 4}, pattern).bytes);
         };
         EXPECT_NEAR(of(2048) / of(256), 8, .4) << pattern.name << ": a border 8 times as long";
     }
@@ -38,7 +20,7 @@ TEST(BytesSent, grow_with_the_density_of_edges) {
     for (const contour::Pattern& pattern : contour::catalogue()) {
         const auto of = [&](int every) {
             const DirectionMap map = directed(diagonal_lines({512, 512}, every), 1);
-            return static_cast<double>(sent(map, {512, 512, 4, 4}, pattern).bytes);
+            return static_cast<double>(sent_lists(map, {512, 512, 4, 4}, pattern).bytes);
         };
         EXPECT_NEAR(of(1) / of(16), 16, 4) << pattern.name;
     }
@@ -48,7 +30,7 @@ TEST(BytesSent, by_quads_are_fewer_than_by_the_longest_distance_first) {
     const DirectionMap map = directed(diagonal_lines({512, 512}, 2), 1);
     const Grid grid{512, 512, 4, 4};
     const auto of = [&](std::string_view name) {
-        return sent(map, grid, contour::find(name)).bytes;
+        return sent_lists(map, grid, contour::find(name)).bytes;
     };
     EXPECT_LT(of("logp-lev-quad"), of("2-lev-rc"));
     EXPECT_LT(of("2-lev-rc"), of("1-lev-dir"));
@@ -57,8 +39,8 @@ TEST(BytesSent, by_quads_are_fewer_than_by_the_longest_distance_first) {
 TEST(BytesSent, of_an_image_without_edges_are_headers) {
     const DirectionMap map = no_directions("none", {64, 64});
     for (const contour::Pattern& pattern : contour::catalogue()) {
-        const Sent all = sent(map, {64, 64, 4, 4}, pattern);
-        EXPECT_EQ(all.bytes, all.messages * contour::bytes_for(0));
+        const Sent all = sent_lists(map, {64, 64, 4, 4}, pattern);
+        EXPECT_EQ(all.bytes, all.messages * contour::bytes_for<contour::Crossing>(0));
     }
 }
 

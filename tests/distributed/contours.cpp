@@ -10,10 +10,10 @@
 namespace sextant::test {
 namespace {
 
-TEST(DistributedContours, of_every_map_by_every_pattern_are_those_of_the_walk) {
+TEST(DistributedContours, of_every_map_are_those_of_the_walk) {
     for (int ranks = 1; ranks <= 16; ++ranks)
         run_threads(ranks, [](Communicator communicator) {
-            every_pattern_gives_the_serial_contours(communicator, {37, 29});
+            every_pattern_gives_the_serial_contours(communicator, {37, 29}, 13);
         });
 }
 
@@ -21,7 +21,7 @@ TEST(DistributedContours, of_tiles_of_few_pixels_or_none_are_those_of_the_walk) 
     for (const int ranks : {6, 7, 12}) {
         for (const ImageShape image : {ImageShape{5, 4}, {1, 6}, {3, 1}, {2, 2}})
             run_threads(ranks, [image](Communicator communicator) {
-                every_pattern_gives_the_serial_contours(communicator, image);
+                every_pattern_gives_the_serial_contours(communicator, image, 11);
             });
     }
 }

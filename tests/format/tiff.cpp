@@ -322,10 +322,24 @@ TEST_F(TiffFrames, OfSizesNobodyCanWriteAreRefused) {
     EXPECT_EQ(refused({0, {1, 1}, Sample::u8, 1, {}, {}}),
               path + ": cannot hold 0 frames of 1×1, expected at least one with positive sides");
     EXPECT_EQ(refused({1, {1, 1}, Sample::i32, 1, {}, {}}),
-              path + ": cannot hold samples of i32, expected one of u8, u16, f32");
+              path + ": cannot hold samples of i32, expected one of u8, u16, u32, f32");
     EXPECT_EQ(refused({1, {1, 1}, Sample::u8, 1, {}, {}}, {17}),
               path + ": cannot have tiles of 17, expected a multiple of 16 up to 4096");
     EXPECT_EQ(folder.entries(), 0);
+}
+
+TEST_F(TiffFrames, KeepSamplesThatFloatsWouldRound) {
+    const std::vector<std::uint32_t> labels = {1, 16777217, 4294967295U, 0};
+    const auto sink = format::create_frames(path, {1, {2, 2}, Sample::u32, 1, {}, {}});
+    sink->write_samples(std::as_bytes(std::span(labels).first(2)));
+    EXPECT_THROW(sink->write_samples(std::as_bytes(std::span(labels).first(1))), std::logic_error);
+    sink->write_samples(std::as_bytes(std::span(labels).last(2)));
+    sink->commit();
+    std::vector<std::uint32_t> found(4);
+    const auto source = format::open_frames(path);
+    EXPECT_EQ(source->header().sample, Sample::u32);
+    source->read_samples(0, {0, 2}, std::as_writable_bytes(std::span(found)));
+    EXPECT_EQ(found, labels);
 }
 
 TEST_F(TiffFrames, AppearWholeOrNotAtAll) {

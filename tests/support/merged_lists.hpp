@@ -76,7 +76,8 @@ class MergedLists {
     }
 
     void send(int from, int to, const contour::Boundary& list) {
-        const Bytes bytes = contour::bytes_for(static_cast<Elements>(list.crossings.size()));
+        const Bytes bytes =
+            contour::bytes_for<contour::Crossing>(static_cast<Elements>(list.entries.size()));
         sent_.bytes += bytes;
         sent_.longest = std::max(sent_.longest, bytes);
         ++sent_.messages;

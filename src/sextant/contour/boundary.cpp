@@ -2,10 +2,6 @@
 #include "sextant/contour/boundary.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <stdexcept>
-
-#include <fmt/format.h>
 
 namespace sextant::contour {
 
@@ -91,17 +87,6 @@ class Following {
     std::vector<std::size_t> way_;
 };
 
-struct Header {
-    Run tiles;
-    Elements count = 0;
-};
-
-Bytes used_bytes(const std::byte* from) {
-    Header header;
-    std::memcpy(&header, from, sizeof header);
-    return bytes_for(header.count);
-}
-
 } // namespace
 
 const Crossing* find(std::span<const Crossing> crossings, Elements pixel) {
@@ -114,66 +99,18 @@ const Crossing* find(std::span<const Crossing> crossings, Elements pixel) {
 std::vector<Crossing> follow(std::span<const Boundary> lists) {
     std::vector<Crossing> all;
     for (const Boundary& list : lists)
-        all.insert(all.end(), list.crossings.begin(), list.crossings.end());
+        all.insert(all.end(), list.entries.begin(), list.entries.end());
     std::sort(all.begin(), all.end(),
               [](const Crossing& a, const Crossing& b) { return a.pixel < b.pixel; });
     return Following(std::move(all)).run();
 }
 
 Boundary merge(const Order& order, std::span<const Boundary> lists) {
-    Boundary merged{lists.front().tiles, follow(lists)};
-    for (const Boundary& list : lists.subspan(1)) {
-        if (list.tiles.first != merged.tiles.last)
-            throw std::logic_error(fmt::format("tiles [{}, {}) merged behind [{}, {})",
-                                               list.tiles.first, list.tiles.last,
-                                               merged.tiles.first, merged.tiles.last));
-        merged.tiles.last = list.tiles.last;
-    }
-    std::erase_if(merged.crossings, [&](const Crossing& crossing) {
+    Boundary merged{joined_runs<Crossing>(lists), follow(lists)};
+    std::erase_if(merged.entries, [&](const Crossing& crossing) {
         return merged.tiles.holds(order.position_of_pixel(crossing.before));
     });
     return merged;
-}
-
-Bytes bytes_for(Elements crossings) {
-    return static_cast<Bytes>(sizeof(Header)) + crossings * static_cast<Bytes>(sizeof(Crossing));
-}
-
-void put(const Boundary& boundary, std::byte* to) {
-    const Header header{boundary.tiles, static_cast<Elements>(boundary.crossings.size())};
-    std::memcpy(to, &header, sizeof header);
-    if (header.count > 0)
-        std::memcpy(to + sizeof header, boundary.crossings.data(),
-                    boundary.crossings.size() * sizeof(Crossing));
-}
-
-Boundary get(const std::byte* from) {
-    Header header;
-    std::memcpy(&header, from, sizeof header);
-    Boundary boundary{header.tiles, std::vector<Crossing>(static_cast<std::size_t>(header.count))};
-    if (header.count > 0)
-        std::memcpy(boundary.crossings.data(), from + sizeof header,
-                    boundary.crossings.size() * sizeof(Crossing));
-    return boundary;
-}
-
-Operator merging_operator(std::shared_ptr<const Order> order, Elements most_crossings) {
-    const Bytes size = bytes_for(most_crossings);
-    Operator made;
-    made.name = "merge boundaries";
-    made.summary = "contours led on through the tiles of several lists";
-    made.element = {"boundary list", size};
-    made.exact_when_split = true;
-    made.fold = [=](FoldFunction::Sources sources, std::byte* to, Elements elements) {
-        for (Elements e = 0; e < elements; ++e) {
-            std::vector<Boundary> lists;
-            for (const std::byte* source : sources)
-                lists.push_back(get(source + e * size));
-            put(merge(*order, lists), to + e * size);
-        }
-    };
-    made.used = used_bytes;
-    return made;
 }
 
 } // namespace sextant::contour

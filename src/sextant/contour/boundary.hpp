@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/contour/stages.hpp"
-#include "sextant/core/operator.hpp"
+#include "sextant/contour/tile_list.hpp"
 
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -24,10 +22,7 @@ struct Crossing {
 
 /// What some tiles that lie together in an order know of the contours that cross their border: a
 /// list by pixels. A closed contour ends at its smallest pixel as soon as it is all within.
-struct Boundary {
-    Run tiles;
-    std::vector<Crossing> crossings;
-};
+using Boundary = TileList<Crossing>;
 
 /// Follows contours through all of several lists: what comes in is led on as far as these tiles
 /// know. Nothing is left out.
@@ -40,14 +35,5 @@ Boundary merge(const Order& order, std::span<const Boundary> lists);
 
 /// A crossing by its pixel, in a list by pixels; null where there is none.
 const Crossing* find(std::span<const Crossing> crossings, Elements pixel);
-
-/// How many bytes a list of so many crossings takes.
-Bytes bytes_for(Elements crossings);
-void put(const Boundary& boundary, std::byte* to);
-Boundary get(const std::byte* from);
-
-/// Merges lists as elements of one capacity, of which only the used part is sent.
-/// Requires  a capacity that holds every merged list: the crossings of all tiles do.
-Operator merging_operator(std::shared_ptr<const Order> order, Elements most_crossings);
 
 } // namespace sextant::contour

@@ -37,12 +37,4 @@ Order::Order(const Grid& grid, const Stages& stages) : grid_(grid) {
     }
 }
 
-int Order::position_of_pixel(Elements pixel) const {
-    const Elements x = pixel % grid_.width, y = pixel / grid_.width;
-    // The last tile that begins at ⌊size · tile / tiles⌋ or before.
-    const Elements column = ((x + 1) * grid_.columns - 1) / grid_.width;
-    const Elements row = ((y + 1) * grid_.rows - 1) / grid_.height;
-    return position(static_cast<int>(row * grid_.columns + column));
-}
-
 } // namespace sextant::contour

@@ -48,7 +48,7 @@ class Order {
     const Grid& grid() const { return grid_; }
     int position(int tile) const { return positions_[static_cast<std::size_t>(tile)]; }
     /// Of the tile that a pixel (y · width + x) of the image lies in.
-    int position_of_pixel(Elements pixel) const;
+    int position_of_pixel(Elements pixel) const { return position(rank_of_pixel(grid_, pixel)); }
 
   private:
     Grid grid_;

@@ -83,13 +83,26 @@ Bytes FrameSink::row_bytes() const {
     return bytes_of_row(header_);
 }
 
+/// How many rows are given, of so much each.
+std::int64_t FrameSink::checked_rows(std::size_t given, std::size_t row) const {
+    const auto count = static_cast<std::int64_t>(given / row);
+    if (given % row != 0 || frame_ >= header_.frames || row_ + count > header_.shape.height)
+        throw std::logic_error("rows written that are not whole or that no frame has");
+    return count;
+}
+
+void FrameSink::append_rows(std::int64_t count, std::span<const std::byte> samples) {
+    append(frame_, {row_, row_ + count}, samples);
+    row_ += count;
+    if (row_ == header_.shape.height) {
+        row_ = 0;
+        ++frame_;
+    }
+}
+
 void FrameSink::write(std::span<const float> rows) {
     const auto width = static_cast<std::size_t>(header_.shape.width);
-    const auto count = static_cast<std::int64_t>(rows.size() / width);
-    if (rows.size() % width != 0 || frame_ >= header_.frames ||
-        row_ + count > header_.shape.height) {
-        throw std::logic_error("rows written that are not whole or that no frame has");
-    }
+    const std::int64_t count = checked_rows(rows.size(), width);
     const std::int64_t step = std::max<std::int64_t>(1, converted_bytes / row_bytes());
     for (std::int64_t done = 0; done < count; done += step) {
         const std::int64_t some = std::min(step, count - done);
@@ -98,13 +111,14 @@ void FrameSink::write(std::span<const float> rows) {
                     rows.subspan(static_cast<std::size_t>(done) * width,
                                  static_cast<std::size_t>(some) * width),
                     stored_);
-        append(frame_, {row_, row_ + some}, stored_);
-        row_ += some;
+        append_rows(some, stored_);
     }
-    if (row_ == header_.shape.height) {
-        row_ = 0;
-        ++frame_;
-    }
+}
+
+void FrameSink::write_samples(std::span<const std::byte> rows) {
+    const std::int64_t count = checked_rows(rows.size(), static_cast<std::size_t>(row_bytes()));
+    if (count > 0)
+        append_rows(count, rows);
 }
 
 void FrameSink::commit() {

@@ -102,6 +102,8 @@ class FrameSink {
     /// Throws InvalidFile where they cannot be written, std::logic_error for parts of rows and for
     /// more than the rest of a frame.
     void write(std::span<const float> rows);
+    /// The same of samples as they are stored, where floats would round them.
+    void write_samples(std::span<const std::byte> rows);
     /// Once every row of every frame is written (std::logic_error). Before that, nothing is to be
     /// seen at the path, and nothing stays if the sink is destroyed. Throws InvalidFile.
     void commit();
@@ -112,6 +114,8 @@ class FrameSink {
 
   private:
     virtual void append(std::int64_t frame, Rows rows, std::span<const std::byte> samples) = 0;
+    std::int64_t checked_rows(std::size_t given, std::size_t row) const;
+    void append_rows(std::int64_t count, std::span<const std::byte> samples);
     virtual void finish() = 0;
 
     std::string path_;

@@ -23,4 +23,11 @@ Tile tile(const Grid& grid, int rank) {
     return tile;
 }
 
+int rank_at(const Grid& grid, Elements x, Elements y) {
+    // The last tile that begins at ⌊size · tile / tiles⌋ or before.
+    const Elements column = ((x + 1) * grid.columns - 1) / grid.width;
+    const Elements row = ((y + 1) * grid.rows - 1) / grid.height;
+    return static_cast<int>(row * grid.columns + column);
+}
+
 } // namespace sextant

@@ -32,4 +32,11 @@ struct Tile {
 
 Tile tile(const Grid& grid, int rank);
 
+/// The rank whose tile holds a pixel of the image.
+int rank_at(const Grid& grid, Elements x, Elements y);
+/// The same of a pixel by its number, y · width + x.
+inline int rank_of_pixel(const Grid& grid, Elements pixel) {
+    return rank_at(grid, pixel % grid.width, pixel / grid.width);
+}
+
 } // namespace sextant

@@ -2,13 +2,10 @@
 #include "sextant/distributed/contours.hpp"
 
 #include "sextant/comm/agree.hpp"
-#include "sextant/comm/execute.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/memory.hpp"
+#include "sextant/distributed/merge_lists.hpp"
 
 #include <limits>
-#include <numeric>
-#include <optional>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -25,29 +22,6 @@ void check(const Communicator& communicator, const Grid& grid) {
     if (grid.ranks() != communicator.size())
         throw InvalidTask(fmt::format("{}x{} tiles on {} ranks, expected one a rank", grid.columns,
                                       grid.rows, communicator.size()));
-}
-
-/// The merged lists of all tiles, this rank's as it was.
-std::vector<Boundary> exchange(const Communicator& communicator, const Grid& grid,
-                               const Boundary& own, const contour::Pattern& pattern) {
-    const auto counts = communicator.all_gather(static_cast<Elements>(own.crossings.size()));
-    const Elements all = std::accumulate(counts.begin(), counts.end(), Elements{0});
-    std::optional<Execution> execution;
-    Memory list;
-    agree(communicator, [&] {
-        const auto order = std::make_shared<contour::Order>(grid, pattern.stages(grid));
-        list = Memory(contour::bytes_for(all));
-        contour::put(own, list.data());
-        execution.emplace(communicator, contour::program(pattern, grid, communicator.rank()),
-                          contour::merging_operator(order, all));
-        execution->bind(0, std::as_const(list).bytes());
-    });
-    execution->run();
-    std::vector<Boundary> lists{own};
-    const std::span<const std::byte> result = execution->result();
-    for (std::size_t at = 0; at < result.size(); at += static_cast<std::size_t>(list.size()))
-        lists.push_back(contour::get(result.data() + at));
-    return lists;
 }
 
 /// Where a chain that leaves the tile goes on and ends.
@@ -83,10 +57,10 @@ Boundary boundary_of(const kernel::ContourRanking& ranking, int position) {
     Boundary boundary{{position, position + 1}, {}};
     for (const kernel::Entry& entry : ranking.entries()) {
         const Chain& chain = ranking.chains()[static_cast<std::size_t>(entry.chain)];
-        boundary.crossings.push_back({entry.pixel, entry.before, chain.end, entry.links,
-                                      chain.smallest, entry.links - chain.links});
+        boundary.entries.push_back({entry.pixel, entry.before, chain.end, entry.links,
+                                    chain.smallest, entry.links - chain.links});
     }
-    boundary.crossings = contour::follow({&boundary, 1});
+    boundary.entries = contour::follow({&boundary, 1});
     return boundary;
 }
 
@@ -99,7 +73,10 @@ ContoursOfTile merge_contours(const Communicator& communicator, const Grid& grid
         const contour::Order order(grid, pattern.stages(grid));
         own = boundary_of(ranking, order.position(communicator.rank()));
     });
-    const std::vector<Boundary> lists = exchange(communicator, grid, own, pattern);
+    const contour::Order order(grid, pattern.stages(grid));
+    const std::vector<Boundary> lists = merge_lists<Crossing>(
+        communicator, grid, own, pattern,
+        [&order](std::span<const Boundary> some) { return contour::merge(order, some); });
     ContoursOfTile made;
     agree(communicator, [&] {
         const std::vector<Crossing> crossings = contour::follow(lists);

@@ -2,6 +2,7 @@
 #include "sextant/distributed/window_filter.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/distributed/sample_view.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -151,16 +152,10 @@ Bytes WindowFilter::memory() const {
 
 kernel::SampleView WindowFilter::view(const Region& read, const Tile& part,
                                       const std::byte* image) const {
-    kernel::SampleView view;
+    kernel::SampleView view = samples_of(element_, image + read.offset * element_.size);
     view.stride = read.stride;
     view.tile = moved_down(halo::part_read(stencil_, part), window_.first);
     view.image = window_.image;
-    if (element_ == gray_u8)
-        view.first = reinterpret_cast<const std::uint8_t*>(image) + read.offset;
-    else if (element_ == gray_u16)
-        view.first = reinterpret_cast<const std::uint16_t*>(image) + read.offset;
-    else
-        view.first = reinterpret_cast<const float*>(image) + read.offset;
     return view;
 }
 

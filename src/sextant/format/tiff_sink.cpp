@@ -166,7 +166,7 @@ bool needs_big_tiff(const FrameHeader& header, const SinkOptions& options) {
 
 std::unique_ptr<FrameSink> create_tiff(const std::string& path, const FrameHeader& header,
                                        const SinkOptions& options) {
-    check_sink(path, header, {Sample::u8, Sample::u16, Sample::f32});
+    check_sink(path, header, {Sample::u8, Sample::u16, Sample::u32, Sample::f32});
     checked_frames(path, header);
     constexpr std::int64_t longest = std::numeric_limits<std::int32_t>::max();
     if (std::max(header.shape.width, header.shape.height) > longest) {

@@ -86,38 +86,37 @@ void each_run(const std::uint64_t* inside, const std::uint64_t* starts, Elements
     end_at(width);
 }
 
-/// Sums of a component; its box holds one past its last pixel where its size will be.
-void add_run(Component& component, Elements y, Elements begin, Elements end) {
-    Tile& box = component.box;
-    if (component.area == 0)
-        box = {begin, y, end, y + 1};
-    box = {std::min(box.x, begin), box.y, std::max(box.width, end), y + 1};
-    const Elements length = end - begin;
-    component.area += length;
-    component.x += static_cast<double>(length) * static_cast<double>(begin + end - 1) / 2;
-    component.y += static_cast<double>(length) * static_cast<double>(y);
+/// A run of pixels of a row.
+Component of_run(Elements x, Elements y, Elements length, Elements width) {
+    Component run;
+    run.first = y * width + x;
+    run.area = length;
+    run.box = {x, y, length, 1};
+    run.sum_x = length * (2 * x + length - 1) / 2;
+    run.sum_y = length * y;
+    return run;
 }
 
-void finish(Component& component, const Tile& tile) {
-    Tile& box = component.box;
-    box = {box.x + tile.x, box.y + tile.y, box.width - box.x, box.height - box.y};
-    const auto area = static_cast<double>(component.area);
-    component.x = component.x / area + static_cast<double>(tile.x);
-    component.y = component.y / area + static_cast<double>(tile.y);
+Tile around(const Tile& a, const Tile& b) {
+    const Elements x = std::min(a.x, b.x), y = std::min(a.y, b.y);
+    return {x, y, std::max(a.x + a.width, b.x + b.width) - x,
+            std::max(a.y + a.height, b.y + b.height) - y};
 }
 
 } // namespace
 
 Label Labeller::apply(const SampleView& input, const LabelPlane& output) {
     check(input, output, connection_.sameness);
-    prepare(input.tile);
+    prepare(input);
     std::visit([&](const auto* first) { find_components(input, first); }, input.first);
     count_ = number_components();
     write(output);
     return count_;
 }
 
-void Labeller::prepare(const Tile& tile) {
+void Labeller::prepare(const SampleView& input) {
+    const Tile& tile = input.tile;
+    image_ = input.image;
     tile_ = tile;
     words_ = words_for(tile.width);
     const auto grow = [](Memory& memory, Bytes size) {
@@ -206,17 +205,34 @@ void Labeller::write(const LabelPlane& output) {
         hwy::FlushStream();
 }
 
+void Component::add(const Component& other) {
+    if (area == 0) {
+        *this = other;
+        return;
+    }
+    first = std::min(first, other.first);
+    area += other.area;
+    box = around(box, other.box);
+    sum_x += other.sum_x;
+    sum_y += other.sum_y;
+}
+
+bool Component::operator==(const Component& other) const {
+    return first == other.first && area == other.area && box.x == other.box.x &&
+           box.y == other.box.y && box.width == other.box.width && box.height == other.box.height &&
+           sum_x == other.sum_x && sum_y == other.sum_y;
+}
+
 std::vector<Component> Labeller::components() const {
     std::vector<Component> components(at(count_));
     for (Elements y = 0; y < tile_.height && tile_.width > 0; ++y) {
         const RunRow bits = row(y);
         const Label* label = runs() + bits.before;
         each_run(bits.inside, bits.starts, tile_.width, [&](Elements begin, Elements end) {
-            add_run(components[at(*++label - 1)], y, begin, end);
+            components[at(*++label - 1)].add(
+                of_run(tile_.x + begin, tile_.y + y, end - begin, image_.width));
         });
     }
-    for (Component& component : components)
-        finish(component, tile_);
     return components;
 }
 

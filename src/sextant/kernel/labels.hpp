@@ -35,9 +35,18 @@ struct LabelPlane {
 
 /// What is measured of a component, in pixels of the image.
 struct Component {
+    Elements first = 0; ///< its first pixel, row by row: y · width + x
     Elements area = 0;
     Tile box;
-    double x = 0, y = 0; ///< its centroid; pixels have their centres at integers
+    Elements sum_x = 0, sum_y = 0; ///< of its pixels' coordinates
+
+    /// Its centroid; pixels have their centres at integers.
+    double x() const { return static_cast<double>(sum_x) / static_cast<double>(area); }
+    double y() const { return static_cast<double>(sum_y) / static_cast<double>(area); }
+
+    /// With what lies of the same component in another tile.
+    void add(const Component& other);
+    bool operator==(const Component& other) const;
 };
 
 struct RunRow;
@@ -69,7 +78,7 @@ class Labeller {
     std::vector<Component> components() const;
 
   private:
-    void prepare(const Tile& tile);
+    void prepare(const SampleView& input);
     template <class Sample>
     void find_components(const SampleView& input, const Sample* first);
     template <class Sample>
@@ -84,6 +93,7 @@ class Labeller {
 
     Connection connection_;
     Tile tile_;
+    ImageShape image_;
     Elements words_ = 0; ///< of bits in a row
     Label count_ = 0;
     Memory bits_; // of each row those inside, then those that start a run

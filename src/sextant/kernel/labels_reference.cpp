@@ -32,7 +32,7 @@ class Flood {
 
   private:
     void flood_from(Pixel first) {
-        made_.components.push_back({0, {first.x, first.y, 0, 0}, 0, 0});
+        made_.components.emplace_back();
         std::vector<Pixel> waiting;
         const auto take = [&](Pixel pixel) {
             label(pixel) = static_cast<Label>(made_.components.size());
@@ -51,28 +51,24 @@ class Flood {
                 }
             }
         }
-        place(made_.components.back());
     }
 
-    /// Sums for now; the box holds its last pixel where its size will be.
     void count(Pixel pixel) {
+        const Elements x = input_.tile.x + pixel.x, y = input_.tile.y + pixel.y;
         Component& component = made_.components.back();
-        if (component.area++ == 0)
-            component.box = {pixel.x, pixel.y, pixel.x, pixel.y};
-        component.x += static_cast<double>(pixel.x);
-        component.y += static_cast<double>(pixel.y);
         Tile& box = component.box;
-        box = {std::min(box.x, pixel.x), std::min(box.y, pixel.y), std::max(box.width, pixel.x),
-               std::max(box.height, pixel.y)};
-    }
-
-    void place(Component& component) const {
-        Tile& box = component.box;
-        box = {box.x + input_.tile.x, box.y + input_.tile.y, box.width - box.x + 1,
-               box.height - box.y + 1};
-        const auto area = static_cast<double>(component.area);
-        component.x = component.x / area + static_cast<double>(input_.tile.x);
-        component.y = component.y / area + static_cast<double>(input_.tile.y);
+        if (component.area++ == 0) {
+            component.first = y * input_.image.width + x;
+            box = {x, y, 1, 1};
+        }
+        component.sum_x += x;
+        component.sum_y += y;
+        const Elements right = std::max(box.x + box.width, x + 1);
+        const Elements bottom = std::max(box.y + box.height, y + 1);
+        box.x = std::min(box.x, x);
+        box.y = std::min(box.y, y);
+        box.width = right - box.x;
+        box.height = bottom - box.y;
     }
 
     bool touch(Elements dx, Elements dy) const {

@@ -1,35 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/filter.hpp"
 
-#include "sextant/comm/agree.hpp"
-#include "sextant/comm/cores.hpp"
-#include "sextant/comm/launch.hpp"
 #include "sextant/operation/filter_parameters.hpp"
 #include "sextant/operation/filter_run.hpp"
+#include "sextant/operation/tiled.hpp"
 
-#include <algorithm>
-
-#include <fmt/format.h>
+#include <utility>
 
 namespace sextant::operation {
 
 namespace {
 
-constexpr int most_threads = 1024;
-
 int run_filter(const Values& values) {
-    const bool launched = detect_launcher().launcher != Launcher::none;
-    int ranks = static_cast<int>(values.has("ranks") ? values.integer("ranks") : 0);
-    if (!launched && ranks == 0)
-        ranks = std::clamp(Cores::available().count(), 1, most_threads);
-    launch(ranks, [&](Communicator communicator) {
-        if (values.has("ranks") && communicator.size() != values.integer("ranks")) {
-            throw AgreedFailure(
-                fmt::format("--ranks {} under a launcher that started {} processes; "
-                            "leave it out",
-                            values.integer("ranks"), communicator.size()),
-                true);
-        }
+    launch_ranks(values, [&](Communicator communicator) {
         FilterRun(values, std::move(communicator)).run();
     });
     return 0;
@@ -54,17 +37,8 @@ std::vector<Parameter> parameters() {
             all.push_back(std::move(parameter));
     }
     const std::vector<Parameter> rest = {
-        {.name = "frame",
-         .type = Type::integer,
-         .value = "N",
-         .help = "which one of a series, from 0",
-         .least = 0},
-        {.name = "ranks",
-         .type = Type::integer,
-         .value = "N",
-         .help = "threads; default: one a core",
-         .least = 1,
-         .most = most_threads},
+        frame_parameter(),
+        ranks_parameter(),
         {.name = "grid",
          .value = "XxY",
          .help = "tiles: so many columns and rows; default: predicted to be fastest"},
@@ -75,18 +49,12 @@ std::vector<Parameter> parameters() {
          .help = "for the image and what is made of it; larger ones stream",
          .least = 1,
          .most = 1 << 30},
-        {.name = "machine",
-         .type = Type::file,
-         .value = "FILE",
-         .help = "a profile to predict with; default: this machine's, or a built-in one"},
+        machine_parameter(),
         {.name = "plan",
          .type = Type::file,
          .value = "FILE",
          .help = "do as this plan says; if there is none, write it there"},
-        {.name = "json",
-         .type = Type::file,
-         .value = "FILE",
-         .help = "write what ran as JSON; - for standard output"}};
+        json_parameter()};
     all.insert(all.end(), rest.begin(), rest.end());
     return all;
 }

@@ -8,12 +8,11 @@
 #include "sextant/distributed/image.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/operation/filter_parameters.hpp"
-#include "sextant/operation/image_size.hpp"
 #include "sextant/operation/outputs.hpp"
+#include "sextant/operation/tiled.hpp"
 #include "sextant/planner/usual.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -24,31 +23,12 @@ namespace sextant::operation {
 
 namespace {
 
-/// Adds the time of what it does.
-template <class Work>
-void timed(Seconds& sum, Work&& work) {
-    const auto begin = std::chrono::steady_clock::now();
-    work();
-    sum += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
 Elements count_not_a_number(const ElementFormat& element, std::span<const std::byte> samples) {
     if (element != gray_f32)
         return 0;
     const std::span floats(reinterpret_cast<const float*>(samples.data()),
                            samples.size() / sizeof(float));
     return std::count_if(floats.begin(), floats.end(), [](float f) { return std::isnan(f); });
-}
-
-/// The only frame of a series, or that which is asked for.
-std::unique_ptr<RowSource> open_image(const Values& values) {
-    std::unique_ptr<FrameSource> frames = format::open_frames(values.text("image"));
-    const std::int64_t count = frames->header().frames;
-    if (!values.has("frame") && count != 1)
-        throw InvalidTask(fmt::format("{} has {} frames: expected one, or --frame N",
-                                      values.text("image"), count));
-    const std::int64_t frame = values.has("frame") ? values.integer("frame") : 0;
-    return std::make_unique<RowSource>(std::move(frames), frame);
 }
 
 } // namespace
@@ -128,12 +108,9 @@ FilterPlan FilterRun::planned(const FilterTask& task, const std::vector<int>& no
         return read_filter_plan(values_.text("plan"), task);
     FilterPlan plan;
     if (values_.has("grid")) {
-        const ImageSize grid = image_size("grid", values_.text("grid"));
-        if (grid.width * grid.height != task.ranks)
-            throw InvalidTask(fmt::format("--grid {}: expected as many tiles as the {} ranks",
-                                          values_.text("grid"), task.ranks));
-        plan.columns = static_cast<int>(grid.width);
-        plan.rows_of_tiles = static_cast<int>(grid.height);
+        const Grid grid = grid_asked_for(values_, task.image, task.ranks);
+        plan.columns = grid.columns;
+        plan.rows_of_tiles = grid.rows;
         plan.reason = "asked for";
     } else if (task.ranks == 1) {
         plan = strips_plan(task, "nothing to choose: one rank");

@@ -3,6 +3,7 @@
 
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/line_catalogue.hpp"
 #include "sextant/kernel/catalogue.hpp"
 #include "sextant/model/model.hpp"
 #include "sextant/operation/families.hpp"
@@ -86,6 +87,10 @@ std::vector<Section> sections() {
         formats.rows.push_back(
             {std::string(row.extensions), fmt::format("{}, frames: {}", row.name, row.summary),
              row.create ? fmt::format("read, written with {} samples", row.written) : "read only"});
+    }
+    for (const format::LineFormat& row : format::line_catalogue()) {
+        formats.rows.push_back({std::string(row.extension),
+                                fmt::format("{}, contours: {}", row.name, row.summary), "written"});
     }
     for (const model::Model& row : model::catalogue()) {
         models.rows.push_back(

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/contour/tile_list.hpp"
+
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace sextant::contour {
+
+Run joined_runs(std::span<const Run> runs) {
+    Run joined = runs.front();
+    for (const Run& run : runs.subspan(1)) {
+        if (run.first != joined.last)
+            throw std::logic_error(fmt::format("tiles [{}, {}) merged behind [{}, {})", run.first,
+                                               run.last, joined.first, joined.last));
+        joined.last = run.last;
+    }
+    return joined;
+}
+
+} // namespace sextant::contour

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/distributed/deal.hpp"
+
+#include "sextant/comm/execute.hpp"
+#include "sextant/schedule/builder.hpp"
+
+#include <numeric>
+#include <utility>
+
+namespace sextant::detail {
+
+namespace {
+
+std::size_t at(int rank) {
+    return static_cast<std::size_t>(rank);
+}
+
+/// Where each list lies in a buffer that holds them one after another.
+std::vector<Region> in_turn(const Region& buffer, std::span<const Elements> counts) {
+    std::vector<Region> lists;
+    Elements offset = 0;
+    for (const Elements count : counts) {
+        lists.push_back(block(buffer.buffer, offset, count));
+        offset += count;
+    }
+    return lists;
+}
+
+/// Everyone sends [rank] of `from` and gets [rank] of `to`; the nearest ranks first.
+Program exchange(ProgramBuilder& builder, const std::vector<Region>& from,
+                 const std::vector<Region>& to, const Region& result, int rank) {
+    const int ranks = static_cast<int>(to.size());
+    builder.copy(to[at(rank)], from[at(rank)]);
+    for (int distance = 1; distance < ranks; ++distance) {
+        const int next = (rank + distance) % ranks, before = (rank + ranks - distance) % ranks;
+        builder.send(next, from[at(next)]);
+        builder.receive(before, to[at(before)]);
+    }
+    return builder.finish(result);
+}
+
+void run(const Communicator& communicator, Program program, Bytes element,
+         std::span<const std::byte> from, std::span<std::byte> to) {
+    Operator moved;
+    moved.element = {"entry", element};
+    Execution execution(communicator, std::move(program), moved);
+    execution.bind(0, from);
+    execution.bind(1, to);
+    execution.run();
+}
+
+} // namespace
+
+Elements sum(std::span<const Elements> counts) {
+    return std::accumulate(counts.begin(), counts.end(), Elements{0});
+}
+
+void deal(const Communicator& communicator, Bytes element, std::span<const Elements> counts_to,
+          std::span<const std::byte> values, std::span<const Elements> counts_from,
+          std::span<std::byte> to) {
+    ProgramBuilder builder;
+    const Region input = builder.input(sum(counts_to)), output = builder.output(sum(counts_from));
+    run(communicator,
+        exchange(builder, in_turn(input, counts_to), in_turn(output, counts_from), output,
+                 communicator.rank()),
+        element, values, to);
+}
+
+std::vector<Elements> counts_from(const Communicator& communicator,
+                                  std::span<const Elements> counts_to) {
+    const std::vector<Elements> one(at(communicator.size()), 1);
+    std::vector<Elements> counts(one.size());
+    deal(communicator, sizeof(Elements), one, std::as_bytes(counts_to), one,
+         std::as_writable_bytes(std::span(counts)));
+    return counts;
+}
+
+void tell_all(const Communicator& communicator, Bytes element, std::span<const Elements> counts,
+              std::span<const std::byte> mine, std::span<std::byte> to) {
+    ProgramBuilder builder;
+    const Region input = builder.input(counts[at(communicator.rank())]);
+    const Region output = builder.output(sum(counts));
+    const std::vector<Region> same(counts.size(), input);
+    run(communicator, exchange(builder, same, in_turn(output, counts), output, communicator.rank()),
+        element, mine, to);
+}
+
+} // namespace sextant::detail

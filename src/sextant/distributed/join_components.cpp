@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/distributed/join_components.hpp"
+
+#include "sextant/comm/agree.hpp"
+#include "sextant/contour/frontier.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/distributed/merge_lists.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace sextant {
+
+namespace {
+
+using contour::BorderPixel;
+using contour::Frontier;
+using contour::Touch;
+
+Touch touch_of(kernel::Connection connection) {
+    return connection.neighbours == kernel::Neighbours::eight ? Touch::corners : Touch::sides;
+}
+
+/// What neighbours must have in common to belong together.
+float value_at(const ComponentsOfTile& tile, Elements x, Elements y) {
+    if (tile.connection.sameness == kernel::Sameness::foreground)
+        return 1;
+    return std::visit(
+        [&](const auto* first) { return static_cast<float>(first[y * tile.input.stride + x]); },
+        tile.input.first);
+}
+
+/// The pixels on a tile's sides that are not the image's.
+template <class Body>
+void each_border_pixel(const Tile& tile, ImageShape image, Body&& body) {
+    const bool left = tile.x > 0, right = tile.x + tile.width < image.width;
+    for (Elements y = 0; y < tile.height; ++y) {
+        const bool whole_row =
+            (y == 0 && tile.y > 0) || (y + 1 == tile.height && tile.y + tile.height < image.height);
+        for (Elements x = 0; x < tile.width; ++x) {
+            if (whole_row || (x == 0 && left) || (x + 1 == tile.width && right))
+                body(x, y);
+            else if (x == 0 && tile.width > 2)
+                x = tile.width - 2; // only the ends of this row
+        }
+    }
+}
+
+Frontier frontier_of(const ComponentsOfTile& tile, int position) {
+    const Tile& at = tile.input.tile;
+    Frontier frontier{{position, position + 1}, {}};
+    each_border_pixel(at, tile.input.image, [&](Elements x, Elements y) {
+        const kernel::Label label = tile.labels[y * at.width + x];
+        if (label == 0)
+            return;
+        const auto component = static_cast<std::size_t>(label - 1);
+        frontier.entries.push_back({(at.y + y) * tile.input.image.width + at.x + x,
+                                    tile.components[component].first, value_at(tile, x, y),
+                                    !tile.marked.empty() && tile.marked[component] != 0});
+    });
+    return frontier;
+}
+
+/// What each of the tile's components has become.
+std::vector<PartOf> find_wholes(const ComponentsOfTile& tile, const Frontier& own,
+                                const std::vector<BorderPixel>& joined) {
+    std::vector<PartOf> parts;
+    for (std::size_t i = 0; i < tile.components.size(); ++i)
+        parts.push_back({tile.components[i].first, !tile.marked.empty() && tile.marked[i] != 0});
+    const auto by_first = [](const kernel::Component& component, Elements first) {
+        return component.first < first;
+    };
+    const auto by_pixel = [](const BorderPixel& each, Elements pixel) {
+        return each.pixel < pixel;
+    };
+    for (const BorderPixel& mine : own.entries) {
+        const auto part = std::lower_bound(tile.components.begin(), tile.components.end(),
+                                           mine.component, by_first) -
+                          tile.components.begin();
+        const auto whole = std::lower_bound(joined.begin(), joined.end(), mine.pixel, by_pixel);
+        parts[static_cast<std::size_t>(part)] = {whole->component, whole->marked != 0};
+    }
+    return parts;
+}
+
+} // namespace
+
+std::vector<PartOf> join_components(const Communicator& communicator, const Grid& grid,
+                                    const ComponentsOfTile& tile, const contour::Pattern& pattern) {
+    const Touch touch = touch_of(tile.connection);
+    std::optional<contour::Order> order;
+    Frontier own;
+    agree(communicator, [&] {
+        if (grid.ranks() != communicator.size())
+            throw InvalidTask(fmt::format("{}x{} tiles on {} ranks, expected one a rank",
+                                          grid.columns, grid.rows, communicator.size()));
+        order.emplace(grid, pattern.stages(grid));
+        own = frontier_of(tile, order->position(communicator.rank()));
+    });
+    const std::vector<Frontier> lists = merge_lists<BorderPixel>(
+        communicator, grid, own, pattern,
+        [&](std::span<const Frontier> some) { return contour::merge(*order, some, touch); });
+    std::vector<PartOf> parts;
+    agree(communicator,
+          [&] { parts = find_wholes(tile, own, contour::join(lists, grid.width, touch)); });
+    return parts;
+}
+
+} // namespace sextant

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/contour/catalogue.hpp"
+#include "sextant/kernel/labels.hpp"
+
+#include <span>
+#include <vector>
+
+namespace sextant {
+
+/// The components of this rank's tile alone.
+struct ComponentsOfTile {
+    kernel::SampleView input; ///< what was labelled: the tile
+    kernel::Connection connection;
+    const kernel::Label* labels = nullptr; ///< of the tile, row by row
+    std::span<const kernel::Component> components;
+    std::span<const std::uint8_t> marked = {}; ///< [component] not 0: it has a mark; or none has
+};
+
+/// What a component of a tile is a part of.
+struct PartOf {
+    Elements first = 0;  ///< the first pixel of the whole component
+    bool marked = false; ///< some part of it has a mark
+};
+
+/// Joins the components of tiles over their borders: each tile tells which pixels on its border
+/// belong together; these lists are merged by a pattern, and what lies within merged tiles is left
+/// out.
+///
+/// Output    [component of this tile].
+/// Requires  as many ranks as tiles; otherwise every rank throws AgreedFailure.
+/// Collective.
+/// Cost      the pattern's messages, each as long as the border of merged tiles has pixels that are
+///           not background; memory as merge_contours().
+/// Deterministic  the same for every pattern, grid and number of ranks.
+/// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 5, doi:10.1006/jpdc.1996.0010
+std::vector<PartOf> join_components(const Communicator& communicator, const Grid& grid,
+                                    const ComponentsOfTile& tile, const contour::Pattern& pattern);
+
+} // namespace sextant

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/distributed/numbering.hpp"
+
+#include "sextant/distributed/deal.hpp"
+
+#include <algorithm>
+
+namespace sextant {
+
+namespace {
+
+/// How many things, and how much of them.
+struct Total {
+    Elements count = 0, weight = 0;
+
+    void add(const Total& other) {
+        count += other.count;
+        weight += other.weight;
+    }
+};
+
+bool comes_before(const Share& a, const Share& b) {
+    return a.pixel < b.pixel;
+}
+
+/// One share for each thing, by pixels.
+std::vector<Share> added_up(std::vector<Share> shares) {
+    std::sort(shares.begin(), shares.end(), comes_before);
+    std::vector<Share> things;
+    for (const Share& share : shares) {
+        if (things.empty() || things.back().pixel != share.pixel)
+            things.push_back({share.pixel, 0});
+        things.back().weight += share.weight;
+    }
+    return things;
+}
+
+/// What lies in each row of everyone's tiles.
+class Rows {
+  public:
+    Rows(const Communicator& communicator, const Grid& grid, const std::vector<Share>& things)
+        : grid_(grid) {
+        const Tile own = tile(grid, communicator.rank());
+        std::vector<Total> mine(static_cast<std::size_t>(own.width > 0 ? own.height : 0));
+        for (const Share& thing : things)
+            mine[static_cast<std::size_t>(thing.pixel / grid.width - own.y)].add({1, thing.weight});
+        all_ = tell_all(communicator, mine);
+        std::size_t offset = 0;
+        for (const Elements count : all_.counts) {
+            offsets_.push_back(offset);
+            offset += static_cast<std::size_t>(count);
+        }
+    }
+
+    /// What lies before each row of a tile, in the order of pixels.
+    std::vector<Total> before(int rank) const {
+        const int column = rank % grid_.columns, row = rank / grid_.columns;
+        Total sum;
+        for (int j = 0; j < row; ++j)
+            for (int i = 0; i < grid_.columns; ++i)
+                each_row(j * grid_.columns + i, [&](const Total& total) { sum.add(total); });
+        std::vector<Total> found;
+        for (Elements y = 0; y < tile(grid_, rank).height; ++y) {
+            for (int i = 0; i < grid_.columns; ++i) {
+                if (i == column)
+                    found.push_back(sum);
+                sum.add(at(row * grid_.columns + i, y));
+            }
+        }
+        return found;
+    }
+
+    Total all() const {
+        Total sum;
+        for (const Total& total : all_.values)
+            sum.add(total);
+        return sum;
+    }
+
+  private:
+    std::size_t count(int rank) const {
+        return static_cast<std::size_t>(all_.counts[static_cast<std::size_t>(rank)]);
+    }
+
+    Total at(int rank, Elements y) const {
+        const auto i = static_cast<std::size_t>(y);
+        return i < count(rank) ? all_.values[offsets_[static_cast<std::size_t>(rank)] + i]
+                               : Total{};
+    }
+
+    template <class Body>
+    void each_row(int rank, Body&& body) const {
+        for (std::size_t y = 0; y < count(rank); ++y)
+            body(at(rank, static_cast<Elements>(y)));
+    }
+
+    const Grid& grid_;
+    ByRank<Total> all_;
+    std::vector<std::size_t> offsets_;
+};
+
+/// Of each thing that is known by a pixel of this tile.
+std::vector<Standing> stand(const Communicator& communicator, const Grid& grid, const Rows& rows,
+                            const std::vector<Share>& things) {
+    std::vector<Total> before = rows.before(communicator.rank());
+    const Elements top = tile(grid, communicator.rank()).y;
+    std::vector<Standing> standings;
+    for (const Share& thing : things) {
+        Total& next = before[static_cast<std::size_t>(thing.pixel / grid.width - top)];
+        standings.push_back({next.count, next.weight, thing.weight});
+        next.add({1, thing.weight});
+    }
+    return standings;
+}
+
+} // namespace
+
+Numbering number_by_pixels(const Communicator& communicator, const Grid& grid,
+                           std::span<const Share> shares) {
+    const auto ranks = static_cast<std::size_t>(communicator.size());
+    std::vector<std::vector<Share>> asked(ranks);
+    for (const Share& share : shares)
+        asked[static_cast<std::size_t>(rank_of_pixel(grid, share.pixel))].push_back(share);
+    const ByRank<Share> to_answer = deal(communicator, asked);
+
+    const std::vector<Share> things = added_up(to_answer.values);
+    const Rows rows(communicator, grid, things);
+    const std::vector<Standing> standings = stand(communicator, grid, rows, things);
+    std::vector<std::vector<Standing>> answers(ranks);
+    std::size_t next = 0;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        for (Elements k = 0; k < to_answer.counts[rank]; ++k) {
+            const Share& share = to_answer.values[next++];
+            const auto thing = std::lower_bound(things.begin(), things.end(), share, comes_before);
+            answers[rank].push_back(standings[static_cast<std::size_t>(thing - things.begin())]);
+        }
+    }
+    const ByRank<Standing> answered = deal(communicator, answers);
+
+    Numbering made;
+    std::vector<std::size_t> places(ranks, 0);
+    for (std::size_t rank = 1; rank < ranks; ++rank)
+        places[rank] = places[rank - 1] + asked[rank - 1].size();
+    for (const Share& share : shares)
+        made.standings.push_back(
+            answered.values[places[static_cast<std::size_t>(rank_of_pixel(grid, share.pixel))]++]);
+    made.count = rows.all().count;
+    made.weight = rows.all().weight;
+    return made;
+}
+
+} // namespace sextant

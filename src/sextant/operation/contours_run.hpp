@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/core/row_source.hpp"
+#include "sextant/distributed/canny.hpp"
+#include "sextant/distributed/linear.hpp"
+#include "sextant/operation/merging_plan.hpp"
+#include "sextant/operation/operation.hpp"
+#include "sextant/operation/progress.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sextant::operation {
+
+/// What a run of `sextant contours` was and how it went.
+struct ContoursSummary {
+    std::string image, output, transport;
+    Grid grid;
+    double sigma = 0;                                 ///< 0: the image was a direction map
+    std::optional<kernel::EdgeThresholds> thresholds; ///< those of its edges
+    Elements min_length = 1;
+    Elements contours = 0, points = 0, closed = 0; ///< written
+    Elements junctions = 0, cut = 0;               ///< of the whole map
+    int ranks = 1;
+    MergingPlan plan;
+    Seconds read = 0, edges = 0, rank = 0, write = 0;
+    std::vector<std::string> warnings;
+};
+
+std::string to_text(const ContoursSummary& summary);
+/// One JSON object; docs/json.md has its fields.
+std::string to_json(const ContoursSummary& summary);
+
+/// Two numbers "LOW,HIGH" of an option. Throws InvalidTask.
+struct LowHigh {
+    double low = 0, high = 0;
+};
+LowHigh low_high(std::string_view option, const std::string& text);
+
+/// One rank's way through `sextant contours`: edges in tiles, or a direction map; heads and ranks;
+/// the linear representation; rank 0 writes it.
+class ContoursRun {
+  public:
+    ContoursRun(const Values& values, Communicator communicator);
+
+    /// Collective.
+    void run();
+
+  private:
+    bool tells() const { return communicator_.rank() == 0; }
+    void open();
+    distributed::Image read();
+    distributed::Image directions_of(const distributed::Image& image);
+    kernel::EdgeThresholds thresholds_of(const Gradient& gradient);
+    LinearPart rank_contours(const distributed::Image& directions);
+    void count(const kernel::ContourRanking& ranking);
+    void write(const LinearPart& part);
+    void report();
+
+    const Values& values_;
+    const Communicator communicator_;
+    Progress progress_;
+    std::unique_ptr<RowSource> source_;
+    ContoursSummary summary_;
+};
+
+} // namespace sextant::operation

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/direction_map.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/distributed/canny.hpp"
+#include "sextant/distributed/sample_view.hpp"
+
+#include <fmt/format.h>
+
+namespace sextant::operation {
+
+distributed::Image directions_from(const distributed::Image& samples, const std::string& path) {
+    distributed::Image directions(samples.communicator(), samples.grid(), direction_i8);
+    const Tile tile = samples.tile();
+    const auto convert = [&](const auto* first) {
+        for (Elements i = 0; i < tile.elements(); ++i) {
+            const auto code = static_cast<float>(first[i]);
+            if (!(code >= kernel::edge_end && code <= 7 &&
+                  code == static_cast<float>(static_cast<int>(code))))
+                throw InvalidFile(path, fmt::format("has {} at ({}, {}), expected a direction: -2 "
+                                                    "to 7",
+                                                    code, tile.x + i % tile.width,
+                                                    tile.y + i / tile.width));
+            directions.bytes()[static_cast<std::size_t>(i)] =
+                static_cast<std::byte>(static_cast<kernel::Direction>(code));
+        }
+    };
+    std::visit(convert, distributed::sample_view(samples).first);
+    return directions;
+}
+
+} // namespace sextant::operation

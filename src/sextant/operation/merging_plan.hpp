@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/contour/catalogue.hpp"
+#include "sextant/core/grid.hpp"
+#include "sextant/operation/operation.hpp"
+#include "sextant/planner/choose.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sextant::operation {
+
+/// In which order what tiles know of their borders is merged, and why.
+struct MergingPlan {
+    const contour::Pattern* pattern = nullptr;
+    std::string reason;
+    std::string machine, model; ///< that predicted; empty where nothing was
+    double density = 0;         ///< entries a pixel of the tiles' borders
+    struct Alternative {
+        std::string pattern;
+        std::optional<Seconds> seconds; ///< predicted
+    };
+    std::vector<Alternative> alternatives; ///< the fastest first
+};
+
+/// --pattern: one of the catalogue, default auto.
+Parameter pattern_parameter();
+/// Throws InvalidTask where it is not.
+void check_pattern(const Values& values);
+
+/// Every pattern, predicted with lists of so many entries a pixel of border.
+/// Input     the machine, where ranks lie and by which model: `setting`, whose elements are the
+///           entries.
+/// Throws    model::CannotExpress.
+MergingPlan plan_merging(const Grid& grid, double density, const planner::Setting& setting);
+
+/// The pattern of --pattern; else predicted at rank 0 for lists as dense as they are; where nothing
+/// can be predicted, logp-lev-quad.
+/// Input     how many entries this rank's list has, and of how many bytes each.
+/// Collective.
+MergingPlan planned_merging(const Communicator& communicator, const Values& values,
+                            const Grid& grid, Elements entries, Bytes entry);
+
+std::string to_json(const MergingPlan& plan);
+
+} // namespace sextant::operation

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/core/grid.hpp"
+#include "sextant/core/row_source.hpp"
+#include "sextant/core/units.hpp"
+#include "sextant/operation/operation.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <vector>
+
+// What commands have in common that cut one image into tiles over ranks.
+namespace sextant::operation {
+
+Parameter frame_parameter();
+Parameter ranks_parameter();
+Parameter grid_parameter();
+Parameter machine_parameter();
+Parameter json_parameter();
+
+/// Runs `body` on every rank: those of the launcher, else --ranks threads, else one a core.
+/// Throws AgreedFailure where a launcher started another number than --ranks.
+void launch_ranks(const Values& values, const std::function<void(Communicator)>& body);
+
+/// The image of a command, its `frame` of a series. Throws InvalidFile, InvalidTask.
+std::unique_ptr<RowSource> open_image(const Values& values);
+
+/// That of --grid. Throws InvalidTask unless it has as many tiles as there are ranks.
+Grid grid_asked_for(const Values& values, ImageShape image, int ranks);
+/// That of --grid, or nearly square.
+Grid grid_of(const Values& values, ImageShape image, int ranks);
+
+/// Adds the time of what it does.
+template <class Work>
+void timed(Seconds& sum, Work&& work) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    sum += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+} // namespace sextant::operation

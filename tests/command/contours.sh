@@ -1,0 +1,145 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Labels and contours as a user meets them: the same files on any ranks, grid and pattern; what is
+# refused.
+set -eu
+fail() { echo "FAILED: $1"; exit 1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+XDG_CONFIG_HOME=$work/config
+export XDG_CONFIG_HOME
+unset SEXTANT_MACHINE
+
+# A NumPy file of what standard input holds: npy FILE TYPE SHAPE
+npy() {
+    printf '\223NUMPY\001\000\166\000%-117s\n' \
+        "{'descr': '$2', 'fortran_order': False, 'shape': ($3), }" >"$1"
+    cat >>"$1"
+}
+# Bytes by their numbers: bytes 0 1 2 ...
+bytes() { for byte; do printf "\\$(printf %o "$byte")"; done; }
+# Lines of characters as pixels: those of the second word become those of the third.
+pixels() {
+    lines=$(cat)
+    rows=$(printf '%s\n' "$lines" | wc -l)
+    width=$(printf '%s\n' "$lines" | head -n 1 | tr -d '\n' | wc -c)
+    printf '%s' "$lines" | tr -d '\n' | LC_ALL=C tr "$2" "$3" | npy "$1" "$4" "$rows, $width"
+}
+
+# --- Labels.
+pixels "$work/cells.npy" '.#' '\000\001' '|u1' <<'END'
+##...#....##
+.#...#...#..
+.#####..#...
+........#..#
+###...##...#
+#.#..##....#
+###..#....##
+END
+"$SEXTANT" label "$work/cells.npy" -o "$work/one.npy" --table "$work/one.csv" --ranks 1 >"$work/text"
+grep -q '4 components of 12x7' "$work/text" || { cat "$work/text"; fail "not 4 components"; }
+cat >"$work/expected" <<'END'
+label,area,x,y,width,height,centroid_x,centroid_y
+1,10,0,0,6,3,2.7,1.2
+2,10,5,0,7,7,7.5,3
+3,5,10,3,2,4,10.8,4.8
+4,8,0,4,3,3,1,5
+END
+cmp "$work/one.csv" "$work/expected" || { cat "$work/one.csv"; fail "the table"; }
+for ranks in 2 3 6; do
+    for pattern in 1-lev-dir 2-lev-rc logp-lev-quad logp-lev-bal; do
+        "$SEXTANT" label "$work/cells.npy" -o "$work/many.npy" --table "$work/many.csv" \
+            --ranks $ranks --pattern $pattern >/dev/null
+        cmp "$work/one.npy" "$work/many.npy" || fail "other labels on $ranks ranks by $pattern"
+        cmp "$work/one.csv" "$work/many.csv" || fail "another table on $ranks ranks by $pattern"
+    done
+done
+"$SEXTANT" label "$work/cells.npy" -o "$work/labels.tif" --neighbours 4 --ranks 4 --json - >"$work/json"
+grep -q '"components": 7' "$work/json" || fail "4 neighbours: not 7 components"
+"$SEXTANT" info "$work/labels.tif" | grep -q 'samples *u32' || fail "labels in TIFF have not 32 bits"
+pixels "$work/classes.npy" 'abc' '\000\005\006' '|u1' <<'END'
+abbc
+bccc
+abcb
+END
+"$SEXTANT" label "$work/classes.npy" -o "$work/one.npy" --by-value --neighbours 4 --ranks 3 \
+    --table "$work/one.csv" >/dev/null
+[ "$(cut -d , -f 2 "$work/one.csv" | tr '\n' ' ')" = "area 2 5 1 1 1 " ] || { cat "$work/one.csv"; fail "by value"; }
+
+# --- Contours of a direction map: two closed ones, a line and a point.
+bytes 0 2 255 254 4 6 4 255 254 255 255 255 0 4 255 >"$work/codes"
+npy "$work/codes.npy" '|i1' '3, 5' <"$work/codes"
+"$SEXTANT" contours "$work/codes.npy" --directions -o "$work/one.csv" --ranks 1 --json "$work/json" >/dev/null
+for part in '"contours": 4' '"points": 9' '"closed": 2' '"sigma": null'; do
+    grep -q "$part" "$work/json" || { cat "$work/json"; fail "no $part"; }
+done
+for format in csv geojson svg npy; do
+    "$SEXTANT" contours "$work/codes.npy" --directions -o "$work/one.$format" --ranks 1 >/dev/null
+    for ranks in 2 3 6; do
+        "$SEXTANT" contours "$work/codes.npy" --directions -o "$work/many.$format" --ranks $ranks >/dev/null
+        cmp "$work/one.$format" "$work/many.$format" || fail "other contours on $ranks ranks: $format"
+    done
+done
+"$SEXTANT" contours "$work/codes.npy" --directions -o "$work/long.csv" --min-length 4 --ranks 2 >/dev/null
+[ "$(wc -l <"$work/long.csv")" = 5 ] || { cat "$work/long.csv"; fail "shorter contours are not left out"; }
+
+# --- Edges of an image: the same on every grid, by thresholds too, and over MPI.
+{ i=0; while [ $i -lt 3000 ]; do bytes $(((i % 60 - 30) * (i % 60 - 30) / 5 + (i / 60 - 25) * (i / 60 - 25) / 4)); i=$((i + 1)); done; } |
+    head -c 3000 | npy "$work/bowl.npy" '|u1' '50, 60'
+edges() { "$SEXTANT" contours "$work/bowl.npy" "$@"; }
+edges -o "$work/one.csv" --sigma 1.5 --ranks 1 --json "$work/one.json" >"$work/text"
+grep -q 'edges at sigma 1.5' "$work/text" || fail "the thresholds are not told"
+[ "$(wc -l <"$work/one.csv")" -gt 20 ] || fail "no edges"
+for grid in 6x1 3x2 2x3 1x6; do
+    edges -o "$work/many.csv" --sigma 1.5 --ranks 6 --grid $grid --json "$work/many.json" >/dev/null
+    cmp "$work/one.csv" "$work/many.csv" || fail "other edges on $grid tiles"
+    for count in contours points closed junctions cut; do
+        [ "$(grep "\"$count\":" "$work/one.json")" = "$(grep "\"$count\":" "$work/many.json")" ] ||
+            fail "another number of $count on $grid tiles"
+    done
+done
+edges -o "$work/hand.csv" --sigma 1.5 --thresholds 4,9 --ranks 1 >"$work/text"
+grep -q 'gradients of 9 on, followed to 4' "$work/text" || fail "thresholds by hand"
+if [ -n "${MPIRUN:-}" ]; then
+    $MPIRUN -n 3 "$SEXTANT" contours "$work/bowl.npy" -o "$work/mpi.csv" --sigma 1.5 >/dev/null
+    cmp "$work/one.csv" "$work/mpi.csv" || fail "over MPI other contours"
+    $MPIRUN -n 3 "$SEXTANT" label "$work/cells.npy" -o "$work/mpi.npy" --table "$work/mpi.csv" >/dev/null
+    cmp "$work/mpi.csv" "$work/expected" || fail "over MPI other components"
+fi
+printf '%064d' 0 | npy "$work/flat.npy" '|u1' '8, 8'
+"$SEXTANT" contours "$work/flat.npy" -o "$work/flat.geojson" | grep -q '0 contours of 0 points' || fail "flat"
+grep -q '"features":\[' "$work/flat.geojson" || fail "no empty collection"
+
+# refuses CODE TEXT COMMAND ARGUMENTS...: and leaves no output.
+refuses() {
+    code=$1 text=$2
+    shift 2
+    status=0
+    timeout 60 "$SEXTANT" "$@" >"$work/said" 2>&1 || status=$?
+    [ $status = "$code" ] || { cat "$work/said"; fail "$*: exit code $status, expected $code"; }
+    grep -q -- "$text" "$work/said" || { cat "$work/said"; fail "$*: expected '$text'"; }
+    for left in "$work"/out*; do [ ! -e "$left" ] || fail "$*: left $left"; done
+}
+bytes 0 0 >"$work/out-of-it" && npy "$work/leaves.npy" '|i1' '1, 2' <"$work/out-of-it"
+rm "$work/out-of-it"
+bytes 0 255 | npy "$work/astray.npy" '|i1' '1, 2'
+bytes 0 9 | npy "$work/nine.npy" '|i1' '1, 2'
+printf '' | npy "$work/empty.npy" '|u1' '0, 0'
+for ranks in 1 2; do
+    refuses 2 '(1, 0)' contours "$work/leaves.npy" --directions -o "$work/out.csv" --ranks $ranks
+    refuses 2 '(0, 0)' contours "$work/astray.npy" --directions -o "$work/out.csv" --ranks $ranks
+    refuses 1 'nine.npy: has 9 at (1, 0), expected a direction' contours "$work/nine.npy" --directions \
+        -o "$work/out.csv" --ranks $ranks
+    refuses 2 'thresholds of edges are 9 and 4' contours "$work/bowl.npy" -o "$work/out.csv" --thresholds 9,4 --ranks $ranks
+    refuses 2 'quantiles of edges are 0.9 and 0.5' contours "$work/bowl.npy" -o "$work/out.csv" --quantiles .9,.5 --ranks $ranks
+done
+refuses 2 '--thresholds 4: expected two numbers' contours "$work/bowl.npy" -o "$work/out.csv" --thresholds 4
+refuses 2 'sigma is 0.1' contours "$work/bowl.npy" -o "$work/out.csv" --sigma .1
+refuses 2 'contours are written as' contours "$work/bowl.npy" -o "$work/out.png"
+refuses 2 "unknown merging pattern 'quad'" contours "$work/bowl.npy" -o "$work/out.csv" --pattern quad
+refuses 1 'expected positive numbers' contours "$work/empty.npy" -o "$work/out.csv"
+refuses 1 'expected positive numbers' label "$work/empty.npy" -o "$work/out.tif"
+refuses 1 'no points' contours "$work/flat.npy" -o "$work/out.npy"
+refuses 2 '--grid 2x2: expected as many tiles as the 3 ranks' label "$work/cells.npy" -o "$work/out.npy" --ranks 3 --grid 2x2
+refuses 1 'u32' label "$work/cells.npy" -o "$work/out.mrc"
+echo "labels and contours are the same everywhere"

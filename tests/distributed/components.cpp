@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/distributed/components.hpp"
+
+#include "sextant/comm/agree.hpp"
+#include "sextant/comm/threads.hpp"
+#include "sextant/core/error.hpp"
+
+#include "tests/support/component_runs.hpp"
+#include <gmock/gmock.h>
+
+namespace sextant::test {
+namespace {
+
+TEST(DistributedComponents, of_every_shape_are_those_of_the_whole_image) {
+    for (const int ranks : {2, 4, 6, 9})
+        run_threads(ranks, [](Communicator communicator) {
+            every_pattern_gives_the_serial_labels(communicator, {23, 19}, 23);
+        });
+}
+
+TEST(DistributedComponents, of_tiles_of_few_pixels_or_none_are_those_of_the_whole_image) {
+    for (const ImageShape image : {ImageShape{5, 4}, {1, 6}, {3, 1}, {2, 2}})
+        run_threads(6, [image](Communicator communicator) {
+            every_pattern_gives_the_serial_labels(communicator, image, 19);
+        });
+}
+
+TEST(DistributedComponents, by_value_keep_apart_what_is_not_a_number) {
+    run_threads(2, [](Communicator communicator) {
+        distributed::Image image(communicator, {4, 1, 2, 1}, gray_f32);
+        auto* const samples = reinterpret_cast<float*>(image.bytes().data());
+        samples[0] = samples[1] = std::numeric_limits<float>::quiet_NaN();
+        const Labelled found = label_components(
+            image, {kernel::Neighbours::eight, kernel::Sameness::value}, contour::catalogue()[0]);
+        EXPECT_EQ(found.components, 4);
+    });
+}
+
+TEST(DistributedComponents, refuse_other_samples_on_every_rank) {
+    std::atomic<int> refused{0};
+    run_threads(2, [&](Communicator communicator) {
+        try {
+            label_components(distributed::Image(communicator, {4, 4, 2, 1}, rgba_f32), {},
+                             contour::catalogue()[0]);
+        } catch (const AgreedFailure& failure) {
+            EXPECT_THAT(failure.what(), testing::HasSubstr("these are rgba f32"));
+            ++refused;
+        }
+    });
+    EXPECT_EQ(refused, 2);
+}
+
+TEST(DistributedComponents, are_no_more_than_there_are_labels) {
+    require_labels(2147483647);
+    EXPECT_THROW(require_labels(2147483648), InvalidTask);
+}
+
+} // namespace
+} // namespace sextant::test

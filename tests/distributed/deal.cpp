@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Lists of any length from everyone to everyone, and what is numbered with them.
+#include "sextant/distributed/deal.hpp"
+
+#include "sextant/comm/threads.hpp"
+#include "sextant/distributed/numbering.hpp"
+
+#include <gmock/gmock.h>
+
+namespace sextant::test {
+namespace {
+
+/// What rank `from` gives rank `to`: some of these lists are empty.
+std::vector<int> gift(int from, int to) {
+    return std::vector<int>(static_cast<std::size_t>((from + 2 * to) % 4), 100 * from + to);
+}
+
+TEST(Deal, gives_everyone_the_list_that_is_his) {
+    for (int ranks = 1; ranks <= 6; ++ranks) {
+        run_threads(ranks, [ranks](Communicator communicator) {
+            std::vector<std::vector<int>> to;
+            std::vector<int> expected;
+            for (int peer = 0; peer < ranks; ++peer) {
+                to.push_back(gift(communicator.rank(), peer));
+                for (const int value : gift(peer, communicator.rank()))
+                    expected.push_back(value);
+            }
+            EXPECT_EQ(deal(communicator, to).values, expected);
+        });
+    }
+}
+
+TEST(Deal, tells_all_what_each_has) {
+    run_threads(5, [](Communicator communicator) {
+        const ByRank<int> all = tell_all(communicator, gift(communicator.rank(), 0));
+        EXPECT_THAT(all.counts, testing::ElementsAre(0, 1, 2, 3, 0));
+        EXPECT_THAT(all.values, testing::ElementsAre(100, 200, 200, 300, 300, 300));
+    });
+}
+
+TEST(Deal, of_nothing_is_nothing) {
+    run_threads(3, [](Communicator communicator) {
+        EXPECT_TRUE(deal<int>(communicator, {{}, {}, {}}).values.empty());
+        EXPECT_TRUE(tell_all<int>(communicator, {}).values.empty());
+    });
+}
+
+TEST(Numbering, goes_by_pixels_row_by_row_across_tiles_and_adds_up_shares) {
+    // Things at pixels 1, 3 and 6 of 4x2 pixels in two columns; each rank has a share of 6.
+    run_threads(2, [](Communicator communicator) {
+        const bool left = communicator.rank() == 0;
+        const std::vector<Share> shares =
+            left ? std::vector<Share>{{6, 10}, {1, 5}, {6, 1}} : std::vector<Share>{{3, 2}, {6, 4}};
+        const Numbering made = number_by_pixels(communicator, {4, 2, 2, 1}, shares);
+        EXPECT_EQ(made.count, 3);
+        EXPECT_EQ(made.weight, 22);
+        const Standing first{0, 0, 5}, second{1, 5, 2}, third{2, 7, 15};
+        const std::vector<Standing> expected = left ? std::vector<Standing>{third, first, third}
+                                                    : std::vector<Standing>{second, third};
+        EXPECT_EQ(made.standings, expected);
+    });
+}
+
+} // namespace
+} // namespace sextant::test

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/distributed/linear.hpp"
+
+#include "sextant/comm/threads.hpp"
+
+#include "tests/support/line_runs.hpp"
+
+namespace sextant::test {
+namespace {
+
+TEST(Linear, representations_are_those_of_the_walk_on_every_grid) {
+    for (const int ranks : {1, 2, 6})
+        run_threads(ranks, [](Communicator communicator) {
+            every_map_gives_the_serial_lines(communicator, {13, 11});
+        });
+}
+
+TEST(Linear, representations_of_fewer_points_than_ranks_leave_some_without) {
+    run_threads(6, [](Communicator communicator) {
+        every_map_gives_the_serial_lines(communicator, {2, 2});
+    });
+}
+
+} // namespace
+} // namespace sextant::test

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Components and edges by every pattern on every grid: all of what the short tests take some of.
+#include "sextant/comm/threads.hpp"
+
+#include "tests/support/canny_runs.hpp"
+#include "tests/support/component_runs.hpp"
+
+namespace sextant::test {
+namespace {
+
+TEST(EveryPattern, gives_the_contours_of_the_walk_on_1_to_16_ranks) {
+    for (int ranks = 1; ranks <= 16; ++ranks)
+        run_threads(ranks, [](Communicator communicator) {
+            every_pattern_gives_the_serial_contours(communicator, {37, 29});
+        });
+}
+
+TEST(EveryPattern, gives_the_components_of_the_whole_image) {
+    for (const int ranks : {3, 8})
+        run_threads(ranks, [](Communicator communicator) {
+            every_pattern_gives_the_serial_labels(communicator, {17, 13});
+        });
+}
+
+TEST(EveryPattern, gives_the_edges_of_the_whole_image_on_1_to_16_ranks) {
+    for (int ranks = 1; ranks <= 16; ++ranks)
+        run_threads(ranks, [](Communicator communicator) {
+            every_pattern_gives_the_serial_edges(communicator, {23, 19});
+        });
+}
+
+} // namespace
+} // namespace sextant::test

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Linear representations of contours over MPI, in groups of 1, 2, 3, 4 and 7 ranks.
+#include "tests/mpi/groups.hpp"
+#include "tests/support/line_runs.hpp"
+
+namespace sextant::test {
+namespace {
+
+TEST(Mpi, LinearRepresentationsAreThoseOfTheWalkInEveryGroup) {
+    for (int size : group_sizes)
+        on_group(size, [](Communicator communicator) {
+            every_map_gives_the_serial_lines(communicator, {13, 11});
+        });
+}
+
+} // namespace
+} // namespace sextant::test

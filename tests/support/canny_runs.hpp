@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/distributed/canny.hpp"
+#include "sextant/kernel/canny_reference.hpp"
+
+#include <cstring>
+
+#include "tests/support/contour_runs.hpp"
+#include "tests/support/gradients.hpp"
+
+// Edges of images in tiles on any communicator: what the tests over threads and over MPI share.
+namespace sextant::test {
+
+inline distributed::Image plane_in_tiles(const Communicator& communicator, const Grid& grid,
+                                         const std::vector<float>& plane) {
+    distributed::Image image(communicator, grid, gray_f32);
+    const Tile own = image.tile();
+    for (Elements y = 0; y < own.height && own.width > 0; ++y)
+        std::memcpy(image.bytes().data() + y * own.width * gray_f32.size,
+                    plane.data() + (own.y + y) * grid.width + own.x,
+                    static_cast<std::size_t>(own.width * gray_f32.size));
+    return image;
+}
+
+/// Directions by every pattern on every grid, or by every n-th of all these, are those of the
+/// reference.
+inline void every_pattern_gives_the_serial_edges(const Communicator& communicator, ImageShape shape,
+                                                 int every = 1) {
+    int turn = 0;
+    for (const GradientField& field : gradient_fields(shape)) {
+        const kernel::EdgeThresholds thresholds{.4, 2.2};
+        const kernel::Edges expected = kernel::canny_reference(field.view(), thresholds);
+        for (const Grid& grid : grids_of(communicator.size(), shape)) {
+            const Gradient gradient{plane_in_tiles(communicator, grid, field.x),
+                                    plane_in_tiles(communicator, grid, field.y)};
+            for (const contour::Pattern& pattern : contour::catalogue()) {
+                if (turn++ % every != 0)
+                    continue;
+                const sextant::Image found =
+                    distributed::gather(edge_directions(gradient, thresholds, pattern));
+                if (communicator.rank() != 0)
+                    continue;
+                EXPECT_TRUE(
+                    std::ranges::equal(found.pixels<kernel::Direction>(), expected.directions))
+                    << fmt::format("{} of {}x{} in {}x{} tiles by {}", field.name, shape.width,
+                                   shape.height, grid.columns, grid.rows, pattern.name);
+            }
+        }
+    }
+}
+
+} // namespace sextant::test
