@@ -54,6 +54,12 @@ Point apply(const Transform& transform, Point x, ImageShape shape) {
     return apply(std::get<RigidMotion>(transform), x, centre(shape));
 }
 
+Point apply_inverse(const Transform& transform, Point y, ImageShape shape) {
+    if (const auto* const field = std::get_if<DisplacementField>(&transform))
+        return apply_inverse(*field, y);
+    return apply(inverse(std::get<RigidMotion>(transform)), y, centre(shape));
+}
+
 Resampler::Resampler(FrameSource& source) : source_(source) {
     const ImageShape shape = source.header().shape;
     if (std::min(shape.width, shape.height) < 2)

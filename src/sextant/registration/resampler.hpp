@@ -19,6 +19,8 @@ using TransformOf = std::function<Transform(std::int64_t frame)>;
 
 /// φ(x), of images of that shape.
 Point apply(const Transform& transform, Point x, ImageShape shape);
+/// φ⁻¹(y). Throws InvalidTask where a field folds.
+Point apply_inverse(const Transform& transform, Point y, ImageShape shape);
 
 /// Shows frames of a series where they lie: some rows of T∘φ at a time, from the rows of T that
 /// these need. Bilinear, which makes nothing darker or brighter than it was; NaN where φ leads out

@@ -26,6 +26,13 @@ struct Link {
     Seconds seconds = 0; ///< of registrations of `moved`
 };
 
+/// Whether anything follows from a registration. Steps that did not end are no reason against: they
+/// may go to and fro by less than matters.
+bool trusted(const RigidResult& result) {
+    constexpr double least_overlap = .1;
+    return !result.unrelated && result.overlap >= least_overlap;
+}
+
 /// What is known of a frame that is registered to itself.
 RigidResult itself() {
     RigidResult result;
@@ -94,8 +101,7 @@ class Registering {
                                  [&] { return reader_->align(reference, fit_[moved]); });
                 const RigidResult& result = timed.result;
                 links_.push_back({reference, fit_[moved], result, timed.seconds});
-                seen_.push_back(
-                    {moved - back, moved, result.motion, result.converged && !result.unrelated});
+                seen_.push_back({moved - back, moved, result.motion, trusted(result)});
             }
         }
     }
@@ -139,7 +145,7 @@ class Registering {
                     options_.tolerance)
                 found = &link;
         }
-        if (found && found->result.converged && !found->result.unrelated)
+        if (found && trusted(found->result))
             return {reference, frame, found->result, spent};
         place(frame).mended = true;
         const TimedResult timed =
