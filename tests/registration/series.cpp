@@ -58,11 +58,12 @@ struct Made {
     double bound;
 };
 
-Made make(int frames, std::vector<int> blanks = {}) {
+Made make(int frames, std::vector<int> blanks = {},
+          const RigidMotion& drift = {.1 * degree, 1.4, -.9}) {
     SeriesPlan plan;
     plan.shape = {128, 128};
     plan.frames = frames;
-    plan.drift = {.1 * degree, 1.4, -.9};
+    plan.drift = drift;
     plan.wander = .4;
     plan.blanks = std::move(blanks);
     registration::SpecimenPlan of_specimen;
@@ -204,6 +205,19 @@ TEST(Series, a_frame_of_another_specimen_is_left_out_and_bridged) {
     options.reference = 3;
     EXPECT_THAT([&] { registered(made.frames, 2, options); },
                 ThrowsMessage<AgreedFailure>(HasSubstr("frame 3 can be no reference: it resem")));
+}
+
+TEST(Series, frames_that_show_nothing_of_the_reference_any_more_are_not_placed_at_random) {
+    Made made = make(12, {}, {0, 14, 3});
+    for (const int ranks : {1, 2}) {
+        std::vector<FramePlace> places = registered(made.frames, ranks);
+        for (const FramePlace& place : places)
+            EXPECT_LT(error_of(made, place, 0), place.result.unrelated ? 2 : .5) << place.frame;
+        EXPECT_TRUE(places.back().result.unrelated);
+        registration::leave_out_strangers(places);
+        EXPECT_THAT(places.back().left_out, HasSubstr("of a frame, is no more alike than noise"));
+        EXPECT_EQ(places[3].left_out, "");
+    }
 }
 
 /// Keeps results in memory.

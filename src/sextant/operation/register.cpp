@@ -87,7 +87,7 @@ std::vector<Parameter> parameters() {
         {.name = "memory",
          .type = Type::integer,
          .value = "MIB",
-         .fallback = "256",
+         .fallback = "64",
          .help = "a thread, for the samples that a median is taken of",
          .least = 1,
          .most = 1 << 20},

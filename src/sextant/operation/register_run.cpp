@@ -253,6 +253,7 @@ void RegisterRun::open_checkpoint(const registration::SeriesLook& look) {
 
 void RegisterRun::register_first(registration::SeriesLook look) {
     mine_ = register_series(communicator_, *source_, std::move(look), options_, hooks_);
+    registration::leave_out_strangers(mine_);
     registered_ = everyones(communicator_, mine_);
     agree(communicator_, [&] { require_two(registered_.frames.size(), mine_); });
     summary_.transforms.reference = options_.reference.value_or(registered_.frames.front());
@@ -285,6 +286,7 @@ void RegisterRun::refine(std::uint32_t stage) {
         else
             register_to_average(*source_, average, mine_, stage, stage_options_, hooks_);
     });
+    registration::leave_out_strangers(mine_);
     registered_ = everyones(communicator_, mine_);
 }
 

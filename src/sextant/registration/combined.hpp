@@ -18,7 +18,7 @@ struct Combined {
 
 struct CombineOptions {
     bool median = true;              ///< else it stays empty
-    Bytes memory = Bytes{256} << 20; ///< for samples of all frames, of as many rows as fit
+    Bytes memory = Bytes{64} << 20; ///< for samples of all frames, of as many rows as fit
 };
 
 /// The least memory that frames of that width can be combined in: samples of a row of each.

@@ -26,13 +26,6 @@ struct Link {
     Seconds seconds = 0; ///< of registrations of `moved`
 };
 
-/// Whether anything follows from a registration. Steps that did not end are no reason against: they
-/// may go to and fro by less than matters.
-bool trusted(const RigidResult& result) {
-    constexpr double least_overlap = .1;
-    return !result.unrelated && result.overlap >= least_overlap;
-}
-
 /// What is known of a frame that is registered to itself.
 RigidResult itself() {
     RigidResult result;
@@ -159,15 +152,13 @@ class Registering {
         if (left.moved != right.reference)
             throw std::logic_error("motions combined that are not neighbours");
         hooks_.progress("combine", right.moved - share_.first, share_.count());
+        const RigidMotion start = compose(right.result.motion, left.result.motion);
         const TimedResult timed = timed_result(
-            hooks_.ledger, {Work::combined, 0, left.reference, left.moved, right.moved}, [&] {
-                return reader_->refine(left.reference, right.moved,
-                                       compose(right.result.motion, left.result.motion));
-            });
-        Link link{left.reference, right.moved, timed.result, right.seconds + timed.seconds};
-        link.result.ambiguous = left.result.ambiguous || right.result.ambiguous;
-        link.result.unrelated =
-            link.result.unrelated || left.result.unrelated || right.result.unrelated;
+            hooks_.ledger, {Work::combined, 0, left.reference, left.moved, right.moved},
+            [&] { return reader_->refine(left.reference, right.moved, start); });
+        Link link{left.reference, right.moved, {}, right.seconds + timed.seconds};
+        link.result =
+            refined_from(start, timed.result, left.result.ambiguous || right.result.ambiguous);
         return link;
     }
 
@@ -222,14 +213,11 @@ class Registering {
             return;
         }
         hooks_.progress("register to the reference", one.frame - share_.first, share_.count());
+        const RigidMotion start = compose(one.result.motion, inverse(there));
         const TimedResult timed =
-            timed_result(hooks_.ledger, {Work::turned, 0, reference, 0, one.frame}, [&] {
-                return reader_->refine(reference, one.frame,
-                                       compose(one.result.motion, inverse(there)));
-            });
-        const bool ambiguous = one.result.ambiguous;
-        one.result = timed.result;
-        one.result.ambiguous = ambiguous;
+            timed_result(hooks_.ledger, {Work::turned, 0, reference, 0, one.frame},
+                         [&] { return reader_->refine(reference, one.frame, start); });
+        one.result = refined_from(start, timed.result, one.result.ambiguous);
         one.seconds += timed.seconds;
     }
 

@@ -47,8 +47,9 @@ struct FieldFit {
 struct FramePlace {
     std::int64_t frame = 0;
     std::string left_out; ///< why it is not registered; empty where it is
-    /// What registers it to the reference; of that one the identity. Its doubt is that of any
-    /// neighbours between: ambiguous if one was, unrelated if one was.
+    /// What registers it to the reference; of that one the identity. Ambiguous if any neighbours
+    /// between were. Unrelated to the reference, as when it shows none of it any more, it lies
+    /// where those between say.
     RigidResult result;
     std::optional<FieldFit> field;
 

@@ -88,6 +88,16 @@ Registered everyones(const Communicator& communicator, std::span<const FramePlac
             gathered<RigidMotion>(communicator, motions)};
 }
 
+void leave_out_strangers(std::span<FramePlace> mine) {
+    for (FramePlace& place : mine) {
+        if (place.left_out.empty() && place.result.unrelated)
+            place.left_out =
+                fmt::format("what it has in common with the reference, {:.0f} % of a frame, is no "
+                            "more alike than noise",
+                            100 * place.result.overlap);
+    }
+}
+
 TransformOf transforms(const Registered& registered) {
     return [&registered](std::int64_t frame) -> Transform { return registered.motion(frame); };
 }
@@ -132,13 +142,11 @@ void register_to_average(FrameSource& source, std::span<const float> average,
         hooks.progress("register to the average", done++, static_cast<std::int64_t>(mine.size()));
         if (!place.left_out.empty())
             continue;
+        const RigidMotion start = place.result.motion;
         const TimedResult timed =
-            timed_result(hooks.ledger, {Work::averaged, stage, 0, 0, place.frame}, [&] {
-                return reader.refine(reference, place.frame, place.result.motion);
-            });
-        const bool ambiguous = place.result.ambiguous;
-        place.result = timed.result;
-        place.result.ambiguous = ambiguous;
+            timed_result(hooks.ledger, {Work::averaged, stage, 0, 0, place.frame},
+                         [&] { return reader.refine(reference, place.frame, start); });
+        place.result = refined_from(start, timed.result, place.result.ambiguous);
         place.seconds += timed.seconds;
     }
 }

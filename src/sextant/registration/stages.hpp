@@ -18,8 +18,11 @@ struct StageOptions {
     RigidOptions rigid;
     double prefilter = usual_prefilter;
     NonrigidOptions nonrigid;
-    Bytes memory = Bytes{256} << 20; ///< of combine()
+    Bytes memory = Bytes{64} << 20; ///< of combine()
 };
+
+/// Leaves out frames that are unrelated to what they were registered to.
+void leave_out_strangers(std::span<FramePlace> mine);
 
 /// The frames of all ranks that are not left out, and where they lie; on every rank.
 struct Registered {

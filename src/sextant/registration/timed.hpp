@@ -26,4 +26,22 @@ TimedResult timed_result(Ledger* ledger, const EntryName& name, const Register& 
     });
 }
 
+/// Whether anything follows from a registration. Steps that did not end are no reason against: they
+/// may go to and fro by less than matters.
+inline bool trusted(const RigidResult& result) {
+    constexpr double least_overlap = .1;
+    return !result.unrelated && result.overlap >= least_overlap;
+}
+
+/// What refined a motion, or the motion itself where that cannot be trusted, with the doubt that
+/// there was about it.
+inline RigidResult refined_from(const RigidMotion& start, RigidResult refined, bool ambiguous) {
+    if (!trusted(refined)) {
+        refined.motion = start;
+        refined.unrelated = true;
+    }
+    refined.ambiguous = ambiguous;
+    return refined;
+}
+
 } // namespace sextant::registration
