@@ -4,9 +4,12 @@
 
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/threads.hpp"
-#include "sextant/registration/average.hpp"
+#include "sextant/registration/stages.hpp"
 
+#include <cmath>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "tests/registration/trials.hpp"
 #include <gmock/gmock.h>
@@ -27,6 +30,8 @@ class Source : public FrameSource {
   public:
     explicit Source(const Frames& frames)
         : FrameSource("made", header_of(frames)), frames_(frames) {}
+
+    const Frames& frames() const { return frames_; }
 
   private:
     static FrameHeader header_of(const Frames& frames) {
@@ -53,11 +58,12 @@ struct Made {
     double bound;
 };
 
-Made make(int frames, std::vector<int> blanks = {}) {
+Made make(int frames, std::vector<int> blanks = {},
+          const RigidMotion& drift = {.1 * degree, 1.4, -.9}) {
     SeriesPlan plan;
     plan.shape = {128, 128};
     plan.frames = frames;
-    plan.drift = {.1 * degree, 1.4, -.9};
+    plan.drift = drift;
     plan.wander = .4;
     plan.blanks = std::move(blanks);
     registration::SpecimenPlan of_specimen;
@@ -150,14 +156,16 @@ TEST(Series, the_same_number_of_ranks_gives_the_same_bits) {
 TEST(Series, frames_without_a_picture_are_left_out_with_the_reason) {
     Made made = make(10, {0, 4, 5});
     made.frames[7] = kernel::FloatPlane({128, 128});
-    made.frames[8].row(3)[5] = std::nanf("");
+    std::fill_n(made.frames[8].row(3), 128 * 40, std::nanf(""));
+    made.frames[9].row(70)[5] = std::nanf("");
     for (const int ranks : {1, 3}) {
         const std::vector<FramePlace> places = registered(made.frames, ranks);
         for (const int dark : {0, 4, 5})
             EXPECT_THAT(places[static_cast<std::size_t>(dark)].left_out,
                         HasSubstr("that of others"));
         EXPECT_THAT(places[7].left_out, HasSubstr("every sample is 0"));
-        EXPECT_THAT(places[8].left_out, HasSubstr("1 of 16384 samples are not finite"));
+        EXPECT_THAT(places[8].left_out, HasSubstr("samples are not finite"));
+        EXPECT_EQ(places[9].gaps, 1);
         for (const int good : {1, 2, 3, 6, 9}) {
             const FramePlace& place = places[static_cast<std::size_t>(good)];
             EXPECT_EQ(place.left_out, "");
@@ -189,28 +197,231 @@ TEST(Series, without_frames_or_on_threads_of_a_rank_is_refused) {
     });
 }
 
-TEST(Average, of_registered_frames_has_less_noise_and_counts_its_samples) {
-    const Made made = make(12);
-    registration::Average average({128, 128}), second({128, 128});
-    for (int frame = 0; frame < 12; ++frame)
-        (frame % 2 == 0 ? average : second)
-            .add(made.frames[static_cast<std::size_t>(frame)].image(),
-                 made.series.between(0, frame));
-    average.add(second);
-    EXPECT_EQ(average.count(64, 64), 12);
-    EXPECT_LT(average.count(0, 127), 12) << "the specimen drifted out there";
-    const kernel::FloatPlane mean = average.mean(), truth = made.series.expected(0);
-    double error = 0, of_one = 0;
+TEST(Series, against_a_chosen_frame_leaves_that_one_where_it_is) {
+    const Made made = make(7);
+    registration::SeriesOptions options;
+    options.reference = 4;
+    for (const int ranks : {1, 3}) {
+        const std::vector<FramePlace> places = registered(made.frames, ranks, options);
+        EXPECT_EQ(places[4].result.motion, RigidMotion());
+        for (const FramePlace& place : places)
+            EXPECT_LT(error_of(made, place, 4), 4 * made.bound) << place.frame;
+    }
+    options.reference = 7;
+    EXPECT_THAT([&] { registered(made.frames, 2, options); },
+                ThrowsMessage<AgreedFailure>(HasSubstr("reference 7, expected 0 to 6")));
+}
+
+TEST(Series, a_frame_of_another_specimen_is_left_out_and_bridged) {
+    Made made = make(7);
+    made.frames[3] = make_pair({.specimen = "particles", .shape = {128, 128}}).moved;
+    for (const int ranks : {1, 2}) {
+        const std::vector<FramePlace> places = registered(made.frames, ranks);
+        EXPECT_THAT(places[3].left_out, HasSubstr("resembles none"));
+        for (const int frame : {1, 2, 4, 5, 6})
+            EXPECT_LT(error_of(made, places[static_cast<std::size_t>(frame)], 0), 4 * made.bound);
+    }
+    registration::SeriesOptions options;
+    options.reference = 3;
+    EXPECT_THAT([&] { registered(made.frames, 2, options); },
+                ThrowsMessage<AgreedFailure>(HasSubstr("frame 3 can be no reference: it resem")));
+}
+
+TEST(Series, frames_that_show_nothing_of_the_reference_any_more_are_not_placed_at_random) {
+    Made made = make(12, {}, {0, 14, 3});
+    for (const int ranks : {1, 2}) {
+        std::vector<FramePlace> places = registered(made.frames, ranks);
+        for (const FramePlace& place : places)
+            EXPECT_LT(error_of(made, place, 0), place.result.unrelated ? 2 : .5) << place.frame;
+        EXPECT_TRUE(places.back().result.unrelated);
+        registration::leave_out_strangers(places);
+        EXPECT_THAT(places.back().left_out, HasSubstr("of a frame, is no more alike than noise"));
+        EXPECT_EQ(places[3].left_out, "");
+    }
+}
+
+/// Keeps results in memory.
+class MemoryLedger : public registration::Ledger {
+  public:
+    std::optional<std::vector<std::byte>> find(const registration::EntryName& name) override {
+        const auto at = entries_.find(name);
+        return at == entries_.end() ? std::nullopt : std::optional(at->second);
+    }
+    void keep(const registration::EntryName& name, std::span<const std::byte> bytes) override {
+        entries_[name].assign(bytes.begin(), bytes.end());
+        ++kept;
+    }
+    void refresh() override {}
+    int kept = 0;
+
+  private:
+    std::map<registration::EntryName, std::vector<std::byte>> entries_;
+};
+
+TEST(Series, with_a_ledger_finds_again_what_it_kept) {
+    const Made made = make(6);
+    MemoryLedger ledger;
+    run_threads(1, [&](const Communicator& communicator) {
+        Source source(made.frames);
+        const registration::SeriesOptions options;
+        registration::SeriesHooks hooks;
+        hooks.ledger = &ledger;
+        const auto run = [&] {
+            return register_series(communicator, source,
+                                   look_at_series(communicator, source, options), options, hooks);
+        };
+        const std::vector<FramePlace> once = run();
+        const int kept = std::exchange(ledger.kept, 0);
+        EXPECT_GE(kept, 5 + 4 + 3 + 4) << "neighbours, skips, and the scan";
+        const std::vector<FramePlace> again = run();
+        EXPECT_EQ(ledger.kept, 0) << "all of it was known";
+        for (std::size_t frame = 0; frame < once.size(); ++frame)
+            EXPECT_EQ(once[frame].result.motion, again[frame].result.motion);
+    });
+}
+
+/// The RMS difference of an image and what frame 0 is expected to show, within its middle.
+double difference(std::span<const float> image, const kernel::FloatPlane& truth) {
+    double sum = 0;
     for (Elements y = 30; y < 98; ++y) {
         for (Elements x = 30; x < 98; ++x) {
-            const auto square = [](float a, float b) {
-                return static_cast<double>((a - b) * (a - b));
-            };
-            error += square(mean.image().at(x, y), truth.image().at(x, y));
-            of_one += square(made.frames[0].image().at(x, y), truth.image().at(x, y));
+            const float off = image[static_cast<std::size_t>(y * 128 + x)] - truth.image().at(x, y);
+            sum += static_cast<double>(off) * static_cast<double>(off);
         }
     }
-    EXPECT_LT(error, of_one / 10);
+    return std::sqrt(sum) / 68;
+}
+
+struct Stacked {
+    explicit Stacked(const Made& made) : source(made.frames) {
+        for (int frame = 0; frame < made.series.plan().frames; ++frame) {
+            registered.frames.push_back(frame);
+            registered.motions.push_back(made.series.between(0, frame));
+        }
+    }
+    Source source;
+    registration::Registered registered;
+
+    registration::Combined combined(int ranks, Bytes memory = Bytes{1} << 24) {
+        registration::Combined result;
+        std::mutex one_reader;
+        run_threads(ranks, [&](const Communicator& communicator) {
+            Source own(source.frames());
+            registration::Combined mine = combine(communicator, own, registered.frames,
+                                                  transforms(registered), {true, memory});
+            const std::lock_guard lock(one_reader);
+            if (communicator.rank() == ranks - 1)
+                result = std::move(mine);
+        });
+        return result;
+    }
+};
+
+TEST(Combined, frames_have_less_noise_and_count_their_samples) {
+    const Made made = make(12);
+    const registration::Combined all = Stacked(made).combined(1);
+    const kernel::FloatPlane truth = made.series.expected(0);
+    const auto at = [](Elements x, Elements y) { return static_cast<std::size_t>(y * 128 + x); };
+    EXPECT_EQ(all.count[at(64, 64)], 12);
+    EXPECT_LT(all.count[at(0, 127)], 12) << "the specimen drifted out there";
+    std::vector<float> alone(128 * 128);
+    Source(made.frames).read_frame(0, alone);
+    EXPECT_LT(difference(all.mean, truth), .33 * difference(alone, truth));
+    EXPECT_LT(difference(all.median, truth), .4 * difference(alone, truth));
+}
+
+TEST(Combined, has_the_same_bits_on_any_number_of_ranks_and_in_any_memory) {
+    const Made made = make(5);
+    Stacked stacked(made);
+    const registration::Combined once = stacked.combined(1);
+    for (const int ranks : {2, 3}) {
+        const registration::Combined other = stacked.combined(ranks, 40'000);
+        EXPECT_EQ(once.mean, other.mean);
+        EXPECT_EQ(once.median, other.median);
+        EXPECT_EQ(once.count, other.count);
+    }
+    EXPECT_THAT([&] { stacked.combined(2, 1000); },
+                ThrowsMessage<AgreedFailure>(HasSubstr("1000 bytes of memory for a row of 5")));
+}
+
+TEST(Combined, median_forgets_an_outlier_and_neither_counts_a_gap) {
+    Frames frames;
+    for (const float level : {1.F, 2.F, 3.F, 1000.F}) {
+        frames.emplace_back(ImageShape{16, 16});
+        for (Elements y = 0; y < 16; ++y)
+            std::fill_n(frames.back().row(y), 16, level);
+    }
+    frames[0].row(8)[8] = std::nanf("");
+    Source source(frames);
+    run_threads(1, [&](const Communicator& communicator) {
+        const std::vector<std::int64_t> all = {0, 1, 2, 3};
+        const registration::Combined combined = registration::combine(
+            communicator, source, all, [](std::int64_t) { return RigidMotion(); });
+        EXPECT_EQ(combined.median[0], 2.5F);
+        EXPECT_EQ(combined.mean[0], 251.5F);
+        EXPECT_EQ(combined.count[0], 4);
+        EXPECT_EQ(combined.median[8 * 16 + 8], 3);
+        EXPECT_EQ(combined.count[8 * 16 + 8], 3);
+    });
+}
+
+/// The RMS error of all motions between two frames, in which the noise of a reference that all have
+/// in common has no part.
+double error_among_frames(const Made& made, const std::vector<FramePlace>& places) {
+    double sum = 0, pairs = 0;
+    for (const FramePlace& a : places) {
+        for (const FramePlace& b : places) {
+            if (a.frame >= b.frame)
+                continue;
+            const double error = rms_distance(
+                compose(b.result.motion, inverse(a.result.motion)),
+                made.series.between(static_cast<int>(a.frame), static_cast<int>(b.frame)),
+                {128, 128}, central);
+            sum += error * error;
+            ++pairs;
+        }
+    }
+    return std::sqrt(sum / pairs);
+}
+
+TEST(Stages, registration_to_the_average_agrees_better_among_frames) {
+    const Made made = make(10);
+    run_threads(1, [&](const Communicator& communicator) {
+        Source source(made.frames);
+        std::vector<FramePlace> places = registration::register_series(communicator, source);
+        const double before = error_among_frames(made, places);
+        const registration::StageOptions options;
+        const registration::Registered all = everyones(communicator, places);
+        const std::vector<float> average =
+            average_of(communicator, source, all, transforms(all), options);
+        register_to_average(source, average, places, 2, options, {});
+        EXPECT_LT(error_among_frames(made, places), before);
+    });
+}
+
+TEST(Stages, fields_are_kept_in_the_ledger_and_show_frames_where_they_lie) {
+    const Made made = make(3);
+    MemoryLedger ledger;
+    run_threads(1, [&](const Communicator& communicator) {
+        Source source(made.frames);
+        std::vector<FramePlace> places = registration::register_series(communicator, source);
+        registration::SeriesHooks hooks;
+        hooks.ledger = &ledger;
+        std::vector<float> reference(128 * 128);
+        source.read_frame(0, reference);
+        register_by_fields(source, reference, 0, places, 1, {}, hooks);
+        ASSERT_EQ(std::exchange(ledger.kept, 0), 3);
+        const auto field_of = registration::transforms_by_fields(ledger, 0, 1);
+        for (const FramePlace& place : places) {
+            const auto field = std::get<registration::DisplacementField>(field_of(place.frame));
+            const RigidMotion truth = made.series.between(0, static_cast<int>(place.frame));
+            EXPECT_LT(rms_distance(field, as_field(truth, {128, 128}, 8), central), .3);
+            EXPECT_TRUE(place.field);
+        }
+        register_by_fields(source, reference, 0, places, 1, {}, hooks);
+        EXPECT_EQ(ledger.kept, 0);
+        EXPECT_THROW(registration::transforms_by_fields(ledger, 0, 2)(1), CommunicationFailed);
+    });
 }
 
 } // namespace

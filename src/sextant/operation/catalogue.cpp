@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/apply.hpp"
 #include "sextant/operation/bench.hpp"
 #include "sextant/operation/calibrate.hpp"
 #include "sextant/operation/composite.hpp"
@@ -15,6 +16,7 @@
 #include "sextant/operation/operation.hpp"
 #include "sextant/operation/predict.hpp"
 #include "sextant/operation/prove.hpp"
+#include "sextant/operation/register.hpp"
 #include "sextant/operation/reproduce.hpp"
 #include "sextant/operation/simulate.hpp"
 #include "sextant/operation/synthesize.hpp"
@@ -23,11 +25,11 @@ namespace sextant::operation {
 
 std::span<const Operation> catalogue() {
     static const std::vector<Operation> operations = {
-        composite_operation(),  filter_operation(),    label_operation(),   contours_operation(),
-        list_operation(),       prove_operation(),     draw_operation(),    predict_operation(),
-        explain_operation(),    calibrate_operation(), machine_operation(), evaluate_operation(),
-        simulate_operation(),   reproduce_operation(), bench_operation(),   info_operation(),
-        synthesize_operation(), doctor_operation()};
+        composite_operation(), filter_operation(),   label_operation(),      contours_operation(),
+        register_operation(),  apply_operation(),    list_operation(),       prove_operation(),
+        draw_operation(),      predict_operation(),  explain_operation(),    calibrate_operation(),
+        machine_operation(),   evaluate_operation(), simulate_operation(),   reproduce_operation(),
+        bench_operation(),     info_operation(),     synthesize_operation(), doctor_operation()};
     return operations;
 }
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/units.hpp"
+
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace sextant::operation {
@@ -14,10 +18,15 @@ class Progress {
     Progress& operator=(const Progress&) = delete;
 
     void say(std::string_view what);
+    /// "combine 12 of 40, 3 s left": at most ten times a second, the time from how long this part
+    /// has taken so far.
+    void say(std::string_view part, std::int64_t done, std::int64_t all);
     void clear();
 
   private:
     bool shown_ = false;
+    std::string part_;
+    Seconds part_began_ = 0, said_ = 0;
     const bool speaks_;
 };
 

@@ -160,6 +160,11 @@ Point apply(const DisplacementField& field, Point x) {
     return {x.x + u.x, x.y + u.y};
 }
 
+Point apply_inverse(const DisplacementField& field, Point y) {
+    const Point v = inverted_at(field, y);
+    return {y.x + v.x, y.y + v.y};
+}
+
 DisplacementField compose(const DisplacementField& first, const DisplacementField& second) {
     if (first.image != second.image)
         throw InvalidTask(fmt::format("a field of {}x{} pixels after one of {}x{}",

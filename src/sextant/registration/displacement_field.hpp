@@ -38,6 +38,9 @@ Point displacement(const DisplacementField& field, Point x);
 /// φ(x) = x + u(x).
 Point apply(const DisplacementField& field, Point x);
 
+/// φ⁻¹(y), to 10⁻⁴ px. Requires  a field that does not fold, as inverse().
+Point apply_inverse(const DisplacementField& field, Point y);
+
 /// φ₁∘φ₂ = id + u₂ + u₁∘(id + u₂), on the nodes of φ₂. Standard deviations add in quadrature; what
 /// either does not know is not known.
 /// Requires  fields of images of one size; otherwise throws InvalidTask.

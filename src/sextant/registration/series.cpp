@@ -4,15 +4,14 @@
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/texts.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/statistics.hpp"
 #include "sextant/prefix/scan.hpp"
+#include "sextant/registration/consensus.hpp"
+#include "sextant/registration/pair_reader.hpp"
+#include "sextant/registration/share.hpp"
+#include "sextant/registration/timed.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <limits>
-#include <memory>
-#include <numeric>
-#include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,145 +24,8 @@ namespace {
 struct Link {
     std::int64_t reference = 0, moved = 0;
     RigidResult result;
+    Seconds seconds = 0; ///< of registrations of `moved`
 };
-
-/// This rank's frames: the first, and the one after the last.
-struct Share {
-    std::int64_t first = 0, last = 0;
-    std::int64_t count() const { return last - first; }
-};
-
-Share share_of(int rank, int ranks, std::int64_t frames) {
-    return {frames * rank / ranks, frames * (rank + 1) / ranks};
-}
-
-void check(const FrameSource& source, const SeriesOptions& options) {
-    if (source.header().frames < 1)
-        throw InvalidTask(source.path() + ": a series without frames, expected at least one");
-    if (options.scan.threads != 1)
-        throw InvalidTask(fmt::format("a series is registered on one thread a rank, not on {}",
-                                      options.scan.threads));
-}
-
-/// Reads frames into pyramids, and registers them.
-class Reader {
-  public:
-    Reader(FrameSource& source, const SeriesOptions& options)
-        : source_(source),
-          samples_(static_cast<std::size_t>(source.header().shape.elements())),
-          reference_(source.header().shape, 0, options.prefilter),
-          moved_(source.header().shape, 0, options.prefilter),
-          registration_(source.header().shape, 0, options.rigid) {}
-
-    /// The mean of a frame's samples. Throws UnusableFrame where it has no pyramid.
-    double brightness(std::int64_t frame) {
-        fill(moved_, frame);
-        return std::accumulate(samples_.begin(), samples_.end(), 0.) /
-               static_cast<double>(samples_.size());
-    }
-
-    /// Neighbours in turn: the frame that was moved last is read no more where it is the reference.
-    RigidResult align(std::int64_t reference, std::int64_t moved) {
-        if (in_moved_ == reference) {
-            std::swap(reference_, moved_);
-            in_moved_.reset();
-        } else {
-            fill(reference_, reference);
-        }
-        fill(moved_, moved);
-        in_moved_ = moved;
-        return registration_.align(reference_, moved_);
-    }
-
-    RigidResult refine(std::int64_t reference, std::int64_t moved, const RigidMotion& start) {
-        in_moved_.reset();
-        fill(reference_, reference);
-        fill(moved_, moved);
-        return registration_.refine(reference_, moved_, start);
-    }
-
-  private:
-    void fill(Pyramid& pyramid, std::int64_t frame) {
-        const ImageShape shape = source_.header().shape;
-        source_.read_frame(frame, samples_);
-        pyramid.fill({samples_.data(), shape.width, {0, 0, shape.width, shape.height}, shape});
-    }
-
-    FrameSource& source_;
-    std::vector<float> samples_;
-    Pyramid reference_, moved_;
-    RigidRegistration registration_;
-    std::optional<std::int64_t> in_moved_;
-};
-
-constexpr double no_picture = -std::numeric_limits<double>::infinity();
-
-/// How bright this rank's frames are, and why some are left out.
-std::vector<double> look_at(const Share& share, Reader& reader, std::vector<FramePlace>& places) {
-    std::vector<double> brightness;
-    for (std::int64_t frame = share.first; frame < share.last; ++frame) {
-        FramePlace& place = places.emplace_back();
-        place.frame = frame;
-        try {
-            brightness.push_back(reader.brightness(frame));
-        } catch (const UnusableFrame& why) {
-            place.left_out = why.what();
-            brightness.push_back(no_picture);
-        }
-    }
-    return brightness;
-}
-
-/// The median of the frames that have a picture; none where none has.
-std::optional<double> usual_brightness(std::vector<double> brightness) {
-    std::erase(brightness, no_picture);
-    if (brightness.empty())
-        return std::nullopt;
-    return median(brightness);
-}
-
-/// The frames that are not left out, in order.
-std::vector<std::int64_t> usable(const std::vector<double>& brightness, double least) {
-    std::vector<std::int64_t> frames;
-    for (std::size_t frame = 0; frame < brightness.size(); ++frame) {
-        if (brightness[frame] != no_picture && brightness[frame] >= least)
-            frames.push_back(static_cast<std::int64_t>(frame));
-    }
-    return frames;
-}
-
-/// Frames registered to the ones before, and how long each took.
-struct Neighbours {
-    std::vector<Link> links;
-    std::vector<Seconds> took;
-};
-
-/// This rank's.
-Neighbours neighbours(const Share& share, const std::vector<std::int64_t>& frames, Reader& reader) {
-    using Clock = std::chrono::steady_clock;
-    Neighbours made;
-    for (std::size_t i = 1; i < frames.size(); ++i) {
-        if (frames[i] < share.first || frames[i] >= share.last)
-            continue;
-        const auto begin = Clock::now();
-        made.links.push_back({frames[i - 1], frames[i], reader.align(frames[i - 1], frames[i])});
-        made.took.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
-    }
-    return made;
-}
-
-/// ⊙.
-Link combined(const Link& left, const Link& right, Reader& reader) {
-    if (left.moved != right.reference)
-        throw std::logic_error("motions combined that are not neighbours");
-    Link link{left.reference, right.moved,
-              reader.refine(left.reference, right.moved,
-                            compose(right.result.motion, left.result.motion))};
-    link.result.ambiguous = left.result.ambiguous || right.result.ambiguous;
-    link.result.unrelated =
-        link.result.unrelated || left.result.unrelated || right.result.unrelated;
-    return link;
-}
 
 /// What is known of a frame that is registered to itself.
 RigidResult itself() {
@@ -173,45 +35,222 @@ RigidResult itself() {
     return result;
 }
 
+/// The registration of a series on one rank.
+class Registering {
+  public:
+    Registering(const Communicator& communicator, FrameSource& source, SeriesLook look,
+                const SeriesOptions& options, const SeriesHooks& hooks)
+        : communicator_(communicator),
+          source_(source),
+          options_(options),
+          hooks_(hooks),
+          fit_(std::move(look.fit)),
+          places_(std::move(look.mine)),
+          share_(share_of(communicator.rank(), communicator.size(),
+                          static_cast<std::int64_t>(look.frames.size()))) {}
+
+    std::vector<FramePlace> run() {
+        agree(communicator_, [&] {
+            check();
+            reader_.emplace(source_, options_.rigid, options_.prefilter,
+                            std::max(2, options_.farthest + 1));
+            link();
+        });
+        vote();
+        std::vector<Link> neighbours;
+        agree(communicator_, [&] { neighbours = chain(); });
+        prefix::ScanOptions scan = options_.scan;
+        for (const Link& link : neighbours)
+            scan.expected.push_back(link.seconds);
+        take(prefix::scan(
+            communicator_, std::span<const Link>(neighbours),
+            [&](const Link& left, const Link& right) { return combined(left, right); }, scan));
+        turn_to_reference();
+        return std::move(places_);
+    }
+
+  private:
+    void check() const {
+        if (options_.scan.threads != 1)
+            throw InvalidTask(fmt::format("a series is registered on one thread a rank, not on {}",
+                                          options_.scan.threads));
+        if (options_.farthest < 1)
+            throw InvalidTask(fmt::format("frames registered to {} before them, expected 1 or more",
+                                          options_.farthest));
+    }
+
+    FramePlace& place(std::int64_t frame) {
+        return places_[static_cast<std::size_t>(frame - share_.first)];
+    }
+
+    /// This rank's frames, each registered to those before it.
+    void link() {
+        const auto farthest = static_cast<std::size_t>(options_.farthest);
+        for (std::size_t moved = 1; moved < fit_.size(); ++moved) {
+            if (!share_.has(fit_[moved]))
+                continue;
+            hooks_.progress("register neighbours", fit_[moved] - share_.first, share_.count());
+            for (std::size_t back = std::min(farthest, moved); back >= 1; --back) {
+                const std::int64_t reference = fit_[moved - back];
+                const TimedResult timed =
+                    timed_result(hooks_.ledger, {Work::link, 0, reference, 0, fit_[moved]},
+                                 [&] { return reader_->align(reference, fit_[moved]); });
+                const RigidResult& result = timed.result;
+                links_.push_back({reference, fit_[moved], result, timed.seconds});
+                seen_.push_back({moved - back, moved, result.motion, trusted(result)});
+            }
+        }
+    }
+
+    /// All ranks place the frames alike.
+    void vote() {
+        const std::vector<LinkSeen> all =
+            all_gather_lists(communicator_, std::span<const LinkSeen>(seen_));
+        votes_ = consensus(fit_.size(), all, source_.header().shape, options_.tolerance);
+        for (std::size_t i = 0; i < fit_.size(); ++i) {
+            if (votes_[i].place)
+                placed_.push_back(i);
+            if (!share_.has(fit_[i]))
+                continue;
+            if (!votes_[i].place)
+                place(fit_[i]).left_out = "it resembles none of the frames beside it";
+            place(fit_[i]).in_doubt = votes_[i].in_doubt();
+        }
+    }
+
+    /// This rank's frames, each with what registers it to the frame placed before it.
+    std::vector<Link> chain() {
+        std::vector<Link> neighbours;
+        for (std::size_t i = 1; i < placed_.size(); ++i) {
+            if (share_.has(fit_[placed_[i]]))
+                neighbours.push_back(to_the_one_before(placed_[i - 1], placed_[i]));
+        }
+        return neighbours;
+    }
+
+    /// As registered, where that agrees with what all say, or else from what they say.
+    Link to_the_one_before(std::size_t before, std::size_t moved) {
+        const std::int64_t reference = fit_[before], frame = fit_[moved];
+        const RigidMotion expected = compose(*votes_[moved].place, inverse(*votes_[before].place));
+        Seconds spent = 0;
+        const Link* found = nullptr;
+        const auto of_frame = std::ranges::equal_range(links_, frame, {}, &Link::moved);
+        for (const Link& link : of_frame) {
+            spent += link.seconds;
+            if (link.reference == reference &&
+                rms_distance(link.result.motion, expected, source_.header().shape) <=
+                    options_.tolerance)
+                found = &link;
+        }
+        if (found && trusted(found->result))
+            return {reference, frame, found->result, spent};
+        place(frame).mended = true;
+        const TimedResult timed =
+            timed_result(hooks_.ledger, {Work::mended, 0, reference, 0, frame},
+                         [&] { return reader_->refine(reference, frame, expected); });
+        return {reference, frame, timed.result, spent + timed.seconds};
+    }
+
+    /// ⊙.
+    Link combined(const Link& left, const Link& right) {
+        if (left.moved != right.reference)
+            throw std::logic_error("motions combined that are not neighbours");
+        hooks_.progress("combine", right.moved - share_.first, share_.count());
+        const RigidMotion start = compose(right.result.motion, left.result.motion);
+        const TimedResult timed = timed_result(
+            hooks_.ledger, {Work::combined, 0, left.reference, left.moved, right.moved},
+            [&] { return reader_->refine(left.reference, right.moved, start); });
+        Link link{left.reference, right.moved, {}, right.seconds + timed.seconds};
+        link.result =
+            refined_from(start, timed.result, left.result.ambiguous || right.result.ambiguous);
+        return link;
+    }
+
+    /// What the scan says of this rank's frames.
+    void take(const std::vector<Link>& from_first) {
+        for (const std::size_t i : placed_) {
+            if (share_.has(fit_[i]))
+                place(fit_[i]).result = itself();
+        }
+        for (const Link& link : from_first) {
+            place(link.moved).result = link.result;
+            place(link.moved).seconds = link.seconds;
+        }
+    }
+
+    void turn_to_reference() {
+        if (!options_.reference)
+            return;
+        const std::int64_t reference = *options_.reference;
+        agree(communicator_, [&] { check_reference(reference); });
+        RigidMotion own;
+        if (share_.has(reference))
+            own = place(reference).result.motion;
+        int holder = 0; // the rank that has the reference
+        while (!share_of(holder, communicator_.size(), frames()).has(reference))
+            ++holder;
+        const RigidMotion there = communicator_.all_gather(own)[static_cast<std::size_t>(holder)];
+        if (fit_[placed_.front()] == reference)
+            return;
+        agree(communicator_, [&] {
+            for (FramePlace& one : places_) {
+                if (one.left_out.empty())
+                    turn(one, reference, there);
+            }
+        });
+    }
+
+    std::int64_t frames() const { return source_.header().frames; }
+
+    void check_reference(std::int64_t reference) {
+        if (reference < 0 || reference >= frames())
+            throw InvalidTask(fmt::format("{}: reference {}, expected 0 to {}", source_.path(),
+                                          reference, frames() - 1));
+        if (share_.has(reference) && !place(reference).left_out.empty())
+            throw InvalidTask(fmt::format("{}: frame {} can be no reference: {}", source_.path(),
+                                          reference, place(reference).left_out));
+    }
+
+    void turn(FramePlace& one, std::int64_t reference, const RigidMotion& there) {
+        if (one.frame == reference) {
+            one.result = itself();
+            return;
+        }
+        hooks_.progress("register to the reference", one.frame - share_.first, share_.count());
+        const RigidMotion start = compose(one.result.motion, inverse(there));
+        const TimedResult timed =
+            timed_result(hooks_.ledger, {Work::turned, 0, reference, 0, one.frame},
+                         [&] { return reader_->refine(reference, one.frame, start); });
+        one.result = refined_from(start, timed.result, one.result.ambiguous);
+        one.seconds += timed.seconds;
+    }
+
+    const Communicator& communicator_;
+    FrameSource& source_;
+    const SeriesOptions& options_;
+    const SeriesHooks& hooks_;
+    const std::vector<std::int64_t> fit_; ///< frames that are not left out at first sight
+    std::vector<FramePlace> places_;
+    const Share share_;
+    std::optional<PairReader> reader_;
+    std::vector<Link> links_;         ///< this rank's, from nothing, in order of `moved`
+    std::vector<LinkSeen> seen_;      ///< the same, as they are voted on
+    std::vector<FrameVote> votes_;    ///< of each of fit_
+    std::vector<std::size_t> placed_; ///< places in fit_ of the frames that have one
+};
+
 } // namespace
 
 std::vector<FramePlace> register_series(const Communicator& communicator, FrameSource& source,
+                                        SeriesLook look, const SeriesOptions& options,
+                                        const SeriesHooks& hooks) {
+    return Registering(communicator, source, std::move(look), options, hooks).run();
+}
+
+std::vector<FramePlace> register_series(const Communicator& communicator, FrameSource& source,
                                         const SeriesOptions& options) {
-    const std::int64_t frames = source.header().frames;
-    const Share share = share_of(communicator.rank(), communicator.size(), frames);
-    std::vector<FramePlace> places;
-    std::vector<double> brightness;
-    std::optional<Reader> reader;
-    agree(communicator, [&] {
-        check(source, options);
-        reader.emplace(source, options);
-        brightness = look_at(share, *reader, places);
-    });
-    const std::vector<double> of_all =
-        all_gather_lists(communicator, std::span<const double>(brightness));
-    const double usual = usual_brightness(of_all).value_or(0);
-    const double least = usual > 0 ? options.least_brightness * usual : no_picture;
-    const std::vector<std::int64_t> used = usable(of_all, least);
-
-    Neighbours of_frames;
-    agree(communicator, [&] { of_frames = neighbours(share, used, *reader); });
-    prefix::ScanOptions scan = options.scan;
-    scan.expected = std::move(of_frames.took);
-    const std::vector<Link> from_first = prefix::scan(
-        communicator, std::span<const Link>(of_frames.links),
-        [&](const Link& left, const Link& right) { return combined(left, right, *reader); }, scan);
-
-    auto link = from_first.begin();
-    for (FramePlace& place : places) {
-        const double bright = of_all[static_cast<std::size_t>(place.frame)];
-        if (bright != no_picture && bright < least)
-            place.left_out =
-                fmt::format("its mean is {:.4g}, that of others {:.4g}", bright, usual);
-        if (!place.left_out.empty())
-            continue;
-        place.result = place.frame == used.front() ? itself() : (link++)->result;
-    }
-    return places;
+    return register_series(communicator, source, look_at_series(communicator, source, options),
+                           options);
 }
 
 } // namespace sextant::registration

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/operation/operation.hpp"
+
+namespace sextant::operation {
+
+/// `sextant apply`.
+Operation apply_operation();
+
+} // namespace sextant::operation

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/register.hpp"
+
+#include "sextant/comm/agree.hpp"
+#include "sextant/comm/cores.hpp"
+#include "sextant/comm/launch.hpp"
+#include "sextant/operation/register_run.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace sextant::operation {
+
+namespace {
+
+constexpr int most_threads = 1024;
+
+int run_register(const Values& values) {
+    const bool launched = detect_launcher().launcher != Launcher::none;
+    int ranks = static_cast<int>(values.has("threads") ? values.integer("threads") : 0);
+    if (!launched && ranks == 0)
+        ranks = std::clamp(Cores::available().count(), 1, most_threads);
+    launch(ranks, [&](Communicator communicator) {
+        if (values.has("threads") && communicator.size() != values.integer("threads")) {
+            throw AgreedFailure(
+                fmt::format("--threads {} under a launcher that started {} processes; "
+                            "leave it out",
+                            values.integer("threads"), communicator.size()),
+                true);
+        }
+        RegisterRun(values, std::move(communicator)).run();
+    });
+    return 0;
+}
+
+std::vector<Parameter> parameters() {
+    return {
+        {.name = "series",
+         .type = Type::file,
+         .value = "SERIES",
+         .help = "a file of frames, a folder, a pattern or a list (docs/frames.md)",
+         .positional = true,
+         .required = true},
+        {.name = "output",
+         .type = Type::file,
+         .value = "DIR",
+         .help = "folder of the results, made where there is none",
+         .letter = 'o',
+         .required = true},
+        {.name = "model",
+         .type = Type::choice,
+         .value = "NAME",
+         .fallback = "rigid",
+         .help = "how frames move",
+         .choices = {"rigid", "nonrigid"}},
+        {.name = "reference",
+         .type = Type::integer,
+         .value = "N",
+         .help = "frame that the others are registered to; default: the first fit one",
+         .least = 0},
+        {.name = "stages",
+         .type = Type::integer,
+         .value = "N",
+         .fallback = "2",
+         .help = "each but the first registers to the average of the one before",
+         .least = 1,
+         .most = 100},
+        {.name = "aligned",
+         .type = Type::flag,
+         .help = "write the registered frames too, NaN where they show nothing"},
+        {.name = "format",
+         .type = Type::choice,
+         .value = "EXT",
+         .fallback = "tif",
+         .help = "of images",
+         .choices = {"tif", "mrc", "npy"}},
+        {.name = "threads",
+         .type = Type::integer,
+         .value = "N",
+         .help = "default: one a core",
+         .least = 1,
+         .most = most_threads},
+        {.name = "reproducible",
+         .type = Type::flag,
+         .help = "the same bits each time on as many threads or ranks"},
+        {.name = "memory",
+         .type = Type::integer,
+         .value = "MIB",
+         .fallback = "64",
+         .help = "a thread, for the samples that a median is taken of",
+         .least = 1,
+         .most = 1 << 20},
+        {.name = "anew", .type = Type::flag, .help = "do not go on with a run that ended early"},
+        {.name = "json",
+         .type = Type::file,
+         .value = "FILE",
+         .help = "write what ran as JSON; - for standard output"}};
+}
+
+} // namespace
+
+Operation register_operation() {
+    return {"register", "register a series of noisy frames to one another, and average them",
+            "  sextant register movie.mrc -o out --aligned\n"
+            "  mpirun -n 4 sextant register 'frames/a_*.tif' -o out --model nonrigid",
+            parameters(), run_register};
+}
+
+} // namespace sextant::operation

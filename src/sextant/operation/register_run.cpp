@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/register_run.hpp"
+
+#include "sextant/comm/agree.hpp"
+#include "sextant/comm/launch.hpp"
+#include "sextant/comm/texts.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/format/atomic_file.hpp"
+#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/kernel/cell_sums.hpp"
+#include "sextant/operation/outputs.hpp"
+#include "sextant/operation/provenance.hpp"
+#include "sextant/registration/share.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace sextant::operation {
+
+namespace {
+
+using registration::FrameLook;
+using registration::FramePlace;
+
+/// Adds the time of what it does.
+template <class Work>
+void timed(Seconds& sum, Work&& work) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    sum += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// A number that other samples hardly have.
+std::string fingerprint(const std::vector<FrameLook>& frames) {
+    std::uint64_t sum = 0xcbf29ce484222325;
+    for (const FrameLook& frame : frames) {
+        for (const double value :
+             {frame.mean, frame.least, frame.largest, static_cast<double>(frame.at_largest),
+              static_cast<double>(frame.gaps)}) {
+            std::uint64_t bits = 0;
+            std::memcpy(&bits, &value, sizeof bits);
+            sum = (sum ^ bits) * 0x100000001b3;
+            sum ^= sum >> 29;
+        }
+    }
+    return fmt::format("{:016x}", sum);
+}
+
+ImageShape nodes_of(ImageShape shape) {
+    const ImageShape cells = kernel::cells_of(shape);
+    return {cells.width + 1, cells.height + 1};
+}
+
+/// What a rank tells others of a frame, but for its reason.
+struct PlaceTold {
+    std::int64_t frame;
+    registration::RigidResult result;
+    std::optional<registration::FieldFit> field;
+    bool mended, in_doubt;
+    std::int64_t gaps;
+    Seconds seconds;
+};
+
+} // namespace
+
+RegisterRun::RegisterRun(const Values& values, Communicator communicator)
+    : values_(values),
+      communicator_(std::move(communicator)),
+      progress_(communicator_.rank() == 0) {
+    hooks_.progress = [this](std::string_view part, std::int64_t done, std::int64_t all) {
+        progress_.say(part, done, all);
+    };
+}
+
+void RegisterRun::run() {
+    agree(communicator_, [&] { open(); });
+    registration::SeriesLook look;
+    timed(summary_.look, [&] { look = look_at_series(communicator_, *source_, options_, hooks_); });
+    agree(communicator_, [&] { require_two(look.fit.size(), look.mine); });
+    open_checkpoint(look);
+    timed(summary_.registered, [&] { register_first(std::move(look)); });
+    timed(summary_.stages, [&] {
+        for (std::uint32_t stage = 2; stage <= stages_; ++stage)
+            refine(stage);
+    });
+    progress_.say("average and median");
+    registration::Combined combined;
+    timed(summary_.combine, [&] {
+        combined = combine(communicator_, *source_, registered_.frames, transform_of(stages_),
+                           {true, stage_options_.memory});
+    });
+    gather_places();
+    timed(summary_.write, [&] {
+        agree(communicator_, [&] {
+            if (tells())
+                write(combined);
+        });
+    });
+    checkpoint_.reset();
+    agree(communicator_, [] {}); // all have closed theirs
+    if (tells())
+        report();
+}
+
+std::string RegisterRun::path_of(const std::string& name) const {
+    return (std::filesystem::path(summary_.output) / name).string();
+}
+
+/// All that can be known to go wrong before a frame is looked at.
+void RegisterRun::open() {
+    SeriesTransforms& transforms = summary_.transforms;
+    source_ = format::open_frames(values_.text("series"));
+    const FrameHeader& header = source_->header();
+    summary_.output = values_.text("output");
+    summary_.ranks = communicator_.size();
+    summary_.transport = communicator_.shares_memory() ? "threads" : mpi_of_build();
+    summary_.warnings = header.remarks;
+    transforms.series = values_.text("series");
+    transforms.model = values_.text("model");
+    transforms.shape = header.shape;
+    transforms.pixel = header.pixel;
+    transforms.with_seconds = !values_.flag("reproducible");
+    stages_ = static_cast<std::uint32_t>(values_.integer("stages"));
+    transforms.stages = static_cast<int>(stages_);
+    if (values_.has("reference"))
+        options_.reference = values_.integer("reference");
+    if (!values_.flag("reproducible"))
+        options_.scan.association = Association::by_arrival;
+    stage_options_.memory = values_.integer("memory") << 20;
+    if (header.frames < 2)
+        throw InvalidTask(fmt::format("{} has {} frame{}, expected at least two to register",
+                                      source_->path(), header.frames,
+                                      header.frames == 1 ? "" : "s"));
+    if (options_.reference && *options_.reference >= header.frames)
+        throw InvalidTask(fmt::format("--reference {}: expected 0 to {}, as {} has {} frames",
+                                      *options_.reference, header.frames - 1, source_->path(),
+                                      header.frames));
+    check_memory();
+    if (!tells())
+        return;
+    check_folder();
+    if (nonrigid())
+        check_disk();
+    if (values_.has("json"))
+        check_outputs(std::array{values_.text("json")});
+}
+
+void RegisterRun::check_folder() const {
+    std::error_code unknown;
+    const std::filesystem::path folder(summary_.output);
+    if (std::filesystem::exists(folder, unknown)) {
+        if (!std::filesystem::is_directory(folder, unknown))
+            throw InvalidFile(summary_.output, "is no folder");
+        return format::require_writable(path_of("transforms.json"));
+    }
+    const auto parent = std::filesystem::absolute(folder).lexically_normal().parent_path();
+    const auto above = folder.has_filename() ? parent : parent.parent_path();
+    if (!std::filesystem::is_directory(above, unknown))
+        throw InvalidFile(summary_.output,
+                          fmt::format("the folder {} does not exist", above.string()));
+    if (access(above.c_str(), W_OK) != 0)
+        throw InvalidFile(summary_.output,
+                          fmt::format("the folder {} may not be written", above.string()));
+}
+
+void RegisterRun::check_memory() const {
+    const FrameHeader& header = source_->header();
+    const Bytes least = registration::least_memory(header.frames, header.shape.width, {});
+    constexpr Bytes mebibyte = 1 << 20;
+    if (stage_options_.memory < least)
+        throw InvalidTask(fmt::format("--memory {}: a row of {} frames takes more, expected {}",
+                                      stage_options_.memory / mebibyte, header.frames,
+                                      (least + mebibyte - 1) / mebibyte));
+}
+
+/// Fields of all stages lie in the checkpoint, and those of the last one are written again.
+void RegisterRun::check_disk() const {
+    const FrameHeader& header = source_->header();
+    const Bytes field = nodes_of(header.shape).elements() * 13;
+    const Bytes needed = header.frames * field * (stages_ + 2);
+    std::error_code unknown;
+    auto folder = std::filesystem::absolute(summary_.output);
+    while (!std::filesystem::exists(folder, unknown) && folder.has_relative_path())
+        folder = folder.parent_path();
+    const auto space = std::filesystem::space(folder, unknown);
+    const std::string text = fmt::format("fields of {} frames in {} stages take up to {} MiB",
+                                         header.frames, stages_, (needed >> 20) + 1);
+    if (!unknown && space.available < static_cast<std::uintmax_t>(needed))
+        throw InvalidFile(summary_.output,
+                          fmt::format("{}, the disk has {} left", text, space.available >> 20));
+    std::fputs(fmt::format("sextant: {}\n", text).c_str(), stderr);
+}
+
+void RegisterRun::require_two(std::size_t fit, const Places& mine) const {
+    if (fit >= 2)
+        return;
+    const auto bad = std::find_if(mine.begin(), mine.end(),
+                                  [](const FramePlace& place) { return !place.left_out.empty(); });
+    throw InvalidTask(fmt::format(
+        "{}: of {} frames {} can be registered, expected at least two{}", source_->path(),
+        source_->header().frames, fit,
+        bad == mine.end() ? "" : fmt::format("; frame {}: {}", bad->frame, bad->left_out)));
+}
+
+Checkpoint::Identity RegisterRun::identity_of(const registration::SeriesLook& look) const {
+    const FrameHeader& header = source_->header();
+    const bool fixed = values_.flag("reproducible");
+    return {{"sextant", version()},
+            {"frames", std::to_string(header.frames)},
+            {"shape", fmt::format("{}x{}", header.shape.width, header.shape.height)},
+            {"samples", std::string(name(header.sample))},
+            {"content", fingerprint(look.frames)},
+            {"model", values_.text("model")},
+            {"reference", options_.reference ? std::to_string(*options_.reference) : "the first"},
+            {"stages", std::to_string(stages_)},
+            {"bracketing", fixed ? fmt::format("reproducible on {} ranks", communicator_.size())
+                                 : std::string("any")}};
+}
+
+void RegisterRun::open_checkpoint(const registration::SeriesLook& look) {
+    const Checkpoint::Identity identity = identity_of(look);
+    agree(communicator_, [&] {
+        if (!tells())
+            return;
+        std::error_code failed;
+        std::filesystem::create_directory(summary_.output, failed);
+        if (failed)
+            throw InvalidFile(summary_.output, "cannot be made: " + failed.message());
+        if (values_.flag("anew"))
+            Checkpoint::remove(summary_.output);
+        Checkpoint::check(summary_.output, identity);
+    });
+    agree(communicator_, [&] {
+        checkpoint_ = std::make_unique<Checkpoint>(summary_.output, communicator_.rank(), identity);
+        summary_.resumed = checkpoint_->size();
+    });
+    hooks_.ledger = checkpoint_.get();
+    if (tells() && summary_.resumed > 0)
+        std::fputs(fmt::format("sextant: goes on with an earlier run: {} results are known\n",
+                               summary_.resumed)
+                       .c_str(),
+                   stderr);
+}
+
+void RegisterRun::register_first(registration::SeriesLook look) {
+    mine_ = register_series(communicator_, *source_, std::move(look), options_, hooks_);
+    registration::leave_out_strangers(mine_);
+    registered_ = everyones(communicator_, mine_);
+    agree(communicator_, [&] { require_two(registered_.frames.size(), mine_); });
+    summary_.transforms.reference = options_.reference.value_or(registered_.frames.front());
+    if (!nonrigid())
+        return;
+    const std::int64_t reference = summary_.transforms.reference;
+    agree(communicator_, [&] {
+        register_by_fields(*source_, registration::whole_frame(*source_, reference), reference,
+                           mine_, 1, stage_options_, hooks_);
+    });
+}
+
+/// What shows frames where they lie after a stage. Collective.
+registration::TransformOf RegisterRun::transform_of(std::uint32_t stage) {
+    if (!nonrigid())
+        return registration::transforms(registered_);
+    agree(communicator_, [&] { checkpoint_->refresh(); });
+    const std::int64_t reference =
+        stage == 1 ? summary_.transforms.reference : registration::the_average;
+    return registration::transforms_by_fields(*checkpoint_, reference, stage);
+}
+
+void RegisterRun::refine(std::uint32_t stage) {
+    const std::vector<float> average =
+        average_of(communicator_, *source_, registered_, transform_of(stage - 1), stage_options_);
+    agree(communicator_, [&] {
+        if (nonrigid())
+            register_by_fields(*source_, average, registration::the_average, mine_, stage,
+                               stage_options_, hooks_);
+        else
+            register_to_average(*source_, average, mine_, stage, stage_options_, hooks_);
+    });
+    registration::leave_out_strangers(mine_);
+    registered_ = everyones(communicator_, mine_);
+}
+
+void RegisterRun::gather_places() {
+    std::vector<PlaceTold> told;
+    std::string reasons;
+    for (const FramePlace& place : mine_) {
+        told.push_back({place.frame, place.result, place.field, place.mended, place.in_doubt,
+                        place.gaps, place.seconds});
+        reasons += place.left_out + '\0';
+    }
+    std::string all_reasons;
+    for (const std::string& text : all_gather_texts(communicator_, reasons))
+        all_reasons += text;
+    std::size_t at = 0;
+    for (const PlaceTold& one : all_gather_lists(communicator_, std::span<const PlaceTold>(told))) {
+        const std::size_t end = all_reasons.find('\0', at);
+        summary_.transforms.frames.push_back({one.frame, all_reasons.substr(at, end - at),
+                                              one.result, one.field, one.mended, one.in_doubt,
+                                              one.gaps, one.seconds});
+        at = end + 1;
+    }
+}
+
+std::unique_ptr<FrameSink> RegisterRun::sink(const std::string& name, std::int64_t frames) {
+    FrameHeader header;
+    header.frames = frames;
+    header.shape = source_->header().shape;
+    header.pixel = source_->header().pixel;
+    const std::string path = path_of(fmt::format("{}.{}", name, values_.text("format")));
+    summary_.files.push_back(path);
+    return format::create_frames(path, header);
+}
+
+std::unique_ptr<FrameSink> RegisterRun::image(const std::string& name,
+                                              const std::vector<float>& pixels) {
+    std::unique_ptr<FrameSink> image = sink(name, 1);
+    image->write(pixels);
+    return image;
+}
+
+std::unique_ptr<FrameSink> RegisterRun::aligned() {
+    const ImageShape shape = source_->header().shape;
+    const auto count = static_cast<std::int64_t>(registered_.frames.size());
+    std::unique_ptr<FrameSink> stack = sink("aligned", count);
+    const registration::TransformOf transform =
+        nonrigid()
+            ? registration::transforms_by_fields(
+                  *checkpoint_,
+                  stages_ == 1 ? summary_.transforms.reference : registration::the_average, stages_)
+            : registration::transforms(registered_);
+    registration::Resampler resampler(*source_);
+    std::vector<float> shown(static_cast<std::size_t>(shape.elements()));
+    std::int64_t done = 0;
+    for (const std::int64_t frame : registered_.frames) {
+        progress_.say("write aligned frames", done++, count);
+        resampler.show(frame, transform(frame), {0, shape.height}, shown);
+        stack->write(shown);
+    }
+    return stack;
+}
+
+std::unique_ptr<FrameSink> RegisterRun::fields() {
+    FrameHeader header;
+    header.frames = 4 * static_cast<std::int64_t>(registered_.frames.size());
+    header.shape = nodes_of(source_->header().shape);
+    std::unique_ptr<FrameSink> planes = format::create_frames(path_of("fields.npy"), header);
+    const registration::TransformOf transform = registration::transforms_by_fields(
+        *checkpoint_, stages_ == 1 ? summary_.transforms.reference : registration::the_average,
+        stages_);
+    for (const std::int64_t frame : registered_.frames) {
+        const auto field = std::get<registration::DisplacementField>(transform(frame));
+        const std::vector<float> known(field.known.begin(), field.known.end());
+        for (const std::vector<float>* plane : {&field.x, &field.y, &field.sigma, &known})
+            planes->write(*plane);
+        summary_.transforms.fields = {"fields.npy", field.spacing, field.nodes};
+    }
+    summary_.files.push_back(path_of("fields.npy"));
+    return planes;
+}
+
+/// Everything is on the disk before anything appears.
+void RegisterRun::write(const registration::Combined& combined) {
+    std::vector<std::unique_ptr<FrameSink>> sinks;
+    sinks.push_back(image("average", combined.mean));
+    sinks.push_back(image("median", combined.median));
+    sinks.push_back(image("count", combined.count));
+    if (values_.flag("aligned"))
+        sinks.push_back(aligned());
+    if (nonrigid())
+        sinks.push_back(fields());
+    for (const auto& sink : sinks)
+        sink->commit();
+    write_text(path_of("transforms.csv"), to_csv(summary_.transforms));
+    write_text(path_of("transforms.json"), to_json(summary_.transforms));
+    summary_.files.push_back(path_of("transforms.csv"));
+    summary_.files.push_back(path_of("transforms.json"));
+}
+
+void RegisterRun::report() {
+    Checkpoint::remove(summary_.output);
+    progress_.clear();
+    for (const FramePlace& place : summary_.transforms.frames) {
+        if (!place.left_out.empty())
+            summary_.warnings.push_back(fmt::format("{}: frame {} is left out: {}",
+                                                    summary_.transforms.series, place.frame,
+                                                    place.left_out));
+    }
+    if (values_.has("json"))
+        write_text(values_.text("json"), to_json(summary_) + "\n");
+    for (const std::string& warning : summary_.warnings)
+        std::fputs(fmt::format("sextant: warning: {}\n", warning).c_str(), stderr);
+    if (!values_.has("json") || values_.text("json") != standard_output)
+        std::fputs(to_text(summary_).c_str(), stdout);
+}
+
+} // namespace sextant::operation

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/frame_source.hpp"
+#include "sextant/registration/series.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sextant::operation {
+
+/// Fields of the frames that are not left out, in a series of f32 frames of `nodes` pixels, four a
+/// frame: u to the right and downward in pixels, its standard deviation, and 1 where it is known.
+struct FieldFile {
+    std::string path; ///< as written in the file: relative to its folder
+    Elements spacing = 0;
+    ImageShape nodes;
+};
+
+/// Where all frames of a series lie, as `transforms.json` has it: docs/registration.md.
+struct SeriesTransforms {
+    std::string series, model; ///< "rigid" or "nonrigid"
+    std::int64_t reference = 0;
+    int stages = 1;
+    ImageShape shape;
+    PixelSize pixel;
+    std::vector<registration::FramePlace> frames;
+    std::optional<FieldFile> fields;
+    bool with_seconds = true; ///< else they are not told, so that files can be compared
+};
+
+/// "ambiguous", "mended" ...: what users should know of a frame that is not left out.
+std::vector<std::string> flags_of(const registration::FramePlace& place);
+
+std::string to_json(const SeriesTransforms& transforms);
+/// A line a frame, below lines with # that say what the columns are.
+std::string to_csv(const SeriesTransforms& transforms);
+
+/// Reads what `to_json` wrote: of each frame what `apply` needs, its motion and whether it was left
+/// out. Throws InvalidFile, naming the field, what was found and what was expected.
+SeriesTransforms read_transforms(const std::string& path);
+
+} // namespace sextant::operation

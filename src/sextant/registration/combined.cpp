@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/combined.hpp"
+
+#include "sextant/comm/agree.hpp"
+#include "sextant/comm/texts.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/registration/share.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace sextant::registration {
+
+namespace {
+
+/// The middle of some values, of an even number between the two in the middle. Changes their order.
+float middle_of(std::span<float> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    if (values.size() % 2 == 1)
+        return *middle;
+    const float below = *std::max_element(values.begin(), middle);
+    return static_cast<float>((static_cast<double>(below) + static_cast<double>(*middle)) / 2);
+}
+
+/// Rows of all frames that are combined at a time.
+class Band {
+  public:
+    Band(Elements pixels, std::size_t frames, bool median)
+        : shown_(static_cast<std::size_t>(pixels)),
+          sums_(shown_.size()),
+          counts_(shown_.size()),
+          values_(median ? shown_.size() * frames : 0),
+          frames_(frames) {}
+
+    /// For a frame's rows.
+    std::span<float> shown() { return shown_; }
+
+    void add() {
+        for (std::size_t pixel = 0; pixel < shown_.size(); ++pixel) {
+            if (!std::isfinite(shown_[pixel]))
+                continue;
+            sums_[pixel] += static_cast<double>(shown_[pixel]);
+            if (!values_.empty())
+                values_[pixel * frames_ + counts_[pixel]] = shown_[pixel];
+            ++counts_[pixel];
+        }
+    }
+
+    void finish(Combined& combined) {
+        for (std::size_t pixel = 0; pixel < shown_.size(); ++pixel) {
+            const std::size_t count = counts_[pixel];
+            combined.count.push_back(static_cast<float>(count));
+            combined.mean.push_back(
+                count > 0 ? static_cast<float>(sums_[pixel] / static_cast<double>(count)) : 0);
+            if (!values_.empty())
+                combined.median.push_back(
+                    count > 0 ? middle_of(std::span(values_).subspan(pixel * frames_, count)) : 0);
+        }
+    }
+
+  private:
+    std::vector<float> shown_;
+    std::vector<double> sums_;
+    std::vector<std::uint32_t> counts_;
+    std::vector<float> values_; ///< of each pixel those of all frames that show it
+    std::size_t frames_;
+};
+
+/// Of a pixel of a band.
+Bytes bytes_of_pixel(std::int64_t frames, bool median) {
+    const Bytes sums = sizeof(float) + sizeof(double) + sizeof(std::uint32_t);
+    return sums + (median ? frames * static_cast<Bytes>(sizeof(float)) : 0);
+}
+
+Combined combine_rows(FrameSource& source, std::span<const std::int64_t> frames,
+                      const TransformOf& transform_of, Rows rows, const CombineOptions& options) {
+    const std::int64_t width = source.header().shape.width;
+    const auto count = static_cast<std::int64_t>(frames.size());
+    const std::int64_t step =
+        std::max<std::int64_t>(1, options.memory / (bytes_of_pixel(count, options.median) * width));
+    Resampler resampler(source);
+    Combined combined;
+    for (std::int64_t first = rows.first; first < rows.last; first += step) {
+        const Rows some{first, std::min(first + step, rows.last)};
+        Band band(some.count() * width, frames.size(), options.median);
+        for (const std::int64_t frame : frames) {
+            resampler.show(frame, transform_of(frame), some, band.shown());
+            band.add();
+        }
+        band.finish(combined);
+    }
+    return combined;
+}
+
+} // namespace
+
+Bytes least_memory(std::int64_t frames, std::int64_t width, const CombineOptions& options) {
+    return bytes_of_pixel(frames, options.median) * width;
+}
+
+Combined combine(const Communicator& communicator, FrameSource& source,
+                 std::span<const std::int64_t> frames, const TransformOf& transform_of,
+                 const CombineOptions& options) {
+    const ImageShape shape = source.header().shape;
+    Combined mine;
+    agree(communicator, [&] {
+        const Bytes least =
+            least_memory(static_cast<std::int64_t>(frames.size()), shape.width, options);
+        if (options.memory < least)
+            throw InvalidTask(fmt::format("{} bytes of memory for a row of {} frames, expected {}",
+                                          options.memory, frames.size(), least));
+        const Share share = share_of(communicator.rank(), communicator.size(), shape.height);
+        mine = combine_rows(source, frames, transform_of, {share.first, share.last}, options);
+    });
+    const auto all = [&](const std::vector<float>& values) {
+        return all_gather_lists(communicator, std::span<const float>(values));
+    };
+    return {all(mine.mean), all(mine.median), all(mine.count)};
+}
+
+} // namespace sextant::registration

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace sextant::registration {
+
+/// What a result of a series is of.
+enum class Work : std::uint32_t {
+    link,     ///< two frames near to one another in the series, from nothing
+    mended,   ///< two neighbours, from what frames around them say
+    combined, ///< ⊙: two frames, from the motions to and from a third between them
+    turned,   ///< a frame to another reference than the first
+    averaged, ///< a frame to the average
+    field     ///< a frame to the reference or the average, by a field
+};
+
+/// The name of a result.
+struct EntryName {
+    Work work = Work::link;
+    std::uint32_t stage = 0;
+    std::int64_t reference = 0, between = 0, moved = 0; ///< frames; 0 where there is none
+    auto operator<=>(const EntryName&) const = default;
+};
+
+/// Keeps the results of a run, so that another run of the same work need not find them again, and
+/// what is too large for memory. One rank's; not for several threads.
+class Ledger {
+  public:
+    Ledger() = default;
+    virtual ~Ledger() = default;
+    Ledger(const Ledger&) = delete;
+    Ledger& operator=(const Ledger&) = delete;
+
+    virtual std::optional<std::vector<std::byte>> find(const EntryName& name) = 0;
+    virtual void keep(const EntryName& name, std::span<const std::byte> bytes) = 0;
+    /// Has `find` know what other ranks kept until now.
+    virtual void refresh() = 0;
+};
+
+/// The result of a name, or else what `make` gives, which is kept. Without a ledger, `make()`.
+template <class Make>
+auto found_or_made(Ledger* ledger, const EntryName& name, const Make& make) {
+    using Result = decltype(make());
+    static_assert(std::is_trivially_copyable_v<Result>);
+    if (!ledger)
+        return make();
+    Result result;
+    const auto bytes = ledger->find(name);
+    if (bytes && bytes->size() == sizeof result) {
+        std::memcpy(&result, bytes->data(), sizeof result);
+        return result;
+    }
+    result = make();
+    ledger->keep(name, std::as_bytes(std::span(&result, 1)));
+    return result;
+}
+
+} // namespace sextant::registration

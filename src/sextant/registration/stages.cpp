@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/stages.hpp"
+
+#include "sextant/comm/texts.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/registration/field_store.hpp"
+#include "sextant/registration/pair_reader.hpp"
+#include "sextant/registration/share.hpp"
+#include "sextant/registration/timed.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace sextant::registration {
+
+namespace {
+
+kernel::SampleView view_of(std::span<const float> samples, ImageShape shape) {
+    return {samples.data(), shape.width, {0, 0, shape.width, shape.height}, shape};
+}
+
+FieldFit summary_of(const StoredField& stored) {
+    const DisplacementField& field = stored.field;
+    double known = 0, squares = 0;
+    for (std::size_t node = 0; node < field.known.size(); ++node) {
+        if (field.known[node] == 0)
+            continue;
+        ++known;
+        squares += static_cast<double>(field.sigma[node]) * static_cast<double>(field.sigma[node]);
+    }
+    return {known / static_cast<double>(field.count()), known > 0 ? std::sqrt(squares / known) : 0,
+            stored.fit.freedom};
+}
+
+void take(const StoredField& stored, FramePlace& place) {
+    place.result.ncc_before = stored.fit.ncc_before;
+    place.result.ncc_after = stored.fit.ncc_after;
+    place.result.overlap = stored.fit.overlap;
+    place.result.iterations = stored.fit.steps;
+    place.field = summary_of(stored);
+    place.seconds += stored.seconds;
+}
+
+/// The field of a frame that is the reference.
+StoredField standing_still(ImageShape shape) {
+    const ImageShape cells = kernel::cells_of(shape);
+    StoredField stored{
+        {shape, kernel::cell_size, {cells.width + 1, cells.height + 1}, {}, {}, {}, {}}, {}, 0};
+    const std::size_t nodes = stored.field.count();
+    stored.field.x.resize(nodes);
+    stored.field.y.resize(nodes);
+    stored.field.sigma.resize(nodes);
+    stored.field.known.assign(nodes, 1);
+    stored.fit.ncc_before = stored.fit.ncc_after = stored.fit.overlap = 1;
+    return stored;
+}
+
+StoredField found_field(Ledger& ledger, const EntryName& name) {
+    const auto bytes = ledger.find(name);
+    if (!bytes)
+        throw CommunicationFailed(fmt::format(
+            "the field of frame {} cannot be found: do all ranks see the same files?", name.moved));
+    return field_from(*bytes);
+}
+
+} // namespace
+
+const RigidMotion& Registered::motion(std::int64_t frame) const {
+    const auto at = std::lower_bound(frames.begin(), frames.end(), frame);
+    if (at == frames.end() || *at != frame)
+        throw std::logic_error("the motion asked for of a frame that is left out");
+    return motions[static_cast<std::size_t>(at - frames.begin())];
+}
+
+Registered everyones(const Communicator& communicator, std::span<const FramePlace> mine) {
+    std::vector<std::int64_t> frames;
+    std::vector<RigidMotion> motions;
+    for (const FramePlace& place : mine) {
+        if (!place.left_out.empty())
+            continue;
+        frames.push_back(place.frame);
+        motions.push_back(place.result.motion);
+    }
+    return {all_gather_lists(communicator, std::span<const std::int64_t>(frames)),
+            all_gather_lists(communicator, std::span<const RigidMotion>(motions))};
+}
+
+void leave_out_strangers(std::span<FramePlace> mine) {
+    for (FramePlace& place : mine) {
+        if (place.left_out.empty() && place.result.unrelated)
+            place.left_out =
+                fmt::format("what it has in common with the reference, {:.0f} % of a frame, is no "
+                            "more alike than noise",
+                            100 * place.result.overlap);
+    }
+}
+
+TransformOf transforms(const Registered& registered) {
+    return [&registered](std::int64_t frame) -> Transform { return registered.motion(frame); };
+}
+
+TransformOf transforms_by_fields(Ledger& ledger, std::int64_t reference, std::uint32_t stage) {
+    return [&ledger, reference, stage](std::int64_t frame) -> Transform {
+        return found_field(ledger, {Work::field, stage, reference, 0, frame}).field;
+    };
+}
+
+std::vector<float> whole_frame(FrameSource& source, std::int64_t frame) {
+    std::vector<float> samples(static_cast<std::size_t>(source.header().shape.elements()));
+    source.read_frame(frame, samples);
+    const FrameLook look = look_at(samples);
+    if (look.gaps > 0)
+        fill_gaps(samples, source.header().shape, look.mean);
+    return samples;
+}
+
+std::vector<float> average_of(const Communicator& communicator, FrameSource& source,
+                              const Registered& registered, const TransformOf& transform_of,
+                              const StageOptions& options) {
+    Combined combined =
+        combine(communicator, source, registered.frames, transform_of, {false, options.memory});
+    for (std::size_t pixel = 0; pixel < combined.mean.size(); ++pixel) {
+        if (combined.count[pixel] == 0)
+            combined.mean[pixel] = std::numeric_limits<float>::quiet_NaN();
+    }
+    fill_gaps(combined.mean, source.header().shape, look_at(combined.mean).mean);
+    return std::move(combined.mean);
+}
+
+void register_to_average(FrameSource& source, std::span<const float> average,
+                         std::span<FramePlace> mine, std::uint32_t stage,
+                         const StageOptions& options, const SeriesHooks& hooks) {
+    const ImageShape shape = source.header().shape;
+    Pyramid reference(shape, 0, options.prefilter);
+    reference.fill(view_of(average, shape));
+    PairReader reader(source, options.rigid, options.prefilter, 2);
+    std::int64_t done = 0;
+    for (FramePlace& place : mine) {
+        hooks.progress("register to the average", done++, static_cast<std::int64_t>(mine.size()));
+        if (!place.left_out.empty())
+            continue;
+        const RigidMotion start = place.result.motion;
+        const TimedResult timed =
+            timed_result(hooks.ledger, {Work::averaged, stage, 0, 0, place.frame},
+                         [&] { return reader.refine(reference, place.frame, start); });
+        place.result = refined_from(start, timed.result, place.result.ambiguous);
+        place.seconds += timed.seconds;
+    }
+}
+
+void register_by_fields(FrameSource& source, std::span<const float> image, std::int64_t reference,
+                        std::span<FramePlace> mine, std::uint32_t stage,
+                        const StageOptions& options, const SeriesHooks& hooks) {
+    if (!hooks.ledger)
+        throw std::logic_error("fields that nothing keeps");
+    const ImageShape shape = source.header().shape;
+    NonrigidRegistration registration(shape, options.nonrigid);
+    std::int64_t done = 0;
+    for (FramePlace& place : mine) {
+        hooks.progress("fields", done++, static_cast<std::int64_t>(mine.size()));
+        if (!place.left_out.empty())
+            continue;
+        const EntryName name{Work::field, stage, reference, 0, place.frame};
+        if (const auto known = hooks.ledger->find(name)) {
+            take(field_from(*known), place);
+            continue;
+        }
+        StoredField stored = standing_still(shape);
+        if (place.frame != reference) {
+            const auto begin = std::chrono::steady_clock::now();
+            const std::vector<float> samples = whole_frame(source, place.frame);
+            const NonrigidResult& result = registration.run(
+                view_of(image, shape), view_of(samples, shape), place.result.motion);
+            stored = {result.field, result.fit, 0};
+            stored.seconds =
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        }
+        hooks.ledger->keep(name, bytes_of(stored));
+        take(stored, place);
+    }
+}
+
+} // namespace sextant::registration

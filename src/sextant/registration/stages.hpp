@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/registration/combined.hpp"
+#include "sextant/registration/nonrigid.hpp"
+#include "sextant/registration/series.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace sextant::registration {
+
+/// What follows once every frame of a series has a place (series.hpp): registration to the average,
+/// which is less noisy than any frame, and by fields. A stage is one such turn; the first is that
+/// of the series itself.
+struct StageOptions {
+    RigidOptions rigid;
+    double prefilter = usual_prefilter;
+    NonrigidOptions nonrigid;
+    Bytes memory = Bytes{64} << 20; ///< of combine()
+};
+
+/// Leaves out frames that are unrelated to what they were registered to.
+void leave_out_strangers(std::span<FramePlace> mine);
+
+/// The frames of all ranks that are not left out, and where they lie; on every rank.
+struct Registered {
+    std::vector<std::int64_t> frames;
+    std::vector<RigidMotion> motions;
+    /// What lies behind a frame's number.
+    const RigidMotion& motion(std::int64_t frame) const;
+};
+
+/// Collective.
+Registered everyones(const Communicator& communicator, std::span<const FramePlace> mine);
+
+/// What shows the frames where they lie: their motions, or the fields of a stage, which are looked
+/// up in the ledger when they are asked for. Both must stay.
+TransformOf transforms(const Registered& registered);
+TransformOf transforms_by_fields(Ledger& ledger, std::int64_t reference, std::uint32_t stage);
+
+/// A frame, its gaps filled (frame_look.hpp).
+std::vector<float> whole_frame(FrameSource& source, std::int64_t frame);
+
+/// The mean of the frames where they lie, without gaps: an image to register to.
+/// Collective.
+std::vector<float> average_of(const Communicator& communicator, FrameSource& source,
+                              const Registered& registered, const TransformOf& transform_of,
+                              const StageOptions& options);
+
+/// In place of the number of a frame that is the reference.
+inline constexpr std::int64_t the_average = -1;
+
+/// Registers this rank's frames to an image, each from the place it has.
+///
+/// Input     a whole image of the frames' shape, the average of an earlier stage.
+/// Requires  an image that can be registered to; throws UnusableFrame.
+/// Not collective.
+void register_to_average(FrameSource& source, std::span<const float> average,
+                         std::span<FramePlace> mine, std::uint32_t stage,
+                         const StageOptions& options, const SeriesHooks& hooks);
+
+/// Registers this rank's frames to an image by fields, each from the motion it has. Fields go to
+/// the ledger, which must be there, under the stage and the number of the reference.
+///
+/// Input     a whole image of the frames' shape, without gaps, and which frame it is, or that it is
+///           `the_average`. A frame does not move against itself.
+/// Memory    seven frames.
+/// Not collective.
+void register_by_fields(FrameSource& source, std::span<const float> image, std::int64_t reference,
+                        std::span<FramePlace> mine, std::uint32_t stage,
+                        const StageOptions& options, const SeriesHooks& hooks);
+
+} // namespace sextant::registration

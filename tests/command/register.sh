@@ -1,0 +1,162 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# A series registered as its users do: killed and gone on with, over processes, with bad frames, and
+# its transforms applied.
+set -eu
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+fail() {
+    echo "FAILED: $1"
+    exit 1
+}
+register() {
+    "$SEXTANT" register "$@" >text 2>errors || { cat errors; fail "register $*"; }
+}
+# refused WORDS ARGUMENTS... : the command ends with these words and leaves no folder.
+refused() {
+    words=$1
+    shift
+    "$SEXTANT" register "$@" -o refused >text 2>errors && fail "$* was accepted"
+    grep -q -- "$words" errors || { cat errors; fail "$* is refused without '$words'"; }
+    [ ! -e refused ] || fail "$* left a folder"
+}
+# near TRANSFORMS: every shift is within half a pixel of the truth.
+near() {
+    awk '/"t[xy]"/ { print $2 }' "$1" | tr -d , >found
+    paste truth found | awk '
+        NF != 2 { print "there are not as many frames as there should be"; exit 1 }
+        ($1 - $2) ^ 2 > .25 { print "line " NR ": " $2 ", expected " $1; exit 1 }' ||
+        fail "$1 is far from the truth"
+}
+
+"$SEXTANT" synthesize -o movie.mrc --frames 12 --width 128 --height 120 --specimen carbon
+awk '/"to_first": {/ { first = 1 } /}/ { first = 0 } first && /"t[xy]"/ { print $2 }' movie.mrc.json |
+    tr -d , >truth
+[ "$(wc -l <truth)" = 24 ] || fail "the truth has not twelve frames"
+
+register movie.mrc -o out --reproducible --threads 2 --aligned
+near out/transforms.json
+for name in average.tif median.tif count.tif aligned.tif transforms.csv transforms.json; do
+    [ -s "out/$name" ] || fail "there is no $name"
+done
+[ "$(ls out | wc -l)" = 6 ] || fail "the checkpoint stayed"
+"$SEXTANT" info out/aligned.tif | grep -q 'frames  *12$' || fail "not all frames are in the aligned stack"
+"$SEXTANT" info out/average.tif | grep -q '128×120' || fail "the average has another size"
+awk -F, '!/^#/ && NF != 16 { exit 1 }' out/transforms.csv || fail "lines of the table differ in length"
+
+# Killed at any time, it goes on to the same bits; other parameters and another series are refused.
+register movie.mrc -o whole --reproducible --threads 2 --stages 8
+mkdir killed
+kills=0
+for wait in .02 .05 .1 .15 .2 .3; do
+    "$SEXTANT" register movie.mrc -o killed --reproducible --threads 2 --stages 8 >text 2>errors &
+    process=$!
+    sleep "$wait"
+    kill -9 "$process" 2>/dev/null || true
+    wait "$process" 2>/dev/null || kills=$((kills + 1))
+    if [ -s killed/checkpoint.0 ]; then
+        [ ! -e killed/average.tif ] || fail "results appeared before the end"
+        break
+    fi
+done
+[ "$kills" -gt 0 ] || fail "no run was killed"
+if [ -s killed/checkpoint.0 ]; then
+    "$SEXTANT" register movie.mrc -o killed --reproducible --threads 2 --stages 7 2>errors && fail "other stages went on"
+    grep -q 'whose stages is 8, expected 7' errors || { cat errors; fail "it is not said that the stages differ"; }
+    "$SEXTANT" synthesize -o other.mrc --frames 12 --width 128 --height 120 --specimen carbon --seed 2
+    "$SEXTANT" register other.mrc -o killed --reproducible --threads 2 --stages 8 2>errors && fail "another series went on"
+    grep -q 'whose content is' errors || { cat errors; fail "it is not said that the series differs"; }
+    "$SEXTANT" register movie.mrc -o killed --reproducible --threads 3 --stages 8 2>errors && fail "another bracketing went on"
+    grep -q 'reproducible on 2 ranks, expected reproducible on 3' errors || { cat errors; fail "nor the ranks"; }
+fi
+register movie.mrc -o killed --reproducible --threads 2 --stages 8
+for name in average.tif median.tif count.tif transforms.csv transforms.json; do
+    cmp "whole/$name" "killed/$name" || fail "$name differs after the kill"
+done
+
+# A checkpoint that was cut anywhere is gone on with. A full disk keeps it.
+if [ -w /dev/full ]; then
+    mkdir full
+    ln -s /dev/full full/average.tif
+    "$SEXTANT" register movie.mrc -o full --reproducible --threads 2 --stages 8 2>errors && fail "a full disk was not noticed"
+    grep -q 'full/average.tif' errors || { cat errors; fail "the full disk is not named"; }
+    [ -s full/checkpoint.0 ] || fail "the checkpoint went with the full disk"
+    rm full/average.tif
+    size=$(wc -c <full/checkpoint.1)
+    head -c $((size - 7)) full/checkpoint.1 >cut
+    mv cut full/checkpoint.1
+    register movie.mrc -o full --reproducible --threads 2 --stages 8
+    grep -q 'goes on with an earlier run' errors || { cat errors; fail "it did not go on"; }
+    cmp whole/average.tif full/average.tif || fail "the average differs after the full disk"
+fi
+
+# Fields, and what is done with transforms.
+register movie.mrc -o fields --model nonrigid --format npy --json run.json
+near fields/transforms.json
+grep -q '"left_out": \[\]' run.json || fail "frames were left out"
+"$SEXTANT" apply fields/transforms.json movie.mrc -o shown.npy
+"$SEXTANT" apply out/transforms.json movie.mrc -o shown.tif
+cmp shown.tif out/aligned.tif || fail "transforms applied again differ"
+for from in out fields; do
+    printf '# of particles\nframe,x,y\n0,20,30\n11,64.5,60\n' >points.csv
+    "$SEXTANT" apply $from/transforms.json points.csv -o there.csv
+    "$SEXTANT" apply $from/transforms.json there.csv -o back.csv --from-reference
+    awk -F, 'NR == 3 && ($1 != 11 || ($2 - 64.5) ^ 2 + ($3 - 60) ^ 2 > .0001) { exit 1 }' back.csv ||
+        fail "$from: coordinates do not come back"
+    awk -F, 'NR == 3 && ($2 - 64.5) ^ 2 + ($3 - 60) ^ 2 < 25 { exit 1 }' there.csv ||
+        fail "$from: coordinates did not move"
+done
+printf '0,1,2\n0,1,x\n' >points.csv
+"$SEXTANT" apply out/transforms.json points.csv -o no.csv 2>errors && fail "x is no number"
+grep -q 'points.csv: line 2: "0,1,x"' errors || { cat errors; fail "the line is not named"; }
+printf '99,1,2\n' >points.csv
+"$SEXTANT" apply out/transforms.json points.csv -o no.csv 2>errors && fail "there is no frame 99"
+grep -q 'line 1: .*no frame 99' errors || { cat errors; fail "the frame is not named"; }
+"$SEXTANT" apply run.json movie.mrc -o no.tif 2>errors && fail "run.json has no transforms"
+grep -q 'run.json: is not of kind' errors || { cat errors; fail "the wrong file is not named"; }
+"$SEXTANT" apply out/transforms.json out/average.tif -o no.tif 2>errors && fail "one frame for twelve"
+grep -q 'has 1 frames, expected 12' errors || { cat errors; fail "the count of frames is not said"; }
+[ ! -e no.tif ] && [ ! -e no.csv ] || fail "apply left something behind"
+
+# Over processes as over threads.
+if [ -n "${MPIRUN:-}" ]; then
+    for ranks in 1 2 4; do
+        $MPIRUN -n $ranks "$SEXTANT" register movie.mrc -o mpi$ranks --reproducible >text 2>errors || { cat errors; fail "over $ranks processes"; }
+        register movie.mrc -o threads$ranks --reproducible --threads $ranks
+        cmp mpi$ranks/transforms.json threads$ranks/transforms.json || fail "$ranks processes differ from threads"
+        near mpi$ranks/transforms.json
+    done
+    $MPIRUN -n 2 "$SEXTANT" register missing.mrc -o refused 2>errors && fail "over processes nothing was missing"
+    grep -q 'missing.mrc' errors || { cat errors; fail "the missing file is not named"; }
+fi
+
+# Bad frames are left out, and said.
+mkdir frames
+"$SEXTANT" synthesize -o all.npy --frames 6 --width 64 --height 64 --specimen carbon --blanks 4
+"$SEXTANT" synthesize -o one.npy --frames 1 --width 64 --height 64
+for i in 0 1 2 3 4 5; do
+    { head -c 128 one.npy; tail -c +$((129 + i * 16384)) all.npy | head -c 16384; } >frames/f_$i.npy
+done
+"$SEXTANT" synthesize -o frames/f_6.npy --frames 1 --width 64 --height 60
+rm frames/f_6.npy.json
+head -c 9000 frames/f_1.npy >cut && mv cut frames/f_2.npy
+register frames -o bad --json -
+grep -q 'frame 6 is 64×60, expected 64×64' errors || { cat errors; fail "the other size is not said"; }
+grep -q 'frame 4 is left out: its mean' errors || { cat errors; fail "the blank frame is not said"; }
+grep -q 'frame 2 is left out: ' errors || { cat errors; fail "the cut file is not said"; }
+grep -q '"registered": 4' text || fail "four frames were good"
+
+# What cannot be registered is refused before anything is written.
+refused 'missing.mrc' missing.mrc
+refused 'has 1 frame, expected at least two' out/average.tif
+refused 'reference 12: expected 0 to 11' movie.mrc --reference 12
+refused "'pear'" movie.mrc --model pear
+head -c 1024 movie.mrc >cut.mrc
+refused 'cut.mrc' cut.mrc
+"$SEXTANT" synthesize -o dark.tif --frames 3 --width 32 --height 32 --contrast 0 --amorphous 0 --dose .00001
+refused 'of 3 frames 0 can be registered, expected at least two; frame 0: every sample is 0' dark.tif
+"$SEXTANT" register movie.mrc -o none/deeper 2>errors && fail "a folder in no folder"
+grep -q 'none does not exist' errors || { cat errors; fail "the missing folder is not named"; }
+"$SEXTANT" register movie.mrc -o points.csv 2>errors && fail "a file is no folder"
+grep -q 'points.csv: is no folder' errors || { cat errors; fail "it is not said that it is no folder"; }

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/format/journal.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include "tests/format/temporary_folder.hpp"
+#include <gmock/gmock.h>
+
+namespace sextant::test {
+namespace {
+
+using format::Journal;
+using format::RecordPlace;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+std::span<const std::byte> record_of(const std::string& text) {
+    return std::as_bytes(std::span(text));
+}
+
+std::string text_of(std::span<const std::byte> record) {
+    return {reinterpret_cast<const char*>(record.data()), record.size()};
+}
+
+std::vector<std::string> records(const std::string& path) {
+    std::vector<std::string> all;
+    Journal journal = Journal::open(path);
+    journal.visit([&](const RecordPlace& place, std::span<const std::byte> record) {
+        all.push_back(text_of(record));
+        EXPECT_EQ(text_of(journal.read(place)), all.back());
+    });
+    return all;
+}
+
+struct JournalOnDisk : testing::Test {
+    void write(const std::vector<std::string>& texts) const {
+        Journal journal = Journal::append_to(path, "of a test");
+        for (const std::string& text : texts)
+            journal.append(record_of(text));
+    }
+    TemporaryFolder folder;
+    std::string path = folder.path("a.journal");
+};
+
+TEST_F(JournalOnDisk, gives_back_what_it_is_of_and_its_records_in_order) {
+    write({"one", "", "three"});
+    write({"four"});
+    EXPECT_EQ(Journal::open(path).text(), "of a test");
+    EXPECT_THAT(records(path), ElementsAre("one", "", "three", "four"));
+}
+
+TEST_F(JournalOnDisk, cut_anywhere_keeps_every_record_before_and_can_be_gone_on_with) {
+    write({"one", "two"});
+    const std::string whole = content(path);
+    for (std::size_t size = 0; size < whole.size(); size += 3) { // each waits for the disk
+        fill_file(path, whole.substr(0, size));
+        const std::vector<std::string> kept = records(path);
+        EXPECT_LT(kept.size(), 2U) << size;
+        write({"next"});
+        std::vector<std::string> expected = kept;
+        expected.emplace_back("next");
+        EXPECT_EQ(records(path), expected) << size;
+        EXPECT_EQ(Journal::open(path).text(), "of a test") << size;
+    }
+}
+
+TEST_F(JournalOnDisk, with_a_changed_byte_ends_before_that_record) {
+    write({"one", "two", "three"});
+    std::string bytes = content(path);
+    bytes[bytes.find("two")] = 'T';
+    fill_file(path, bytes);
+    EXPECT_THAT(records(path), ElementsAre("one"));
+}
+
+TEST_F(JournalOnDisk, is_read_on_while_another_writes) {
+    Journal writer = Journal::append_to(path, "of a test");
+    Journal reader = Journal::open(path);
+    int seen = 0;
+    const auto count = [&](const RecordPlace&, std::span<const std::byte>) { ++seen; };
+    reader.visit(count);
+    EXPECT_EQ(seen, 0);
+    writer.append(record_of("one"));
+    writer.append(record_of("two"));
+    reader.visit(count);
+    EXPECT_EQ(seen, 2);
+}
+
+TEST_F(JournalOnDisk, has_one_writer) {
+    const Journal writer = Journal::append_to(path, "of a test");
+    EXPECT_THAT([&] { Journal::append_to(path, "of a test"); },
+                ThrowsMessage<InvalidFile>(HasSubstr("another run writes to it now")));
+}
+
+TEST_F(JournalOnDisk, is_told_from_other_files) {
+    fill_file(path, "something else altogether");
+    EXPECT_THAT([&] { Journal::open(path); }, ThrowsMessage<InvalidFile>(HasSubstr("no journal")));
+    EXPECT_THAT([&] { Journal::append_to(path, ""); },
+                ThrowsMessage<InvalidFile>(HasSubstr("no journal")));
+    EXPECT_THAT([&] { Journal::open(folder.path("none")); },
+                ThrowsMessage<InvalidFile>(HasSubstr("cannot be read")));
+}
+
+TEST(Journal, on_a_full_disk_says_so) {
+    if (access("/dev/full", W_OK) != 0)
+        GTEST_SKIP() << "there is no /dev/full";
+    EXPECT_THAT([] { Journal::append_to("/dev/full", "of a test"); },
+                ThrowsMessage<InvalidFile>(HasSubstr("/dev/full: ")));
+}
+
+} // namespace
+} // namespace sextant::test

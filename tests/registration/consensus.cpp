@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Links of a series of known motions, some of them wrong.
+#include "sextant/registration/consensus.hpp"
+
+#include "sextant/registration/noise.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sextant::test {
+namespace {
+
+using registration::consensus;
+using registration::FrameVote;
+using registration::LinkSeen;
+using registration::RigidMotion;
+
+constexpr ImageShape voters_shape{256, 256};
+/// A period of a lattice.
+constexpr RigidMotion hop{0, 24, 0};
+
+struct Chain {
+    std::vector<RigidMotion> truth; ///< of each frame, from the first
+    std::vector<LinkSeen> links;
+
+    LinkSeen& link(std::size_t reference, std::size_t moved) {
+        return *std::find_if(links.begin(), links.end(), [&](const LinkSeen& one) {
+            return one.reference == reference && one.moved == moved;
+        });
+    }
+    void hop_at(std::size_t reference, std::size_t moved) {
+        LinkSeen& one = link(reference, moved);
+        one.motion = compose(hop, one.motion);
+    }
+    std::vector<FrameVote> votes() const { return consensus(truth.size(), links, voters_shape); }
+};
+
+Chain chain_of(std::size_t frames) {
+    registration::NoiseSource noise(5, frames);
+    const auto about = [&](double mean, double deviation) {
+        return mean + deviation * noise.normal();
+    };
+    Chain chain;
+    for (std::size_t k = 0; k < frames; ++k) {
+        const RigidMotion step{about(0, .002), about(3, .5), about(-1, .5)};
+        chain.truth.push_back(k == 0 ? RigidMotion() : compose(step, chain.truth.back()));
+        for (std::size_t back = 1; back <= std::min<std::size_t>(3, k); ++back) {
+            const RigidMotion between = compose(chain.truth[k], inverse(chain.truth[k - back]));
+            chain.links.push_back(
+                {k - back,
+                 k,
+                 {about(between.alpha, 1e-4), about(between.tx, .05), about(between.ty, .05)}});
+        }
+    }
+    return chain;
+}
+
+void expect_right(const Chain& chain, const std::string& what) {
+    const std::vector<FrameVote> votes = chain.votes();
+    for (std::size_t k = 0; k < votes.size(); ++k) {
+        ASSERT_TRUE(votes[k].place) << what << ": frame " << k;
+        EXPECT_LT(rms_distance(*votes[k].place, chain.truth[k], voters_shape), 1.5)
+            << what << ": frame " << k;
+    }
+}
+
+TEST(Consensus, of_links_that_agree_is_what_they_say) {
+    const Chain chain = chain_of(30);
+    expect_right(chain, "no hop");
+    for (const FrameVote& vote : chain.votes()) {
+        EXPECT_EQ(vote.agreeing, vote.links);
+        EXPECT_FALSE(vote.in_doubt());
+    }
+}
+
+TEST(Consensus, outvotes_a_hop_of_any_link) {
+    for (std::size_t reference = 0; reference < 15; ++reference) {
+        for (std::size_t moved = reference + 1; moved <= std::min<std::size_t>(15, reference + 3);
+             ++moved) {
+            Chain chain = chain_of(16);
+            chain.hop_at(reference, moved);
+            expect_right(chain, std::to_string(reference) + " to " + std::to_string(moved));
+        }
+    }
+}
+
+/// A frame of sixteen that was taken for another place by the frames on both sides.
+Chain forth_and_back(std::size_t frame) {
+    Chain chain = chain_of(16);
+    chain.hop_at(frame - 1, frame);
+    LinkSeen& back = chain.link(frame, frame + 1);
+    back.motion = compose(inverse(hop), back.motion);
+    return chain;
+}
+
+TEST(Consensus, outvotes_a_frame_that_hopped_forth_and_back) {
+    for (std::size_t frame = 2; frame < 14; ++frame)
+        expect_right(forth_and_back(frame), "frame " + std::to_string(frame));
+}
+
+TEST(Consensus, near_an_end_where_votes_are_equal_doubts_such_a_frame) {
+    for (const std::size_t frame : {std::size_t{1}, std::size_t{14}})
+        EXPECT_TRUE(forth_and_back(frame).votes()[frame].in_doubt()) << frame;
+}
+
+TEST(Consensus, of_two_frames_believes_the_one_link_that_there_is) {
+    Chain chain = chain_of(2);
+    EXPECT_FALSE(chain.votes()[1].in_doubt());
+    chain.hop_at(0, 1);
+    EXPECT_GT(rms_distance(*chain.votes()[1].place, chain.truth[1], voters_shape), 20);
+}
+
+TEST(Consensus, doubts_a_frame_whose_links_contradict_each_other) {
+    Chain chain = chain_of(3);
+    chain.hop_at(0, 1);
+    EXPECT_TRUE(chain.votes()[1].in_doubt() || chain.votes()[0].in_doubt() ||
+                chain.votes()[2].in_doubt());
+}
+
+TEST(Consensus, leaves_out_what_no_link_leads_to_and_goes_on_behind_it) {
+    for (const std::size_t stranger : {std::size_t{0}, std::size_t{7}, std::size_t{15}}) {
+        Chain chain = chain_of(16);
+        for (LinkSeen& link : chain.links)
+            link.trusted = link.reference != stranger && link.moved != stranger;
+        const std::vector<FrameVote> votes = chain.votes();
+        const std::size_t first = stranger == 0 ? 1 : 0;
+        for (std::size_t k = 0; k < votes.size(); ++k) {
+            EXPECT_EQ(votes[k].place.has_value(), k != stranger);
+            if (k != stranger) {
+                EXPECT_LT(rms_distance(*votes[k].place,
+                                       compose(chain.truth[k], inverse(chain.truth[first])),
+                                       voters_shape),
+                          1.5);
+            }
+        }
+    }
+}
+
+TEST(Consensus, keeps_to_the_larger_of_two_parts) {
+    Chain chain = chain_of(16);
+    for (LinkSeen& link : chain.links)
+        link.trusted = (link.reference < 5) == (link.moved < 5);
+    const std::vector<FrameVote> votes = chain.votes();
+    for (std::size_t k = 0; k < votes.size(); ++k)
+        EXPECT_EQ(votes[k].place.has_value(), k >= 5) << k;
+}
+
+TEST(Consensus, of_nothing_is_nothing) {
+    EXPECT_TRUE(consensus(0, {}, voters_shape).empty());
+    EXPECT_TRUE(consensus(1, {}, voters_shape)[0].place);
+}
+
+} // namespace
+} // namespace sextant::test

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/frame_look.hpp"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <gmock/gmock.h>
+
+namespace sextant::test {
+namespace {
+
+using registration::fault_of;
+using registration::FrameLook;
+using registration::look_at;
+using testing::HasSubstr;
+
+constexpr float gap = std::numeric_limits<float>::quiet_NaN();
+
+/// 0, 1, ... 99 times a factor.
+std::vector<float> ramp(float factor = 1) {
+    std::vector<float> samples;
+    for (int i = 0; i < 100; ++i)
+        samples.push_back(factor * static_cast<float>(i));
+    return samples;
+}
+
+std::string fault_among_ramps(const std::vector<float>& samples) {
+    const FrameLook odd = look_at(samples);
+    const std::vector<FrameLook> all = {look_at(ramp()), odd, look_at(ramp()), look_at(ramp())};
+    return fault_of(odd, usual_look(all), {});
+}
+
+TEST(FrameLook, says_what_is_wrong_with_a_frame) {
+    EXPECT_EQ(fault_among_ramps(ramp()), "");
+    EXPECT_THAT(fault_among_ramps(std::vector<float>(100, 7)), HasSubstr("every sample is 7"));
+    EXPECT_THAT(fault_among_ramps(ramp(.1F)), HasSubstr("its mean is 4.95, that of others 49.5"));
+    std::vector<float> holes = ramp();
+    std::fill(holes.begin(), holes.begin() + 26, gap);
+    EXPECT_THAT(fault_among_ramps(holes), HasSubstr("26 of 100 samples are not finite"));
+    holes[25] = 25;
+    EXPECT_EQ(fault_among_ramps(holes), "");
+}
+
+TEST(FrameLook, finds_clipped_frames_but_no_counts_of_electrons) {
+    std::vector<float> clipped = ramp(3);
+    for (float& sample : clipped)
+        sample = std::min(sample, 200.F);
+    EXPECT_THAT(fault_among_ramps(clipped), HasSubstr("33 % of its samples are saturated at 200"));
+    std::vector<float> counts(100, 0);
+    std::fill(counts.begin(), counts.begin() + 40, 1.F);
+    const std::vector<FrameLook> all = {look_at(counts)};
+    EXPECT_EQ(fault_of(all[0], usual_look(all), {}), "");
+}
+
+TEST(FrameLook, of_a_frame_without_a_number_is_a_fault_among_any) {
+    const std::vector<FrameLook> all = {look_at(std::vector<float>(4, gap))};
+    EXPECT_THAT(fault_of(all[0], usual_look(all), {}), HasSubstr("4 of 4 samples"));
+}
+
+TEST(FrameLook, gaps_are_filled_from_their_row) {
+    std::vector<float> samples = {1,   gap, gap, 4,   //
+                                  gap, 2,   3,   gap, //
+                                  gap, gap, gap, gap};
+    registration::fill_gaps(samples, {4, 3}, 9);
+    EXPECT_THAT(samples, testing::ElementsAre(1, 2, 3, 4, 2, 2, 3, 3, 9, 9, 9, 9));
+}
+
+} // namespace
+} // namespace sextant::test
