@@ -7,6 +7,7 @@
 #include "sextant/operation/mock_operator.hpp"
 #include "sextant/operation/scan_baseline.hpp"
 #include "sextant/prefix/scan.hpp"
+#include "sextant/scan/neighbours.hpp"
 #include "sextant/scan/rehearsal.hpp"
 
 #include <algorithm>
@@ -14,7 +15,6 @@
 #include <functional>
 #include <memory>
 #include <numeric>
-#include <queue>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -150,29 +150,6 @@ void look_at_last_run(const Communicator& communicator, ScanResult& result,
         result.stolen += stolen;
 }
 
-/// When each rank has registered its values with their neighbours and may begin to scan.
-std::vector<Seconds> neighbours_done(const scan::Series& series, int threads, double factor,
-                                     const scan::Draws& draws) {
-    std::vector<Seconds> starts;
-    Elements value = 0;
-    for (const Elements own : series) {
-        std::priority_queue<Seconds, std::vector<Seconds>, std::greater<>> free;
-        for (int thread = 0; thread < threads; ++thread)
-            free.push(0);
-        Seconds last = 0;
-        for (Elements i = 0; i < own; ++i, ++value) {
-            const Seconds begin = free.top();
-            free.pop();
-            const Seconds takes =
-                value == 0 || factor == 0 ? 0 : factor * draws({value - 1, value, value + 1});
-            free.push(begin + takes);
-            last = std::max(last, begin + takes);
-        }
-        starts.push_back(last);
-    }
-    return starts;
-}
-
 } // namespace
 
 ScanResults bench_scan(const Communicator& communicator, const ScanCase& what,
@@ -217,7 +194,8 @@ ScanResults rehearse_scan(const ScanCase& what, int ranks, int draws) {
         std::vector<Seconds> makespans;
         for (int draw = 0; draw < draws; ++draw) {
             const scan::Draws drawn = draws_of(what, draw);
-            const auto starts = neighbours_done(series, way.threads, what.neighbours, drawn);
+            const auto starts =
+                scan::neighbours_done(series, way.threads, what.neighbours, std::cref(drawn));
             scan::Performance performance =
                 rehearsal.play(std::cref(drawn), starts, draw == draws - 1);
             makespans.push_back(performance.makespan);
