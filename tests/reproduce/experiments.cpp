@@ -113,8 +113,9 @@ TEST(Reproduce, contour_ranking_is_charged_no_more_than_the_paper_says) {
     expect_all_claims(figure);
     for (const Row& each : figure.rows) {
         EXPECT_LE(ratio(each).value(), 1 + 1e-3) << each.label;
-        if (each.label.ends_with("set-ups"))
+        if (each.label.ends_with("set-ups")) {
             EXPECT_DOUBLE_EQ(ratio(each).value(), 1) << each.label;
+        }
     }
 }
 
