@@ -3,16 +3,18 @@
 #include "sextant/collective/catalogue.hpp"
 #include "sextant/halo/axis_exchange.hpp"
 #include "sextant/halo/exchange.hpp"
+#include "sextant/reproduce/p3pc_formulas.hpp"
 
 #include <array>
 #include <cmath>
 
-#include "tests/model/figure6.hpp"
+#include "tests/model/machines.hpp"
 #include <gtest/gtest.h>
 
 namespace sextant::test {
 namespace {
 
+using namespace reproduce;
 using machine::Layout;
 using machine::Path;
 
@@ -138,16 +140,17 @@ TEST(Das, the_exchange_by_axis_costs_what_the_mended_formula_says) {
     }
     const Grid two = das_grids[1];
     const DasCosts T;
-    EXPECT_NEAR(played_border(two, 4),
-                2 * T(Path::full, Layout::nn, 4 * 64) + 2 * T(Path::full, cc, (256 + 4) * 4), 1e-6);
+    EXPECT_NEAR(
+        played_border(two, 4),
+        2 * T(Path::full, Layout::nn, 4 * 64) + 2 * T(Path::full, Layout::cc, (256 + 4) * 4), 1e-6);
 }
 
 TEST(Das, where_a_receive_takes_longer_than_its_path_the_exchange_costs_more_than_figure_6_says) {
     // Six cells of Table 1 have a path shorter than a side; the formula knows the path only.
     const DasCosts T;
     const Elements strip = 19 * 512;
-    ASSERT_GT(T(Path::receive, cc, strip), T(Path::full, cc, strip));
-    EXPECT_NEAR(played_border(das_grids[0], 19), 2 * T(Path::receive, cc, strip), 1e-6);
+    ASSERT_GT(T(Path::receive, Layout::cc, strip), T(Path::full, Layout::cc, strip));
+    EXPECT_NEAR(played_border(das_grids[0], 19), 2 * T(Path::receive, Layout::cc, strip), 1e-6);
     EXPECT_GT(played_border(das_grids[0], 19), 1.15 * border_mended(T, das_grids[0], 19));
 }
 
@@ -169,9 +172,10 @@ TEST(Das, margins_all_round_make_strips_strided_which_costs_more_than_fewer_mess
     const Schedule schedule =
         make_schedule(16, [&](int rank) { return halo::exchange(tiles, rank); });
     EXPECT_GT(1e3 * predicted("p3pc", schedule, das, 4), played_border(das_grids[0], 4));
-    EXPECT_NEAR(
-        1e3 * predicted("loggp-star", schedule, das, 4),
-        DasCosts(true)(Path::full, cc, 4 * 512) + DasCosts(true)(Path::receive, cc, 4 * 512), 1e-6)
+    EXPECT_NEAR(1e3 * predicted("loggp-star", schedule, das, 4),
+                DasCosts(true)(Path::full, Layout::cc, 4 * 512) +
+                    DasCosts(true)(Path::receive, Layout::cc, 4 * 512),
+                1e-6)
         << "which knows no layouts, and sees both messages at once";
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages that meet on links: which are under way at once, and what each then takes.
-#include "sextant/model/meetings.hpp"
-
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/model/p3pc_extended.hpp"
+#include "sextant/model/waves.hpp"
 
 #include <algorithm>
 
@@ -81,60 +80,24 @@ TEST(Waves, of_direct_send_are_one_and_under_a_window_one_each) {
     EXPECT_EQ(last, (std::vector{0, 3}));
 }
 
-TEST(Meetings, share_a_cable_among_all_that_cross_it_in_one_wave) {
+/// What a play of binary swap on 8 ranks takes beside one message of each round alone.
+TEST(Meetings, share_a_cable_among_all_that_cross_it_at_once) {
     constexpr int ranks = 8;
     const machine::Wires wires = two_switches(ranks);
-    const Schedule swap = schedule("binary-swap", ranks, {});
-    const machine::Profile machine = profile();
-    Question question{.schedule = swap, .machine = machine};
-    question.element_size = 16;
-    question.wires = &wires;
-    std::vector<Dependences> dependences;
-    for (const Program& program : swap)
-        dependences.emplace_back(program);
-    const Meetings meetings(question, match_messages(swap), dependences);
-    std::vector<double> stretches; // of rank 1, wave after wave
-    for (std::size_t s = 0; s < swap[1].steps.size(); ++s) {
-        const Step& step = swap[1].steps[s];
-        if (step.verb != Verb::send)
-            continue;
-        const double alone = 16e-9 * static_cast<double>(swap[1].elements_of(step));
-        stretches.push_back(meetings.of({1, static_cast<int>(s)}) / alone);
-    }
     // Partners at distance 1 and 2 share a switch; those at 4 are four pairs on one cable.
-    std::sort(stretches.begin(), stretches.end());
-    EXPECT_THAT(stretches, testing::ElementsAre(testing::DoubleEq(1), testing::DoubleEq(1),
-                                                testing::DoubleEq(4)));
+    const double alone = 16e-9 * (1 << 12);
+    EXPECT_NEAR(predicted(schedule("binary-swap", ranks, {}), &wires),
+                alone * (1. / 2 + 1. / 4 + 4. / 8), 1e-3 * alone);
 }
 
-TEST(Meetings, do_not_happen_where_messages_start_at_different_times) {
+TEST(Meetings, under_a_window_do_not_happen_between_rounds) {
     constexpr int ranks = 8;
     const machine::Wires wires = two_switches(ranks);
-    const machine::Profile machine = profile();
-    const Schedule swap = schedule("binary-swap", ranks, {});
-    Question question{.schedule = swap, .machine = machine};
-    question.element_size = 16;
-    question.wires = &wires;
-    std::vector<Dependences> dependences;
-    Trace played; // every message long after the one before
-    for (int rank = 0; rank < ranks; ++rank) {
-        const Program& program = swap[static_cast<std::size_t>(rank)];
-        dependences.emplace_back(program);
-        for (int s = 0; s < static_cast<int>(program.steps.size()); ++s) {
-            Event event{.rank = rank, .step = s, .activity = Activity::send};
-            event.begin = event.end = static_cast<double>(played.events.size());
-            if (program.steps[static_cast<std::size_t>(s)].verb == Verb::send)
-                played.events.push_back(event);
-        }
-    }
-    Meetings meetings(question, match_messages(swap), dependences);
-    meetings.start_as(played);
-    for (const Event& event : played.events) {
-        const Program& program = swap[static_cast<std::size_t>(event.rank)];
-        const Step& step = program.steps[static_cast<std::size_t>(event.step)];
-        EXPECT_NEAR(meetings.of({event.rank, event.step}),
-                    16e-9 * static_cast<double>(program.elements_of(step)), 1e-12);
-    }
+    const double alone = 16e-9 * (1 << 12) / ranks;
+    // Shifts by 1 ... 7: as many as that cross each way, at most four. Who does not cross is ahead.
+    constexpr double crossings = 1 + 2 + 3 + 4 + 3 + 2 + 1;
+    EXPECT_NEAR(predicted(schedule("shift-based", ranks, {{}, 1}), &wires), alone * crossings,
+                .1 * alone * crossings);
 }
 
 TEST(Meetings, make_a_prediction_longer_where_a_cable_is_shared_and_only_there) {

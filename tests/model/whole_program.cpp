@@ -3,15 +3,17 @@
 // step by itself gets it wrong.
 #include "sextant/collective/catalogue.hpp"
 #include "sextant/halo/axis_exchange.hpp"
+#include "sextant/reproduce/p3pc_formulas.hpp"
 
 #include <array>
 
-#include "tests/model/figure6.hpp"
+#include "tests/model/machines.hpp"
 #include <gtest/gtest.h>
 
 namespace sextant::test {
 namespace {
 
+using namespace reproduce;
 using machine::Layout;
 using machine::Path;
 

@@ -4,11 +4,12 @@
 #include "sextant/planner/filter_choice.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/reproduce/p3pc_formulas.hpp"
 
 #include <algorithm>
 #include <set>
 
-#include "tests/model/figure6.hpp"
+#include "tests/model/machines.hpp"
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,6 +17,7 @@
 namespace sextant::test {
 namespace {
 
+using namespace reproduce;
 using planner::FilterCandidate;
 using planner::FilterChoice;
 using planner::FilterQuestion;

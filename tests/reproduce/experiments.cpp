@@ -97,6 +97,38 @@ TEST(Reproduce, series_scale_as_the_thesis_says) {
               2 * row(weak, "kogge-stone, 512 cores").ours.front());
 }
 
+TEST(Reproduce, what_the_p3pc_paper_estimates_is_what_played_schedules_take) {
+    for (const char* item : {"Figure 9", "Figure 10"}) {
+        const Result figure = experiment("p3pc", item).run(Extent::quick);
+        for (const Row& each : figure.rows)
+            EXPECT_NEAR(ratio(each).value(), 1, .22) << each.label;
+        for (const Claim& claim : figure.claims) { // strips have no neighbours at their sides
+            EXPECT_EQ(claim.holds, claim.found != "1x16") << claim.text << ": " << claim.found;
+        }
+    }
+}
+
+TEST(Reproduce, contour_ranking_is_charged_no_more_than_the_paper_says) {
+    const Result figure = experiment("c3", "Figure 14").run(Extent::quick);
+    expect_all_claims(figure);
+    for (const Row& each : figure.rows) {
+        EXPECT_LE(ratio(each).value(), 1 + 1e-3) << each.label;
+        if (each.label.ends_with("set-ups")) {
+            EXPECT_DOUBLE_EQ(ratio(each).value(), 1) << each.label;
+        }
+    }
+}
+
+TEST(Reproduce, stealing_shortens_a_registration_on_many_cores_but_not_below_perfect_balance) {
+    const Result table = experiment("work-stealing", "the table of 1,024 cores").run(Extent::quick);
+    for (std::size_t i = 0; i < table.rows.size(); i += 2) {
+        const auto& fixed = table.rows[i].ours;
+        const auto& stealing = table.rows[i + 1].ours;
+        EXPECT_LT(stealing[1], fixed[1]) << table.rows[i].label;
+        EXPECT_GT(stealing[1], stealing[0]) << table.rows[i].label;
+    }
+}
+
 TEST(Reproduce, a_myrinet_likes_multiples_of_four) {
     if (!simulate::available())
         GTEST_SKIP() << "built without SimGrid";

@@ -108,6 +108,14 @@ double prediction_by_simulation(const std::string& name, const std::string& algo
                                                         .seconds;
 }
 
+TEST(WiresOfPlatform, let_a_prediction_under_a_window_be_what_is_simulated) {
+    if (!available())
+        GTEST_SKIP() << "built without SimGrid";
+    // A round starts when the one before it has ended, rank by rank: all times depend on all.
+    for (const char* name : {"mesh-8x8x4", "torus-8x8x8", "fat-tree-1728"})
+        EXPECT_NEAR(prediction_by_simulation(name, "shift-based", {}), 1, .05) << name;
+}
+
 TEST(WiresOfPlatform, let_a_prediction_be_what_is_simulated) {
     if (!available())
         GTEST_SKIP() << "built without SimGrid";

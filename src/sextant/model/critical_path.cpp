@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/model/critical_path.hpp"
 
+#include "sextant/model/folding_ranks.hpp"
+#include "sextant/model/message_costs.hpp"
 #include "sextant/model/play_state.hpp"
 #include "sextant/model/work_costs.hpp"
 #include "sextant/schedule/fault.hpp"
-#include "sextant/schedule/loans.hpp"
 #include "sextant/schedule/timeline.hpp"
 #include "sextant/schedule/walk.hpp"
 
 #include <algorithm>
-#include <map>
+#include <limits>
 #include <queue>
-#include <set>
-#include <tuple>
 
 namespace sextant::model {
 
 namespace {
+
+constexpr Seconds never = std::numeric_limits<Seconds>::infinity();
 
 Span at_least_zero(const Span& span) {
     return later(span, Span());
@@ -29,24 +30,19 @@ class Play {
           schedule_(question.schedule),
           prices_(prices),
           work_(question),
-          messages_(question),
           mates_(prepared.mates),
-          dependences_(prepared.dependences) {
-        for (std::size_t rank = 0; rank < schedule_.size(); ++rank) {
+          dependences_(prepared.dependences),
+          folding_(question),
+          traffic_(question),
+          costs_(question, prices, prepared, traffic_) {
+        for (std::size_t rank = 0; rank < schedule_.size(); ++rank)
             ranks_.emplace_back(schedule_[rank], dependences_[rank]);
-            if (shares_memory(question))
-                loans_.emplace_back(schedule_[rank], dependences_[rank]);
-        }
-        count_folding();
     }
 
     Prediction play() {
         for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank)
             begin(rank);
-        while (!happenings_.empty()) {
-            const Happening next = happenings_.top();
-            happenings_.pop();
-            happen(next);
+        while (happen_next()) {
         }
         for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank)
             check_finished(rank);
@@ -76,6 +72,22 @@ class Play {
         happenings_.push({kind, time, at, count_++});
     }
 
+    /// What happens next, to a rank or on links; false where nothing does.
+    bool happen_next() {
+        const Seconds on_links = prices_.share_links ? traffic_.next() : never;
+        if (on_links < (happenings_.empty() ? never : happenings_.top().time.median)) {
+            for (const Traffic::Left& left : traffic_.pass())
+                leave_links(left);
+            return true;
+        }
+        if (happenings_.empty())
+            return false;
+        const Happening next = happenings_.top();
+        happenings_.pop();
+        happen(next);
+        return true;
+    }
+
     void happen(const Happening& now) {
         switch (now.kind) {
         case Happening::finished:
@@ -83,6 +95,8 @@ class Play {
         case Happening::out_free:
             rank_of(now.at).out.wakes = false;
             return send_next(now.at, now.time);
+        case Happening::entering:
+            return enter_links(now.at);
         case Happening::arriving:
             rank_of(now.at).in.waiting.push(now.at.step);
             return receive_next(now.at, now.time);
@@ -136,23 +150,6 @@ class Play {
 
     // Messages.
 
-    const MessageCost& cost_of(StepOfRank send, StepOfRank receive) {
-        Message m = messages_.describe(send, receive);
-        m.lent = m.link == machine::Link::same_process && is_lent(send, receive);
-        if (prices_.meetings)
-            m.on_links = prices_.meetings->of(send);
-        const Look key{m.bytes,          m.link, m.layout,  m.sent_block,
-                       m.received_block, m.lent, m.on_links};
-        const auto found = costs_.find(key);
-        return found != costs_.end() ? found->second
-                                     : costs_.emplace(key, prices_.message(m)).first->second;
-    }
-
-    bool is_lent(StepOfRank send, StepOfRank receive) const {
-        return loans_[static_cast<std::size_t>(send.rank)].may_lend(send.step) &&
-               !loans_[static_cast<std::size_t>(receive.rank)].uses(receive.step).empty();
-    }
-
     void post(StepOfRank at, const Span& now) {
         const StepOfRank other = mate(at);
         const bool sends = step(at).verb == Verb::send;
@@ -160,11 +157,14 @@ class Play {
         StepState& mine = state(at);
         mine.posted = now;
         mine.is_posted = true;
-        if (!state(from).cost)
-            state(from).cost = &cost_of(from, to);
+        if (!state(from).cost) {
+            const MessageCosts::Costly found = costs_.of(from, to);
+            state(from).cost = found.cost;
+            state(from).meets = found.meets;
+        }
         const bool together = state(from).cost->rendezvous;
         const bool both = state(from).is_posted && state(to).is_posted;
-        const bool on_its_way = state(from).has_begun;
+        const bool on_its_way = state(from).has_begun && !state(from).travels;
         if (together ? both : sends) {
             rank_of(from).out.waiting.push(from.step);
             send_next(from, now);
@@ -200,23 +200,54 @@ class Play {
         StepState& mine = state(at);
         const MessageCost& cost = *mine.cost;
         mine.begun = later(now, r.out.free);
-        if (cost.send_processor.median > 0) {
-            mine.begun = later(mine.begun, r.processor);
-            r.processor = mine.begun + cost.send_processor;
-        }
+        if (cost.send_processor.median > 0)
+            mine.begun = occupy(r, mine.meets, mine.begun, cost.send_processor);
         mine.has_begun = true;
         r.out.free = mine.begun + cost.send;
         note(at, Activity::send, mine.begun, r.out.free);
-        expect(Happening::finished, r.out.free, at);
         wake(r.out, Happening::out_free, at);
+        if (mine.meets)
+            return set_out(at);
+        expect(Happening::finished, r.out.free, at);
         if (state(mate(at)).is_posted)
             expect_arrival(at, mate(at));
+    }
+
+    // Links that messages share.
+
+    void set_out(StepOfRank send) {
+        StepState& mine = state(send);
+        mine.travels = true;
+        expect(Happening::entering, mine.begun, send);
+        if (!mine.cost->rendezvous)
+            expect(Happening::finished, rank_of(send).out.free, send);
+    }
+
+    void enter_links(StepOfRank send) {
+        traffic_.enter(send, mate(send).rank, bytes_of(question_, program(send.rank), step(send)),
+                       state(send).begun.median);
+    }
+
+    void leave_links(const Traffic::Left& left) {
+        const StepOfRank send = left.send;
+        StepState& mine = state(send);
+        mine.travels = false;
+        mine.on_links = left.time - mine.begun.median;
+        if (mine.cost->rendezvous)
+            expect(Happening::finished, path_end(mine) - mine.cost->receive, send);
+        if (state(mate(send)).is_posted)
+            expect_arrival(send, mate(send));
+    }
+
+    /// When all of a message is at its receiver.
+    static Span path_end(const StepState& sent) {
+        return sent.begun + sent.cost->full + Span(sent.on_links);
     }
 
     /// The receiver need turn to a message only so early that it ends with the message's path.
     void expect_arrival(StepOfRank from, StepOfRank to) {
         const StepState& sent = state(from);
-        const Span latest = sent.begun + sent.cost->full - sent.cost->receive;
+        const Span latest = path_end(sent) - sent.cost->receive;
         expect(Happening::arriving, later(later(sent.begun, state(to).posted), latest), to);
     }
 
@@ -230,7 +261,7 @@ class Play {
             return;
         const StepState& sent = state(mate(at));
         const MessageCost& cost = *sent.cost;
-        const Span there = sent.begun + cost.full - cost.receive_processor;
+        const Span there = path_end(sent) - cost.receive_processor;
         const Span turn = later(state(at).posted, r.in.free);
         r.in.free = later(there, turn + at_least_zero(cost.receive - cost.receive_processor));
         end_ = later(end_, r.in.free);
@@ -246,9 +277,19 @@ class Play {
 
     void take(StepOfRank at, const Span& now) {
         RankState& r = rank_of(at);
-        r.processor = later(now, r.processor) + state(mate(at)).cost->receive_processor;
-        note(at, Activity::receive, state(at).posted, r.processor);
-        expect(Happening::finished, r.processor, at);
+        const StepState& sent = state(mate(at));
+        const Span cost = sent.cost->receive_processor;
+        const Span done = occupy(r, sent.meets, now, cost) + cost;
+        note(at, Activity::receive, state(at).posted, done);
+        expect(Happening::finished, done, at);
+    }
+
+    /// The processor hands over or takes a message, one at a time; when that begins.
+    static Span occupy(RankState& r, bool interrupts, const Span& now, const Span& cost) {
+        const Span begin = later(now, interrupts ? r.handing : r.processor);
+        r.processor = later(r.processor, begin) + cost;
+        r.handing = begin + cost;
+        return begin;
     }
 
     // Work.
@@ -291,30 +332,9 @@ class Play {
         for (; mine.next < what.count && walk.readable(what.first + mine.next); ++mine.next)
             ++operands;
         if (operands > 1)
-            work(fold, Activity::fold, work_.fold(what.to.elements(), operands, folds_alone(fold)),
+            work(fold, Activity::fold,
+                 work_.fold(what.to.elements(), operands, folding_.is_alone(fold.rank, what.round)),
                  now);
-    }
-
-    /// Whether no other rank of its node folds in the same round.
-    bool folds_alone(StepOfRank fold) const {
-        return folding_.at({node_of(fold.rank), step(fold).round}) == 1;
-    }
-
-    int node_of(int rank) const {
-        return question_.nodes.empty() ? rank : question_.nodes[static_cast<std::size_t>(rank)];
-    }
-
-    /// Counts the ranks of each node that fold in each round.
-    void count_folding() {
-        for (int rank = 0; rank < static_cast<int>(schedule_.size()); ++rank) {
-            std::set<int> rounds;
-            for (const Step& each : program(rank).steps) {
-                if (each.verb == Verb::fold)
-                    rounds.insert(each.round);
-            }
-            for (const int round : rounds)
-                ++folding_[{node_of(rank), round}];
-        }
     }
 
     void copy(StepOfRank at, const Span& now) {
@@ -357,19 +377,16 @@ class Play {
         throw fault(schedule_, {rank, stuck}, "waits for ever");
     }
 
-    using Look = std::tuple<Bytes, machine::Link, machine::Layout, Bytes, Bytes, bool, Seconds>;
-
     const Question& question_;
     const Schedule& schedule_;
     const Prices& prices_;
     WorkCosts work_;
-    const Messages messages_;
     const std::vector<std::vector<StepOfRank>>& mates_;
     const std::vector<Dependences>& dependences_;
+    const FoldingRanks folding_;
+    Traffic traffic_;
+    MessageCosts costs_;
     std::vector<RankState> ranks_;
-    std::map<std::pair<int, int>, int> folding_; // by node and round: ranks that fold
-    std::vector<Loans> loans_;                   // by rank, where ranks are threads of one process
-    std::map<Look, MessageCost> costs_;          // many messages look alike
     std::priority_queue<Happening> happenings_;
     std::uint64_t count_ = 0;
     Timeline timeline_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/model/meetings.hpp"
 #include "sextant/model/message.hpp"
 #include "sextant/model/model.hpp"
 #include "sextant/model/span.hpp"
@@ -18,7 +17,7 @@ namespace sextant::model {
 struct MessageCost {
     Span send;    ///< how long the sender sends
     Span receive; ///< how long the receiver receives
-    Span full;    ///< from the start of the send until the receiver has all
+    Span full;    ///< from the start of the send until the receiver has all, beside shared links
     /// The part of sending and receiving for which the processor can do nothing else.
     Span send_processor, receive_processor;
     /// Whether the send starts only when the receive has been posted.
@@ -32,8 +31,9 @@ struct Prices {
     /// Whether folds and copies hold up what the rank sends and receives next, as with calls that
     /// block; otherwise they compete only with `send_processor` and `receive_processor`.
     bool blocking = true;
-    /// Where messages meet on links; null: nobody asks.
-    const Meetings* meetings = nullptr;
+    /// Whether messages take the question's wires, if there are such, which they share; `message`
+    /// then prices what they cost beside.
+    bool share_links = false;
 };
 
 /// What playing a schedule needs whatever the prices, for who plays it more than once. Keep the
@@ -50,8 +50,12 @@ struct Prepared {
 /// folds in operand order, as operands come, those that came while the processor was busy in one
 /// pass; all in one pass where Question::folds_at_once. A receiver that waits for a message has it
 /// when the full path ends; one that is busy, or late, after its own time; and it is busy for that
-/// time in any case: measured paths can be shorter than either side.
+/// time in any case: measured paths can be shorter than either side. With wires, messages between
+/// nodes share links from when their sends start until they are there; only then is the send over
+/// of one that nothing buffers, and handing them over and taking them interrupts other work, as
+/// where they are simulated.
 ///
+/// Requires  with wires, a node for each rank or none (CannotExpress).
 /// Throws    CannotExpress from the prices; std::logic_error where messages do not match or ranks
 ///           wait for ever.
 /// Cost      about (messages + operands of folds) times the logarithm of the ranks' open messages.

@@ -21,8 +21,9 @@ struct Message {
     Bytes sent_block = 0, received_block = 0;
     /// Whether it is not moved: ranks share memory, and who receives it only folds it.
     bool lent = false;
-    /// How long it is on links that others share; 0 where nobody asks. See Meetings.
-    Seconds on_links = 0;
+    /// Whether links carry it that others share, and its price is what it costs beside: how long
+    /// they need is up to whom it meets there (`Sharing`).
+    bool meets = false;
 
     /// The shorter of the two.
     Bytes block() const { return std::min(sent_block, received_block); }
@@ -30,6 +31,11 @@ struct Message {
 
 /// The bytes of a message on its way.
 Bytes bytes_of(const Question& question, const Program& program, const Step& message);
+
+/// The node on which a rank lies; without nodes given, its own.
+inline int node_of(const Question& question, int rank) {
+    return question.nodes.empty() ? rank : question.nodes[static_cast<std::size_t>(rank)];
+}
 
 /// Whether two ranks lie on different nodes. Ranks of which nothing is said do, unless the profile
 /// knows one class of links, and that is another.

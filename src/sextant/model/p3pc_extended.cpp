@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 namespace sextant::model {
 
@@ -27,8 +26,8 @@ class Pricing {
     MessageCost operator()(const Message& message) {
         if (message.lent)
             return lent(message);
-        if (message.on_links > 0)
-            return shared(message);
+        if (message.meets)
+            return overheads(message);
         MessageCost cost = paths(message);
         const machine::LinkCosts& link = costs_of(question_.machine, message.link);
         if (!link.gap.empty())
@@ -51,12 +50,11 @@ class Pricing {
         return paths(message);
     }
 
-    /// Messages of a wave share links, and all end together; nobody moves bytes meanwhile.
-    MessageCost shared(const Message& message) {
+    /// Links carry it; nobody else moves bytes meanwhile.
+    MessageCost overheads(const Message& message) {
         MessageCost cost = empty(message);
         cost.send_processor = cost.send;
         cost.receive_processor = cost.receive;
-        cost.full = cost.full + Span(message.on_links);
         const machine::LinkCosts& link = costs_of(question_.machine, message.link);
         cost.rendezvous = !link.switches.empty() && message.bytes > link.switches.back();
         return cost;
@@ -131,18 +129,13 @@ class InNetwork {
         : question_(question),
           pricing_(question),
           contention_(question),
-          prepared_(question.schedule) {
-        if (question.wires)
-            meetings_.emplace(question, prepared_.mates, prepared_.dependences);
-    }
+          prepared_(question.schedule) {}
 
     /// Where the profile knows no network, none is shared.
     Prediction predict() {
         const double use = contention_.known() ? settled_use() : 0;
-        if (meetings_)
-            settle_meetings(use);
         Prediction prediction = with_remarks(at_use(question_, use), pricing_.lookup());
-        if (!contention_.known() && !meetings_) {
+        if (!contention_.known() && !question_.wires) {
             prediction.remarks.push_back("no contention: the profile of " + question_.machine.name +
                                          " describes no network");
         }
@@ -157,8 +150,7 @@ class InNetwork {
                 cost.full = cost.full + contention_.delay(message.bytes, use);
             return cost;
         };
-        return critical_path(question, {price, false, meetings_ ? &*meetings_ : nullptr},
-                             prepared_);
+        return critical_path(question, {price, false, true}, prepared_);
     }
 
     /// The use of links at which the run takes as long as it is predicted to. More use makes a
@@ -178,27 +170,10 @@ class InNetwork {
         return high;
     }
 
-    /// Messages start when a play says, and take what they take when they start so.
-    void settle_meetings(double use) {
-        Question traced = question_;
-        traced.timeline = true;
-        constexpr double close = .01;
-        constexpr int most_plays = 6;
-        Seconds before = 0;
-        for (int play = 0; play < most_plays; ++play) {
-            const Prediction now = at_use(traced, use);
-            if (std::abs(now.seconds - before) <= close * now.seconds)
-                return;
-            before = now.seconds;
-            meetings_->start_as(now.timeline);
-        }
-    }
-
     const Question& question_;
     Pricing pricing_;
     const Contention contention_;
     const Prepared prepared_;
-    std::optional<Meetings> meetings_;
 };
 
 } // namespace

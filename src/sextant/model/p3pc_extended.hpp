@@ -16,7 +16,7 @@ namespace sextant::model {
 /// each strided side. Contention needs the network of the profile: the mean use ρ of its links
 /// lengthens every path by what queues add, and the longer run lowers ρ, until both agree. Where
 /// the question has the wires themselves, messages take what the links on their way let them; see
-/// Meetings.
+/// Sharing.
 ///
 /// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, sections 3.3 and 6; Moritz and Frank, IEEE
 ///           TPDS 12(4), 2001

@@ -17,6 +17,7 @@ struct Happening {
     enum Kind {
         finished, ///< a step has finished
         out_free, ///< the rank may begin its next send
+        entering, ///< a message enters links that others share
         arriving, ///< a message is on its way, and the receiver may turn to it
         in_free,  ///< the rank may turn to the next message
         arrived,  ///< it is there; the processor takes it
@@ -37,6 +38,9 @@ struct StepState {
     Span posted, begun, done;
     std::uint32_t next = 0;
     bool is_posted = false, has_begun = false;
+    bool meets = false;        ///< others, on shared links
+    bool travels = false;      ///< there
+    Seconds on_links = 0;      ///< how long it did
     bool will_combine = false; ///< whether the processor will look at the fold again
 };
 
@@ -56,6 +60,7 @@ struct RankState {
     std::vector<StepState> steps;
     Lane out, in;
     Span processor; ///< when it is free
+    Span handing;   ///< and for messages that may interrupt work
 };
 
 } // namespace sextant::model

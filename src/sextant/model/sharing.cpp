@@ -10,9 +10,11 @@ namespace sextant::model {
 
 namespace {
 
-/// The part of its time by which a message may start or end early, so that shares change less
-/// often.
+/// The part of its time by which a message may wait for others to start, or end early, so that
+/// shares change less often.
 constexpr double together = .02;
+
+constexpr Seconds never = std::numeric_limits<Seconds>::infinity();
 
 struct Level {
     double rate_by_weight;
@@ -25,62 +27,74 @@ using Levels = std::priority_queue<Level, std::vector<Level>, std::greater<>>;
 } // namespace
 
 Sharing::Sharing(const machine::Wires& wires)
-    : wires_(wires), links_(static_cast<std::size_t>(wires.links)) {}
+    : wires_(wires),
+      next_(never),
+      admitted_at_(never),
+      links_(static_cast<std::size_t>(wires.links)) {}
 
-std::span<const Seconds> Sharing::of(std::span<const Travelling> messages) {
-    lay(messages);
-    Seconds now = 0;
-    while (!open_.empty() || !waiting_.empty()) {
-        if (open_.empty())
-            now = message(waiting_.back()).start;
-        admit(now);
-        allot();
-        now += pass(now, waiting_.empty() ? std::numeric_limits<Seconds>::max()
-                                          : message(waiting_.back()).start - now);
-    }
-    return times_;
+bool Sharing::has_links(int from, int to) {
+    const std::size_t before = ways_.size();
+    wires_.route(from, to, ways_);
+    const bool any = ways_.size() > before;
+    ways_.resize(before);
+    return any;
 }
 
-/// Finds the way of each message. Who meets no link is there at once.
-void Sharing::lay(std::span<const Travelling> messages) {
-    ways_.clear();
-    messages_.clear();
-    times_.assign(messages.size(), 0);
-    for (const Travelling& each : messages) {
-        Way way{.first = ways_.size(), .start = each.start, .left = each.bytes};
-        wires_.route(each.from, each.to, ways_);
-        way.last = ways_.size();
-        Seconds latency = 0;
-        for (const int on : links_of(way)) {
-            latency += wires_.latency ? wires_.latency(on) : 0;
-            way.alone = std::max(way.alone, wires_.busy(on, each.bytes, 1));
-        }
-        way.weight = latency > 0 ? 1 / latency : 1;
-        if (way.alone > 0)
-            waiting_.push_back(static_cast<int>(messages_.size()));
-        messages_.push_back(way);
+int Sharing::start(const Travelling& message, Seconds now) {
+    if (open_.empty() && waiting_.empty())
+        ways_.clear();
+    Way way{.message = count_, .first = ways_.size(), .start = now, .left = message.bytes};
+    wires_.route(message.from, message.to, ways_);
+    way.last = ways_.size();
+    Seconds latency = 0;
+    for (const int on : links_of(way)) {
+        latency += wires_.latency ? wires_.latency(on) : 0;
+        way.alone = std::max(way.alone, wires_.busy(on, message.bytes, 1));
     }
-    std::stable_sort(waiting_.begin(), waiting_.end(),
-                     [&](int a, int b) { return message(a).start > message(b).start; });
+    way.weight = latency > 0 ? 1 / latency : 1;
+    waiting_.push_back(way);
+    admitted_at_ = std::min(admitted_at_, now + together * way.alone);
+    next_ = std::min(next_, admitted_at_);
+    return count_++;
 }
 
-/// Puts on their way who may start.
-void Sharing::admit(Seconds now) {
-    while (!waiting_.empty()) {
-        const Way& next = message(waiting_.back());
-        if (next.start > now + together * next.alone)
-            return;
-        open_.push_back(waiting_.back());
-        waiting_.pop_back();
-    }
+std::span<const Arrival> Sharing::pass() {
+    there_.clear();
+    const Seconds until = next_;
+    if (until == never)
+        return there_;
+    travel(until - now_);
+    now_ = until;
+    admit();
+    allot();
+    look_ahead();
+    return there_;
+}
+
+/// Lets those under way travel on, and takes out who is there, or nearly: it
+/// makes room for others, and is there in its time.
+void Sharing::travel(Seconds passed) {
+    std::erase_if(open_, [&](Way& way) {
+        const Seconds rest = way.left / way.rate;
+        const Seconds whole = now_ + rest - way.start;
+        way.left -= way.rate * passed;
+        if (rest > passed + together * whole)
+            return false;
+        there_.push_back({way.message, now_ + rest});
+        return true;
+    });
+}
+
+void Sharing::admit() {
+    open_.insert(open_.end(), waiting_.begin(), waiting_.end());
+    waiting_.clear();
+    admitted_at_ = never;
 }
 
 /// Lists who is under way on each link, and what it has for them.
 void Sharing::fill_links() {
     used_.clear();
-    for (const int each : open_) {
-        Way& way = message(each);
-        way.rate = 0;
+    for (const Way& way : open_) {
         for (const int on : links_of(way)) {
             if (link(on).messages++ == 0)
                 used_.push_back(on);
@@ -95,15 +109,17 @@ void Sharing::fill_links() {
         count += static_cast<std::size_t>(at.messages);
     }
     on_links_.resize(count);
-    for (const int each : open_) {
-        for (const int on : links_of(message(each)))
-            on_links_[link(on).last++] = each;
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+        for (const int on : links_of(open_[i]))
+            on_links_[link(on).last++] = i;
     }
 }
 
-/// Gives every message under way its rate: those of the link that has least for each first.
+/// Gives every message under way its rate: those of the link that has least for each first. Who
+/// waited for its share makes up for it.
 void Sharing::allot() {
     fill_links();
+    std::vector<bool> settled(open_.size());
     const auto level_of = [&](int on) { return link(on).bytes_per_second / link(on).weight; };
     Levels levels;
     for (const int on : used_)
@@ -112,17 +128,20 @@ void Sharing::allot() {
     while (!levels.empty()) {
         const Level lowest = levels.top();
         levels.pop();
-        const Link& at = link(lowest.link);
+        const Link at = link(lowest.link);
         if (at.messages == 0)
             continue;
-        if (const double now = level_of(lowest.link); now > lowest.rate_by_weight * (1 + 1e-9)) {
-            levels.push({now, lowest.link});
+        if (const double level = level_of(lowest.link);
+            level > lowest.rate_by_weight * (1 + 1e-9)) {
+            levels.push({level, lowest.link});
             continue;
         }
         reached = std::max(reached, lowest.rate_by_weight);
         for (std::size_t i = at.first; i < at.last; ++i) {
-            if (Way& way = message(on_links_[i]); way.rate == 0)
-                settle(way, reached * way.weight);
+            if (const std::size_t on = on_links_[i]; !settled[on]) {
+                settled[on] = true;
+                settle(open_[on], reached * open_[on].weight);
+            }
         }
     }
     for (const int on : used_)
@@ -130,6 +149,8 @@ void Sharing::allot() {
 }
 
 void Sharing::settle(Way& way, double rate) {
+    if (way.rate == 0 && now_ > way.start)
+        way.left -= rate * (now_ - way.start);
     way.rate = rate;
     for (const int on : links_of(way)) {
         link(on).bytes_per_second -= rate;
@@ -138,29 +159,10 @@ void Sharing::settle(Way& way, double rate) {
     }
 }
 
-Seconds Sharing::soonest() const {
-    Seconds least = std::numeric_limits<Seconds>::max();
-    for (const int each : open_) {
-        const Way& way = messages_[static_cast<std::size_t>(each)];
-        least = std::min(least, way.left / way.rate);
-    }
-    return least;
-}
-
-/// Lets time pass until the next messages are there, but no more than this; how much.
-Seconds Sharing::pass(Seconds now, Seconds most) {
-    const Seconds passed = std::min(soonest(), most);
-    std::erase_if(open_, [&](int each) {
-        Way& way = message(each);
-        const Seconds rest = way.left / way.rate;
-        const Seconds whole = now + rest - way.start;
-        way.left -= way.rate * passed;
-        if (rest > passed + together * whole)
-            return false;
-        times_[static_cast<std::size_t>(each)] = whole;
-        return true;
-    });
-    return passed;
+void Sharing::look_ahead() {
+    next_ = never;
+    for (const Way& way : open_)
+        next_ = std::min(next_, now_ + std::max<Seconds>(0, way.left / way.rate));
 }
 
 } // namespace sextant::model

@@ -13,32 +13,46 @@ namespace sextant::model {
 struct Travelling {
     int from = 0, to = 0;
     double bytes = 0;
-    Seconds start = 0;
 };
 
-/// How long messages are on their way, beside latency, where they share links: max-min, a message's
-/// share weighed by the inverse of the latency of its way, since it must win its turn at every
-/// link. Whenever messages start or are there, all share anew; what happens within a fiftieth of
-/// the time that a message takes happens at once.
+/// When a message is there.
+struct Arrival {
+    int message = 0;
+    Seconds time = 0;
+};
+
+/// When messages are there that share links: max-min, a message's share weighed by the inverse of
+/// the latency of its way, since it must win its turn at every link. Whenever messages start or are
+/// there, all share anew; what happens within a fiftieth of the time that a message takes happens
+/// at once. Who drives it lets time pass, and says who starts when.
 ///
-/// Cost      by how often shares change, the links on the ways of the messages under way. Memory is
-///           kept from one call to the next.
+/// Cost      by how often shares change, the links on the ways of the messages under way.
 /// Deterministic.
 class Sharing {
   public:
+    /// Keep the wires alive.
     explicit Sharing(const machine::Wires& wires);
 
-    /// The time of each message, until the next call.
-    std::span<const Seconds> of(std::span<const Travelling> messages);
+    /// Whether there is a link between two nodes.
+    bool has_links(int from, int to);
+    /// A message starts, no earlier than the one before; its number, from 0 on.
+    /// Requires  a link between its nodes.
+    int start(const Travelling& message, Seconds now);
+    /// When something happens next, if nobody starts before; infinity where nobody is under way.
+    Seconds next() const { return next_; }
+    /// Lets time pass until `next()`; who is there then, or soon after, which may be nobody. Valid
+    /// until the next call.
+    std::span<const Arrival> pass();
 
   private:
     struct Way {
+        int message = 0;
         std::size_t first = 0, last = 0; ///< in `ways_`
         Seconds start = 0;
         Seconds alone = 0; ///< what it would take if it met nobody
         double weight = 0;
         double left = 0; ///< bytes
-        double rate = 0;
+        double rate = 0; ///< 0: has none yet
     };
     /// What a link has left for messages that have no rate yet.
     struct Link {
@@ -48,28 +62,28 @@ class Sharing {
         std::size_t first = 0, last = 0; ///< in `on_links_`
     };
     Link& link(int i) { return links_[static_cast<std::size_t>(i)]; }
-    Way& message(int i) { return messages_[static_cast<std::size_t>(i)]; }
     std::span<const int> links_of(const Way& way) const {
         return {ways_.data() + way.first, way.last - way.first};
     }
 
-    void lay(std::span<const Travelling> messages);
-    void admit(Seconds now);
+    void travel(Seconds passed);
+    void admit();
     void fill_links();
     void allot();
     void settle(Way& way, double rate);
-    Seconds soonest() const;
-    Seconds pass(Seconds now, Seconds most);
+    void look_ahead();
 
     const machine::Wires& wires_;
-    std::vector<Way> messages_;
+    Seconds now_ = 0, next_;
+    int count_ = 0;
     std::vector<int> ways_;    ///< links
-    std::vector<int> waiting_; ///< messages, the next to start last
-    std::vector<int> open_;    ///< messages under way
+    std::vector<Way> open_;    ///< under way
+    std::vector<Way> waiting_; ///< for shares to change
+    Seconds admitted_at_;      ///< when they will
+    std::vector<Arrival> there_;
     std::vector<Link> links_;
-    std::vector<int> used_;     ///< links that messages under way are on
-    std::vector<int> on_links_; ///< messages under way
-    std::vector<Seconds> times_;
+    std::vector<int> used_;             ///< links that messages under way are on
+    std::vector<std::size_t> on_links_; ///< messages under way
 };
 
 } // namespace sextant::model

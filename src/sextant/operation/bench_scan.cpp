@@ -7,6 +7,7 @@
 #include "sextant/operation/mock_operator.hpp"
 #include "sextant/operation/scan_baseline.hpp"
 #include "sextant/prefix/scan.hpp"
+#include "sextant/scan/neighbours.hpp"
 #include "sextant/scan/rehearsal.hpp"
 
 #include <algorithm>
@@ -14,7 +15,6 @@
 #include <functional>
 #include <memory>
 #include <numeric>
-#include <queue>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -210,34 +210,12 @@ void look_at_last_run(const Communicator& communicator, ScanResult& result,
         result.stolen += stolen;
 }
 
-/// When each rank has registered its values with their neighbours.
-std::vector<Seconds> neighbours_done(const scan::Series& series, int threads, double factor,
-                                     const scan::Draws& draws) {
-    std::vector<Seconds> starts;
-    Elements value = 0;
-    for (const Elements own : series) {
-        std::priority_queue<Seconds, std::vector<Seconds>, std::greater<>> free;
-        for (int thread = 0; thread < threads; ++thread)
-            free.push(0);
-        Seconds last = 0;
-        for (Elements i = 0; i < own; ++i, ++value) {
-            const Seconds begin = free.top();
-            free.pop();
-            const Seconds takes =
-                value == 0 || factor == 0 ? 0 : factor * draws({value - 1, value, value + 1});
-            free.push(begin + takes);
-            last = std::max(last, begin + takes);
-        }
-        starts.push_back(last);
-    }
-    return starts;
-}
-
 /// When each rank may begin to scan: it has to wait for the times of all values where these say
 /// which it is to have.
 std::vector<Seconds> starts_of(const ScanCase& what, const scan::Series& series,
                                const scan::Way& way, const scan::Draws& draws) {
-    std::vector<Seconds> starts = neighbours_done(series, way.threads, what.neighbours, draws);
+    std::vector<Seconds> starts =
+        scan::neighbours_done(series, way.threads, what.neighbours, std::cref(draws));
     if (way.shares == scan::Shares::by_time_across_ranks)
         std::fill(starts.begin(), starts.end(), *std::max_element(starts.begin(), starts.end()));
     return starts;

@@ -2,7 +2,7 @@
 #include "sextant/operation/evaluate_simulated.hpp"
 
 #include "sextant/compositing/ways.hpp"
-#include "sextant/model/meetings.hpp"
+#include "sextant/model/waves.hpp"
 #include "sextant/operation/judge.hpp"
 #include "sextant/operation/progress.hpp"
 #include "sextant/operation/provenance.hpp"

@@ -13,10 +13,16 @@ std::span<const Experiment> shift_based_paper();
 std::span<const Experiment> radix_k_paper();
 /// Hambrusch and Khokhar, JPDC 32, 1996, doi:10.1006/jpdc.1996.0010
 std::span<const Experiment> c3_paper();
+/// Its section 5, on contour ranking.
+std::span<const Experiment> c3_contours();
+/// Seinstra and Koelma, IEEE TPDS 13(7), 2002
+std::span<const Experiment> p3pc_paper();
 /// The prefix circuits that a scan-based registration of series builds on, each by its author.
 std::span<const Experiment> scan_papers();
 /// Copik, Parallel Prefix Algorithms for the Registration of Arbitrarily Long Electron Micrograph
 /// Series, RWTH Aachen: a master's thesis, whose figures are described more than printed.
 std::span<const Experiment> registration_papers();
+/// Copik, Grosser, Hoefler, Bientinesi, Berkels, IEEE TPDS 33(3), 2022, arXiv:2010.12478
+std::span<const Experiment> work_stealing_paper();
 
 } // namespace sextant::reproduce

@@ -2,10 +2,24 @@
 #include "sextant/reproduce/runs.hpp"
 
 #include "sextant/compositing/catalogue.hpp"
+#include "sextant/machine/profile_file.hpp"
 #include "sextant/simulate/platform.hpp"
 #include "sextant/simulate/shared.hpp"
 
+#include <array>
+
 namespace sextant::reproduce {
+
+namespace {
+
+constexpr std::array<std::string_view, 1> profile_endings{".json"};
+constexpr machine::SharedFolder machines{"machine", "machines", profile_endings};
+
+} // namespace
+
+machine::Profile machine_of_paper(const std::string& name) {
+    return machine::read_profile(machine::shared_file(machines, name));
+}
 
 Schedule compositing_schedule(const std::string& algorithm, int ranks, Elements pixels,
                               const std::vector<int>& radices) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/machine/profile.hpp"
 #include "sextant/schedule/program.hpp"
 #include "sextant/simulate/simulate.hpp"
 
@@ -27,6 +28,9 @@ Seconds composite(const std::string& algorithm, int ranks, Elements pixels, cons
 
 /// Seconds for a schedule of elements of so many bytes.
 simulate::Simulation run(const Schedule& schedule, Bytes element_size, const Setting& setting);
+
+/// The profile of a machine that a paper measured, which is shipped.
+machine::Profile machine_of_paper(const std::string& name);
 
 /// All ranks' programs of a compositing algorithm.
 Schedule compositing_schedule(const std::string& algorithm, int ranks, Elements pixels,

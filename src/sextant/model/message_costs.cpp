@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/model/message_costs.hpp"
+
+namespace sextant::model {
+
+MessageCosts::MessageCosts(const Question& question, const Prices& prices, const Prepared& prepared,
+                           Traffic& traffic)
+    : prices_(prices), messages_(question), traffic_(traffic) {
+    if (!shares_memory(question))
+        return;
+    for (std::size_t rank = 0; rank < question.schedule.size(); ++rank)
+        loans_.emplace_back(question.schedule[rank], prepared.dependences[rank]);
+}
+
+MessageCosts::Costly MessageCosts::of(StepOfRank send, StepOfRank receive) {
+    Message m = messages_.describe(send, receive);
+    m.lent = m.link == machine::Link::same_process && is_lent(send, receive);
+    m.meets = prices_.share_links && !m.lent && traffic_.takes(send.rank, receive.rank);
+    const Look key{m.bytes, m.link, m.layout, m.sent_block, m.received_block, m.lent, m.meets};
+    auto found = costs_.find(key);
+    if (found == costs_.end())
+        found = costs_.emplace(key, prices_.message(m)).first;
+    return {&found->second, m.meets};
+}
+
+bool MessageCosts::is_lent(StepOfRank send, StepOfRank receive) const {
+    return loans_[static_cast<std::size_t>(send.rank)].may_lend(send.step) &&
+           !loans_[static_cast<std::size_t>(receive.rank)].uses(receive.step).empty();
+}
+
+} // namespace sextant::model

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/model/critical_path.hpp"
+#include "sextant/model/traffic.hpp"
+#include "sextant/schedule/loans.hpp"
+
+#include <map>
+#include <tuple>
+#include <vector>
+
+namespace sextant::model {
+
+/// What the messages of one play cost, each asked for once of those that look alike.
+class MessageCosts {
+  public:
+    /// Keep what it is given alive.
+    MessageCosts(const Question& question, const Prices& prices, const Prepared& prepared,
+                 Traffic& traffic);
+
+    /// A message, and whether it travels on links that it shares.
+    struct Costly {
+        const MessageCost* cost = nullptr;
+        bool meets = false;
+    };
+    Costly of(StepOfRank send, StepOfRank receive);
+
+  private:
+    bool is_lent(StepOfRank send, StepOfRank receive) const;
+
+    using Look = std::tuple<Bytes, machine::Link, machine::Layout, Bytes, Bytes, bool, bool>;
+
+    const Prices& prices_;
+    const Messages messages_;
+    Traffic& traffic_;
+    std::vector<Loans> loans_; ///< by rank, where ranks are threads of one process
+    std::map<Look, MessageCost> costs_;
+};
+
+} // namespace sextant::model

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/grid.hpp"
+#include "sextant/machine/profile.hpp"
+
+namespace sextant::reproduce {
+
+/// T_path,layout(n) on DAS, in milliseconds, n in 4-byte values: of P-3PC from its Table 1, or of
+/// LogGP*, which it is compared with.
+class DasCosts {
+  public:
+    explicit DasCosts(bool loggp_star = false);
+
+    double operator()(machine::Path path, machine::Layout layout, Elements n) const;
+
+  private:
+    double measured(machine::Path path, machine::Layout layout, Elements n) const;
+
+    machine::Profile das_;
+    bool loggp_star_;
+};
+
+// The estimators of Figure 6 of Seinstra and Koelma, IEEE TPDS 13(7), 2002, in closed form.
+
+/// One-level flat tree: `side` and `strided` are send and nc of a scatter, receive and cn of a
+/// gather.
+double flat_tree(const DasCosts& T, const Grid& grid, machine::Path side, machine::Layout strided);
+
+/// Spanning binomial tree, with messages of W H / 2^i elements: the print says 2 i, which would
+/// send more than the image.
+double binomial_tree(const DasCosts& T, const Grid& grid, machine::Path side,
+                     machine::Layout strided);
+
+/// The border exchange as it is printed, no term dropped.
+double border_published(const DasCosts& T, const Grid& grid, Elements bw);
+
+/// The same without the terms of neighbours that do not exist, nor the corners at X = 1: what is
+/// executed.
+double border_mended(const DasCosts& T, const Grid& grid, Elements bw);
+
+/// The process grids of 16 ranks on a 512 x 512 image, columns x rows.
+inline constexpr Grid das_grids[] = {
+    {512, 512, 1, 16}, {512, 512, 2, 8}, {512, 512, 4, 4}, {512, 512, 8, 2}, {512, 512, 16, 1}};
+
+} // namespace sextant::reproduce
