@@ -240,6 +240,42 @@ TEST(Series, frames_that_show_nothing_of_the_reference_any_more_are_not_placed_a
     }
 }
 
+TEST(Series, a_hop_by_a_period_is_mended_by_what_frames_around_say) {
+    SeriesPlan plan;
+    plan.shape = {256, 256};
+    plan.frames = 24;
+    plan.drift = {0, 5, -.7};
+    plan.wander = 6;
+    plan.seed = 2;
+    registration::SpecimenPlan nearly_perfect;
+    nearly_perfect.field = registration::field_for(plan);
+    nearly_perfect.amorphous = .14;
+    nearly_perfect.seed = 2;
+    const SyntheticSeries series(plan, registration::find_specimen("lattice").make(nearly_perfect));
+    constexpr int first = 7;
+    Frames frames;
+    for (int frame = first; frame < 14; ++frame)
+        frames.push_back(series.counted(frame));
+    const auto worst = [&](const std::vector<FramePlace>& places) {
+        double most = 0;
+        for (const FramePlace& place : places)
+            most = std::max(
+                most, rms_distance(place.result.motion,
+                                   series.between(first, first + static_cast<int>(place.frame)),
+                                   plan.shape));
+        return most;
+    };
+    registration::SeriesOptions unchecked;
+    unchecked.farthest = 1;
+    EXPECT_GT(worst(registered(frames, 1, unchecked)), 20) << "there is no hop to mend";
+    for (const int ranks : {1, 2}) {
+        const std::vector<FramePlace> places = registered(frames, ranks);
+        EXPECT_LT(worst(places), .5);
+        EXPECT_TRUE(places[3].mended);
+        EXPECT_FALSE(places[2].mended);
+    }
+}
+
 /// Keeps results in memory.
 class MemoryLedger : public registration::Ledger {
   public:
