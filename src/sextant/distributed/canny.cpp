@@ -8,6 +8,7 @@
 #include "sextant/distributed/margins.hpp"
 #include "sextant/distributed/quantile.hpp"
 #include "sextant/distributed/sample_view.hpp"
+#include "sextant/kernel/edge_points.hpp"
 
 #include <cmath>
 
@@ -48,13 +49,13 @@ distributed::Image maxima_of(const Gradient& gradient, kernel::EdgeThresholds th
 }
 
 /// Which components of a tile have a strong point.
-std::vector<std::uint8_t> strong_components(std::span<const std::byte> edges,
+std::vector<std::uint8_t> strong_components(std::span<const std::uint8_t> edges,
                                             const kernel::Label* labels, std::size_t components) {
     std::vector<std::uint8_t> strong(components, 0);
-    for (std::size_t i = 0; i < edges.size(); ++i) {
-        if (edges[i] == std::byte{kernel::strong_edge})
+    kernel::each_edge_point(edges.data(), static_cast<Elements>(edges.size()), [&](Elements i) {
+        if (edges[static_cast<std::size_t>(i)] == kernel::strong_edge)
             strong[static_cast<std::size_t>(labels[i] - 1)] = 1;
-    }
+    });
     return strong;
 }
 
@@ -70,17 +71,17 @@ void follow_strong(distributed::Image& edges, const contour::Pattern& pattern) {
         kernel::Labeller labeller(edges_hang_together);
         labeller.apply(view, {labels, view.stride});
         components = labeller.components();
-        strong = strong_components(edges.bytes(), labels, components.size());
+        strong =
+            strong_components({edges_in(edges), edges.bytes().size()}, labels, components.size());
     });
     const auto* const labels = reinterpret_cast<const kernel::Label*>(plane.data());
     const std::vector<PartOf> wholes =
         join_components(edges.communicator(), edges.grid(),
                         {view, edges_hang_together, labels, components, strong}, pattern);
     std::uint8_t* const pixels = edges_in(edges);
-    for (Elements i = 0; i < edges.tile().elements(); ++i) {
-        if (labels[i] != 0)
-            pixels[i] = wholes[static_cast<std::size_t>(labels[i] - 1)].marked ? 1 : 0;
-    }
+    kernel::each_edge_point(pixels, edges.tile().elements(), [&](Elements i) {
+        pixels[i] = wholes[static_cast<std::size_t>(labels[i] - 1)].marked ? 1 : 0;
+    });
 }
 
 void take_tile(const Padded& padded, distributed::Image& image) {

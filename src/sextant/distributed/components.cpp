@@ -37,7 +37,8 @@ void relabel(Labelled& made, const std::vector<kernel::Component>& components,
         made.parts.push_back({labels.back(), components[i]});
     }
     kernel::Label* const pixels = labels_in(made.labels);
-    for (Elements i = 0; i < made.labels.tile().elements(); ++i)
+    const Elements count = made.labels.tile().elements();
+    for (Elements i = 0; i < count; ++i)
         pixels[i] = labels[static_cast<std::size_t>(pixels[i])];
 }
 

@@ -2,6 +2,7 @@
 #include "sextant/kernel/canny.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/kernel/edge_points.hpp"
 #include "sextant/kernel/edge_row.hpp"
 
 #include <algorithm>
@@ -88,6 +89,12 @@ class Pixels {
     }
     unsigned neighbours(Elements x, Elements y) const {
         unsigned bits = 0;
+        if (x > 0 && x + 1 < image_.width && y > 0 && y + 1 < image_.height) {
+            const std::uint8_t* const here = first_ + (y - held_.y) * stride_ + x - held_.x;
+            for (unsigned code = 0; code < 8; ++code)
+                bits |= unsigned{here[steps[code].y * stride_ + steps[code].x] != 0} << code;
+            return bits;
+        }
         for (unsigned code = 0; code < 8; ++code)
             bits |= unsigned{at(x + steps[code].x, y + steps[code].y)} << code;
         return bits;
@@ -99,6 +106,26 @@ class Pixels {
     const Tile& held_;
     ImageShape image_;
 };
+
+struct Point {
+    Elements x, y; ///< in the image
+};
+
+/// By the parities of columns and rows: those that a pass of thinning looks at.
+using PointsOfPasses = std::array<std::vector<Point>, 4>;
+
+/// The edge points of a part of a rectangle.
+PointsOfPasses points_in(const std::uint8_t* edges, const Tile& held, const Tile& part) {
+    PointsOfPasses points;
+    for (Elements y = part.y; y < part.y + part.height; ++y) {
+        const std::uint8_t* const row = edges + (y - held.y) * held.width + part.x - held.x;
+        each_edge_point(row, part.width, [&](Elements i) {
+            const Elements x = part.x + i;
+            points[static_cast<std::size_t>((y & 1) * 2 + (x & 1))].push_back({x, y});
+        });
+    }
+    return points;
+}
 
 /// The nearest of an edge point's neighbours to the direction (x, y) of the edge.
 Direction nearest_ahead(unsigned neighbours, float x, float y) {
@@ -154,20 +181,18 @@ void find_edges(const GradientView& gradient, const Tile& tile, EdgeThresholds t
 }
 
 Elements thin(std::uint8_t* edges, const Tile& held, const Tile& tile, ImageShape image) {
-    const Pixels pixels(edges, held.width, held, image);
     Elements taken = 0;
     if (tile.elements() == 0)
         return taken;
-    for (int pass = 0; pass < 4; ++pass) {
-        const Tile part = grown(tile, thinning_margin - 1 - pass, image);
-        for (Elements y = part.y + ((part.y ^ (pass / 2)) & 1); y < part.y + part.height; y += 2) {
-            std::uint8_t* const row = edges + (y - held.y) * held.width - held.x;
-            for (Elements x = part.x + ((part.x ^ pass) & 1); x < part.x + part.width; x += 2) {
-                if (row[x] == 0 || !removable[pixels.neighbours(x, y)])
-                    continue;
-                row[x] = 0;
-                taken += holds(tile, {x, y, 1, 1}) ? 1 : 0;
-            }
+    const Pixels pixels(edges, held.width, held, image);
+    const PointsOfPasses points = points_in(edges, held, grown(tile, thinning_margin - 1, image));
+    for (std::size_t pass = 0; pass < points.size(); ++pass) {
+        const Tile part = grown(tile, thinning_margin - 1 - static_cast<Elements>(pass), image);
+        for (const auto [x, y] : points[pass]) {
+            if (!holds(part, {x, y, 1, 1}) || !removable[pixels.neighbours(x, y)])
+                continue;
+            edges[(y - held.y) * held.width + x - held.x] = 0;
+            taken += holds(tile, {x, y, 1, 1}) ? 1 : 0;
         }
     }
     return taken;
@@ -176,14 +201,15 @@ Elements thin(std::uint8_t* edges, const Tile& held, const Tile& tile, ImageShap
 void find_directions(const EdgeView& edges, const GradientView& gradient, const Tile& tile,
                      Direction* directions) {
     const Pixels pixels(edges.first, edges.stride, edges.tile, edges.image);
-    for (Elements y = tile.y; y < tile.y + tile.height; ++y) {
+    for (Elements y = tile.y; y < tile.y + tile.height; ++y, directions += tile.width) {
         const std::uint8_t* const row =
-            edges.first + (y - edges.tile.y) * edges.stride - edges.tile.x;
-        const Elements at = (y - gradient.tile.y) * gradient.stride - gradient.tile.x;
-        for (Elements x = tile.x; x < tile.x + tile.width; ++x)
-            *directions++ = row[x] == 0 ? no_edge
-                                        : nearest_ahead(pixels.neighbours(x, y),
-                                                        -gradient.y[at + x], gradient.x[at + x]);
+            edges.first + (y - edges.tile.y) * edges.stride + tile.x - edges.tile.x;
+        const Elements at = (y - gradient.tile.y) * gradient.stride + tile.x - gradient.tile.x;
+        std::fill_n(directions, tile.width, no_edge);
+        each_edge_point(row, tile.width, [&](Elements x) {
+            directions[x] = nearest_ahead(pixels.neighbours(tile.x + x, y), -gradient.y[at + x],
+                                          gradient.x[at + x]);
+        });
     }
 }
 

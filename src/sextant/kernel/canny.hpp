@@ -44,7 +44,7 @@ struct EdgeView {
 ///           on, row by row. A gradient that is no number is none.
 /// Requires  thresholds 0 ≤ low ≤ high, a tile within the image, a gradient that holds what it
 ///           reads; otherwise throws InvalidTask. Lengths between 10⁻¹⁸ and 10¹⁸: smaller are 0.
-/// Cost      3 bytes of memory traffic a byte of gradient; three rows are kept.
+/// Cost      O(pixels / lanes); three rows of squared lengths are kept.
 /// Deterministic  the same however the image is cut, on every processor.
 /// Source    Canny, IEEE TPAMI 8(6), 1986, doi:10.1109/TPAMI.1986.4767851
 void find_edges(const GradientView& gradient, const Tile& tile, EdgeThresholds thresholds,
