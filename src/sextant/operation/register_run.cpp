@@ -7,7 +7,6 @@
 #include "sextant/core/error.hpp"
 #include "sextant/format/atomic_file.hpp"
 #include "sextant/format/frame_catalogue.hpp"
-#include "sextant/kernel/cell_sums.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/provenance.hpp"
 #include "sextant/registration/share.hpp"
@@ -53,11 +52,6 @@ std::string fingerprint(const std::vector<FrameLook>& frames) {
         }
     }
     return fmt::format("{:016x}", sum);
-}
-
-ImageShape nodes_of(ImageShape shape) {
-    const ImageShape cells = kernel::cells_of(shape);
-    return {cells.width + 1, cells.height + 1};
 }
 
 /// What a rank tells others of a frame, but for its reason.
@@ -185,7 +179,7 @@ void RegisterRun::check_memory() const {
 /// Fields of all stages lie in the checkpoint, and those of the last one are written again.
 void RegisterRun::check_disk() const {
     const FrameHeader& header = source_->header();
-    const Bytes field = nodes_of(header.shape).elements() * 13;
+    const Bytes field = registration::nodes_of_fields(header.shape).elements() * 13;
     const Bytes needed = header.frames * field * (stages_ + 2);
     std::error_code unknown;
     auto folder = std::filesystem::absolute(summary_.output);
@@ -309,81 +303,6 @@ void RegisterRun::gather_places() {
                                               one.gaps, one.seconds});
         at = end + 1;
     }
-}
-
-std::unique_ptr<FrameSink> RegisterRun::sink(const std::string& name, std::int64_t frames) {
-    FrameHeader header;
-    header.frames = frames;
-    header.shape = source_->header().shape;
-    header.pixel = source_->header().pixel;
-    const std::string path = path_of(fmt::format("{}.{}", name, values_.text("format")));
-    summary_.files.push_back(path);
-    return format::create_frames(path, header);
-}
-
-std::unique_ptr<FrameSink> RegisterRun::image(const std::string& name,
-                                              const std::vector<float>& pixels) {
-    std::unique_ptr<FrameSink> image = sink(name, 1);
-    image->write(pixels);
-    return image;
-}
-
-std::unique_ptr<FrameSink> RegisterRun::aligned() {
-    const ImageShape shape = source_->header().shape;
-    const auto count = static_cast<std::int64_t>(registered_.frames.size());
-    std::unique_ptr<FrameSink> stack = sink("aligned", count);
-    const registration::TransformOf transform =
-        nonrigid()
-            ? registration::transforms_by_fields(
-                  *checkpoint_,
-                  stages_ == 1 ? summary_.transforms.reference : registration::the_average, stages_)
-            : registration::transforms(registered_);
-    registration::Resampler resampler(*source_);
-    std::vector<float> shown(static_cast<std::size_t>(shape.elements()));
-    std::int64_t done = 0;
-    for (const std::int64_t frame : registered_.frames) {
-        progress_.say("write aligned frames", done++, count);
-        resampler.show(frame, transform(frame), {0, shape.height}, shown);
-        stack->write(shown);
-    }
-    return stack;
-}
-
-std::unique_ptr<FrameSink> RegisterRun::fields() {
-    FrameHeader header;
-    header.frames = 4 * static_cast<std::int64_t>(registered_.frames.size());
-    header.shape = nodes_of(source_->header().shape);
-    std::unique_ptr<FrameSink> planes = format::create_frames(path_of("fields.npy"), header);
-    const registration::TransformOf transform = registration::transforms_by_fields(
-        *checkpoint_, stages_ == 1 ? summary_.transforms.reference : registration::the_average,
-        stages_);
-    for (const std::int64_t frame : registered_.frames) {
-        const auto field = std::get<registration::DisplacementField>(transform(frame));
-        const std::vector<float> known(field.known.begin(), field.known.end());
-        for (const std::vector<float>* plane : {&field.x, &field.y, &field.sigma, &known})
-            planes->write(*plane);
-        summary_.transforms.fields = {"fields.npy", field.spacing, field.nodes};
-    }
-    summary_.files.push_back(path_of("fields.npy"));
-    return planes;
-}
-
-/// Everything is on the disk before anything appears.
-void RegisterRun::write(const registration::Combined& combined) {
-    std::vector<std::unique_ptr<FrameSink>> sinks;
-    sinks.push_back(image("average", combined.mean));
-    sinks.push_back(image("median", combined.median));
-    sinks.push_back(image("count", combined.count));
-    if (values_.flag("aligned"))
-        sinks.push_back(aligned());
-    if (nonrigid())
-        sinks.push_back(fields());
-    for (const auto& sink : sinks)
-        sink->commit();
-    write_text(path_of("transforms.csv"), to_csv(summary_.transforms));
-    write_text(path_of("transforms.json"), to_json(summary_.transforms));
-    summary_.files.push_back(path_of("transforms.csv"));
-    summary_.files.push_back(path_of("transforms.json"));
 }
 
 void RegisterRun::report() {

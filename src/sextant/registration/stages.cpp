@@ -47,9 +47,7 @@ void take(const StoredField& stored, FramePlace& place) {
 
 /// The field of a frame that is the reference.
 StoredField standing_still(ImageShape shape) {
-    const ImageShape cells = kernel::cells_of(shape);
-    StoredField stored{
-        {shape, kernel::cell_size, {cells.width + 1, cells.height + 1}, {}, {}, {}, {}}, {}, 0};
+    StoredField stored{{shape, kernel::cell_size, nodes_of_fields(shape), {}, {}, {}, {}}, {}, 0};
     const std::size_t nodes = stored.field.count();
     stored.field.x.resize(nodes);
     stored.field.y.resize(nodes);
@@ -150,6 +148,11 @@ void register_to_average(FrameSource& source, std::span<const float> average,
         place.result = refined_from(start, timed.result, place.result.ambiguous);
         place.seconds += timed.seconds;
     }
+}
+
+ImageShape nodes_of_fields(ImageShape frame) {
+    const ImageShape cells = kernel::cells_of(frame);
+    return {cells.width + 1, cells.height + 1};
 }
 
 void register_by_fields(FrameSource& source, std::span<const float> image, std::int64_t reference,

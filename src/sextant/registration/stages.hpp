@@ -61,6 +61,9 @@ void register_to_average(FrameSource& source, std::span<const float> average,
                          std::span<FramePlace> mine, std::uint32_t stage,
                          const StageOptions& options, const SeriesHooks& hooks);
 
+/// How many nodes the fields of frames have.
+ImageShape nodes_of_fields(ImageShape frame);
+
 /// Registers this rank's frames to an image by fields, each from the motion it has. Fields go to
 /// the ledger, which must be there, under the stage and the number of the reference.
 ///

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/threads.hpp"
+#include "sextant/registration/series.hpp"
+
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "tests/registration/trials.hpp"
+
+// Series of frames of known motion, in memory, registered on any number of ranks.
+namespace sextant::test {
+
+using registration::FramePlace;
+using registration::SeriesPlan;
+using registration::SyntheticSeries;
+
+using FramesMade = std::vector<kernel::FloatPlane>;
+
+/// Frames in memory.
+class MadeSource : public FrameSource {
+  public:
+    explicit MadeSource(const FramesMade& frames)
+        : FrameSource("made", header_of(frames)), frames_(frames) {}
+
+    const FramesMade& frames() const { return frames_; }
+
+  private:
+    static FrameHeader header_of(const FramesMade& frames) {
+        FrameHeader header;
+        header.frames = static_cast<std::int64_t>(frames.size());
+        header.shape = frames.empty() ? ImageShape{16, 16} : frames.front().shape();
+        return header;
+    }
+
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+        const kernel::FloatImage image = frames_[static_cast<std::size_t>(frame)].image();
+        const auto bytes = static_cast<std::size_t>(image.shape.width) * sizeof(float);
+        for (std::int64_t y = rows.first; y < rows.last; ++y)
+            std::memcpy(to.data() + static_cast<std::size_t>(y - rows.first) * bytes, image.row(y),
+                        bytes);
+    }
+
+    const FramesMade& frames_;
+};
+
+struct MadeSeries {
+    SyntheticSeries series;
+    FramesMade frames;
+    double bound;
+};
+
+inline MadeSeries make_series(int frames, std::vector<int> blanks = {},
+                              const RigidMotion& drift = {.1 * degree, 1.4, -.9}) {
+    SeriesPlan plan;
+    plan.shape = {128, 128};
+    plan.frames = frames;
+    plan.drift = drift;
+    plan.wander = .4;
+    plan.blanks = std::move(blanks);
+    registration::SpecimenPlan of_specimen;
+    of_specimen.field = registration::field_for(plan);
+    const registration::Specimen specimen = registration::find_specimen("carbon").make(of_specimen);
+    MadeSeries made{
+        SyntheticSeries(plan, specimen), {}, cramer_rao(specimen, plan.shape, plan.dose)};
+    for (int frame = 0; frame < frames; ++frame)
+        made.frames.push_back(made.series.counted(frame));
+    return made;
+}
+
+inline std::vector<FramePlace> places_of(const FramesMade& frames, int ranks,
+                                         const registration::SeriesOptions& options = {}) {
+    std::vector<std::vector<FramePlace>> parts(static_cast<std::size_t>(ranks));
+    run_threads(ranks, [&](const Communicator& communicator) {
+        MadeSource source(frames);
+        parts[static_cast<std::size_t>(communicator.rank())] =
+            registration::register_series(communicator, source, options);
+    });
+    std::vector<FramePlace> all;
+    for (const auto& part : parts)
+        all.insert(all.end(), part.begin(), part.end());
+    return all;
+}
+
+inline double error_of_place(const MadeSeries& made, const FramePlace& place, int reference) {
+    const RigidMotion truth = made.series.between(reference, static_cast<int>(place.frame));
+    return registration::rms_distance(place.result.motion, truth, {128, 128}, central);
+}
+
+/// Keeps results in memory.
+class MemoryLedger : public registration::Ledger {
+  public:
+    std::optional<std::vector<std::byte>> find(const registration::EntryName& name) override {
+        const auto at = entries_.find(name);
+        return at == entries_.end() ? std::nullopt : std::optional(at->second);
+    }
+    void keep(const registration::EntryName& name, std::span<const std::byte> bytes) override {
+        entries_[name].assign(bytes.begin(), bytes.end());
+        ++kept;
+    }
+    void refresh() override {}
+    int kept = 0;
+
+  private:
+    std::map<registration::EntryName, std::vector<std::byte>> entries_;
+};
+
+} // namespace sextant::test
