@@ -91,16 +91,29 @@ TEST(TimelineSection, TooManyEventsAreAggregatedAndItSaysSo) {
 }
 
 TEST(AlternativesSection, ShowsIntervalsBoundsAndWhatWasMeasured) {
-    Alternatives alternatives{"loggp on a cluster", {}, 5e-3, ", first frame"};
-    alternatives.all = {{"radix-k", 2e-3, 1e-3, 3e-3, 1e-3, ""},
-                        {"direct <send>", {}, {}, {}, 4e-3, "not walked"}};
+    Alternatives alternatives{"What was weighed", "loggp on a cluster", {}};
+    alternatives.all = {
+        {"radix-k", TimeRange{2e-3, 1e-3, 3e-3}, TimeRange{5e-3, 5e-3, 5e-3}, 1e-3, ""},
+        {"direct <send>", {}, {}, 4e-3, "not walked"}};
     const Section section = alternatives_section(alternatives);
+    EXPECT_EQ(section.title, "What was weighed");
     EXPECT_EQ(test::markup_error("<p>" + section.html + "</p>"), "");
-    EXPECT_EQ(test::occurrences(section.html, "<circle class=\"median\" cx"), 2); // legend, radix-k
-    EXPECT_THAT(section.html, HasSubstr("measured, first frame: 5.00 ms"));
+    EXPECT_EQ(test::occurrences(section.html, "class=\"predicted-median\""), 2); // and the legend
+    EXPECT_EQ(test::occurrences(section.html, "class=\"measured-median\""), 2);
+    EXPECT_THAT(section.html, HasSubstr(">2.00 ms, 5.00 ms<"));
+    EXPECT_THAT(section.html, HasSubstr("<td class=\"number\">1.00 ms to 3.00 ms</td>"));
     EXPECT_THAT(section.html, HasSubstr("direct &lt;send&gt;"));
     EXPECT_THAT(section.html, HasSubstr("<td>not walked</td>"));
+    EXPECT_THAT(section.html, Not(HasSubstr("At the right edge")));
     EXPECT_TRUE(alternatives_section({}).html.empty());
+}
+
+TEST(AlternativesSection, WhatTookManyTimesWhatWasPredictedStandsAtTheEdge) {
+    Alternatives alternatives{"", "", {}};
+    alternatives.all = {{"a", TimeRange{1e-3, 1e-3, 1e-3}, TimeRange{9e-3, 9e-3, 9e-3}, {}, ""}};
+    EXPECT_THAT(alternatives_section(alternatives).html, HasSubstr("At the right edge"));
+    alternatives.all[0].predicted.reset(); // alone, it has all the room
+    EXPECT_THAT(alternatives_section(alternatives).html, Not(HasSubstr("At the right edge")));
 }
 
 TEST(Columns, OfManyPlacesShareColumnsAndSaySo) {

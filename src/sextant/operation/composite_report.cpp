@@ -42,23 +42,26 @@ Schedule schedule_of(const CompositeSummary& summary) {
     });
 }
 
+/// What was raced was measured too; what ran is as it is shown.
 report::Alternatives alternatives_of(const CompositeSummary& summary) {
     const planner::Plan& plan = summary.plan;
-    report::Alternatives all{fmt::format("{} on {}", plan.model, plan.machine), {}, {}, {}};
+    report::Alternatives all{
+        "What was weighed",
+        fmt::format("predicted by {} on {}; measured: {}", plan.model, plan.machine, summary.frame),
+        {}};
     for (const planner::Alternative& each : plan.alternatives) {
         report::Alternative& way = all.all.emplace_back();
         way.name = each.way.text();
         way.bound = each.bound;
         way.remark = each.remark;
-        if (const auto& expected = each.expected) {
-            way.seconds = expected->seconds;
-            way.low = expected->low;
-            way.high = expected->high;
-        }
+        if (const auto& expected = each.expected)
+            way.predicted = {expected->seconds, expected->low, expected->high};
+        if (each.raced)
+            way.measured = {*each.raced, *each.raced, *each.raced};
     }
-    if (!summary.trace.events.empty())
-        all.measured = summary.trace.duration;
-    all.frame = summary.frame;
+    const Seconds took = summary.trace.duration;
+    if (!all.all.empty() && took > 0 && !all.all.front().measured)
+        all.all.front().measured = {took, took, took};
     return all;
 }
 

@@ -30,9 +30,9 @@ struct CompositeSummary {
     compositing::Task task;
     std::vector<Phase> phases;
     std::vector<std::string> warnings;
-    Trace trace;       ///< of all ranks, where asked for
-    int clocks = 1;    ///< how many clocks its times were taken on
-    std::string frame; ///< which frame it is of, where there may be several: ", second frame"
+    Trace trace;                                 ///< of all ranks, where asked for
+    int clocks = 1;                              ///< how many clocks its times were taken on
+    std::string frame;                           ///< which frame it is of: "the second frame"
     std::optional<model::Prediction> prediction; ///< of such a frame, with its timeline
 };
 

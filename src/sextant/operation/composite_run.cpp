@@ -222,7 +222,7 @@ void CompositeRun::fill_summary() {
     summary_.blend = compositor_->blend().name;
     summary_.element = compositor_->blend().element.name;
     summary_.element_size = compositor_->blend().element.size;
-    summary_.frame = raced_ ? ", last frame" : ", second frame";
+    summary_.frame = raced_ ? "medians of the race" : "the second frame";
     summary_.association = name(options_.association);
     summary_.background = values_.text("background");
     summary_.plan = compositor_->plan();

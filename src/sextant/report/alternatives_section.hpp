@@ -10,25 +10,31 @@
 
 namespace sextant::report {
 
-/// A way to do something, and what it was expected to take.
+/// A time, and the interval in which it lies.
+struct TimeRange {
+    Seconds seconds = 0, low = 0, high = 0;
+};
+
+/// A way to do something: what it was expected to take, and what it took.
 struct Alternative {
     std::string name;
-    std::optional<Seconds> seconds;   ///< predicted
-    std::optional<Seconds> low, high; ///< its interval
-    std::optional<Seconds> bound;     ///< no run is predicted to take less
+    std::optional<TimeRange> predicted, measured;
+    std::optional<Seconds> bound; ///< no run is predicted to take less
     std::string remark;
 };
 
-/// What was weighed, and what the chosen then took.
+/// Ways that were weighed or tried, beside each other.
 struct Alternatives {
-    std::string by;                  ///< "p3pc-extended on dell": who predicted
-    std::vector<Alternative> all;    ///< the chosen first
-    std::optional<Seconds> measured; ///< of the chosen
-    std::string frame;               ///< in which run of several: ", second frame"
+    std::string title;            ///< "What was weighed"
+    std::string by;               ///< who predicted and what was measured: "p3pc-extended on dell"
+    std::vector<Alternative> all; ///< the first stands out, as the one that was chosen
 };
 
-/// The alternatives as a picture, intervals beside each other and the time measured across them,
-/// and all of them as a table; nothing where nothing was weighed.
+/// By what they took, or were to take: the fastest first.
+void sort_by_time(Alternatives& alternatives);
+
+/// The alternatives as a picture, intervals beside each other, and all of them as a table; nothing
+/// where nothing is known of any.
 Section alternatives_section(const Alternatives& alternatives);
 
 } // namespace sextant::report

@@ -114,10 +114,10 @@ class Picture {
     void names() {
         double free = 0;
         for (std::size_t column = 0; column < columns_; ++column) {
-            const std::string& name = chart_.places[column * merged_];
+            const std::string name = shortened(chart_.places[column * merged_], 28);
             const double x = left + (static_cast<double>(column) + 0.5) * width_;
             const double half = width_of_text(name) / 2;
-            if (x - half < free)
+            if (x - half < free || x + half > left + plot + right)
                 continue;
             svg_.text(x, svg_.bottom() + 15, "quiet middle", name);
             free = x + half + 10;
