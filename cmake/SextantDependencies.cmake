@@ -57,6 +57,7 @@ function(sextant_use_libraries)
     target_link_libraries(sextant_format PRIVATE nlohmann_json::nlohmann_json OpenEXR::OpenEXR
                                                  PkgConfig::spng PkgConfig::zstd TIFF::TIFF
                                                  JPEG::JPEG PkgConfig::hdf5)
+    target_link_libraries(sextant_report PRIVATE nlohmann_json::nlohmann_json)
     target_link_libraries(sextant_operation PRIVATE nlohmann_json::nlohmann_json)
     target_compile_definitions(sextant_machine PRIVATE
         SEXTANT_SOURCE_DATA="${PROJECT_SOURCE_DIR}"

@@ -26,6 +26,8 @@ if [ -n "${MPIRUN:-}" ]; then
 fi
 
 echo '{"cases": [{"sizes": [-1]}]}' > "$folder/wrong.json"
+"$SEXTANT" bench --size 64 --ranks 3 --rounds 5 --report - | grep -q "What each way takes" ||
+    fail "no page of a benchmark"
 status=0
 told=$("$SEXTANT" bench collective --cases "$folder/wrong.json" --json "$folder/none" 2>&1) ||
     status=$?

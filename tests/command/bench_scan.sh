@@ -11,8 +11,9 @@ cat > "$folder/cases.json" <<'CASES'
 CASES
 
 "$SEXTANT" bench scan --cases "$folder/cases.json" --ranks 2 --rounds 5 --gantt "$folder/g.svg" \
-    --json "$folder/r.json" | grep -q "boundaries moving" || fail "no row of stealing"
+    --report "$folder/r.html" --json "$folder/r.json" | grep -q "boundaries moving" || fail "no row of stealing"
 grep -q "<svg" "$folder/g.svg" || fail "no picture"
+grep -q "Idle share of the cores" "$folder/r.html" || fail "no page"
 grep -q '"trace_of_fastest"' "$folder/r.json" || fail "no trace"
 
 "$SEXTANT" bench scan --simulated --cases "$folder/cases.json" --ranks 3000 --rounds 5 |

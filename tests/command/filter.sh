@@ -53,7 +53,8 @@ if [ -n "${MPIRUN:-}" ]; then
 fi
 
 # A plan is saved, and taken instead of a prediction.
-filter "$work/u16.npy" -o "$work/one.npy" --ranks 4 --plan "$work/plan.json" >/dev/null
+filter "$work/u16.npy" -o "$work/one.npy" --ranks 4 --plan "$work/plan.json" --report "$work/page.html" >/dev/null
+grep -q "2x2 tiles" "$work/page.html" || fail "the page does not show every grid"
 sed 's/^  "columns": [0-9]*/  "columns": 4/; s/^  "rows": [0-9]*/  "rows": 1/' "$work/plan.json" >"$work/other.json"
 filter "$work/u16.npy" -o "$work/many.npy" --ranks 4 --plan "$work/other.json" |
     grep -q "^4x1 tiles (the plan of $work/other.json)" || fail "the plan was not followed"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Every help fits a screen of 80 x 24 or little more, and has an example.
 set -eu
-for command in composite filter label contours register apply list prove draw predict explain evaluate calibrate machine simulate reproduce bench info synthesize doctor; do
+for command in composite filter label contours register apply list prove draw predict explain evaluate calibrate machine simulate reproduce report bench info synthesize doctor; do
     help=$("$SEXTANT" $command --help)
     lines=$(printf '%s\n' "$help" | wc -l)
     [ "$lines" -le 33 ] || { echo "FAILED: $command --help has $lines lines"; exit 1; }

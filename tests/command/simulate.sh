@@ -27,7 +27,9 @@ simulate --algorithm shift-based --ranks 144 --platform fat-tree-144 \
     --order fat-tree-144-alphabetical >/dev/null || fail "an order that is shipped"
 simulate --ranks 4 --platform crossbar-12 --trace "$folder/run.svg" >/dev/null
 grep -q '<svg' "$folder/run.svg" || fail "no picture of the run"
-simulate --ranks 4 --platform crossbar-12 --trace - | grep -q '"activity": "send"' || fail "no events"
+simulate --ranks 4 --platform crossbar-12 --trace - | grep -q '"name": "send"' || fail "no events"
+simulate --ranks 4 --platform crossbar-12 --report "$folder/run.html" >/dev/null
+grep -q 'class="timeline"' "$folder/run.html" || fail "no page of the run"
 
 # The planner's choices, judged in simulation; what is written is judged again, and mapped.
 for ranks in 4 6; do

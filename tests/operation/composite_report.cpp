@@ -45,6 +45,32 @@ TEST(CompositeReport, says_where_clocks_are_not_compared) {
     EXPECT_THAT(to_page(summary, picture), HasSubstr("The clocks of 2 hosts cannot be compared"));
 }
 
+TEST(CompositeReport, shows_what_was_weighed_predicted_and_measured) {
+    CompositeSummary summary = summary_of(2);
+    const Image picture(summary.shape, rgba_f32);
+    EXPECT_THAT(to_page(summary, picture), Not(HasSubstr("What was weighed")));
+    EXPECT_THAT(to_page(summary, picture), Not(HasSubstr("predicted")));
+    summary.element_size = 16;
+    summary.plan.alternatives = {{summary.plan.way(), 1e-6, {{3e-6, 2e-6, 4e-6}}, {}, ""}};
+    summary.trace.events = {{0, 0, Activity::send, 0, 1, 6, 0, 5e-6},
+                            {1, 0, Activity::receive, 0, 0, 6, 1e-6, 5e-6}};
+    summary.trace.duration = 5e-6;
+    summary.prediction = {{3e-6, 2e-6, 4e-6, summary.trace, {}}};
+    const std::string page = to_page(summary, picture);
+    for (const char* part : {"What was weighed", "direct-send (predicted)",
+                             "direct-send (measured)", "What was sent", "96 B", "5.00 µs"})
+        EXPECT_THAT(page, HasSubstr(part));
+    // The prediction stands above what was measured.
+    EXPECT_LT(page.find("direct-send (predicted)"), page.find("direct-send (measured)"));
+}
+
+TEST(CompositeReport, leaves_out_the_timelines_of_too_many_ranks) {
+    const Image picture({4, 3}, rgba_f32);
+    EXPECT_THAT(to_page(summary_of(most_ranks_traced), picture), HasSubstr("class=\"timeline\""));
+    EXPECT_THAT(to_page(summary_of(most_ranks_traced + 1), picture),
+                Not(HasSubstr("class=\"timeline\"")));
+}
+
 TEST(Phases, before_the_run_are_names_and_seconds) {
     const auto phases = phases_before("build=40,render=2.5", {});
     ASSERT_EQ(phases.size(), 2u);

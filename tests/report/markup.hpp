@@ -74,6 +74,9 @@ class MarkupCheck {
     void element() {
         if (open_.empty() && next_is("<!DOCTYPE html>")) {
             at_ += std::string_view("<!DOCTYPE html>").size();
+        } else if (next_is("<![CDATA[")) {
+            at_ = std::min(text_.find("]]>", at_), text_.size());
+            close("]]>");
         } else if (next_is("</")) {
             at_ += 2;
             const std::string name = word();

@@ -14,6 +14,7 @@
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/progress.hpp"
 #include "sextant/operation/provenance.hpp"
+#include "sextant/report/page.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -38,19 +39,47 @@ void print(const std::string& table) {
 
 std::vector<std::string> bench_outputs(const Values& values) {
     std::vector<std::string> paths;
-    for (const char* output : {"json", "gantt"}) {
+    for (const char* output : {"json", "gantt", "report"}) {
         if (values.has(output))
             paths.push_back(values.text(output));
     }
     return paths;
 }
 
+/// Whether tables go to standard output, or what is written there.
+bool prints(const Values& values) {
+    const std::vector<std::string> paths = bench_outputs(values);
+    return std::find(paths.begin(), paths.end(), standard_output) == paths.end();
+}
+
+/// What a benchmark found, for all that tell of it.
+struct Findings {
+    nlohmann::ordered_json cases = nlohmann::ordered_json::array();
+    std::vector<report::Section> sections; ///< of a page
+    std::string picture;                   ///< of the last case
+};
+
+std::string page_of(const nlohmann::ordered_json& json, const Findings& findings) {
+    report::Page page;
+    page.title = "Sextant: " + json["operation"].get<std::string>();
+    page.subtitle = fmt::format("{} ranks over {}, {} rounds", json["ranks"].get<int>(),
+                                json["transport"].get<std::string>(), json["rounds"].get<int>());
+    page.facts = {{"Machine", fmt::format("{}, {} cores", json["host"].get<std::string>(),
+                                          json["cores"].get<int>())},
+                  {"Made", fmt::format("{}, {}", json["date"].get<std::string>(),
+                                       json["version"].get<std::string>())}};
+    page.sections = findings.sections;
+    return report::render(page);
+}
+
 void write_outputs(const Values& values, const nlohmann::ordered_json& json,
-                   const std::string& picture) {
+                   const Findings& findings) {
     if (values.has("json"))
         write_text(values.text("json"), json.dump(2) + "\n");
     if (values.has("gantt"))
-        write_text(values.text("gantt"), picture);
+        write_text(values.text("gantt"), findings.picture);
+    if (values.has("report"))
+        write_text(values.text("report"), page_of(json, findings));
 }
 
 /// What a benchmark's results have in common.
@@ -137,7 +166,7 @@ class BenchRun {
     void run(const ScanCase& what) {
         const ScanResults results = bench_scan(communicator_, what, options_);
         if (communicator_.rank() == 0)
-            picture_ = picture_of(results);
+            findings_.picture = picture_of(results);
         tell(results);
     }
 
@@ -146,8 +175,9 @@ class BenchRun {
         progress_.clear();
         if (communicator_.rank() != 0)
             return;
-        cases_.push_back(to_json(results));
-        if (values_.text("json") != standard_output)
+        findings_.cases.push_back(to_json(results));
+        findings_.sections.push_back(section_of(results));
+        if (prints(values_))
             print(to_text(results, transport(communicator_), options_.rounds));
     }
 
@@ -156,16 +186,15 @@ class BenchRun {
             return;
         write_outputs(values_,
                       document(fmt::format("bench {}", values_.text("what")), communicator_.size(),
-                               transport(communicator_), options_.rounds, cases_),
-                      picture_);
+                               transport(communicator_), options_.rounds, findings_.cases),
+                      findings_);
     }
 
     const Values& values_;
     const Communicator communicator_;
     Progress progress_;
     ContestOptions options_;
-    nlohmann::ordered_json cases_ = nlohmann::ordered_json::array();
-    std::string picture_; ///< of the last case
+    Findings findings_;
 };
 
 /// Scans by simulated clock: no rank is started.
@@ -173,16 +202,17 @@ void rehearse_cases(const Values& values) {
     check_outputs(bench_outputs(values));
     const int ranks = static_cast<int>(values.integer("ranks"));
     const int draws = static_cast<int>(values.integer("rounds"));
-    nlohmann::ordered_json cases = nlohmann::ordered_json::array();
-    std::string picture;
+    Findings findings;
     for (const ScanCase& what : BenchRun::scan_cases(values)) {
         const ScanResults results = rehearse_scan(what, what.ranks > 0 ? what.ranks : ranks, draws);
-        cases.push_back(to_json(results));
-        picture = picture_of(results);
-        if (values.text("json") != standard_output)
+        findings.cases.push_back(to_json(results));
+        findings.sections.push_back(section_of(results));
+        findings.picture = picture_of(results);
+        if (prints(values))
             print(to_text(results, simulated_clock, draws));
     }
-    write_outputs(values, document("bench scan", ranks, simulated_clock, draws, cases), picture);
+    write_outputs(values, document("bench scan", ranks, simulated_clock, draws, findings.cases),
+                  findings);
 }
 
 /// What only one kind of benchmark has.
@@ -259,6 +289,7 @@ Operation bench_operation() {
           1 << 16},
          {"simulated", Type::flag, "", "", "scans: by a simulated clock, with any number of ranks"},
          {"gantt", Type::file, "FILE", "", "scans: who did what when, of the last case; an SVG"},
+         {"report", Type::file, "FILE", "", "write a page of the results (HTML); - for here"},
          {"json", Type::file, "FILE", "", "write the results there; - for here"}},
         run_bench};
 }

@@ -2,6 +2,7 @@
 #include "sextant/operation/bench_collective_report.hpp"
 
 #include "sextant/operation/estimate_text.hpp"
+#include "sextant/report/text.hpp"
 
 #include <algorithm>
 
@@ -81,6 +82,24 @@ nlohmann::ordered_json to_json(const CollectiveResults& results) {
             {"collective", name(results.what.what)},
             {"tiles", results.what.tiles},
             {"sizes", sizes}};
+}
+
+report::Section section_of(const CollectiveResults& results) {
+    report::Section section{results.what.name, ""};
+    for (const ResultsOfSize& of_size : results.sizes) {
+        report::Alternatives ways{"",
+                                  fmt::format("{} on {} ranks; the slowest rank's time",
+                                              report::counted(of_size.size, "byte"), results.ranks),
+                                  {}};
+        for (const CollectiveResult& result : of_size.results) {
+            report::Alternative& way = ways.all.emplace_back();
+            way.name = result.name;
+            way.measured = to_range(result.wall);
+        }
+        sort_by_time(ways);
+        section.html += alternatives_section(ways).html;
+    }
+    return section;
 }
 
 } // namespace sextant::operation

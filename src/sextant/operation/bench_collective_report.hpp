@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/operation/bench_collective.hpp"
+#include "sextant/report/page.hpp"
 
 #include <string>
 
@@ -15,5 +16,8 @@ std::string to_text(const CollectiveResults& results, const std::string& transpo
 
 /// The same for programs.
 nlohmann::ordered_json to_json(const CollectiveResults& results);
+
+/// The same for a page, a picture a size.
+report::Section section_of(const CollectiveResults& results);
 
 } // namespace sextant::operation

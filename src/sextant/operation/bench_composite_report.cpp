@@ -48,4 +48,19 @@ nlohmann::ordered_json to_json(const CompositeResults& results) {
             {"results", list}};
 }
 
+report::Section section_of(const CompositeResults& results) {
+    report::Alternatives ways{results.what.name,
+                              fmt::format("{} ranks, {}; the slowest rank's time", results.ranks,
+                                          results.what.collect ? "collected" : "distributed"),
+                              {}};
+    for (const CompositeResult& result : results.results) {
+        report::Alternative& way = ways.all.emplace_back();
+        way.name = result.tuning.empty() ? result.name : result.name + ", " + result.tuning;
+        way.measured = to_range(result.wall);
+        way.remark = fmt::format("{} of {}", to_text(result.ratio, 1, 3), results.reference);
+    }
+    sort_by_time(ways);
+    return alternatives_section(ways);
+}
+
 } // namespace sextant::operation

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/operation/bench_composite.hpp"
+#include "sextant/report/page.hpp"
 
 #include <string>
 
@@ -14,5 +15,8 @@ std::string to_text(const CompositeResults& results, const std::string& transpor
 
 /// The same for programs.
 nlohmann::ordered_json to_json(const CompositeResults& results);
+
+/// The same for a page.
+report::Section section_of(const CompositeResults& results);
 
 } // namespace sextant::operation

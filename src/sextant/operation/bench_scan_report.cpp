@@ -2,6 +2,7 @@
 #include "sextant/operation/bench_scan_report.hpp"
 
 #include "sextant/operation/estimate_text.hpp"
+#include "sextant/report/columns.hpp"
 #include "sextant/report/gantt.hpp"
 #include "sextant/report/text.hpp"
 
@@ -83,6 +84,26 @@ int kind_of(const scan::Application& what) {
     return what.middle - what.first == 1 || what.last - what.middle == 1 ? 0 : 1;
 }
 
+double idle_share(const scan::Usage& usage) {
+    const Seconds whole = usage.busy + usage.idle;
+    return whole > 0 ? std::max(0.0, usage.idle / whole) : 0;
+}
+
+/// How much of the cores' time each of ours left unused, in the last round.
+std::string idle_shares(const ScanResults& results) {
+    report::ColumnChart chart;
+    chart.title = "Idle share of the cores";
+    chart.kinds = {{"idle", {}}};
+    chart.text = [](double share) { return fmt::format("{:.0f} %", 100 * share); };
+    for (const ScanResult& result : results.results) {
+        if (result.baseline)
+            continue;
+        chart.places.push_back(result.name);
+        chart.kinds[0].values.push_back(idle_share(result.usage));
+    }
+    return report::columns(chart);
+}
+
 } // namespace
 
 std::string to_text(const ScanResults& results, const std::string& transport, int rounds) {
@@ -159,6 +180,31 @@ std::string picture_of(const ScanResults& results) {
                      {fmt::format("{:.2f}", usage.imbalance), "imbalance"}};
     chart.figures[2].label += " stolen";
     return report::gantt(chart);
+}
+
+report::Section section_of(const ScanResults& results) {
+    report::Alternatives ways{
+        results.what.name,
+        fmt::format("{} values on {} ranks; predicted: rehearsed by a simulated clock",
+                    results.what.values, results.ranks),
+        {}};
+    for (const ScanResult& result : results.results) {
+        report::Alternative& way = ways.all.emplace_back();
+        way.name = result.name;
+        if (result.rehearsed)
+            way.predicted = to_range(*result.rehearsed);
+        if (result.measured)
+            way.measured = to_range(*result.measured);
+        if (!result.baseline)
+            way.remark = fmt::format("{:.0f} % idle, imbalance {:.2f}",
+                                     100 * idle_share(result.usage), result.usage.imbalance);
+    }
+    sort_by_time(ways);
+    report::Section section = alternatives_section(ways);
+    section.html += report::to_html({idle_shares(results), ""});
+    section.html +=
+        report::to_html({picture_of(results), "The last round of the fastest of ours."});
+    return section;
 }
 
 } // namespace sextant::operation

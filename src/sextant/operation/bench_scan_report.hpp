@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/operation/bench_scan.hpp"
+#include "sextant/report/page.hpp"
 
 #include <string>
 
@@ -17,5 +18,9 @@ nlohmann::ordered_json to_json(const ScanResults& results);
 
 /// The last round of the fastest of ours as a picture.
 std::string picture_of(const ScanResults& results);
+
+/// All of a case for a page: what each way took beside its rehearsal, how much of the cores' time
+/// was idle, and the picture.
+report::Section section_of(const ScanResults& results);
 
 } // namespace sextant::operation

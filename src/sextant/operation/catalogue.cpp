@@ -17,6 +17,7 @@
 #include "sextant/operation/predict.hpp"
 #include "sextant/operation/prove.hpp"
 #include "sextant/operation/register.hpp"
+#include "sextant/operation/report.hpp"
 #include "sextant/operation/reproduce.hpp"
 #include "sextant/operation/simulate.hpp"
 #include "sextant/operation/synthesize.hpp"
@@ -25,11 +26,12 @@ namespace sextant::operation {
 
 std::span<const Operation> catalogue() {
     static const std::vector<Operation> operations = {
-        composite_operation(), filter_operation(),   label_operation(),      contours_operation(),
-        register_operation(),  apply_operation(),    list_operation(),       prove_operation(),
-        draw_operation(),      predict_operation(),  explain_operation(),    calibrate_operation(),
-        machine_operation(),   evaluate_operation(), simulate_operation(),   reproduce_operation(),
-        bench_operation(),     info_operation(),     synthesize_operation(), doctor_operation()};
+        composite_operation(), filter_operation(),   label_operation(),    contours_operation(),
+        register_operation(),  apply_operation(),    list_operation(),     prove_operation(),
+        draw_operation(),      predict_operation(),  explain_operation(),  calibrate_operation(),
+        machine_operation(),   evaluate_operation(), simulate_operation(), reproduce_operation(),
+        report_operation(),    bench_operation(),    info_operation(),     synthesize_operation(),
+        doctor_operation()};
     return operations;
 }
 

@@ -3,10 +3,13 @@
 
 #include "sextant/format/png.hpp"
 #include "sextant/operation/provenance.hpp"
+#include "sextant/report/alternatives_section.hpp"
+#include "sextant/report/causes_section.hpp"
 #include "sextant/report/draw.hpp"
 #include "sextant/report/page.hpp"
 #include "sextant/report/text.hpp"
-#include "sextant/report/timeline.hpp"
+#include "sextant/report/timeline_section.hpp"
+#include "sextant/report/traffic_section.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -28,15 +31,6 @@ std::string images_on_ranks(const CompositeSummary& summary) {
                        summary.shape.height, on);
 }
 
-std::string timeline_caption(const CompositeSummary& summary) {
-    const std::string caption = "What each rank did, measured.";
-    if (summary.clocks == 1)
-        return caption;
-    return caption + fmt::format(" The clocks of {} hosts cannot be compared: on each, time starts "
-                                 "with its first rank.",
-                                 summary.clocks);
-}
-
 std::string blending(const CompositeSummary& summary) {
     return fmt::format("{} on {}", summary.blend, summary.element);
 }
@@ -48,7 +42,53 @@ Schedule schedule_of(const CompositeSummary& summary) {
     });
 }
 
+/// What was raced was measured too; what ran is as it is shown.
+report::Alternatives alternatives_of(const CompositeSummary& summary) {
+    const planner::Plan& plan = summary.plan;
+    report::Alternatives all{
+        "What was weighed",
+        fmt::format("predicted by {} on {}; measured: {}", plan.model, plan.machine, summary.frame),
+        {}};
+    for (const planner::Alternative& each : plan.alternatives) {
+        report::Alternative& way = all.all.emplace_back();
+        way.name = each.way.text();
+        way.bound = each.bound;
+        way.remark = each.remark;
+        if (const auto& expected = each.expected)
+            way.predicted = {expected->seconds, expected->low, expected->high};
+        if (each.raced)
+            way.measured = {*each.raced, *each.raced, *each.raced};
+    }
+    const Seconds took = summary.trace.duration;
+    if (!all.all.empty() && took > 0 && !all.all.front().measured)
+        all.all.front().measured = {took, took, took};
+    return all;
+}
+
+/// The prediction first, to stand above what was measured.
+std::vector<report::Recording> recordings_of(const CompositeSummary& summary) {
+    std::vector<report::Recording> all;
+    if (summary.prediction) {
+        report::Recording& predicted = all.emplace_back(measured(summary));
+        predicted.origin = report::Origin::predicted;
+        predicted.clocks = 1;
+        predicted.trace = summary.prediction->timeline;
+    }
+    all.push_back(measured(summary));
+    return all;
+}
+
 } // namespace
+
+report::Recording measured(const CompositeSummary& summary) {
+    return {.name = summary.plan.text(),
+            .origin = report::Origin::measured,
+            .ranks = summary.ranks,
+            .element_size = summary.element_size,
+            .clocks = summary.clocks,
+            .lent = summary.transport == "threads",
+            .trace = summary.trace};
+}
 
 std::string to_text(const CompositeSummary& summary) {
     std::string text =
@@ -104,13 +144,18 @@ std::string to_page(const CompositeSummary& summary, const Image& picture) {
         page.facts.push_back({"Warning", warning});
     for (const auto& phase : summary.phases)
         page.phases.push_back({phase.name, phase.seconds});
-    if (summary.task.ranks <= most_ranks_drawn) {
+    page.sections.push_back(report::alternatives_section(alternatives_of(summary)));
+    if (summary.ranks <= most_ranks_traced) {
+        const std::vector<report::Recording> recordings = recordings_of(summary);
+        page.sections.push_back(report::timeline_section(recordings));
+        page.sections.push_back(report::causes_section(recordings));
+        page.sections.push_back(report::traffic_section(recordings.back()));
+    }
+    if (summary.ranks <= most_ranks_drawn) {
         report::DrawOptions drawing;
         drawing.title = summary.plan.text();
         page.figures.push_back(
             {report::draw(schedule_of(summary), drawing), "The schedule: who sends what to whom."});
-        page.figures.push_back(
-            {report::timeline(summary.trace, summary.ranks), timeline_caption(summary)});
     }
     page.next_steps = {
         {"Your own images, front to back",

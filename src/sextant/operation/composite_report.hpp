@@ -2,9 +2,12 @@
 #pragma once
 
 #include "sextant/core/image.hpp"
+#include "sextant/model/model.hpp"
 #include "sextant/planner/plan.hpp"
+#include "sextant/report/recording.hpp"
 #include "sextant/schedule/trace.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,16 +25,22 @@ struct CompositeSummary {
     int ranks = 1;
     std::string transport; ///< "threads", or which MPI
     std::string blend, element, association, background;
+    Bytes element_size = 0;
     planner::Plan plan;
     compositing::Task task;
     std::vector<Phase> phases;
     std::vector<std::string> warnings;
-    Trace trace;    ///< of all ranks, where asked for
-    int clocks = 1; ///< how many clocks its times were taken on
+    Trace trace;                                 ///< of all ranks, where asked for
+    int clocks = 1;                              ///< how many clocks its times were taken on
+    std::string frame;                           ///< which frame it is of: "the second frame"
+    std::optional<model::Prediction> prediction; ///< of such a frame, with its timeline
 };
 
-/// A page about more ranks shows neither schedule nor timeline.
-inline constexpr int most_ranks_drawn = 64;
+/// A page about more ranks shows no schedule, and about still more no timeline.
+inline constexpr int most_ranks_drawn = 64, most_ranks_traced = 256;
+
+/// What the ranks did, to be written or shown beside others.
+report::Recording measured(const CompositeSummary& summary);
 
 /// A few lines for the terminal.
 std::string to_text(const CompositeSummary& summary);

@@ -14,6 +14,7 @@
 #include "sextant/operation/phases.hpp"
 #include "sextant/operation/tuning.hpp"
 #include "sextant/report/text.hpp"
+#include "sextant/report/trace_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,7 +33,8 @@ namespace {
 /// As of a program that blends for a while: --race asks what would then be best.
 constexpr int frames_of_a_race = 1000;
 
-constexpr std::array<std::string_view, 4> phase_names = {"read", "plan", "composite", "write"};
+constexpr std::array<std::string_view, 5> phase_names = {"read", "plan", "composite", "again",
+                                                         "write"};
 
 /// Which images a rank brings: a contiguous run in visibility order.
 struct Share {
@@ -63,7 +65,7 @@ CompositeOptions options_from(const Values& values, const ElementFormat& element
     options.machine = values.text("machine");
     options.plan = values.text("plan");
     options.frames = values.flag("race") ? frames_of_a_race : 1;
-    options.trace = values.has("report") && ranks <= most_ranks_drawn;
+    options.trace = values.has("trace") || (values.has("report") && ranks <= most_ranks_traced);
     return options;
 }
 
@@ -98,6 +100,8 @@ void CompositeRun::run() {
     gather_warnings();
     phase("plan", [&] { plan(); });
     phase("composite", [&] { frame_ = compositor_->composite(images_.bytes()); });
+    if (options_.trace && !raced_)
+        phase("again", [&] { frame_ = compositor_->composite(images_.bytes()); });
     gather_events();
     phase("write", [&] {
         if (tells())
@@ -123,7 +127,7 @@ void CompositeRun::check() {
     check_picture_name(values_.text("output"));
     std::vector<std::string> paths;
     saves_plan_ = values_.has("plan") && !std::filesystem::exists(values_.text("plan"));
-    for (const char* name : {"output", "json", "report", "plan"}) {
+    for (const char* name : {"output", "json", "report", "trace", "plan"}) {
         if (values_.has(name) && (saves_plan_ || std::string_view(name) != "plan"))
             paths.push_back(values_.text(name));
     }
@@ -167,6 +171,8 @@ void CompositeRun::gather_events() {
     GatheredTrace gathered = gather_trace(communicator_, compositor_->trace());
     summary_.trace = std::move(gathered.trace);
     summary_.clocks = gathered.clocks;
+    if (values_.has("report"))
+        agree(communicator_, [&] { summary_.prediction = compositor_->prediction(); });
 }
 
 /// As it is where the file can hold it, else in floats; the report shows floats.
@@ -197,6 +203,8 @@ void CompositeRun::report() {
         tell("json", to_json(summary_) + "\n");
     if (values_.has("report"))
         tell("report", to_page(summary_, picture_));
+    if (values_.has("trace"))
+        tell("trace", report::to_json(measured(summary_)));
     if (saves_plan_)
         tell("plan", planner::to_json(summary_.plan) + "\n");
     for (const std::string& warning : summary_.warnings)
@@ -213,6 +221,8 @@ void CompositeRun::fill_summary() {
     summary_.transport = communicator_.shares_memory() ? "threads" : mpi_of_build();
     summary_.blend = compositor_->blend().name;
     summary_.element = compositor_->blend().element.name;
+    summary_.element_size = compositor_->blend().element.size;
+    summary_.frame = raced_ ? "medians of the race" : "the second frame";
     summary_.association = name(options_.association);
     summary_.background = values_.text("background");
     summary_.plan = compositor_->plan();

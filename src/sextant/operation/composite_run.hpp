@@ -21,6 +21,8 @@ std::shared_ptr<const Inputs> find_inputs(const Values& values);
 
 /// One rank's way through `sextant composite`. Each phase is agreed on, so that a failure anywhere
 /// ends all ranks with the same message; what can be refused is refused before anything is read.
+/// Where the run is to be shown the frame is made twice, since the first touches memory that no
+/// other frame waits for, and predictions are of those.
 class CompositeRun {
   public:
     /// `inputs` where they have been found already, in this process; or none.

@@ -10,7 +10,6 @@
 #include "sextant/kernel/background.hpp"
 #include "sextant/kernel/catalogue.hpp"
 #include "sextant/planner/asked.hpp"
-#include "sextant/planner/usual.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -156,7 +155,7 @@ planner::Plan Compositor::decide() {
     const std::vector<int> nodes = nodes_of(communicator_);
     agree(communicator_, [&] {
         if (rank_ == 0)
-            plan = choose(nodes, communicator_.shares_memory());
+            plan = choose(nodes);
     });
     return told(plan);
 }
@@ -173,7 +172,7 @@ planner::Plan Compositor::told(const planner::Plan& own) const {
     return rank_ == 0 ? own : planner::parse_plan(text, "the plan of rank 0");
 }
 
-planner::Plan Compositor::choose(const std::vector<int>& nodes, bool shares_memory) {
+planner::Plan Compositor::choose(const std::vector<int>& nodes) {
     const compositing::Tuning asked{options_.radices, options_.window};
     const int positions = std::max(1, task_.positions());
     if (!options_.plan.empty() && std::filesystem::exists(options_.plan)) {
@@ -183,19 +182,33 @@ planner::Plan Compositor::choose(const std::vector<int>& nodes, bool shares_memo
     }
     if (options_.algorithm != "auto")
         return planner::choose_by_name(options_.algorithm, asked, positions);
-    const planner::UsualPlanner usual =
-        planner::usual_planner(shares_memory ? "threads" : "mpi", options_.machine);
+    const planner::UsualPlanner usual = usual_planner();
     warnings_ = usual.warnings;
     warn_of_other_machine(usual, warnings_);
-    const planner::Work work{.operator_name = std::string(operator_->name),
-                             .element_name = std::string(channels(operator_->element)),
-                             .element_size = operator_->element.size,
-                             .folds_at_once = options_.association == Association::in_order &&
-                                              !operator_->exact_when_split,
-                             .nodes = nodes,
-                             .within_node = shares_memory ? machine::Link::same_process
-                                                          : machine::Link::same_node};
-    return planner::plan_or_built_in(usual, task_, work, asked, warnings_);
+    return planner::plan_or_built_in(usual, task_, work(nodes), asked, warnings_);
+}
+
+planner::UsualPlanner Compositor::usual_planner() const {
+    return planner::usual_planner(communicator_.shares_memory() ? "threads" : "mpi",
+                                  options_.machine);
+}
+
+planner::Work Compositor::work(const std::vector<int>& nodes) const {
+    return {.operator_name = std::string(operator_->name),
+            .element_name = std::string(channels(operator_->element)),
+            .element_size = operator_->element.size,
+            .folds_at_once =
+                options_.association == Association::in_order && !operator_->exact_when_split,
+            .nodes = nodes,
+            .within_node = communicator_.shares_memory() ? machine::Link::same_process
+                                                         : machine::Link::same_node};
+}
+
+std::optional<model::Prediction> Compositor::prediction() const {
+    const std::vector<int> nodes = nodes_of(communicator_);
+    if (rank_ != 0 || task_.positions() < 2)
+        return std::nullopt;
+    return usual_planner().planner->prediction(task_, plan().way(), work(nodes));
 }
 
 void Compositor::prepare(planner::Plan plan) {

@@ -6,6 +6,7 @@
 #include "sextant/core/image.hpp"
 #include "sextant/core/operator.hpp"
 #include "sextant/planner/race.hpp"
+#include "sextant/planner/usual.hpp"
 
 #include <optional>
 #include <span>
@@ -87,6 +88,9 @@ class Compositor {
 
     /// What the last frame ran by, and why; what else was weighed is known to rank 0.
     const planner::Plan& plan() const { return runner().plan; }
+    /// What a frame by this plan would take on the machine planned for, with what each rank would
+    /// do when: at rank 0, where its profile has words for it. Collective.
+    std::optional<model::Prediction> prediction() const;
     /// Whether the next frame may still be by another plan than the last. The same on all ranks.
     bool racing() const { return race_.has_value(); }
     /// What the user should know of the plan; at rank 0.
@@ -106,7 +110,9 @@ class Compositor {
     };
 
     planner::Plan decide();
-    planner::Plan choose(const std::vector<int>& nodes, bool shares_memory);
+    planner::Plan choose(const std::vector<int>& nodes);
+    planner::Work work(const std::vector<int>& nodes) const;
+    planner::UsualPlanner usual_planner() const;
     planner::Plan told(const planner::Plan& own) const;
     void enter_race(const planner::Plan& plan);
     void settle();

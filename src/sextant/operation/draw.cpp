@@ -27,6 +27,7 @@ int run_draw(const Values& values) {
     report::DrawOptions options;
     options.title = made.title;
     options.subtitle = fmt::format("{} ranks, {} elements", request.ranks, request.elements);
+    options.animated = values.flag("animate");
     const std::string svg = report::draw(made.schedule, options);
     write_text(path, svg);
     return 0;
@@ -58,6 +59,7 @@ Operation draw_operation() {
               .help = "pixels of an image, or values",
               .least = 1},
              {"collect", Type::flag, "", "", "gather the picture at rank 0"},
+             {"animate", Type::flag, "", "", "round after round stands out"},
              {"output", Type::file, "OUT", "", "the SVG file; - for standard output", 'o', false,
               true}},
             run_draw,

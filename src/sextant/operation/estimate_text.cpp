@@ -16,6 +16,10 @@ std::string to_text(const Estimate& estimate, double units, int digits) {
                        interval_text(estimate, units, digits));
 }
 
+report::TimeRange to_range(const Estimate& estimate) {
+    return {estimate.median, estimate.interval.low, estimate.interval.high};
+}
+
 nlohmann::ordered_json to_json(const Estimate& estimate) {
     return {{"median", estimate.median},
             {"low", estimate.interval.low},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/operation/contest.hpp"
+#include "sextant/report/alternatives_section.hpp"
 
 #include <string>
 
@@ -13,6 +14,9 @@ namespace sextant::operation {
 std::string interval_text(const Estimate& estimate, double units, int digits);
 /// The same after the median.
 std::string to_text(const Estimate& estimate, double units, int digits);
+
+/// As a page shows it.
+report::TimeRange to_range(const Estimate& estimate);
 
 /// `median`, `low`, `high`.
 nlohmann::ordered_json to_json(const Estimate& estimate);

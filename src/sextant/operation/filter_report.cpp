@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/filter_run.hpp"
 #include "sextant/operation/provenance.hpp"
+#include "sextant/report/alternatives_section.hpp"
+#include "sextant/report/page.hpp"
+#include "sextant/report/svg.hpp"
 #include "sextant/report/text.hpp"
+
+#include <algorithm>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,6 +18,59 @@ namespace {
 
 std::string mebibytes(Bytes bytes) {
     return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
+}
+
+/// The image cut into tiles, each with its rank.
+std::string tiles_picture(const FilterSummary& summary) {
+    constexpr double left = 24, width = 1112, most_width = 700, most_height = 320;
+    const auto columns = static_cast<double>(summary.task.image.width);
+    const auto rows = static_cast<double>(summary.task.image.height);
+    const double scale = std::min(most_width / columns, most_height / rows);
+    const double wide = columns * scale / summary.plan.columns;
+    const double high = rows * scale / summary.plan.rows_of_tiles;
+    report::Svg svg("Tiles",
+                    fmt::format("{}x{} of {}x{} pixels", summary.plan.columns,
+                                summary.plan.rows_of_tiles, summary.task.image.width,
+                                summary.task.image.height),
+                    width);
+    svg.colour(".tile", "fill", {"#eef3fa", "#1d2733"});
+    svg.colour(".tile", "stroke", report::colour_of_hue(255));
+    svg.skip(8);
+    for (int rank = 0; rank < summary.task.ranks; ++rank) {
+        const double x = left + rank % summary.plan.columns * wide;
+        const double y = svg.bottom() + rank / summary.plan.columns * high;
+        svg.rectangle(x, y, wide, high, "tile");
+        const std::string name = std::to_string(rank);
+        if (wide > report::width_of_text(name) + 4 && high > 12)
+            svg.text(x + wide / 2, y + high / 2 + 4, "middle quiet", name);
+    }
+    svg.skip(rows * scale + 8);
+    return svg.finish();
+}
+
+std::string grid_name(int columns, int rows) {
+    return fmt::format("{}x{} tiles", columns, rows);
+}
+
+/// The chosen first. Predictions are of the image at once, so windows are measured together.
+report::Alternatives alternatives_of(const FilterSummary& summary) {
+    const FilterPlan& plan = summary.plan;
+    report::Alternatives all{"What was weighed",
+                             fmt::format("filtering: predicted by {} on {}; measured over {}",
+                                         plan.model, plan.machine,
+                                         report::counted(summary.windows, "window")),
+                             {}};
+    const std::string chosen = grid_name(plan.columns, plan.rows_of_tiles);
+    for (const FilterPlan::Alternative& grid : plan.alternatives) {
+        report::Alternative way{.name = grid_name(grid.columns, grid.rows_of_tiles)};
+        way.remark = grid.remark;
+        if (grid.seconds)
+            way.predicted = {*grid.seconds, *grid.seconds, *grid.seconds};
+        if (way.name == chosen)
+            way.measured = {summary.filter, summary.filter, summary.filter};
+        all.all.insert(way.name == chosen ? all.all.begin() : all.all.end(), way);
+    }
+    return all;
 }
 
 } // namespace
@@ -55,6 +113,30 @@ std::string to_json(const FilterSummary& summary) {
     json["host"] = host();
     json["date"] = date();
     return json.dump(2);
+}
+
+std::string to_page(const FilterSummary& summary) {
+    const FilterTask& task = summary.task;
+    const FilterPlan& plan = summary.plan;
+    report::Page page;
+    page.title = "Sextant: " + summary.output;
+    page.subtitle = fmt::format("{} filtered at sigma {}", summary.image, task.filter.sigma);
+    page.facts = {
+        {"Image", fmt::format("{}x{}, {}", task.image.width, task.image.height, task.element.name)},
+        {"Derivatives", fmt::format("{}", fmt::join(task.filter.features, ", "))},
+        {"Ranks", fmt::format("{} of {}", task.ranks, summary.transport)},
+        {"Tiles", grid_name(plan.columns, plan.rows_of_tiles)},
+        {"Why", plan.reason},
+        {"Windows",
+         fmt::format("{} of {}, {} of all ranks", report::counted(summary.windows, "window"),
+                     report::counted(plan.window, "row"), mebibytes(plan.memory))},
+        {"Machine", fmt::format("{}, {}", host(), date())}};
+    for (const std::string& warning : summary.warnings)
+        page.facts.push_back({"Warning", warning});
+    page.phases = {{"read", summary.read}, {"filter", summary.filter}, {"write", summary.write}};
+    page.sections = {alternatives_section(alternatives_of(summary))};
+    page.figures = {{tiles_picture(summary), "Each tile with the rank that filters it."}};
+    return report::render(page);
 }
 
 } // namespace sextant::operation

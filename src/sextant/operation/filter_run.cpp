@@ -61,7 +61,7 @@ void FilterRun::open() {
     summary_.transport = communicator_.shares_memory() ? "threads" : mpi_of_build();
     saves_plan_ = values_.has("plan") && !std::filesystem::exists(values_.text("plan"));
     std::vector<std::string> outputs = {summary_.output};
-    for (const char* name : {"json", "plan"}) {
+    for (const char* name : {"json", "report", "plan"}) {
         if (values_.has(name) && (saves_plan_ || std::string_view(name) != "plan"))
             outputs.push_back(values_.text(name));
     }
@@ -197,11 +197,13 @@ void FilterRun::report() {
                         plan.columns, plan.rows_of_tiles, summary_.task.image.width, plan.window));
     if (values_.has("json"))
         write_text(values_.text("json"), to_json(summary_) + "\n");
+    if (values_.has("report"))
+        write_text(values_.text("report"), to_page(summary_));
     if (saves_plan_)
         write_text(values_.text("plan"), to_json(summary_.plan) + "\n");
     for (const std::string& warning : summary_.warnings)
         std::fputs(fmt::format("sextant: warning: {}\n", warning).c_str(), stderr);
-    if (!values_.has("json") || values_.text("json") != standard_output)
+    if (values_.text("json") != standard_output && values_.text("report") != standard_output)
         std::fputs(to_text(summary_).c_str(), stdout);
 }
 

@@ -31,6 +31,8 @@ struct FilterSummary {
 std::string to_text(const FilterSummary& summary);
 /// One JSON object; docs/json.md has its fields.
 std::string to_json(const FilterSummary& summary);
+/// A self-contained HTML page: what ran and why, the tiles, what each grid was predicted to take.
+std::string to_page(const FilterSummary& summary);
 
 /// One rank's way through `sextant filter`: window after window of rows, each read by all ranks,
 /// filtered, collected and written by rank 0. Each phase is agreed on, so that a failure anywhere

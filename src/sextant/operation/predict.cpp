@@ -2,13 +2,17 @@
 #include "sextant/operation/predict.hpp"
 
 #include "sextant/collective/submachine.hpp"
+#include "sextant/core/error.hpp"
 #include "sextant/kernel/catalogue.hpp"
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/model/c3.hpp"
 #include "sextant/model/c3_rounds.hpp"
 #include "sextant/operation/families.hpp"
+#include "sextant/operation/outputs.hpp"
 #include "sextant/operation/tuning.hpp"
+#include "sextant/report/comparison.hpp"
 #include "sextant/report/text.hpp"
+#include "sextant/report/trace_file.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -66,6 +70,34 @@ nlohmann::ordered_json json_of(const Answer& answer) {
     return json;
 }
 
+/// What models that were asked have to show, in the words of a measured run.
+std::vector<report::Recording> recordings_of(const std::vector<Answer>& answers,
+                                             const NamedSchedule& made, Bytes element_size) {
+    std::vector<report::Recording> all;
+    for (const Answer& answer : answers) {
+        if (answer.prediction.timeline.events.empty())
+            continue; // refused, or a model of supersteps, which knows no steps
+        all.push_back({.name = fmt::format("{} by {}", made.title, answer.model->name),
+                       .origin = report::Origin::predicted,
+                       .ranks = static_cast<int>(made.schedule.size()),
+                       .element_size = element_size,
+                       .trace = answer.prediction.timeline});
+    }
+    return all;
+}
+
+/// The trace of the model that was asked, a page of all of them.
+void write_shown(const Values& values, const std::vector<report::Recording>& recordings) {
+    if (recordings.empty())
+        throw InvalidTask("no model that was asked says what ranks do when: expected another "
+                          "--model, or neither --trace nor --report");
+    if (values.has("trace"))
+        write_text(values.text("trace"), report::to_json(recordings.front()));
+    if (values.has("report"))
+        write_text(values.text("report"),
+                   report::render(report::comparison("Sextant: predicted", recordings)));
+}
+
 std::string text_of(const Answer& answer) {
     if (!answer.refusal.empty())
         return fmt::format("{:<14} cannot express it: {}\n", answer.model->name, answer.refusal);
@@ -90,7 +122,21 @@ std::vector<Answer> answers(const std::string& name, const model::Question& ques
     return all;
 }
 
+/// Where what ranks would do when is to go.
+std::vector<std::string> outputs_of(const Values& values) {
+    if (values.has("trace") && values.text("model") == "all")
+        throw InvalidTask("--trace is of one model: expected --model NAME beside it");
+    std::vector<std::string> paths;
+    for (const char* name : {"trace", "report"}) {
+        if (values.has(name))
+            paths.push_back(values.text(name));
+    }
+    return paths;
+}
+
 int run_predict(const Values& values) {
+    const std::vector<std::string> shown = outputs_of(values);
+    check_outputs(shown);
     const machine::Profile machine = machine::read_profile(values.text("machine"));
     ScheduleRequest request;
     request.family = values.text("family");
@@ -106,9 +152,14 @@ int run_predict(const Values& values) {
                                              .machine = machine,
                                              .element_size = values.integer("element-size"),
                                              .operator_name = operator_name,
-                                             .element_name = element_name},
+                                             .element_name = element_name,
+                                             .timeline = !shown.empty()},
                                             made.grid);
-    if (values.flag("json")) {
+    if (!shown.empty())
+        write_shown(values, recordings_of(all, made, values.integer("element-size")));
+    if (std::find(shown.begin(), shown.end(), standard_output) != shown.end()) {
+        // taken by what is shown
+    } else if (values.flag("json")) {
         nlohmann::ordered_json json{{"operation", "predict"},       {"family", request.family},
                                     {"algorithm", made.title},      {"ranks", request.ranks},
                                     {"elements", request.elements}, {"machine", machine.name}};
@@ -179,7 +230,15 @@ Operation predict_operation() {
               .value = "NAME",
               .fallback = "all",
               .help = "a cost model (sextant list models), or all"},
-             {.name = "json", .type = Type::flag, .help = "as JSON"}},
+             {.name = "json", .type = Type::flag, .help = "as JSON"},
+             {.name = "trace",
+              .type = Type::file,
+              .value = "FILE",
+              .help = "what ranks would do when (docs/trace.md), by the model named"},
+             {.name = "report",
+              .type = Type::file,
+              .value = "FILE",
+              .help = "the same by every model, as a page (HTML)"}},
             run_predict,
             true};
 }

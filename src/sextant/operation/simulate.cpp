@@ -7,8 +7,10 @@
 #include "sextant/operation/families.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/tuning.hpp"
+#include "sextant/report/comparison.hpp"
 #include "sextant/report/text.hpp"
 #include "sextant/report/timeline.hpp"
+#include "sextant/report/trace_file.hpp"
 #include "sextant/simulate/platform.hpp"
 #include "sextant/simulate/shared.hpp"
 #include "sextant/simulate/simulate.hpp"
@@ -64,24 +66,28 @@ simulate::Costs costs_from(const Values& values, const std::string& platform) {
     return costs;
 }
 
-nlohmann::ordered_json json_of(const Event& event) {
-    return {{"rank", event.rank},   {"step", event.step}, {"activity", name(event.activity)},
-            {"round", event.round}, {"peer", event.peer}, {"elements", event.elements},
-            {"begin", event.begin}, {"end", event.end}};
+report::Recording recording_of(const NamedSchedule& made, Bytes element_size, const Trace& trace) {
+    return {.name = made.title,
+            .origin = report::Origin::simulated,
+            .ranks = static_cast<int>(made.schedule.size()),
+            .element_size = element_size,
+            .trace = trace};
 }
 
-/// A picture where the name ends so, else the events.
-std::string trace_text(const std::string& path, const Trace& trace, const NamedSchedule& made) {
-    const auto ranks = static_cast<int>(made.schedule.size());
+/// A picture where the name ends so, else a trace.
+std::string trace_text(const std::string& path, const report::Recording& recording) {
     if (path.ends_with(".svg"))
-        return report::timeline(trace, ranks, {.title = made.title, .subtitle = "simulated"});
-    nlohmann::ordered_json json{{"algorithm", made.title},
-                                {"ranks", ranks},
-                                {"seconds", trace.duration},
-                                {"events", nlohmann::ordered_json::array()}};
-    for (const Event& event : trace.events)
-        json["events"].push_back(json_of(event));
-    return json.dump(1) + "\n";
+        return report::timeline(recording.trace, recording.ranks,
+                                {.title = recording.name, .subtitle = "simulated"});
+    return report::to_json(recording);
+}
+
+std::string page_text(const report::Recording& recording, const simulate::Question& question) {
+    const std::span all(&recording, 1);
+    report::Page page = report::comparison("Sextant: " + recording.title(), all);
+    page.subtitle = question.platform;
+    page.facts.push_back({"Association", std::string(name(question.association))});
+    return report::render(page);
 }
 
 nlohmann::ordered_json json_of(const simulate::Costs& costs) {
@@ -122,6 +128,16 @@ std::string plain_text(const NamedSchedule& made, const simulate::Question& ques
     return text;
 }
 
+/// Where what ranks did when is to go.
+std::vector<std::string> outputs_of(const Values& values) {
+    std::vector<std::string> paths;
+    for (const char* name : {"trace", "report"}) {
+        if (values.has(name))
+            paths.push_back(values.text(name));
+    }
+    return paths;
+}
+
 int run_simulate(const Values& values) {
     ScheduleRequest request;
     request.family = values.text("family");
@@ -129,9 +145,8 @@ int run_simulate(const Values& values) {
     request.tuning = tuning_from(values);
     request.ranks = static_cast<int>(values.integer("ranks"));
     request.elements = values.integer("elements");
-    const std::string trace = values.text("trace");
-    if (!trace.empty())
-        check_outputs({&trace, 1});
+    const std::vector<std::string> shown = outputs_of(values);
+    check_outputs(shown);
     const std::string platform = machine::shared_file(simulate::platforms, values.text("platform"));
     const simulate::Costs costs = costs_from(values, platform);
     std::vector<std::string> order;
@@ -146,11 +161,14 @@ int run_simulate(const Values& values) {
                                       .association = values.text("association") == "by-arrival"
                                                          ? Association::by_arrival
                                                          : Association::in_order,
-                                      .timeline = !trace.empty()};
+                                      .timeline = !shown.empty()};
     const simulate::Simulation run = simulate::simulate(question);
-    if (!trace.empty())
-        write_text(trace, trace_text(trace, run.timeline, made));
-    if (trace != standard_output) {
+    const report::Recording recording = recording_of(made, question.element_size, run.timeline);
+    if (values.has("trace"))
+        write_text(values.text("trace"), trace_text(values.text("trace"), recording));
+    if (values.has("report"))
+        write_text(values.text("report"), page_text(recording, question));
+    if (std::find(shown.begin(), shown.end(), standard_output) == shown.end()) {
         const std::string text = values.flag("json") ? json_text(values, made, question, run)
                                                      : plain_text(made, question, run);
         std::fputs(text.c_str(), stdout);
@@ -228,7 +246,11 @@ Operation simulate_operation() {
              {.name = "trace",
               .type = Type::file,
               .value = "OUT",
-              .help = "what ranks did when: .svg, or JSON events; - for standard output"}},
+              .help = "what ranks did when: .svg, or a trace (docs/trace.md)"},
+             {.name = "report",
+              .type = Type::file,
+              .value = "FILE",
+              .help = "the same as a page (HTML); - for standard output"}},
             run_simulate,
             true};
 }

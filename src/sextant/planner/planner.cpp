@@ -53,17 +53,29 @@ Setting Planner::setting(const Work& work) const {
             .model = work.model};
 }
 
-std::optional<Seconds> Planner::seconds(const compositing::Task& task, const compositing::Way& way,
-                                        const Work& work) const {
+std::optional<model::Prediction> Planner::predict(const compositing::Task& task,
+                                                  const compositing::Way& way,
+                                                  const Setting& setting) const {
     const Candidate candidate = compositing::candidate(task, way);
     try {
-        const Choice choice = choose(std::span(&candidate, 1), setting(work));
-        if (const auto& predicted = choice.chosen().predicted)
-            return predicted->seconds;
+        return choose(std::span(&candidate, 1), setting).chosen().predicted;
     } catch (const model::CannotExpress&) {
-        // said by the absence of a value
+        return std::nullopt; // said by the absence of a value
     }
-    return std::nullopt;
+}
+
+std::optional<Seconds> Planner::seconds(const compositing::Task& task, const compositing::Way& way,
+                                        const Work& work) const {
+    const auto predicted = predict(task, way, setting(work));
+    return predicted ? std::optional(predicted->seconds) : std::nullopt;
+}
+
+std::optional<model::Prediction> Planner::prediction(const compositing::Task& task,
+                                                     const compositing::Way& way,
+                                                     const Work& work) const {
+    Setting with_timeline = setting(work);
+    with_timeline.timeline = true;
+    return predict(task, way, with_timeline);
 }
 
 Plan Planner::predict(const compositing::Task& task, const Work& work,

@@ -42,7 +42,14 @@ class Planner {
     std::optional<Seconds> seconds(const compositing::Task& task, const compositing::Way& way,
                                    const Work& work) const;
 
+    /// The same, with what each rank would do when.
+    std::optional<model::Prediction>
+    prediction(const compositing::Task& task, const compositing::Way& way, const Work& work) const;
+
   private:
+    std::optional<model::Prediction> predict(const compositing::Task& task,
+                                             const compositing::Way& way,
+                                             const Setting& setting) const;
     Setting setting(const Work& work) const;
     Plan predict(const compositing::Task& task, const Work& work,
                  const compositing::Tuning& asked) const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/report/bars.hpp"
 
+#include "sextant/report/messages.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,10 +14,6 @@
 namespace sextant::report {
 
 namespace {
-
-bool is_message(Activity activity) {
-    return activity == Activity::send || activity == Activity::receive;
-}
 
 void check(const Event& event, int ranks) {
     const bool times = std::isfinite(event.begin) && std::isfinite(event.end) && event.begin >= 0 &&

@@ -60,6 +60,7 @@ class Drawing {
           rounds_(graph_.rounds),
           layout_(graph_),
           thin_(graph_.messages > options.most_detailed && !graph_.aggregated()),
+          animated_(options.animated && graph_.rounds > 1),
           svg_(options.title, options.subtitle, layout_.width()) {
         for (const Arrow& arrow : graph_.arrows) {
             most_ = std::max(most_, arrow.elements);
@@ -98,7 +99,30 @@ class Drawing {
                                 "pointer-events:none");
         svg_.colour(".sample", "stroke", {"#66707c", "#98a2ae"});
         rounds_.add_styles(svg_);
+        if (animated_)
+            animate();
     }
+
+    /// One movement for all, in which a round comes up as long after the first as it is later.
+    void animate() {
+        const double turn = 100.0 / graph_.rounds;
+        svg_.animate(".moving", graph_.rounds * seconds_a_round(),
+                     fmt::format("turns-{}", graph_.rounds),
+                     fmt::format("0%{{opacity:1}}{:.3f}%{{opacity:.13}}100%{{opacity:.13}}", turn));
+    }
+
+    Seconds seconds_a_round() const {
+        constexpr Seconds longest = 20;
+        return std::min(1.0, longest / graph_.rounds);
+    }
+
+    /// What says when the marks of a round come up, as attributes.
+    std::string turn_of(int round) const {
+        return animated_ ? fmt::format(" style=\"animation-delay:{:.2f}s\"",
+                                       (round - graph_.rounds) * seconds_a_round())
+                         : "";
+    }
+    std::string_view moving() const { return animated_ ? "moving " : ""; }
 
     void key_figures() {
         std::vector<KeyFigure> figures = {
@@ -209,10 +233,10 @@ class Drawing {
         const double share =
             most_ > 0 ? static_cast<double>(arrow.elements) / static_cast<double>(most_) : 1;
         const double width = 0.4 + (0.5 + 1.6 * std::sqrt(share)) * layout_.room();
-        svg_.add(fmt::format("<path class=\"message {}\" stroke-width=\"{:.1f}\" d=\"{}\">{}"
+        svg_.add(fmt::format("<path class=\"message {}{}\"{} stroke-width=\"{:.1f}\" d=\"{}\">{}"
                              "</path>\n",
-                             rounds_.class_of(arrow.round), width, path_of(arrow),
-                             title_of(arrow)));
+                             moving(), rounds_.class_of(arrow.round), turn_of(arrow.round), width,
+                             path_of(arrow), title_of(arrow)));
     }
 
     std::string title_of(const Box& box) const {
@@ -237,12 +261,13 @@ class Drawing {
         const double radius = std::min({0.4 * layout_.column, 0.25 * layout_.lanes.height, 6.0});
         const std::string round = rounds_.class_of(box.round);
         if (box.verb == Verb::copy) {
-            svg_.add(fmt::format("<circle class=\"box copy {}\" cx=\"{:.1f}\" cy=\"{:.1f}\" "
+            svg_.add(fmt::format("<circle class=\"box copy {}{}\"{} cx=\"{:.1f}\" cy=\"{:.1f}\" "
                                  "r=\"{:.1f}\">{}</circle>\n",
-                                 round, x, y, radius, title_of(box)));
+                                 moving(), round, turn_of(box.round), x, y, radius, title_of(box)));
         } else {
-            svg_.add(fmt::format("<path class=\"box compute {}\" d=\"{}\">{}</path>\n", round,
-                                 diamond(x, y, 1.3 * radius), title_of(box)));
+            svg_.add(fmt::format("<path class=\"box compute {}{}\"{} d=\"{}\">{}</path>\n",
+                                 moving(), round, turn_of(box.round), diamond(x, y, 1.3 * radius),
+                                 title_of(box)));
         }
     }
 
@@ -254,10 +279,11 @@ class Drawing {
         double width = std::min(16.0 + 2.0 * std::min(box.operands, 24), room);
         if (graph_.aggregated())
             width = std::min(width, 0.7 * layout_.lanes.height);
-        svg_.add(fmt::format("<rect class=\"box fold {}\" x=\"{:.1f}\" y=\"{:.1f}\" "
+        svg_.add(fmt::format("<rect class=\"box fold {}{}\"{} x=\"{:.1f}\" y=\"{:.1f}\" "
                              "width=\"{:.1f}\" height=\"{:.1f}\" rx=\"{:.1f}\">{}</rect>\n",
-                             rounds_.class_of(box.round), x - width / 2, y - height / 2, width,
-                             height, std::min(width, height) * 0.25, title_of(box)));
+                             moving(), rounds_.class_of(box.round), turn_of(box.round),
+                             x - width / 2, y - height / 2, width, height,
+                             std::min(width, height) * 0.25, title_of(box)));
         if (graph_.aggregated() || height < 11 || width < label)
             return;
         svg_.text(x, y + 3.6, "operands", operands);
@@ -271,6 +297,9 @@ class Drawing {
         svg_.note(
             "What can happen at once lies in one level; a message or a piece of work takes one.");
         svg_.note("Within a level, the messages of a rank leave one after another.");
+        if (animated_)
+            svg_.note(fmt::format("Animated: {}, one after another, over and over.",
+                                  counted(graph_.rounds, "round")));
         if (graph_.aggregated())
             note_aggregation();
     }
@@ -292,7 +321,7 @@ class Drawing {
     const MessageGraph graph_;
     const RoundColours rounds_;
     Layout layout_;
-    const bool thin_;
+    const bool thin_, animated_;
     Elements most_ = 0, least_ = INT64_MAX;
     Svg svg_;
 };

@@ -14,6 +14,8 @@ struct DrawOptions {
     int most_detailed = 4'000;
     /// With more than this, ranks share lanes and messages share arrows, and the picture says so.
     int most_drawn = 20'000;
+    /// Round after round stands out, and again from the first; all else is pale meanwhile.
+    bool animated = false;
 };
 
 /// The picture of a schedule's message graph: a lane a rank, logical time to the right, messages as

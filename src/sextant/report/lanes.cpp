@@ -25,11 +25,11 @@ void Lanes::add_styles(Svg& svg) {
 void Lanes::add_names(Svg& svg, const std::function<std::string(int lane)>& name) const {
     const int every = static_cast<int>(std::ceil(13 / height));
     for (int lane = 0; lane < count; lane += every)
-        svg.text(left - gap, middle(lane) + 4, "end", name(lane));
+        svg.text(begin - gap, middle(lane) + 4, "end", name(lane));
 }
 
 void Lanes::add_axis_name(Svg& svg, std::string_view name) const {
-    svg.text(left - gap, bottom() + line_of_text, "quiet end", name);
+    svg.text(begin - gap, bottom() + line_of_text, "quiet end", name);
 }
 
 void Lanes::add_axis_label(Svg& svg, double x, std::string_view label) const {

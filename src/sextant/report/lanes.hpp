@@ -13,11 +13,12 @@ namespace sextant::report {
 /// the left, an axis below, and what they do between.
 struct Lanes {
     static constexpr int most = 256;   ///< more cannot be told apart
-    static constexpr double left = 76; ///< where they begin, with room for names
+    static constexpr double left = 76; ///< where they usually begin, with room for names
 
     int count = 0;
-    double height = 0; ///< of one
-    double top = 0;    ///< of the first, once placed
+    double height = 0;   ///< of one
+    double top = 0;      ///< of the first, once placed
+    double begin = left; ///< further right for long names
 
     double y(int lane) const { return top + lane * height; }
     double middle(int lane) const { return y(lane) + height / 2; }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/report/page.hpp"
 
-#include "sextant/report/page_style.hpp"
+#include "sextant/report/assets.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string_view>
@@ -51,6 +52,14 @@ void check(const Page& page) {
     }
 }
 
+/// What the page may do: run scripts only where a section has one, and never fetch.
+std::string policy(const Page& page) {
+    const bool scripted = std::any_of(page.sections.begin(), page.sections.end(),
+                                      [](const Section& each) { return !each.script.empty(); });
+    return fmt::format("default-src 'none'; img-src data:; style-src 'unsafe-inline'{}",
+                       scripted ? "; script-src 'unsafe-inline'" : "");
+}
+
 std::string head(const Page& page) {
     return fmt::format(R"(<!DOCTYPE html>
 <html lang="en" xmlns="http://www.w3.org/1999/xhtml">
@@ -58,12 +67,12 @@ std::string head(const Page& page) {
 <meta charset="utf-8"/>
 <meta name="viewport" content="width=device-width, initial-scale=1"/>
 <meta name="color-scheme" content="light dark"/>
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'"/>
+<meta http-equiv="Content-Security-Policy" content="{}"/>
 <title>{}</title>
 <style>{}</style>
 </head>
 )",
-                       escape(page.title), page_style());
+                       policy(page), escape(page.title), assets::page_css);
 }
 
 std::string caption(std::string_view text) {
@@ -135,13 +144,29 @@ std::string phases(const std::vector<Phase>& phases) {
                        to_text(sum));
 }
 
+std::string sections(const std::vector<Section>& sections) {
+    std::string html;
+    for (const Section& each : sections)
+        html += section(escape(each.title), each.html);
+    return html;
+}
+
+/// Each script once, as text that is well-formed in HTML and XML.
+std::string scripts(const std::vector<Section>& sections) {
+    std::set<std::string_view> said;
+    std::string html;
+    for (const Section& each : sections) {
+        if (each.script.empty() || !said.insert(each.script).second)
+            continue;
+        html += fmt::format("<script>//<![CDATA[\n{}//]]></script>\n", each.script);
+    }
+    return html;
+}
+
 std::string figures(const std::vector<Figure>& figures) {
     std::string html;
-    for (const Figure& figure : figures) {
-        html +=
-            fmt::format("<figure>\n<div class=\"drawing\" tabindex=\"0\">\n{}</div>\n{}</figure>\n",
-                        figure.svg, caption(figure.caption));
-    }
+    for (const Figure& figure : figures)
+        html += to_html(figure);
     return html;
 }
 
@@ -158,13 +183,19 @@ std::string next_steps(const std::vector<NextStep>& steps) {
 
 } // namespace
 
+std::string to_html(const Figure& figure) {
+    return fmt::format("<figure>\n<div class=\"drawing\" tabindex=\"0\">\n{}</div>\n{}</figure>\n",
+                       figure.svg, caption(figure.caption));
+}
+
 std::string render(const Page& page) {
     check(page);
     return head(page) + "<body>\n" + heading(page) + "<main>\n" + picture(page.picture) +
            section("What ran, and why", facts(page.facts)) +
-           section("Where the time went", phases(page.phases)) +
+           section("Where the time went", phases(page.phases)) + sections(page.sections) +
            section("How it ran", figures(page.figures)) +
-           section("What to try next", next_steps(page.next_steps)) + "</main>\n</body>\n</html>\n";
+           section("What to try next", next_steps(page.next_steps)) + "</main>\n" +
+           scripts(page.sections) + "</body>\n</html>\n";
 }
 
 } // namespace sextant::report

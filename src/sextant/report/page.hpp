@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sextant::report {
@@ -31,9 +32,19 @@ struct Figure {
     std::string svg, caption;
 };
 
+/// As it stands in a page, for sections that have drawings.
+std::string to_html(const Figure& figure);
+
 /// A line for the shell and what it is good for.
 struct NextStep {
     std::string sentence, line;
+};
+
+/// A part of a page that a file of its own makes: `*_section`.
+struct Section {
+    std::string title;
+    std::string html;             ///< well-formed, of ours; without content there is no section
+    std::string_view script = {}; ///< what makes it move; said once, however many sections ask
 };
 
 /// What a page tells. Empty parts are left out of it.
@@ -42,14 +53,16 @@ struct Page {
     Picture picture;
     std::vector<Fact> facts;
     std::vector<Phase> phases;
+    std::vector<Section> sections;
     std::vector<Figure> figures;
     std::vector<NextStep> next_steps;
 };
 
-/// One HTML page that needs nothing else: no script, no network. It suits a phone, a wide screen,
-/// paper, light and dark.
+/// One HTML page that needs nothing else: no network, and no script but those of its sections. It
+/// suits a phone, a wide screen, paper, light and dark.
 ///
-/// Input     any text: it is escaped. Only `svg` is taken as it is, so it must be ours.
+/// Input     any text: it is escaped. Only `svg` and sections are taken as they are, so they must
+///           be ours.
 /// Output    HTML that is also well-formed XML.
 /// Requires  `png` empty or a PNG file, `svg` one svg element, seconds finite and not negative;
 ///           otherwise throws std::logic_error.

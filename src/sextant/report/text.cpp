@@ -2,6 +2,7 @@
 #include "sextant/report/text.hpp"
 
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -113,6 +114,18 @@ std::string to_text(Seconds duration) {
     const double shown = size * scale;
     const int decimals = shown < 9.995 ? 2 : shown < 99.95 ? 1 : 0;
     return fmt::format("{:.{}f} {}", duration * scale, decimals, unit);
+}
+
+std::string bytes_to_text(double bytes) {
+    constexpr const char* units[] = {"B", "kB", "MB", "GB", "TB"};
+    std::size_t unit = 0;
+    for (; bytes >= 999.5 && unit + 1 < std::size(units); ++unit)
+        bytes /= 1000;
+    const int decimals = unit == 0 && bytes == std::floor(bytes) ? 0
+                         : bytes < 9.995                         ? 2
+                         : bytes < 99.95                         ? 1
+                                                                 : 0;
+    return fmt::format("{:.{}f} {}", bytes, decimals, units[unit]);
 }
 
 std::string base64(std::span<const std::byte> bytes) {

@@ -28,6 +28,9 @@ std::string counted(std::int64_t number, std::string_view thing);
 /// Three significant digits in a unit that suits: "12.3 µs", "4.50 ms", "2.00 s".
 std::string to_text(Seconds duration);
 
+/// Three significant digits of decimal bytes: "12.3 kB", "4.50 GB".
+std::string bytes_to_text(double bytes);
+
 /// Base64 with padding, as data URIs take it.
 std::string base64(std::span<const std::byte> bytes);
 

@@ -37,7 +37,7 @@ void add_time_axis(Svg& svg, const Lanes& lanes, Seconds duration, double width)
     const int decimals =
         std::max(0, -static_cast<int>(std::floor(std::log10(tick * scale) + 1e-9)));
     for (int i = 0; i * tick <= duration * (1 + 1e-9); ++i) {
-        const double x = Lanes::left + i * tick * width / duration;
+        const double x = lanes.begin + i * tick * width / duration;
         svg.line(x, lanes.top, x, lanes.bottom(), "tick");
         lanes.add_axis_label(svg, x, fmt::format("{:.{}f}", i * tick * scale, decimals));
     }

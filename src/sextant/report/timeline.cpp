@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/report/timeline.hpp"
 
+#include "sextant/report/activity.hpp"
 #include "sextant/report/bars.hpp"
 #include "sextant/report/lanes.hpp"
+#include "sextant/report/messages.hpp"
 #include "sextant/report/svg.hpp"
 #include "sextant/report/text.hpp"
 #include "sextant/report/time_axis.hpp"
@@ -17,9 +19,6 @@ namespace sextant::report {
 namespace {
 
 constexpr double right = 28, plot = 1000;
-
-constexpr Activity activities[] = {Activity::send, Activity::receive, Activity::fold,
-                                   Activity::copy, Activity::compute, Activity::wait};
 
 /// Where lanes and times lie.
 struct Layout {
@@ -81,12 +80,8 @@ class Chart {
     void styles() {
         Lanes::add_styles(svg_);
         add_time_axis_styles(svg_);
-        svg_.colour(".send", "fill", colour_of_hue(255));
-        svg_.colour(".receive", "fill", colour_of_hue(185));
-        svg_.colour(".fold", "fill", colour_of_hue(50));
-        svg_.colour(".copy", "fill", colour_of_hue(340));
-        svg_.colour(".compute", "fill", colour_of_hue(100));
-        svg_.colour(".wait", "fill", {"#d2d8df", "#3a424d"});
+        for (const Activity activity : activities)
+            svg_.colour(fmt::format(".{}", name(activity)), "fill", colour_of(activity));
         svg_.style(".event:hover", "opacity:.65");
     }
 
@@ -99,9 +94,8 @@ class Chart {
             const auto i = static_cast<std::size_t>(activity);
             if (count_[i] == 0)
                 continue;
-            const bool message = activity == Activity::send || activity == Activity::receive;
             std::string label(name(activity));
-            if (message)
+            if (is_message(activity))
                 label += fmt::format(" {}", grouped(count_[i]));
             else if (whole > 0)
                 label += fmt::format(" {:.1f} %", 100 * spent_[i] / whole);

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Files that a program shows as they are, put into a layer at build time: assets/page.css becomes
+# `assets::page_css`, which the layer's assets.hpp declares.
+function(sextant_assets layer)
+    set(folder "${PROJECT_SOURCE_DIR}/src/sextant/${layer}")
+    file(GLOB files CONFIGURE_DEPENDS "${folder}/assets/*")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
+    set(definitions "")
+    foreach(path IN LISTS files)
+        get_filename_component(file "${path}" NAME)
+        string(REPLACE "." "_" name "${file}")
+        file(READ "${path}" text)
+        string(APPEND definitions "const std::string_view ${name} = R\"asset(${text})asset\";\n")
+    endforeach()
+    set(source "${PROJECT_BINARY_DIR}/assets/${layer}.cpp")
+    file(CONFIGURE OUTPUT "${source}" @ONLY CONTENT "// The files of ${layer}/assets, made by cmake/SextantAssets.cmake.
+#include \"sextant/${layer}/assets.hpp\"
+
+namespace sextant::${layer}::assets {
+
+@definitions@
+} // namespace sextant::${layer}::assets
+")
+    target_sources(sextant_${layer} PRIVATE "${source}")
+endfunction()

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string_view>
+
+namespace sextant::report {
+
+/// The files of report/assets, as the build puts them into the library: a page needs no other.
+namespace assets {
+
+extern const std::string_view page_css;
+extern const std::string_view timeline_js;
+
+} // namespace assets
+
+} // namespace sextant::report

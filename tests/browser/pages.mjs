@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Pages of the command in a browser: they load without a complaint and without a request, draw, zoom
+// and toggle, fit a phone, and stay smooth with many events.
+// Usage: pages.mjs CHROMIUM COMPOSITE-PAGE COMPARISON-PAGE MANY-EVENTS-PAGE [FOLDER-FOR-PICTURES]
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { withBrowser } from "./browser.mjs";
+
+const [chromium, composite, comparison, many, pictures] = process.argv.slice(2);
+const longestZoom = 100; // milliseconds, of the median of several
+
+const view = "(({from, to}) => ({from, to}))(document.querySelector('figure.timeline').timeline)";
+const frames = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))";
+const inked = `(() => {
+  const canvas = document.querySelector("figure.timeline canvas");
+  const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+  const colours = new Set();
+  for (let i = 0; i < data.length; i += 4) if (data[i + 3] === 255) colours.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
+  return colours.size;
+})()`;
+
+let passed = 0;
+async function check(name, page, work) {
+  await work(page);
+  assert.deepEqual(page.complaints, [], `${name}: the page complains`);
+  assert.equal(page.requests.length, 1, `${name}: the page asks for ${page.requests.slice(1)}`);
+  if (pictures) writeFileSync(`${pictures}/${name.replaceAll(" ", "-")}.png`, await page.screenshot(true));
+  console.log(`ok: ${name}`);
+  ++passed;
+}
+
+async function press(page, what) {
+  await page.value(`document.querySelector('button[data-do="${what}"]').click()`);
+  await page.value(frames);
+  return page.value(view);
+}
+
+async function toggle(page, what) {
+  const before = await page.value("document.querySelector('figure.timeline canvas').toDataURL()");
+  await page.value(`document.querySelector('input[data-show="${what}"]').click()`);
+  await page.value(frames);
+  const after = await page.value("document.querySelector('figure.timeline canvas').toDataURL()");
+  assert.notEqual(after, before, `switching '${what}' changes nothing`);
+}
+
+async function zooms(page) {
+  assert.ok(await page.value(inked) > 3, "the timeline is empty");
+  const whole = await page.value(view), half = await press(page, "in");
+  assert.ok(Math.abs((half.to - half.from) * 2 - (whole.to - whole.from)) < 2, "zooming in halves the time");
+  const later = await press(page, "right");
+  assert.ok(later.from > half.from, "what is later comes into view");
+  assert.deepEqual(await press(page, "all"), whole);
+}
+
+async function drags(page) {
+  await press(page, "in");
+  const before = await page.value(view);
+  await page.value("document.querySelector('figure.timeline').scrollIntoView()");
+  const { x, y } = await page.value(`(({left, top}) => ({x: left + 400, y: top + 60}))(
+    document.querySelector("figure.timeline canvas").getBoundingClientRect())`);
+  await page.mouse("mousePressed", x, y, { button: "left", buttons: 1, clickCount: 1 });
+  await page.mouse("mouseMoved", x - 80, y, { button: "left", buttons: 1 });
+  await page.mouse("mouseReleased", x - 80, y, { button: "left" });
+  await page.value(frames);
+  assert.ok((await page.value(view)).from > before.from, "dragging to the left shows what is later");
+  await page.mouse("mouseWheel", x, y, { deltaX: 0, deltaY: -100, modifiers: 2 });
+  await page.value(frames);
+  const after = await page.value(view);
+  assert.ok(after.to - after.from < before.to - before.from, "Ctrl and wheel zoom");
+  await press(page, "all");
+}
+
+async function tells(page) {
+  await page.value("document.querySelector('figure.timeline').scrollIntoView()");
+  const said = await page.value(`(() => {
+    const timeline = document.querySelector("figure.timeline").timeline, run = timeline.runs[0];
+    const bar = run.kind.findIndex((kind) => kind === 0);
+    return timeline.describe([run, bar]);
+  })()`);
+  assert.match(said, /^rank \d+: send to rank \d+, [\d,]+ elements?, step \d+, round \d+; .* from .* to /);
+}
+
+async function fits(page) {
+  const { inner, wide } = await page.value(
+    "({inner: innerWidth, wide: document.documentElement.scrollWidth})");
+  assert.ok(wide <= inner, `the page is ${wide} wide in a window of ${inner}`);
+}
+
+async function staysSmooth(page) {
+  const times = await page.value(`(async () => {
+    const timeline = document.querySelector("figure.timeline").timeline, times = [];
+    const shown = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    for (const factor of [1.5, 2, 2, 3, 0.5, 0.3, 1.7, 2, 0.2]) {
+      const begin = performance.now();
+      timeline.zoom(factor);
+      await shown();
+      times.push(performance.now() - begin);
+    }
+    return times.sort((a, b) => a - b);
+  })()`);
+  const median = times[Math.floor(times.length / 2)];
+  console.log(`zooms of ${await page.value("document.querySelector('figure.timeline').timeline.runs[0].rank.length")} `
+            + `bars: median ${median.toFixed(1)} ms, longest ${times.at(-1).toFixed(1)} ms`);
+  assert.ok(median <= longestZoom, `a zoom takes ${median} ms`);
+}
+
+const at = (path) => pathToFileURL(path).href;
+await withBrowser(chromium, async (browser) => {
+  await check("composite", await browser.open(at(composite)), async (page) => {
+    await zooms(page);
+    await drags(page);
+    await tells(page);
+    await toggle(page, "arrows");
+    await toggle(page, "path");
+    await fits(page);
+  });
+  await check("composite dark", await browser.open(at(composite), { dark: true }), async (page) => {
+    assert.ok(await page.value(inked) > 3, "the timeline is empty");
+    assert.equal(await page.value("getComputedStyle(document.documentElement).backgroundColor"), "rgb(21, 24, 29)");
+  });
+  await check("composite on a phone", await browser.open(at(composite), { width: 390, height: 844, phone: true }),
+              fits);
+  await check("comparison", await browser.open(at(comparison)), async (page) => {
+    await zooms(page);
+    await toggle(page, "apart");
+    await fits(page);
+  });
+  await check("many events", await browser.open(at(many)), staysSmooth);
+});
+console.log(`${passed} passed, 0 failed`);

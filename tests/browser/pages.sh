@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Pages of the command in a headless browser, where there is one: exit code 77 where not.
+# CHROMIUM, NODE and PICTURES (a folder to keep what was seen in) may be set.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+chromium=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || true)}
+node=${NODE:-$(command -v node || true)}
+if [ -z "$chromium" ] || [ -z "$node" ]; then
+    echo "skipped: pages are looked at where chromium and nodejs are installed"
+    exit 77
+fi
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+"$SEXTANT" composite "$SAMPLE" -o "$folder/brain.png" --report "$folder/composite.html" \
+    --trace "$folder/run.json" >/dev/null
+"$SEXTANT" composite "$SAMPLE" -o "$folder/brain.png" --algorithm radix-k --trace "$folder/other.json" >/dev/null
+"$SEXTANT" report "$folder/run.json" "$folder/other.json" -o "$folder/comparison.html"
+
+# 256 ranks that fold, send, receive and wait again and again: 100,352 events.
+awk 'BEGIN {
+    ranks = 256; times = 98
+    printf "{\"otherData\": {\"sextant_trace\": 1, \"name\": \"many\", \"origin\": \"measured\", "
+    printf "\"ranks\": %d, \"element_size\": 16, \"clocks\": 1, \"lent\": false, ", ranks
+    printf "\"seconds\": %g}, \"traceEvents\": [", 4e-6 * times
+    event = "%s{\"ph\": \"X\", \"name\": \"%s\", \"pid\": %d, \"ts\": %.3f, \"dur\": %d, " \
+            "\"args\": {\"step\": %d, \"round\": %d, \"peer\": %d, \"elements\": 64}}\n"
+    for (rank = 0; rank < ranks; ++rank)
+        for (i = 0; i < times; ++i) {
+            begin = 4 * i + rank / 100
+            printf event, rank + i ? "," : "", "fold", rank, begin, 1, 3 * i, i, -1
+            printf event, ",", "send", rank, begin + 1, 2, 3 * i + 1, i, (rank + 1) % ranks
+            printf event, ",", "receive", rank, begin + 1, 3, 3 * i + 2, i, (rank + ranks - 1) % ranks
+            printf event, ",", "wait", rank, begin + 1, 3, -1, 0, -1
+        }
+    print "]}"
+}' >"$folder/many.json"
+"$SEXTANT" report "$folder/many.json" -o "$folder/many.html"
+
+"$node" "$here/pages.mjs" "$chromium" "$folder/composite.html" "$folder/comparison.html" \
+    "$folder/many.html" ${PICTURES:+"$PICTURES"}

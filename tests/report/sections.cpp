@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The sections of pages about runs.
+#include "sextant/report/alternatives_section.hpp"
+#include "sextant/report/bandwidth.hpp"
+#include "sextant/report/columns.hpp"
+#include "sextant/report/comparison.hpp"
+#include "sextant/report/json_text.hpp"
+#include "sextant/report/text.hpp"
+#include "sextant/report/timeline_section.hpp"
+
+#include <stdexcept>
+
+#include "tests/report/markup.hpp"
+#include "tests/report/recordings.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::report {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string page_of(const std::vector<Recording>& recordings) {
+    return render(comparison("Runs", recordings));
+}
+
+TEST(Comparison, ShowsEveryRunOnOnePageThatNeedsNothingElse) {
+    Recording predicted = test::relay();
+    predicted.origin = Origin::predicted;
+    const std::string page = page_of({predicted, test::ring(4, 3)});
+    EXPECT_EQ(test::markup_error(page), "");
+    EXPECT_THAT(page, HasSubstr("<dt>relay (predicted)</dt><dd>30.0 µs on 3 ranks; 2 messages of "
+                                "6.00 kB together</dd>"));
+    EXPECT_THAT(page, HasSubstr("<li>ring (measured): "));
+    EXPECT_THAT(page, HasSubstr("data-show=\"apart\""));
+    EXPECT_EQ(test::occurrences(page, "<figure class=\"timeline\">"), 1);
+    EXPECT_EQ(test::occurrences(page, "class Timeline"), 1);
+    EXPECT_THAT(page, HasSubstr("script-src 'unsafe-inline'"));
+    EXPECT_THAT(page, HasSubstr("default-src 'none'"));
+    for (const char* outside : {"<link", "@import", "url(", "src=\"http", "fetch(", "import("})
+        EXPECT_THAT(page, Not(HasSubstr(outside)));
+}
+
+TEST(Comparison, HostileNamesAreEscapedInMarkupAndInData) {
+    Recording recording = test::relay();
+    recording.name = std::string(test::hostile_name) + "</script><script>alert(1)";
+    const std::string page = page_of({recording});
+    EXPECT_EQ(test::markup_error(page), "");
+    EXPECT_EQ(test::occurrences(page, "<script"), 2); // the data's and the page's own
+    EXPECT_THAT(page, Not(HasSubstr("alert(1)<")));
+}
+
+TEST(Comparison, ARunWithoutEventsHasAPage) {
+    const std::string page = page_of({Recording{.name = "nothing", .ranks = 2, .trace = {}}});
+    EXPECT_EQ(test::markup_error(page), "");
+    EXPECT_THAT(page, Not(HasSubstr("What was sent")));
+    EXPECT_THAT(page, Not(HasSubstr("nan")));
+}
+
+TEST(Comparison, TenThousandEventsFitAPageOfOneAndAHalfMegabytes) {
+    const Recording recording = test::ring(25, 100);
+    ASSERT_EQ(recording.trace.events.size(), 10'000u);
+    EXPECT_LT(page_of({recording}).size(), 1'500'000u);
+}
+
+TEST(Comparison, ClocksThatDisagreeAreToldOf) {
+    Recording recording = test::relay();
+    for (Event& event : recording.trace.events) {
+        if (event.rank == 0)
+            event.begin += 20e-6, event.end += 20e-6; // sends at 30, received at 14
+    }
+    EXPECT_THAT(page_of({recording}), HasSubstr("its clocks differ by 16.0 µs or more"));
+}
+
+TEST(TimelineSection, HoldsEveryEventOnceAndEveryMessageAsAnArrow) {
+    const std::vector<Recording> all = {test::relay()};
+    const std::string html = timeline_section(all).html;
+    EXPECT_THAT(html, HasSubstr("\"rank\":[0,1,1,2,0,1,1,2,2]"));
+    EXPECT_THAT(html, HasSubstr("\"tick\":1e-12"));
+    EXPECT_THAT(html, HasSubstr("\"arrows\":[0,10000000,1,14000000,1,20000000,2,26000000]"));
+    EXPECT_THAT(html, Not(HasSubstr("data-show=\"apart\""))); // there is but one run
+}
+
+TEST(TimelineSection, TooManyEventsAreAggregatedAndItSaysSo) {
+    const std::vector<Recording> all = {test::ring(8, 7'000)};
+    ASSERT_GT(all[0].trace.events.size(), 200'000u);
+    const std::string html = timeline_section(all).html;
+    EXPECT_THAT(html, HasSubstr("Aggregated: 224,000 events in "));
+    EXPECT_LT(html.size(), 12'000'000u);
+}
+
+TEST(AlternativesSection, ShowsIntervalsBoundsAndWhatWasMeasured) {
+    Alternatives alternatives{"What was weighed", "loggp on a cluster", {}};
+    alternatives.all = {
+        {"radix-k", TimeRange{2e-3, 1e-3, 3e-3}, TimeRange{5e-3, 5e-3, 5e-3}, 1e-3, ""},
+        {"direct <send>", {}, {}, 4e-3, "not walked"}};
+    const Section section = alternatives_section(alternatives);
+    EXPECT_EQ(section.title, "What was weighed");
+    EXPECT_EQ(test::markup_error("<p>" + section.html + "</p>"), "");
+    EXPECT_EQ(test::occurrences(section.html, "class=\"predicted-median\""), 2); // and the legend
+    EXPECT_EQ(test::occurrences(section.html, "class=\"measured-median\""), 2);
+    EXPECT_THAT(section.html, HasSubstr(">2.00 ms, 5.00 ms<"));
+    EXPECT_THAT(section.html, HasSubstr("<td class=\"number\">1.00 ms to 3.00 ms</td>"));
+    EXPECT_THAT(section.html, HasSubstr("direct &lt;send&gt;"));
+    EXPECT_THAT(section.html, HasSubstr("<td>not walked</td>"));
+    EXPECT_THAT(section.html, Not(HasSubstr("At the right edge")));
+    EXPECT_TRUE(alternatives_section({}).html.empty());
+}
+
+TEST(AlternativesSection, WhatTookManyTimesWhatWasPredictedStandsAtTheEdge) {
+    Alternatives alternatives{"", "", {}};
+    alternatives.all = {{"a", TimeRange{1e-3, 1e-3, 1e-3}, TimeRange{9e-3, 9e-3, 9e-3}, {}, ""}};
+    EXPECT_THAT(alternatives_section(alternatives).html, HasSubstr("At the right edge"));
+    alternatives.all[0].predicted.reset(); // alone, it has all the room
+    EXPECT_THAT(alternatives_section(alternatives).html, Not(HasSubstr("At the right edge")));
+}
+
+TEST(Columns, OfManyPlacesShareColumnsAndSaySo) {
+    ColumnChart chart;
+    chart.places.assign(1000, "x");
+    chart.kinds = {{"bytes", std::vector<double>(1000, 1.0)}};
+    chart.kinds[0].values[500] = 8;
+    chart.text = bytes_to_text;
+    const std::string svg = columns(chart);
+    EXPECT_EQ(test::markup_error(svg), "");
+    EXPECT_EQ(test::occurrences(svg, "class=\"column "), 250);
+    EXPECT_THAT(svg, HasSubstr("4 share a column"));
+    EXPECT_EQ(test::occurrences(svg, "bytes 8 B"), 1);
+    chart.kinds[0].values.pop_back();
+    EXPECT_THROW(columns(chart), std::logic_error);
+}
+
+TEST(BandwidthMatrix, HasAFieldForEachPairOrForNeighbours) {
+    const std::string few = bandwidth_matrix(test::ring(5, 2));
+    EXPECT_EQ(test::markup_error(few), "");
+    EXPECT_EQ(test::occurrences(few, "<title>rank "), 5);
+    EXPECT_THAT(few, HasSubstr("rank 0 to rank 1: 341 MB/s in 2 messages"));
+    const std::string many = bandwidth_matrix(test::ring(200, 1));
+    EXPECT_EQ(test::markup_error(many), "");
+    EXPECT_THAT(many, HasSubstr("4 ranks share a row and a column"));
+    EXPECT_EQ(test::markup_error(bandwidth_histogram(test::ring(5, 2))), "");
+}
+
+TEST(JsonText, NothingInItEndsAScript) {
+    EXPECT_EQ(json_text("a</script>&\"\xff"), "\"a\\u003c/script\\u003e\\u0026\\\"\xEF\xBF\xBD\"");
+}
+
+TEST(Bytes, HaveThreeDigits) {
+    EXPECT_EQ(bytes_to_text(0), "0 B");
+    EXPECT_EQ(bytes_to_text(999), "999 B");
+    EXPECT_EQ(bytes_to_text(2.5), "2.50 B");
+    EXPECT_EQ(bytes_to_text(12'345), "12.3 kB");
+    EXPECT_EQ(bytes_to_text(999'600), "1.00 MB");
+    EXPECT_EQ(bytes_to_text(4.5e15), "4500 TB");
+}
+
+} // namespace
+} // namespace sextant::report

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/report/trace_file.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include "tests/report/markup.hpp"
+#include "tests/report/recordings.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::report {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string refusal_of(const std::string& text) {
+    try {
+        parse_trace(text, "run.json");
+    } catch (const InvalidFile& refusal) {
+        return refusal.what();
+    }
+    return "taken";
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+    const std::size_t at = text.find(what);
+    EXPECT_NE(at, std::string::npos) << what;
+    return text.replace(at, what.size(), by);
+}
+
+void expect_same(const Event& a, const Event& b) {
+    EXPECT_EQ(a.step, b.step);
+    EXPECT_EQ(a.activity, b.activity);
+    EXPECT_EQ(a.round, b.round);
+    EXPECT_EQ(a.peer, b.peer);
+    EXPECT_EQ(a.elements, b.elements);
+    EXPECT_NEAR(a.begin, b.begin, 1e-15);
+    EXPECT_NEAR(a.end, b.end, 1e-15);
+}
+
+TEST(TraceFile, WhatIsWrittenIsReadBack) {
+    Recording written = test::relay();
+    written.origin = Origin::simulated;
+    written.clocks = 2;
+    written.lent = true;
+    const Recording read = parse_trace(to_json(written), "run.json");
+    EXPECT_EQ(read.title(), "relay (simulated)");
+    EXPECT_EQ(read.ranks, 3);
+    EXPECT_EQ(read.element_size, 4);
+    EXPECT_EQ(read.clocks, 2);
+    EXPECT_TRUE(read.lent);
+    EXPECT_NEAR(read.trace.duration, written.trace.duration, 1e-15);
+    ASSERT_EQ(read.trace.events.size(), written.trace.events.size());
+    for (const Event& event : read.trace.events) { // messages come first in a file
+        const auto same = std::find_if(
+            written.trace.events.begin(), written.trace.events.end(), [&](const Event& other) {
+                return other.rank == event.rank && other.step == event.step &&
+                       other.activity == event.activity;
+            });
+        ASSERT_NE(same, written.trace.events.end());
+        expect_same(event, *same);
+    }
+}
+
+TEST(TraceFile, AMessageIsAnArrowAndOverlappingOnesLieOnTracksOfTheirOwn) {
+    Recording recording = test::relay();
+    recording.trace.events.push_back({0, 2, Activity::send, 0, 2, 8, 11e-6, 13e-6}); // unmatched
+    const std::string json = to_json(recording);
+    EXPECT_EQ(test::occurrences(json, "\"ph\": \"s\""), 2);
+    EXPECT_EQ(test::occurrences(json, "\"ph\": \"f\""), 2);
+    EXPECT_EQ(test::occurrences(json, "\"ph\": \"X\""), 10);
+    EXPECT_EQ(test::occurrences(json, "\"name\": \"send\", \"pid\": 0, \"tid\": 1"), 1);
+    EXPECT_EQ(test::occurrences(json, "\"name\": \"send\", \"pid\": 0, \"tid\": 2"), 1);
+}
+
+TEST(TraceFile, ARunWithoutEventsIsATraceToo) {
+    Recording recording{.name = "nothing", .ranks = 1, .trace = {}};
+    EXPECT_TRUE(parse_trace(to_json(recording), "run.json").trace.events.empty());
+}
+
+TEST(TraceFile, NamesMayHoldAnything) {
+    Recording recording = test::relay();
+    recording.name = "\"<script>alert(1)</script>&\\\n";
+    const std::string json = to_json(recording);
+    EXPECT_THAT(json, Not(HasSubstr("<script>")));
+    EXPECT_EQ(parse_trace(json, "run.json").name, recording.name);
+}
+
+TEST(TraceFile, WhatIsNoTraceIsRefusedWithTheReason) {
+    EXPECT_THAT(refusal_of(""), HasSubstr("run.json: empty"));
+    EXPECT_THAT(refusal_of(" \n"), HasSubstr("run.json: empty"));
+    EXPECT_THAT(refusal_of("<html>"), HasSubstr("no JSON from byte 1 on"));
+    for (const char* other : {"{}", "[]", "3", "{\"traceEvents\": []}",
+                              "{\"otherData\": {}, \"traceEvents\": []}", "{\"otherData\": 3}"})
+        EXPECT_THAT(refusal_of(other), HasSubstr("otherData.sextant_trace is missing")) << other;
+}
+
+TEST(TraceFile, ATraceThatWasCutOffIsRefusedWhereverThatWas) {
+    const std::string whole = to_json(test::relay());
+    for (std::size_t length :
+         {whole.size() - 3, whole.size() / 2, whole.size() / 3, std::size_t{40}})
+        EXPECT_THAT(refusal_of(whole.substr(0, length)), HasSubstr("the trace was cut off"))
+            << length;
+}
+
+TEST(TraceFile, ANewerVersionIsRefused) {
+    EXPECT_THAT(refusal_of(replaced(to_json(test::relay()), "\"sextant_trace\": 1",
+                                    "\"sextant_trace\": 2")),
+                HasSubstr("a trace of version 2; this Sextant reads version 1"));
+}
+
+TEST(TraceFile, AClockThatRanBackwardsIsNamed) {
+    EXPECT_THAT(refusal_of(replaced(to_json(test::relay()), "\"dur\": 4", "\"dur\": -4")),
+                HasSubstr("us: a clock ran backwards"));
+}
+
+TEST(TraceFile, ValuesThatCannotBeAreNamed) {
+    const std::string good = to_json(test::relay());
+    EXPECT_THAT(refusal_of(replaced(good, "\"name\": \"send\"", "\"name\": \"sing\"")),
+                HasSubstr("name: 'sing', expected send"));
+    EXPECT_THAT(refusal_of(replaced(good, "\"ranks\": 3", "\"ranks\": 2")),
+                HasSubstr("an event of rank 2, but otherData.ranks is 2"));
+    EXPECT_THAT(refusal_of(replaced(good, "\"ranks\": 3", "\"ranks\": 0")),
+                HasSubstr("otherData: ranks: 0, expected 1 to"));
+    EXPECT_THAT(refusal_of(replaced(good, "\"origin\": \"measured\"", "\"origin\": \"dreamt\"")),
+                HasSubstr("origin: 'dreamt', expected measured, predicted or simulated"));
+    EXPECT_THAT(refusal_of(replaced(good, "\"elements\": 1000", "\"elements\": \"many\"")),
+                HasSubstr("elements: expected an integer"));
+    EXPECT_THAT(refusal_of(replaced(good, "\"step\": 1", "\"stop\": 1")),
+                HasSubstr("args: step: expected an integer"));
+}
+
+TEST(TraceFile, WhatOtherProgramsAddIsPassedOver) {
+    const std::string json =
+        replaced(to_json(test::relay()), "\"traceEvents\": [",
+                 "\"more\": [{\"ph\": \"X\"}], \"traceEvents\": [{\"ph\": \"C\", \"name\": 5},");
+    EXPECT_EQ(parse_trace(json, "run.json").trace.events.size(), 9u);
+}
+
+} // namespace
+} // namespace sextant::report
