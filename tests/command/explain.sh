@@ -24,6 +24,21 @@ SEXTANT_MACHINE=$MACHINES/das.json "$SEXTANT" explain --ranks 4 | grep -q 'on da
 grep -q 'rank' "$work/text" || fail "no scan is explained"
 "$SEXTANT" explain scan --values 16 --cores 2 --json | grep -q '"candidates"' || fail "no JSON of a scan"
 
+# Ranks lie as the profile's did, unless it is said otherwise.
+threads=$work/threads.json
+cat >"$threads" <<X
+{"version": 1, "name": "threads", "transport": "threads", "date": "2026", "method": "made up", "links": [
+ {"link": "same process", "hockney": {"latency": 1e-6, "seconds_per_byte": 1e-9}},
+ {"link": "other node", "hockney": {"latency": 1e-3, "seconds_per_byte": 1e-9}}]}
+X
+for what in composite 'filter --size 64 --sigma 1'; do
+    # shellcheck disable=SC2086 # arguments
+    explain() { "$SEXTANT" explain $what --ranks 2 --json --machine "$threads" "$@"; }
+    explain >"$work/own"
+    explain --transport threads | cmp -s - "$work/own" || fail "$what: no threads by a profile of threads"
+    if explain --transport mpi | cmp -s - "$work/own"; then fail "$what: threads cost what nodes do"; fi
+done
+
 # A plan is saved, and taken instead of a prediction.
 composite() { "$SEXTANT" composite "$SAMPLE" -o "$work/brain.exr" "$@"; }
 composite --plan "$work/plan.json" | grep -q 'on a built-in machine' || fail "no prediction"

@@ -24,12 +24,6 @@ void check(const Task& task) {
     }
 }
 
-void check_role(const collective::Algorithm* row, std::initializer_list<Collective> expected,
-                std::string_view role) {
-    if (row && std::find(expected.begin(), expected.end(), row->what) == expected.end())
-        throw InvalidTask(fmt::format("{} to {}: it does {}", row->name, role, name(row->what)));
-}
-
 /// Borders come from neighbours, not from who lies behind them.
 void check_reach(const Task& task, const Way& way) {
     const Elements most = *std::max_element(task.margins.begin(), task.margins.end());
@@ -44,12 +38,20 @@ void check_reach(const Task& task, const Way& way) {
 
 } // namespace
 
+void check_role(const collective::Algorithm* row, std::initializer_list<Collective> expected,
+                std::string_view role) {
+    if (row && std::find(expected.begin(), expected.end(), row->what) == expected.end())
+        throw InvalidTask(fmt::format("{} to {}: it does {}", row->name, role, name(row->what)));
+}
+
 std::string Way::text() const {
     std::string text = fmt::format("{}x{} tiles", columns, rows);
     for (const collective::Algorithm* row : {distribute, collect}) {
         if (row)
             text += fmt::format(", {}", row->name);
     }
+    if (packs)
+        text += ", packed";
     return text;
 }
 

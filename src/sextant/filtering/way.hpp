@@ -4,7 +4,9 @@
 #include "sextant/collective/catalogue.hpp"
 #include "sextant/filtering/task.hpp"
 
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sextant::filtering {
@@ -16,15 +18,21 @@ struct Way {
     /// have their tiles from the start.
     const collective::Algorithm* distribute = nullptr;
     const collective::Algorithm* collect = nullptr; ///< a gather; null where nothing is collected
+    bool packs = false; ///< what lies in pieces is packed before it is sent
 
+    bool operator==(const Way&) const = default;
     int ranks() const { return columns * rows; }
     bool broadcasts() const { return distribute && distribute->what == Collective::broadcast; }
-    /// "2x8 tiles, flat-scatter, binomial-gather".
+    /// "2x8 tiles, flat-scatter, binomial-gather, packed".
     std::string text() const;
 };
 
 /// Columns × rows of tiles for so many ranks, strips of rows first.
 std::vector<Way> grids_of(int ranks);
+
+/// Throws InvalidTask where a collective is given that does none of what is expected.
+void check_role(const collective::Algorithm* row, std::initializer_list<Collective> expected,
+                std::string_view role);
 
 /// The tiles of a way.
 Grid grid_of(const Task& task, const Way& way);

@@ -46,8 +46,9 @@ class StencilProgram {
           planes_(builder_.output(stencil.planes * kept_.elements())) {}
 
     Program make() {
-        add_exchange(builder_, stencil_.grid, rank_, image_, clipped_tile);
-        if (stencil_.overlaps) {
+        if (stencil_.exchanges)
+            add_exchange(builder_, stencil_.grid, rank_, image_, clipped_tile);
+        if (stencil_.exchanges && stencil_.overlaps) {
             for (const Tile& part : parts_of(stencil_.grid, own_))
                 compute(part);
         } else {
@@ -67,7 +68,7 @@ class StencilProgram {
         std::vector<Region> made;
         for (int plane = 0; plane < stencil_.planes; ++plane)
             made.push_back(place_in_plane(part, plane));
-        builder_.compute(0, {&read, 1}, made);
+        builder_.compute(stencil_.kernel, {&read, 1}, made);
     }
 
     /// A message a plane: that of a strip of rows is contiguous on both sides.
@@ -95,41 +96,54 @@ class StencilProgram {
     const Region planes_;
 };
 
-Symbol pixel(const Stencil& stencil, Elements x, Elements y, int operand) {
-    return {(y + stencil.grid.above) * stencil.grid.width + x, operand, operand + 1, 0};
+/// An image, as an operand of which all pixels from row `first` on are numbered.
+struct Operand {
+    int number;
+    Elements width, first;
+
+    Symbol pixel(Elements x, Elements y) const {
+        return {(y - first) * width + x, number, number + 1, 0};
+    }
+    /// The pixels of a part of it, row by row.
+    void append(const Tile& part, std::vector<Symbol>& symbols) const {
+        for (Elements y = part.y; y < part.y + part.height; ++y) {
+            for (Elements x = part.x; x < part.x + part.width; ++x)
+                symbols.push_back(pixel(x, y));
+        }
+    }
+};
+
+Operand read_by(const Stencil& stencil, int operand) {
+    return {operand, stencil.grid.width, -stencil.grid.above};
 }
 
-/// The pixels of a part of the image, row by row.
-void append_pixels(const Stencil& stencil, const Tile& part, int operand,
-                   std::vector<Symbol>& symbols) {
-    for (Elements y = part.y; y < part.y + part.height; ++y) {
-        for (Elements x = part.x; x < part.x + part.width; ++x)
-            symbols.push_back(pixel(stencil, x, y, operand));
-    }
+Operand made_by(const Stencil& stencil, int operand, int plane) {
+    return {operand + 1 + plane, stencil.grid.width, 0};
 }
 
 /// What the kernel makes, if it is given the pixels that it needs.
-std::vector<Symbol> computed(const Stencil& stencil, int rank, const Program& program,
+std::vector<Symbol> computed(const Stencil& stencil, int operand, int rank, const Program& program,
                              const Step& step, const std::vector<Symbol>& read) {
     const Tile part = part_made(stencil, rank, program.made_by(step)[0]);
     std::vector<Symbol> needed, made;
-    append_pixels(stencil, part_read(stencil, part), 0, needed);
+    read_by(stencil, operand).append(part_read(stencil, part), needed);
     const auto same = [](const Symbol& a, const Symbol& b) { return a.same_value(b); };
     if (!std::equal(read.begin(), read.end(), needed.begin(), needed.end(), same)) {
         throw std::logic_error(fmt::format("makes {}x{} pixels at ({}, {}) of others than it needs",
                                            part.width, part.height, part.x, part.y));
     }
     for (int plane = 0; plane < stencil.planes; ++plane)
-        append_pixels(stencil, part, plane + 1, made);
+        made_by(stencil, operand, plane).append(part, made);
     return made;
 }
 
 /// Planes one after another.
-std::string judge(const Stencil& stencil, int rank, const std::vector<Symbol>& result) {
+std::string judge(const Stencil& stencil, int operand, int rank,
+                  const std::vector<Symbol>& result) {
     std::vector<Symbol> wanted;
     const bool nothing = stencil.collects && rank > 0;
     for (int plane = 0; plane < stencil.planes && !nothing; ++plane)
-        append_pixels(stencil, kept_tile(stencil, rank), plane + 1, wanted);
+        made_by(stencil, operand, plane).append(kept_tile(stencil, rank), wanted);
     if (result.size() != wanted.size())
         return fmt::format("{} elements, expected {}", result.size(), wanted.size());
     for (std::size_t e = 0; e < result.size(); ++e) {
@@ -143,9 +157,10 @@ std::string judge(const Stencil& stencil, int rank, const std::vector<Symbol>& r
 
 } // namespace
 
-bool is_given(const Grid& grid, int rank, Elements x, Elements y) {
+bool is_given(const Stencil& stencil, int rank, Elements x, Elements y) {
     const Tile pixel{x, y, 1, 1};
-    return common(tile(grid, rank), pixel).elements() == 1 || y < 0 || y >= grid.height;
+    return !stencil.exchanges || y < 0 || y >= stencil.grid.height ||
+           common(tile(stencil.grid, rank), pixel).elements() == 1;
 }
 
 Tile kept_tile(const Stencil& stencil, int rank) {
@@ -169,19 +184,19 @@ Program stencil(const Stencil& stencil, int rank) {
     return StencilProgram(stencil, rank).make();
 }
 
-Claim claim(const Stencil& stencil) {
+Claim claim(const Stencil& stencil, int operand) {
     Claim claim;
-    claim.given = [stencil](int rank, int, Elements e) {
+    claim.given = [=](int rank, int, Elements e) {
         const Tile held = clipped_tile(stencil.grid, rank);
         const Elements x = held.x + e % held.width, y = held.y + e / held.width;
-        return is_given(stencil.grid, rank, x, y) ? pixel(stencil, x, y, 0) : Symbol{};
+        return is_given(stencil, rank, x, y) ? read_by(stencil, operand).pixel(x, y) : Symbol{};
     };
-    claim.computed = [stencil](int rank, const Program& program, const Step& step,
-                               const std::vector<Symbol>& read) {
-        return computed(stencil, rank, program, step, read);
+    claim.computed = [=](int rank, const Program& program, const Step& step,
+                         const std::vector<Symbol>& read) {
+        return computed(stencil, operand, rank, program, step, read);
     };
-    claim.wanted = [stencil](int rank, const std::vector<Symbol>& result) {
-        return judge(stencil, rank, result);
+    claim.wanted = [=](int rank, const std::vector<Symbol>& result) {
+        return judge(stencil, operand, rank, result);
     };
     return claim;
 }

@@ -14,13 +14,15 @@ struct Stencil {
     Bytes sample = 0; ///< bytes of a sample of the image; 0: as many as those of the planes have
     bool overlaps = true;  ///< what needs no other tile's pixels is computed while these travel
     bool collects = false; ///< rank 0 ends up with all of the planes, the others with nothing
+    int kernel = 0;        ///< its number among the run's
+    bool exchanges = true; ///< otherwise the pixels around tiles are there from the start
 };
 
 /// The buffers of its program.
 inline constexpr int image_buffer = 0, planes_buffer = 1;
 
-/// A stencil applied to an image in tiles: halo exchange, and kernel 0 on the tile, in one piece or
-/// in up to five. Where planes are collected, each rank sends its own when they are made.
+/// A stencil applied to an image in tiles: halo exchange, and the kernel on the tile, in one piece
+/// or in up to five. Where planes are collected, each rank sends its own when they are made.
 ///
 /// Input     image_buffer: the tile with margins towards neighbours (clipped_tile), row by row, of
 ///           which only what no other rank has is defined (is_given).
@@ -32,7 +34,7 @@ inline constexpr int image_buffer = 0, planes_buffer = 1;
 Program stencil(const Stencil& stencil, int rank);
 
 /// Whether a rank must have a pixel, of its tile or beside it, before it begins.
-bool is_given(const Grid& grid, int rank, Elements x, Elements y);
+bool is_given(const Stencil& stencil, int rank, Elements x, Elements y);
 
 /// What a rank's planes are of.
 Tile kept_tile(const Stencil& stencil, int rank);
@@ -42,8 +44,9 @@ Tile kept_tile(const Stencil& stencil, int rank);
 Tile part_made(const Stencil& stencil, int rank, const Region& first_made);
 Tile part_read(const Stencil& stencil, const Tile& made);
 
-/// From an image whose pixel i is element i of operand 0: pixel i of plane k becomes element i of
-/// operand k + 1, and is made from exactly the pixels that the margin reaches.
-Claim claim(const Stencil& stencil);
+/// From an image, all of it that is at hand, whose pixel i is element i of the operand: pixel i of
+/// plane k becomes element i of the (k + 1)th operand after it, and is made from exactly the pixels
+/// that the margin reaches.
+Claim claim(const Stencil& stencil, int operand = 0);
 
 } // namespace sextant::halo

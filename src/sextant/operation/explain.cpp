@@ -7,8 +7,8 @@
 #include "sextant/operation/explain_filter.hpp"
 #include "sextant/operation/explain_scan.hpp"
 #include "sextant/operation/image_size.hpp"
+#include "sextant/operation/placement.hpp"
 #include "sextant/operation/tuning.hpp"
-#include "sextant/planner/usual.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
@@ -21,28 +21,15 @@ namespace sextant::operation {
 
 namespace {
 
-/// Threads share a node; processes fill one node after another.
-std::vector<int> nodes_of(const Values& values, int ranks) {
-    std::vector<int> nodes;
-    const bool threads = values.text("transport") == "threads";
-    if (!threads && !values.has("ranks-per-node"))
-        return nodes;
-    const int each = threads ? ranks : static_cast<int>(values.integer("ranks-per-node"));
-    for (int rank = 0; rank < ranks; ++rank)
-        nodes.push_back(rank / each);
-    return nodes;
-}
-
-planner::Work work_of(const Values& values, int ranks) {
+planner::Work work_of(const Values& values, const Placement& placement) {
     const Operator& op = kernel::find(
         values.text("operator"), element_named(values.text("element"), values.text("operator")));
     return {.operator_name = std::string(op.name),
             .element_name = std::string(channels(op.element)),
             .element_size = op.element.size,
             .folds_at_once = !op.exact_when_split,
-            .nodes = nodes_of(values, ranks),
-            .within_node = values.text("transport") == "threads" ? machine::Link::same_process
-                                                                 : machine::Link::same_node,
+            .nodes = placement.nodes,
+            .within_node = placement.within_node,
             .model = values.text("model")};
 }
 
@@ -84,12 +71,9 @@ int explain_composite(const Values& values) {
     const compositing::Task task = compositing::one_image_each(
         ranks, size.width * size.height,
         values.flag("distributed") ? compositing::Task::distributed : 0);
-    const planner::UsualPlanner usual =
-        planner::usual_planner(values.text("transport"), values.text("machine"));
-    for (const std::string& warning : usual.warnings)
-        std::fputs(fmt::format("sextant: warning: {}\n", warning).c_str(), stderr);
+    const Placement placement = placement_of(values, ranks);
     const planner::Plan plan =
-        usual.planner->plan(task, work_of(values, ranks), tuning_from(values));
+        placement.usual.planner->plan(task, work_of(values, placement), tuning_from(values));
     if (values.flag("json")) {
         std::fputs((planner::to_json(plan) + "\n").c_str(), stdout);
         return 0;
@@ -128,22 +112,6 @@ std::vector<Parameter> composite_parameters() {
             {.name = "distributed",
              .type = Type::flag,
              .help = "the picture stays in pieces; otherwise rank 0 collects it"},
-            {.name = "transport",
-             .type = Type::choice,
-             .value = "HOW",
-             .fallback = "mpi",
-             .help = "ranks are processes, or threads of one",
-             .choices = {"mpi", "threads"}},
-            {.name = "ranks-per-node",
-             .type = Type::integer,
-             .value = "N",
-             .help = "of mpi; default: each rank on a node of its own",
-             .least = 1,
-             .most = 16384},
-            {.name = "machine",
-             .type = Type::file,
-             .value = "FILE",
-             .help = "a profile; default: this machine's, or a built-in one"},
             {.name = "model",
              .value = "NAME",
              .help = "a cost model; default: the richest that the profile feeds"},
@@ -163,7 +131,8 @@ int run_explain(const Values& values) {
 /// What all operations share, those of composite, those of scan, those of filter.
 std::vector<Parameter> parameters() {
     std::vector<Parameter> all = composite_parameters();
-    for (std::vector<Parameter> some : {scan_parameters(), explain_filter_parameters()})
+    for (std::vector<Parameter> some :
+         {placement_parameters(), scan_parameters(), explain_filter_parameters()})
         all.insert(all.end(), some.begin(), some.end());
     return all;
 }

@@ -5,8 +5,8 @@
 #include "sextant/operation/filter_parameters.hpp"
 #include "sextant/operation/filter_plan.hpp"
 #include "sextant/operation/image_size.hpp"
+#include "sextant/operation/placement.hpp"
 #include "sextant/planner/filter_choice.hpp"
-#include "sextant/planner/usual.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ using planner::FilterChoice;
 using planner::FilterQuestion;
 using planner::FilterTransition;
 
-FilterQuestion question_of(const Values& values) {
+FilterQuestion question_of(const Values& values, const Placement& placement) {
     const distributed::Filter filter = filter_from(values);
     const kernel::FilterBank bank(filter.sigma, filter.features);
     const int margin = std::max(bank.reach_x(), bank.reach_y());
@@ -49,6 +49,8 @@ FilterQuestion question_of(const Values& values) {
     }
     question.work = values.has("pixel-time") ? values.number("pixel-time") : 0;
     question.model = values.text("model");
+    question.nodes = placement.nodes;
+    question.within_node = placement.within_node;
     return question;
 }
 
@@ -66,6 +68,8 @@ std::optional<FilterPlan> plan_of_command(const Values& values, const FilterQues
         {.machine = machine,
          .element_size = gray_f32.size,
          .kernel_names = filter_kernels,
+         .nodes = question.nodes,
+         .within_node = question.within_node,
          .model = question.model});
 }
 
@@ -203,13 +207,10 @@ std::vector<Parameter> explain_filter_parameters() {
 }
 
 int explain_filter(const Values& values) {
-    const planner::UsualPlanner usual =
-        planner::usual_planner(values.text("transport"), values.text("machine"));
-    for (const std::string& warning : usual.warnings)
-        std::fputs(fmt::format("sextant: warning: {}\n", warning).c_str(), stderr);
-    const FilterQuestion question = question_of(values);
-    const FilterChoice choice = planner::choose_filter(question, usual.planner->machine());
-    const auto command = plan_of_command(values, question, usual.planner->machine());
+    const Placement placement = placement_of(values, static_cast<int>(values.integer("ranks")));
+    const FilterQuestion question = question_of(values, placement);
+    const FilterChoice choice = planner::choose_filter(question, placement.machine());
+    const auto command = plan_of_command(values, question, placement.machine());
     const std::size_t most = values.flag("all") ? choice.candidates.size() : 12;
     std::string text = values.flag("json") ? to_json(choice, question, command).dump(2) + "\n"
                                            : to_text(choice, question, most);

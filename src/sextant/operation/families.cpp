@@ -8,6 +8,7 @@
 #include "sextant/core/names.hpp"
 #include "sextant/halo/axis_exchange.hpp"
 #include "sextant/halo/exchange.hpp"
+#include "sextant/halo/redistribution.hpp"
 #include "sextant/halo/stencil.hpp"
 #include "sextant/planner/asked.hpp"
 #include "sextant/report/text.hpp"
@@ -206,9 +207,25 @@ NamedSchedule stencil_schedule(const ScheduleRequest& request) {
     const halo::Stencil stencil{.grid = grid_of(request), .planes = 2, .collects = true};
     const std::string title =
         fmt::format("stencil, {}x{} tiles", stencil.grid.columns, stencil.grid.rows);
-    return {"stencil", title,
+    return {"stencil",
+            title,
             all_programs(request, title, [&](int rank) { return halo::stencil(stencil, rank); }),
-            halo::claim(stencil)};
+            halo::claim(stencil),
+            {}};
+}
+
+/// From strips of rows to tiles and the pixels around them.
+NamedSchedule redistribution_schedule(const ScheduleRequest& request) {
+    const halo::Grid to = grid_of(request);
+    const Grid from{to.width, to.height, 1, to.ranks()};
+    const std::string title =
+        fmt::format("redistribution, strips to {}x{} tiles", to.columns, to.rows);
+    return {"redistribution",
+            title,
+            all_programs(request, title,
+                         [&](int rank) { return halo::redistribution(from, to, rank); }),
+            halo::redistribution_claim(from, to),
+            {}};
 }
 
 NamedSchedule collective_schedule(const collective::Algorithm& algorithm,
@@ -227,10 +244,12 @@ NamedSchedule collective_schedule(const collective::Algorithm& algorithm,
 NamedSchedule merging_schedule(const contour::Pattern& pattern, const ScheduleRequest& request) {
     const Grid grid = near_square(request.ranks, request.elements, request.elements);
     const std::string title = fmt::format("{}, {}x{} tiles", pattern.name, grid.columns, grid.rows);
-    return {std::string(pattern.name), title,
+    return {std::string(pattern.name),
+            title,
             all_programs(request, title,
                          [&](int rank) { return contour::program(pattern, grid, rank); }),
-            contour::claim(pattern, grid)};
+            contour::claim(pattern, grid),
+            {}};
 }
 
 /// An algorithm in one tuning.
@@ -318,6 +337,8 @@ Family halo_family() {
     }
     family.add("stencil", "the same, a filter of the tiles, and its results on rank 0",
                "the ghost-cell pattern", stencil_schedule);
+    family.add("redistribution", "strips of rows become tiles with the margins around them",
+               "everyone to everyone", redistribution_schedule);
     return family;
 }
 

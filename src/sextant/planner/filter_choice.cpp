@@ -23,8 +23,8 @@ using Kind = FilterState::Kind;
 /// What parts of programs take, by a cost model.
 class Prices {
   public:
-    Prices(const machine::Profile& machine, Bytes element_size, const std::string& model)
-        : machine_(machine), element_size_(element_size), asked_(model) {}
+    Prices(const machine::Profile& machine, const FilterQuestion& question)
+        : machine_(machine), question_(question), asked_(question.model) {}
 
     Seconds of(const Schedule& schedule) {
         if (!model_)
@@ -39,8 +39,13 @@ class Prices {
 
   private:
     model::Prediction predict(const Schedule& schedule) const {
-        return model_->predict(
-            {.schedule = schedule, .machine = machine_, .element_size = element_size_});
+        model::Question asked{.schedule = schedule, .machine = machine_};
+        asked.element_size = question_.element_size;
+        asked.nodes = question_.nodes;
+        if (!asked.nodes.empty())
+            asked.nodes = asked.nodes.first(schedule.size());
+        asked.within_node = question_.within_node;
+        return model_->predict(asked);
     }
 
     void find_model(const Schedule& schedule) {
@@ -64,7 +69,7 @@ class Prices {
     }
 
     const machine::Profile& machine_;
-    const Bytes element_size_;
+    const FilterQuestion& question_;
     const std::string asked_;
     const model::Model* model_ = nullptr;
     std::set<std::string> remarks_;
@@ -97,7 +102,7 @@ class Choosing {
         : question_(question),
           task_(question.task),
           machine_(machine),
-          prices_(machine, question.element_size, question.model) {}
+          prices_(machine, question) {}
 
     FilterChoice choose() {
         for (const filtering::Way& grid : grids())

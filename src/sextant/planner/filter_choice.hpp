@@ -20,6 +20,8 @@ struct FilterQuestion {
     std::vector<std::string> collectives; ///< to choose from, by name; empty: every one
     Seconds work = 0;                     ///< of one filter on one pixel, by one rank; 0: unknown
     std::string model = {};               ///< empty: the richest that the profile feeds
+    std::vector<int> nodes = {};          ///< as in model::Question
+    machine::Link within_node = machine::Link::same_node;
 };
 
 /// A way to do it, with what its parts are predicted to take: alone, one after another.

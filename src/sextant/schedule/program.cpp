@@ -45,6 +45,12 @@ Program with_peers(Program program, std::span<const int> ranks) {
     return program;
 }
 
+Program with_elements_of(Program program, Bytes size) {
+    for (BufferSpec& buffer : program.buffers)
+        buffer.element = size;
+    return program;
+}
+
 Program with_packed_result(Program program) {
     const Elements size = program.result.elements();
     if (size == 0)

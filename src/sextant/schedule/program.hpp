@@ -111,6 +111,9 @@ Schedule make_schedule(int ranks, const std::function<Program(int rank)>& progra
 /// The same program for ranks that go by other numbers: peer i becomes `ranks[i]`.
 Program with_peers(Program program, std::span<const int> ranks);
 
+/// The same program, of elements of so many bytes; 0: of those that the run is about.
+Program with_elements_of(Program program, Bytes size);
+
 /// The same program, whose result is copied to an output of its own at the end: in one piece, and
 /// where who runs it may read it, wherever the rank held it before.
 Program with_packed_result(Program program);

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/filtering/window_program.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/halo/redistribution.hpp"
+#include "sextant/schedule/builder.hpp"
+#include "sextant/schedule/packing.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant::filtering {
+
+namespace {
+
+/// Whether a filter's tiles are those of the one before.
+bool stays(const halo::Stencil& filter) {
+    return filter.grid.above == 0 && filter.grid.below == 0;
+}
+
+void check(const WindowTask& task, const Way& way) {
+    check_role(way.distribute, {Collective::scatter, Collective::broadcast}, "distribute");
+    check_role(way.collect, {Collective::gather}, "collect");
+    if (task.filters.empty())
+        throw InvalidTask("no filter: expected one or more");
+    for (std::size_t k = 0; k < task.filters.size(); ++k) {
+        const halo::Stencil& filter = task.filters[k];
+        if (filter.grid.columns != way.columns || filter.grid.rows != way.rows)
+            throw InvalidTask(fmt::format("filter {} on {}x{} tiles, expected {}x{}", k,
+                                          filter.grid.columns, filter.grid.rows, way.columns,
+                                          way.rows));
+        if (k + 1 < task.filters.size() && filter.planes != 1)
+            throw InvalidTask(fmt::format("filter {} makes {} planes, expected 1: another follows",
+                                          k, filter.planes));
+        if (k > 0 && (filter.grid.at_hand().height != task.filters[k - 1].grid.height ||
+                      filter.grid.width != task.filters[k - 1].grid.width))
+            throw InvalidTask(fmt::format("filter {} reads {} rows, the one before makes {}", k,
+                                          filter.grid.at_hand().height,
+                                          task.filters[k - 1].grid.height));
+    }
+}
+
+/// Filters as this way does them.
+std::vector<halo::Stencil> filters_of(const WindowTask& task, const Way& way) {
+    std::vector<halo::Stencil> filters = task.filters;
+    for (std::size_t k = 0; k < filters.size(); ++k) {
+        filters[k].kernel = static_cast<int>(k);
+        filters[k].exchanges = k == 0 ? !way.broadcasts() : stays(filters[k]);
+        filters[k].collects = false;
+    }
+    filters.back().collects = task.collect && !way.collect;
+    return filters;
+}
+
+/// What of a tile's surroundings lies above and below the window.
+std::vector<Tile> beyond(const halo::Grid& grid, int rank) {
+    const Tile held = halo::clipped_tile(grid, rank);
+    return {halo::common(held, {0, -grid.above, grid.width, grid.above}),
+            halo::common(held, {0, grid.height, grid.width, grid.below})};
+}
+
+class WindowWriter {
+  public:
+    WindowWriter(const WindowTask& task, const Way& way, int rank)
+        : task_(task), way_(way), rank_(rank), filters_(filters_of(task, way)) {}
+
+    WindowProgram write() {
+        Region image = first_image();
+        for (std::size_t k = 0; k + 1 < filters_.size(); ++k) {
+            const Region made = builder_.scratch(tile(filters_[k].grid, rank_).elements());
+            run(halo::stencil(filters_[k], rank_), {image, made});
+            image = image_of(k + 1, made);
+        }
+        const Region result = last_filter(image);
+        made_.program = builder_.finish(result);
+        if (way_.packs)
+            made_.program = with_packed_messages(made_.program);
+        return std::move(made_);
+    }
+
+  private:
+    const halo::Grid& first_grid() const { return filters_.front().grid; }
+    Bytes sample() const { return filters_.front().sample; }
+
+    /// Every part begins in a round that none before it has reached.
+    Region run(const Program& part, const std::vector<Region>& places) {
+        builder_.round(parts_++ * (2 * way_.ranks() + 4));
+        return builder_.run(part, places);
+    }
+
+    // How the image comes to a rank.
+
+    Region first_image() {
+        const Tile held = halo::clipped_tile(first_grid(), rank_);
+        if (!way_.distribute) {
+            const Region image = builder_.in_out(held.elements(), sample());
+            made_.image = image.buffer;
+            return image;
+        }
+        Region whole;
+        if (rank_ == 0) {
+            whole = builder_.input(first_grid().at_hand().elements(), sample());
+            made_.image = whole.buffer;
+        }
+        const Region image = builder_.scratch(held.elements(), sample());
+        if (way_.broadcasts())
+            broadcast(whole, image, held);
+        else
+            scatter(whole, image, held);
+        return image;
+    }
+
+    /// The parts' own inputs lie at `whole`; what they make for themselves is no concern of others.
+    Region distribute(const Grid& grid, const Region& whole) {
+        const Program part = with_elements_of(way_.distribute->program(grid, rank_), sample());
+        std::vector<Region> places;
+        for (const BufferSpec& buffer : part.buffers) {
+            if (buffer.role == Role::input)
+                places.push_back(whole);
+            else if (buffer.role == Role::output)
+                places.push_back(builder_.scratch(buffer.size, sample()));
+        }
+        return run(part, places);
+    }
+
+    void broadcast(const Region& whole, const Region& image, const Tile& held) {
+        const Tile at_hand = first_grid().at_hand();
+        const Region given = distribute(
+            {at_hand.width, at_hand.height, first_grid().columns, first_grid().rows}, whole);
+        Region wanted = halo::place_in(at_hand, held, given.buffer);
+        wanted.offset += given.offset;
+        builder_.copy(image, wanted);
+    }
+
+    /// Tiles, and then what lies above and below the window to the ranks that need it.
+    void scatter(const Region& whole, const Region& image, const Tile& held) {
+        const halo::Grid& grid = first_grid();
+        const Region window =
+            rank_ == 0 ? block(whole.buffer, grid.above * grid.width, grid.height * grid.width)
+                       : Region{};
+        const Region given = distribute(grid, window);
+        const Tile own = tile(grid, rank_);
+        if (own.elements() > 0)
+            builder_.copy(halo::place_in(held, own, image.buffer), given);
+        for (int to = 1; rank_ == 0 && to < grid.ranks(); ++to) {
+            for (const Tile& part : beyond(grid, to))
+                builder_.send(to, halo::place_in(grid.at_hand(), part, whole.buffer));
+        }
+        for (const Tile& part : beyond(grid, rank_)) {
+            const Region place = halo::place_in(held, part, image.buffer);
+            if (rank_ == 0)
+                builder_.copy(place, halo::place_in(grid.at_hand(), part, whole.buffer));
+            else
+                builder_.receive(0, place);
+        }
+    }
+
+    // From filter to filter.
+
+    /// What filter k reads of the plane that the one before made.
+    Region image_of(std::size_t k, const Region& made) {
+        const Tile held = halo::clipped_tile(filters_[k].grid, rank_);
+        const Region image = builder_.scratch(held.elements());
+        if (!filters_[k].exchanges) {
+            run(halo::redistribution(filters_[k - 1].grid, filters_[k].grid, rank_), {made, image});
+        } else if (!made.empty()) {
+            builder_.copy(halo::place_in(held, tile(filters_[k].grid, rank_), image.buffer), made);
+        }
+        return image;
+    }
+
+    Region last_filter(const Region& image) {
+        const halo::Stencil& last = filters_.back();
+        const Elements size = last.planes * halo::kept_tile(last, rank_).elements();
+        const bool gathers = task_.collect && way_.collect;
+        const Region made = gathers ? builder_.scratch(size) : builder_.output(size);
+        if (!gathers)
+            made_.planes = made.buffer;
+        const Region result = run(halo::stencil(last, rank_), {image, made});
+        return gathers ? gather(made) : result;
+    }
+
+    Region gather(const Region& made) {
+        const halo::Stencil& last = filters_.back();
+        const Elements plane = last.grid.width * last.grid.height;
+        const Elements own = tile(last.grid, rank_).elements();
+        const Region planes = builder_.output(rank_ == 0 ? last.planes * plane : 0);
+        made_.planes = rank_ == 0 ? planes.buffer : -1;
+        for (int k = 0; k < last.planes; ++k) {
+            std::vector<Region> places = {block(made.buffer, k * own, own)};
+            if (rank_ == 0)
+                places.push_back(block(planes.buffer, k * plane, plane));
+            run(way_.collect->program(last.grid, rank_), places);
+        }
+        return planes;
+    }
+
+    const WindowTask& task_;
+    const Way& way_;
+    const int rank_;
+    const std::vector<halo::Stencil> filters_;
+    ProgramBuilder builder_;
+    WindowProgram made_;
+    int parts_ = 0;
+};
+
+} // namespace
+
+WindowProgram window_program(const WindowTask& task, const Way& way, int rank) {
+    check(task, way);
+    return WindowWriter(task, way, rank).write();
+}
+
+Schedule window_schedule(const WindowTask& task, const Way& way) {
+    return make_schedule(way.ranks(),
+                         [&](int rank) { return window_program(task, way, rank).program; });
+}
+
+Claim claim(const WindowTask& task, const Way& way) {
+    const std::vector<halo::Stencil> filters = filters_of(task, way);
+    const auto of_filter = [=](std::size_t k) {
+        return halo::claim(filters[k], static_cast<int>(k));
+    };
+    Claim claim;
+    claim.given = [=](int rank, int, Elements e) {
+        // At rank 0 all that is at hand, from its first row; elsewhere what the first filter reads.
+        return way.distribute ? Symbol{e, 0, 1, 0} : of_filter(0).given(rank, 0, e);
+    };
+    claim.computed = [=](int rank, const Program& program, const Step& step,
+                         const std::vector<Symbol>& read) {
+        return of_filter(static_cast<std::size_t>(step.kernel)).computed(rank, program, step, read);
+    };
+    claim.wanted = [=](int rank, const std::vector<Symbol>& result) {
+        halo::Stencil last = filters.back();
+        last.collects = task.collect;
+        return halo::claim(last, static_cast<int>(filters.size()) - 1).wanted(rank, result);
+    };
+    return claim;
+}
+
+} // namespace sextant::filtering

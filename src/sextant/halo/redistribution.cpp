@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/halo/redistribution.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/schedule/builder.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace sextant::halo {
+
+namespace {
+
+/// In the coordinates of the new grid, whose window may begin below the first row of the old one.
+Tile tile_before(const sextant::Grid& from, const Grid& to, int rank) {
+    if (rank >= from.ranks())
+        return {};
+    Tile own = tile(from, rank);
+    own.y -= to.above;
+    return own;
+}
+
+Tile tile_after(const Grid& to, int rank) {
+    return rank < to.ranks() ? clipped_tile(to, rank) : Tile{};
+}
+
+/// Pixel e of a tile, row by row, in the coordinates of the new grid.
+Symbol pixel(const Grid& to, const Tile& tile, Elements e) {
+    const Elements x = tile.x + e % tile.width, y = tile.y + e / tile.width;
+    return {(y + to.above) * to.width + x, 0, 1, 0};
+}
+
+void check(const sextant::Grid& from, const Grid& to) {
+    const Tile at_hand = to.at_hand();
+    if (from.width != at_hand.width || from.height != at_hand.height)
+        throw InvalidTask(fmt::format("from tiles of {}x{} pixels to tiles of {}x{}", from.width,
+                                      from.height, at_hand.width, at_hand.height));
+}
+
+} // namespace
+
+Program redistribution(const sextant::Grid& from, const Grid& to, int rank) {
+    check(from, to);
+    const int ranks = std::max(from.ranks(), to.ranks());
+    const Tile had = tile_before(from, to, rank), held = tile_after(to, rank);
+    ProgramBuilder builder;
+    const Region before = builder.input(had.elements()), after = builder.output(held.elements());
+    // Each begins with the rank behind it, so that no rank is everyone's first.
+    for (int distance = 1; distance < ranks; ++distance) {
+        const int next = (rank + distance) % ranks, last = (rank + ranks - distance) % ranks;
+        const Tile sent = common(had, tile_after(to, next));
+        const Tile received = common(tile_before(from, to, last), held);
+        builder.send(next, place_in(had, sent, before.buffer));
+        builder.receive(last, place_in(held, received, after.buffer));
+    }
+    const Tile kept = common(had, held);
+    if (kept.elements() > 0)
+        builder.copy(place_in(held, kept, after.buffer), place_in(had, kept, before.buffer));
+    return builder.finish(after);
+}
+
+Claim redistribution_claim(const sextant::Grid& from, const Grid& to) {
+    Claim claim;
+    claim.given = [=](int rank, int, Elements e) {
+        return pixel(to, tile_before(from, to, rank), e);
+    };
+    claim.wanted = [=](int rank, const std::vector<Symbol>& result) -> std::string {
+        const Tile held = tile_after(to, rank);
+        if (static_cast<Elements>(result.size()) != held.elements())
+            return fmt::format("{} elements, expected {}", result.size(), held.elements());
+        for (Elements e = 0; e < held.elements(); ++e) {
+            const Symbol expected = pixel(to, held, e);
+            const Symbol& found = result[static_cast<std::size_t>(e)];
+            if (!found.same_value(expected))
+                return fmt::format("element {} is pixel {}, expected {}", e, found.element,
+                                   expected.element);
+        }
+        return "";
+    };
+    return claim;
+}
+
+} // namespace sextant::halo

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/filtering/window_program.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include "tests/support/schedules.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::filtering {
+namespace {
+
+/// Filters of these margins on rows that each needs of the one before, in an image of 13 × 31.
+WindowTask task_of(const Way& way, const std::vector<halo::Margin>& margins, Elements first,
+                   Elements rows) {
+    constexpr Elements width = 13, height = 31;
+    WindowTask task;
+    Elements last = first + rows;
+    for (auto margin = margins.rbegin(); margin != margins.rend(); ++margin) {
+        halo::Stencil filter;
+        filter.grid.width = width, filter.grid.height = last - first;
+        filter.grid.columns = way.columns, filter.grid.rows = way.rows;
+        filter.grid.margin = *margin;
+        filter.grid.above = std::min(first, margin->y);
+        filter.grid.below = std::min(height - last, margin->y);
+        filter.planes = margin == margins.rbegin() ? 2 : 1;
+        first -= filter.grid.above, last += filter.grid.below;
+        task.filters.insert(task.filters.begin(), filter);
+    }
+    return task;
+}
+
+const std::vector<std::vector<halo::Margin>> chains = {{2}, {{1, 3}, 2}, {1, {2, 1}, 0}};
+
+/// Scatters with one gather, gathers with one scatter, and without.
+std::vector<Way> ways_of(int ranks) {
+    std::vector<Way> ways;
+    for (Way way : grids_of(ranks)) {
+        ways.push_back(way);
+        for (const collective::Algorithm& row : collective::catalogue()) {
+            way.distribute = row.what == Collective::scatter ? &row : nullptr;
+            way.collect = row.what == Collective::gather ? &row : nullptr;
+            way.packs = !way.packs;
+            if (way.distribute || way.collect)
+                ways.push_back(way);
+        }
+    }
+    return ways;
+}
+
+void expect_proof(const WindowTask& task, const Way& way) {
+    EXPECT_EQ(prove(window_schedule(task, way), claim(task, way)).error, "")
+        << way.text() << ", " << task.filters.size() << " filters, "
+        << task.filters.front().grid.above << " rows above";
+}
+
+TEST(WindowProgram, of_any_filters_one_after_another_is_proved_on_any_window) {
+    for (const int ranks : {1, 2, 3, 6}) {
+        for (const Way& way : ways_of(ranks)) {
+            for (const auto& margins : chains) {
+                expect_proof(task_of(way, margins, 0, 31), way);
+                expect_proof(task_of(way, margins, 8, 9), way);
+            }
+        }
+    }
+}
+
+TEST(WindowProgram, of_tiles_smaller_than_the_margin_is_proved) {
+    for (const int columns : {1, 7}) {
+        Way way{columns, 7 / columns};
+        for (const char* scatter : {"", "flat-scatter"}) {
+            way.distribute = *scatter ? &collective::find(scatter) : nullptr;
+            expect_proof(task_of(way, {4, {3, 5}}, 0, 31), way);
+            expect_proof(task_of(way, {4, {3, 5}}, 12, 3), way);
+        }
+    }
+}
+
+TEST(WindowProgram, leaves_tiles_where_they_are) {
+    for (const Way& way : grids_of(6)) {
+        WindowTask task = task_of(way, {2, 3}, 5, 20);
+        task.collect = false;
+        expect_proof(task, way);
+    }
+}
+
+TEST(WindowProgram, that_exchanges_a_pixel_too_few_is_refused) {
+    const Way way{2, 3, &collective::find("flat-scatter")};
+    WindowTask task = task_of(way, {2, 2}, 0, 31);
+    const Claim meant = claim(task, way);
+    task.filters[1].grid.margin = 1;
+    EXPECT_THAT(prove(window_schedule(task, way), meant).error,
+                testing::HasSubstr("of others than it needs"));
+}
+
+TEST(WindowProgram, moves_an_image_of_bytes_as_bytes) {
+    const Way way{1, 2, &collective::find("flat-scatter"), &collective::find("flat-gather"), true};
+    WindowTask task = task_of(way, {2}, 8, 9);
+    task.filters[0].sample = 1;
+    for (const Program& program : window_schedule(task, way)) {
+        for (const Step& step : program.steps) {
+            if (step.verb == Verb::copy) {
+                EXPECT_EQ(program.element_size(step.to.buffer, 4),
+                          program.element_size(program.regions_of(step)[0].buffer, 4));
+            }
+            if (is_message(step.verb) && step.round == 0) {
+                EXPECT_EQ(program.element_size(program.regions_of(step)[0].buffer, 4), 1);
+            }
+        }
+    }
+    expect_proof(task, way);
+}
+
+TEST(WindowProgram, packs_what_lies_in_pieces_and_nothing_else) {
+    const auto pieces = [](const Way& way) {
+        int in_pieces = 0;
+        for (const Program& program : window_schedule(task_of(way, {2}, 0, 31), way)) {
+            for (const Step& step : program.steps) {
+                const auto regions = program.regions_of(step);
+                in_pieces += is_message(step.verb) && !regions[0].contiguous();
+            }
+        }
+        return in_pieces;
+    };
+    EXPECT_GT(pieces({2, 2}), 0);
+    EXPECT_EQ(pieces({2, 2, nullptr, nullptr, true}), 0);
+}
+
+std::string refusal_of(const WindowTask& task, const Way& way) {
+    try {
+        window_program(task, way, 0);
+    } catch (const InvalidTask& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(WindowProgram, that_cannot_be_is_refused_and_says_why) {
+    using testing::HasSubstr;
+    const Way way{2, 2};
+    EXPECT_EQ(refusal_of(task_of(way, {1, 1}, 0, 31), way), "");
+    EXPECT_THAT(refusal_of({}, way), HasSubstr("no filter"));
+    EXPECT_THAT(refusal_of(task_of({1, 4}, {1}, 0, 31), way), HasSubstr("expected 2x2"));
+    WindowTask many = task_of(way, {1, 1}, 0, 31);
+    many.filters[0].planes = 2;
+    EXPECT_THAT(refusal_of(many, way), HasSubstr("makes 2 planes, expected 1"));
+    WindowTask rows = task_of(way, {1, 1}, 5, 9);
+    rows.filters[0].grid.height = 9;
+    EXPECT_THAT(refusal_of(rows, way), HasSubstr("reads 11 rows, the one before makes 9"));
+    EXPECT_THAT(refusal_of(task_of(way, {1}, 0, 31), {2, 2, &collective::find("flat-gather")}),
+                HasSubstr("flat-gather to distribute: it does gather"));
+}
+
+} // namespace
+} // namespace sextant::filtering
