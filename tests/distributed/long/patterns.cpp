@@ -12,7 +12,7 @@ namespace {
 TEST(EveryPattern, gives_the_contours_of_the_walk_on_1_to_16_ranks) {
     for (int ranks = 1; ranks <= 16; ++ranks)
         run_threads(ranks, [](Communicator communicator) {
-            every_pattern_gives_the_serial_contours(communicator, {37, 29});
+            every_pattern_gives_the_serial_contours(communicator, {23, 19});
         });
 }
 
@@ -33,7 +33,7 @@ TEST(EveryPattern, gives_the_components_of_the_whole_image) {
 TEST(EveryPattern, gives_the_edges_of_the_whole_image_on_1_to_16_ranks) {
     for (int ranks = 1; ranks <= 16; ++ranks)
         run_threads(ranks, [](Communicator communicator) {
-            every_pattern_gives_the_serial_edges(communicator, {23, 19});
+            every_pattern_gives_the_serial_edges(communicator, {17, 13});
         });
 }
 
