@@ -11,13 +11,13 @@ namespace {
 TEST(Linear, representations_are_those_of_the_walk_on_every_grid) {
     for (const int ranks : {1, 2, 6})
         run_threads(ranks, [](Communicator communicator) {
-            every_map_gives_the_serial_lines(communicator, {13, 11});
+            every_map_gives_the_serial_lines(communicator, {13, 11}, 5);
         });
 }
 
 TEST(Linear, representations_of_fewer_points_than_ranks_leave_some_without) {
     run_threads(6, [](Communicator communicator) {
-        every_map_gives_the_serial_lines(communicator, {2, 2});
+        every_map_gives_the_serial_lines(communicator, {2, 2}, 5);
     });
 }
 

@@ -9,7 +9,7 @@ namespace {
 TEST(Mpi, EdgesAreThoseOfTheWholeImageInEveryGroup) {
     for (int size : group_sizes)
         on_group(size, [](Communicator communicator) {
-            every_pattern_gives_the_serial_edges(communicator, {37, 29}, 5);
+            every_pattern_gives_the_serial_edges(communicator, {37, 29}, 13);
         });
 }
 

@@ -6,10 +6,10 @@
 namespace sextant::test {
 namespace {
 
-TEST(Mpi, ContoursByEveryPatternAreThoseOfTheWalkInEveryGroup) {
+TEST(Mpi, ContoursAreThoseOfTheWalkInEveryGroup) {
     for (int size : group_sizes)
         on_group(size, [](Communicator communicator) {
-            every_pattern_gives_the_serial_contours(communicator, {37, 29});
+            every_pattern_gives_the_serial_contours(communicator, {37, 29}, 9);
         });
 }
 

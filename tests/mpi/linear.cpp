@@ -9,7 +9,7 @@ namespace {
 TEST(Mpi, LinearRepresentationsAreThoseOfTheWalkInEveryGroup) {
     for (int size : group_sizes)
         on_group(size, [](Communicator communicator) {
-            every_map_gives_the_serial_lines(communicator, {13, 11});
+            every_map_gives_the_serial_lines(communicator, {13, 11}, 15);
         });
 }
 

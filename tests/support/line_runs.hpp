@@ -67,12 +67,16 @@ inline void gives_the_serial_lines(const Communicator& communicator, const Grid&
     }
 }
 
-/// Every map on every grid of this many ranks.
-inline void every_map_gives_the_serial_lines(const Communicator& communicator, ImageShape image) {
+/// Every map on every grid of this many ranks, or every n-th of all these.
+inline void every_map_gives_the_serial_lines(const Communicator& communicator, ImageShape image,
+                                             int every = 1) {
+    int turn = 0;
     for (const DirectionMap& map : direction_maps(image)) {
         for (const Grid& grid : grids_of(communicator.size(), image)) {
-            for (const Elements min_points : {1, 5})
-                gives_the_serial_lines(communicator, grid, map, min_points);
+            for (const Elements min_points : {1, 5}) {
+                if (turn++ % every == 0)
+                    gives_the_serial_lines(communicator, grid, map, min_points);
+            }
         }
     }
 }

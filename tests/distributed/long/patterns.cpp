@@ -4,6 +4,7 @@
 
 #include "tests/support/canny_runs.hpp"
 #include "tests/support/component_runs.hpp"
+#include "tests/support/line_runs.hpp"
 
 namespace sextant::test {
 namespace {
@@ -11,7 +12,14 @@ namespace {
 TEST(EveryPattern, gives_the_contours_of_the_walk_on_1_to_16_ranks) {
     for (int ranks = 1; ranks <= 16; ++ranks)
         run_threads(ranks, [](Communicator communicator) {
-            every_pattern_gives_the_serial_contours(communicator, {37, 29});
+            every_pattern_gives_the_serial_contours(communicator, {23, 19});
+        });
+}
+
+TEST(EveryGrid, gives_the_lines_of_the_walk) {
+    for (const int ranks : {1, 2, 5, 6, 9})
+        run_threads(ranks, [](Communicator communicator) {
+            every_map_gives_the_serial_lines(communicator, {13, 11});
         });
 }
 
@@ -25,7 +33,7 @@ TEST(EveryPattern, gives_the_components_of_the_whole_image) {
 TEST(EveryPattern, gives_the_edges_of_the_whole_image_on_1_to_16_ranks) {
     for (int ranks = 1; ranks <= 16; ++ranks)
         run_threads(ranks, [](Communicator communicator) {
-            every_pattern_gives_the_serial_edges(communicator, {23, 19});
+            every_pattern_gives_the_serial_edges(communicator, {17, 13});
         });
 }
 
