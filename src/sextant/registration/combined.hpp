@@ -17,7 +17,7 @@ struct Combined {
 };
 
 struct CombineOptions {
-    bool median = true;              ///< else it stays empty
+    bool median = true;             ///< else it stays empty
     Bytes memory = Bytes{64} << 20; ///< for samples of all frames, of as many rows as fit
 };
 
