@@ -22,7 +22,7 @@ inline constexpr std::string_view unsteady = "unsteady";
 ///
 /// Input     measurements; the link class of the two ranks.
 /// Output    the state `unsteady` where the empty round trip changed meanwhile; links, operators,
-/// copies and the state's probe of a profile. A message of one byte
+/// kernels, copies and the state's probe of a profile. A message of one byte
 ///           stands at 0 bytes, on every curve.
 /// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, Figure 8, mended
 machine::Profile costs_of(const Measurements& measurements, machine::Link link);
