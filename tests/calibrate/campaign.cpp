@@ -74,6 +74,13 @@ TEST(Campaign, recovers_the_true_costs_of_a_machine) {
         const Seconds expected = SyntheticMachine::pass(pass.elements, pass.operands);
         EXPECT_NEAR(pass.seconds.median, expected, .03 * expected);
     }
+    const machine::Work* filter = profile.find_kernel("gaussian-derivatives", "f32");
+    ASSERT_NE(filter, nullptr);
+    EXPECT_EQ(filter->passes.size(), 15u);
+    for (const machine::Pass& pass : filter->passes) {
+        const Seconds expected = SyntheticMachine::kernel(pass.elements, pass.operands);
+        EXPECT_NEAR(pass.seconds.median, expected, .03 * expected);
+    }
     const machine::Curve* lent = machine::find(link, Path::full, Layout::cc, Strategy::lending);
     ASSERT_NE(lent, nullptr);
     EXPECT_NEAR(lent->points.front().seconds.median, 7e-7, 3e-8);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/calibrate/programs.hpp"
 
+#include "sextant/calibrate/kernels.hpp"
 #include "sextant/calibrate/plan.hpp"
 #include "sextant/calibrate/rig.hpp"
 #include "sextant/comm/threads.hpp"
@@ -89,6 +90,45 @@ TEST(Rig, times_every_kind_of_cell_on_two_threads) {
             }
         }
         EXPECT_GT(rig.elapsed(), 0);
+    });
+}
+
+TEST(CellPrograms, a_kernel_makes_as_many_elements_as_its_cell_says) {
+    for (const TimedKernel& kernel : timed_kernels()) {
+        for (const int operands : kernel.operands()) {
+            for (const Elements elements : {1 << 14, 1 << 18}) {
+                const Cell cell = kernel_run(std::string(kernel.name), std::string(kernel.element),
+                                             elements, operands);
+                const Timed what = timed(cell, 0);
+                Elements made = 0;
+                for (const Step& step : what.programs[0].steps) {
+                    EXPECT_EQ(step.verb, Verb::compute);
+                    made += what.programs[0].elements_of(step);
+                }
+                EXPECT_NEAR(static_cast<double>(made), what.repeats * static_cast<double>(elements),
+                            1);
+            }
+        }
+    }
+}
+
+TEST(CellPrograms, a_kernel_takes_longer_where_it_does_more) {
+    run_threads(2, [](Communicator communicator) {
+        Rig rig(communicator, 8 << 20);
+        const TimedKernel& kernel = find_timed_kernel("gaussian-derivatives");
+        const auto shortest = [&](int operands) {
+            Seconds least = 1;
+            for (int i = 0; i < 5; ++i) {
+                for (const Sample& sample :
+                     rig.burst(kernel_run("gaussian-derivatives", "f32", 1 << 16, operands)))
+                    least = std::min(least, sample.seconds[0]);
+            }
+            return least;
+        };
+        const Seconds little = shortest(kernel.operands().front());
+        const Seconds much = shortest(kernel.operands().back());
+        if (communicator.rank() == 0)
+            EXPECT_GT(much, little);
     });
 }
 

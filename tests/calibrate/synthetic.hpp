@@ -30,6 +30,9 @@ class SyntheticMachine : public calibrate::Stopwatch {
     static Seconds pass(Elements elements, int operands) {
         return 5e-8 + 5e-10 * static_cast<double>(elements) * (operands - 1);
     }
+    static Seconds kernel(Elements elements, int operands) {
+        return 1e-6 + (1e-9 + 1e-10 * operands) * static_cast<double>(elements);
+    }
     static Seconds truth(const calibrate::Cell& cell) {
         using calibrate::Kind;
         switch (cell.kind) {
@@ -42,6 +45,8 @@ class SyntheticMachine : public calibrate::Stopwatch {
             return gap(cell.bytes);
         case Kind::pass:
             return pass(cell.elements, cell.operands);
+        case Kind::kernel:
+            return kernel(cell.elements, cell.operands);
         case Kind::copy:
             return 1e-10 * static_cast<double>(cell.bytes);
         }

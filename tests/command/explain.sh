@@ -76,11 +76,19 @@ grep -q "borders, filter, .*, 10 times" "$work/filter" || fail "no state of the 
 grep -q "in 1x16 tiles -> on rank 0: .*-gather, .*, 5 times" "$work/filter" || fail "no end"
 if grep -q "^sextant filter" "$work/filter"; then fail "ten filters are no command"; fi
 filter --sigma 3 >"$work/filter"
-grep -q "^sextant filter, whose ranks read their tiles: 1x16 tiles, fastest of 5" "$work/filter" ||
+grep -q "^sextant filter, whose ranks read their tiles: 1x16 tiles, .*: fastest of 35" "$work/filter" ||
     fail "what the command would choose"
-[ "$(sed -n '/^sextant filter/,$p' "$work/filter" | grep -c '^  [0-9]*x[0-9]* ')" = 5 ] || fail "not every grid"
+grep -q "in the file -> in 1x16 tiles: each rank reads its own" "$work/filter" || fail "no states of the command"
+[ "$(filter --sigma 3 --all | sed -n '/^sextant filter/,$p' | grep -c '^  [0-9]*x[0-9]* ')" = 35 ] ||
+    fail "not every grid with every gather"
+filter --sigma 1 --before smooth@2,x@3 | grep -q "in 1x16 tiles -> in 1x16 tiles: borders, filter, 3 times" ||
+    fail "no chain of filters"
 filter --sigma 3 --json | grep -q '"plan_version"' || fail "no plan of the command in JSON"
 filter --grid 4x4 --derivatives xx --json | grep -q '"columns": 4' || fail "no JSON, or other tiles"
+sed 's/"links"/"kernels": [{"name": "gaussian-derivatives", "seconds_per_element": 1e-9}], "links"/' \
+    "$MACHINES/das.json" >"$work/quick.json"
+"$SEXTANT" explain filter --ranks 4 --size 64 --machine "$work/quick.json" |
+    grep -q "^sextant filter, .*: rank 0 alone: " || fail "the profile's kernels do not count"
 filter --pixel-time 1e-9 --derivatives x | grep -q "^rank 0 alone" || fail "ranks are not weighed"
 refused 2 "derivative 'z'" filter --derivatives x,z
 refused 2 "sigma" filter --sigma .1

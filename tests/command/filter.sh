@@ -26,7 +26,7 @@ for image in u8 u16; do
         filter "$work/$image.npy" -o "$work/many.npy" --sigma 3 --ranks $ranks >"$work/text"
         cmp "$work/one.npy" "$work/many.npy" || fail "$image on $ranks ranks has other bits"
     done
-    grep -q 'tiles (' "$work/text" || fail "no plan is told"
+    grep -q '^[1-9r].* (fastest of' "$work/text" || fail "no plan is told"
     for grid in 1x6 2x3 3x2 6x1; do
         filter "$work/$image.npy" -o "$work/grid.npy" --sigma 3 --ranks 6 --grid $grid >/dev/null
         cmp "$work/one.npy" "$work/grid.npy" || fail "$image on $grid tiles has other bits"
@@ -57,8 +57,50 @@ filter "$work/u16.npy" -o "$work/one.npy" --ranks 4 --plan "$work/plan.json" --r
 grep -q "2x2 tiles" "$work/page.html" || fail "the page does not show every grid"
 sed 's/^  "columns": [0-9]*/  "columns": 4/; s/^  "rows": [0-9]*/  "rows": 1/' "$work/plan.json" >"$work/other.json"
 filter "$work/u16.npy" -o "$work/many.npy" --ranks 4 --plan "$work/other.json" |
-    grep -q "^4x1 tiles (the plan of $work/other.json)" || fail "the plan was not followed"
+    grep -q "^4x1 tiles, .* (the plan of $work/other.json)" || fail "the plan was not followed"
 cmp "$work/one.npy" "$work/many.npy" || fail "by a plan it has other bits"
+
+# Fewer ranks than there are, rank 0 reading for all, collectives, packing: the same bits.
+sed 's/^  "columns": [0-9]*/  "columns": 2/; s/^  "rows": [0-9]*/  "rows": 1/; s/^  "packs": [a-z]*/  "packs": true/
+    s/^  "distribute": [^,]*/  "distribute": "binomial-scatter"/; s/^  "collect": [^,]*/  "collect": "flat-gather"/' \
+    "$work/plan.json" >"$work/other.json"
+filter "$work/u16.npy" -o "$work/many.npy" --ranks 4 --plan "$work/other.json" |
+    grep -q "^2x1 tiles, binomial-scatter, flat-gather, packed (" || fail "the plan was not followed in all"
+cmp "$work/one.npy" "$work/many.npy" || fail "by another plan it has other bits"
+sed 's/"distribute": "binomial-scatter"/"distribute": null/' "$work/other.json" >"$work/plan.json"
+filter "$work/u16.npy" -o "$work/many.npy" --ranks 4 --plan "$work/plan.json" --distribute scatter |
+    grep -q "^2x1 tiles, each rank reads its own, " || fail "the plan does not decide who reads"
+cmp "$work/one.npy" "$work/many.npy" || fail "by a plan that has ranks read it has other bits"
+for how in scatter broadcast 2-lev-rec-scatter; do
+    filter "$work/u16.npy" -o "$work/many.npy" --ranks 4 --grid 2x2 --distribute $how >"$work/text"
+    grep -Eq '^2x2 tiles, .*(scatter|broadcast), ' "$work/text" || fail "--distribute $how is not done"
+    cmp "$work/one.npy" "$work/many.npy" || fail "by $how it has other bits"
+done
+if [ -n "${MPIRUN:-}" ]; then
+    # Only rank 0 finds the image: the others are elsewhere.
+    mkdir "$work/here" "$work/there"
+    cp "$work/u16.npy" "$work/here"
+    $MPIRUN -n 1 -wdir "$work/here" "$SEXTANT" filter u16.npy -o out.npy : \
+        -n 2 -wdir "$work/there" "$SEXTANT" filter u16.npy -o out.npy >"$work/said" 2>&1 || fail "$(cat "$work/said")"
+    grep -q 'warning: u16.npy is there for rank 0 only' "$work/said" || fail "who reads is not told"
+    cmp "$work/one.npy" "$work/here/out.npy" || fail "distributed over MPI it has other bits"
+fi
+
+# Filters before the filter, in windows too.
+chain() { filter "$work/u8.npy" --before smooth@2,x@1.5 --sigma 1 --derivatives laplacian,y "$@"; }
+chain -o "$work/one.npy" --ranks 1 >/dev/null
+chain -o "$work/many.npy" --ranks 6 --grid 2x3 --memory 1 >"$work/text"
+grep -q '^[2-9] windows' "$work/text" || fail "a chain is not streamed"
+cmp "$work/one.npy" "$work/many.npy" || fail "a chain has other bits in windows"
+filter "$work/u8.npy" -o "$work/first.tif" --sigma 2 --derivatives smooth >/dev/null
+filter "$work/first.tif" -o "$work/second.tif" --sigma 1.5 --derivatives x >/dev/null
+filter "$work/second.tif" -o "$work/many.npy" --sigma 1 --derivatives laplacian,y >/dev/null
+cmp "$work/one.npy" "$work/many.npy" || fail "a chain is not its filters one after another"
+
+# Prediction beside measurement.
+filter "$work/u8.npy" -o "$work/many.npy" --ranks 2 --json "$work/json" >"$work/text"
+grep -q 'filter .* ms (predicted [0-9.]*)' "$work/text" || fail "no prediction beside the measurement"
+grep -q '"predicted": {' "$work/json" || fail "no prediction in JSON"
 
 # Other formats: the same numbers in, the same out. What other samples hold becomes floats.
 "$SEXTANT" filter "$work/u16.npy" -o "$work/tiles.tif" --derivatives smooth,x --ranks 1 >/dev/null
@@ -109,6 +151,12 @@ refuses 2 "derivative 'xz'" "$work/u8.npy" --derivatives x,xz
 refuses 2 'asked for twice' "$work/u8.npy" --derivatives xy,yx
 refuses 2 'orders along an axis go to 4' "$work/u8.npy" --derivatives yyyyy
 refuses 2 '--grid 2x2: expected as many tiles as the 3 ranks' "$work/u8.npy" --ranks 3 --grid 2x2
+refuses 2 "unknown collective algorithm 'pigeon'" "$work/u8.npy" --ranks 2 --distribute pigeon
+refuses 2 'flat-gather to distribute: it does gather' "$work/u8.npy" --ranks 2 --distribute flat-gather
+refuses 2 '--before smooth: expected' "$work/u8.npy" --before smooth
+refuses 2 '--before smooth@x: expected' "$work/u8.npy" --before smooth@x
+refuses 2 'sigma is 9000' "$work/u8.npy" --before smooth@9000
+refuses 2 "derivative 'z'" "$work/u8.npy" --before z@1
 refuses 2 '--grid 2by2: expected WIDTHxHEIGHT' "$work/u8.npy" --ranks 4 --grid 2by2
 refuses 2 'one row of 200000 samples' "$work/wide.npy" --memory 1
 refuses 1 '<c8' "$work/complex.npy"
@@ -118,8 +166,8 @@ refuses 1 'short.npy' "$work/short.npy"
 refuses 1 'cut.npy' "$work/cut.npy"
 refuses 1 'is of no known format' "$SEXTANT"
 refuses 1 'nothing.npy' "$work/nothing.npy"
-echo '{"plan_version": 1, "operation": "filter", "columns": 3, "rows": 1, "window": 5}' >"$work/bad.json"
-refuses 1 '3x1 tiles, expected as many as the 4 ranks' "$work/u8.npy" --ranks 4 --plan "$work/bad.json"
+echo '{"plan_version": 1, "operation": "filter", "columns": 3, "rows": 2, "window": 5}' >"$work/bad.json"
+refuses 1 '3x2 tiles, expected at most as many as the 4 ranks' "$work/u8.npy" --ranks 4 --plan "$work/bad.json"
 for name in out.png out.jpg out.txt; do
     status=0
     "$SEXTANT" filter "$work/u8.npy" -o "$work/$name" >"$work/said" 2>&1 || status=$?

@@ -24,14 +24,15 @@ class Samples final : public FrameSource {
 };
 
 /// Windows of so many rows; the planes as rank 0 collects them.
-std::vector<float> by_windows(const Communicator& communicator, RowSource& source, int columns,
-                              Elements rows, const distributed::Filter& filter) {
+std::vector<float> by_windows(const Communicator& communicator, RowSource& source,
+                              const filtering::Way& way, Elements rows,
+                              const distributed::Filters& filters) {
     const ImageShape shape = source.shape();
-    distributed::WindowFilter run(communicator, filter, source.element(), true);
+    const distributed::Filter& filter = filters.back();
+    distributed::WindowFilter run(communicator, filters, source.element(), true);
     std::vector<float> planes(filter.features.size() * static_cast<std::size_t>(shape.elements()));
     for (Elements first = 0; first < shape.height; first += rows) {
-        run.prepare({shape, first, std::min(rows, shape.height - first), columns,
-                     communicator.size() / columns});
+        run.prepare({shape, first, std::min(rows, shape.height - first), way});
         run.fill([&](const Tile& part, std::span<std::byte> to) {
             distributed::read_part(source, part, to);
         });
@@ -56,7 +57,8 @@ TEST(WindowFilter, gives_the_same_bits_however_many_rows_a_window_has) {
                 for (const int columns : {1, 2, 4}) {
                     run_threads(4, [&](Communicator communicator) {
                         RowSource source(std::make_unique<Samples>(bytes, shape, element), 0);
-                        const auto planes = by_windows(communicator, source, columns, rows, filter);
+                        const auto planes = by_windows(communicator, source, {columns, 4 / columns},
+                                                       rows, {filter});
                         if (communicator.rank() == 0) {
                             EXPECT_TRUE(same_bits(std::as_bytes(std::span(planes)),
                                                   std::as_bytes(std::span(whole))))
@@ -70,12 +72,57 @@ TEST(WindowFilter, gives_the_same_bits_however_many_rows_a_window_has) {
     }
 }
 
-TEST(WindowFilter, holds_a_window_and_what_is_made_of_it) {
-    run_threads(1, [](Communicator communicator) {
-        distributed::WindowFilter run(communicator, {1, {"x", "y"}, {}}, gray_u8, true);
-        run.prepare({{1000, 100000}, 5000, 50, 1, 1});
-        EXPECT_EQ(run.memory(), 1000 * (50 + 2 * 4) + 2 * 4 * 1000 * 50);
-    });
+/// The filters on the whole image, one after another.
+std::vector<float> filtered(const std::vector<std::byte>& bytes, const ElementFormat& element,
+                            ImageShape shape, const distributed::Filters& filters) {
+    std::vector<float> made = test::filtered(bytes, element, shape, filters[0]);
+    for (std::size_t k = 1; k < filters.size(); ++k) {
+        const auto* const first = reinterpret_cast<const std::byte*>(made.data());
+        made = test::filtered({first, first + made.size() * sizeof(float)}, gray_f32, shape,
+                              filters[k]);
+    }
+    return made;
+}
+
+/// Each collective that distributes or collects, packed or not, and none.
+std::vector<filtering::Way> window_ways(int columns, int rows) {
+    std::vector<filtering::Way> ways = {{columns, rows}};
+    for (const collective::Algorithm& row : collective::catalogue()) {
+        const bool distributes =
+            row.what == Collective::scatter || row.what == Collective::broadcast;
+        if (distributes)
+            ways.push_back({columns, rows, &row, nullptr, ways.size() % 2 == 0});
+        else if (row.what == Collective::gather)
+            ways.push_back({columns, rows, nullptr, &row, ways.size() % 2 == 0});
+    }
+    return ways;
+}
+
+TEST(WindowFilter, gives_the_same_bits_by_every_way_and_through_several_filters) {
+    using kernel::Border;
+    const ImageShape shape{29, 43};
+    const std::vector<distributed::Filters> chains = {
+        {{1, {"x", "gradient-magnitude"}, {}}},
+        {{1.5, {"smooth"}, {Border::mirror, 0}},
+         {.7, {"gradient-magnitude"}, {}},
+         {1, {"laplacian", "y"}, {Border::constant, 2}}}};
+    const std::vector<std::byte> bytes = samples_of(gray_u8, shape);
+    for (const distributed::Filters& filters : chains) {
+        const std::vector<float> whole = filtered(bytes, gray_u8, shape, filters);
+        Elements rows = shape.height;
+        for (const filtering::Way& way : window_ways(2, 2)) {
+            rows = rows == shape.height ? 10 : shape.height;
+            run_threads(4, [&](Communicator communicator) {
+                RowSource source(std::make_unique<Samples>(bytes, shape, gray_u8), 0);
+                const auto planes = by_windows(communicator, source, way, rows, filters);
+                if (communicator.rank() == 0) {
+                    EXPECT_TRUE(same_bits(std::as_bytes(std::span(planes)),
+                                          std::as_bytes(std::span(whole))))
+                        << filters.size() << " filters, " << way.text() << ", " << rows << " rows";
+                }
+            });
+        }
+    }
 }
 
 } // namespace

@@ -28,17 +28,17 @@ machine::Profile slow_machine() {
     return profile;
 }
 
-Prediction predicted(const machine::Profile& machine, std::span<const std::string_view> kernels) {
+Prediction predicted(const machine::Profile& machine, std::span<const KernelUse> kernels) {
     const Schedule schedule = test::line_sums_case(3).schedule;
     return find("hockney").predict({.schedule = schedule,
                                     .machine = machine,
                                     .element_size = 4,
-                                    .kernel_names = kernels,
+                                    .kernels = kernels,
                                     .timeline = true});
 }
 
 TEST(Computing, costs_what_its_kernel_takes_for_an_element) {
-    const std::array<std::string_view, 1> names = {"sum"};
+    const std::array<KernelUse, 1> names = {{{"sum"}}};
     const Prediction prediction = predicted(slow_machine(), names);
     Seconds busy = 0;
     Elements made = 0;
@@ -52,8 +52,22 @@ TEST(Computing, costs_what_its_kernel_takes_for_an_element) {
     EXPECT_TRUE(prediction.remarks.empty());
 }
 
+TEST(Computing, costs_what_passes_that_do_as_much_take) {
+    machine::Profile machine = slow_machine();
+    machine.kernels[0].passes = {{1, 4, exactly(40)},
+                                 {1, 8, exactly(60)},
+                                 {1000, 4, exactly(40000)},
+                                 {1000, 8, exactly(60000)}};
+    const auto work = [&](int operands) {
+        const std::array<KernelUse, 1> uses = {{{"sum", operands}}};
+        return predicted(machine, uses).seconds - predicted(machine, {}).seconds;
+    };
+    EXPECT_NEAR(work(4) / work(8), 2. / 3, 1e-9);
+    EXPECT_NEAR(work(6) / work(8), 5. / 6, 1e-9);
+}
+
 TEST(Computing, costs_nothing_where_the_profile_does_not_know_the_kernel_and_says_so) {
-    const std::array<std::string_view, 1> names = {"product"};
+    const std::array<KernelUse, 1> names = {{{"product"}}};
     const Prediction unknown = predicted(slow_machine(), names);
     ASSERT_EQ(unknown.remarks.size(), 1u);
     EXPECT_THAT(unknown.remarks[0], testing::HasSubstr("kernels that the profile of slow"));

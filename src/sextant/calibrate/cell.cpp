@@ -36,6 +36,12 @@ Cell pass(std::string operator_name, std::string element, Elements elements, int
             .alone = alone};
 }
 
+Cell kernel_run(std::string name, std::string element, Elements elements, int operands) {
+    Cell run = pass(std::move(name), std::move(element), elements, operands);
+    run.kind = Kind::kernel;
+    return run;
+}
+
 Cell copy(Bytes bytes, Bytes block) {
     return {
         .kind = Kind::copy, .bytes = bytes, .block = block, .row = block == bytes ? 0 : row_bytes};

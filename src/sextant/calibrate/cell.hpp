@@ -14,6 +14,7 @@ enum class Kind : std::uint8_t {
     round_trip, ///< a message there and one of a byte back
     stream,     ///< one message after another, one way: the time from one to the next
     pass,       ///< an operator once over its operands
+    kernel,     ///< a kernel once: `elements` are what it makes, `operands` how much for each
     copy        ///< bytes moved within memory
 };
 
@@ -27,7 +28,7 @@ struct Cell {
     Bytes bytes = 0;
     Bytes block = 0; ///< of a strided side; `bytes` where nothing is strided
     Bytes row = 0;   ///< from one block to the next; 0 where nothing is strided
-    // Of passes.
+    // Of passes, and of kernels, whose name stands for an operator's.
     std::string operator_name = {}, element = {};
     Elements elements = 0;
     int operands = 0;
@@ -48,6 +49,7 @@ Cell strided(Kind kind, machine::Layout layout, machine::Strategy strategy, Byte
 Cell lent(Bytes bytes);
 Cell pass(std::string operator_name, std::string element, Elements elements, int operands,
           bool alone = false);
+Cell kernel_run(std::string name, std::string element, Elements elements, int operands);
 Cell copy(Bytes bytes, Bytes block);
 
 /// The empty message there and back.

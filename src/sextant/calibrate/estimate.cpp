@@ -132,20 +132,30 @@ class Costs {
         }
     }
 
+    using Works = std::map<std::pair<std::string, std::string>, machine::Work>;
+
+    static void add_pass(Works& works, const Cell& cell, const Series& series) {
+        machine::Work& work = works[{cell.operator_name, cell.element}];
+        work.name = cell.operator_name, work.element = cell.element;
+        (cell.alone ? work.alone : work.passes)
+            .push_back({cell.elements, cell.operands, series.value(0)});
+    }
+
     void add_work() {
-        std::map<std::pair<std::string, std::string>, machine::Work> operators;
+        Works operators, kernels;
         for (const auto& [cell, series] : measured_.cells) {
             if (cell.kind == Kind::copy) {
                 profile_.copies.push_back({cell.block == cell.bytes ? 0 : cell.block,
                                            part_of(series.value(0), cell.bytes),
                                            {}});
             } else if (cell.kind == Kind::pass) {
-                machine::Work& work = operators[{cell.operator_name, cell.element}];
-                work.name = cell.operator_name, work.element = cell.element;
-                (cell.alone ? work.alone : work.passes)
-                    .push_back({cell.elements, cell.operands, series.value(0)});
+                add_pass(operators, cell, series);
+            } else if (cell.kind == Kind::kernel) {
+                add_pass(kernels, cell, series);
             }
         }
+        for (auto& [key, work] : kernels)
+            profile_.kernels.push_back(std::move(work));
         for (auto& [key, work] : operators) {
             if (!work.passes.empty()) // passes alone only say how much less those take
                 profile_.operators.push_back(std::move(work)); // cells are ordered as passes are

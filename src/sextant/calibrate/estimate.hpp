@@ -22,9 +22,9 @@ inline constexpr std::string_view unsteady = "unsteady";
 /// either side; the gap is the longer.
 ///
 /// Input     measurements; the link class of the two ranks.
-/// Output    the state `unsteady` where the probe changed meanwhile; links, operators, copies and
-/// the
-///           state's probe of a profile. A message of one byte stands at 0 bytes, on every curve.
+/// Output    the state `unsteady` where the probe changed meanwhile; links, operators, kernels,
+///           copies and the state's probe of a profile. A message of one byte stands at 0 bytes, on
+///           every curve.
 /// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, Figure 8, mended
 machine::Profile costs_of(const Measurements& measurements, machine::Link link);
 

@@ -130,10 +130,11 @@ std::vector<Pass> merged_passes(const std::vector<const Work*>& works,
     return merged;
 }
 
-std::vector<Work> merged_operators(const Launches& launches) {
+/// Operators, or kernels.
+std::vector<Work> merged_works(const Launches& launches, std::vector<Work> Profile::*which) {
     std::map<std::pair<std::string, std::string>, std::vector<const Work*>> works;
     for (const Profile* launch : launches) {
-        for (const Work& work : launch->operators)
+        for (const Work& work : launch->*which)
             works[{work.name, work.element}].push_back(&work);
     }
     std::vector<Work> merged;
@@ -198,7 +199,8 @@ Profile merged_state(const Launches& launches) {
     merged.state.clear();
     merged.state_probe = merged_value(probes);
     merged.links = merged_links(launches);
-    merged.operators = merged_operators(launches);
+    merged.operators = merged_works(launches, &Profile::operators);
+    merged.kernels = merged_works(launches, &Profile::kernels);
     merged.copies = merged_copies(launches);
     return merged;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/calibrate/plan.hpp"
 
+#include "sextant/calibrate/kernels.hpp"
 #include "sextant/kernel/catalogue.hpp"
 
 #include <algorithm>
@@ -101,6 +102,21 @@ void add_other_operators(Plan& plan) {
     }
 }
 
+/// Of each kernel first what takes least.
+void add_kernels(Plan& plan) {
+    for (const TimedKernel& kernel : timed_kernels()) {
+        for (const int operands : kernel.operands()) {
+            const auto add = [&](std::size_t level, Elements elements) {
+                plan[level].push_back(kernel_run(std::string(kernel.name),
+                                                 std::string(kernel.element), elements, operands));
+            };
+            add(1, 16 * kibi);
+            add(2, 256 * kibi);
+            add(3, 2 * mebi);
+        }
+    }
+}
+
 void add_copies(Plan& plan) {
     plan[1].push_back(copy(mebi, mebi));
     for (const Bytes block : {Bytes{16}, Bytes{64}, Bytes{256}, kibi, 4 * kibi, 16 * kibi})
@@ -134,6 +150,7 @@ Plan make_plan(const PlanOptions& options) {
     if (options.work) {
         add_over(plan);
         add_other_operators(plan);
+        add_kernels(plan);
         add_copies(plan);
     }
     tidy(plan, options.memory);

@@ -13,7 +13,7 @@ using Plan = std::vector<std::vector<Cell>>;
 
 struct PlanOptions {
     bool lending = false;            ///< whether the ranks share memory
-    bool work = true;                ///< operators and copies too, not only messages
+    bool work = true;                ///< operators, kernels and copies too, not only messages
     Bytes memory = Bytes{200} << 20; ///< that a cell may take on a rank
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/calibrate/programs.hpp"
 
+#include "sextant/calibrate/kernels.hpp"
 #include "sextant/kernel/catalogue.hpp"
 #include "sextant/schedule/builder.hpp"
 
@@ -210,6 +211,8 @@ Timed timed(const Cell& cell, int rank) {
     switch (cell.kind) {
     case Kind::pass:
         return passes(cell, rank);
+    case Kind::kernel:
+        return find_timed_kernel(cell.operator_name).timed(cell);
     case Kind::copy:
         return copies(cell);
     case Kind::round_trip:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/calibrate/cell.hpp"
+#include "sextant/comm/kernel.hpp"
 #include "sextant/core/operator.hpp"
 #include "sextant/schedule/program.hpp"
 
@@ -18,6 +19,7 @@ struct Timed {
     double repeats = 1;
     /// What rank 0 writes anew before each run, so that the other rank's caches do not hold it.
     std::vector<Region> fresh;
+    std::vector<Kernel> kernels = {}; ///< of its compute steps
 };
 
 /// Every message is received before the next round trip or pass begins, since each writes where the
@@ -25,7 +27,8 @@ struct Timed {
 ///
 /// A round trip brings `bytes` from rank 0 to rank 1 and one byte back. A stream begins when rank 1
 /// says that it is there, and ends when it says that it has all: it cannot hide in buffers.
-/// Passes and copies run on both ranks at a time, as in a schedule, but for those of rank 0 alone.
+/// Passes, kernels and copies run on both ranks at a time, as in a schedule, but for those of rank
+/// 0 alone.
 Timed timed(const Cell& cell, int rank);
 
 } // namespace sextant::calibrate

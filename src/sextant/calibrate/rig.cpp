@@ -101,7 +101,7 @@ void Rig::fill_up_to(Bytes bytes) {
 
 Execution Rig::bound(const Timed& what, const Program& program, Prepared& prepared) {
     constexpr Bytes page = 4096;
-    Execution run(communicator_, program, what.op);
+    Execution run(communicator_, program, what.op, {}, what.kernels);
     Bytes offset = 0;
     for (std::size_t b = 0; b < program.buffers.size(); ++b) {
         const Bytes size = program.buffers[b].size * what.op.element.size;

@@ -19,8 +19,8 @@ std::vector<distributed::Image> gaussian_derivatives(const distributed::Image& i
     std::optional<distributed::WindowFilter> window;
     agree(communicator, [&] {
         memory = std::make_shared<Memory>(planes * plane);
-        window.emplace(communicator, filter, image.element(), false);
-        window->prepare({image.shape(), 0, grid.height, grid.columns, grid.rows},
+        window.emplace(communicator, distributed::Filters{filter}, image.element(), false);
+        window->prepare({image.shape(), 0, grid.height, {grid.columns, grid.rows}},
                         {reinterpret_cast<float*>(memory->data()),
                          static_cast<std::size_t>(planes * image.tile().elements())});
         window->fill([&](const Tile&, std::span<std::byte> to) {

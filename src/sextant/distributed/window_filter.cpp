@@ -23,113 +23,139 @@ const ElementFormat& checked(const ElementFormat& element) {
     return element;
 }
 
-/// All that a filter reads but its own tile, in the window's coordinates: rows above, rows below.
-std::vector<Tile> given_parts(const halo::Grid& grid, int rank) {
-    const Tile held = halo::clipped_tile(grid, rank), own = tile(grid, rank);
-    const Tile above{held.x, held.y, held.width, -held.y};
-    const Tile below{held.x, grid.height, held.width, held.y + held.height - grid.height};
-    std::vector<Tile> parts = {own};
-    for (const Tile& part : {above, below}) {
-        if (part.height > 0 && held.elements() > 0)
-            parts.push_back(part);
-    }
-    return parts;
+std::vector<kernel::FilterBank> banks_of(const Filters& filters) {
+    std::vector<kernel::FilterBank> banks;
+    for (const Filter& filter : filters)
+        banks.emplace_back(filter.sigma, filter.features, filter.border);
+    return banks;
 }
 
-/// Of windows of one image.
-bool same_program(const halo::Stencil& a, const halo::Stencil& b) {
-    return a.grid.height == b.grid.height && a.grid.above == b.grid.above &&
-           a.grid.below == b.grid.below && a.grid.width == b.grid.width &&
-           a.grid.columns == b.grid.columns && a.grid.rows == b.grid.rows;
+/// Of windows of one image by the same filters.
+bool same_program(const filtering::WindowTask& a, const filtering::WindowTask& b,
+                  const Window& before, const Window& now) {
+    const auto same = [](const halo::Stencil& one, const halo::Stencil& other) {
+        return one.grid.width == other.grid.width && one.grid.height == other.grid.height &&
+               one.grid.above == other.grid.above && one.grid.below == other.grid.below;
+    };
+    return before.way == now.way && std::ranges::equal(a.filters, b.filters, same);
 }
 
-Tile moved_down(Tile part, Elements rows) {
-    part.y += rows;
-    return part;
+/// The part of a buffer that a kernel begins at.
+template <class Sample>
+Sample* at(const Computation& computation, const Region& region) {
+    auto* const buffer = computation.buffers[static_cast<std::size_t>(region.buffer)];
+    return reinterpret_cast<Sample*>(buffer) + region.offset;
 }
 
 } // namespace
 
-halo::Stencil stencil_of(const Window& window, const Filter& filter, const ElementFormat& element,
-                         bool collects, bool overlaps) {
-    const kernel::FilterBank bank(filter.sigma, filter.features, filter.border);
-    const ImageShape image = window.image;
-    halo::Stencil stencil;
-    stencil.grid.width = image.width;
-    stencil.grid.height = window.rows;
-    stencil.grid.columns = window.columns;
-    stencil.grid.rows = window.rows_of_tiles;
-    stencil.grid.margin = {bank.reach_x(), bank.reach_y()};
-    stencil.grid.above = std::min<Elements>(window.first, bank.reach_y());
-    stencil.grid.below =
-        std::min<Elements>(image.height - window.first - window.rows, bank.reach_y());
-    stencil.planes = static_cast<int>(filter.features.size());
-    stencil.sample = element.size;
-    stencil.overlaps = overlaps;
-    stencil.collects = collects;
-    return stencil;
+filtering::WindowTask window_task(const Window& window, const Filters& filters,
+                                  const ElementFormat& element, bool collects, bool overlaps) {
+    filtering::WindowTask task;
+    task.collect = collects;
+    // From the last filter, which makes the window, to the first: each needs more rows.
+    Elements first = window.first, end = window.first + window.rows;
+    for (auto filter = filters.rbegin(); filter != filters.rend(); ++filter) {
+        const kernel::FilterBank bank(filter->sigma, filter->features, filter->border);
+        halo::Stencil stencil;
+        stencil.grid.width = window.image.width;
+        stencil.grid.height = end - first;
+        stencil.grid.columns = window.way.columns;
+        stencil.grid.rows = window.way.rows;
+        stencil.grid.margin = {bank.reach_x(), bank.reach_y()};
+        stencil.grid.above = std::min<Elements>(first, bank.reach_y());
+        stencil.grid.below = std::min<Elements>(window.image.height - end, bank.reach_y());
+        stencil.planes = static_cast<int>(filter->features.size());
+        stencil.overlaps = overlaps;
+        first -= stencil.grid.above, end += stencil.grid.below;
+        task.filters.insert(task.filters.begin(), stencil);
+    }
+    if (!task.filters.empty())
+        task.filters.front().sample = element.size;
+    return task;
 }
 
-WindowFilter::WindowFilter(Communicator communicator, Filter filter, ElementFormat element,
+WindowFilter::WindowFilter(Communicator communicator, Filters filters, ElementFormat element,
                            bool collects)
     : communicator_(std::move(communicator)),
-      filter_(std::move(filter)),
+      filters_(std::move(filters)),
       element_(checked(element)),
       collects_(collects),
-      bank_(filter_.sigma, filter_.features, filter_.border) {}
+      banks_(banks_of(filters_)) {}
 
 void WindowFilter::prepare(const Window& window, std::span<float> planes) {
-    if (window.columns < 1 || window.columns * window.rows_of_tiles != communicator_.size())
-        throw InvalidTask(fmt::format("a grid of {}x{} tiles for {} ranks", window.columns,
-                                      window.rows_of_tiles, communicator_.size()));
-    const halo::Stencil stencil =
-        stencil_of(window, filter_, element_, collects_, communicator_.size() > 1);
-    const bool alike = execution_ && same_program(stencil_, stencil);
+    if (window.way.columns < 1 || window.way.ranks() != communicator_.size())
+        throw InvalidTask(fmt::format("a grid of {}x{} tiles for {} ranks", window.way.columns,
+                                      window.way.rows, communicator_.size()));
+    filtering::WindowTask task =
+        window_task(window, filters_, element_, collects_, communicator_.size() > 1);
+    const bool alike = execution_ && same_program(task_, task, window_, window);
     window_ = window;
-    stencil_ = stencil;
+    task_ = std::move(task);
     if (!alike)
         open_execution();
     bind_planes(planes);
 }
 
 void WindowFilter::open_execution() {
-    const int rank = communicator_.rank();
+    filtering::WindowProgram made =
+        filtering::window_program(task_, window_.way, communicator_.rank());
+    image_buffer_ = made.image, planes_buffer_ = made.planes;
     Operator floats;
     floats.element = gray_f32;
+    std::vector<Kernel> kernels;
+    for (std::size_t k = 0; k < banks_.size(); ++k)
+        kernels.push_back([this, k](const Computation& computation) { compute(k, computation); });
     execution_.reset();
-    image_ = Memory(halo::clipped_tile(stencil_.grid, rank).elements() * element_.size);
-    execution_.emplace(
-        communicator_, halo::stencil(stencil_, rank), floats, ExecuteOptions{},
-        std::vector<Kernel>{[this](const Computation& computation) { compute(computation); }});
-    execution_->bind(halo::image_buffer, image_.bytes());
+    execution_.emplace(communicator_, std::move(made.program), floats, ExecuteOptions{},
+                       std::move(kernels));
+    if (image_buffer_ < 0)
+        return;
+    const auto& buffer = execution_->program().buffers[static_cast<std::size_t>(image_buffer_)];
+    image_ = Memory(buffer.size * element_.size);
+    execution_->bind(image_buffer_, image_.bytes());
 }
 
 void WindowFilter::bind_planes(std::span<float> planes) {
-    const Elements floats = stencil_.planes * plane_elements();
+    const Elements floats = this->planes() * plane_elements();
     if (planes.empty()) {
         if (own_planes_.size() != floats * float_size)
             own_planes_ = Memory(floats * float_size);
         planes = {reinterpret_cast<float*>(own_planes_.data()), static_cast<std::size_t>(floats)};
     }
     planes_ = planes;
-    execution_->bind(halo::planes_buffer, std::as_writable_bytes(planes_));
+    if (planes_buffer_ >= 0)
+        execution_->bind(planes_buffer_, std::as_writable_bytes(planes_));
+}
+
+/// In the coordinates of the first filter's grid. Where something distributes, rank 0 has all that
+/// is at hand; otherwise each has its tile, and what lies above and below all tiles.
+std::vector<Tile> WindowFilter::given_parts() const {
+    const halo::Grid& grid = task_.filters.front().grid;
+    const int rank = communicator_.rank();
+    if (window_.way.distribute)
+        return rank == 0 ? std::vector{grid.at_hand()} : std::vector<Tile>{};
+    const Tile held = halo::clipped_tile(grid, rank);
+    return {tile(grid, rank), halo::common(held, {0, -grid.above, grid.width, grid.above}),
+            halo::common(held, {0, grid.height, grid.width, grid.below})};
 }
 
 void WindowFilter::fill(const Fill& fill) {
-    const Tile held = halo::clipped_tile(stencil_.grid, communicator_.rank());
-    for (const Tile& part : given_parts(stencil_.grid, communicator_.rank())) {
+    const halo::Grid& grid = task_.filters.front().grid;
+    const Tile held =
+        window_.way.distribute ? grid.at_hand() : halo::clipped_tile(grid, communicator_.rank());
+    for (const Tile& part : given_parts()) {
         if (part.elements() == 0)
             continue;
-        const Region place = halo::place_in(held, part, halo::image_buffer);
-        const Tile in_image = moved_down(part, window_.first);
+        const Region place = halo::place_in(held, part, image_buffer_);
         std::byte* const to = image_.data() + place.offset * element_.size;
         const auto bytes = static_cast<std::size_t>(part.elements() * element_.size);
         if (place.contiguous()) {
-            fill(in_image, {to, bytes});
+            fill(in_image(0, part), {to, bytes});
             continue;
         }
         Memory packed(part.elements() * element_.size);
-        fill(in_image, packed.bytes());
+        fill(in_image(0, part), packed.bytes());
         for (Elements row = 0; row < part.height; ++row)
             std::memcpy(to + row * held.width * element_.size,
                         packed.data() + row * part.width * element_.size,
@@ -137,8 +163,19 @@ void WindowFilter::fill(const Fill& fill) {
     }
 }
 
-Tile WindowFilter::kept() const {
-    return moved_down(halo::kept_tile(stencil_, communicator_.rank()), window_.first);
+Tile WindowFilter::in_image(std::size_t k, Tile part) const {
+    Elements first = window_.first; // of the rows that filter k makes
+    for (std::size_t later = k + 1; later < task_.filters.size(); ++later)
+        first -= task_.filters[later].grid.above;
+    part.y += first;
+    return part;
+}
+
+Elements WindowFilter::plane_elements() const {
+    if (planes_buffer_ < 0)
+        return 0;
+    const auto& buffer = execution_->program().buffers[static_cast<std::size_t>(planes_buffer_)];
+    return buffer.size / planes();
 }
 
 std::span<const float> WindowFilter::plane(int k) const {
@@ -146,27 +183,27 @@ std::span<const float> WindowFilter::plane(int k) const {
     return planes_.subspan(static_cast<std::size_t>(k) * size, size);
 }
 
-Bytes WindowFilter::memory() const {
-    return image_.size() + stencil_.planes * plane_elements() * float_size;
-}
-
-kernel::SampleView WindowFilter::view(const Region& read, const Tile& part,
-                                      const std::byte* image) const {
-    kernel::SampleView view = samples_of(element_, image + read.offset * element_.size);
+kernel::SampleView WindowFilter::view(std::size_t k, const Computation& computation,
+                                      const Tile& part) const {
+    const Region& read = computation.read[0];
+    const ElementFormat& element = k > 0 ? gray_f32 : element_;
+    kernel::SampleView view =
+        samples_of(element, at<const std::byte>(computation, {read.buffer, 0, 1}) +
+                                read.offset * element.size);
     view.stride = read.stride;
-    view.tile = moved_down(halo::part_read(stencil_, part), window_.first);
+    view.tile = in_image(k, halo::part_read(task_.filters[k], part));
     view.image = window_.image;
     return view;
 }
 
-void WindowFilter::compute(const Computation& computation) {
-    const Tile part = halo::part_made(stencil_, communicator_.rank(), computation.made[0]);
-    auto* const planes = reinterpret_cast<float*>(computation.buffers[halo::planes_buffer]);
+void WindowFilter::compute(std::size_t k, const Computation& computation) {
+    halo::Stencil stencil = task_.filters[k];
+    stencil.collects = k + 1 == task_.filters.size() && collects_ && !window_.way.collect;
+    const Tile part = halo::part_made(stencil, communicator_.rank(), computation.made[0]);
     std::vector<kernel::Plane> outputs;
     for (const Region& region : computation.made)
-        outputs.push_back({planes + region.offset, region.stride});
-    bank_.apply(view(computation.read[0], part, computation.buffers[halo::image_buffer]),
-                moved_down(part, window_.first), outputs, computation.progress);
+        outputs.push_back({at<float>(computation, region), region.stride});
+    banks_[k].apply(view(k, computation, part), in_image(k, part), outputs, computation.progress);
 }
 
 } // namespace sextant::distributed

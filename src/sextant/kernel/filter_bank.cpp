@@ -72,6 +72,11 @@ FilterBank::FilterBank(double sigma, const std::vector<std::string>& names, Bord
     }
 }
 
+int FilterBank::multiply_adds() const {
+    const auto features = static_cast<int>(features_.size());
+    return (derivatives_.multiply_adds() + features - 1) / features;
+}
+
 /// Where the derivatives of a part of a tile go that begins `y` rows below its top.
 std::vector<Plane> FilterBank::planes_of(const Tile& part, Elements y,
                                          std::span<const Plane> outputs) {

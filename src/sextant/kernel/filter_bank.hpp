@@ -24,6 +24,8 @@ class FilterBank {
 
     int reach_x() const { return derivatives_.reach_x(); }
     int reach_y() const { return derivatives_.reach_y(); }
+    /// For one pixel of one feature, on average and rounded up: what a run takes goes with it.
+    int multiply_adds() const;
 
     void apply(const SampleView& input, const Tile& tile, std::span<const Plane> outputs,
                const std::function<void()>& progress = {});

@@ -116,6 +116,17 @@ GaussianDerivatives::GaussianDerivatives(double sigma, std::span<const Derivativ
         shifted_.push_back(reinterpret_cast<const float*>(line_.data()) + reach_x_ + k);
 }
 
+int GaussianDerivatives::multiply_adds() const {
+    std::size_t count = 0;
+    for (std::size_t x = 0; x < orders; ++x) {
+        for (std::size_t y = 0; y < orders; ++y)
+            count += plane_[x][y] == none ? 0 : weights_[y].size();
+        if (std::any_of(plane_[x].begin(), plane_[x].end(), [](int p) { return p != none; }))
+            count += weights_[x].size();
+    }
+    return static_cast<int>(count);
+}
+
 /// An even and an odd order read a line once, where both are there.
 std::vector<GaussianDerivatives::Pair> GaussianDerivatives::pairs(const Wanted& wanted) {
     std::vector<int> even, odd;

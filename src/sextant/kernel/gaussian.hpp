@@ -44,6 +44,8 @@ class GaussianDerivatives {
 
     int reach_x() const { return reach_x_; }
     int reach_y() const { return reach_y_; }
+    /// For one pixel of all derivatives.
+    int multiply_adds() const;
     /// The rectangle of the image that these derivatives of a tile, not empty, are computed from.
     Tile reads(const Tile& tile, ImageShape image) const;
 

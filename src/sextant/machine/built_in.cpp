@@ -53,6 +53,9 @@ constexpr const char* text = R"({
   {"name": "max", "seconds_per_element": 2e-9},
   {"name": "max", "element": "f16", "seconds_per_element": 2e-9},
   {"name": "max", "element": "u8", "seconds_per_element": 6e-10}],
+ "kernels": [
+  {"name": "gaussian-derivatives", "points": [[1024, 8, 6e-7], [1024, 32, 1.8e-6],
+                                              [1048576, 8, 6e-4], [1048576, 32, 1.8e-3]]}],
  "copies": [{"block": 0, "seconds_per_byte": 1.2e-10}]
 })";
 

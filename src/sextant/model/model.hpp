@@ -21,6 +21,14 @@ class CannotExpress : public Error {
     using Error::Error;
 };
 
+/// A kernel of a run, as profiles know it.
+struct KernelUse {
+    std::string_view name;
+    /// How much it does for an element that it makes, as the operands of its passes count it; its
+    /// passes say what that costs.
+    int operands = 1;
+};
+
 /// What is to be predicted: one run of a schedule on a machine.
 struct Question {
     const Schedule& schedule;
@@ -29,7 +37,7 @@ struct Question {
     /// Of folds. Where the profile does not know it, folds cost nothing, and a remark says so.
     std::string_view operator_name = {};
     /// Of compute steps, by number. Those that the profile does not know cost nothing either.
-    std::span<const std::string_view> kernel_names = {};
+    std::span<const KernelUse> kernels = {};
     /// The channels of what is combined or computed, as profiles name them: "f32", "f16", "u8".
     std::string_view element_name = "f32";
     /// Whether a fold waits for all its operands and combines them in one pass, as where operands

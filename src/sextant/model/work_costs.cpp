@@ -11,8 +11,8 @@ namespace sextant::model {
 WorkCosts::WorkCosts(const Question& question)
     : question_(question),
       operator_(question.machine.find_operator(question.operator_name, question.element_name)) {
-    for (const std::string_view name : question.kernel_names)
-        kernels_.push_back(question.machine.find_kernel(name, question.element_name));
+    for (const KernelUse& use : question.kernels)
+        kernels_.push_back(question.machine.find_kernel(use.name, question.element_name));
 }
 
 /// How much less a pass over two operands takes alone; as much less take others.
@@ -45,7 +45,7 @@ Span WorkCosts::compute(int kernel, Elements elements) const {
     if (!work)
         return {};
     if (!work->passes.empty())
-        return Span(machine::at_pass(work->passes, elements, 1));
+        return Span(machine::at_pass(work->passes, elements, question_.kernels[k].operands));
     return Span(*work->seconds_per_element) * static_cast<double>(elements);
 }
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <optional>
 #include <sstream>
 
@@ -26,16 +27,24 @@ using planner::FilterChoice;
 using planner::FilterQuestion;
 using planner::FilterTransition;
 
+/// Of the filters before, and of so many times the last.
+std::vector<Elements> margins_of(const distributed::Filters& filters, std::size_t times) {
+    std::vector<Elements> margins;
+    for (const distributed::Filter& filter : filters) {
+        const kernel::FilterBank bank(filter.sigma, filter.features);
+        margins.push_back(std::max(bank.reach_x(), bank.reach_y()));
+    }
+    margins.resize(margins.size() - 1 + times, margins.back());
+    return margins;
+}
+
 FilterQuestion question_of(const Values& values, const Placement& placement) {
-    const distributed::Filter filter = filter_from(values);
-    const kernel::FilterBank bank(filter.sigma, filter.features);
-    const int margin = std::max(bank.reach_x(), bank.reach_y());
+    const distributed::Filters filters = filters_from(values);
     const ImageSize size = image_size("size", values.text("size"));
     FilterQuestion question;
-    question.task = {
-        size.width, size.height,
-        std::vector<Elements>(static_cast<std::size_t>(values.integer("filters")), margin),
-        static_cast<int>(filter.features.size()), !values.flag("distributed")};
+    question.task = {size.width, size.height,
+                     margins_of(filters, static_cast<std::size_t>(values.integer("filters"))),
+                     static_cast<int>(filters.back().features.size()), !values.flag("distributed")};
     question.ranks = static_cast<int>(values.integer("ranks"));
     if (values.has("grid")) {
         const ImageSize grid = image_size("grid", values.text("grid"));
@@ -55,34 +64,55 @@ FilterQuestion question_of(const Values& values, const Placement& placement) {
 }
 
 /// How `sextant filter` would do it, whose ranks read their own tiles; nothing where it would not:
-/// more filters than one, tiles that stay or were asked for.
+/// a filter again and again, tiles that stay or were asked for.
 std::optional<FilterPlan> plan_of_command(const Values& values, const FilterQuestion& question,
                                           const machine::Profile& machine) {
     constexpr int most_ranks = 1024;
     const filtering::Task& task = question.task;
-    if (task.margins.size() > 1 || !task.collect || question.columns > 0 ||
+    if (values.integer("filters") > 1 || !task.collect || question.columns > 0 ||
         question.ranks > most_ranks)
         return std::nullopt;
-    return usual_filter_plan(
-        {filter_from(values), {task.width, task.height}, gray_f32, question.ranks},
-        {.machine = machine,
-         .element_size = gray_f32.size,
-         .kernel_names = filter_kernels,
-         .nodes = question.nodes,
-         .within_node = question.within_node,
-         .model = question.model});
+    return usual_filter_plan({.filters = filters_from(values),
+                              .image = {task.width, task.height},
+                              .ranks = question.ranks},
+                             {.machine = machine,
+                              .element_size = gray_f32.size,
+                              .nodes = question.nodes,
+                              .within_node = question.within_node,
+                              .model = question.model});
 }
 
-std::string to_text(const FilterPlan& plan) {
+/// The states that the image goes through.
+std::string states_of(const FilterPlan& plan, std::size_t filters) {
+    const filtering::Way& way = plan.way;
+    const std::string times = filters > 1 ? fmt::format(", {} times", filters) : "";
+    if (way.ranks() == 1)
+        return fmt::format("  in the file -> on rank 0: it reads it\n"
+                           "  on rank 0 -> on rank 0: filter{}\n",
+                           times);
+    const std::string tiles = fmt::format("in {}x{} tiles", way.columns, way.rows);
     std::string text =
-        fmt::format("sextant filter, whose ranks read their tiles: {}x{} tiles, {}\n", plan.columns,
-                    plan.rows_of_tiles, plan.reason);
-    for (const FilterPlan::Alternative& grid : plan.alternatives) {
-        text +=
-            fmt::format("  {:<16} {:>9}", fmt::format("{}x{}", grid.columns, grid.rows_of_tiles),
-                        grid.seconds ? report::to_text(*grid.seconds) : "");
-        text += grid.remark.empty() ? "\n" : "  " + grid.remark + "\n";
+        fmt::format("  in the file -> {}\n",
+                    way.distribute ? fmt::format("on rank 0 -> {}: {}", tiles, way.distribute->name)
+                                   : fmt::format("{}: each rank reads its own", tiles));
+    text += fmt::format("  {} -> {}: borders, filter{}\n", tiles, tiles, times);
+    return text + fmt::format("  {} -> on rank 0: {}\n", tiles,
+                              way.collect ? way.collect->name : "planes straight to it");
+}
+
+std::string to_text(const FilterPlan& plan, std::size_t filters, std::size_t most) {
+    std::string text = fmt::format("sextant filter, whose ranks read their tiles: {}: {}\n",
+                                   text_of(plan.way), plan.reason);
+    text += states_of(plan, filters);
+    const std::size_t shown = std::min(most, plan.alternatives.size());
+    for (std::size_t i = 0; i < shown; ++i) {
+        const FilterPlan::Alternative& one = plan.alternatives[i];
+        text += fmt::format("  {:<60} {:>9}", text_of(one.way),
+                            one.seconds ? report::to_text(*one.seconds) : "");
+        text += one.remark.empty() ? "\n" : "  " + one.remark + "\n";
     }
+    if (shown < plan.alternatives.size())
+        text += fmt::format("  ... and {} more (--all)\n", plan.alternatives.size() - shown);
     return text;
 }
 
@@ -192,7 +222,7 @@ std::vector<Parameter> explain_filter_parameters() {
          .type = Type::integer,
          .value = "N",
          .fallback = "1",
-         .help = "filter: so many, one after another",
+         .help = "filter: so often, on what was made before",
          .least = 1,
          .most = 100000},
         {.name = "collectives",
@@ -211,11 +241,11 @@ int explain_filter(const Values& values) {
     const FilterQuestion question = question_of(values, placement);
     const FilterChoice choice = planner::choose_filter(question, placement.machine());
     const auto command = plan_of_command(values, question, placement.machine());
-    const std::size_t most = values.flag("all") ? choice.candidates.size() : 12;
+    const std::size_t most = values.flag("all") ? std::numeric_limits<std::size_t>::max() : 12;
     std::string text = values.flag("json") ? to_json(choice, question, command).dump(2) + "\n"
                                            : to_text(choice, question, most);
     if (command && !values.flag("json"))
-        text += to_text(*command);
+        text += to_text(*command, question.task.margins.size(), most);
     std::fputs(text.c_str(), stdout);
     return 0;
 }

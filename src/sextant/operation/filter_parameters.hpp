@@ -11,7 +11,7 @@ namespace sextant::operation {
 /// What says which filter is meant, and what it sees beyond the border, which changes no schedule.
 std::vector<Parameter> filter_parameters();
 std::vector<Parameter> border_parameters();
-/// Throws InvalidTask for a filter that cannot be.
-distributed::Filter filter_from(const Values& values);
+/// Those that come before, and the filter itself. Throws InvalidTask for one that cannot be.
+distributed::Filters filters_from(const Values& values);
 
 } // namespace sextant::operation

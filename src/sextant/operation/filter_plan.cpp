@@ -2,69 +2,139 @@
 #include "sextant/operation/filter_plan.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/filtering/way.hpp"
-#include "sextant/format/source_file.hpp"
-#include "sextant/halo/stencil.hpp"
+#include "sextant/kernel/filter_bank.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::operation {
 
 namespace {
 
-halo::Stencil stencil_of(const FilterTask& task, const FilterPlan::Alternative& grid) {
-    return distributed::stencil_of(
-        {task.image, 0, task.image.height, grid.columns, grid.rows_of_tiles}, task.filter,
-        task.element, true, task.ranks > 1);
+using collective::Algorithm;
+using filtering::Way;
+
+constexpr std::string_view kernel_name = "gaussian-derivatives";
+
+/// What profiles call the kernels of its program.
+model::KernelUse use_of(const distributed::Filter& filter) {
+    return {kernel_name,
+            kernel::FilterBank(filter.sigma, filter.features, filter.border).multiply_adds()};
 }
 
-std::vector<FilterPlan::Alternative> grids_of(int ranks) {
-    std::vector<FilterPlan::Alternative> grids;
-    for (const filtering::Way& way : filtering::grids_of(ranks))
-        grids.push_back({way.columns, way.rows, {}, {}});
+std::vector<model::KernelUse> kernels_of(const FilterTask& task) {
+    std::vector<model::KernelUse> kernels;
+    for (const distributed::Filter& filter : task.filters)
+        kernels.push_back(use_of(filter));
+    return kernels;
+}
+
+/// The program on so many rows in the middle of the image.
+filtering::WindowTask rows_of(const FilterTask& task, const Way& way, Elements rows) {
+    return distributed::window_task({task.image, (task.image.height - rows) / 2, rows, way},
+                                    task.filters, task.element, true, way.ranks() > 1);
+}
+
+Candidate candidate_of(const FilterTask& task, const Way& way, Elements rows) {
+    const filtering::WindowTask window = rows_of(task, way, rows);
+    return {"filter",
+            text_of(way),
+            way.ranks(),
+            [=](int rank) { return filtering::window_program(window, way, rank).program; },
+            {0}};
+}
+
+/// Of many ranks not every number is looked at: all of them, half, a quarter.
+std::vector<int> ranks_of(const FilterTask& task, bool work_is_known) {
+    constexpr int few = 8;
+    std::vector<int> all;
+    for (int ranks = task.ranks; ranks >= 1; ranks = ranks > few ? ranks / 2 : ranks - 1) {
+        all.push_back(ranks);
+        if (!work_is_known)
+            break;
+    }
+    return all;
+}
+
+std::vector<Way> grids_of(const FilterTask& task, bool work_is_known) {
+    if (task.columns > 0)
+        return {{task.columns, task.rows}};
+    std::vector<Way> grids;
+    for (const int ranks : ranks_of(task, work_is_known)) {
+        for (const Way& grid : filtering::grids_of(ranks))
+            grids.push_back(grid);
+    }
     return grids;
 }
 
-/// What all ranks hold for windows of so many rows: the window with the rows around it, the pixels
-/// around tiles, the planes, and at rank 0 those of all.
-Bytes memory_of(const FilterPlan& plan, const FilterTask& task, Elements rows) {
-    const halo::Stencil stencil = distributed::stencil_of(
-        {task.image, (task.image.height - rows) / 2, rows, plan.columns, plan.rows_of_tiles},
-        task.filter, task.element, true);
-    Bytes bytes = 0;
-    for (int rank = 0; rank < task.ranks; ++rank) {
-        bytes += halo::clipped_tile(stencil.grid, rank).elements() * task.element.size;
-        bytes += stencil.planes * halo::kept_tile(stencil, rank).elements() * gray_f32.size;
+/// Null where each rank reads its own.
+std::vector<const Algorithm*> distributions_of(const FilterTask& task) {
+    if (task.distribute == "read")
+        return {nullptr};
+    std::vector<const Algorithm*> all;
+    for (const Algorithm& row : collective::catalogue()) {
+        if (name(row.what) == task.distribute)
+            all.push_back(&row);
     }
-    return bytes;
+    return all.empty() ? std::vector{&collective::find(task.distribute)} : all;
+}
+
+/// Null first: planes go straight to rank 0.
+std::vector<const Algorithm*> gathers() {
+    std::vector<const Algorithm*> all = {nullptr};
+    for (const Algorithm& row : collective::catalogue()) {
+        if (row.what == Collective::gather)
+            all.push_back(&row);
+    }
+    return all;
+}
+
+std::vector<Way> ways_of(const FilterTask& task, const machine::Profile& machine) {
+    std::vector<Way> ways;
+    for (const Way& grid : grids_of(task, machine.find_kernel(kernel_name, "f32") != nullptr)) {
+        if (grid.ranks() == 1) {
+            ways.push_back(grid);
+            continue;
+        }
+        for (const Algorithm* distribute : distributions_of(task)) {
+            for (const Algorithm* collect : gathers()) {
+                ways.push_back({grid.columns, grid.rows, distribute, collect, false});
+                if (grid.columns > 1 && !machine.copies.empty())
+                    ways.push_back({grid.columns, grid.rows, distribute, collect, true});
+            }
+        }
+    }
+    return ways;
 }
 
 } // namespace
 
+std::string text_of(const Way& way) {
+    if (way.ranks() == 1)
+        return "rank 0 alone";
+    return fmt::format("{}x{} tiles, {}, {}{}", way.columns, way.rows,
+                       way.distribute ? way.distribute->name : "each rank reads its own",
+                       way.collect ? way.collect->name : "planes straight to rank 0",
+                       way.packs ? ", packed" : "");
+}
+
 FilterPlan plan_filter(const FilterTask& task, const planner::Setting& setting) {
-    const std::vector<FilterPlan::Alternative> grids = grids_of(task.ranks);
+    const std::vector<Way> ways = ways_of(task, setting.machine);
+    const std::vector<model::KernelUse> kernels = kernels_of(task);
+    planner::Setting filters = setting;
+    filters.kernels = kernels;
     std::vector<Candidate> candidates;
-    for (const FilterPlan::Alternative& grid : grids) {
-        const halo::Stencil stencil = stencil_of(task, grid);
-        candidates.push_back({"filter",
-                              fmt::format("{}x{} tiles", grid.columns, grid.rows_of_tiles),
-                              task.ranks,
-                              [stencil](int rank) { return halo::stencil(stencil, rank); },
-                              {0}});
-    }
-    const planner::Choice choice = planner::choose(candidates, setting);
+    for (const Way& way : ways)
+        candidates.push_back(candidate_of(task, way, task.image.height));
+    const planner::Choice choice = planner::choose(candidates, filters);
     FilterPlan plan;
     for (const planner::Weighed& weighed : choice.ranking) {
-        plan.alternatives.push_back(grids[weighed.candidate]);
-        plan.alternatives.back().remark = weighed.remark;
+        plan.alternatives.push_back({ways[weighed.candidate], {}, weighed.remark});
         if (weighed.predicted)
             plan.alternatives.back().seconds = weighed.predicted->seconds;
     }
-    plan.columns = plan.alternatives.front().columns;
-    plan.rows_of_tiles = plan.alternatives.front().rows_of_tiles;
+    plan.way = plan.alternatives.front().way;
     plan.window = task.image.height;
     plan.machine = setting.machine.name;
     plan.model = choice.model;
@@ -74,13 +144,18 @@ FilterPlan plan_filter(const FilterTask& task, const planner::Setting& setting) 
 
 FilterPlan strips_plan(const FilterTask& task, const std::string& reason) {
     FilterPlan plan;
-    plan.rows_of_tiles = task.ranks;
+    plan.way = task.columns > 0 ? Way{task.columns, task.rows} : Way{1, task.ranks};
+    if (task.ranks > 1)
+        plan.way.distribute = distributions_of(task).front();
     plan.window = task.image.height;
     plan.reason = reason;
     return plan;
 }
 
 FilterPlan usual_filter_plan(const FilterTask& task, const planner::Setting& setting) {
+    distributions_of(task); // refuses what is none, also where nothing is distributed
+    if (task.ranks == 1)
+        return strips_plan(task, "nothing to choose: one rank");
     try {
         return plan_filter(task, setting);
     } catch (const model::CannotExpress& why) {
@@ -88,73 +163,54 @@ FilterPlan usual_filter_plan(const FilterTask& task, const planner::Setting& set
     }
 }
 
+Bytes memory_of(const Way& way, const FilterTask& task, Elements rows) {
+    const filtering::WindowTask window = rows_of(task, way, rows);
+    Bytes bytes = 0;
+    for (int rank = 0; rank < way.ranks(); ++rank) {
+        const Program program = filtering::window_program(window, way, rank).program;
+        for (int b = 0; b < static_cast<int>(program.buffers.size()); ++b)
+            bytes += program.buffers[static_cast<std::size_t>(b)].size *
+                     program.element_size(b, gray_f32.size);
+    }
+    return bytes;
+}
+
 void set_window(FilterPlan& plan, const FilterTask& task, Bytes budget) {
-    if (memory_of(plan, task, 1) > budget)
+    if (memory_of(plan.way, task, 1) > budget)
         throw InvalidTask(fmt::format(
             "one row of {} samples, those around it and {} results take {} bytes on {} ranks, "
             "allowed are {}",
-            task.image.width, task.filter.features.size(), memory_of(plan, task, 1), task.ranks,
-            budget));
+            task.image.width, task.features().size(), memory_of(plan.way, task, 1),
+            plan.way.ranks(), budget));
     Elements fits = 1, too_many = task.image.height + 1;
     while (too_many - fits > 1) {
         const Elements rows = fits + (too_many - fits) / 2;
-        (memory_of(plan, task, rows) <= budget ? fits : too_many) = rows;
+        (memory_of(plan.way, task, rows) <= budget ? fits : too_many) = rows;
     }
     plan.window = fits;
-    plan.memory = memory_of(plan, task, fits);
+    plan.memory = memory_of(plan.way, task, fits);
 }
 
-std::string to_json(const FilterPlan& plan) {
-    nlohmann::ordered_json json;
-    json["plan_version"] = 1;
-    json["operation"] = "filter";
-    json["columns"] = plan.columns;
-    json["rows"] = plan.rows_of_tiles;
-    json["window"] = plan.window;
-    json["reason"] = plan.reason;
-    if (!plan.machine.empty()) {
-        json["machine"] = plan.machine;
-        json["model"] = plan.model;
+void predict_windows(FilterPlan& plan, const FilterTask& task, const planner::Setting& setting) {
+    if (!setting.machine.find_kernel(kernel_name, "f32"))
+        return;
+    const std::vector<model::KernelUse> kernels = kernels_of(task);
+    planner::Setting filters = setting;
+    filters.kernels = kernels;
+    const Candidate candidate = candidate_of(task, plan.way, plan.window);
+    try {
+        const planner::Choice choice = planner::choose({&candidate, 1}, filters);
+        if (!choice.chosen().predicted)
+            return;
+        const model::Prediction& window = *choice.chosen().predicted;
+        const double windows =
+            static_cast<double>(task.image.height) / static_cast<double>(plan.window);
+        plan.predicted = {window.seconds * windows, window.low * windows, window.high * windows};
+        plan.machine = setting.machine.name;
+        plan.model = choice.model;
+    } catch (const model::CannotExpress&) {
+        // Then there is no prediction, and the plan says so by having none.
     }
-    for (const FilterPlan::Alternative& grid : plan.alternatives) {
-        nlohmann::ordered_json candidate;
-        candidate["columns"] = grid.columns;
-        candidate["rows"] = grid.rows_of_tiles;
-        if (grid.seconds)
-            candidate["seconds"] = *grid.seconds;
-        if (!grid.remark.empty())
-            candidate["remark"] = grid.remark;
-        json["candidates"].push_back(candidate);
-    }
-    return json.dump(2);
-}
-
-FilterPlan read_filter_plan(const std::string& path, const FilterTask& task) {
-    constexpr Bytes most = Bytes{1} << 20;
-    const auto json = nlohmann::json::parse(format::read_file(path, most), nullptr, false);
-    const auto number = [&](const char* field, std::int64_t highest) {
-        const auto found = json.is_object() ? json.find(field) : json.end();
-        if (!json.is_object() || found == json.end() || !found->is_number_integer() ||
-            found->get<std::int64_t>() < 1 || found->get<std::int64_t>() > highest)
-            throw InvalidFile(path, fmt::format("no plan of a filter: \"{}\" is no whole number "
-                                                "from 1 to {}",
-                                                field, highest));
-        return found->get<std::int64_t>();
-    };
-    number("plan_version", 1);
-    if (const auto operation = json.find("operation");
-        operation == json.end() || *operation != "filter")
-        throw InvalidFile(path, "is no plan of a filter");
-    FilterPlan plan;
-    plan.columns = static_cast<int>(number("columns", task.ranks));
-    plan.rows_of_tiles = static_cast<int>(number("rows", task.ranks));
-    plan.window = number("window", task.image.height);
-    plan.reason = "the plan of " + path;
-    if (plan.columns * plan.rows_of_tiles != task.ranks)
-        throw InvalidFile(path, fmt::format("{}x{} tiles, expected as many as the {} ranks",
-                                            plan.columns, plan.rows_of_tiles, task.ranks));
-    plan.memory = memory_of(plan, task, plan.window);
-    return plan;
 }
 
 } // namespace sextant::operation

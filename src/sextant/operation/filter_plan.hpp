@@ -6,57 +6,76 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace sextant::operation {
 
-/// What is filtered, and on how many ranks.
+/// What is filtered, and what of the way to do it is given.
 struct FilterTask {
-    distributed::Filter filter;
+    distributed::Filters filters;
     ImageShape image;
     ElementFormat element = gray_f32;
-    int ranks = 1;
+    int ranks = 1; ///< at most
+    /// "read": each rank reads its tile; "scatter", "broadcast" or a collective: rank 0 has the
+    /// image.
+    std::string distribute = "read";
+    int columns = 0, rows = 0; ///< of tiles; 0: to be chosen
+
+    const std::vector<std::string>& features() const { return filters.back().features; }
 };
 
-/// How: the grid of tiles, and how many rows are held at a time.
+/// How: ranks and their tiles, how the image comes to them and planes to rank 0, and how many rows
+/// are held at a time.
 struct FilterPlan {
-    int columns = 1, rows_of_tiles = 1;
+    filtering::Way way;
     Elements window = 0; ///< rows
     Bytes memory = 0;    ///< of all ranks, for windows and what is made of them
     std::string reason;
     std::string machine, model; ///< that predicted; empty where nothing was
+    struct Predicted {
+        Seconds seconds = 0, low = 0, high = 0;
+    };
+    std::optional<Predicted> predicted; ///< of all windows: distribution, filters and gather
     struct Alternative {
-        int columns = 1, rows_of_tiles = 1;
+        filtering::Way way;
         std::optional<Seconds> seconds; ///< of the image at once, predicted
         std::string remark;
     };
     std::vector<Alternative> alternatives; ///< the fastest first
 };
 
-/// What profiles call the kernels of its program.
-inline constexpr std::string_view filter_kernels[] = {"gaussian-derivatives"};
+/// As candidates are called, and plans are told: "2x2 tiles, each rank reads its own, ...".
+std::string text_of(const filtering::Way& way);
 
-/// Every grid of the task's ranks, predicted: exchange, computation and gather on rank 0 as one
-/// schedule. Of grids that cannot be told apart, the one with fewer columns, whose tiles are
-/// longer in memory.
+/// Every way that the task leaves open, predicted, each as one schedule: grids of so many ranks or
+/// fewer (of all of them where the profile does not know what filters take), scatters or broadcasts
+/// where rank 0 has the image, gathers and sending planes straight to rank 0, strided messages as
+/// datatypes and packed (where the profile knows what copies take). What reading takes is no part
+/// of it.
 ///
 /// Input     the machine, where ranks lie and by which model: `setting`, whose elements are floats.
 /// Throws    model::CannotExpress, InvalidTask.
 FilterPlan plan_filter(const FilterTask& task, const planner::Setting& setting);
 
-/// Strips of rows: what is done where nothing can be predicted, or one rank filters.
+/// Strips of rows, collected as they are made: what is done where nothing can be predicted.
 FilterPlan strips_plan(const FilterTask& task, const std::string& reason);
 
 /// By prediction, or strips where the machine's profile has no words for it.
 FilterPlan usual_filter_plan(const FilterTask& task, const planner::Setting& setting);
+
+/// What all ranks hold for windows of so many rows.
+Bytes memory_of(const filtering::Way& way, const FilterTask& task, Elements rows);
 
 /// Sets the window so that all ranks together hold at most `budget` bytes of the image and of what
 /// is made of it, and how much that is.
 /// Throws    InvalidTask where a single row takes more.
 void set_window(FilterPlan& plan, const FilterTask& task, Bytes budget);
 
-/// As it is saved and read again. Throws InvalidFile, also for a plan of another number of ranks.
+/// Sets what all windows are predicted to take, as so many of one in the middle of the image;
+/// nothing where the profile has no words for it, or does not know what filters take.
+void predict_windows(FilterPlan& plan, const FilterTask& task, const planner::Setting& setting);
+
+/// As it is saved and read again. Throws InvalidFile, also for a plan of more ranks.
 std::string to_json(const FilterPlan& plan);
 FilterPlan read_filter_plan(const std::string& path, const FilterTask& task);
 

@@ -20,25 +20,49 @@ std::string mebibytes(Bytes bytes) {
     return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
+/// "smooth at sigma 2, then x, y at sigma 1".
+std::string text_of(const distributed::Filters& filters) {
+    std::string text;
+    for (const distributed::Filter& filter : filters)
+        text += fmt::format("{}{} at sigma {}", text.empty() ? "" : ", then ",
+                            fmt::join(filter.features, ", "), filter.sigma);
+    return text;
+}
+
+std::string measured_text(const FilterSummary& summary) {
+    std::string text =
+        fmt::format("read {:.1f} ms  filter {:.1f} ms", summary.read * 1e3, summary.filter * 1e3);
+    if (const auto& predicted = summary.plan.predicted)
+        text += fmt::format(" (predicted {:.1f})", predicted->seconds * 1e3);
+    return text + fmt::format("  write {:.1f} ms\n", summary.write * 1e3);
+}
+
+nlohmann::ordered_json to_json(const distributed::Filters& earlier) {
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    for (const distributed::Filter& filter : earlier)
+        all.push_back({{"sigma", filter.sigma}, {"derivatives", filter.features}});
+    return all;
+}
+
 /// The image cut into tiles, each with its rank.
 std::string tiles_picture(const FilterSummary& summary) {
+    const filtering::Way& way = summary.plan.way;
     constexpr double left = 24, width = 1112, most_width = 700, most_height = 320;
     const auto columns = static_cast<double>(summary.task.image.width);
     const auto rows = static_cast<double>(summary.task.image.height);
     const double scale = std::min(most_width / columns, most_height / rows);
-    const double wide = columns * scale / summary.plan.columns;
-    const double high = rows * scale / summary.plan.rows_of_tiles;
+    const double wide = columns * scale / way.columns;
+    const double high = rows * scale / way.rows;
     report::Svg svg("Tiles",
-                    fmt::format("{}x{} of {}x{} pixels", summary.plan.columns,
-                                summary.plan.rows_of_tiles, summary.task.image.width,
-                                summary.task.image.height),
+                    fmt::format("{}x{} of {}x{} pixels", way.columns, way.rows,
+                                summary.task.image.width, summary.task.image.height),
                     width);
     svg.colour(".tile", "fill", {"#eef3fa", "#1d2733"});
     svg.colour(".tile", "stroke", report::colour_of_hue(255));
     svg.skip(8);
-    for (int rank = 0; rank < summary.task.ranks; ++rank) {
-        const double x = left + rank % summary.plan.columns * wide;
-        const double y = svg.bottom() + rank / summary.plan.columns * high;
+    for (int rank = 0; rank < way.ranks(); ++rank) {
+        const double x = left + rank % way.columns * wide;
+        const double y = svg.bottom() + rank / way.columns * high;
         svg.rectangle(x, y, wide, high, "tile");
         const std::string name = std::to_string(rank);
         if (wide > report::width_of_text(name) + 4 && high > 12)
@@ -46,10 +70,6 @@ std::string tiles_picture(const FilterSummary& summary) {
     }
     svg.skip(rows * scale + 8);
     return svg.finish();
-}
-
-std::string grid_name(int columns, int rows) {
-    return fmt::format("{}x{} tiles", columns, rows);
 }
 
 /// The chosen first. Predictions are of the image at once, so windows are measured together.
@@ -60,12 +80,12 @@ report::Alternatives alternatives_of(const FilterSummary& summary) {
                                          plan.model, plan.machine,
                                          report::counted(summary.windows, "window")),
                              {}};
-    const std::string chosen = grid_name(plan.columns, plan.rows_of_tiles);
-    for (const FilterPlan::Alternative& grid : plan.alternatives) {
-        report::Alternative way{.name = grid_name(grid.columns, grid.rows_of_tiles)};
-        way.remark = grid.remark;
-        if (grid.seconds)
-            way.predicted = {*grid.seconds, *grid.seconds, *grid.seconds};
+    const std::string chosen = text_of(plan.way);
+    for (const FilterPlan::Alternative& other : plan.alternatives) {
+        report::Alternative way{.name = text_of(other.way)};
+        way.remark = other.remark;
+        if (other.seconds)
+            way.predicted = {*other.seconds, *other.seconds, *other.seconds};
         if (way.name == chosen)
             way.measured = {summary.filter, summary.filter, summary.filter};
         all.all.insert(way.name == chosen ? all.all.begin() : all.all.end(), way);
@@ -77,18 +97,15 @@ report::Alternatives alternatives_of(const FilterSummary& summary) {
 
 std::string to_text(const FilterSummary& summary) {
     const FilterTask& task = summary.task;
-    std::string text = fmt::format("{}: {} of {}x{} {} at sigma {}, on {} of {}\n", summary.output,
-                                   fmt::join(task.filter.features, ", "), task.image.width,
-                                   task.image.height, task.element.name, task.filter.sigma,
-                                   report::counted(task.ranks, "rank"), summary.transport);
-    text += fmt::format("{}x{} tiles ({})\n", summary.plan.columns, summary.plan.rows_of_tiles,
-                        summary.plan.reason);
+    std::string text =
+        fmt::format("{}: {} of {}x{} {}, on {} of {}\n", summary.output, text_of(task.filters),
+                    task.image.width, task.image.height, task.element.name,
+                    report::counted(summary.ranks, "rank"), summary.transport);
+    text += fmt::format("{} ({})\n", text_of(summary.plan.way), summary.plan.reason);
     text +=
         fmt::format("{} of {}, {}\n", report::counted(summary.windows, "window"),
                     report::counted(summary.plan.window, "row"), mebibytes(summary.plan.memory));
-    text += fmt::format("read {:.1f} ms  filter {:.1f} ms  write {:.1f} ms\n", summary.read * 1e3,
-                        summary.filter * 1e3, summary.write * 1e3);
-    return text;
+    return text + measured_text(summary);
 }
 
 std::string to_json(const FilterSummary& summary) {
@@ -99,9 +116,11 @@ std::string to_json(const FilterSummary& summary) {
     json["width"] = summary.task.image.width;
     json["height"] = summary.task.image.height;
     json["element"] = summary.task.element.name;
-    json["sigma"] = summary.task.filter.sigma;
-    json["derivatives"] = summary.task.filter.features;
-    json["ranks"] = summary.task.ranks;
+    const distributed::Filters& filters = summary.task.filters;
+    json["before"] = to_json({filters.begin(), filters.end() - 1});
+    json["sigma"] = filters.back().sigma;
+    json["derivatives"] = filters.back().features;
+    json["ranks"] = summary.ranks;
     json["transport"] = summary.transport;
     json["windows"] = summary.windows;
     json["memory"] = summary.plan.memory;
@@ -120,12 +139,13 @@ std::string to_page(const FilterSummary& summary) {
     const FilterPlan& plan = summary.plan;
     report::Page page;
     page.title = "Sextant: " + summary.output;
-    page.subtitle = fmt::format("{} filtered at sigma {}", summary.image, task.filter.sigma);
+    page.subtitle = fmt::format("{}: {}", summary.image, text_of(task.filters));
     page.facts = {
         {"Image", fmt::format("{}x{}, {}", task.image.width, task.image.height, task.element.name)},
-        {"Derivatives", fmt::format("{}", fmt::join(task.filter.features, ", "))},
-        {"Ranks", fmt::format("{} of {}", task.ranks, summary.transport)},
-        {"Tiles", grid_name(plan.columns, plan.rows_of_tiles)},
+        {"Filters", text_of(task.filters)},
+        {"Ranks",
+         fmt::format("{} of {} over {}", plan.way.ranks(), summary.ranks, summary.transport)},
+        {"Way", text_of(plan.way)},
         {"Why", plan.reason},
         {"Windows",
          fmt::format("{} of {}, {} of all ranks", report::counted(summary.windows, "window"),

@@ -22,6 +22,7 @@ struct FilterSummary {
     FilterTask task;
     FilterPlan plan;
     std::string transport;
+    int ranks = 1;             ///< that there are; the plan may use fewer
     Elements not_a_number = 0; ///< samples of the image
     int windows = 0;
     Seconds read = 0, filter = 0, write = 0;
@@ -47,13 +48,16 @@ class FilterRun {
   private:
     bool tells() const { return communicator_.rank() == 0; }
     void open();
+    void open_source();
     void create_sink();
     void plan();
-    FilterPlan planned(const FilterTask& task, const std::vector<int>& nodes);
-    FilterPlan predicted(const FilterTask& task, const std::vector<int>& nodes);
+    void tell_plan();
+    FilterPlan planned(const std::vector<int>& nodes);
     void warn(const std::vector<std::string>& warnings);
     void go_through();
-    void read_window(distributed::WindowFilter& filter, Elements first);
+    void check_source();
+    void read_window(distributed::WindowFilter& filter, Elements first, Elements rows);
+    void sum_not_a_number();
     void write_window(const distributed::WindowFilter& filter, Elements first);
     void report();
 

@@ -69,7 +69,7 @@ class Choosing {
         question.operator_name = setting_.operator_name;
         question.element_name = setting_.element_name;
         question.folds_at_once = setting_.folds_at_once;
-        question.kernel_names = setting_.kernel_names;
+        question.kernels = setting_.kernels;
         question.nodes = nodes;
         question.wires = wires;
         question.within_node = setting_.within_node;
@@ -266,8 +266,11 @@ class Choosing {
     void walk(Entry& entry) {
         const Candidate& what = candidate(entry);
         try {
+            std::span<const int> nodes = setting_.nodes;
+            if (!nodes.empty())
+                nodes = nodes.first(static_cast<std::size_t>(what.ranks));
             entry.weighed.predicted =
-                predict(make_schedule(what.ranks, what.program), setting_.nodes, setting_.wires);
+                predict(make_schedule(what.ranks, what.program), nodes, setting_.wires);
         } catch (const model::CannotExpress& why) {
             entry.weighed.bound.reset();
             entry.weighed.remark = why.what();

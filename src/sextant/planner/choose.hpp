@@ -24,10 +24,10 @@ struct Setting {
     Bytes element_size = 0;
     std::string operator_name = {}; ///< of folds
     std::string element_name = "f32";
-    bool folds_at_once = false;                          ///< as in model::Question
-    std::span<const std::string_view> kernel_names = {}; ///< likewise
-    std::span<const int> nodes = {};                     ///< likewise
-    const machine::Wires* wires = nullptr;               ///< likewise
+    bool folds_at_once = false;                     ///< as in model::Question
+    std::span<const model::KernelUse> kernels = {}; ///< likewise
+    std::span<const int> nodes = {};                ///< likewise; of the first so many ranks
+    const machine::Wires* wires = nullptr;          ///< likewise
     machine::Link within_node = machine::Link::same_node;
     double density = 1;
     bool timeline = false;  ///< as in model::Question

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/calibrate/kernels.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/kernel/filter_bank.hpp"
+#include "sextant/schedule/builder.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace sextant::calibrate {
+
+namespace {
+
+/// Filters from the cheapest to the dearest for an element that they make.
+struct TimedFilter {
+    double sigma;
+    std::vector<std::string> features;
+
+    kernel::FilterBank bank() const { return {sigma, features}; }
+};
+
+const std::vector<TimedFilter>& timed_filters() {
+    static const std::vector<std::string> five = {"x", "y", "xx", "xy", "yy"};
+    static const std::vector<TimedFilter> filters = {
+        {1, five}, {3, five}, {5, five}, {3, {"laplacian"}}, {5, {"laplacian"}}};
+    return filters;
+}
+
+std::vector<int> filter_operands() {
+    std::vector<int> operands;
+    for (const TimedFilter& filter : timed_filters())
+        operands.push_back(filter.bank().multiply_adds());
+    return operands;
+}
+
+const TimedFilter& filter_of(const Cell& cell) {
+    for (const TimedFilter& filter : timed_filters()) {
+        if (filter.bank().multiply_adds() == cell.operands)
+            return filter;
+    }
+    throw std::logic_error("no filter of so many multiply-adds is timed");
+}
+
+/// A filter of a square image, as a step of a schedule would do it.
+Kernel filter_kernel(const TimedFilter& filter, Elements side) {
+    const auto bank = std::make_shared<kernel::FilterBank>(filter.bank());
+    return [bank, side](const Computation& computation) {
+        const auto* const image = reinterpret_cast<const float*>(
+            computation.buffers[static_cast<std::size_t>(computation.read[0].buffer)]);
+        const Tile all{0, 0, side, side};
+        std::vector<kernel::Plane> planes;
+        for (const Region& made : computation.made) {
+            auto* const buffer = computation.buffers[static_cast<std::size_t>(made.buffer)];
+            planes.push_back({reinterpret_cast<float*>(buffer) + made.offset, side});
+        }
+        bank->apply({image, side, all, {side, side}}, all, planes, computation.progress);
+    };
+}
+
+Timed timed_filter(const Cell& cell) {
+    const TimedFilter& filter = filter_of(cell);
+    const auto planes = static_cast<Elements>(filter.features.size());
+    const auto side = static_cast<Elements>(std::sqrt(static_cast<double>(cell.elements / planes)));
+    const Elements pixels = side * side;
+    constexpr Elements worth_timing = 1 << 16;
+    const auto repeats = static_cast<int>(
+        std::clamp<Elements>(worth_timing / std::max<Elements>(1, cell.elements), 1, 32));
+    ProgramBuilder builder;
+    const Region image = builder.in_out(pixels), results = builder.in_out(planes * pixels);
+    std::vector<Region> made;
+    for (Elements k = 0; k < planes; ++k)
+        made.push_back(block(results.buffer, k * pixels, pixels));
+    for (int i = 0; i < repeats; ++i)
+        builder.compute(0, {&image, 1}, made);
+    Operator floats;
+    floats.element = gray_f32;
+    // What a square lacks to the elements that were asked for is not made.
+    const double share = static_cast<double>(planes * pixels) / static_cast<double>(cell.elements);
+    return {{builder.finish({})}, floats, repeats * share, {}, {filter_kernel(filter, side)}};
+}
+
+const TimedKernel kernels[] = {{"gaussian-derivatives", "f32", filter_operands, timed_filter}};
+
+} // namespace
+
+std::span<const TimedKernel> timed_kernels() {
+    return kernels;
+}
+
+const TimedKernel& find_timed_kernel(std::string_view name) {
+    for (const TimedKernel& kernel : kernels) {
+        if (kernel.name == name)
+            return kernel;
+    }
+    throw std::logic_error("no kernel " + std::string(name) + " is timed");
+}
+
+} // namespace sextant::calibrate

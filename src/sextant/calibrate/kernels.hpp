@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/calibrate/programs.hpp"
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace sextant::calibrate {
+
+/// A kernel of schedules, as profiles keep it: one row of the catalogue.
+struct TimedKernel {
+    std::string_view name, element;
+    /// How much a run may do for an element that it makes, as who asks for predictions counts it:
+    /// of filters, FilterBank::multiply_adds().
+    std::vector<int> (*operands)();
+    /// One rank's runs, which make about `cell.elements` elements with `cell.operands`, one of
+    /// those, for each.
+    Timed (*timed)(const Cell& cell);
+};
+
+std::span<const TimedKernel> timed_kernels();
+
+/// By name. Throws std::logic_error for one that there is not.
+const TimedKernel& find_timed_kernel(std::string_view name);
+
+} // namespace sextant::calibrate
