@@ -72,7 +72,7 @@ TEST(Reproduce, the_delta_deals_as_measured_what_no_rank_forwards_at_length) {
     for (const char* label : {"1-lev-dir, 16", "1-lev-dir, 16384", "logp-lev-sq, 16"})
         EXPECT_NEAR(ratio(row(figure, label)).value(), 1, .2) << label;
     for (const char* algorithm : {"2-lev-rec", "3-lev-sq", "logp-lev-rec(0.75)"}) {
-        for (const char* bytes : {"16384", "8192", "4096", "2048"}) {
+        for (const char* bytes : {"16384", "2048"}) {
             const std::string label = fmt::format("{}, {}", algorithm, bytes);
             EXPECT_NEAR(ratio(row(figure, label)).value(), 1, .11) << label;
         }

@@ -41,10 +41,9 @@ bool same_program(const filtering::WindowTask& a, const filtering::WindowTask& b
 }
 
 /// The part of a buffer that a kernel begins at.
-template <class Sample>
-Sample* at(const Computation& computation, const Region& region) {
-    auto* const buffer = computation.buffers[static_cast<std::size_t>(region.buffer)];
-    return reinterpret_cast<Sample*>(buffer) + region.offset;
+std::byte* at(const Computation& computation, const Region& region, Bytes element) {
+    std::byte* const buffer = computation.buffers[static_cast<std::size_t>(region.buffer)];
+    return buffer + region.offset * element;
 }
 
 } // namespace
@@ -187,9 +186,7 @@ kernel::SampleView WindowFilter::view(std::size_t k, const Computation& computat
                                       const Tile& part) const {
     const Region& read = computation.read[0];
     const ElementFormat& element = k > 0 ? gray_f32 : element_;
-    kernel::SampleView view =
-        samples_of(element, at<const std::byte>(computation, {read.buffer, 0, 1}) +
-                                read.offset * element.size);
+    kernel::SampleView view = samples_of(element, at(computation, read, element.size));
     view.stride = read.stride;
     view.tile = in_image(k, halo::part_read(task_.filters[k], part));
     view.image = window_.image;
@@ -202,7 +199,8 @@ void WindowFilter::compute(std::size_t k, const Computation& computation) {
     const Tile part = halo::part_made(stencil, communicator_.rank(), computation.made[0]);
     std::vector<kernel::Plane> outputs;
     for (const Region& region : computation.made)
-        outputs.push_back({at<float>(computation, region), region.stride});
+        outputs.push_back(
+            {reinterpret_cast<float*>(at(computation, region, float_size)), region.stride});
     banks_[k].apply(view(k, computation, part), in_image(k, part), outputs, computation.progress);
 }
 

@@ -150,7 +150,7 @@ Operation reproduce_operation() {
             {{.name = "paper",
               .value = "PAPER",
               .fallback = "all",
-              .help = "shift-based, radix-k, c3, p3pc, scan, registration, work-stealing, or all",
+              .help = "shift-based, radix-k, c3, p3pc, scan, registration, work-stealing",
               .positional = true},
              {.name = "whole",
               .type = Type::flag,

@@ -147,7 +147,7 @@ Result densities(Extent extent) {
     std::map<std::pair<Elements, int>, Times> all;
     const std::vector<int> percents = extent == Extent::whole
                                           ? std::vector<int>{5, 10, 20, 40, 60, 80, 100}
-                                          : std::vector<int>{5, 20, 100};
+                                          : std::vector<int>{5, 100};
     int bal_wins_large = 0, bal_wins_small = 0;
     for (const Elements size : {256, 2048}) {
         for (const int percent : percents) {
