@@ -138,4 +138,16 @@ case $said in
 *"$odd"*"not a number: 1 pixel;"*"not premultiplied ("*"): 1 pixel; used as they are"*) ;;
 *) echo "FAILED: odd pixels: $said"; failed=1 ;;
 esac
+# Traces.
+page=$folder/out.html
+: >"$folder/trace.json"
+refuses 1 "trace.json: empty; expected a trace" "$SEXTANT" report "$folder/trace.json" -o "$page"
+"$SEXTANT" composite "$SAMPLE" -o "$folder/picture.exr" --trace "$folder/trace.json" >/dev/null
+head -c 5000 "$folder/trace.json" >"$folder/cut.json"
+refuses 1 "cut.json: ends in the middle: the trace was cut off" "$SEXTANT" report "$folder/cut.json" -o "$page"
+sed 's/"sextant_trace": 1/"sextant_trace": 7/' "$folder/trace.json" >"$folder/newer.json"
+refuses 1 "newer.json: a trace of version 7" "$SEXTANT" report "$folder/trace.json" "$folder/newer.json" -o "$page"
+refuses 1 "partial_0.rgba32f.zst: no JSON" "$SEXTANT" report "$data/partial_0.rgba32f.zst" -o "$page"
+refuses 2 "expected --model NAME beside it" "$SEXTANT" predict --machine "$MACHINES/das.json" --trace "$folder/out.json"
+
 exit $failed

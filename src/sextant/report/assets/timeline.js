@@ -93,7 +93,7 @@
       const whole = Math.ceil(this.lanes.length * this.lane) + axis;
       const height = Math.min(whole, tallest + axis);
       const ratio = window.devicePixelRatio || 1;
-      this.box.style.height = `${height}px`;
+      this.box.style.height = `${height + this.box.offsetHeight - this.box.clientHeight}px`;
       this.box.querySelector(".space").style.height = `${whole - height}px`;
       this.width = this.box.clientWidth;
       this.height = height;
