@@ -21,7 +21,7 @@ std::string mebibytes(Bytes bytes) {
 }
 
 /// "smooth at sigma 2, then x, y at sigma 1".
-std::string text_of(const distributed::Filters& filters) {
+std::string filters_text(const distributed::Filters& filters) {
     std::string text;
     for (const distributed::Filter& filter : filters)
         text += fmt::format("{}{} at sigma {}", text.empty() ? "" : ", then ",
@@ -98,7 +98,7 @@ report::Alternatives alternatives_of(const FilterSummary& summary) {
 std::string to_text(const FilterSummary& summary) {
     const FilterTask& task = summary.task;
     std::string text =
-        fmt::format("{}: {} of {}x{} {}, on {} of {}\n", summary.output, text_of(task.filters),
+        fmt::format("{}: {} of {}x{} {}, on {} of {}\n", summary.output, filters_text(task.filters),
                     task.image.width, task.image.height, task.element.name,
                     report::counted(summary.ranks, "rank"), summary.transport);
     text += fmt::format("{} ({})\n", text_of(summary.plan.way), summary.plan.reason);
@@ -139,10 +139,10 @@ std::string to_page(const FilterSummary& summary) {
     const FilterPlan& plan = summary.plan;
     report::Page page;
     page.title = "Sextant: " + summary.output;
-    page.subtitle = fmt::format("{}: {}", summary.image, text_of(task.filters));
+    page.subtitle = fmt::format("{}: {}", summary.image, filters_text(task.filters));
     page.facts = {
         {"Image", fmt::format("{}x{}, {}", task.image.width, task.image.height, task.element.name)},
-        {"Filters", text_of(task.filters)},
+        {"Filters", filters_text(task.filters)},
         {"Ranks",
          fmt::format("{} of {} over {}", plan.way.ranks(), summary.ranks, summary.transport)},
         {"Way", text_of(plan.way)},
