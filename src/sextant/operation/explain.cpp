@@ -143,7 +143,6 @@ Operation explain_operation() {
     return {"explain",
             "what would be chosen, and why: all candidates with their predictions",
             "  sextant explain composite --ranks 64 --machine machines/ddr-infiniband.json\n"
-            "  sextant explain scan --values 4096 --cores 64 --times correlated\n"
             "  sextant explain filter --machine machines/das.json --ranks 16 --sigma 5",
             parameters(),
             run_explain,
