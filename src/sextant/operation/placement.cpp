@@ -11,7 +11,7 @@ std::vector<Parameter> placement_parameters() {
     return {{.name = "transport",
              .type = Type::choice,
              .value = "HOW",
-             .help = "ranks are processes, or threads of one; default: as in the profile",
+             .help = "processes, or threads of one; default: the profile's",
              .choices = {"mpi", "threads"}},
             {.name = "ranks-per-node",
              .type = Type::integer,
