@@ -2,6 +2,7 @@
 #include "sextant/model/critical_path.hpp"
 
 #include "sextant/model/folding_ranks.hpp"
+#include "sextant/model/message.hpp"
 #include "sextant/model/message_costs.hpp"
 #include "sextant/model/play_state.hpp"
 #include "sextant/model/work_costs.hpp"
@@ -401,6 +402,7 @@ Prepared::Prepared(const Schedule& schedule) : mates(match_messages(schedule)) {
 }
 
 Prediction critical_path(const Question& question, const Prices& prices, const Prepared& prepared) {
+    check_nodes(question);
     return Play(question, prices, prepared).play();
 }
 

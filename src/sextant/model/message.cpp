@@ -45,11 +45,15 @@ Bytes bytes_of(const Question& question, const Program& program, const Step& mes
     return static_cast<Bytes>(std::llround(static_cast<double>(bytes) * question.density));
 }
 
-Messages::Messages(const Question& question) : question_(question) {
+void check_nodes(const Question& question) {
     if (!question.nodes.empty() && question.nodes.size() != question.schedule.size()) {
         throw CannotExpress(fmt::format("nodes are given for {} ranks, the schedule has {}",
                                         question.nodes.size(), question.schedule.size()));
     }
+}
+
+Messages::Messages(const Question& question) : question_(question) {
+    check_nodes(question);
 }
 
 /// How many contiguous pieces a message has on one side; neighbours in memory count as one.

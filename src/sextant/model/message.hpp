@@ -44,6 +44,9 @@ bool joins_nodes(const Question& question, int from, int to);
 /// Whether some ranks may be threads of one process, which lend what is only folded.
 bool shares_memory(const Question& question);
 
+/// Throws CannotExpress unless there is a node for each rank, or for none.
+void check_nodes(const Question& question);
+
 /// How the messages of a question look.
 ///
 /// Requires  a node for each rank or for none, and a link class for each pair of ranks that talk

@@ -6,18 +6,11 @@
 #include <algorithm>
 #include <limits>
 
-#include <fmt/format.h>
-
 namespace sextant::model {
 
 Traffic::Traffic(const Question& question) : question_(question) {
-    if (!question.wires)
-        return;
-    if (!question.nodes.empty() && question.nodes.size() != question.schedule.size()) {
-        throw CannotExpress(fmt::format("nodes are given for {} ranks, the schedule has {}",
-                                        question.nodes.size(), question.schedule.size()));
-    }
-    sharing_.emplace(*question.wires);
+    if (question.wires)
+        sharing_.emplace(*question.wires);
 }
 
 bool Traffic::takes(int from, int to) {

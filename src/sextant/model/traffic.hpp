@@ -20,7 +20,7 @@ class Traffic {
         Seconds time = 0;
     };
 
-    /// Requires  a node for each rank, or none (CannotExpress).
+    /// Requires  a node for each rank, or none: check_nodes.
     explicit Traffic(const Question& question);
 
     /// Whether messages between two ranks travel on links.
