@@ -11,6 +11,7 @@
 #include "sextant/operation/bench_composite_report.hpp"
 #include "sextant/operation/bench_scan.hpp"
 #include "sextant/operation/bench_scan_report.hpp"
+#include "sextant/operation/launch_ranks.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/progress.hpp"
 #include "sextant/operation/provenance.hpp"
@@ -26,7 +27,6 @@ namespace sextant::operation {
 
 namespace {
 
-constexpr int most_threads = 1024;
 constexpr const char* simulated_clock = "a simulated clock";
 
 std::string transport(const Communicator& communicator) {

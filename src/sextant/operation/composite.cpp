@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/composite.hpp"
 
-#include "sextant/comm/agree.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/operation/colour.hpp"
 #include "sextant/operation/composite_run.hpp"
+#include "sextant/operation/launch_ranks.hpp"
 #include "sextant/operation/tuning.hpp"
 
 #include <algorithm>
@@ -16,8 +16,6 @@ namespace sextant::operation {
 
 namespace {
 
-constexpr int most_threads = 1024;
-
 int run_composite(const Values& values) {
     int ranks = static_cast<int>(values.has("ranks") ? values.integer("ranks") : 0);
     std::shared_ptr<const Inputs> inputs; // found once where ranks are threads
@@ -26,14 +24,7 @@ int run_composite(const Values& values) {
         if (ranks == 0)
             ranks = static_cast<int>(std::min<std::size_t>(inputs->paths.size(), most_threads));
     }
-    launch(ranks, [&](Communicator communicator) {
-        if (values.has("ranks") && communicator.size() != values.integer("ranks")) {
-            throw AgreedFailure(
-                fmt::format("--ranks {} under a launcher that started {} processes; "
-                            "leave it out",
-                            values.integer("ranks"), communicator.size()),
-                true);
-        }
+    launch_ranks(values, ranks, [&](Communicator communicator) {
         CompositeRun(values, std::move(communicator), inputs).run();
     });
     return 0;

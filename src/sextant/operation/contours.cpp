@@ -2,6 +2,7 @@
 #include "sextant/operation/contours.hpp"
 
 #include "sextant/operation/contours_run.hpp"
+#include "sextant/operation/launch_ranks.hpp"
 #include "sextant/operation/tiled.hpp"
 
 #include <utility>
@@ -11,7 +12,7 @@ namespace sextant::operation {
 namespace {
 
 int run_contours(const Values& values) {
-    launch_ranks(values, [&](Communicator communicator) {
+    launch_ranks_or_cores(values, [&](Communicator communicator) {
         ContoursRun(values, std::move(communicator)).run();
     });
     return 0;

@@ -3,6 +3,7 @@
 
 #include "sextant/operation/filter_parameters.hpp"
 #include "sextant/operation/filter_run.hpp"
+#include "sextant/operation/launch_ranks.hpp"
 #include "sextant/operation/tiled.hpp"
 
 #include <utility>
@@ -12,7 +13,7 @@ namespace sextant::operation {
 namespace {
 
 int run_filter(const Values& values) {
-    launch_ranks(values, [&](Communicator communicator) {
+    launch_ranks_or_cores(values, [&](Communicator communicator) {
         FilterRun(values, std::move(communicator)).run();
     });
     return 0;

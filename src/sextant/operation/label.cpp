@@ -8,6 +8,7 @@
 #include "sextant/distributed/sample_view.hpp"
 #include "sextant/format/atomic_file.hpp"
 #include "sextant/format/frame_catalogue.hpp"
+#include "sextant/operation/launch_ranks.hpp"
 #include "sextant/operation/merging_plan.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/progress.hpp"
@@ -186,7 +187,7 @@ class LabelRun {
 };
 
 int run_label(const Values& values) {
-    launch_ranks(values, [&](Communicator communicator) {
+    launch_ranks_or_cores(values, [&](Communicator communicator) {
         LabelRun(values, std::move(communicator)).run();
     });
     return 0;

@@ -1,36 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/register.hpp"
 
-#include "sextant/comm/agree.hpp"
-#include "sextant/comm/cores.hpp"
-#include "sextant/comm/launch.hpp"
+#include "sextant/operation/launch_ranks.hpp"
 #include "sextant/operation/register_run.hpp"
 
-#include <algorithm>
-
-#include <fmt/format.h>
+#include <utility>
 
 namespace sextant::operation {
 
 namespace {
 
-constexpr int most_threads = 1024;
-
 int run_register(const Values& values) {
-    const bool launched = detect_launcher().launcher != Launcher::none;
-    int ranks = static_cast<int>(values.has("threads") ? values.integer("threads") : 0);
-    if (!launched && ranks == 0)
-        ranks = std::clamp(Cores::available().count(), 1, most_threads);
-    launch(ranks, [&](Communicator communicator) {
-        if (values.has("threads") && communicator.size() != values.integer("threads")) {
-            throw AgreedFailure(
-                fmt::format("--threads {} under a launcher that started {} processes; "
-                            "leave it out",
-                            values.integer("threads"), communicator.size()),
-                true);
-        }
-        RegisterRun(values, std::move(communicator)).run();
-    });
+    launch_ranks_or_cores(
+        values,
+        [&](Communicator communicator) { RegisterRun(values, std::move(communicator)).run(); },
+        "threads");
     return 0;
 }
 

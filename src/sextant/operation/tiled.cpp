@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/tiled.hpp"
 
-#include "sextant/comm/agree.hpp"
-#include "sextant/comm/cores.hpp"
-#include "sextant/comm/launch.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/operation/image_size.hpp"
+#include "sextant/operation/launch_ranks.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
 namespace sextant::operation {
-
-namespace {
-
-constexpr int most_threads = 1024;
-
-} // namespace
 
 Parameter frame_parameter() {
     return {.name = "frame",
@@ -56,23 +47,6 @@ Parameter json_parameter() {
             .type = Type::file,
             .value = "FILE",
             .help = "write what ran as JSON; - for standard output"};
-}
-
-void launch_ranks(const Values& values, const std::function<void(Communicator)>& body) {
-    const bool launched = detect_launcher().launcher != Launcher::none;
-    int ranks = static_cast<int>(values.has("ranks") ? values.integer("ranks") : 0);
-    if (!launched && ranks == 0)
-        ranks = std::clamp(Cores::available().count(), 1, most_threads);
-    launch(ranks, [&](Communicator communicator) {
-        if (values.has("ranks") && communicator.size() != values.integer("ranks")) {
-            throw AgreedFailure(
-                fmt::format("--ranks {} under a launcher that started {} processes; "
-                            "leave it out",
-                            values.integer("ranks"), communicator.size()),
-                true);
-        }
-        body(std::move(communicator));
-    });
 }
 
 std::unique_ptr<RowSource> open_image(const Values& values) {

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/comm/communicator.hpp"
 #include "sextant/core/grid.hpp"
 #include "sextant/core/row_source.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/operation/operation.hpp"
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -20,10 +18,6 @@ Parameter ranks_parameter();
 Parameter grid_parameter();
 Parameter machine_parameter();
 Parameter json_parameter();
-
-/// Runs `body` on every rank: those of the launcher, else --ranks threads, else one a core.
-/// Throws AgreedFailure where a launcher started another number than --ranks.
-void launch_ranks(const Values& values, const std::function<void(Communicator)>& body);
 
 /// The image of a command, its `frame` of a series. Throws InvalidFile, InvalidTask.
 std::unique_ptr<RowSource> open_image(const Values& values);
