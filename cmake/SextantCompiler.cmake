@@ -14,6 +14,7 @@ set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1") # the presets sanitize and sanitize-thre
 # Contraction to fused multiply-adds would change pictures between compilers and SIMD targets.
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off)
 if(SEXTANT_SANITIZE)
+    add_compile_options(-pthread) # everywhere, since common headers are compiled once
     add_compile_options(-fsanitize=${SEXTANT_SANITIZE} -fno-omit-frame-pointer)
     # These two take half of the time to compile; the address sanitizer sees null pointers used.
     if(SEXTANT_SANITIZE MATCHES "undefined")

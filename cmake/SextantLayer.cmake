@@ -8,6 +8,7 @@ function(sextant_layer name)
     add_library(sextant_${name} STATIC ${sources})
     add_library(sextant::${name} ALIAS sextant_${name})
     set_target_properties(sextant_${name} PROPERTIES EXPORT_NAME ${name})
+    sextant_use_precompiled(sextant_${name} sextant_common)
     target_compile_features(sextant_${name} PUBLIC cxx_std_20)
     target_include_directories(sextant_${name} PUBLIC
         "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>"

@@ -9,6 +9,7 @@ packages_sample="mricron-data"
 packages_test="libgtest-dev libgmock-dev"
 packages_simulation="libsimgrid-dev"
 packages_other_mpi="libmpich-dev mpich"
+packages_rings="ccache" # for all the tests: several builds compile much alike
 packages_check="clang-format"
 
 # The packages among its arguments that are not installed.
