@@ -9,6 +9,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/background.hpp"
 #include "sextant/kernel/catalogue.hpp"
+#include "sextant/kernel/deep.hpp"
 #include "sextant/planner/asked.hpp"
 
 #include <algorithm>
@@ -32,17 +33,23 @@ struct Declaration {
     std::size_t options; ///< a hash of the rest
 };
 
-const Operator& operator_of(const CompositeOptions& options) {
+Operator operator_of(const CompositeOptions& options) {
+    if (options.blend == "deep") {
+        if (options.background)
+            throw InvalidTask(
+                "no background can be put behind deep pixels before they are blended");
+        return kernel::deep_operator(options.fragments);
+    }
     return options.element ? kernel::find(options.blend, *options.element)
                            : kernel::find_family(options.blend).operators.front();
 }
 
 std::size_t hash_of(const CompositeOptions& options) {
-    std::string text = fmt::format("{} {} {} {} {} {} {} {} {}", options.algorithm,
+    std::string text = fmt::format("{} {} {} {} {} {} {} {} {} {}", options.algorithm,
                                    fmt::join(options.radices, ","), options.window, options.blend,
                                    options.element ? options.element->name : "usual",
                                    fmt::join(options.order, ","), name(options.association),
-                                   options.frames, options.reproducible);
+                                   options.frames, options.reproducible, options.fragments);
     if (const auto& b = options.background)
         text += fmt::format(" {} {} {} {}", b->r, b->g, b->b, b->a);
     return std::hash<std::string>()(text);
@@ -132,7 +139,7 @@ Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
         Declaration{shape.width, shape.height, layers, options_.root, hash_of(options_)});
     agree(communicator_, [&] {
         check_alike(all);
-        operator_ = &operator_of(options_);
+        operator_ = operator_of(options_);
         task_ = make_task(all, shape, options_);
     });
     const planner::Plan plan = decide();

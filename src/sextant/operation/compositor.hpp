@@ -20,8 +20,9 @@ struct CompositeOptions {
     std::string algorithm = "auto";       ///< predicted; or a name of compositing::catalogue()
     std::vector<int> radices;             ///< for radix-k; empty: its usual
     int window = 0;                       ///< rounds of messages open at once; 0: its usual
-    std::string blend = "over";           ///< a name of kernel::catalogue()
+    std::string blend = "over";           ///< a name of kernel::catalogue(), or "deep"
     std::optional<ElementFormat> element; ///< of the pixels; none: the first that `blend` has
+    int fragments = 0;                    ///< "deep": what a pixel has room for (kernel/deep.hpp)
     std::vector<int> order;               ///< ranks front to back; empty: rank order
     std::optional<RgbaF32> background;    ///< premultiplied; put behind the picture once
     int root = 0;                         ///< who gets the picture, or `distributed`
@@ -125,7 +126,7 @@ class Compositor {
 
     Communicator communicator_;
     CompositeOptions options_;
-    const Operator* operator_ = nullptr;
+    std::optional<Operator> operator_;
     compositing::Task task_;
     std::vector<std::string> warnings_;
     std::vector<Runner> runners_; // one; in a race, the contestants
