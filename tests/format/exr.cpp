@@ -205,7 +205,7 @@ TEST_F(ExrFile, OfAnotherKindIsRejected) {
     fill_file(path, "");
     EXPECT_EQ(reading_fails(), path + ": ends inside its header");
     fill_file(path, std::string("\x76\x2f\x31\x01\x02\x10\x00\x00", 8));
-    EXPECT_THAT(reading_fails(), HasSubstr("expected a single flat one"));
+    EXPECT_THAT(reading_fails(), HasSubstr("has several images, expected a single one"));
 }
 
 TEST_F(ExrFile, ClaimsNoMoreThanItHolds) {

@@ -2,6 +2,7 @@
 // What a frame costs in memory once the first two have been, over MPI: nothing of ours. (MPI itself
 // allocates as it likes, with malloc.)
 #include "sextant/comm/mpi.hpp"
+#include "sextant/operation/frames_in_flight.hpp"
 
 #include "tests/support/blending.hpp"
 #include "tests/support/counting_new.hpp"
@@ -34,6 +35,30 @@ TEST(Mpi, NothingIsAllocatedAfterTheSecondFrame) {
                 << fmt::format("{} rank {} {}", algorithm.name, rank, name(association));
         }
     }
+}
+
+TEST(Mpi, NothingIsAllocatedOnceFramesInFlightWereUsedTwice) {
+    const Communicator communicator = from_mpi(MPI_COMM_WORLD);
+    const ImageShape shape{201, 199};
+    const auto first = layers(communicator.rank(), 1, shape.elements());
+    const auto second = layers(communicator.rank() + 50, 1, shape.elements());
+    CompositeOptions options;
+    options.algorithm = "direct-send";
+    FramesInFlight frames(communicator, shape, 1, 2, options);
+    const auto turn = [&] { // images change places: no frame in flight keeps one
+        PendingFrame a = frames.start(std::span<const RgbaF32>(first));
+        PendingFrame b = frames.start(std::span<const RgbaF32>(second));
+        a.wait();
+        PendingFrame c = frames.start(std::span<const RgbaF32>(second));
+        c.wait();
+        b.wait();
+    };
+    for (int i = 0; i < 6; ++i)
+        turn();
+    const long before = allocations.load();
+    for (int i = 0; i < 10; ++i)
+        turn();
+    EXPECT_EQ(allocations.load() - before, 0) << "rank " << communicator.rank();
 }
 
 } // namespace

@@ -30,6 +30,27 @@ void Execution::run() {
 void Execution::run_failed(std::exception_ptr failure) {
     runner_->run_failed(std::move(failure));
 }
+void Execution::start() {
+    runner_->start();
+}
+void Execution::start_failed(std::exception_ptr failure) {
+    runner_->start_failed(std::move(failure));
+}
+bool Execution::advance() {
+    return runner_->advance();
+}
+bool Execution::over() const {
+    return runner_->over();
+}
+void Execution::rest() {
+    runner_->rest();
+}
+void Execution::finish() {
+    runner_->finish();
+}
+void Execution::abandon() {
+    runner_->abandon();
+}
 std::span<const std::byte> Execution::result() const {
     return runner_->result();
 }

@@ -60,6 +60,24 @@ class Execution {
     /// Collective: in place of `run`.
     void run_failed(std::exception_ptr failure);
 
+    /// `run` and `run_failed` in parts, so that several executions may be under way at once
+    /// (flight.hpp), each on a communicator of its own: begins a run and returns.
+    void start();
+    void start_failed(std::exception_ptr failure);
+    /// Does a little of what can be done now, without waiting; whether there was anything. What
+    /// goes wrong is kept for `finish`.
+    bool advance();
+    /// Whether no run is under way.
+    bool over() const;
+    /// To be called where there is nothing to do, and no other execution is under way on this rank:
+    /// lets others run, and may wait for a message.
+    void rest();
+    /// Throws what the run that is over ended with, as `run` does.
+    void finish();
+    /// Ends a run that will not be over since this rank is failing; the communicator is of no
+    /// further use, and with threads all its ranks throw PeerFailed.
+    void abandon();
+
     /// Where the result lies; only for contiguous results.
     std::span<const std::byte> result() const;
     const Program& program() const;

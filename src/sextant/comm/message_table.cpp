@@ -25,18 +25,17 @@ std::vector<Message> MessageTable::messages(const Places& places) const {
         const Step& step = program_.steps[static_cast<std::size_t>(index)];
         const bool sends = step.verb == Verb::send;
         const bool lends = sends ? loans_.may_lend(index) : !loans_.uses(index).empty();
-        messages.push_back(
-            {sends, step.peer, tags[static_cast<std::size_t>(index)], lends, blocks(m, places)});
+        messages.push_back({sends, step.peer, tags[static_cast<std::size_t>(index)], lends, {}});
+        list_blocks(m, places, messages.back().blocks);
     }
     return messages;
 }
 
-std::vector<Blocks> MessageTable::blocks(int message, const Places& places) const {
-    std::vector<Blocks> blocks;
+void MessageTable::list_blocks(int message, const Places& places, std::vector<Blocks>& to) const {
+    to.clear();
     const Step& step = program_.steps[static_cast<std::size_t>(step_of(message))];
     for (const Region& region : program_.regions_of(step))
-        blocks.push_back(places.blocks(region));
-    return blocks;
+        to.push_back(places.blocks(region));
 }
 
 } // namespace sextant

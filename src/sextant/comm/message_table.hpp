@@ -21,7 +21,8 @@ class MessageTable {
 
     /// What an Exchange wants to know of each, where its bytes lie now.
     std::vector<Message> messages(const Places& places) const;
-    std::vector<Blocks> blocks(int message, const Places& places) const;
+    /// The blocks of one of them, in place of what `to` held.
+    void list_blocks(int message, const Places& places, std::vector<Blocks>& to) const;
 
   private:
     const Program& program_;

@@ -101,8 +101,10 @@ void Execution::Runner::check_bound() const {
 
 void Execution::Runner::place_messages() {
     if (exchange_) {
-        for (int m = 0; m < table_.size(); ++m)
-            exchange_->place(m, table_.blocks(m, places_));
+        for (int m = 0; m < table_.size(); ++m) {
+            table_.list_blocks(m, places_, blocks_);
+            exchange_->place(m, blocks_);
+        }
     } else {
         exchange_ = communicator_.open(table_.messages(places_));
         lends_ = exchange_->lends();
@@ -120,69 +122,109 @@ void Execution::Runner::begin() {
     failure_ = nullptr;
     transport_failure_ = nullptr;
     failed_peer_ = -1;
+    outcome_ = nullptr;
+    idle_ = 0;
     trace_.events.clear();
     if (options_.trace) {
         start_ = Clock::now();
         trace_.origin = std::chrono::duration<double>(start_.time_since_epoch()).count();
     }
     exchange_->begin();
+    over_ = false;
 }
 
 void Execution::Runner::run() {
-    if (moved_)
-        check_bound();
-    begin();
+    start();
     go_through();
 }
 
 void Execution::Runner::run_failed(std::exception_ptr failure) {
-    begin();
-    moved_ = true; // a buffer may be missing, which the next run must see
-    failure_ = std::move(failure);
+    start_failed(std::move(failure));
     go_through();
 }
 
-void Execution::Runner::go_through() {
-    try {
-        walk_to_the_end();
-    } catch (...) {
-        exchange_->abandon();
-        throw;
-    }
-    end();
+void Execution::Runner::start() {
+    if (moved_)
+        check_bound();
+    begin();
 }
 
-void Execution::Runner::walk_to_the_end() {
+void Execution::Runner::start_failed(std::exception_ptr failure) {
+    begin();
+    moved_ = true; // a buffer may be missing, which the next run must see
+    failure_ = std::move(failure);
+}
+
+void Execution::Runner::go_through() {
+    while (true) {
+        if (advance())
+            continue;
+        if (over_)
+            break;
+        rest();
+    }
+    finish();
+}
+
+bool Execution::Runner::advance() {
+    if (over_)
+        return false;
+    try {
+        if (take_turn())
+            return true;
+        if (finished())
+            end();
+    } catch (...) {
+        outcome_ = std::current_exception();
+        over_ = true;
+        exchange_->abandon();
+    }
+    return false;
+}
+
+void Execution::Runner::finish() {
+    if (!over_)
+        throw std::logic_error("a run that is not over was to be finished");
+    if (outcome_)
+        std::rethrow_exception(std::exchange(outcome_, nullptr));
+}
+
+void Execution::Runner::abandon() {
+    if (over_)
+        return;
+    over_ = true;
+    exchange_->abandon();
+}
+
+/// Does what can be done now; whether there was anything.
+bool Execution::Runner::take_turn() {
     // How long to wait for more operands before combining some: where peers' elements are read in
     // place one pass over all of them is cheaper than several.
     const int patience = lends_ ? 300 : 1;
-    int idle = 0;
-    Seconds idle_since = 0;
-    while (true) {
-        if (transport_failure_)
-            std::rethrow_exception(transport_failure_);
-        start_messages();
-        // Messages move between two steps of work too: an operator may take seconds.
-        const bool worked = work();
-        if ((!finished() && pump()) || worked) {
-            if (idle > 0 && options_.trace)
-                note(Walk::none, Activity::wait, 0, idle_since);
-            idle = 0;
-            continue;
-        }
-        if (finished())
-            break;
-        if (idle >= patience && arrived_) {
-            if (combine_some())
-                idle = 0;
-            else
-                arrived_ = false;
-            continue;
-        }
-        if (idle == 0 && options_.trace)
-            idle_since = now();
-        exchange_->rest(++idle);
+    if (transport_failure_)
+        std::rethrow_exception(transport_failure_);
+    start_messages();
+    // Messages move between two steps of work too: an operator may take seconds.
+    const bool worked = work();
+    if ((!finished() && pump()) || worked) {
+        if (idle_ > 0 && options_.trace)
+            note(Walk::none, Activity::wait, 0, idle_since_);
+        idle_ = 0;
+        return true;
     }
+    if (finished())
+        return false;
+    if (idle_ >= patience && arrived_) {
+        if (combine_some())
+            idle_ = 0;
+        else
+            arrived_ = false;
+        return true;
+    }
+    if (idle_ == 0 && options_.trace)
+        idle_since_ = now();
+    ++idle_;
+    return false;
 }
 
 void Execution::Runner::start_messages() {
@@ -338,14 +380,16 @@ bool Execution::Runner::combine_some() {
 
 void Execution::Runner::end() {
     exchange_->end();
+    over_ = true;
     if (options_.trace)
         trace_.duration = now();
-    if (failure_)
-        std::rethrow_exception(failure_);
-    if (failed_peer_ >= 0) {
-        throw PeerFailed(failed_peer_, fmt::format("rank {} stopped: rank {}, whose part it needs, "
-                                                   "failed or needed one that did",
-                                                   rank_, failed_peer_));
+    if (failure_) {
+        outcome_ = failure_;
+    } else if (failed_peer_ >= 0) {
+        outcome_ = std::make_exception_ptr(
+            PeerFailed(failed_peer_, fmt::format("rank {} stopped: rank {}, whose part it needs, "
+                                                 "failed or needed one that did",
+                                                 rank_, failed_peer_)));
     }
 }
 

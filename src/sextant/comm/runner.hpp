@@ -26,6 +26,13 @@ class Execution::Runner {
     void bind(int buffer, std::byte* memory, std::size_t bytes);
     void run();
     void run_failed(std::exception_ptr failure);
+    void start();
+    void start_failed(std::exception_ptr failure);
+    bool advance();
+    bool over() const { return over_; }
+    void rest() { exchange_->rest(idle_); }
+    void finish();
+    void abandon();
 
     const Program& program() const { return program_; }
     const Trace& trace() const { return trace_; }
@@ -40,7 +47,7 @@ class Execution::Runner {
     void place_messages();
     void begin();
     void go_through();
-    void walk_to_the_end();
+    bool take_turn();
     bool finished() const { return walk_.done() && loans_out_ == 0; }
 
     bool pump();
@@ -79,9 +86,14 @@ class Execution::Runner {
     Memory scratch_;
     std::unique_ptr<Exchange> exchange_;
     bool lends_ = false;
-    bool moved_ = true; // a buffer was bound since messages were placed
+    bool moved_ = true;          // a buffer was bound since messages were placed
+    std::vector<Blocks> blocks_; // of the message being placed
 
-    // Of the run at hand.
+    // Of the run at hand, or the last.
+    bool over_ = true;
+    std::exception_ptr outcome_; // what `finish` is to throw
+    int idle_ = 0;               // turns in which nothing was done
+    Seconds idle_since_ = 0;
     bool arrived_ = false;                 // an operand, since combining found nothing
     int loans_out_ = 0;                    // lent sends not yet given back
     std::exception_ptr failure_;           // of this rank

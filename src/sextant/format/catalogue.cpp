@@ -3,6 +3,7 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/format/exr.hpp"
+#include "sextant/format/exr_deep.hpp"
 #include "sextant/format/png.hpp"
 #include "sextant/format/raw.hpp"
 
@@ -20,8 +21,8 @@ namespace {
 
 constexpr std::array formats{
     Format{"OpenEXR", ".exr",
-           "premultiplied half or float RGBA, linear by custom, with depth where it has Z",
-           read_exr_header, read_exr, write_exr, true},
+           "premultiplied half or float RGBA, linear by custom, with depth where it has Z; deep",
+           read_exr_header, read_exr, write_exr, true, read_exr_deep, write_exr_deep},
     Format{
         "PNG", ".png",
         "8 or 16 bits a channel, straight alpha, values as stored (sRGB by custom); written with 8",
@@ -95,6 +96,35 @@ void write_image(const std::string& path, const Image& image) {
         throw InvalidFile(path, fmt::format("{} files are only read", format.name));
     }
     format.write(path, image);
+}
+
+namespace {
+
+const Format& deep_format_of(const std::string& path) {
+    const Format& format = format_of(path);
+    if (!format.read_deep)
+        throw InvalidFile(path, fmt::format("{} files hold no deep images", format.name));
+    return format;
+}
+
+void require_faultless(const std::string& path, const DeepImage& image) {
+    const std::string fault = fault_of(image);
+    if (!fault.empty())
+        throw InvalidFile(path, fault);
+}
+
+} // namespace
+
+DeepImage read_deep(const std::string& path) {
+    DeepImage image = deep_format_of(path).read_deep(path);
+    require_faultless(path, image);
+    return image;
+}
+
+void write_deep(const std::string& path, const DeepImage& image) {
+    const Format& format = deep_format_of(path);
+    require_faultless(path, image);
+    format.write_deep(path, image);
 }
 
 } // namespace sextant::format

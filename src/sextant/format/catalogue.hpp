@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/deep_image.hpp"
 #include "sextant/core/image.hpp"
 
 #include <span>
@@ -12,7 +13,9 @@ namespace sextant::format {
 /// What a file says it holds, known without reading its pixels.
 struct ImageHeader {
     ImageShape shape;
-    ElementFormat element; ///< rgba_f32, or rgba_depth_f32 where the file has a depth channel
+    /// rgba_f32; rgba_depth_f32 where the file has a depth channel; deep_f32 where its pixels are
+    /// lists, which read_deep reads
+    ElementFormat element;
     bool operator==(const ImageHeader&) const = default;
 };
 
@@ -33,6 +36,9 @@ struct Format {
     void (*write)(const std::string& path, const Image& image);
     bool halves =
         false; ///< whether `write` takes rgba_f16 too, besides floats with and without depth
+    /// The same for deep images; null where the format has none.
+    DeepImage (*read_deep)(const std::string& path) = nullptr;
+    void (*write_deep)(const std::string& path, const DeepImage& image) = nullptr;
 };
 
 /// Every format, in the order of `sextant list`.
@@ -51,5 +57,9 @@ void read_pixels(const std::string& path, const ImageHeader& header, std::span<s
 Image read_image(const std::string& path);
 /// Throws InvalidFile, also where the format of `path` cannot be written or cannot hold the image.
 void write_image(const std::string& path, const Image& image);
+/// Deep images. Throw InvalidFile, also where the format of `path` has none, where the file is
+/// flat, and where an image is at fault (fault_of).
+DeepImage read_deep(const std::string& path);
+void write_deep(const std::string& path, const DeepImage& image);
 
 } // namespace sextant::format

@@ -14,7 +14,8 @@ namespace sextant::format {
 /// The image is the display window. Where the data window does not cover it, pixels are transparent
 /// and infinitely far; what lies outside it is dropped.
 ///
-/// Requires  one part, not deep, no subsampled channel, no layers; otherwise throws InvalidFile.
+/// Requires  one part, no subsampled channel, no layers; otherwise throws InvalidFile. Of deep
+/// files (exr_deep.hpp) the header is read, the pixels are not.
 ImageHeader read_exr_header(const std::string& path);
 void read_exr(const std::string& path, const ImageHeader& header, std::span<std::byte> to);
 

@@ -48,22 +48,38 @@ Share share_of(std::size_t images, int rank, int ranks) {
     return {cut(rank), cut(rank + 1)};
 }
 
+/// Deep images are merged by depth, and nothing else is.
+std::string operator_for(const Values& values, const ElementFormat& element) {
+    const std::string asked = values.text("operator");
+    const bool deep = is_deep(element);
+    if (asked == "auto")
+        return deep ? "deep" : element == rgba_depth_f32 ? "nearest" : "over";
+    if (deep && asked != "deep")
+        throw InvalidTask(fmt::format("--operator {}: deep images take deep, or auto", asked));
+    if (!deep && asked == "deep")
+        throw InvalidTask("--operator deep: for deep images, these are flat");
+    return asked;
+}
+
 CompositeOptions options_from(const Values& values, const ElementFormat& element, int ranks) {
     CompositeOptions options;
     options.algorithm = values.text("algorithm");
     const compositing::Tuning tuning = tuning_from(values);
     options.radices = tuning.radices;
     options.window = tuning.window;
-    options.blend = values.text("operator");
-    if (options.blend == "auto")
-        options.blend = element == rgba_depth_f32 ? "nearest" : "over";
-    options.element = element_named(values.text("element"), options.blend);
+    options.blend = operator_for(values, element);
+    if (options.blend != "deep")
+        options.element = element_named(values.text("element"), options.blend);
     if (values.has("background"))
         options.background = parse_colour(values.text("background"));
     if (values.text("association") == "by-arrival")
         options.association = Association::by_arrival;
     options.machine = values.text("machine");
     options.plan = values.text("plan");
+    if (options.blend == "deep" && values.text("element") != "f32") {
+        throw InvalidTask(
+            fmt::format("--element {}: deep images are blended as f32", values.text("element")));
+    }
     options.frames = values.flag("race") ? frames_of_a_race : 1;
     options.trace = values.has("trace") || (values.has("report") && ranks <= most_ranks_traced);
     return options;
@@ -99,9 +115,9 @@ void CompositeRun::run() {
     phase("read", [&] { read(); });
     gather_warnings();
     phase("plan", [&] { plan(); });
-    phase("composite", [&] { frame_ = compositor_->composite(images_.bytes()); });
+    phase("composite", [&] { blend(); });
     if (options_.trace && !raced_)
-        phase("again", [&] { frame_ = compositor_->composite(images_.bytes()); });
+        phase("again", [&] { blend(); });
     gather_events();
     phase("write", [&] {
         if (tells())
@@ -141,6 +157,10 @@ void CompositeRun::read() {
     options_ = options_from(values_, inputs_->header.element, communicator_.size());
     const Share share = share_of(inputs_->paths.size(), communicator_.rank(), communicator_.size());
     layers_ = static_cast<int>(share.last - share.first);
+    if (options_.blend == "deep") {
+        deep_images_ = read_deep_inputs(*inputs_, share.first, share.last);
+        return;
+    }
     images_ = read_inputs(*inputs_, share.first, share.last,
                           kernel::find(options_.blend, *options_.element).element, oddities_);
 }
@@ -159,25 +179,44 @@ void CompositeRun::gather_warnings() {
 
 /// A race ends on all ranks with the same frame; one that fails ends it everywhere.
 void CompositeRun::plan() {
-    compositor_.emplace(communicator_, inputs_->header.shape, layers_, options_);
-    raced_ = compositor_->racing();
-    while (compositor_->racing())
-        agree(communicator_, [&] { compositor_->composite(images_.bytes()); });
+    make_compositor();
+    raced_ = compositor().racing();
+    while (compositor().racing())
+        agree(communicator_, [&] { blend(); });
+}
+
+void CompositeRun::make_compositor() {
+    const ImageShape shape = inputs_->header.shape;
+    if (options_.blend != "deep") {
+        flat_.emplace(communicator_, shape, layers_, options_);
+        return;
+    }
+    const int fragments = std::max(1, most_fragments(communicator_, shape, deep_images_));
+    deep_.emplace(communicator_, shape, layers_, fragments, options_);
+}
+
+void CompositeRun::blend() {
+    frame_ = deep_ ? deep_->composite(deep_images_) : flat_->composite(images_.bytes());
+}
+
+/// Deep pixels are blended by then.
+const ElementFormat& CompositeRun::picture_element() const {
+    return deep_ ? rgba_f32 : flat_->blend().element;
 }
 
 void CompositeRun::gather_events() {
     if (!options_.trace)
         return;
-    GatheredTrace gathered = gather_trace(communicator_, compositor_->trace());
+    GatheredTrace gathered = gather_trace(communicator_, compositor().trace());
     summary_.trace = std::move(gathered.trace);
     summary_.clocks = gathered.clocks;
     if (values_.has("report"))
-        agree(communicator_, [&] { summary_.prediction = compositor_->prediction(); });
+        agree(communicator_, [&] { summary_.prediction = compositor().prediction(); });
 }
 
 /// As it is where the file can hold it, else in floats; the report shows floats.
 void CompositeRun::write() {
-    const ElementFormat& element = compositor_->blend().element;
+    const ElementFormat& element = picture_element();
     const ImageShape shape = inputs_->header.shape;
     picture_ = Image(shape, has_depth(element) ? rgba_depth_f32 : rgba_f32);
     kernel::convert(element, frame_.bytes, picture_.element(), picture_.bytes());
@@ -219,18 +258,18 @@ void CompositeRun::fill_summary() {
     summary_.shape = inputs_->header.shape;
     summary_.ranks = communicator_.size();
     summary_.transport = communicator_.shares_memory() ? "threads" : mpi_of_build();
-    summary_.blend = compositor_->blend().name;
-    summary_.element = compositor_->blend().element.name;
-    summary_.element_size = compositor_->blend().element.size;
+    summary_.blend = compositor().blend().name;
+    summary_.element = compositor().blend().element.name;
+    summary_.element_size = compositor().blend().element.size;
     summary_.frame = raced_ ? "medians of the race" : "the second frame";
     summary_.association = name(options_.association);
     summary_.background = values_.text("background");
-    summary_.plan = compositor_->plan();
-    for (const std::string& warning : compositor_->warnings())
+    summary_.plan = compositor().plan();
+    for (const std::string& warning : compositor().warnings())
         summary_.warnings.push_back(warning);
     if (values_.flag("race") && !raced_)
         summary_.warnings.push_back("nothing was raced: no second way may be as fast");
-    summary_.task = compositor_->task();
+    summary_.task = compositor().task();
 }
 
 } // namespace sextant::operation

@@ -4,6 +4,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/operation/composite_report.hpp"
 #include "sextant/operation/compositor.hpp"
+#include "sextant/operation/deep_compositor.hpp"
 #include "sextant/operation/inputs.hpp"
 #include "sextant/operation/operation.hpp"
 #include "sextant/operation/progress.hpp"
@@ -40,6 +41,10 @@ class CompositeRun {
     void read();
     void gather_warnings();
     void plan();
+    void make_compositor();
+    void blend();
+    const Compositor& compositor() const { return deep_ ? deep_->compositor() : *flat_; }
+    const ElementFormat& picture_element() const;
     void gather_events();
     void write();
     void report();
@@ -52,8 +57,10 @@ class CompositeRun {
     CompositeOptions options_;
     int layers_ = 0;
     Memory images_;
+    std::vector<DeepImage> deep_images_; // instead, where they are deep
     std::vector<Oddity> oddities_;
-    std::optional<Compositor> compositor_;
+    std::optional<Compositor> flat_; // one of these two
+    std::optional<DeepCompositor> deep_;
     Frame frame_;
     Image picture_;
     CompositeSummary summary_;

@@ -9,6 +9,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/background.hpp"
 #include "sextant/kernel/catalogue.hpp"
+#include "sextant/kernel/deep.hpp"
 #include "sextant/planner/asked.hpp"
 
 #include <algorithm>
@@ -32,17 +33,12 @@ struct Declaration {
     std::size_t options; ///< a hash of the rest
 };
 
-const Operator& operator_of(const CompositeOptions& options) {
-    return options.element ? kernel::find(options.blend, *options.element)
-                           : kernel::find_family(options.blend).operators.front();
-}
-
 std::size_t hash_of(const CompositeOptions& options) {
-    std::string text = fmt::format("{} {} {} {} {} {} {} {} {}", options.algorithm,
+    std::string text = fmt::format("{} {} {} {} {} {} {} {} {} {}", options.algorithm,
                                    fmt::join(options.radices, ","), options.window, options.blend,
                                    options.element ? options.element->name : "usual",
                                    fmt::join(options.order, ","), name(options.association),
-                                   options.frames, options.reproducible);
+                                   options.frames, options.reproducible, options.fragments);
     if (const auto& b = options.background)
         text += fmt::format(" {} {} {} {}", b->r, b->g, b->b, b->a);
     return std::hash<std::string>()(text);
@@ -122,6 +118,17 @@ void warn_of_other_machine(const planner::UsualPlanner& usual, std::vector<std::
 
 } // namespace
 
+Operator operator_of(const CompositeOptions& options) {
+    if (options.blend == "deep") {
+        if (options.background)
+            throw InvalidTask(
+                "no background can be put behind deep pixels before they are blended");
+        return kernel::deep_operator(options.fragments);
+    }
+    return options.element ? kernel::find(options.blend, *options.element)
+                           : kernel::find_family(options.blend).operators.front();
+}
+
 Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
                        CompositeOptions options)
     : communicator_(std::move(communicator)),
@@ -132,7 +139,7 @@ Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
         Declaration{shape.width, shape.height, layers, options_.root, hash_of(options_)});
     agree(communicator_, [&] {
         check_alike(all);
-        operator_ = &operator_of(options_);
+        operator_ = operator_of(options_);
         task_ = make_task(all, shape, options_);
     });
     const planner::Plan plan = decide();
@@ -273,14 +280,55 @@ Frame Compositor::composite(std::span<const std::byte> images) {
 Frame Compositor::run(std::span<const std::byte> images) {
     Execution& execution = runner().execution;
     try {
-        check_size(images);
-        if (layers_ > 0)
-            execution.bind(0, images);
+        bind(images, {});
     } catch (const InvalidTask&) {
         execution.run_failed(std::current_exception()); // others wait for this rank
     }
     execution.run();
     return finish(execution.result());
+}
+
+void Compositor::start(std::span<const std::byte> images, Flight& flight,
+                       std::span<std::byte> picture) {
+    Execution& execution = runner().execution;
+    try {
+        bind(images, picture);
+    } catch (const InvalidTask&) {
+        return flight.start_failed(execution, std::current_exception());
+    }
+    flight.start(execution);
+}
+
+Frame Compositor::wait(Flight& flight) {
+    flight.wait(runner().execution);
+    return finish(runner().execution.result());
+}
+
+void Compositor::bind(std::span<const std::byte> images, std::span<std::byte> picture) {
+    check_size(images);
+    place_picture(picture);
+    if (layers_ > 0)
+        runner().execution.bind(0, images);
+}
+
+/// A picture that is collected is collected where the caller wants it, or else in memory of ours.
+void Compositor::place_picture(std::span<std::byte> picture) {
+    const Bytes size = rank_ == task_.root ? task_.elements * operator_->element.size : 0;
+    if (!picture.empty() && static_cast<Bytes>(picture.size()) != size) {
+        throw InvalidTask(fmt::format("rank {}: room for a picture of {} bytes, expected {}", rank_,
+                                      picture.size(), size));
+    }
+    picture_ = picture;
+    const Program& program = this->program();
+    const int buffer = program.result.buffer;
+    const bool collected = !program.result.empty() &&
+                           program.buffers[static_cast<std::size_t>(buffer)].role == Role::output;
+    if (!collected || (picture.empty() && !collects_outside_))
+        return;
+    if (picture.empty() && finished_.size() != size)
+        finished_ = Memory(size);
+    collects_outside_ = !picture.empty();
+    runner().execution.bind(buffer, picture.empty() ? finished_.bytes() : picture);
 }
 
 void Compositor::check_size(std::span<const std::byte> images) const {
@@ -293,25 +341,35 @@ void Compositor::check_size(std::span<const std::byte> images) const {
                                   operator_->element.name));
 }
 
-/// Adds the background; where nobody brought an image, makes the empty picture.
+/// Adds the background; where nobody brought an image, makes the empty picture; brings it to where
+/// the caller wants it, unless it was collected there.
 Frame Compositor::finish(std::span<const std::byte> result) {
     const bool nothing = task_.positions() == 0 && rank_ == task_.root;
     const compositing::Piece piece =
         nothing ? compositing::Piece{0, task_.elements} : runner().piece;
     Frame frame{piece.first, piece.count, result};
-    if (!nothing && !options_.background)
+    const bool there = picture_.empty() || result.data() == picture_.data();
+    if (!nothing && !options_.background && there)
         return frame;
-    const Bytes size = piece.count * operator_->element.size;
+    const std::span<std::byte> to = room_for(piece.count);
+    if (nothing)
+        operator_->fill_identity(to.data(), piece.count);
+    frame.bytes = to;
+    if (options_.background)
+        kernel::put_behind(operator_->element, nothing ? to : result, *options_.background, to);
+    else if (!nothing)
+        std::copy(result.begin(), result.end(), to.begin());
+    return frame;
+}
+
+/// Where the caller wants the picture, or memory of ours.
+std::span<std::byte> Compositor::room_for(Elements pixels) {
+    const Bytes size = pixels * operator_->element.size;
+    if (!picture_.empty())
+        return picture_;
     if (finished_.size() != size)
         finished_ = Memory(size);
-    if (nothing)
-        operator_->fill_identity(finished_.data(), piece.count);
-    frame.bytes = finished_.bytes();
-    if (options_.background) {
-        kernel::put_behind(operator_->element, nothing ? frame.bytes : result, *options_.background,
-                           finished_.bytes());
-    }
-    return frame;
+    return finished_.bytes();
 }
 
 Image composite(const Image& image, const Communicator& communicator,

@@ -3,6 +3,7 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/execute.hpp"
+#include "sextant/comm/flight.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/core/operator.hpp"
 #include "sextant/planner/race.hpp"
@@ -20,8 +21,9 @@ struct CompositeOptions {
     std::string algorithm = "auto";       ///< predicted; or a name of compositing::catalogue()
     std::vector<int> radices;             ///< for radix-k; empty: its usual
     int window = 0;                       ///< rounds of messages open at once; 0: its usual
-    std::string blend = "over";           ///< a name of kernel::catalogue()
+    std::string blend = "over";           ///< a name of kernel::catalogue(), or "deep"
     std::optional<ElementFormat> element; ///< of the pixels; none: the first that `blend` has
+    int fragments = 0;                    ///< "deep": what a pixel has room for (kernel/deep.hpp)
     std::vector<int> order;               ///< ranks front to back; empty: rank order
     std::optional<RgbaF32> background;    ///< premultiplied; put behind the picture once
     int root = 0;                         ///< who gets the picture, or `distributed`
@@ -40,6 +42,9 @@ struct CompositeOptions {
 
     static constexpr int distributed = compositing::Task::distributed;
 };
+
+/// The operator that options ask for. Throws InvalidTask.
+Operator operator_of(const CompositeOptions& options);
 
 /// What a rank holds after compositing: pixels `first` … `first + count` of the picture, row by
 /// row. Valid until the next frame, or until the compositor goes. Where one rank alone brings one
@@ -86,6 +91,18 @@ class Compositor {
         return composite(std::as_bytes(images));
     }
 
+    /// The same in two parts, for whoever has several frames under way at once
+    /// (frames_in_flight.hpp, tile_wall.hpp): each compositor then has a communicator and a frame
+    /// of its own. Not in a race.
+    /// Input     `picture`: where the root wants the picture (shape.elements() pixels, or none): it
+    ///           is collected there, not copied. What is wrong with either is thrown by `wait`.
+    void start(std::span<const std::byte> images, Flight& flight,
+               std::span<std::byte> picture = {});
+    bool ready(Flight& flight) { return flight.ready(runner().execution); }
+    Frame wait(Flight& flight);
+    /// Execution::abandon.
+    void abandon(Flight& flight) { flight.abandon(runner().execution); }
+
     /// What the last frame ran by, and why; what else was weighed is known to rank 0.
     const planner::Plan& plan() const { return runner().plan; }
     /// What a frame by this plan would take on the machine planned for, with what each rank would
@@ -120,19 +137,24 @@ class Compositor {
     Runner& runner() { return runners_[running_]; }
     const Runner& runner() const { return runners_[running_]; }
     Frame run(std::span<const std::byte> images);
+    void bind(std::span<const std::byte> images, std::span<std::byte> picture);
     void check_size(std::span<const std::byte> images) const;
+    void place_picture(std::span<std::byte> picture);
+    std::span<std::byte> room_for(Elements pixels);
     Frame finish(std::span<const std::byte> result);
 
     Communicator communicator_;
     CompositeOptions options_;
-    const Operator* operator_ = nullptr;
+    std::optional<Operator> operator_;
     compositing::Task task_;
     std::vector<std::string> warnings_;
     std::vector<Runner> runners_; // one; in a race, the contestants
     std::size_t running_ = 0;
     std::optional<planner::Race> race_;
     int rank_ = 0, layers_ = 0;
-    Memory finished_; // the picture with its background, or an empty one
+    Memory finished_; // the picture with its background, an empty one, or a collected one
+    std::span<std::byte> picture_;  // where the caller wants it, if he has said so
+    bool collects_outside_ = false; // the picture was last collected into the caller's memory
 };
 
 /// Blends one frame and copies the picture out: at rank `options.root` the whole image, elsewhere

@@ -43,6 +43,15 @@ format::PixelCheck check(const ElementFormat& element, std::span<const std::byte
                                           bytes.size() / sizeof(RgbaDepthF32)));
 }
 
+void check_shape(const Inputs& inputs, const std::string& path, ImageShape shape) {
+    const ImageShape expected = inputs.header.shape;
+    if (shape != expected) {
+        throw InvalidFile(path, fmt::format("{}x{} pixels, expected {}x{} as in {}", shape.width,
+                                            shape.height, expected.width, expected.height,
+                                            inputs.paths.front()));
+    }
+}
+
 /// Reads an image as pixels of `element`; what the file held was checked.
 format::PixelCheck read_as(const ElementFormat& element, const std::string& path,
                            const format::ImageHeader& header, std::span<std::byte> to) {
@@ -53,6 +62,8 @@ format::PixelCheck read_as(const ElementFormat& element, const std::string& path
         format::read_pixels(path, header, to);
         return check(element, to);
     }
+    if (is_deep(header.element))
+        throw InvalidFile(path, "has deep pixels, expected flat ones as in the first image");
     Image image(header.shape, header.element);
     format::read_pixels(path, header, image.bytes());
     kernel::convert(header.element, image.bytes(), element, to);
@@ -93,16 +104,21 @@ Memory read_inputs(const Inputs& inputs, std::size_t first, std::size_t last,
         const std::string& path = inputs.paths[i];
         const format::ImageHeader header =
             inputs.from_manifest ? inputs.header : format::read_header(path);
-        if (header.shape != shape) {
-            throw InvalidFile(path, fmt::format("{}x{} pixels, expected {}x{} as in {}",
-                                                header.shape.width, header.shape.height,
-                                                shape.width, shape.height, inputs.paths.front()));
-        }
+        check_shape(inputs, path, header.shape);
         const auto to = images.bytes().subspan((i - first) * static_cast<std::size_t>(size),
                                                static_cast<std::size_t>(size));
         const format::PixelCheck found = read_as(element, path, header, to);
         if (!found.good())
             oddities.push_back({path, found});
+    }
+    return images;
+}
+
+std::vector<DeepImage> read_deep_inputs(const Inputs& inputs, std::size_t first, std::size_t last) {
+    std::vector<DeepImage> images;
+    for (std::size_t i = first; i < last; ++i) {
+        images.push_back(format::read_deep(inputs.paths[i]));
+        check_shape(inputs, inputs.paths[i], images.back().shape);
     }
     return images;
 }

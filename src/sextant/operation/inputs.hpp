@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/deep_image.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/format/catalogue.hpp"
@@ -35,5 +36,9 @@ struct Oddity {
 /// and expectation where one differs.
 Memory read_inputs(const Inputs& inputs, std::size_t first, std::size_t last,
                    const ElementFormat& element, std::vector<Oddity>& oddities);
+
+/// The same for deep images. Throws InvalidFile, also where one is flat or its fragments are out of
+/// order, naming pixel and depths.
+std::vector<DeepImage> read_deep_inputs(const Inputs& inputs, std::size_t first, std::size_t last);
 
 } // namespace sextant::operation

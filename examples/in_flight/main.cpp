@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Draws and blends frames of an animation, first one by one, then with the next frame drawn while
+// the last is on its way, and says how long a frame took. Rank 0 shows them.
+//
+//   frames_in_flight --ranks 2
+//   mpirun -n 2 frames_in_flight
+#include "sextant/comm/agree.hpp"
+#include "sextant/comm/launch.hpp"
+#include "sextant/operation/frames_in_flight.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace {
+
+using namespace sextant;
+
+struct Asked {
+    int ranks = 2, frames = 12, size = 512, in_flight = 2;
+};
+
+using Pixels = std::vector<RgbaF32>;
+
+/// A translucent disc of this rank's colour that circles about the middle.
+void draw(int rank, int frame, int size, Pixels& to) {
+    const float turn = .2f * static_cast<float>(frame) + static_cast<float>(rank);
+    const float middle = .5f * static_cast<float>(size), radius = .3f * static_cast<float>(size);
+    const float x = middle + .2f * static_cast<float>(size) * std::cos(turn);
+    const float y = middle + .2f * static_cast<float>(size) * std::sin(turn);
+    const RgbaF32 colour{rank % 2 == 0 ? .4f : .1f, rank % 3 == 0 ? .1f : .3f, .2f, .5f};
+    for (int row = 0; row < size; ++row) {
+        for (int column = 0; column < size; ++column) {
+            const float away =
+                std::hypot(static_cast<float>(column) - x, static_cast<float>(row) - y);
+            to[static_cast<std::size_t>(row * size + column)] = away < radius ? colour : RgbaF32{};
+        }
+    }
+}
+
+/// Stands for showing a frame: the sum of its opacities.
+double shown(const Frame& frame) {
+    double sum = 0;
+    for (const RgbaF32& pixel : frame.pixels<RgbaF32>())
+        sum += pixel.a;
+    return sum;
+}
+
+std::vector<double> one_by_one(const Communicator& communicator, const Asked& asked) {
+    Compositor compositor(communicator, {asked.size, asked.size}, 1);
+    Pixels image(static_cast<std::size_t>(asked.size * asked.size));
+    std::vector<double> sums;
+    for (int i = 0; i < asked.frames; ++i) {
+        draw(communicator.rank(), i, asked.size, image);
+        sums.push_back(shown(compositor.composite(std::span<const RgbaF32>(image))));
+    }
+    return sums;
+}
+
+/// An image for each frame in flight: none is drawn over before it has been waited for.
+std::vector<double> in_flight(const Communicator& communicator, const Asked& asked) {
+    const auto most = static_cast<std::size_t>(asked.in_flight);
+    FramesInFlight frames(communicator, {asked.size, asked.size}, 1, asked.in_flight);
+    std::vector<Pixels> images(most, Pixels(static_cast<std::size_t>(asked.size * asked.size)));
+    std::vector<PendingFrame> pending;
+    std::vector<double> sums;
+    for (int i = 0; i < asked.frames; ++i) {
+        if (pending.size() == most) {
+            sums.push_back(shown(pending.front().wait()));
+            pending.erase(pending.begin());
+        }
+        Pixels& image = images[static_cast<std::size_t>(i) % most];
+        draw(communicator.rank(), i, asked.size, image);
+        pending.push_back(frames.start(std::span<const RgbaF32>(image)));
+    }
+    for (PendingFrame& frame : pending)
+        sums.push_back(shown(frame.wait()));
+    return sums;
+}
+
+struct Timed {
+    std::vector<double> sums;
+    double milliseconds; ///< a frame
+};
+
+template <class Way>
+Timed timed(const Communicator& communicator, const Asked& asked, Way way) {
+    communicator.barrier();
+    const auto begin = std::chrono::steady_clock::now();
+    std::vector<double> sums = way(communicator, asked);
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+    return {std::move(sums), took.count() / asked.frames};
+}
+
+void show_both(const Communicator& communicator, const Asked& asked) {
+    const Timed before = timed(communicator, asked, one_by_one);
+    const Timed at_once = timed(communicator, asked, in_flight);
+    if (communicator.rank() == 0) {
+        std::printf("one by one: %.2f ms a frame; %d in flight: %.2f ms; %s\n", before.milliseconds,
+                    asked.in_flight, at_once.milliseconds,
+                    before.sums == at_once.sums ? "the same pictures" : "OTHER PICTURES");
+    }
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    Asked asked;
+    CLI::App app("Blends frames one by one, and with several in flight.");
+    app.add_option("--ranks", asked.ranks, "threads, without mpirun")->check(CLI::Range(1, 64));
+    app.add_option("--frames", asked.frames)->check(CLI::Range(1, 10000));
+    app.add_option("--size", asked.size, "pixels a side")->check(CLI::Range(1, 8192));
+    app.add_option("--in-flight", asked.in_flight, "frames at once")->check(CLI::Range(1, 16));
+    CLI11_PARSE(app, argc, argv);
+    try {
+        launch(asked.ranks,
+               [&](const Communicator& communicator) { show_both(communicator, asked); });
+    } catch (const AgreedFailure& failure) {
+        if (!failure.told())
+            std::fprintf(stderr, "frames_in_flight: %s\n", failure.what());
+        return 1;
+    } catch (const std::exception& failure) {
+        std::fprintf(stderr, "frames_in_flight: %s\n", failure.what());
+        return 1;
+    }
+    return 0;
+}

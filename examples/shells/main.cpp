@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Draws translucent shells, one within another and through each other, into deep images: one for
+// each rank that would have drawn a part of them. No order of the images shows them rightly:
+//
+//   draw_shells --parts 5 -o shells
+//   sextant composite shells/part_*.exr -o shells.png --background white
+#include "sextant/format/catalogue.hpp"
+#include "sextant/kernel/deep_reference.hpp"
+#include "sextant/kernel/shells.hpp"
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace {
+
+using namespace sextant;
+
+struct Asked {
+    int parts = 4, size = 256, shells = 12;
+    std::string folder, sorted;
+};
+
+std::vector<DeepImage> draw(const Asked& asked) {
+    const kernel::Shells scene{{asked.size, asked.size}, asked.shells};
+    std::filesystem::create_directories(asked.folder);
+    std::vector<DeepImage> images;
+    for (int part = 0; part < asked.parts; ++part) {
+        images.push_back(kernel::draw_shells(scene, part, asked.parts));
+        format::write_deep(fmt::format("{}/part_{:02}.exr", asked.folder, part), images.back());
+    }
+    return images;
+}
+
+/// The same by the definition: every pixel's fragments sorted by depth, then blended.
+void write_sorted(const std::string& path, const std::vector<DeepImage>& images) {
+    const std::vector<RgbaF32> pixels = kernel::blend_sorted(images);
+    Image picture(images[0].shape, rgba_f32);
+    std::memcpy(picture.bytes().data(), pixels.data(), picture.bytes().size());
+    format::write_image(path, picture);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    Asked asked;
+    CLI::App app("Draws translucent shells into deep images, one a rank.");
+    app.add_option("--parts", asked.parts, "how many images")->check(CLI::Range(1, 99));
+    app.add_option("--size", asked.size, "pixels a side")->check(CLI::Range(1, 8192));
+    app.add_option("--shells", asked.shells, "how many shells")->check(CLI::Range(0, 500));
+    app.add_option("-o,--output", asked.folder, "folder for part_00.exr, ...")->required();
+    app.add_option("--sorted", asked.sorted, "also the picture, by sorting each pixel");
+    CLI11_PARSE(app, argc, argv);
+    try {
+        const std::vector<DeepImage> images = draw(asked);
+        if (!asked.sorted.empty())
+            write_sorted(asked.sorted, images);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "draw_shells: %s\n", error.what());
+        return 1;
+    }
+    return 0;
+}

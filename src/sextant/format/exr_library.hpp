@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/error.hpp"
+#include "sextant/core/units.hpp"
+#include "sextant/format/atomic_file.hpp"
+
+#include <cstdint>
+#include <exception>
+#include <string>
+
+#include <OpenEXR/ImfChannelList.h>
+#include <OpenEXR/ImfHeader.h>
+#include <OpenEXR/ImfIO.h>
+#include <fmt/format.h>
+
+// What readers and writers of flat and of deep OpenEXR files share.
+namespace sextant::format {
+
+/// A window with exclusive ends, in 64 bits: the library's are int, ends included.
+struct Window {
+    std::int64_t left, top, right, bottom;
+    explicit Window(const Imath::Box2i& box)
+        : left(box.min.x),
+          top(box.min.y),
+          right(std::int64_t{box.max.x} + 1),
+          bottom(std::int64_t{box.max.y} + 1) {}
+    std::int64_t width() const { return right - left; }
+    std::int64_t height() const { return bottom - top; }
+};
+
+/// What stands before the pixels of a file.
+struct ExrStart {
+    Imf::Header header;
+    bool deep = false;
+    Bytes file_size = 0;
+};
+
+/// Walks the attributes before the library reads them, which takes as much memory for one as a
+/// damaged length claims. Throws InvalidFile, also for files of several images; what the library
+/// throws.
+ExrStart read_exr_start(const std::string& path);
+
+/// "A, B, G, R".
+std::string names_of(const Imf::ChannelList& channels);
+
+/// The bytes of one pixel or sample as stored, all channels of the file together.
+Bytes stored_pixel(const Imf::ChannelList& channels);
+
+/// Runs `action` and gives whatever the library throws the form of our errors.
+template <class Action>
+auto reporting(const std::string& path, const char* failed, const Action& action) {
+    try {
+        return action();
+    } catch (const Error&) {
+        throw;
+    } catch (const std::exception& error) {
+        throw InvalidFile(path, fmt::format("{}: {}", failed, error.what()));
+    }
+}
+
+/// The library's stream over a file that appears whole or not at all.
+class AtomicStream : public Imf::OStream {
+  public:
+    explicit AtomicStream(AtomicFile& file) : Imf::OStream(file.path().c_str()), file_(file) {}
+    void write(const char* bytes, int count) override {
+        file_.write(std::string_view(bytes, static_cast<std::size_t>(count)));
+    }
+    std::uint64_t tellp() override { return static_cast<std::uint64_t>(file_.position()); }
+    void seekp(std::uint64_t position) override { file_.seek(static_cast<Bytes>(position)); }
+
+  private:
+    AtomicFile& file_;
+};
+
+} // namespace sextant::format

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/format/exr_deep.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tests/format/temporary_folder.hpp"
+#include <OpenEXR/ImfDeepFrameBuffer.h>
+#include <OpenEXR/ImfDeepScanLineOutputFile.h>
+#include <OpenEXR/ImfPartType.h>
+#include <gmock/gmock.h>
+
+namespace sextant::test {
+namespace {
+
+using testing::HasSubstr;
+
+/// Pixels of 0, 1, 2, 0, 1, 2 fragments ... of odd values.
+DeepImage some_lists(ImageShape shape) {
+    DeepImage image{shape, {0}, {}};
+    for (Elements pixel = 0; pixel < shape.elements(); ++pixel) {
+        for (Elements i = 0; i < pixel % 3; ++i) {
+            const auto value = static_cast<float>(pixel);
+            image.fragments.push_back({value / 7, -0.0F, 1e-40F, 1, value + static_cast<float>(i)});
+        }
+        image.first.push_back(static_cast<Elements>(image.fragments.size()));
+    }
+    return image;
+}
+
+std::string deep_failure(const std::function<void()>& part) {
+    try {
+        part();
+    } catch (const InvalidFile& error) {
+        return error.what();
+    }
+    return "nothing";
+}
+
+/// A deep file as other programs write it: a sample of 1 in each channel of each pixel.
+void write_ones(const std::string& path, Imf::Header header,
+                const std::vector<std::string>& names) {
+    header.setType(Imf::DEEPSCANLINE);
+    header.compression() = Imf::ZIPS_COMPRESSION;
+    const format::Window window(header.dataWindow());
+    unsigned count = 1;
+    float one = 1;
+    char* pointer = reinterpret_cast<char*>(&one);
+    Imf::DeepFrameBuffer buffer;
+    buffer.insertSampleCountSlice(Imf::Slice(Imf::UINT, reinterpret_cast<char*>(&count), 0, 0));
+    for (const std::string& name : names) {
+        header.channels().insert(name, Imf::Channel(Imf::FLOAT));
+        buffer.insert(name, Imf::DeepSlice(Imf::FLOAT, reinterpret_cast<char*>(&pointer), 0, 0, 4));
+    }
+    Imf::DeepScanLineOutputFile file(path.c_str(), header);
+    file.setFrameBuffer(buffer);
+    file.writePixels(static_cast<int>(window.height()));
+}
+
+TEST(DeepExr, ComesBackBitForBit) {
+    const TemporaryFolder folder;
+    for (const ImageShape shape : {ImageShape{13, 7}, ImageShape{1, 1}, ImageShape{2, 40}}) {
+        const DeepImage image = some_lists(shape);
+        const std::string path = folder.path("deep.exr");
+        format::write_deep(path, image);
+        EXPECT_EQ(format::read_header(path), (format::ImageHeader{shape, deep_f32}));
+        const DeepImage read = format::read_deep(path);
+        EXPECT_EQ(read.first, image.first);
+        ASSERT_EQ(read.fragments.size(), image.fragments.size());
+        EXPECT_EQ(std::memcmp(read.fragments.data(), image.fragments.data(),
+                              image.fragments.size() * sizeof(Fragment)),
+                  0);
+    }
+}
+
+TEST(DeepExr, PixelsOutsideTheDataWindowAreEmpty) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path("window.exr");
+    Imf::Header header(5, 4);
+    header.dataWindow() = {{1, 2}, {3, 2}};
+    write_ones(path, header, {"R", "G", "B", "A", "Z"});
+    const DeepImage image = format::read_deep(path);
+    for (Elements pixel = 0; pixel < 20; ++pixel)
+        EXPECT_EQ(image.at(pixel).size(), pixel >= 11 && pixel <= 13 ? 1u : 0u) << pixel;
+    EXPECT_EQ(image.at(12)[0], (Fragment{1, 1, 1, 1, 1}));
+    header.dataWindow() = {{1, 2}, {5, 2}};
+    write_ones(path, header, {"R", "G", "B", "A", "Z"});
+    EXPECT_THAT(deep_failure([&] { format::read_deep(path); }),
+                HasSubstr("has deep pixels outside the picture"));
+}
+
+TEST(DeepExr, OtherChannelsAreRefused) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path("channels.exr");
+    write_ones(path, Imf::Header(3, 2), {"R", "G", "B", "A"});
+    EXPECT_EQ(deep_failure([&] { format::read_header(path); }),
+              path + ": has no channel Z; it has A, B, G, R, expected R, G, B, A and Z in a deep "
+                     "image");
+    write_ones(path, Imf::Header(3, 2), {"R", "G", "B", "A", "Z", "ZBack"});
+    EXPECT_THAT(deep_failure([&] { format::read_deep(path); }), HasSubstr("has channel ZBack"));
+}
+
+TEST(DeepExr, FaultsAreRefusedBothWays) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path("fault.exr");
+    DeepImage image{{2, 1}, {0, 0, 2}, {{0, 0, 0, 1, 2}, {0, 0, 0, 1, 1}}};
+    const std::string fault = path + ": pixel (1, 0): fragment 1 at depth 1 comes after one at 2, "
+                                     "expected nearest first";
+    EXPECT_EQ(deep_failure([&] { format::write_deep(path, image); }), fault);
+    EXPECT_EQ(folder.entries(), 0);
+    format::write_exr_deep(path, image); // as another program may
+    EXPECT_EQ(deep_failure([&] { format::read_deep(path); }), fault);
+    EXPECT_THAT(deep_failure([&] {
+                    format::write_deep(folder.path("a.png"), some_lists({2, 2}));
+                }),
+                HasSubstr("PNG files hold no deep images"));
+    EXPECT_THAT(deep_failure([&] {
+                    format::write_deep(path, some_lists({0, 2}));
+                }),
+                HasSubstr("0x2 pixels"));
+}
+
+TEST(DeepExr, AFileCutOrSpoiltAnywhereIsRefusedOrReadWithoutFault) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path("whole.exr"), spoilt = folder.path("spoilt.exr");
+    format::write_deep(path, some_lists({9, 5}));
+    std::ifstream in(path, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+    const auto outcome = [&](const std::string& content) {
+        std::ofstream(spoilt, std::ios::binary) << content;
+        return deep_failure([&] { format::read_deep(spoilt); });
+    };
+    for (std::size_t length = 0; length < bytes.size(); length += 17)
+        EXPECT_NE(outcome(bytes.substr(0, length)), "nothing") << length;
+    for (std::size_t i = 0; i < bytes.size(); i += 5) {
+        std::string other = bytes;
+        other[i] = static_cast<char>(other[i] ^ 0x55);
+        const std::string said = outcome(other); // InvalidFile, or an image that has no fault
+        EXPECT_TRUE(said == "nothing" || said.starts_with(spoilt)) << i;
+    }
+}
+
+} // namespace
+} // namespace sextant::test

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/threads.hpp"
+
+#include "tests/support/deep_cases.hpp"
+
+namespace sextant::test {
+namespace {
+
+TEST(DeepCompositorOnThreads, ShellsAreBlendedAsSorted) {
+    for (int ranks = 1; ranks <= 17; ++ranks)
+        run_threads(ranks, shells_are_blended_as_sorted);
+}
+TEST(DeepCompositorOnThreads, SeveralImagesARankAndNone) {
+    for (const int ranks : {1, 2, 3, 7})
+        run_threads(ranks, several_deep_images_a_rank_and_none);
+}
+TEST(DeepCompositorOnThreads, FaultyImagesAreRefused) {
+    for (const int ranks : {1, 2, 5})
+        run_threads(ranks, faulty_deep_images_are_refused);
+}
+TEST(DeepCompositorOnThreads, APixelWithoutRoomIsRefused) {
+    for (const int ranks : {1, 2, 3, 4, 7})
+        run_threads(ranks, a_pixel_without_room_is_refused);
+}
+
+/// What the other tests show would be shown by nothing if whole images could be put in an order.
+TEST(Shells, NoOrderOfWholeImagesShowsThemRightly) {
+    const std::vector<DeepImage> images = all_shells(3);
+    const std::vector<RgbaF32> right = kernel::blend_sorted(images);
+    std::vector<int> order{0, 1, 2};
+    do {
+        std::vector<RgbaF32> picture(right.size());
+        for (const int image : order) {
+            const auto next = kernel::blend_sorted({&images[static_cast<std::size_t>(image)], 1});
+            for (std::size_t i = 0; i < picture.size(); ++i)
+                picture[i] = kernel::over(picture[i], next[i]);
+        }
+        float most = 0;
+        for (std::size_t i = 0; i < picture.size(); ++i)
+            most = std::max(most, std::abs(picture[i].r - right[i].r));
+        EXPECT_GT(most, .05f);
+    } while (std::next_permutation(order.begin(), order.end()));
+}
+
+} // namespace
+} // namespace sextant::test

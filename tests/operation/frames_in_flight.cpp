@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/threads.hpp"
+
+#include <stdexcept>
+
+#include "tests/support/counting_new.hpp"
+#include "tests/support/flight_cases.hpp"
+
+namespace sextant::test {
+namespace {
+
+void flights_on_threads(void (*body)(const Communicator&)) {
+    for (const int ranks : {1, 2, 3, 4, 7})
+        run_threads(ranks, body);
+}
+
+TEST(FramesInFlightOnThreads, AreAsOneByOne) {
+    flights_on_threads(frames_in_flight_are_as_one_by_one);
+}
+TEST(FramesInFlightOnThreads, HandlesAreWaitedForOnce) {
+    flights_on_threads(handles_are_waited_for_once);
+}
+TEST(FramesInFlightOnThreads, AFrameThatFailsLeavesTheOthers) {
+    flights_on_threads(a_frame_that_fails_leaves_the_others);
+}
+TEST(FramesInFlightOnThreads, PicturesOfABatchComeWhereTheyAreWanted) {
+    flights_on_threads(pictures_of_a_batch_come_where_they_are_wanted);
+}
+TEST(FramesInFlightOnThreads, SeveralKindsShareAFlight) {
+    flights_on_threads(several_kinds_share_a_flight);
+}
+TEST(FramesInFlightOnThreads, OddNumbersReachAll) {
+    flights_on_threads(odd_numbers_in_flight_reach_all);
+}
+
+/// Rank 0 fails with a frame under way; the others wait for the frame, or for each other.
+TEST(FramesInFlightOnThreads, ARankThatFailsWithFramesUnderWayEndsAll) {
+    for (const bool others_wait_for_the_frame : {true, false}) {
+        const auto body = [&](const Communicator& communicator) {
+            FramesInFlight frames(communicator, flight_shape, 1, 2);
+            const Pixels image = image_in_flight(communicator.rank(), 0);
+            PendingFrame first = frames.start(std::span<const RgbaF32>(image));
+            if (communicator.rank() == 0)
+                throw std::runtime_error("drawing failed");
+            PendingFrame second = frames.start(std::span<const RgbaF32>(image));
+            if (others_wait_for_the_frame)
+                second.wait();
+            else
+                communicator.barrier();
+        };
+        try {
+            run_threads(3, body);
+            FAIL() << "nothing was thrown";
+        } catch (const std::runtime_error& error) {
+            EXPECT_STREQ(error.what(), "drawing failed");
+        }
+    }
+}
+
+TEST(FramesInFlightOnThreads, NothingIsAllocatedOnceAllWereUsedTwice) {
+    run_threads(3, [](const Communicator& communicator) {
+        CompositeOptions options;
+        options.algorithm = "direct-send";
+        FramesInFlight frames(communicator, flight_shape, 1, 2, options);
+        std::vector<Pixels> images{image_in_flight(communicator.rank(), 0),
+                                   image_in_flight(communicator.rank(), 1),
+                                   image_in_flight(communicator.rank(), 2)};
+        Pixels picture(
+            static_cast<std::size_t>(communicator.rank() == 0 ? flight_shape.elements() : 0));
+        const auto frame = [&](std::size_t i) { // images change places: no slot keeps one
+            return frames.start(std::span<const RgbaF32>(images[i % images.size()]),
+                                std::span(picture));
+        };
+        const auto pass = [&](std::size_t count) {
+            PendingFrame before = frame(0);
+            for (std::size_t i = 1; i < count; ++i) {
+                PendingFrame next = frame(i);
+                before.wait();
+                before = std::move(next);
+            }
+            before.wait();
+        };
+        pass(7);
+        communicator.barrier();
+        const long before = allocations.load();
+        communicator.barrier();
+        pass(20);
+        communicator.barrier();
+        EXPECT_EQ(allocations.load() - before, 0);
+        communicator.barrier();
+    });
+}
+
+} // namespace
+} // namespace sextant::test

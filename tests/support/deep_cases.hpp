@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/agree.hpp"
+#include "sextant/kernel/deep_reference.hpp"
+#include "sextant/kernel/over.hpp"
+#include "sextant/kernel/shells.hpp"
+#include "sextant/operation/deep_compositor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+// What a caller of DeepCompositor may count on, on any communicator: shared by the tests over
+// threads and over MPI. Each is collective.
+namespace sextant::test {
+
+inline const kernel::Shells few_shells{{17, 11}, 12};
+
+/// The shells in `parts` images.
+inline std::vector<DeepImage> all_shells(int parts) {
+    std::vector<DeepImage> images;
+    for (int part = 0; part < parts; ++part)
+        images.push_back(kernel::draw_shells(few_shells, part, parts));
+    return images;
+}
+
+inline void expect_piece_of(const std::vector<RgbaF32>& whole, const Frame& frame,
+                            const std::string& what) {
+    const auto pixels = frame.pixels<RgbaF32>();
+    ASSERT_EQ(static_cast<Elements>(pixels.size()), frame.count) << what;
+    EXPECT_TRUE(std::equal(pixels.begin(), pixels.end(), whole.begin() + frame.first)) << what;
+}
+
+inline void shells_are_blended_as_sorted(const Communicator& communicator) {
+    const int ranks = communicator.size(), rank = communicator.rank();
+    std::vector<DeepImage> images = all_shells(ranks);
+    const DeepImage mine = images[static_cast<std::size_t>(rank)];
+    const int fragments = most_fragments(communicator, few_shells.shape, {&mine, 1});
+    CompositeOptions options;
+    for (int i = ranks; i-- > 0;) // depths tie, so that the order shows
+        options.order.push_back(i);
+    std::reverse(images.begin(), images.end());
+    const std::vector<RgbaF32> expected = kernel::blend_sorted(images);
+    for (const auto& algorithm : compositing::catalogue()) {
+        if (algorithm.tunings(ranks).empty())
+            continue;
+        options.algorithm = algorithm.name;
+        for (const int root : {ranks - 1, CompositeOptions::distributed}) {
+            options.root = root;
+            options.association = root < 0 ? Association::by_arrival : Association::in_order;
+            DeepCompositor compositor(communicator, few_shells.shape, 1, fragments, options);
+            for (int frame = 0; frame < 2; ++frame)
+                expect_piece_of(expected, compositor.composite({&mine, 1}),
+                                options.algorithm + " on " + std::to_string(ranks));
+        }
+    }
+}
+
+inline void several_deep_images_a_rank_and_none(const Communicator& communicator) {
+    const int ranks = communicator.size(), rank = communicator.rank();
+    const std::vector<DeepImage> all = all_shells(ranks);
+    std::vector<DeepImage> mine; // those of an odd rank are its neighbour's
+    if (rank % 2 == 0) {
+        for (int i = rank; i < std::min(rank + 2, ranks); ++i)
+            mine.push_back(all[static_cast<std::size_t>(i)]);
+    }
+    CompositeOptions options;
+    options.background = RgbaF32{.25f, .5f, .75f, 1};
+    const int fragments = most_fragments(communicator, few_shells.shape, mine);
+    DeepCompositor compositor(communicator, few_shells.shape, static_cast<int>(mine.size()),
+                              fragments, options);
+    std::vector<RgbaF32> expected = kernel::blend_sorted(all);
+    for (RgbaF32& pixel : expected)
+        pixel = kernel::over(pixel, *options.background);
+    const Frame frame = compositor.composite(mine);
+    EXPECT_EQ(frame.count, rank == 0 ? few_shells.shape.elements() : 0);
+    expect_piece_of(expected, frame, "with a background");
+}
+
+/// What all ranks throw, which is the same.
+inline std::string agreed_failure(const std::function<void()>& part) {
+    try {
+        part();
+    } catch (const AgreedFailure& error) {
+        EXPECT_TRUE(error.invalid_task());
+        return error.what();
+    }
+    return "nothing";
+}
+
+inline void faulty_deep_images_are_refused(const Communicator& communicator) {
+    const ImageShape shape{3, 2};
+    const int last = communicator.size() - 1;
+    const bool odd = communicator.rank() == last;
+    DeepImage good{
+        shape, {0, 0, 0, 0, 0, 3, 3}, {{0, 0, 0, 1, 1}, {0, 0, 0, 1, 2}, {0, 0, 0, 1, 2}}};
+    DeepCompositor compositor(communicator, shape, 1, 3 * communicator.size());
+    const auto said_of = [&](const std::function<void(DeepImage&)>& spoil) {
+        DeepImage image = good;
+        if (odd)
+            spoil(image);
+        return agreed_failure([&] { compositor.composite({&image, 1}); });
+    };
+    const std::string rank = "rank " + std::to_string(last) + ", image 0: ";
+    EXPECT_EQ(said_of([](DeepImage&) {}), "nothing");
+    EXPECT_EQ(said_of([](DeepImage& image) { image.fragments[2].depth = 1.5f; }),
+              rank + "pixel (1, 1): fragment 2 at depth 1.5 comes after one at 2, expected nearest "
+                     "first");
+    EXPECT_EQ(said_of([](DeepImage& image) { image.fragments[1].depth = std::nanf(""); }),
+              rank + "pixel (1, 1): the depth of fragment 1 is NaN");
+    EXPECT_EQ(said_of([](DeepImage& image) { image.first[6] = 2; }),
+              rank + "its pixels' fragments do not follow one another from 0 to 3");
+    EXPECT_EQ(said_of([](DeepImage& image) {
+                  image.shape = {2, 3};
+              }),
+              rank + "2x3 pixels, expected 3x2");
+    EXPECT_EQ(said_of([](DeepImage&) {}), "nothing") << "and the next frame is right again";
+}
+
+inline void a_pixel_without_room_is_refused(const Communicator& communicator) {
+    const int ranks = communicator.size();
+    const ImageShape shape{3, 2};
+    const DeepImage image{shape, {0, 0, 0, 0, 0, 2, 2}, {{0, 0, 0, 1, 1}, {0, 0, 0, 1, 2}}};
+    for (const auto& algorithm : compositing::catalogue()) {
+        if (algorithm.tunings(ranks).empty())
+            continue;
+        for (const int root : {0, CompositeOptions::distributed}) {
+            CompositeOptions options;
+            options.algorithm = algorithm.name;
+            options.root = root;
+            DeepCompositor compositor(communicator, shape, 1, 2 * ranks - 1, options);
+            EXPECT_EQ(agreed_failure([&] {
+                          compositor.composite({&image, 1});
+                      }),
+                      "pixel (1, 1) has " + std::to_string(2 * ranks) + " fragments, planned for " +
+                          std::to_string(2 * ranks - 1) + " at most")
+                << algorithm.name;
+        }
+    }
+    EXPECT_THAT(agreed_failure([&] { DeepCompositor(communicator, shape, 1, 0); }),
+                testing::HasSubstr("deep pixels of 0 fragments: expected 1 to 1024"));
+}
+
+} // namespace sextant::test
