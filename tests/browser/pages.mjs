@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pages of the command in a browser: they load without a complaint and without a request, draw, zoom
 // and toggle, fit a phone, and stay smooth with many events.
-// Usage: pages.mjs CHROMIUM COMPOSITE-PAGE COMPARISON-PAGE MANY-EVENTS-PAGE [FOLDER-FOR-PICTURES]
+// Usage: pages.mjs CHROMIUM COMPOSITE-PAGE COMPARISON-PAGE MANY-EVENTS-PAGE SERIES-PAGE [FOLDER-FOR-PICTURES]
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { withBrowser } from "./browser.mjs";
 
-const [chromium, composite, comparison, many, pictures] = process.argv.slice(2);
+const [chromium, composite, comparison, many, series, pictures] = process.argv.slice(2);
 const longestZoom = 100; // milliseconds, of the median of several
 
 const view = "(({from, to}) => ({from, to}))(document.querySelector('figure.timeline').timeline)";
@@ -87,6 +87,42 @@ async function fits(page) {
   assert.ok(wide <= inner, `the page is ${wide} wide in a window of ${inner}`);
 }
 
+/** The share of the picture before that is seen: what its clipping leaves. */
+const seenBefore = `(() => {
+  const clip = getComputedStyle(document.querySelector("figure.compare .before")).clipPath;
+  return clip === "none" ? 1 : 1 - Number(/([\\d.]+)%/.exec(clip)[1]) / 100;
+})()`;
+
+async function slides(page) {
+  assert.equal(await page.value(seenBefore), 0.5);
+  await page.value(`(() => {
+    const slider = document.querySelector("figure.compare input");
+    slider.value = 20;
+    slider.dispatchEvent(new Event("input"));
+  })()`);
+  assert.ok(Math.abs(await page.value(seenBefore) - 0.2) < 1e-9, "the slider moves the line");
+  const { left, top, width } = await page.value(`(({left, top, width}) => ({left, top, width}))(
+    document.querySelector("figure.compare .both").getBoundingClientRect())`);
+  await page.mouse("mousePressed", left + 0.4 * width, top + 30, { button: "left", buttons: 1, clickCount: 1 });
+  await page.mouse("mouseMoved", left + 0.75 * width, top + 30, { button: "left", buttons: 1 });
+  await page.mouse("mouseReleased", left + 0.75 * width, top + 30, { button: "left" });
+  assert.ok(Math.abs(await page.value(seenBefore) - 0.75) < 0.02, "dragging on the pictures moves it, too");
+}
+
+async function drawsCurves(page) {
+  const paths = await page.value("[...document.querySelectorAll('path.curve[d^=M]')].map((path) => path.getTotalLength())");
+  assert.ok(paths.filter((length) => length > 500).length >= 8, `curves of lengths ${paths}`);
+  assert.ok(await page.value("document.querySelectorAll('rect.bar').length") > 1, "nobody worked");
+}
+
+async function standsOnPaper(page) {
+  await page.send("Emulation.setEmulatedMedia", { media: "print" });
+  assert.equal(await page.value(seenBefore), 1, "on paper both pictures are whole");
+  const [before, after] = await page.value(`["before", "after"].map((name) =>
+    document.querySelector("figure.compare ." + name).getBoundingClientRect().left)`);
+  assert.ok(before < after, "on paper they stand beside each other");
+}
+
 async function staysSmooth(page) {
   const times = await page.value(`(async () => {
     const timeline = document.querySelector("figure.timeline").timeline, times = [];
@@ -126,6 +162,14 @@ await withBrowser(chromium, async (browser) => {
     await toggle(page, "apart");
     await fits(page);
   });
+  await check("series", await browser.open(at(series)), async (page) => {
+    await slides(page);
+    await drawsCurves(page);
+    await fits(page);
+  });
+  await check("series dark", await browser.open(at(series), { dark: true }), drawsCurves);
+  await check("series on a phone", await browser.open(at(series), { width: 390, height: 844, phone: true }), fits);
+  await check("series on paper", await browser.open(at(series)), standsOnPaper);
   await check("many events", await browser.open(at(many)), staysSmooth);
 });
 console.log(`${passed} passed, 0 failed`);

@@ -38,5 +38,8 @@ awk 'BEGIN {
 }' >"$folder/many.json"
 "$SEXTANT" report "$folder/many.json" -o "$folder/many.html"
 
+"$SEXTANT" synthesize -o "$folder/movie.mrc" --frames 24 --width 128 --height 120 --specimen carbon --blanks 7
+"$SEXTANT" register "$folder/movie.mrc" -o "$folder/out" --threads 2 --report "$folder/out/series.html" >/dev/null 2>&1
+
 "$node" "$here/pages.mjs" "$chromium" "$folder/composite.html" "$folder/comparison.html" \
-    "$folder/many.html" ${PICTURES:+"$PICTURES"}
+    "$folder/many.html" "$folder/out/series.html" ${PICTURES:+"$PICTURES"}

@@ -104,11 +104,13 @@ TEST_F(StoredFrames, OfMrcThatMakeNoSenseAreRefused) {
 }
 
 TEST_F(StoredFrames, OfPixelSizesThatMakeNoSenseHaveNone) {
-    std::string bytes = mrc_bytes(0, 1, shape, std::endian::little, std::string(91, '\0'));
-    bytes.replace(40, 4, Bytewise().put<float>(std::numeric_limits<float>::infinity()).bytes());
-    const auto source = open("a.mrc", bytes);
-    EXPECT_FALSE(source->header().pixel.known());
-    EXPECT_THAT(remarks(*source), HasSubstr("makes no sense"));
+    for (const float cell : {std::numeric_limits<float>::infinity(), 1e30F, 1e-30F, -1e25F}) {
+        std::string bytes = mrc_bytes(0, 1, shape, std::endian::little, std::string(91, '\0'));
+        bytes.replace(40, 4, Bytewise().put<float>(cell).bytes());
+        const auto source = open("a.mrc", bytes);
+        EXPECT_FALSE(source->header().pixel.known()) << cell;
+        EXPECT_THAT(remarks(*source), HasSubstr("makes no sense")) << cell;
+    }
 }
 
 TEST_F(StoredFrames, AreWrittenAsMrcNpyAndReadAgain) {

@@ -30,6 +30,26 @@ constexpr std::array spellings{
     Spelling{"pixels", ""},       Spelling{"px", ""},         Spelling{"<undefined>", ""},
 };
 
+/// Between which sizes of a pixel lie those that anything can have.
+struct Believed {
+    double least, most;
+};
+
+/// From a nucleus to a continent; of units that are no lengths nothing is known but that.
+Believed believed_of(std::string_view unit) {
+    struct Length {
+        std::string_view unit;
+        double metres;
+    };
+    constexpr std::array lengths{Length{"pm", 1e-12}, Length{"Å", 1e-10}, Length{"nm", 1e-9},
+                                 Length{"µm", 1e-6},  Length{"mm", 1e-3}, Length{"m", 1}};
+    for (const Length& length : lengths) {
+        if (unit == length.unit)
+            return {1e-15 / length.metres, 1e6 / length.metres};
+    }
+    return {1e-15, 1e15};
+}
+
 bool is_printable(std::string_view text) {
     return std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 32; });
 }
@@ -127,8 +147,9 @@ PixelSize believable(PixelSize stated, std::vector<std::string>& remarks) {
         return {};
     // Axes may run backwards; their steps have a size all the same.
     PixelSize size{std::abs(stated.x), std::abs(stated.y), std::move(stated.unit)};
-    constexpr double least = 1e-30, most = 1e30;
-    if (size.x > least && size.x < most && size.y > least && size.y < most)
+    const Believed believed = believed_of(size.unit);
+    if (size.x > believed.least && size.x < believed.most && size.y > believed.least &&
+        size.y < believed.most)
         return size;
     remarks.push_back(fmt::format("its pixel size of {} by {} {} makes no sense and is left out",
                                   stated.x, stated.y, size.unit));

@@ -6,6 +6,7 @@
 #include "sextant/format/hdf5_conventions.hpp"
 #include "sextant/format/hdf5_library.hpp"
 #include "sextant/format/limits.hpp"
+#include "sextant/format/read_apart.hpp"
 #include "sextant/format/source_file.hpp"
 #include "sextant/format/stored_frames.hpp"
 
@@ -157,9 +158,7 @@ FrameHeader header_of(const std::string& path, const Hdf5Series& series) {
     return header;
 }
 
-} // namespace
-
-std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::string& detail) {
+std::unique_ptr<FrameSource> open_here(const std::string& path, const std::string& detail) {
     const Bytes size = SourceFile(path).size(); // a wrong path is the first thing to say
     Hdf5Handle file = open_hdf5_file(path);
     std::vector<std::string> remarks;
@@ -173,6 +172,12 @@ std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::strin
         throw InvalidFile(path, "cannot be read as HDF5: " + hdf5_complaint());
     return std::make_unique<Hdf5Frames>(path, std::move(header), std::move(series), std::move(file),
                                         std::move(dataset));
+}
+
+} // namespace
+
+std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::string& detail) {
+    return read_apart(path, [=] { return open_here(path, detail); });
 }
 
 } // namespace sextant::format

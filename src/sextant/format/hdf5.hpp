@@ -14,6 +14,9 @@ namespace sextant::format {
 /// `detail` names a dataset; without it the largest of the first of these kinds is taken, and the
 /// others are remarked on.
 ///
+/// A process of its own reads (read_apart.hpp): libhdf5 can crash on files whose inner tables are
+/// damaged. This is then an InvalidFile as all else.
+///
 /// Cost      chunks are decoded once for rows that are read in order, if those of a frame fit in
 ///           256 MiB.
 std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::string& detail);

@@ -10,10 +10,10 @@
 #include "sextant/operation/transforms.hpp"
 #include "sextant/registration/resampler.hpp"
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -29,6 +29,7 @@ using registration::Transform;
 class Applied {
   public:
     explicit Applied(const std::string& path) : path_(path), all_(read_transforms(path)) {
+        number_frames();
         if (all_.fields)
             open_fields();
     }
@@ -37,35 +38,43 @@ class Applied {
 
     /// Throws InvalidTask, naming the frame, for one that there is not or that was left out.
     Transform of(std::int64_t frame) {
-        const auto place =
-            std::find_if(all_.frames.begin(), all_.frames.end(),
-                         [frame](const FramePlace& one) { return one.frame == frame; });
-        if (place == all_.frames.end())
+        const auto at = places_.find(frame);
+        if (at == places_.end())
             throw InvalidTask(fmt::format("{} has no frame {}, expected one of {}", path_, frame,
                                           all_.frames.size()));
-        if (!place->left_out.empty())
+        const FramePlace& place = all_.frames[at->second.place];
+        if (!place.left_out.empty())
             throw InvalidTask(
-                fmt::format("{}: frame {} was left out: {}", path_, frame, place->left_out));
-        if (!fields_)
-            return place->result.motion;
-        return field(std::count_if(all_.frames.begin(), place,
-                                   [](const FramePlace& one) { return one.left_out.empty(); }));
+                fmt::format("{}: frame {} was left out: {}", path_, frame, place.left_out));
+        return fields_ ? Transform(field(at->second.registered)) : place.result.motion;
     }
 
   private:
+    /// Where a frame stands among all, and how many before it were registered.
+    struct Standing {
+        std::size_t place = 0;
+        std::int64_t registered = 0;
+    };
+
+    void number_frames() {
+        for (std::size_t place = 0; place < all_.frames.size(); ++place) {
+            const FramePlace& frame = all_.frames[place];
+            if (!places_.try_emplace(frame.frame, Standing{place, registered_}).second)
+                throw InvalidFile(path_, fmt::format("has frame {} twice", frame.frame));
+            registered_ += frame.left_out.empty() ? 1 : 0;
+        }
+    }
+
     void open_fields() {
         const FieldFile& file = *all_.fields;
         const auto path = std::filesystem::path(path_).parent_path() / file.path;
         fields_ = format::open_frames(path.string());
-        const auto registered =
-            std::count_if(all_.frames.begin(), all_.frames.end(),
-                          [](const FramePlace& one) { return one.left_out.empty(); });
         const FrameHeader& header = fields_->header();
-        if (header.shape != file.nodes || header.frames != 4 * registered)
+        if (header.shape != file.nodes || header.frames != 4 * registered_)
             throw InvalidFile(path.string(),
                               fmt::format("{} planes of {}, expected {} of {} as {} says",
                                           header.frames, format::to_text(header.shape),
-                                          4 * registered, format::to_text(file.nodes), path_));
+                                          4 * registered_, format::to_text(file.nodes), path_));
     }
 
     DisplacementField field(std::int64_t number) {
@@ -81,6 +90,8 @@ class Applied {
 
     std::string path_;
     SeriesTransforms all_;
+    std::unordered_map<std::int64_t, Standing> places_; ///< by number of the frame
+    std::int64_t registered_ = 0;
     std::unique_ptr<FrameSource> fields_;
 };
 

@@ -12,7 +12,6 @@
 #include "sextant/registration/share.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -93,12 +92,15 @@ void RegisterRun::run() {
                            {true, stage_options_.memory});
     });
     gather_places();
+    if (values_.has("report"))
+        gather_shown(combined);
     timed(summary_.write, [&] {
         agree(communicator_, [&] {
             if (tells())
                 write(combined);
         });
     });
+    log_.reset();
     checkpoint_.reset();
     agree(communicator_, [] {}); // all have closed theirs
     if (tells())
@@ -144,8 +146,21 @@ void RegisterRun::open() {
     check_folder();
     if (nonrigid())
         check_disk();
-    if (values_.has("json"))
-        check_outputs(std::array{values_.text("json")});
+    check_reports();
+}
+
+/// Those that lie in the folder of the results can be written where that can be.
+void RegisterRun::check_reports() const {
+    std::vector<std::string> elsewhere;
+    for (const char* name : {"report", "json"}) {
+        if (!values_.has(name))
+            continue;
+        const std::filesystem::path folder(summary_.output);
+        const auto parent = std::filesystem::path(values_.text(name)).parent_path();
+        if (parent.lexically_normal() != (folder / "").lexically_normal().parent_path())
+            elsewhere.push_back(values_.text(name));
+    }
+    check_outputs(elsewhere);
 }
 
 void RegisterRun::check_folder() const {
@@ -237,7 +252,8 @@ void RegisterRun::open_checkpoint(const registration::SeriesLook& look) {
         checkpoint_ = std::make_unique<Checkpoint>(summary_.output, communicator_.rank(), identity);
         summary_.resumed = checkpoint_->size();
     });
-    hooks_.ledger = checkpoint_.get();
+    log_ = std::make_unique<WorkLog>(*checkpoint_, communicator_.rank());
+    hooks_.ledger = log_.get();
     if (tells() && summary_.resumed > 0)
         std::fputs(fmt::format("sextant: goes on with an earlier run: {} results are known\n",
                                summary_.resumed)
@@ -316,6 +332,8 @@ void RegisterRun::report() {
     }
     if (values_.has("json"))
         write_text(values_.text("json"), to_json(summary_) + "\n");
+    if (values_.has("report"))
+        write_text(values_.text("report"), to_page(summary_));
     for (const std::string& warning : summary_.warnings)
         std::fputs(fmt::format("sextant: warning: {}\n", warning).c_str(), stderr);
     if (!values_.has("json") || values_.text("json") != standard_output)

@@ -6,6 +6,7 @@
 #include "sextant/operation/operation.hpp"
 #include "sextant/operation/progress.hpp"
 #include "sextant/operation/transforms.hpp"
+#include "sextant/operation/work_log.hpp"
 #include "sextant/registration/stages.hpp"
 
 #include <memory>
@@ -23,11 +24,21 @@ struct RegisterSummary {
     std::size_t resumed = 0; ///< results that an earlier run had found
     Seconds look = 0, registered = 0, stages = 0, combine = 0, write = 0;
     std::vector<std::string> files, warnings;
+
+    /// What a page shows beside.
+    struct Shown {
+        std::int64_t registered = 0;          ///< frames
+        registration::Combined before, after; ///< the frames as they are, and registered
+        GatheredWork work;
+    };
+    std::optional<Shown> shown;
 };
 
 std::string to_text(const RegisterSummary& summary);
 /// One JSON object; docs/json.md has its fields.
 std::string to_json(const RegisterSummary& summary);
+/// A self-contained HTML page. Requires what is shown there.
+std::string to_page(const RegisterSummary& summary);
 
 /// One rank's way through `sextant register`. Each part is agreed on, so that a failure anywhere
 /// ends all ranks with the same message; results appear together at the end, and until then what
@@ -47,6 +58,7 @@ class RegisterRun {
     std::string path_of(const std::string& name) const;
     void open();
     void check_folder() const;
+    void check_reports() const;
     void check_memory() const;
     void check_disk() const;
     void open_checkpoint(const registration::SeriesLook& look);
@@ -56,6 +68,7 @@ class RegisterRun {
     void refine(std::uint32_t stage);
     registration::TransformOf transform_of(std::uint32_t stage);
     void gather_places();
+    void gather_shown(const registration::Combined& combined);
     void write(const registration::Combined& combined);
     std::unique_ptr<FrameSink> sink(const std::string& name, std::int64_t frames);
     std::unique_ptr<FrameSink> image(const std::string& name, const std::vector<float>& pixels);
@@ -69,6 +82,7 @@ class RegisterRun {
     RegisterSummary summary_;
     std::unique_ptr<FrameSource> source_;
     std::unique_ptr<Checkpoint> checkpoint_;
+    std::unique_ptr<WorkLog> log_; ///< of the checkpoint
     registration::SeriesOptions options_;
     registration::StageOptions stage_options_;
     registration::SeriesHooks hooks_;

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The results of `sextant register`.
+#include "sextant/format/atomic_file.hpp"
 #include "sextant/format/frame_catalogue.hpp"
-#include "sextant/operation/outputs.hpp"
 #include "sextant/operation/register_run.hpp"
 
+#include <list>
 #include <variant>
 
 #include <fmt/format.h>
 
 namespace sextant::operation {
+
+namespace {
+
+TextSink into(format::AtomicFile& file) {
+    return [&file](std::string_view part) { file.write(part); };
+}
+
+} // namespace
 
 std::unique_ptr<FrameSink> RegisterRun::sink(const std::string& name, std::int64_t frames) {
     FrameHeader header;
@@ -77,12 +86,15 @@ void RegisterRun::write(const registration::Combined& combined) {
         sinks.push_back(aligned());
     if (nonrigid())
         sinks.push_back(fields());
+    std::list<format::AtomicFile> tables;
+    write_csv(summary_.transforms, into(tables.emplace_back(path_of("transforms.csv"))));
+    write_json(summary_.transforms, into(tables.emplace_back(path_of("transforms.json"))));
     for (const auto& sink : sinks)
         sink->commit();
-    write_text(path_of("transforms.csv"), to_csv(summary_.transforms));
-    write_text(path_of("transforms.json"), to_json(summary_.transforms));
-    summary_.files.push_back(path_of("transforms.csv"));
-    summary_.files.push_back(path_of("transforms.json"));
+    for (format::AtomicFile& table : tables) {
+        table.commit();
+        summary_.files.push_back(table.path());
+    }
 }
 
 } // namespace sextant::operation

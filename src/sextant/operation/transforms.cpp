@@ -60,6 +60,35 @@ Json json_of(const FramePlace& place, const SeriesTransforms& all) {
     return json;
 }
 
+/// All but the frames.
+Json head_of(const SeriesTransforms& transforms) {
+    Json json = {{"kind", kind},
+                 {"version", version_of_file},
+                 {"sextant", version()},
+                 {"convention", convention},
+                 {"series", transforms.series},
+                 {"model", transforms.model},
+                 {"reference", transforms.reference},
+                 {"stages", transforms.stages},
+                 {"width", transforms.shape.width},
+                 {"height", transforms.shape.height}};
+    if (transforms.pixel.known())
+        json["pixel"] = {
+            {"x", transforms.pixel.x}, {"y", transforms.pixel.y}, {"unit", transforms.pixel.unit}};
+    if (transforms.fields)
+        json["fields"] = {{"about",
+                           "nodes lie `spacing` pixels apart from (0, 0) on, u is bilinear between "
+                           "them; a frame shows at x + u(x) what the reference shows at x; of each "
+                           "frame that is not left out, in order, four planes: u to the right and "
+                           "downward in pixels, its standard deviation, and 1 where the frames say "
+                           "anything of it"},
+                          {"file", transforms.fields->path},
+                          {"spacing", transforms.fields->spacing},
+                          {"columns", transforms.fields->nodes.width},
+                          {"rows", transforms.fields->nodes.height}};
+    return json;
+}
+
 std::string unit_of(const SeriesTransforms& transforms) {
     return transforms.pixel.unit.empty() ? "unit" : transforms.pixel.unit;
 }
@@ -99,6 +128,12 @@ class Fields {
         }
     }
     bool has(const std::string& name) const { return json_.is_object() && json_.contains(name); }
+    /// What stands there, as it is.
+    const Json& at(const std::string& name) const {
+        if (!has(name))
+            throw InvalidFile(path_, fmt::format("{}: is missing", name));
+        return json_.at(name);
+    }
 
   private:
     std::string path_;
@@ -164,50 +199,32 @@ std::vector<std::string> flags_of(const FramePlace& place) {
     return flags;
 }
 
-std::string to_json(const SeriesTransforms& transforms) {
-    Json json = {{"kind", kind},
-                 {"version", version_of_file},
-                 {"sextant", version()},
-                 {"convention", convention},
-                 {"series", transforms.series},
-                 {"model", transforms.model},
-                 {"reference", transforms.reference},
-                 {"stages", transforms.stages},
-                 {"width", transforms.shape.width},
-                 {"height", transforms.shape.height}};
-    if (transforms.pixel.known())
-        json["pixel"] = {
-            {"x", transforms.pixel.x}, {"y", transforms.pixel.y}, {"unit", transforms.pixel.unit}};
-    if (transforms.fields)
-        json["fields"] = {{"about",
-                           "nodes lie `spacing` pixels apart from (0, 0) on, u is bilinear between "
-                           "them; a frame shows at x + u(x) what the reference shows at x; of each "
-                           "frame that is not left out, in order, four planes: u to the right and "
-                           "downward in pixels, its standard deviation, and 1 where the frames say "
-                           "anything of it"},
-                          {"file", transforms.fields->path},
-                          {"spacing", transforms.fields->spacing},
-                          {"columns", transforms.fields->nodes.width},
-                          {"rows", transforms.fields->nodes.height}};
-    json["frames"] = Json::array();
-    for (const FramePlace& place : transforms.frames)
-        json["frames"].push_back(json_of(place, transforms));
-    return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+void write_json(const SeriesTransforms& transforms, const TextSink& sink) {
+    std::string head = head_of(transforms).dump(1, ' ', false, Json::error_handler_t::replace);
+    head.resize(head.rfind('\n')); // what closes it follows the frames
+    sink(head + ",\n \"frames\": [");
+    const char* comma = "\n";
+    for (const FramePlace& place : transforms.frames) {
+        sink(comma);
+        sink(json_of(place, transforms).dump(1, ' ', false, Json::error_handler_t::replace));
+        comma = ",\n";
+    }
+    sink("]\n}\n");
 }
 
-std::string to_csv(const SeriesTransforms& transforms) {
+void write_csv(const SeriesTransforms& transforms, const TextSink& sink) {
     const std::string unit = unit_of(transforms);
-    std::string csv =
-        fmt::format("# {}: {} motions of frames of {}x{} pixels to frame {}\n# {}\n",
-                    transforms.series, transforms.model, transforms.shape.width,
-                    transforms.shape.height, transforms.reference, convention) +
+    sink(fmt::format("# {}: {} motions of frames of {}x{} pixels to frame {}\n# {}\n",
+                     transforms.series, transforms.model, transforms.shape.width,
+                     transforms.shape.height, transforms.reference, convention));
+    sink(
         fmt::format("# here alpha is in degrees; t also in {}, where the size of a pixel is known\n"
                     "frame,alpha_deg,tx_px,ty_px,tx_{},ty_{},ncc_before,ncc_after,overlap,"
-                    "iterations,seconds,sigma_alpha_deg,sigma_tx_px,sigma_ty_px,not_finite,flags\n",
-                    unit, unit, unit);
+                    "iterations,seconds,sigma_alpha_deg,sigma_tx_px,sigma_ty_px,not_finite,flags"
+                    "\n",
+                    unit, unit, unit));
     for (const FramePlace& place : transforms.frames)
-        csv += csv_of(place, transforms);
-    return csv;
+        sink(csv_of(place, transforms));
 }
 
 SeriesTransforms read_transforms(const std::string& path) {
@@ -219,12 +236,13 @@ SeriesTransforms read_transforms(const std::string& path) {
     transforms.model = fields.get<std::string>("model");
     transforms.reference = fields.get<std::int64_t>("reference");
     transforms.shape = shape_from(path, fields, "width", "height");
-    const auto frames = fields.get<Json>("frames");
+    const Json& frames = fields.at("frames");
+    if (!frames.is_array())
+        throw InvalidFile(path, "frames: is no list");
     for (const Json& frame : frames)
         transforms.frames.push_back(frame_from({path, frame}));
     if (fields.has("fields")) {
-        const auto of_fields = fields.get<Json>("fields");
-        const Fields inner(path, of_fields);
+        const Fields inner(path, fields.at("fields"));
         transforms.fields = {inner.get<std::string>("file"), inner.get<Elements>("spacing"),
                              shape_from(path, inner, "columns", "rows")};
         if (transforms.fields->spacing < 1)

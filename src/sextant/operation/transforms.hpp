@@ -5,8 +5,10 @@
 #include "sextant/registration/series.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sextant::operation {
@@ -34,12 +36,16 @@ struct SeriesTransforms {
 /// "ambiguous", "mended" ...: what users should know of a frame that is not left out.
 std::vector<std::string> flags_of(const registration::FramePlace& place);
 
-std::string to_json(const SeriesTransforms& transforms);
-/// A line a frame, below lines with # that say what the columns are.
-std::string to_csv(const SeriesTransforms& transforms);
+/// Takes a text, part by part.
+using TextSink = std::function<void(std::string_view part)>;
 
-/// Reads what `to_json` wrote: of each frame what `apply` needs, its motion and whether it was left
-/// out. Throws InvalidFile, naming the field, what was found and what was expected.
+/// A frame at a time: of long series the whole would be larger than all else in memory.
+void write_json(const SeriesTransforms& transforms, const TextSink& sink);
+/// A line a frame, below lines with # that say what the columns are.
+void write_csv(const SeriesTransforms& transforms, const TextSink& sink);
+
+/// Reads what `write_json` wrote: of each frame what `apply` needs, its motion and whether it was
+/// left out. Throws InvalidFile, naming the field, what was found and what was expected.
 SeriesTransforms read_transforms(const std::string& path);
 
 } // namespace sextant::operation

@@ -9,6 +9,7 @@ namespace sextant::report {
 namespace assets {
 
 extern const std::string_view page_css;
+extern const std::string_view slider_js;
 extern const std::string_view timeline_js;
 
 } // namespace assets

@@ -2,13 +2,13 @@
 #include "sextant/report/page.hpp"
 
 #include "sextant/report/assets.hpp"
+#include "sextant/report/png_size.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <set>
-#include <span>
 #include <stdexcept>
 #include <string_view>
 
@@ -17,27 +17,6 @@
 namespace sextant::report {
 
 namespace {
-
-struct PixelSize {
-    std::uint32_t width, height;
-};
-
-/// Read off the header, so that the page keeps its shape while the picture is decoded.
-PixelSize size_of(std::span<const std::byte> png) {
-    constexpr std::uint8_t signature[] = {0x89, 'P', 'N', 'G', 0x0D, 0x0A, 0x1A, 0x0A};
-    const auto same = [](std::byte a, std::uint8_t b) { return std::to_integer<int>(a) == b; };
-    if (png.size() < 24 || !std::equal(std::begin(signature), std::end(signature), png.begin(),
-                                       [&](std::uint8_t a, std::byte b) { return same(b, a); })) {
-        throw std::logic_error("the picture of a page is not PNG");
-    }
-    const auto number = [&](std::size_t at) {
-        std::uint32_t value = 0;
-        for (std::byte b : png.subspan(at, 4))
-            value = value << 8 | std::to_integer<std::uint32_t>(b);
-        return value;
-    };
-    return {number(16), number(20)};
-}
 
 void check(const Page& page) {
     for (const Phase& phase : page.phases) {
@@ -52,9 +31,15 @@ void check(const Page& page) {
     }
 }
 
+std::vector<Section> all_sections(const Page& page) {
+    std::vector<Section> all = page.shown;
+    all.insert(all.end(), page.sections.begin(), page.sections.end());
+    return all;
+}
+
 /// What the page may do: run scripts only where a section has one, and never fetch.
-std::string policy(const Page& page) {
-    const bool scripted = std::any_of(page.sections.begin(), page.sections.end(),
+std::string policy(const std::vector<Section>& sections) {
+    const bool scripted = std::any_of(sections.begin(), sections.end(),
                                       [](const Section& each) { return !each.script.empty(); });
     return fmt::format("default-src 'none'; img-src data:; style-src 'unsafe-inline'{}",
                        scripted ? "; script-src 'unsafe-inline'" : "");
@@ -72,7 +57,7 @@ std::string head(const Page& page) {
 <style>{}</style>
 </head>
 )",
-                       policy(page), escape(page.title), assets::page_css);
+                       policy(all_sections(page)), escape(page.title), assets::page_css);
 }
 
 std::string caption(std::string_view text) {
@@ -90,7 +75,7 @@ std::string picture(const Picture& picture) {
     constexpr std::uint32_t small = 160;
     if (picture.png.empty())
         return "";
-    const PixelSize size = size_of(picture.png);
+    const PngSize size = png_size(picture.png);
     const std::string_view alternative =
         picture.alternative.empty() ? picture.caption : picture.alternative;
     return fmt::format(
@@ -191,11 +176,11 @@ std::string to_html(const Figure& figure) {
 std::string render(const Page& page) {
     check(page);
     return head(page) + "<body>\n" + heading(page) + "<main>\n" + picture(page.picture) +
-           section("What ran, and why", facts(page.facts)) +
+           sections(page.shown) + section("What ran, and why", facts(page.facts)) +
            section("Where the time went", phases(page.phases)) + sections(page.sections) +
            section("How it ran", figures(page.figures)) +
            section("What to try next", next_steps(page.next_steps)) + "</main>\n" +
-           scripts(page.sections) + "</body>\n</html>\n";
+           scripts(all_sections(page)) + "</body>\n</html>\n";
 }
 
 } // namespace sextant::report

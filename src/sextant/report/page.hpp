@@ -51,6 +51,7 @@ struct Section {
 struct Page {
     std::string title, subtitle;
     Picture picture;
+    std::vector<Section> shown; ///< above all that is told: pictures that do something
     std::vector<Fact> facts;
     std::vector<Phase> phases;
     std::vector<Section> sections;

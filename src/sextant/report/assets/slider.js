@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Two pictures, one over the other, and where between them the line is: a slider, or a pointer on
+// the pictures. report/before_after_section.cpp writes the figures.
+"use strict";
+(() => {
+  for (const figure of document.querySelectorAll("figure.compare")) {
+    const slider = figure.querySelector("input"), both = figure.querySelector(".both");
+    const place = () => figure.style.setProperty("--at", `${slider.value}%`);
+    const follow = (event) => {
+      if (event.type === "pointerdown") both.setPointerCapture(event.pointerId);
+      else if (!both.hasPointerCapture(event.pointerId)) return;
+      const { left, width } = both.getBoundingClientRect();
+      slider.value = Math.round(100 * Math.min(Math.max((event.clientX - left) / width, 0), 1));
+      place();
+    };
+    slider.addEventListener("input", place);
+    both.addEventListener("pointerdown", follow);
+    both.addEventListener("pointermove", follow);
+    both.addEventListener("dragstart", (event) => event.preventDefault());
+    place();
+  }
+})();

@@ -1,0 +1,127 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# What users give to `sextant register` that is not as it should be: what can be used is used, the rest
+# is said, and nothing is left behind by what is refused.
+set -eu
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+fail() {
+    echo "FAILED: $1"
+    exit 1
+}
+says() {
+    grep -q -- "$1" "$2" || { cat "$2"; fail "'$1' is not said"; }
+}
+# registered SERIES WORDS... : it ends well, and warns of each.
+registered() {
+    series=$1
+    shift
+    rm -rf out
+    "$SEXTANT" register "$series" -o out --stages 1 --threads 2 --json run.json >text 2>errors ||
+        { cat errors; fail "$series is not registered"; }
+    for words in "$@"; do says "$words" errors; done
+}
+# refused WORDS SERIES OPTIONS... : it ends with these words, and leaves no folder.
+refused() {
+    words=$1
+    shift
+    "$SEXTANT" register "$@" -o refused >text 2>errors && fail "$* was accepted"
+    says "$words" errors
+    [ ! -e refused ] || fail "$* left a folder"
+}
+# bytes N OCTAL : so many times these bytes.
+bytes() {
+    printf "$(awk -v count="$1" -v one="$2" 'BEGIN { for (i = 0; i < count; ++i) printf "%s", one }')"
+}
+
+"$SEXTANT" synthesize -o movie.mrc --frames 8 --width 64 --height 64 --specimen carbon
+"$SEXTANT" synthesize -o movie.npy --frames 8 --width 64 --height 64 --specimen carbon
+header=128 # of the NPY file
+size=16384 # of a frame
+[ "$(wc -c <movie.npy)" = $((header + 8 * size)) ] || fail "the NPY file is not laid out as this test expects"
+
+# Cut off: the whole frames are used, and it is said how many those are.
+head -c $((1024 + 5 * size + 100)) movie.mrc >cut.mrc
+registered cut.mrc 'truncated: 5 of 8 frames whole'
+says '"registered": 5' run.json
+
+# A pixel of an absurd size is none: 1e30 Å a cell, as a float.
+{ head -c 40 movie.mrc; printf '\312\362\111\161'; tail -c +45 movie.mrc; } >absurd.mrc
+registered absurd.mrc 'pixel size of .* makes no sense and is left out'
+grep -q '"pixel"' out/transforms.json && fail "the absurd pixel is believed"
+
+# Frames that are no numbers are left out; single samples are filled, and flagged.
+nan='\\000\\000\\300\\177'
+{
+    head -c $((header + size)) movie.npy
+    bytes 4096 "$nan"
+    tail -c +$((header + 2 * size + 1)) movie.npy | head -c $((3 * size))
+    bytes 100 "$nan"
+    tail -c +$((header + 5 * size + 401)) movie.npy
+} >nan.npy
+[ "$(wc -c <nan.npy)" = "$(wc -c <movie.npy)" ] || fail "the frames with NaN are of another size"
+registered nan.npy 'frame 1 is left out: none of its 4096 samples is a finite number'
+awk -F, '$1 == 5 && $15 == 100 && $16 ~ /gaps/ { found = 1 } END { exit !found }' out/transforms.csv ||
+    fail "the gaps of frame 5 are not in the table"
+"$SEXTANT" info out/average.tif --check >/dev/null || fail "the average is not whole"
+
+# Nothing to register.
+{ head -c $header movie.npy; bytes $((8 * 4096)) '\\000\\000\\340\\100'; } >constant.npy
+refused 'of 8 frames 0 can be registered, expected at least two; frame 0: every sample is 7' constant.npy
+mkdir empty
+refused 'empty: is a folder without files of frames' empty
+refused 'matches no file' 'nothing_*.tif'
+: >empty.mrc
+refused 'empty.mrc: has 0 bytes, expected an MRC header of 1024' empty.mrc
+head -c 1024 movie.mrc >headless.mrc
+refused 'headless.mrc: has no frame that can be read' headless.mrc
+{ head -c 8 movie.mrc; printf '\000\000\000\000'; tail -c +13 movie.mrc; } >none.mrc
+refused 'none.mrc: has 0 frames' none.mrc
+: >list.txt
+refused 'list.txt: lists no file' list.txt
+printf 'no HDF5' >bad.h5
+refused 'bad.h5: cannot be read as HDF5' bad.h5
+
+# Files that differ in size: the odd one is left out, by its number.
+mkdir frames
+for i in 0 1 2 3; do
+    { head -c $header movie.npy | sed 's/(8,/(1,/'; tail -c +$((header + i * size + 1)) movie.npy | head -c $size; } >frames/f_$i.npy
+done
+"$SEXTANT" synthesize -o frames/f_4.npy --frames 1 --width 62 --height 64
+rm frames/*.json
+registered frames 'frame 4 is left out: .*frame 4 is 62×64, expected 64×64'
+says '"registered": 4' run.json
+
+# The disk is full while it runs: what was found stays, and it goes on from there to the same bits.
+"$SEXTANT" register movie.mrc -o whole --reproducible --threads 2 --stages 6 >/dev/null
+(
+    trap '' XFSZ
+    ulimit -f 16 # blocks of 512 bytes
+    "$SEXTANT" register movie.mrc -o full --reproducible --threads 2 --stages 6 >text 2>errors
+) && fail "the full disk was not noticed"
+says 'full/checkpoint.[01]: cannot be written' errors
+[ -s full/checkpoint.0 ] && [ ! -e full/average.tif ] || fail "what was found did not stay alone"
+
+# Other parameters are refused with the difference, and do no harm.
+other() {
+    words=$1
+    shift
+    "$SEXTANT" register movie.mrc -o full --reproducible --threads 2 "$@" >text 2>errors && fail "$* went on"
+    says "$words" errors
+}
+other 'whose stages is 6, expected 5' --stages 5
+other 'whose model is rigid, expected nonrigid' --stages 6 --model nonrigid
+other 'whose reference is the first, expected 3' --stages 6 --reference 3
+"$SEXTANT" register movie.mrc -o full --reproducible --threads 2 --stages 6 >text 2>errors ||
+    { cat errors; fail "it does not go on after the full disk"; }
+says 'goes on with an earlier run' errors
+for name in average.tif median.tif count.tif transforms.csv transforms.json; do
+    cmp "whole/$name" "full/$name" || fail "$name differs after the full disk"
+done
+
+# Where the page or the tables cannot go is said before anything is done.
+refused 'nowhere/page.html' movie.mrc --report nowhere/page.html
+"$SEXTANT" register movie.mrc -o paged --stages 1 --report paged/page.html --json paged/run.json >text 2>errors ||
+    { cat errors; fail "the page does not go into the folder that is made"; }
+grep -q 'figure class="compare"' paged/page.html || fail "the page has no pictures"

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a page tells of a registered series.
+#include "sextant/report/before_after_section.hpp"
+#include "sextant/report/curves.hpp"
+#include "sextant/report/drift_section.hpp"
+#include "sextant/report/likeness_section.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <stdexcept>
+
+#include "tests/report/markup.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::report {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+
+CurveChart chart_of(std::vector<double> values) {
+    CurveChart chart{"Chart", "", "frame", "px"};
+    chart.curves = {{"x", std::move(values)}};
+    return chart;
+}
+
+/// What comes before a text's next quote.
+std::string up_to_quote(const std::string& text, const std::string& start) {
+    const std::size_t at = text.find(start) + start.size();
+    return text.substr(at, text.find('"', at) - at);
+}
+
+std::string path_of(const std::string& picture) {
+    return up_to_quote(picture, "<path class=\"curve curve-0\" d=\"");
+}
+
+TEST(Curves, GoFromPlaceToPlaceAndUpIsMore) {
+    const std::string picture = curves(chart_of({0, 1, 0}));
+    EXPECT_EQ(test::markup_error(picture), "");
+    const std::string path = path_of(picture);
+    double begin = 0, middle = 0, end = 0, x[3];
+    ASSERT_EQ(std::sscanf(path.c_str(), "M%lf %lfL%lf %*fL%lf %lfL%lf %lf", &x[0], &begin, &x[0],
+                          &x[1], &middle, &x[2], &end),
+              7)
+        << path;
+    EXPECT_LT(middle, begin);
+    EXPECT_EQ(begin, end);
+    EXPECT_EQ(x[1] - x[0], x[2] - x[1]);
+    EXPECT_THAT(picture, HasSubstr("<title>frame 1: x 1 px</title>"));
+}
+
+TEST(Curves, WhereNothingIsKnownThereIsAGap) {
+    const std::string path = path_of(curves(chart_of({1, 2, nothing, 3, nothing, 2})));
+    EXPECT_EQ(std::count(path.begin(), path.end(), 'M'), 3) << path;
+    EXPECT_THAT(path, Not(HasSubstr("nan")));
+}
+
+TEST(Curves, OfVeryManyPlacesShowTheLeastAndTheLargestInBoundedSize) {
+    std::vector<double> values(96'000, 1.);
+    values[50'000] = 9;
+    const std::string picture = curves(chart_of(values));
+    EXPECT_LT(picture.size(), 50'000U);
+    EXPECT_THAT(picture, HasSubstr("96 frames share each line"));
+    values[50'000] = 1;
+    EXPECT_NE(path_of(curves(chart_of(values))), path_of(picture));
+    EXPECT_THAT(picture, Not(HasSubstr("<circle")));
+}
+
+TEST(Curves, HaveABandOfOneDeviationEachWay) {
+    CurveChart chart = chart_of({1, 1, nothing, 1});
+    chart.curves[0].deviations = {.5, .25, 0, .5};
+    const std::string band = up_to_quote(curves(chart), "<path class=\"band band-0\" d=\"");
+    EXPECT_EQ(std::count(band.begin(), band.end(), 'Z'), 2) << band;
+    chart.curves[0].deviations.pop_back();
+    EXPECT_THROW(curves(chart), std::logic_error);
+}
+
+TEST(Curves, OfNothingOrOfOneValueAreAPicture) {
+    for (const std::vector<double>& values :
+         {std::vector<double>(), {5.}, {nothing}, {7., 7.}, {1e-300, 0}, {1e300, -1e300}}) {
+        const std::string picture = curves(chart_of(values));
+        EXPECT_EQ(test::markup_error(picture), "");
+        EXPECT_THAT(picture, Not(HasSubstr("nan")));
+        EXPECT_THAT(picture, Not(HasSubstr("inf")));
+    }
+}
+
+std::vector<RegisteredFrame> five_frames() {
+    std::vector<RegisteredFrame> frames(5);
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        frames[i].frame = static_cast<std::int64_t>(i);
+        frames[i].x = static_cast<double>(i);
+        frames[i].ncc_after = .8;
+        frames[i].sigma_x = frames[i].sigma = .03;
+    }
+    frames[2].flags = {"mended", "gaps"};
+    frames[4].flags = {"mended"};
+    frames[3] = {.frame = 3, .left_out = "every sample is <0>"};
+    return frames;
+}
+
+TEST(DriftSection, ShowsMotionsFlagsAndWhatWasLeftOut) {
+    const std::string html = drift_section(five_frames(), 0, "0.5 nm").html;
+    EXPECT_EQ(test::markup_error("<main>" + html + "</main>"), "");
+    EXPECT_THAT(html, HasSubstr(">4.00 px</tspan>"));
+    EXPECT_THAT(html, HasSubstr(">0.5 nm</tspan>"));
+    EXPECT_THAT(html, HasSubstr("<th scope=\"row\">mended</th><td class=\"number\">2</td>"
+                                "<td class=\"words\">2, 4: disagreed with"));
+    EXPECT_THAT(html, HasSubstr("<th scope=\"row\">frame 3</th><td class=\"number\"></td>"
+                                "<td class=\"words\">left out: every sample is &lt;0&gt;</td>"));
+    EXPECT_THAT(html, Not(HasSubstr("frame 3: x")));
+    EXPECT_THAT(html, HasSubstr("frame 4: x 4 ± 0.03 px"));
+}
+
+TEST(DriftSection, OfManyFlagsNamesAFew) {
+    std::vector<RegisteredFrame> frames(3000);
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        frames[i].frame = static_cast<std::int64_t>(i);
+        if (i % 2 == 0)
+            frames[i].flags = {"ambiguous"};
+        else
+            frames[i].left_out = "dark";
+    }
+    const std::string html = drift_section(frames, 0, "").html;
+    EXPECT_THAT(html, HasSubstr("20, 22 and 1,488 more: another place"));
+    EXPECT_EQ(test::occurrences(html, "left out: dark"), 20);
+    EXPECT_LT(html.size(), 200'000U);
+}
+
+TEST(LikenessSection, ShowsTheMediansOfFramesThatAreNotLeftOut) {
+    const std::string html = likeness_section(five_frames()).html;
+    EXPECT_EQ(test::markup_error("<main>" + html + "</main>"), "");
+    EXPECT_THAT(html, HasSubstr(">0.8</tspan><tspan class=\"quiet\" dx=\"4\">after (median)"));
+    EXPECT_THAT(html, HasSubstr(">0.36</tspan>")); // 1 - .8²
+    EXPECT_THAT(html, HasSubstr(">0.03</tspan>"));
+    EXPECT_EQ(test::markup_error("<main>" + likeness_section({}).html + "</main>"), "");
+}
+
+TEST(BeforeAfterSection, HasTwoPicturesAndASliderAndMustHavePng) {
+    std::vector<std::byte> png;
+    for (const int byte : {0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13,
+                           0x49, 0x48, 0x44, 0x52, 0, 0, 0, 7, 0, 0, 0, 5})
+        png.push_back(static_cast<std::byte>(byte));
+    const Section section = before_after_section({png, png, "a & b", "Both"});
+    EXPECT_EQ(test::markup_error("<main>" + section.html + "</main>"), "");
+    EXPECT_EQ(test::occurrences(section.html, "width=\"7\" height=\"5\""), 2);
+    EXPECT_EQ(test::occurrences(section.html, "type=\"range\""), 1);
+    EXPECT_THAT(section.html, HasSubstr("a &amp; b"));
+    EXPECT_FALSE(section.script.empty());
+    EXPECT_THROW(before_after_section({png, {}, "", ""}), std::logic_error);
+}
+
+TEST(Page, ShowsWhatIsToBeSeenFirstAndItsScript) {
+    Page page;
+    page.title = "Shown";
+    page.shown = {{"First", "<p>seen</p>", "// moves it\n"}};
+    page.facts = {{"a", "b"}};
+    const std::string html = render(page);
+    EXPECT_LT(html.find("<p>seen</p>"), html.find("<dl>"));
+    EXPECT_THAT(html, HasSubstr("// moves it"));
+    EXPECT_THAT(html, HasSubstr("script-src 'unsafe-inline'"));
+}
+
+} // namespace
+} // namespace sextant::report
