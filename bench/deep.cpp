@@ -11,7 +11,7 @@
 // bootstrap intervals, never a minimum.
 #include "sextant/kernel/deep.hpp"
 
-
+#include "sextant/core/memory.hpp"
 #include "sextant/kernel/deep_reference.hpp"
 #include "sextant/kernel/shells.hpp"
 
