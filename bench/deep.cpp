@@ -111,8 +111,8 @@ int main(int argc, char** argv) {
     fmt::print("{:>6} {:>6} {:>5} {:>9}  {:>22} {:>22} {:>20} {:>20}\n", "images", "shells", "size",
                "fragments", "pack and merge, ms", "sort, ms", "ratio", "merge alone, ratio");
     bool same = true;
-    for (const auto& row : nlohmann::json::parse(file).at("cases")) {
+    const nlohmann::json cases = nlohmann::json::parse(file);
+    for (const auto& row : cases.at("cases"))
         same = measure({row.at("images"), row.at("shells"), row.at("size")}, rounds) && same;
-    }
     return same ? 0 : 1;
 }

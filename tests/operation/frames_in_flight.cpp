@@ -38,7 +38,7 @@ TEST(FramesInFlightOnThreads, ARankThatFailsWithFramesUnderWayEndsAll) {
     for (const bool others_wait_for_the_frame : {true, false}) {
         const auto body = [&](const Communicator& communicator) {
             FramesInFlight frames(communicator, flight_shape, 1, 2);
-            const Pixels image = image_in_flight(communicator.rank(), 0);
+            const FlightImage image = image_in_flight(communicator.rank(), 0);
             PendingFrame first = frames.start(std::span<const RgbaF32>(image));
             if (communicator.rank() == 0)
                 throw std::runtime_error("drawing failed");
@@ -62,10 +62,10 @@ TEST(FramesInFlightOnThreads, NothingIsAllocatedOnceAllWereUsedTwice) {
         CompositeOptions options;
         options.algorithm = "direct-send";
         FramesInFlight frames(communicator, flight_shape, 1, 2, options);
-        std::vector<Pixels> images{image_in_flight(communicator.rank(), 0),
-                                   image_in_flight(communicator.rank(), 1),
-                                   image_in_flight(communicator.rank(), 2)};
-        Pixels picture(
+        std::vector<FlightImage> images{image_in_flight(communicator.rank(), 0),
+                                        image_in_flight(communicator.rank(), 1),
+                                        image_in_flight(communicator.rank(), 2)};
+        FlightImage picture(
             static_cast<std::size_t>(communicator.rank() == 0 ? flight_shape.elements() : 0));
         const auto frame = [&](std::size_t i) { // images change places: no slot keeps one
             return frames.start(std::span<const RgbaF32>(images[i % images.size()]),

@@ -135,11 +135,10 @@ inline void a_pixel_without_room_is_refused(const Communicator& communicator) {
             options.algorithm = algorithm.name;
             options.root = root;
             DeepCompositor compositor(communicator, shape, 1, 2 * ranks - 1, options);
-            EXPECT_EQ(agreed_failure([&] {
-                          compositor.composite({&image, 1});
-                      }),
-                      "pixel (1, 1) has " + std::to_string(2 * ranks) + " fragments, planned for " +
-                          std::to_string(2 * ranks - 1) + " at most")
+            const std::string said = agreed_failure([&] { compositor.composite({&image, 1}); });
+            EXPECT_THAT(said, testing::EndsWith("pixel (1, 1) has " + std::to_string(2 * ranks) +
+                                                " fragments, planned for " +
+                                                std::to_string(2 * ranks - 1) + " at most"))
                 << algorithm.name;
         }
     }

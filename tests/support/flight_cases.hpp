@@ -18,28 +18,28 @@
 // threads and over MPI. Each is collective.
 namespace sextant::test {
 
-using Pixels = std::vector<RgbaF32>;
+using FlightImage = std::vector<RgbaF32>;
 
 constexpr ImageShape flight_shape{37, 11};
 
 /// A rank's image of a frame.
-inline Pixels image_in_flight(int rank, int frame) {
+inline FlightImage image_in_flight(int rank, int frame) {
     return layers(100 * frame + rank, 1, flight_shape.elements());
 }
 
-inline Pixels copied(const Frame& frame) {
+inline FlightImage flown_pixels(const Frame& frame) {
     const auto pixels = frame.pixels<RgbaF32>();
     return {pixels.begin(), pixels.end()};
 }
 
 /// What frames are when they come one by one.
-inline std::vector<Pixels> one_by_one(const Communicator& communicator, int frames,
-                                      const CompositeOptions& options) {
+inline std::vector<FlightImage> one_by_one(const Communicator& communicator, int frames,
+                                           const CompositeOptions& options) {
     Compositor compositor(communicator, flight_shape, 1, options);
-    std::vector<Pixels> pictures;
+    std::vector<FlightImage> pictures;
     for (int frame = 0; frame < frames; ++frame) {
-        const Pixels image = image_in_flight(communicator.rank(), frame);
-        pictures.push_back(copied(compositor.composite(std::span<const RgbaF32>(image))));
+        const FlightImage image = image_in_flight(communicator.rank(), frame);
+        pictures.push_back(flown_pixels(compositor.composite(std::span<const RgbaF32>(image))));
     }
     return pictures;
 }
@@ -54,9 +54,9 @@ inline void frames_in_flight_are_as_one_by_one(const Communicator& communicator)
         CompositeOptions options;
         options.algorithm = algorithm.name;
         options.root = static_cast<int>(algorithm.name.size()) % ranks;
-        const std::vector<Pixels> expected = one_by_one(communicator, most * turns, options);
+        const std::vector<FlightImage> expected = one_by_one(communicator, most * turns, options);
         FramesInFlight frames(communicator, flight_shape, 1, most, options);
-        std::vector<Pixels> images(most);
+        std::vector<FlightImage> images(most);
         for (int turn = 0; turn < turns; ++turn) {
             std::vector<PendingFrame> pending;
             for (int i = 0; i < most; ++i) {
@@ -67,7 +67,8 @@ inline void frames_in_flight_are_as_one_by_one(const Communicator& communicator)
             for (int i = 0; i < most; ++i) {
                 const int which = (i * (1 + rank % 2) + rank) % most;
                 const Frame frame = pending[static_cast<std::size_t>(which)].wait();
-                EXPECT_EQ(copied(frame), expected[static_cast<std::size_t>(most * turn + which)])
+                EXPECT_EQ(flown_pixels(frame),
+                          expected[static_cast<std::size_t>(most * turn + which)])
                     << algorithm.name << " on " << ranks;
             }
         }
@@ -75,48 +76,50 @@ inline void frames_in_flight_are_as_one_by_one(const Communicator& communicator)
 }
 
 inline void handles_are_waited_for_once(const Communicator& communicator) {
-    const Pixels image = image_in_flight(communicator.rank(), 0);
+    const FlightImage image = image_in_flight(communicator.rank(), 0);
     const std::span<const RgbaF32> pixels(image);
-    const Pixels expected = one_by_one(communicator, 1, {}).front();
+    const FlightImage expected = one_by_one(communicator, 1, {}).front();
     CompositeOptions options;
     options.algorithm = Compositor(communicator, flight_shape, 1).plan().algorithm->name;
     FramesInFlight frames(communicator, flight_shape, 1, 2, options);
     PendingFrame first = frames.start(pixels);
     PendingFrame second = frames.start(pixels);
     EXPECT_THROW(frames.start(pixels), InvalidTask) << "two are in flight";
-    EXPECT_EQ(copied(first.wait()), expected);
+    EXPECT_EQ(flown_pixels(first.wait()), expected);
     EXPECT_THROW(first.wait(), InvalidTask);
     first = std::move(second);
     EXPECT_THROW(second.wait(), InvalidTask) << "moved away";
     while (!first.ready()) {
     }
-    EXPECT_EQ(copied(first.wait()), expected);
+    EXPECT_EQ(flown_pixels(first.wait()), expected);
     for (int i = 0; i < 5; ++i)
         frames.start(pixels); // dropped
-    EXPECT_EQ(copied(frames.start(pixels).wait()), expected) << "after five that were dropped";
+    EXPECT_EQ(flown_pixels(frames.start(pixels).wait()), expected)
+        << "after five that were dropped";
 }
 
 inline void a_frame_that_fails_leaves_the_others(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
     CompositeOptions options;
     options.algorithm = "direct-send"; // everyone waits for everyone
-    const std::vector<Pixels> expected = one_by_one(communicator, 3, options);
+    const std::vector<FlightImage> expected = one_by_one(communicator, 3, options);
     FramesInFlight frames(communicator, flight_shape, 1, 3, options);
     for (int turn = 0; turn < 2; ++turn) {
-        std::vector<Pixels> images;
+        std::vector<FlightImage> images;
         for (int frame = 0; frame < 3; ++frame)
             images.push_back(image_in_flight(rank, frame));
         if (rank == ranks - 1)
             images[1].pop_back();
         std::vector<PendingFrame> pending;
-        for (const Pixels& image : images)
+        for (const FlightImage& image : images)
             pending.push_back(frames.start(std::span<const RgbaF32>(image)));
-        EXPECT_EQ(copied(pending[2].wait()), expected[2]);
-        if (rank == ranks - 1)
+        EXPECT_EQ(flown_pixels(pending[2].wait()), expected[2]);
+        if (rank == ranks - 1) {
             EXPECT_THROW(pending[1].wait(), InvalidTask);
-        else
+        } else {
             EXPECT_THROW(pending[1].wait(), PeerFailed);
-        EXPECT_EQ(copied(pending[0].wait()), expected[0]);
+        }
+        EXPECT_EQ(flown_pixels(pending[0].wait()), expected[0]);
     }
 }
 
@@ -129,9 +132,9 @@ inline void pictures_of_a_batch_come_where_they_are_wanted(const Communicator& c
         options.algorithm = "direct-send";
         if (background)
             options.background = RgbaF32{.1f, .2f, .3f, 1};
-        const std::vector<Pixels> expected = one_by_one(communicator, count, options);
+        const std::vector<FlightImage> expected = one_by_one(communicator, count, options);
         FramesInFlight frames(communicator, flight_shape, 1, 2, options);
-        std::vector<Pixels> images, pictures;
+        std::vector<FlightImage> images, pictures;
         std::vector<FramesInFlight::Item> batch;
         for (int frame = 0; frame < count; ++frame) {
             images.push_back(image_in_flight(rank, frame));
@@ -144,16 +147,16 @@ inline void pictures_of_a_batch_come_where_they_are_wanted(const Communicator& c
         }
         frames.composite(batch);
         for (std::size_t frame = 0; rank == root && frame < images.size(); ++frame) {
-            if (frame != 3)
+            if (frame != 3) {
                 EXPECT_EQ(pictures[frame], expected[frame]) << frame;
+            }
         }
-        Pixels small(3);
+        FlightImage small(3);
         PendingFrame pending = frames.start(std::span<const RgbaF32>(images[0]),
                                             std::span(small).first(rank == root ? 3 : 0));
-        if (rank == root)
+        if (rank == root) { // the others drop it
             EXPECT_THROW(pending.wait(), InvalidTask) << "no room for the picture";
-        else if (communicator.size() > 1)
-            EXPECT_NO_THROW(pending.ready());
+        }
     }
 }
 
@@ -162,27 +165,30 @@ inline void several_kinds_share_a_flight(const Communicator& communicator) {
     const int rank = communicator.rank();
     CompositeOptions options;
     options.algorithm = "direct-send";
-    const std::vector<Pixels> expected = one_by_one(communicator, 2, options);
+    const std::vector<FlightImage> expected = one_by_one(communicator, 2, options);
     const auto flight = std::make_shared<Flight>();
     FramesInFlight a(communicator, flight_shape, 1, 1, options, flight),
         b(communicator, flight_shape, 1, 1, options, flight);
     for (int turn = 0; turn < 3; ++turn) {
-        const Pixels first = image_in_flight(rank, 0), second = image_in_flight(rank, 1);
+        const FlightImage first = image_in_flight(rank, 0), second = image_in_flight(rank, 1);
         PendingFrame of_a = a.start(std::span<const RgbaF32>(first));
         PendingFrame of_b = b.start(std::span<const RgbaF32>(second));
-        if (rank % 2 == 0)
-            EXPECT_EQ(copied(of_b.wait()), expected[1]);
-        EXPECT_EQ(copied(of_a.wait()), expected[0]);
-        if (rank % 2 == 1)
-            EXPECT_EQ(copied(of_b.wait()), expected[1]);
+        if (rank % 2 == 0) {
+            EXPECT_EQ(flown_pixels(of_b.wait()), expected[1]);
+        }
+        EXPECT_EQ(flown_pixels(of_a.wait()), expected[0]);
+        if (rank % 2 == 1) {
+            EXPECT_EQ(flown_pixels(of_b.wait()), expected[1]);
+        }
     }
 }
 
 inline void odd_numbers_in_flight_reach_all(const Communicator& communicator) {
     const bool odd = communicator.rank() == communicator.size() - 1;
     EXPECT_THROW(FramesInFlight(communicator, flight_shape, 1, odd ? 0 : 1), Error);
-    if (communicator.size() > 1)
+    if (communicator.size() > 1) {
         EXPECT_THROW(FramesInFlight(communicator, flight_shape, 1, odd ? 3 : 2), Error);
+    }
 }
 
 } // namespace sextant::test

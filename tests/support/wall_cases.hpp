@@ -82,12 +82,13 @@ inline void expect_wall(const std::vector<Tile>& tiles, std::span<const Frame> f
     ASSERT_EQ(frames.size(), tiles.size());
     for (std::size_t t = 0; t < tiles.size(); ++t) {
         const auto pixels = frames[t].pixels<RgbaF32>();
-        if (rank == tiles[t].owner)
+        if (rank == tiles[t].owner) {
             EXPECT_EQ(std::vector<RgbaF32>(pixels.begin(), pixels.end()),
                       expected_on_wall(tiles[t].area, order))
                 << "tile " << t;
-        else
+        } else {
             EXPECT_TRUE(pixels.empty()) << "tile " << t;
+        }
     }
 }
 

@@ -19,6 +19,9 @@ namespace sextant {
 struct ExecuteOptions {
     Association association = Association::in_order;
     bool trace = false;
+    /// How many threads share this rank's folds (fold_team.hpp): no bit depends on it. More than one
+    /// only with an operator that may be called by several at once.
+    int fold_threads = 1;
 };
 
 /// One rank's program made ready to run on a communicator: prepared once, run as often as liked.

@@ -8,11 +8,12 @@
 namespace sextant {
 
 Folding::Folding(const Program& program, const Operator& op, const Places& places,
-                 Association association, std::function<void()> progress)
+                 const ExecuteOptions& options, std::function<void()> progress)
     : program_(program),
       operator_(op),
       places_(places),
-      association_(association),
+      association_(options.association),
+      slice_((Bytes{128} << 10) * std::max(1, options.fold_threads)),
       progress_(std::move(progress)),
       fold_of_(program.steps.size(), -1) {
     std::size_t most_operands = 0;
@@ -22,7 +23,7 @@ Folding::Folding(const Program& program, const Operator& op, const Places& place
         const std::size_t operands = program.steps[i].count;
         fold_of_[i] = static_cast<int>(folds_.size());
         folds_.push_back({static_cast<int>(i), {}, false});
-        folds_.back().runs.reserve(association == Association::in_order ? 1 : operands / 2 + 1);
+        folds_.back().runs.reserve(association_ == Association::in_order ? 1 : operands / 2 + 1);
         most_operands = std::max(most_operands, operands);
     }
     items_.reserve(most_operands);
@@ -194,7 +195,7 @@ void Folding::combine(Fold& fold, Group group, bool into_destination) {
 /// One pass over the items: slice by slice, each slice contiguous in all of them.
 void Folding::pass(const Step& step, std::byte* accumulator) {
     const Bytes size = places_.element_size(step.to.buffer);
-    const Elements slice = std::max<Elements>(1, (Bytes{128} << 10) / size);
+    const Elements slice = std::max<Elements>(1, slice_ / size);
     const Elements elements = step.to.elements();
     for (Elements e = 0; e < elements;) {
         Elements count = std::min(slice, elements - e);

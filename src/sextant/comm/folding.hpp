@@ -17,7 +17,7 @@ class Folding {
   public:
     /// `progress` is called every few microseconds within long folds, to keep messages moving.
     Folding(const Program& program, const Operator& op, const Places& places,
-            Association association, std::function<void()> progress);
+            const ExecuteOptions& options, std::function<void()> progress);
 
     void reset();
 
@@ -66,6 +66,7 @@ class Folding {
     const Operator& operator_;
     const Places& places_;
     const Association association_;
+    const Bytes slice_; // of a pass, between two calls of `progress`
     const std::function<void()> progress_;
     std::vector<Fold> folds_;  // in step order
     std::vector<int> fold_of_; // by step; -1 where the step is no fold

@@ -14,7 +14,8 @@ namespace sextant {
 Execution::Runner::Runner(Communicator communicator, Program program, Operator op,
                           ExecuteOptions options, std::vector<Kernel> kernels)
     : program_(std::move(program)),
-      operator_(std::move(op)),
+      team_(options.fold_threads),
+      operator_(options.fold_threads > 1 ? folded_by(team_, std::move(op)) : std::move(op)),
       kernels_(std::move(kernels)),
       progress_([this] { pump_within_work(); }),
       options_(options),
@@ -23,7 +24,7 @@ Execution::Runner::Runner(Communicator communicator, Program program, Operator o
       walk_(program_, dependences_),
       places_(program_, operator_.element.size),
       borrowing_(program_, loans_, places_),
-      folding_(program_, operator_, places_, options.association, progress_),
+      folding_(program_, operator_, places_, options, progress_),
       table_(program_, loans_, operator_.element.size),
       communicator_(std::move(communicator)),
       rank_(communicator_.rank()) {

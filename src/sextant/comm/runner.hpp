@@ -3,6 +3,7 @@
 
 #include "sextant/comm/borrowing.hpp"
 #include "sextant/comm/execute.hpp"
+#include "sextant/comm/fold_team.hpp"
 #include "sextant/comm/folding.hpp"
 #include "sextant/comm/message_table.hpp"
 #include "sextant/comm/places.hpp"
@@ -70,6 +71,7 @@ class Execution::Runner {
     void note(int step, Activity activity, Elements elements, Seconds begin);
 
     const Program program_;
+    FoldTeam team_;
     const Operator operator_;
     const std::vector<Kernel> kernels_;
     const std::function<void()> progress_; // of folds and kernels

@@ -5,7 +5,6 @@
 #include "sextant/kernel/over.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -64,18 +63,23 @@ List merge(const List& front, const List& back, Fragment* to, Count capacity) {
     return {to, kept, sum_of(front.count, back.count)};
 }
 
+/// What is merged, in turn: memory and no fragments, since clearing it would take longer than most
+/// merges.
+struct Room {
+    alignas(Fragment) std::byte bytes[2][largest_capacity * sizeof(Fragment)];
+
+    Fragment* side(int number) { return reinterpret_cast<Fragment*>(bytes[number]); }
+};
+
 /// Most pixels have fragments in one operand or none: nothing is merged for those.
-void fold_pixel(Sources sources, Bytes offset, std::byte* to, Count capacity) {
-    std::array<std::array<Fragment, largest_capacity>, 2> room; // not set: only what is merged is
+void fold_pixel(Sources sources, Bytes offset, std::byte* to, Count capacity, Room& room) {
     int side = 0;
     List sum;
     for (const std::byte* source : sources) {
         const List next = list_at(source + offset, capacity);
         if (next.count == 0)
             continue;
-        sum = sum.count == 0
-                  ? next
-                  : merge(sum, next, room[static_cast<std::size_t>(side ^= 1)].data(), capacity);
+        sum = sum.count == 0 ? next : merge(sum, next, room.side(side ^= 1), capacity);
     }
     write(to, sum);
 }
@@ -108,8 +112,9 @@ Operator deep_operator(int capacity) {
             .exact_when_split = true,
             .fold =
                 [=, size = element.size](Sources sources, std::byte* to, Elements elements) {
+                    Room merged;
                     for (Elements i = 0; i < elements; ++i)
-                        fold_pixel(sources, i * size, to + i * size, room);
+                        fold_pixel(sources, i * size, to + i * size, room, merged);
                 },
             .fill_identity =
                 [size = element.size](std::byte* to, Elements elements) {

@@ -76,6 +76,7 @@ CompositeOptions options_from(const Values& values, const ElementFormat& element
         options.association = Association::by_arrival;
     options.machine = values.text("machine");
     options.plan = values.text("plan");
+    options.fold_threads = static_cast<int>(values.integer("fold-threads"));
     if (options.blend == "deep" && values.text("element") != "f32") {
         throw InvalidTask(
             fmt::format("--element {}: deep images are blended as f32", values.text("element")));

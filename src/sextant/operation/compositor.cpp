@@ -26,6 +26,8 @@ namespace sextant {
 
 namespace {
 
+constexpr int most_threads_folding = 1024;
+
 /// What every rank says of itself, so that all can tell whether they agree.
 struct Declaration {
     std::int64_t width, height;
@@ -34,11 +36,11 @@ struct Declaration {
 };
 
 std::size_t hash_of(const CompositeOptions& options) {
-    std::string text = fmt::format("{} {} {} {} {} {} {} {} {} {}", options.algorithm,
-                                   fmt::join(options.radices, ","), options.window, options.blend,
-                                   options.element ? options.element->name : "usual",
-                                   fmt::join(options.order, ","), name(options.association),
-                                   options.frames, options.reproducible, options.fragments);
+    std::string text = fmt::format(
+        "{} {} {} {} {} {} {} {} {} {} {}", options.algorithm, fmt::join(options.radices, ","),
+        options.window, options.blend, options.element ? options.element->name : "usual",
+        fmt::join(options.order, ","), name(options.association), options.frames,
+        options.reproducible, options.fragments, options.fold_threads);
     if (const auto& b = options.background)
         text += fmt::format(" {} {} {} {}", b->r, b->g, b->b, b->a);
     return std::hash<std::string>()(text);
@@ -141,6 +143,11 @@ Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
         check_alike(all);
         operator_ = operator_of(options_);
         task_ = make_task(all, shape, options_);
+        if (options_.fold_threads < 1 || options_.fold_threads > most_threads_folding) {
+            throw InvalidTask(
+                fmt::format("{} threads that share a rank's blending: expected 1 to {}",
+                            options_.fold_threads, most_threads_folding));
+        }
     });
     const planner::Plan plan = decide();
     agree(communicator_, [&] { prepare(plan); });
@@ -221,8 +228,9 @@ std::optional<model::Prediction> Compositor::prediction() const {
 void Compositor::prepare(planner::Plan plan) {
     const compositing::Algorithm& algorithm = *plan.algorithm;
     const compositing::Piece piece = compositing::piece(algorithm, task_, plan.tuning, rank_);
-    Execution execution(communicator_, compositing::program(algorithm, task_, plan.tuning, rank_),
-                        *operator_, ExecuteOptions{options_.association, options_.trace});
+    Execution execution(
+        communicator_, compositing::program(algorithm, task_, plan.tuning, rank_), *operator_,
+        ExecuteOptions{options_.association, options_.trace, options_.fold_threads});
     runners_.push_back({std::move(plan), piece, std::move(execution)});
 }
 

@@ -29,6 +29,7 @@ struct CompositeOptions {
     int root = 0;                         ///< who gets the picture, or `distributed`
     Association association = Association::in_order;
     bool trace = false;
+    int fold_threads = 1; ///< that share a rank's blending; pictures do not depend on it
     /// For `auto`: the profile to predict with (a file; docs/machine.md). Empty: the machine's own,
     /// or a built-in one. Rank 0 reads it and decides for all.
     std::string machine = {};
