@@ -12,6 +12,7 @@
 #include "sextant/registration/share.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -28,6 +29,9 @@ namespace {
 
 using registration::FrameLook;
 using registration::FramePlace;
+
+/// Parameters that name what tells of a run; "-" is standard output.
+constexpr std::array report_names = {"report", "json"};
 
 /// Adds the time of what it does.
 template <class Work>
@@ -152,7 +156,7 @@ void RegisterRun::open() {
 /// Those that lie in the folder of the results can be written where that can be.
 void RegisterRun::check_reports() const {
     std::vector<std::string> elsewhere;
-    for (const char* name : {"report", "json"}) {
+    for (const char* name : report_names) {
         if (!values_.has(name))
             continue;
         const std::filesystem::path folder(summary_.output);
@@ -336,7 +340,11 @@ void RegisterRun::report() {
         write_text(values_.text("report"), to_page(summary_));
     for (const std::string& warning : summary_.warnings)
         std::fputs(fmt::format("sextant: warning: {}\n", warning).c_str(), stderr);
-    if (!values_.has("json") || values_.text("json") != standard_output)
+    const bool taken =
+        std::any_of(report_names.begin(), report_names.end(), [this](const char* name) {
+            return values_.has(name) && values_.text(name) == standard_output;
+        });
+    if (!taken)
         std::fputs(to_text(summary_).c_str(), stdout);
 }
 
