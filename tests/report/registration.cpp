@@ -134,12 +134,13 @@ TEST(DriftSection, OfManyFlagsNamesAFew) {
 }
 
 TEST(LikenessSection, ShowsTheMediansOfFramesThatAreNotLeftOut) {
-    const std::string html = likeness_section(five_frames()).html;
+    const std::string html = likeness_section(five_frames(), "as they are").html;
     EXPECT_EQ(test::markup_error("<main>" + html + "</main>"), "");
-    EXPECT_THAT(html, HasSubstr(">0.8</tspan><tspan class=\"quiet\" dx=\"4\">after (median)"));
+    EXPECT_THAT(html, HasSubstr(">0.8</tspan><tspan class=\"quiet\" dx=\"4\">registered (median)"));
     EXPECT_THAT(html, HasSubstr(">0.36</tspan>")); // 1 - .8²
+    EXPECT_THAT(html, HasSubstr(">as they are (median)</tspan>"));
     EXPECT_THAT(html, HasSubstr(">0.03</tspan>"));
-    EXPECT_EQ(test::markup_error("<main>" + likeness_section({}).html + "</main>"), "");
+    EXPECT_EQ(test::markup_error("<main>" + likeness_section({}, "").html + "</main>"), "");
 }
 
 TEST(BeforeAfterSection, HasTwoPicturesAndASliderAndMustHavePng) {
