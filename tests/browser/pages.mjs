@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pages of the command in a browser: they load without a complaint and without a request, draw, zoom
 // and toggle, fit a phone, and stay smooth with many events.
-// Usage: pages.mjs CHROMIUM COMPOSITE-PAGE COMPARISON-PAGE MANY-EVENTS-PAGE SERIES-PAGE [FOLDER-FOR-PICTURES]
+// Usage: pages.mjs CHROMIUM COMPOSITE-PAGE COMPARISON-PAGE MANY-EVENTS-PAGE SERIES-PAGE BOTH-PAGE [FOLDER-FOR-PICTURES]
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { withBrowser } from "./browser.mjs";
 
-const [chromium, composite, comparison, many, series, pictures] = process.argv.slice(2);
+const [chromium, composite, comparison, many, series, both, pictures] = process.argv.slice(2);
 const longestZoom = 100; // milliseconds, of the median of several
 
 const view = "(({from, to}) => ({from, to}))(document.querySelector('figure.timeline').timeline)";
@@ -101,6 +101,7 @@ async function slides(page) {
     slider.dispatchEvent(new Event("input"));
   })()`);
   assert.ok(Math.abs(await page.value(seenBefore) - 0.2) < 1e-9, "the slider moves the line");
+  await page.value("document.querySelector('figure.compare').scrollIntoView()");
   const { left, top, width } = await page.value(`(({left, top, width}) => ({left, top, width}))(
     document.querySelector("figure.compare .both").getBoundingClientRect())`);
   await page.mouse("mousePressed", left + 0.4 * width, top + 30, { button: "left", buttons: 1, clickCount: 1 });
@@ -170,6 +171,14 @@ await withBrowser(chromium, async (browser) => {
   await check("series dark", await browser.open(at(series), { dark: true }), drawsCurves);
   await check("series on a phone", await browser.open(at(series), { width: 390, height: 844, phone: true }), fits);
   await check("series on paper", await browser.open(at(series)), standsOnPaper);
+  await check("both on a page", await browser.open(at(both)), async (page) => {
+    await zooms(page);
+    await slides(page);
+    await page.value("document.querySelector('nav a:last-child').click()");
+    assert.ok(await page.value("document.querySelector('article:last-of-type').getBoundingClientRect().top") < 100,
+              "the link leads to the second run");
+    await fits(page);
+  });
   await check("many events", await browser.open(at(many)), staysSmooth);
 });
 console.log(`${passed} passed, 0 failed`);

@@ -40,6 +40,7 @@ awk 'BEGIN {
 
 "$SEXTANT" synthesize -o "$folder/movie.mrc" --frames 24 --width 128 --height 120 --specimen carbon --blanks 7
 "$SEXTANT" register "$folder/movie.mrc" -o "$folder/out" --threads 2 --report "$folder/out/series.html" >/dev/null 2>&1
+"$SEXTANT" report "$folder/composite.html" "$folder/out/series.html" -o "$folder/both.html"
 
 "$node" "$here/pages.mjs" "$chromium" "$folder/composite.html" "$folder/comparison.html" \
-    "$folder/many.html" "$folder/out/series.html" ${PICTURES:+"$PICTURES"}
+    "$folder/many.html" "$folder/out/series.html" "$folder/both.html" ${PICTURES:+"$PICTURES"}

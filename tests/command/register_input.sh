@@ -125,3 +125,25 @@ refused 'nowhere/page.html' movie.mrc --report nowhere/page.html
 "$SEXTANT" register movie.mrc -o paged --stages 1 --report paged/page.html --json paged/run.json >text 2>errors ||
     { cat errors; fail "the page does not go into the folder that is made"; }
 grep -q 'figure class="compare"' paged/page.html || fail "the page has no pictures"
+"$SEXTANT" register movie.mrc -o out --stages 1 --report - >page.html 2>errors || { cat errors; fail "no page on standard output"; }
+[ "$(head -n 1 page.html)" = '<!DOCTYPE html>' ] && [ "$(tail -n 1 page.html)" = '</html>' ] ||
+    fail "there is more than the page on standard output"
+refused 'named for two outputs' movie.mrc --report - --json -
+
+# Pages of runs as one; what is no page is refused.
+"$SEXTANT" report paged/page.html page.html -o both.html
+[ "$(grep -c 'figure class="compare"' both.html)" = 2 ] || fail "there are not two series on the page"
+"$SEXTANT" report paged/page.html run.json -o no.html 2>errors && fail "a page and no page"
+says 'run.json is no page' errors
+head -c 5000 page.html >cut.html
+"$SEXTANT" report cut.html page.html -o no.html 2>errors && fail "a page that was cut"
+says 'cut.html: is no whole page' errors
+[ ! -e no.html ] || fail "a page of no pages appeared"
+
+# Over processes too.
+if [ -n "${MPIRUN:-}" ]; then
+    $MPIRUN -n 2 "$SEXTANT" register movie.mrc -o mpi --model nonrigid --report mpi.html >text 2>errors ||
+        { cat errors; fail "no page over processes"; }
+    grep -q 'rank 1: .* registration' mpi.html || fail "the page does not show what rank 1 did"
+    grep -q 'idle in the scan' mpi.html || fail "the page does not say how much was idle"
+fi

@@ -33,5 +33,6 @@ refused 'a dose of 0' --dose 0
 refused 'a number, 0 or more' --wander -1
 refused '--jumps has 2 numbers' --jumps 1,2
 refused 'missing.png' --image missing.png
+refused 'these frames drift over .* pixels, which take' --frames 30000
 "$SEXTANT" synthesize -o bad.xyz 2>error && fail "an unknown format was accepted"
 grep -q bad.xyz error || fail "the unknown format is not named"

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a page tells of a registered series.
+#include "sextant/core/error.hpp"
 #include "sextant/report/before_after_section.hpp"
 #include "sextant/report/curves.hpp"
 #include "sextant/report/drift_section.hpp"
+#include "sextant/report/joined.hpp"
 #include "sextant/report/likeness_section.hpp"
 
 #include <algorithm>
@@ -132,18 +134,19 @@ TEST(DriftSection, OfManyFlagsNamesAFew) {
 }
 
 TEST(LikenessSection, ShowsTheMediansOfFramesThatAreNotLeftOut) {
-    const std::string html = likeness_section(five_frames()).html;
+    const std::string html = likeness_section(five_frames(), "as they are").html;
     EXPECT_EQ(test::markup_error("<main>" + html + "</main>"), "");
-    EXPECT_THAT(html, HasSubstr(">0.8</tspan><tspan class=\"quiet\" dx=\"4\">after (median)"));
+    EXPECT_THAT(html, HasSubstr(">0.8</tspan><tspan class=\"quiet\" dx=\"4\">registered (median)"));
     EXPECT_THAT(html, HasSubstr(">0.36</tspan>")); // 1 - .8²
+    EXPECT_THAT(html, HasSubstr(">as they are (median)</tspan>"));
     EXPECT_THAT(html, HasSubstr(">0.03</tspan>"));
-    EXPECT_EQ(test::markup_error("<main>" + likeness_section({}).html + "</main>"), "");
+    EXPECT_EQ(test::markup_error("<main>" + likeness_section({}, "").html + "</main>"), "");
 }
 
 TEST(BeforeAfterSection, HasTwoPicturesAndASliderAndMustHavePng) {
     std::vector<std::byte> png;
     for (const int byte : {0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13,
-                           0x49, 0x48, 0x44, 0x52, 0, 0, 0, 7, 0, 0, 0, 5})
+                           0x49, 0x48, 0x44, 0x52, 0,    0,    0,    7,    0, 0, 0, 5})
         png.push_back(static_cast<std::byte>(byte));
     const Section section = before_after_section({png, png, "a & b", "Both"});
     EXPECT_EQ(test::markup_error("<main>" + section.html + "</main>"), "");
@@ -163,6 +166,52 @@ TEST(Page, ShowsWhatIsToBeSeenFirstAndItsScript) {
     EXPECT_LT(html.find("<p>seen</p>"), html.find("<dl>"));
     EXPECT_THAT(html, HasSubstr("// moves it"));
     EXPECT_THAT(html, HasSubstr("script-src 'unsafe-inline'"));
+}
+
+TEST(Document, IsReadAsItWasWritten) {
+    Page page;
+    page.title = std::string(test::hostile_name);
+    page.subtitle = "below";
+    page.shown = {{"First", "<p>seen</p>", "// moves it\n"}};
+    page.sections = {{"Last", "<p>told</p>", "// draws it\n"}};
+    const std::string html = render(page);
+    const Document document = read_document("a.html", html);
+    EXPECT_EQ(to_html(document), html);
+    EXPECT_EQ(document.scripts.size(), 2U);
+}
+
+TEST(Document, ThatIsNotOursOrCutIsRefused) {
+    Page page;
+    page.title = "Whole";
+    const std::string html = render(page);
+    for (const std::string& text :
+         {std::string(), std::string("<html></html>\n"), html.substr(0, html.size() - 3),
+          html.substr(0, 200), "<title>other</title>" + html}) {
+        try {
+            read_document("a.html", text);
+            ADD_FAILURE() << "accepted: " << text.substr(0, 80);
+        } catch (const InvalidFile& error) {
+            EXPECT_STREQ(error.what(), "a.html: is no whole page that --report wrote");
+        }
+    }
+}
+
+TEST(Joined, PagesStandOneAfterAnotherWithLinksAndEachScriptOnce) {
+    Page one, two;
+    one.title = std::string(test::hostile_name);
+    two.title = "Two";
+    one.shown = two.shown = {{"Moving", "<p>seen</p>", "// moves it\n"}};
+    two.facts = {{"label", "value"}};
+    const std::vector<Document> pages = {read_document("1", render(one)),
+                                         read_document("2", render(two))};
+    const std::string html = to_html(joined("Both & more", pages));
+    EXPECT_EQ(test::markup_error(html), "");
+    EXPECT_EQ(test::occurrences(html, "// moves it"), 1);
+    EXPECT_EQ(test::occurrences(html, "<p>seen</p>"), 2);
+    EXPECT_THAT(html, HasSubstr("<a href=\"#run-2\">Two</a>"));
+    EXPECT_THAT(html, HasSubstr("<h1>Both &amp; more</h1>"));
+    EXPECT_LT(html.find("id=\"run-1\""), html.find("id=\"run-2\""));
+    EXPECT_EQ(to_html(read_document("3", html)), html); // a page like any other
 }
 
 } // namespace

@@ -79,7 +79,7 @@ std::vector<Parameter> parameters() {
         {.name = "report",
          .type = Type::file,
          .value = "FILE",
-         .help = "write a page that shows the drift, the fit and the average (HTML); - as below"},
+         .help = "write a page of drift, fit and average (HTML); - for standard output"},
         {.name = "json",
          .type = Type::file,
          .value = "FILE",

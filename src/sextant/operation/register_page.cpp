@@ -227,6 +227,7 @@ void RegisterRun::gather_shown(const Combined& combined) {
 std::string to_page(const RegisterSummary& summary) {
     report::Page page;
     const SeriesTransforms& transforms = summary.transforms;
+    const bool fields = transforms.fields.has_value();
     page.title = "Sextant: " + transforms.series;
     page.subtitle = fmt::format("{} registered to one another",
                                 report::counted(summary.shown->registered, "frame"));
@@ -241,15 +242,17 @@ std::string to_page(const RegisterSummary& summary) {
     std::transform(transforms.frames.begin(), transforms.frames.end(), std::back_inserter(frames),
                    shown_of);
     page.sections = {drift_section(frames, transforms.reference, pixel_of(transforms)),
-                     likeness_section(frames), work_of(summary.shown->work)};
-    page.next_steps = {
-        {"The same motions for another channel",
-         fmt::format("sextant apply {}/transforms.json channel.mrc -o aligned.tif",
-                     summary.output)},
-        {"Fields, where frames are warped",
-         fmt::format("sextant register {} -o fields --model nonrigid --report fields.html",
-                     transforms.series)},
-        {"Everything it can do", "sextant register --help"}};
+                     likeness_section(frames, fields ? "by motions alone" : "as they are"),
+                     work_of(summary.shown->work)};
+    page.next_steps = {{"The same motions for another channel",
+                        fmt::format("sextant apply {}/transforms.json channel.mrc -o aligned.tif",
+                                    summary.output)},
+                       {"Everything it can do", "sextant register --help"}};
+    if (!fields)
+        page.next_steps.push_back(
+            {"Fields, where frames are warped",
+             fmt::format("sextant register {} -o fields --model nonrigid --report fields.html",
+                         transforms.series)});
     return report::render(page);
 }
 

@@ -9,12 +9,16 @@
 #include "sextant/operation/work_log.hpp"
 #include "sextant/registration/stages.hpp"
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace sextant::operation {
+
+/// Parameters that name what tells of a run; "-" is standard output.
+inline constexpr std::array report_names = {"report", "json"};
 
 /// What a registration was and how it went.
 struct RegisterSummary {

@@ -2,9 +2,11 @@
 #include "sextant/operation/report.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/format/source_file.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/provenance.hpp"
 #include "sextant/report/comparison.hpp"
+#include "sextant/report/joined.hpp"
 #include "sextant/report/text.hpp"
 #include "sextant/report/trace_file.hpp"
 
@@ -16,14 +18,34 @@ namespace {
 
 constexpr std::size_t most_traces = 16; // of more, nobody could tell the lanes apart
 
+bool is_page(const std::string& path) {
+    return path.ends_with(".html") || path.ends_with(".htm");
+}
+
+constexpr Bytes largest_page = Bytes{1} << 28;
+
+int join_pages(const Values& values, const std::vector<std::string>& paths) {
+    std::vector<report::Document> pages;
+    for (const std::string& path : paths) {
+        if (!is_page(path))
+            throw InvalidTask(fmt::format("{} is no page (.html) as the others are", path));
+        pages.push_back(report::read_document(path, format::read_file(path, largest_page)));
+    }
+    const std::string title = values.has("title") ? values.text("title") : "Sextant: several runs";
+    write_text(values.text("output"), to_html(report::joined(title, pages)));
+    return 0;
+}
+
 int run_report(const Values& values) {
     const std::vector<std::string> paths = values.texts("traces");
     if (paths.size() > most_traces) {
         throw InvalidTask(
-            fmt::format("{} traces: expected {} or fewer on a page", paths.size(), most_traces));
+            fmt::format("{} files: expected {} or fewer on a page", paths.size(), most_traces));
     }
     const std::string output = values.text("output");
     check_outputs({&output, 1});
+    if (is_page(paths.front()))
+        return join_pages(values, paths);
     std::vector<report::Recording> recordings;
     for (const std::string& path : paths)
         recordings.push_back(report::read_trace(path));
@@ -41,14 +63,15 @@ int run_report(const Values& values) {
 
 Operation report_operation() {
     return {"report",
-            "runs, predictions and simulations beside each other: a page of their traces",
+            "runs, predictions and simulations on one page: of their traces, or of their pages",
             "  sextant composite *.exr -o frame.exr --trace measured.json\n"
             "  sextant simulate --ranks 8 --platform crossbar-12 --trace simulated.json\n"
-            "  sextant report measured.json simulated.json -o page.html",
+            "  sextant report measured.json simulated.json -o page.html\n"
+            "  sextant report composite.html series.html -o both.html",
             {{.name = "traces",
               .type = Type::files,
               .value = "TRACE...",
-              .help = "files that --trace wrote (docs/trace.md)",
+              .help = "files that --trace wrote (docs/trace.md), or pages that --report wrote",
               .positional = true,
               .required = true},
              {.name = "output",

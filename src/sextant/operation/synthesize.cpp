@@ -68,11 +68,23 @@ kernel::FloatPlane first_frame(const std::string& path) {
     return image;
 }
 
+/// A specimen is as large as its frames get about.
+void check_field(ImageShape field) {
+    constexpr Elements most = Elements{1} << 28;
+    if (field.elements() > most)
+        throw InvalidTask(fmt::format("these frames drift over {}x{} pixels, which take {} MiB, "
+                                      "expected up to {}; take less --drift-x, --drift-y or "
+                                      "--wander",
+                                      field.width, field.height, field.elements() >> 18,
+                                      most >> 18));
+}
+
 registration::Specimen specimen_from(const Values& values, const SeriesPlan& plan) {
     if (values.has("image"))
         return registration::specimen_of(first_frame(values.text("image")).image());
     registration::SpecimenPlan specimen;
     specimen.field = registration::field_for(plan);
+    check_field(specimen.field);
     specimen.contrast = values.number("contrast");
     specimen.period = values.number("period");
     specimen.amorphous = values.number("amorphous");

@@ -48,18 +48,18 @@ std::string chart(CurveChart chart) {
 
 } // namespace
 
-Section likeness_section(std::span<const RegisteredFrame> frames) {
+Section likeness_section(std::span<const RegisteredFrame> frames, const std::string& before) {
     CurveChart ncc{"Likeness", "NCC of filtered frames with what they were registered to", "frame",
                    ""};
-    ncc.curves = {curve("after", frames, [](const auto& frame) { return frame.ncc_after; }),
-                  curve("before", frames, [](const auto& frame) { return frame.ncc_before; })};
+    ncc.curves = {curve("registered", frames, [](const auto& frame) { return frame.ncc_after; }),
+                  curve(before, frames, [](const auto& frame) { return frame.ncc_before; })};
     CurveChart rest{"Residual",
                     "share of a frame's variance that the other does not explain: "
                     "noise, and what moved otherwise",
                     "frame", ""};
     rest.curves = {
-        curve("after", frames, [](const auto& frame) { return residual(frame.ncc_after); }),
-        curve("before", frames, [](const auto& frame) { return residual(frame.ncc_before); })};
+        curve("registered", frames, [](const auto& frame) { return residual(frame.ncc_after); }),
+        curve(before, frames, [](const auto& frame) { return residual(frame.ncc_before); })};
     CurveChart sigma{"Uncertainty", "standard deviation of where a frame lies", "frame", "px"};
     sigma.curves = {curve("deviation", frames, [](const auto& frame) { return frame.sigma; })};
     return {"How well they fit", chart(ncc) + chart(rest) + chart(sigma)};

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/report/page.hpp"
 
-#include "sextant/report/assets.hpp"
+#include "sextant/report/document.hpp"
 #include "sextant/report/png_size.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <set>
 #include <stdexcept>
 #include <string_view>
 
@@ -31,44 +30,15 @@ void check(const Page& page) {
     }
 }
 
-std::vector<Section> all_sections(const Page& page) {
-    std::vector<Section> all = page.shown;
-    all.insert(all.end(), page.sections.begin(), page.sections.end());
-    return all;
-}
-
-/// What the page may do: run scripts only where a section has one, and never fetch.
-std::string policy(const std::vector<Section>& sections) {
-    const bool scripted = std::any_of(sections.begin(), sections.end(),
-                                      [](const Section& each) { return !each.script.empty(); });
-    return fmt::format("default-src 'none'; img-src data:; style-src 'unsafe-inline'{}",
-                       scripted ? "; script-src 'unsafe-inline'" : "");
-}
-
-std::string head(const Page& page) {
-    return fmt::format(R"(<!DOCTYPE html>
-<html lang="en" xmlns="http://www.w3.org/1999/xhtml">
-<head>
-<meta charset="utf-8"/>
-<meta name="viewport" content="width=device-width, initial-scale=1"/>
-<meta name="color-scheme" content="light dark"/>
-<meta http-equiv="Content-Security-Policy" content="{}"/>
-<title>{}</title>
-<style>{}</style>
-</head>
-)",
-                       policy(all_sections(page)), escape(page.title), assets::page_css);
-}
-
 std::string caption(std::string_view text) {
     return text.empty() ? "" : fmt::format("<figcaption>{}</figcaption>\n", escape(text));
 }
 
 std::string heading(const Page& page) {
-    std::string html = fmt::format("<header>\n<h1>{}</h1>\n", escape(page.title));
+    std::string html = fmt::format("<h1>{}</h1>\n", escape(page.title));
     if (!page.subtitle.empty())
         html += fmt::format("<p>{}</p>\n", escape(page.subtitle));
-    return html + "</header>\n";
+    return html;
 }
 
 std::string picture(const Picture& picture) {
@@ -136,16 +106,11 @@ std::string sections(const std::vector<Section>& sections) {
     return html;
 }
 
-/// Each script once, as text that is well-formed in HTML and XML.
-std::string scripts(const std::vector<Section>& sections) {
-    std::set<std::string_view> said;
-    std::string html;
+void add_scripts(const std::vector<Section>& sections, std::vector<std::string>& scripts) {
     for (const Section& each : sections) {
-        if (each.script.empty() || !said.insert(each.script).second)
-            continue;
-        html += fmt::format("<script>//<![CDATA[\n{}//]]></script>\n", each.script);
+        if (!each.script.empty())
+            scripts.emplace_back(each.script);
     }
-    return html;
 }
 
 std::string figures(const std::vector<Figure>& figures) {
@@ -175,12 +140,15 @@ std::string to_html(const Figure& figure) {
 
 std::string render(const Page& page) {
     check(page);
-    return head(page) + "<body>\n" + heading(page) + "<main>\n" + picture(page.picture) +
-           sections(page.shown) + section("What ran, and why", facts(page.facts)) +
-           section("Where the time went", phases(page.phases)) + sections(page.sections) +
-           section("How it ran", figures(page.figures)) +
-           section("What to try next", next_steps(page.next_steps)) + "</main>\n" +
-           scripts(all_sections(page)) + "</body>\n</html>\n";
+    Document document{escape(page.title), heading(page), "", {}};
+    document.main = picture(page.picture) + sections(page.shown) +
+                    section("What ran, and why", facts(page.facts)) +
+                    section("Where the time went", phases(page.phases)) + sections(page.sections) +
+                    section("How it ran", figures(page.figures)) +
+                    section("What to try next", next_steps(page.next_steps));
+    add_scripts(page.shown, document.scripts);
+    add_scripts(page.sections, document.scripts);
+    return to_html(document);
 }
 
 } // namespace sextant::report
