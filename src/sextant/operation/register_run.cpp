@@ -67,10 +67,11 @@ struct PlaceTold {
 
 } // namespace
 
-RegisterRun::RegisterRun(const Values& values, Communicator communicator)
+RegisterRun::RegisterRun(const Values& values, Communicator communicator, int threads)
     : values_(values),
       communicator_(std::move(communicator)),
       progress_(communicator_.rank() == 0) {
+    options_.threads = stage_options_.threads = summary_.team = threads;
     hooks_.progress = [this](std::string_view part, std::int64_t done, std::int64_t all) {
         progress_.say(part, done, all);
     };

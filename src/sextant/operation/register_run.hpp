@@ -19,7 +19,7 @@ namespace sextant::operation {
 struct RegisterSummary {
     SeriesTransforms transforms;
     std::string output, transport;
-    int ranks = 1;
+    int ranks = 1, team = 1; ///< and threads of each
     std::size_t resumed = 0; ///< results that an earlier run had found
     Seconds look = 0, registered = 0, stages = 0, combine = 0, write = 0;
     std::vector<std::string> files, warnings;
@@ -34,7 +34,8 @@ std::string to_json(const RegisterSummary& summary);
 /// was found stays in the checkpoint.
 class RegisterRun {
   public:
-    RegisterRun(const Values& values, Communicator communicator);
+    /// On so many threads of this rank.
+    RegisterRun(const Values& values, Communicator communicator, int threads);
 
     /// Collective.
     void run();
