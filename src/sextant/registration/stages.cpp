@@ -36,6 +36,16 @@ FieldFit summary_of(const StoredField& stored) {
             stored.fit.freedom};
 }
 
+/// Of the rigid motion nearest to a field whose nodes have that deviation: at most this, as if all
+/// of them erred together.
+RigidUncertainty uncertainty_at_most(double sigma, ImageShape shape) {
+    const double arm = std::hypot(static_cast<double>(shape.width),
+                                  static_cast<double>(shape.height)) /
+                       std::sqrt(12); // RMS, of places from the middle
+    const double alpha = sigma / arm;
+    return {alpha, sigma, sigma, {alpha * alpha, 0, 0, 0, sigma * sigma, 0, 0, 0, sigma * sigma}};
+}
+
 void take(const StoredField& stored, double prefilter, FramePlace& place) {
     const DisplacementField& field = stored.field;
     place.result.motion = nearest_rigid([&field](Point x) { return apply(field, x); }, field.image);
@@ -46,6 +56,7 @@ void take(const StoredField& stored, double prefilter, FramePlace& place) {
     place.result.overlap = stored.fit.overlap;
     place.result.iterations = stored.fit.steps;
     place.field = summary_of(stored);
+    place.result.uncertainty = uncertainty_at_most(place.field->sigma, field.image);
     place.seconds += stored.seconds;
 }
 
