@@ -3,6 +3,7 @@
 
 #include "sextant/core/statistics.hpp"
 
+#include <cmath>
 #include <ctime>
 #include <string>
 #include <vector>
@@ -44,6 +45,13 @@ Duel duel(int rounds, Ours&& ours, Theirs&& theirs) {
         fought.ratios.push_back(fought.ours.back() / fought.theirs.back());
     }
     return fought;
+}
+
+inline double root_mean_square(const std::vector<double>& values) {
+    double sum = 0;
+    for (const double value : values)
+        sum += value * value;
+    return std::sqrt(sum / static_cast<double>(values.size()));
 }
 
 /// The median with its interval.

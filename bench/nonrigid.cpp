@@ -39,6 +39,7 @@ namespace {
 
 using namespace sextant;
 using bench::milliseconds;
+using bench::root_mean_square;
 using bench::with_interval;
 using registration::DisplacementField;
 using registration::Point;
@@ -175,13 +176,6 @@ struct Figures {
     std::vector<double> errors, other_errors, errors_of_rigid;
 };
 
-double rms(const std::vector<double>& values) {
-    double sum = 0;
-    for (const double value : values)
-        sum += value * value;
-    return std::sqrt(sum / static_cast<double>(values.size()));
-}
-
 void one_round(const Case& one, int number, Ours& ours, Figures& figures) {
     constexpr double central = .88;
     const Frames frames = make_frames(one, static_cast<std::uint64_t>(number) + 1);
@@ -217,9 +211,9 @@ void measure(const Case& one, int rounds) {
     fmt::print("{:>8} {:>10} {:>6} {:>24} {:>26} {:>18} {:>6.3f} {:>6} {:>6.3f}\n", one.specimen,
                fmt::format("{}x{}", one.shape.width, one.shape.height), one.length,
                with_interval(figures.times), compared ? with_interval(figures.other_times) : "-",
-               compared ? with_interval(figures.ratios) : "-", rms(figures.errors),
-               compared ? fmt::format("{:.3f}", rms(figures.other_errors)) : "-",
-               rms(figures.errors_of_rigid));
+               compared ? with_interval(figures.ratios) : "-", root_mean_square(figures.errors),
+               compared ? fmt::format("{:.3f}", root_mean_square(figures.other_errors)) : "-",
+               root_mean_square(figures.errors_of_rigid));
     std::fflush(stdout);
 }
 

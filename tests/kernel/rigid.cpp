@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -120,6 +121,23 @@ TEST(RigidSums, are_those_of_the_definition_on_every_processor) {
                 });
             }
         }
+    }
+}
+
+TEST(RigidSums, leave_out_what_gaps_enter_on_every_processor) {
+    kernel::FloatPlane reference = random_plane({90, 61}, 1), moved = random_plane({84, 66}, 2);
+    constexpr float gap = std::numeric_limits<float>::quiet_NaN();
+    reference.row(20)[40] = reference.row(3)[2] = moved.row(31)[17] = gap;
+    for (Elements y = 40; y < 50; ++y)
+        std::fill_n(moved.row(y) + 50, 30, gap);
+    const Tile tile{0, 0, 90, 61};
+    for (const RigidMap& map : maps) {
+        kernel::RigidLook look{reference.image(), moved.image(), map, 44.5, 30, 1, true};
+        const RigidSums expected = kernel::rigid_sums_by_definition(look, tile);
+        EXPECT_TRUE(std::isfinite(expected.jd[0]));
+        on_every_processor([&](const char* processor) {
+            expect_near(kernel::rigid_sums(look, tile, Detail::slopes), expected, 45, processor);
+        });
     }
 }
 

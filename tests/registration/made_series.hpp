@@ -63,8 +63,9 @@ inline MadeSeries make_series(int frames, std::vector<int> blanks = {},
     registration::SpecimenPlan of_specimen;
     of_specimen.field = registration::field_for(plan);
     const registration::Specimen specimen = registration::find_specimen("carbon").make(of_specimen);
-    MadeSeries made{
-        SyntheticSeries(plan, specimen), {}, cramer_rao(specimen, plan.shape, plan.dose)};
+    MadeSeries made{SyntheticSeries(plan, specimen),
+                    {},
+                    registration::cramer_rao(specimen, plan.shape, plan.dose, central)};
     for (int frame = 0; frame < frames; ++frame)
         made.frames.push_back(made.series.counted(frame));
     return made;

@@ -127,8 +127,14 @@ TEST(Rigid, frames_that_cannot_be_registered_are_refused_with_the_reason) {
     EXPECT_THAT(fill, ThrowsMessage<UnusableFrame>(HasSubstr("every sample is 1234.5")));
     plane.row(7)[3] = std::numeric_limits<float>::quiet_NaN();
     plane.row(9)[60] = std::numeric_limits<float>::infinity();
-    EXPECT_THAT(fill, ThrowsMessage<UnusableFrame>(HasSubstr(
-                          "2 of 2560 samples are not finite numbers, the first at (3, 7)")));
+    EXPECT_THAT(fill, ThrowsMessage<UnusableFrame>(HasSubstr("every sample is 1234.5")));
+    for (Elements y = 0; y < shape.height; ++y)
+        std::fill_n(plane.row(y), shape.width, std::numeric_limits<float>::quiet_NaN());
+    EXPECT_THAT(fill,
+                ThrowsMessage<UnusableFrame>(HasSubstr("none of its 2560 samples is a finite")));
+    for (Elements y = 0; y < shape.height; ++y)
+        std::fill_n(plane.row(y), shape.width, std::numeric_limits<float>::max());
+    EXPECT_THAT(fill, ThrowsMessage<UnusableFrame>(HasSubstr("too large to be added up")));
 }
 
 TEST(Rigid, frames_of_another_shape_are_refused) {

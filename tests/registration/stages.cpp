@@ -153,7 +153,9 @@ TEST(Stages, fields_are_kept_in_the_ledger_and_show_frames_where_they_lie) {
             const auto field = std::get<registration::DisplacementField>(field_of(place.frame));
             const RigidMotion truth = made.series.between(0, static_cast<int>(place.frame));
             EXPECT_LT(rms_distance(field, as_field(truth, {128, 128}, 8), central), .3);
-            EXPECT_TRUE(place.field);
+            ASSERT_TRUE(place.field);
+            EXPECT_EQ(place.result.uncertainty.tx, place.field->sigma);
+            EXPECT_LT(rms_distance(place.result.motion, truth, {128, 128}, central), .2);
         }
         register_by_fields(source, reference, 0, places, 1, {}, hooks);
         EXPECT_EQ(ledger.kept, 0);

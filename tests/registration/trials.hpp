@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/registration/cramer_rao.hpp"
 #include "sextant/registration/noise.hpp"
 #include "sextant/registration/rigid.hpp"
 #include "sextant/registration/synthetic.hpp"
@@ -11,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/Dense>
 #include <fmt/format.h>
 
 // Pairs of frames with known motions, registered, and the least error that any method can have.
@@ -44,28 +44,6 @@ struct Pair {
     double bound = 0; ///< root mean square, pixels
 };
 
-/// Cramér and Rao's bound on the RMS error: what is known of a motion from the counts of both
-/// frames is Σ (∇I·∂φ)(∇I·∂φ)ᵀ/(2I) over the pixels (every fourth of which counts for four).
-inline double cramer_rao(const registration::Specimen& specimen, ImageShape shape, double dose) {
-    Eigen::Matrix3d information = Eigen::Matrix3d::Zero();
-    const Point c = registration::centre(shape);
-    constexpr double h = 1e-3;
-    for (Elements j = 0; j < shape.height; j += 2) {
-        for (Elements i = 0; i < shape.width; i += 2) {
-            const double x = static_cast<double>(i) - c.x, y = static_cast<double>(j) - c.y;
-            const double by_x = (specimen({x + h, y}) - specimen({x - h, y})) / (2 * h);
-            const double by_y = (specimen({x, y + h}) - specimen({x, y - h})) / (2 * h);
-            const Eigen::Vector3d by_motion(by_y * x - by_x * y, by_x, by_y);
-            information += 4 * dose * by_motion * by_motion.transpose() / (2 * specimen({x, y}));
-        }
-    }
-    const Eigen::Matrix3d least = information.inverse();
-    const double width = central * static_cast<double>(shape.width);
-    const double height = central * static_cast<double>(shape.height);
-    return std::sqrt(least(0, 0) * (width * width + height * height) / 12 + least(1, 1) +
-                     least(2, 2));
-}
-
 inline Pair make_pair(const Trial& trial) {
     registration::SeriesPlan plan;
     plan.shape = trial.shape;
@@ -82,7 +60,7 @@ inline Pair make_pair(const Trial& trial) {
     Pair pair{registration::SyntheticSeries(plan, specimen),
               {},
               {},
-              cramer_rao(specimen, trial.shape, trial.dose)};
+              registration::cramer_rao(specimen, trial.shape, trial.dose, central)};
     pair.reference = pair.series.counted(0);
     pair.moved = pair.series.counted(1);
     return pair;

@@ -43,8 +43,12 @@ Halving::Halving(ImageShape fine)
 }
 
 void Halving::apply(const FloatImage& fine, Plane coarse) {
+    apply_rows(fine, coarse, 0, halved(fine_).height);
+}
+
+void Halving::apply_rows(const FloatImage& fine, Plane coarse, Elements first, Elements last) {
     const ImageShape shape = halved(fine_);
-    for (Elements y = 0; y < shape.height; ++y) {
+    for (Elements y = first; y < last; ++y) {
         std::array<const float*, 2 * reach + 1> rows;
         for (int k = -reach; k <= reach; ++k)
             rows[static_cast<std::size_t>(reach + k)] =

@@ -29,6 +29,8 @@ class Halving {
     explicit Halving(ImageShape fine);
 
     void apply(const FloatImage& fine, Plane coarse);
+    /// Rows `first` to before `last` of the same.
+    void apply_rows(const FloatImage& fine, Plane coarse, Elements first, Elements last);
 
   private:
     static constexpr int reach = 3; ///< of the Gaussian

@@ -20,7 +20,7 @@ struct Six {
 
 /// A vector of each sum.
 struct Lanes {
-    FloatVector r, t, rr, tt, rt;
+    FloatVector count, r, t, rr, tt, rt;
     Three j, jr, jt;
     Six jj, jd;
 };
@@ -37,7 +37,8 @@ HWY_INLINE Six no_six() {
 
 HWY_INLINE Lanes no_lanes() {
     const auto zero = hn::Zero(Floats());
-    return {zero, zero, zero, zero, zero, no_three(), no_three(), no_three(), no_six(), no_six()};
+    return {zero,       zero,       zero,       zero,     zero,    zero,
+            no_three(), no_three(), no_three(), no_six(), no_six()};
 }
 
 HWY_INLINE void add(FloatVector& sum, FloatVector a, FloatVector b) {
@@ -78,23 +79,30 @@ HWY_INLINE Three moved_by_motion(const Cells& cells, const RigidMap& map, FloatV
                      hn::Sub(hn::Mul(cosine, along_y), hn::Mul(sine, along_x)), x, y);
 }
 
-/// Adds the pixels from `x` on, as many as a vector holds or fewer.
-template <Detail detail>
+/// Adds the pixels from `x` on, as many as a vector holds or fewer. Where there may be gaps they
+/// are counted here too.
+template <Detail detail, bool gaps>
 HWY_INLINE void add_pixels(const RigidLook& look, Elements x, Elements y, Elements remaining,
                            Lanes& sums) {
     const Floats d;
-    const auto count = hn::FirstN(d, static_cast<std::size_t>(remaining));
+    auto count = hn::FirstN(d, static_cast<std::size_t>(remaining));
     const float* const at = look.reference.first + y * look.reference.stride + x;
     const auto from_x = hn::Iota(d, static_cast<float>(static_cast<double>(x) - look.centre_x));
     const auto from_y = hn::Set(d, static_cast<float>(static_cast<double>(y) - look.centre_y));
     const Cells cells = cells_at(look.moved, look.map, x, y);
 
+    const auto seen_r = hn::LoadU(d, at), seen_t = interpolated(cells);
+    const auto along_x = slope(at, 1), along_y = slope(at, look.reference.stride);
+    if constexpr (gaps) {
+        const auto all = hn::Add(hn::Add(seen_r, seen_t), hn::Add(along_x, along_y));
+        count = hn::AndNot(hn::IsNaN(all), count);
+        sums.count = hn::Add(sums.count, hn::IfThenElseZero(count, hn::Set(d, 1.0f)));
+    }
     // A pixel beyond the last one counts 0 everywhere: each sum has one of these three as a factor.
-    const auto r = hn::IfThenElseZero(count, hn::LoadU(d, at));
-    const auto t = hn::IfThenElseZero(count, interpolated(cells));
-    const Three j =
-        by_motion(hn::IfThenElseZero(count, slope(at, 1)),
-                  hn::IfThenElseZero(count, slope(at, look.reference.stride)), from_x, from_y);
+    const auto r = hn::IfThenElseZero(count, seen_r);
+    const auto t = hn::IfThenElseZero(count, seen_t);
+    const Three j = by_motion(hn::IfThenElseZero(count, along_x),
+                              hn::IfThenElseZero(count, along_y), from_x, from_y);
     sums.r = hn::Add(sums.r, r);
     sums.t = hn::Add(sums.t, t);
     add(sums.rr, r, r);
@@ -110,7 +118,11 @@ HWY_INLINE void add_pixels(const RigidLook& look, Elements x, Elements y, Elemen
         }
     }
     if constexpr (detail == Detail::slopes) {
-        const Three moved = moved_by_motion(cells, look.map, from_x, from_y);
+        Three moved = moved_by_motion(cells, look.map, from_x, from_y);
+        if constexpr (gaps) {
+            for (FloatVector& by : moved.at)
+                by = hn::IfThenElseZero(count, by); // 0 times NaN is NaN
+        }
         const auto half = hn::Set(d, 0.5f);
         for (int a = 0, k = 0; a < 3; ++a) {
             const auto half_j = hn::Mul(half, j.at[a]), half_d = hn::Mul(half, moved.at[a]);
@@ -137,6 +149,7 @@ HWY_INLINE void put(const Six& sums, double (&to)[6]) {
 }
 
 HWY_INLINE void put(const Lanes& sums, RigidSums& to) {
+    put(sums.count, to.count);
     put(sums.r, to.r);
     put(sums.t, to.t);
     put(sums.rr, to.rr);
@@ -153,7 +166,7 @@ HWY_INLINE void put(const Lanes& sums, RigidSums& to) {
 /// their digits, enough that moving them costs little.
 constexpr Elements run = 256;
 
-template <Detail detail>
+template <Detail detail, bool gaps>
 HWY_INLINE void add_tile(const RigidLook& look, const Tile& tile, RigidSums& to) {
     constexpr Elements lanes = hn::MaxLanes(Floats());
     Lanes sums = no_lanes();
@@ -161,9 +174,10 @@ HWY_INLINE void add_tile(const RigidLook& look, const Tile& tile, RigidSums& to)
     for (Elements y = tile.y; y < tile.y + tile.height; y += look.row_step) {
         const Columns columns =
             columns_inside(look.map, y, {tile.x, tile.x + tile.width}, look.moved.shape);
-        to.count += static_cast<double>(columns.last - columns.first);
+        if constexpr (!gaps)
+            to.count += static_cast<double>(columns.last - columns.first);
         for (Elements x = columns.first; x < columns.last; x += lanes)
-            add_pixels<detail>(look, x, y, columns.last - x, sums);
+            add_pixels<detail, gaps>(look, x, y, columns.last - x, sums);
         vectors += (columns.last - columns.first) / lanes + 1;
         if (vectors >= run) {
             put(sums, to);
@@ -174,15 +188,23 @@ HWY_INLINE void add_tile(const RigidLook& look, const Tile& tile, RigidSums& to)
     put(sums, to);
 }
 
-void add_sums(const RigidLook& look, const Tile& tile, Detail detail, RigidSums& to) {
+template <bool gaps>
+HWY_INLINE void add_tile(const RigidLook& look, const Tile& tile, Detail detail, RigidSums& to) {
     switch (detail) {
     case Detail::score:
-        return add_tile<Detail::score>(look, tile, to);
+        return add_tile<Detail::score, gaps>(look, tile, to);
     case Detail::matrix:
-        return add_tile<Detail::matrix>(look, tile, to);
+        return add_tile<Detail::matrix, gaps>(look, tile, to);
     case Detail::slopes:
-        return add_tile<Detail::slopes>(look, tile, to);
+        return add_tile<Detail::slopes, gaps>(look, tile, to);
     }
+}
+
+void add_sums(const RigidLook& look, const Tile& tile, Detail detail, RigidSums& to) {
+    if (look.gaps)
+        add_tile<true>(look, tile, detail, to);
+    else
+        add_tile<false>(look, tile, detail, to);
 }
 
 } // namespace sextant::kernel::HWY_NAMESPACE

@@ -12,6 +12,7 @@ struct RigidLook {
     RigidMap map;                      ///< φ, from pixels of R to places of T
     double centre_x = 0, centre_y = 0; ///< in R: what angles turn about
     Elements row_step = 1; ///< of the tile's rows, the first and then every so manyth counts
+    bool gaps = false;     ///< whether samples may be NaN: what they enter does not count
 };
 
 /// What sums are wanted. Each adds to the ones before.
@@ -22,10 +23,10 @@ enum class Detail {
 };
 
 /// Sums over the pixels x of R whose place φ(x) lies in T and whose own slope is known (those 2
-/// from R's border have none). Before φ is put a small motion ψ about the centre, of parameters p =
-/// (α, t_x, t_y). Then J is the derivative of R∘ψ, with fourth-order central differences of R, and
-/// D that of T∘φ∘ψ, with T bilinear, both at p = 0. Symmetric matrices by the places (0,0) (0,1)
-/// (0,2) (1,1) (1,2) (2,2).
+/// from R's border, or from a gap, have none). Before φ is put a small motion ψ about the centre,
+/// of parameters p = (α, t_x, t_y). Then J is the derivative of R∘ψ, with fourth-order central
+/// differences of R, and D that of T∘φ∘ψ, with T bilinear, both at p = 0. Symmetric matrices by the
+/// places (0,0) (0,1) (0,2) (1,1) (1,2) (2,2).
 struct RigidSums {
     double count = 0;
     double r = 0, t = 0;                      ///< ΣR, ΣT∘φ
@@ -39,7 +40,8 @@ struct RigidSums {
 
 /// The sums over a tile of R.
 /// Output    in single precision a few rows at a time: within 10⁻⁵ of the sums of magnitudes.
-/// Requires  samples of magnitude about 1 and mean about 0, or the differences of sums lose digits.
+/// Requires  samples of magnitude about 1 and mean about 0, or the differences of sums lose digits;
+///           none that is NaN unless `gaps` says that there may be.
 /// Cost      a pixel: 9 reads of R, 4 of T; 14, 20 or 26 sums by detail.
 /// Deterministic  the same bits again on the same kind of processor.
 RigidSums rigid_sums(const RigidLook& look, const Tile& tile, Detail detail);

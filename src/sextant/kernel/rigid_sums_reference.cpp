@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace sextant::kernel {
 
@@ -61,6 +62,9 @@ RigidSums rigid_sums_by_definition(const RigidLook& look, const Tile& tile) {
             const double from_x = column - look.centre_x, from_y = row - look.centre_y;
             const Three by_r = by_motion(slope_of_reference(look.reference, i, j), from_x, from_y);
             const Three by_t = by_motion(slope_of_moved(look.moved, map, x, y), from_x, from_y);
+            const bool known = !std::isnan(r + t + by_r[1] + by_r[2]);
+            if (look.gaps && !known)
+                continue;
             sums.count += 1;
             sums.r += r;
             sums.t += t;

@@ -18,10 +18,15 @@ float slope(float two_before, float before, float after, float two_after) {
 } // namespace
 
 void slopes(const FloatImage& image, FloatPlane& along_x, FloatPlane& along_y) {
+    slopes_of_rows(image, 0, image.shape.height, along_x, along_y);
+}
+
+void slopes_of_rows(const FloatImage& image, Elements first, Elements last, FloatPlane& along_x,
+                    FloatPlane& along_y) {
     const auto [width, height] = image.shape;
     if (along_x.shape() != image.shape || along_y.shape() != image.shape)
         throw std::logic_error("planes for slopes have another shape than their image");
-    for (Elements y = 0; y < height; ++y) {
+    for (Elements y = first; y < last; ++y) {
         float* const to_x = along_x.row(y);
         float* const to_y = along_y.row(y);
         const bool known = y >= slope_reach && y < height - slope_reach;

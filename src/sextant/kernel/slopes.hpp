@@ -14,6 +14,9 @@ namespace sextant::kernel {
 /// Cost      eight reads a sample.
 /// Deterministic  the same bits on every processor.
 void slopes(const FloatImage& image, FloatPlane& along_x, FloatPlane& along_y);
+/// Rows `first` to before `last` of the same.
+void slopes_of_rows(const FloatImage& image, Elements first, Elements last, FloatPlane& along_x,
+                    FloatPlane& along_y);
 
 /// How many samples from the border slopes are not known.
 inline constexpr Elements slope_reach = 2;

@@ -1,19 +1,44 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/register.hpp"
 
+#include "sextant/comm/cores.hpp"
+#include "sextant/comm/launch.hpp"
+#include "sextant/format/frame_catalogue.hpp"
 #include "sextant/operation/launch_ranks.hpp"
 #include "sextant/operation/register_run.hpp"
+#include "sextant/registration/division.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace sextant::operation {
 
 namespace {
 
+/// The cores of this process, divided as the series is expected to be done first, unless the user
+/// or a launcher says how.
+registration::Division divided(const Values& values) {
+    const auto asked = [&](const char* option) {
+        return static_cast<int>(values.has(option) ? values.integer(option) : 1);
+    };
+    const bool launched = detect_launcher().launcher != Launcher::none;
+    if (launched || values.has("threads") || values.has("team"))
+        return {launched ? 0 : asked("threads"), asked("team"), 0};
+    const int cores = std::clamp(Cores::available().count(), 1, most_threads);
+    const FrameHeader header = format::open_frames(values.text("series"))->header();
+    return registration::best_division(
+        cores, header.frames,
+        registration::usual_costs(header.shape, registration::SeriesOptions().farthest,
+                                  values.text("model") == "nonrigid"));
+}
+
 int run_register(const Values& values) {
-    launch_ranks_or_cores(
-        values,
-        [&](Communicator communicator) { RegisterRun(values, std::move(communicator)).run(); },
+    const registration::Division division = divided(values);
+    launch_ranks(
+        values, division.ranks,
+        [&](Communicator communicator) {
+            RegisterRun(values, std::move(communicator), division.threads).run();
+        },
         "threads");
     return 0;
 }
@@ -62,7 +87,13 @@ std::vector<Parameter> parameters() {
         {.name = "threads",
          .type = Type::integer,
          .value = "N",
-         .help = "default: one a core",
+         .help = "ranks, which take frames; default, with --team: as is fastest here",
+         .least = 1,
+         .most = most_threads},
+        {.name = "team",
+         .type = Type::integer,
+         .value = "N",
+         .help = "threads of a rank, which share the rows of one frame",
          .least = 1,
          .most = most_threads},
         {.name = "reproducible",

@@ -65,8 +65,11 @@ void RegisterRun::check_disk() const {
     while (!std::filesystem::exists(folder, unknown) && folder.has_relative_path())
         folder = folder.parent_path();
     const auto space = std::filesystem::space(folder, unknown);
-    const std::string text = fmt::format("fields of {} frames in {} stages take up to {} MiB",
-                                         header.frames, stages_, (needed >> 20) + 1);
+    const Bytes scanned = registration::memory_of_scan(header.frames, header.shape);
+    const std::string text =
+        fmt::format("fields of {} frames in {} stages take up to {} MiB on the disk, {} MiB of "
+                    "memory in all while they are scanned",
+                    header.frames, stages_, (needed >> 20) + 1, (scanned >> 20) + 1);
     if (!unknown && space.available < static_cast<std::uintmax_t>(needed))
         throw InvalidFile(summary_.output,
                           fmt::format("{}, the disk has {} left", text, space.available >> 20));

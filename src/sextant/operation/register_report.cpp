@@ -58,6 +58,8 @@ std::string to_text(const RegisterSummary& summary) {
         transforms.shape.width, transforms.shape.height, transforms.reference, transforms.model,
         report::counted(transforms.stages, "stage"), report::counted(summary.ranks, "rank"),
         summary.transport);
+    if (summary.team > 1)
+        text.insert(text.size() - 1, fmt::format(", {} threads each", summary.team));
     const double pixels = farthest(places);
     text += fmt::format("up to {:.2f} px away", pixels);
     if (transforms.pixel.known())
@@ -93,6 +95,7 @@ std::string to_json(const RegisterSummary& summary) {
     json["model"] = transforms.model;
     json["stages"] = transforms.stages;
     json["ranks"] = summary.ranks;
+    json["team"] = summary.team;
     json["transport"] = summary.transport;
     json["resumed"] = summary.resumed;
     json["seconds"] = {{"look", summary.look},

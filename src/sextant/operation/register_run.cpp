@@ -8,6 +8,7 @@
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/provenance.hpp"
+#include "sextant/registration/field_series.hpp"
 #include "sextant/registration/share.hpp"
 
 #include <algorithm>
@@ -62,10 +63,11 @@ struct PlaceTold {
 
 } // namespace
 
-RegisterRun::RegisterRun(const Values& values, Communicator communicator)
+RegisterRun::RegisterRun(const Values& values, Communicator communicator, int threads)
     : values_(values),
       communicator_(std::move(communicator)),
       progress_(communicator_.rank() == 0) {
+    options_.threads = stage_options_.threads = summary_.team = threads;
     hooks_.progress = [this](std::string_view part, std::int64_t done, std::int64_t all) {
         progress_.say(part, done, all);
     };
@@ -199,7 +201,14 @@ void RegisterRun::open_checkpoint(const registration::SeriesLook& look) {
 }
 
 void RegisterRun::register_first(registration::SeriesLook look) {
-    mine_ = register_series(communicator_, *source_, std::move(look), options_, hooks_);
+    registration::FieldSeries series;
+    if (nonrigid()) {
+        series = register_series_by_fields(communicator_, *source_, std::move(look), options_,
+                                           stage_options_.nonrigid, hooks_);
+        mine_ = series.mine;
+    } else {
+        mine_ = register_series(communicator_, *source_, std::move(look), options_, hooks_);
+    }
     registration::leave_out_strangers(mine_);
     registered_ = everyones(communicator_, mine_);
     agree(communicator_, [&] { require_two(registered_.frames.size(), mine_); });
@@ -209,7 +218,8 @@ void RegisterRun::register_first(registration::SeriesLook look) {
     const std::int64_t reference = summary_.transforms.reference;
     agree(communicator_, [&] {
         register_by_fields(*source_, registration::whole_frame(*source_, reference), reference,
-                           mine_, 1, stage_options_, hooks_);
+                           mine_, 1, stage_options_, hooks_,
+                           starts_from_motions(series, source_->header().shape));
     });
 }
 
@@ -224,12 +234,14 @@ registration::TransformOf RegisterRun::transform_of(std::uint32_t stage) {
 }
 
 void RegisterRun::refine(std::uint32_t stage) {
+    const registration::TransformOf before = transform_of(stage - 1);
     const std::vector<float> average =
-        average_of(communicator_, *source_, registered_, transform_of(stage - 1), stage_options_);
+        average_of(communicator_, *source_, registered_, before, stage_options_);
     agree(communicator_, [&] {
         if (nonrigid())
             register_by_fields(*source_, average, registration::the_average, mine_, stage,
-                               stage_options_, hooks_);
+                               stage_options_, hooks_,
+                               starts_from(before, source_->header().shape));
         else
             register_to_average(*source_, average, mine_, stage, stage_options_, hooks_);
     });

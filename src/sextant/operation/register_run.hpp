@@ -24,7 +24,7 @@ inline constexpr std::array report_names = {"report", "json"};
 struct RegisterSummary {
     SeriesTransforms transforms;
     std::string output, transport;
-    int ranks = 1;
+    int ranks = 1, team = 1; ///< and threads of each
     std::size_t resumed = 0; ///< results that an earlier run had found
     Seconds look = 0, registered = 0, stages = 0, combine = 0, write = 0;
     std::vector<std::string> files, warnings;
@@ -49,7 +49,8 @@ std::string to_page(const RegisterSummary& summary);
 /// was found stays in the checkpoint.
 class RegisterRun {
   public:
-    RegisterRun(const Values& values, Communicator communicator);
+    /// On so many threads of this rank.
+    RegisterRun(const Values& values, Communicator communicator, int threads);
 
     /// Collective.
     void run();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/comm/team.hpp"
 #include "sextant/kernel/float_plane.hpp"
 #include "sextant/registration/motion.hpp"
 
@@ -27,13 +28,16 @@ struct Resemblance {
 /// the images that overlaps.
 class Correlation {
   public:
-    explicit Correlation(ImageShape shape);
+    /// A team stays.
+    explicit Correlation(ImageShape shape, Team* team = nullptr);
     ~Correlation();
 
     /// The highest peaks, highest first, of distinct shifts.
-    /// Input     images of that shape, of mean about 0; the place that angles turn about.
+    /// Input     images of that shape, of mean about 0; the place that angles turn about. What is
+    ///           NaN counts 0.
     /// Output    at most `most`; valid until the next search.
     /// Cost      for n pixels 10 transforms in O(n log n). Allocates nothing.
+    /// Deterministic  the same bits for any number of threads.
     std::span<const Resemblance> search(const kernel::FloatImage& reference,
                                         const kernel::FloatImage& moved, Point centre);
 
@@ -45,24 +49,38 @@ class Correlation {
     struct Transforms;
     using Spectrum = std::vector<std::complex<float>>;
 
-    void place(const kernel::FloatImage& image, bool imaginary);
-    void place_turned(const kernel::FloatImage& moved, double alpha, Point centre, bool imaginary);
-    void whiten(bool with_reference);
-    void collect(double alpha, bool imaginary);
-    void keep(const Resemblance& found, Elements shift_x, Elements shift_y);
-    double overlap(Elements shift_x, Elements shift_y) const;
-
     struct Peak {
         Resemblance found;
         Elements shift_x = 0, shift_y = 0;
     };
+    /// Two images that share a transform, since samples are real: one as the imaginary part. The
+    /// reference shares that of the first angle.
+    struct Pair {
+        kernel::FloatPlane turned;
+        Spectrum samples, spectrum;
+    };
+    /// Where the images of an angle resemble one another, highest first.
+    using Peaks = std::vector<Peak>;
+
+    static int pair_of(int angle) { return (angle + 1) / 2; }
+    static bool is_imaginary(int angle) { return angle > 0 && angle % 2 == 0; }
+
+    void place(Spectrum& samples, const kernel::FloatImage& image, bool imaginary) const;
+    void place_turned(Pair& pair, const kernel::FloatImage& moved, int angle, Point centre) const;
+    void take_reference();
+    void whiten(Pair& pair, bool with_reference) const;
+    void collect(int angle);
+    void keep(Peaks& peaks, const Peak& peak) const;
+    double overlap(Elements shift_x, Elements shift_y) const;
 
     ImageShape shape_, padded_; ///< a transform is fast for products of 2, 3 and 5
-    std::unique_ptr<Transforms> transforms_;
+    Team* team_;
+    std::vector<std::unique_ptr<Transforms>> transforms_; ///< one a member
     std::vector<float> window_x_, window_y_;
-    kernel::FloatPlane turned_;
-    Spectrum samples_, spectrum_, reference_;
-    std::vector<Peak> peaks_;
+    std::vector<Pair> pairs_;
+    Spectrum reference_;
+    std::vector<Peaks> peaks_; ///< of each angle
+    Peaks highest_;
     std::vector<Resemblance> results_;
 };
 

@@ -21,31 +21,6 @@ double share(std::int64_t part, std::int64_t whole) {
     return static_cast<double>(part) / static_cast<double>(whole);
 }
 
-/// Fills [first, last) of a row from what lies at its ends.
-void fill_between(std::span<float> row, std::size_t first, std::size_t last) {
-    const bool left = first > 0, right = last < row.size();
-    const double from = static_cast<double>(left ? row[first - 1] : row[last]);
-    const double to = static_cast<double>(right ? row[last] : row[first - 1]);
-    const double length = static_cast<double>(last - first + 1);
-    for (std::size_t x = first; x < last; ++x)
-        row[x] =
-            static_cast<float>(from + (to - from) * static_cast<double>(x - first + 1) / length);
-}
-
-void fill_row(std::span<float> row, float mean) {
-    const auto is_gap = [&](std::size_t x) { return !std::isfinite(row[x]); };
-    for (std::size_t x = 0; x < row.size();) {
-        std::size_t end = x;
-        while (end < row.size() && is_gap(end))
-            ++end;
-        if (end - x == row.size())
-            std::fill(row.begin(), row.end(), mean);
-        else if (end > x)
-            fill_between(row, x, end);
-        x = end + 1;
-    }
-}
-
 } // namespace
 
 FrameLook look_at(std::span<const float> samples) {
@@ -101,12 +76,6 @@ std::string fault_of(const FrameLook& frame, const UsualLook& usual, const LookL
         return fmt::format("{:.0f} % of its samples are saturated at {:g}", 100 * at_largest,
                            frame.largest);
     return "";
-}
-
-void fill_gaps(std::span<float> samples, ImageShape shape, double mean) {
-    const auto width = static_cast<std::size_t>(shape.width);
-    for (std::size_t y = 0; y < static_cast<std::size_t>(shape.height); ++y)
-        fill_row(samples.subspan(y * width, width), static_cast<float>(mean));
 }
 
 } // namespace sextant::registration

@@ -35,14 +35,10 @@ struct LookLimits {
     /// More of a frame than this at the largest value of the series is clipped. Not judged of
     /// integers up to 16: counts of electrons are often the largest that occurs.
     double most_saturated = .25;
-    double most_gaps = .25; ///< samples that are not finite
+    double most_gaps = .5; ///< samples that are not finite: those of a mask, say
 };
 
 /// Why a frame is left out; "" where it is fit.
 std::string fault_of(const FrameLook& frame, const UsualLook& usual, const LookLimits& limits);
-
-/// Replaces samples that are not finite by a line between the nearest finite ones of their row, or
-/// by the mean where the row has none: a patch as flat as what surrounds it.
-void fill_gaps(std::span<float> samples, ImageShape shape, double mean);
 
 } // namespace sextant::registration

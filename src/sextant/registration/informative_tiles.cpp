@@ -37,7 +37,7 @@ double slope_of_unit_noise(double sigma) {
 /// The mean square of N∗f over the inner pixels of a tile, 36 times the variance of white noise.
 template <class Sample>
 double square_of_differences(const Sample* first, Elements stride, const Tile& inner) {
-    double sum = 0;
+    double sum = 0, count = 0;
     for (Elements y = inner.y; y < inner.y + inner.height; ++y) {
         const auto row = [&](Elements j, Elements x) {
             const Sample* const f = first + j * stride + x;
@@ -46,10 +46,12 @@ double square_of_differences(const Sample* first, Elements stride, const Tile& i
         };
         for (Elements x = inner.x; x < inner.x + inner.width; ++x) {
             const double difference = row(y - 1, x) - 2 * row(y, x) + row(y + 1, x);
-            sum += difference * difference;
+            const bool known = std::isfinite(difference);
+            sum += known ? difference * difference : 0;
+            count += known;
         }
     }
-    return sum / static_cast<double>(inner.elements());
+    return count > 0 ? sum / count : 0;
 }
 
 /// The mean |∇|² over the pixels of a tile where it is known.
@@ -71,32 +73,39 @@ double square_of_slopes(const kernel::FloatImage& slope_x, const kernel::FloatIm
 
 } // namespace
 
-InformativeTiles::InformativeTiles(ImageShape image, double sigma)
+InformativeTiles::InformativeTiles(ImageShape image, double sigma, Team* team)
     : image_(image),
       tiles_{(image.width + size - 1) / size, (image.height + size - 1) / size},
+      team_(team),
       slope_of_noise_(slope_of_unit_noise(sigma)),
       share_(static_cast<std::size_t>(tiles_.elements())) {}
 
 void InformativeTiles::look(const kernel::SampleView& frame, const kernel::FloatImage& slope_x,
                             const kernel::FloatImage& slope_y, double scale) {
-    for (Elements tile = 0; tile < tiles_.elements(); ++tile) {
-        const Elements left = tile % tiles_.width * size, top = tile / tiles_.width * size;
-        // Differences reach one pixel to each side; a strip of less than that shows nothing.
-        const Elements x = std::max<Elements>(left, 1), y = std::max<Elements>(top, 1);
-        const Tile inner{x, y, std::min(left + size, image_.width - 1) - x,
-                         std::min(top + size, image_.height - 1) - y};
-        double& share = share_[static_cast<std::size_t>(tile)];
-        share = 0;
-        if (inner.width < 1 || inner.height < 1)
-            continue;
-        const double differences = std::visit(
-            [&](const auto* first) { return square_of_differences(first, frame.stride, inner); },
-            frame.first);
-        const double noise = scale * scale * differences / 36 * slope_of_noise_;
-        const double all = square_of_slopes(slope_x, slope_y, inner);
-        if (all > threshold * noise)
-            share = 1 - noise / all;
-    }
+    run_parts(team_, static_cast<int>(tiles_.height), [&](int row, int) {
+        for (Elements tile = row * tiles_.width; tile < (row + 1) * tiles_.width; ++tile)
+            share_[static_cast<std::size_t>(tile)] =
+                share_of_signal(frame, slope_x, slope_y, scale, tile);
+    });
+}
+
+double InformativeTiles::share_of_signal(const kernel::SampleView& frame,
+                                         const kernel::FloatImage& slope_x,
+                                         const kernel::FloatImage& slope_y, double scale,
+                                         Elements tile) const {
+    const Elements left = tile % tiles_.width * size, top = tile / tiles_.width * size;
+    // Differences reach one pixel to each side; a strip of less than that shows nothing.
+    const Elements x = std::max<Elements>(left, 1), y = std::max<Elements>(top, 1);
+    const Tile inner{x, y, std::min(left + size, image_.width - 1) - x,
+                     std::min(top + size, image_.height - 1) - y};
+    if (inner.width < 1 || inner.height < 1)
+        return 0;
+    const double differences = std::visit(
+        [&](const auto* first) { return square_of_differences(first, frame.stride, inner); },
+        frame.first);
+    const double noise = scale * scale * differences / 36 * slope_of_noise_;
+    const double all = square_of_slopes(slope_x, slope_y, inner);
+    return all > threshold * noise ? 1 - noise / all : 0;
 }
 
 } // namespace sextant::registration

@@ -14,12 +14,14 @@ namespace sextant::registration {
 
 /// What a result of a series is of.
 enum class Work : std::uint32_t {
-    link,     ///< two frames near to one another in the series, from nothing
-    mended,   ///< two neighbours, from what frames around them say
-    combined, ///< ⊙: two frames, from the motions to and from a third between them
-    turned,   ///< a frame to another reference than the first
-    averaged, ///< a frame to the average
-    field     ///< a frame to the reference or the average, by a field
+    link,            ///< two frames near to one another in the series, from nothing
+    mended,          ///< two neighbours, from what frames around them say
+    combined,        ///< ⊙: two frames, from the motions to and from a third between them
+    turned,          ///< a frame to another reference than the first
+    averaged,        ///< a frame to the average
+    field,           ///< a frame to the reference or the average, by a field
+    neighbour_field, ///< two neighbours, by a field
+    combined_field,  ///< ⊙ of two fields
 };
 
 /// The name of a result.

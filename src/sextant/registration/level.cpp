@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/level.hpp"
 
+#include "sextant/registration/bands.hpp"
 #include "sextant/registration/symmetric.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numbers>
 
 #include <Eigen/Dense>
 
@@ -12,20 +15,36 @@ namespace sextant::registration {
 
 namespace {
 
-constexpr double least_overlap = .1;
-
-/// The small motion before φ that would make the score vanish; none where R has no slope that would
-/// tell.
-bool solve(const kernel::RigidSums& sums, const Score& score, RigidMotion& step) {
-    const Eigen::LLT<Eigen::Matrix3d> factor(symmetric(sums.jj));
-    if (factor.info() != Eigen::Success || factor.rcond() < 1e-12)
-        return false;
-    const Eigen::Vector3d p = factor.solve(Eigen::Vector3d(score.by[0], score.by[1], score.by[2]));
-    step = {p[0], p[1], p[2]};
-    return p.allFinite();
+/// Whether ΣJD is a slope to trust: at least a fifth of what R's own slopes would make it.
+bool tells(const kernel::RigidSums& sums, double scale) {
+    constexpr double least = .2;
+    for (const int diagonal : {0, 3, 5}) {
+        if (!(scale * sums.jd[diagonal] > least * sums.jj[diagonal]))
+            return false;
+    }
+    return true;
 }
 
 } // namespace
+
+std::optional<NewtonStep> newton_step(const kernel::RigidSums& sums, const Similarity& alike) {
+    const Score slope = score(sums, alike);
+    const Eigen::Vector3d by(slope.by[0], slope.by[1], slope.by[2]);
+    const auto solved = [&](const Eigen::Matrix3d& matrix,
+                            double left) -> std::optional<NewtonStep> {
+        const Eigen::LLT<Eigen::Matrix3d> factor(matrix);
+        if (factor.info() != Eigen::Success || factor.rcond() < 1e-12)
+            return std::nullopt;
+        const Eigen::Vector3d p = factor.solve(by);
+        return p.allFinite() ? std::optional(NewtonStep{{p[0], p[1], p[2]}, left}) : std::nullopt;
+    };
+    if (tells(sums, alike.scale)) {
+        constexpr double left = .1; // seldom more than .05
+        if (const auto step = solved(alike.scale * symmetric(sums.jd), left))
+            return step;
+    }
+    return solved(symmetric(sums.jj), 1);
+}
 
 kernel::RigidMap map_of(const RigidMotion& motion, Point centre) {
     const Point first = apply(motion, {0, 0}, centre);
@@ -46,6 +65,13 @@ Similarity similarity(const kernel::RigidSums& sums) {
             mean_r, mean_t};
 }
 
+double ncc_of_noise(double pixels, double sigma) {
+    // Of pixels that say something of their own, the filter leaves so many.
+    const double independent = pixels / std::max(1., 4 * std::numbers::pi * sigma * sigma);
+    constexpr double deviations = 6; // of the best of many motions: 4 or 5
+    return deviations / std::sqrt(std::max(1., independent));
+}
+
 Score score(const kernel::RigidSums& sums, const Similarity& similarity) {
     Score score;
     for (int a = 0; a < 3; ++a)
@@ -54,31 +80,52 @@ Score score(const kernel::RigidSums& sums, const Similarity& similarity) {
     return score;
 }
 
-kernel::RigidSums sums_over(const Images& images, const RigidMotion& motion, kernel::Detail detail,
-                            Elements row_step) {
-    const ImageShape shape = images.reference.shape;
-    const kernel::RigidLook look{images.reference, images.moved,    map_of(motion, images.centre),
-                                 images.centre.x,  images.centre.y, row_step};
-    return kernel::rigid_sums(look, {0, 0, shape.width, shape.height}, detail);
+kernel::RigidLook look_at(const Images& images, const RigidMotion& motion, Elements row_step) {
+    return {images.reference, images.moved,    map_of(motion, images.centre),
+            images.centre.x,  images.centre.y, row_step,
+            images.gaps};
 }
 
-Fit fit(const Images& images, const RigidMotion& start, const FitOptions& options) {
+kernel::RigidSums sums_over(const Images& images, const RigidMotion& motion, kernel::Detail detail,
+                            Elements row_step, Team* team) {
     const ImageShape shape = images.reference.shape;
-    const double least = least_overlap * static_cast<double>(shape.elements()) /
-                         static_cast<double>(options.row_step);
+    const kernel::RigidLook look = look_at(images, motion, row_step);
+    const Bands bands(shape.height);
+    std::array<kernel::RigidSums, Bands::most> parts;
+    run_parts(team, bands.count(), [&](int band, int) {
+        const Elements first = bands.first(band);
+        parts[static_cast<std::size_t>(band)] = kernel::rigid_sums(
+            look, {0, first, shape.width, bands.first(band + 1) - first}, detail);
+    });
+    kernel::RigidSums sums;
+    for (int band = 0; band < bands.count(); ++band)
+        sums += parts[static_cast<std::size_t>(band)];
+    return sums;
+}
+
+double least_count(ImageShape reference, Elements row_step) {
+    constexpr double least_overlap = .1;
+    return least_overlap * static_cast<double>(reference.elements()) /
+           static_cast<double>(row_step);
+}
+
+Fit fit(const Images& images, const RigidMotion& start, const FitOptions& options, Team* team) {
+    const ImageShape shape = images.reference.shape;
     Fit fit{start};
     for (;;) {
         const kernel::RigidSums sums =
-            sums_over(images, fit.motion, kernel::Detail::matrix, options.row_step);
+            sums_over(images, fit.motion, options.detail, options.row_step, team);
         const Similarity alike = similarity(sums);
-        fit.ncc = sums.count < least ? -1 : alike.ncc;
-        RigidMotion step;
-        if (fit.steps == options.most_steps || sums.count < least ||
-            !solve(sums, score(sums, alike), step))
+        const bool overlaps = sums.count >= least_count(shape, options.row_step);
+        fit.ncc = overlaps ? alike.ncc : -1;
+        if (!overlaps || fit.steps == options.most_steps)
             return fit;
-        fit.motion = compose(fit.motion, inverse(step));
+        const std::optional<NewtonStep> step = newton_step(sums, alike);
+        if (!step)
+            return fit;
+        fit.motion = compose(fit.motion, inverse(step->motion));
         ++fit.steps;
-        if (rms_distance(step, {}, shape) < options.stop) {
+        if (step->left * rms_distance(step->motion, {}, shape) < options.stop) {
             fit.converged = true;
             return fit;
         }

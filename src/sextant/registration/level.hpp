@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/comm/team.hpp"
 #include "sextant/kernel/rigid_sums.hpp"
 #include "sextant/registration/motion.hpp"
+
+#include <optional>
 
 namespace sextant::registration {
 
@@ -13,6 +16,7 @@ kernel::RigidMap map_of(const RigidMotion& motion, Point centre);
 struct Images {
     kernel::FloatImage reference, moved;
     Point centre;
+    bool gaps = false; ///< whether either may have NaN, which counts nowhere
 };
 
 /// How alike two images are where they overlap.
@@ -24,6 +28,10 @@ struct Similarity {
 
 Similarity similarity(const kernel::RigidSums& sums);
 
+/// The largest NCC, over so many pixels that a Gaussian of `sigma` has filtered, which images of
+/// noise may have.
+double ncc_of_noise(double pixels, double sigma);
+
 /// ΣJe, e = k(T∘φ − T̄) − (R − R̄): how the squared difference would change with a small motion
 /// before φ. The similarity may be that of a larger region.
 struct Score {
@@ -32,14 +40,36 @@ struct Score {
 
 Score score(const kernel::RigidSums& sums, const Similarity& similarity);
 
-/// The sums over whole images, or what a tile of the reference gives.
+/// What kernels look at.
+kernel::RigidLook look_at(const Images& images, const RigidMotion& motion, Elements row_step = 1);
+
+/// The sums over whole images, by bands of rows.
+/// Deterministic  the same bits for any number of threads.
 kernel::RigidSums sums_over(const Images& images, const RigidMotion& motion, kernel::Detail detail,
-                            Elements row_step = 1);
+                            Elements row_step = 1, Team* team = nullptr);
+
+/// A small motion before φ, and which share of it the next one may be long.
+struct NewtonStep {
+    RigidMotion motion;
+    double left = 1;
+};
+
+/// The motion under which the score of these sums would vanish; none where R has no slope that
+/// would tell.
+///
+/// How the score changes with a motion is k ΣJD, where that was summed and the images fit well
+/// enough for it to mean anything: a step then leaves a few hundredths of itself. ΣJJᵀ holds the
+/// slopes of R's noise too, which makes steps too short, by 40 % at a dose of 10.
+std::optional<NewtonStep> newton_step(const kernel::RigidSums& sums, const Similarity& alike);
+
+/// How many of R's pixels must have their place in T for the two to be compared.
+double least_count(ImageShape reference, Elements row_step);
 
 struct FitOptions {
     int most_steps = 30;
-    double stop = .002;    ///< RMS length of a step, in pixels of the images
+    double stop = .002;    ///< RMS length that the next step would have, in pixels of the images
     Elements row_step = 1; ///< every so manyth row is looked at
+    kernel::Detail detail = kernel::Detail::matrix; ///< or slopes, for fewer steps that cost more
 };
 
 struct Fit {
@@ -58,8 +88,9 @@ struct Fit {
 /// Output    not converged where the steps did not shrink, the overlap fell below a tenth of R or
 ///           R says nothing of a parameter there; then the motion is the last one that was tried.
 /// Cost      a step: kernel::rigid_sums() over the overlap.
-/// Deterministic  the same bits on the same kind of processor.
+/// Deterministic  the same bits on the same kind of processor, for any number of threads.
 /// Source    Baker and Matthews, IJCV 56, 2004, doi:10.1023/B:VISI.0000011205.11775.fd
-Fit fit(const Images& images, const RigidMotion& start, const FitOptions& options);
+Fit fit(const Images& images, const RigidMotion& start, const FitOptions& options,
+        Team* team = nullptr);
 
 } // namespace sextant::registration

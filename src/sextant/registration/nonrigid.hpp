@@ -4,6 +4,7 @@
 #include "sextant/registration/displacement_field.hpp"
 #include "sextant/registration/pair_pyramid.hpp"
 #include "sextant/registration/spline_fit.hpp"
+#include "sextant/registration/spline_motion.hpp"
 
 #include <optional>
 
@@ -22,6 +23,9 @@ struct NonrigidResult {
     bool refined = false; ///< control points twice as dense were needed
 };
 
+/// How many numbers say how frames of that shape move, at most: on the dense grid.
+std::size_t most_coefficients(ImageShape image);
+
 /// Non-rigid registration of one pair of frames after another. The field is a rigid motion plus
 /// cubic splines on a control grid, bilinear within cells of 8x8 pixels, found by Gauss-Newton on
 /// squared residuals of normalised frames with the reference's slopes (so that no bias arises from
@@ -37,19 +41,37 @@ struct NonrigidResult {
 /// Cost      a pixel: a prefilter, a pyramid, and ~10 looks of 12 operations; a matrix of a few
 ///           hundred unknowns factored for each step. Nothing is allocated once two pairs have
 ///           been registered, one of which needed the dense grid.
-/// Deterministic  the same bits again on the same kind of processor.
+/// Deterministic  the same bits again on the same kind of processor, for any number of threads.
 /// Source    the smoothness: MacKay, Neural Computation 4(3), 1992, doi:10.1162/neco.1992.4.3.415;
 ///           the grid: Rueckert et al., IEEE TMI 18(8), 1999, doi:10.1109/42.796284
 class NonrigidRegistration {
   public:
-    explicit NonrigidRegistration(ImageShape image, NonrigidOptions options = {});
+    /// A team stays.
+    explicit NonrigidRegistration(ImageShape image, NonrigidOptions options = {},
+                                  Team* team = nullptr);
 
     /// The result stays until the next pair.
     const NonrigidResult& run(const kernel::SampleView& reference, const kernel::SampleView& templ,
-                              const RigidMotion& start);
+                              const FieldStart& start);
+
+    /// The same without the field on nodes and its deviations: what a series is scanned with.
+    SplineMotion find(const kernel::SampleView& reference, const kernel::SampleView& templ,
+                      const FieldStart& start);
+    const SplineFitReport& report() const { return result_.fit; } ///< of the last pair
+    /// A start as a motion of as many numbers.
+    SplineMotion as_spline(const FieldStart& start);
+
+    /// The grid of so many numbers; none where neither grid has as many.
+    std::shared_ptr<const SplineGrid> grid_of(std::size_t coefficients) const;
 
   private:
+    SplineMotion motion_of(const SplineFit& fit, bool dense) const;
+    SplineFit& fit(const kernel::SampleView& reference, const kernel::SampleView& templ,
+                   const FieldStart& start);
+
     ImageShape image_;
+    Team* team_;
+    std::shared_ptr<const SplineGrid> grid_, dense_grid_;
     NonrigidOptions options_;
     PairPyramid pyramid_;
     SplineFit coarse_;

@@ -2,6 +2,7 @@
 #include "sextant/registration/pair_pyramid.hpp"
 
 #include "sextant/kernel/slopes.hpp"
+#include "sextant/registration/bands.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -23,10 +24,11 @@ void fill_named(Pyramid& pyramid, const kernel::SampleView& frame, const char* n
 
 } // namespace
 
-PairPyramid::PairPyramid(ImageShape shape, double prefilter, int levels)
-    : reference_(shape, std::clamp(levels, 1, usual_levels(shape)), prefilter),
-      templ_(shape, reference_.levels(), prefilter),
-      informative_(shape, prefilter) {
+PairPyramid::PairPyramid(ImageShape shape, double prefilter, int levels, Team* team)
+    : team_(team),
+      reference_(shape, std::clamp(levels, 1, usual_levels(shape)), prefilter, team),
+      templ_(shape, reference_.levels(), prefilter, team),
+      informative_(shape, prefilter, team) {
     for (int level = 0; level < reference_.levels(); ++level) {
         const ImageShape of_level = reference_.level(level).shape;
         slopes_.push_back({kernel::FloatPlane(of_level), kernel::FloatPlane(of_level)});
@@ -44,7 +46,12 @@ void PairPyramid::fill(const kernel::SampleView& reference, const kernel::Sample
     fill_named(templ_, templ, "the template");
     for (int number = 0; number < levels(); ++number) {
         Slopes& slopes = slopes_[static_cast<std::size_t>(number)];
-        kernel::slopes(reference_.level(number), slopes.x, slopes.y);
+        const kernel::FloatImage image = reference_.level(number);
+        const Bands bands(image.shape.height);
+        run_parts(team_, bands.count(), [&](int band, int) {
+            kernel::slopes_of_rows(image, bands.first(band), bands.first(band + 1), slopes.x,
+                                   slopes.y);
+        });
     }
     informative_.look(reference, slopes_[0].x.image(), slopes_[0].y.image(), reference_.scale());
 }

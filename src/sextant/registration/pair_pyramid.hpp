@@ -20,7 +20,8 @@ class PairPyramid {
   public:
     /// As many levels as asked for, or fewer, so that the last is at least 16 pixels wide and high.
     /// Requires  as Pyramid.
-    PairPyramid(ImageShape shape, double prefilter, int levels);
+    /// A team stays.
+    PairPyramid(ImageShape shape, double prefilter, int levels, Team* team = nullptr);
 
     /// Requires  as Pyramid::fill; what it throws says which frame it is about.
     void fill(const kernel::SampleView& reference, const kernel::SampleView& templ);
@@ -34,6 +35,7 @@ class PairPyramid {
         kernel::FloatPlane x, y;
     };
 
+    Team* team_;
     Pyramid reference_, templ_;
     std::vector<Slopes> slopes_;
     InformativeTiles informative_;

@@ -8,14 +8,15 @@
 
 namespace sextant::registration {
 
-PairReader::PairReader(FrameSource& source, const RigidOptions& options, double prefilter, int kept)
+PairReader::PairReader(FrameSource& source, const RigidOptions& options, double prefilter, int kept,
+                       Team* team)
     : source_(source),
       samples_(static_cast<std::size_t>(source.header().shape.elements())),
-      registration_(source.header().shape, 0, options) {
+      registration_(source.header().shape, 0, options, team) {
     if (kept < 2)
         throw std::logic_error("pairs of frames read with less than two in memory");
     for (int i = 0; i < kept; ++i)
-        kept_.push_back({Pyramid(source.header().shape, 0, prefilter)});
+        kept_.push_back({Pyramid(source.header().shape, 0, prefilter, team)});
 }
 
 FrameLook PairReader::read(std::int64_t frame) {
@@ -23,8 +24,6 @@ FrameLook PairReader::read(std::int64_t frame) {
     const FrameLook look = look_at(samples_);
     if (look.gaps == look.samples)
         throw UnusableFrame(fmt::format("none of its {} samples is a finite number", look.samples));
-    if (look.gaps > 0)
-        fill_gaps(samples_, source_.header().shape, look.mean);
     return look;
 }
 

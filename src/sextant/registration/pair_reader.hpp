@@ -11,14 +11,15 @@
 namespace sextant::registration {
 
 /// Reads frames of a series into pyramids, and registers them. The frames that were looked at last
-/// are kept, so many of them, and not read again. Gaps are filled (fill_gaps).
+/// are kept, so many of them, and not read again.
 ///
 /// Cost      memory: a frame, and a pyramid for each that is kept.
 /// Throws    as FrameSource; UnusableFrame.
 class PairReader {
   public:
-    /// Requires  two frames kept or more (std::logic_error).
-    PairReader(FrameSource& source, const RigidOptions& options, double prefilter, int kept);
+    /// Requires  two frames kept or more (std::logic_error). A team stays.
+    PairReader(FrameSource& source, const RigidOptions& options, double prefilter, int kept,
+               Team* team = nullptr);
 
     /// What a frame is like. Throws UnusableFrame where it could be no pyramid, whatever others
     /// are.

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/pyramid.hpp"
 
+#include "sextant/registration/bands.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -18,57 +21,78 @@ struct Moments {
     double mean = 0, deviation = 0;
 };
 
-/// The mean of a term over an image. Eight sums side by side are as many as vectors can add at
-/// once; a plain sum has an order that they would have to keep.
-template <class Term>
-double mean_of(const kernel::FloatImage& image, Term term) {
+/// Sums of a term over what is known of rows of an image, and how many that are.
+struct RowSums {
+    double sum = 0, count = 0;
+};
+
+/// Eight sums side by side are as many as vectors can add at once; a plain sum has an order that
+/// they would have to keep.
+template <bool gaps, class Term>
+RowSums sums_of(const kernel::FloatImage& image, Elements first, Elements last, Term term) {
     constexpr Elements lanes = 8;
-    std::array<double, lanes> sums{};
-    double rest = 0;
-    for (Elements y = 0; y < image.shape.height; ++y) {
+    std::array<double, lanes> sums{}, counts{};
+    const auto add = [&](std::size_t lane, float sample) {
+        if constexpr (gaps) {
+            const bool known = !std::isnan(sample);
+            sums[lane] += known ? term(static_cast<double>(sample)) : 0;
+            counts[lane] += known;
+        } else {
+            sums[lane] += term(static_cast<double>(sample));
+        }
+    };
+    for (Elements y = first; y < last; ++y) {
         const float* const row = image.row(y);
         Elements x = 0;
         for (; x + lanes <= image.shape.width; x += lanes) {
             for (Elements lane = 0; lane < lanes; ++lane)
-                sums[static_cast<std::size_t>(lane)] += term(static_cast<double>(row[x + lane]));
+                add(static_cast<std::size_t>(lane), row[x + lane]);
         }
         for (; x < image.shape.width; ++x)
-            rest += term(static_cast<double>(row[x]));
+            add(0, row[x]);
     }
-    return std::accumulate(sums.begin(), sums.end(), rest) /
-           static_cast<double>(image.shape.elements());
+    const double count = gaps ? std::accumulate(counts.begin(), counts.end(), 0.)
+                              : static_cast<double>((last - first) * image.shape.width);
+    return {std::accumulate(sums.begin(), sums.end(), 0.), count};
+}
+
+/// The mean of a term over what is known of an image, in an order that does not depend on the team.
+template <class Term>
+double mean_of(const kernel::FloatImage& image, bool gaps, Team* team, Term term) {
+    std::array<RowSums, Bands::most> parts;
+    const Bands bands(image.shape.height);
+    run_parts(team, bands.count(), [&](int band, int) {
+        const Elements first = bands.first(band), last = bands.first(band + 1);
+        parts[static_cast<std::size_t>(band)] = gaps ? sums_of<true>(image, first, last, term)
+                                                     : sums_of<false>(image, first, last, term);
+    });
+    RowSums all;
+    for (int band = 0; band < bands.count(); ++band) {
+        all.sum += parts[static_cast<std::size_t>(band)].sum;
+        all.count += parts[static_cast<std::size_t>(band)].count;
+    }
+    return all.count > 0 ? all.sum / all.count : 0;
 }
 
 /// In two passes, so that a small deviation from a large mean keeps its digits.
-Moments moments(const kernel::FloatImage& image) {
-    const double mean = mean_of(image, [](double sample) { return sample; });
-    const double variance =
-        mean_of(image, [mean](double sample) { return (sample - mean) * (sample - mean); });
+Moments moments(const kernel::FloatImage& image, bool gaps, Team* team) {
+    const double mean = mean_of(image, gaps, team, [](double sample) { return sample; });
+    const double variance = mean_of(
+        image, gaps, team, [mean](double sample) { return (sample - mean) * (sample - mean); });
     return {mean, std::sqrt(variance)};
 }
 
-[[noreturn]] void refuse_not_finite(const kernel::SampleView& frame) {
-    Elements count = 0, first_x = 0, first_y = 0;
-    const ImageShape shape = frame.image;
-    for (Elements y = shape.height - 1; y >= 0; --y) {
-        for (Elements x = shape.width - 1; x >= 0; --x) {
-            const bool finite = std::visit(
-                [&](const auto* first) {
-                    return std::isfinite(static_cast<double>(first[y * frame.stride + x]));
-                },
-                frame.first);
-            if (!finite) {
-                ++count;
-                first_x = x;
-                first_y = y;
-            }
-        }
+/// Whether a frame has samples that are not finite.
+bool has_gaps(const kernel::SampleView& frame) {
+    const auto* const first = std::get_if<const float*>(&frame.first);
+    if (!first)
+        return false;
+    for (Elements y = 0; y < frame.image.height; ++y) {
+        const float* const row = *first + y * frame.stride;
+        if (!std::all_of(row, row + frame.image.width, [](float f) { return std::isfinite(f); }))
+            return true;
     }
-    if (count == 0)
-        throw UnusableFrame("its samples are too large to be added up");
-    throw UnusableFrame(
-        fmt::format("{} of {} samples are not finite numbers, the first at ({}, {})", count,
-                    shape.elements(), first_x, first_y));
+    return false;
 }
 
 } // namespace
@@ -84,18 +108,22 @@ int usual_levels(ImageShape shape) {
     return levels;
 }
 
-Pyramid::Pyramid(ImageShape shape, int levels, double prefilter) : prefilter_(prefilter) {
+Pyramid::Pyramid(ImageShape shape, int levels, double prefilter, Team* team)
+    : prefilter_(prefilter), team_(team) {
     if (std::min(shape.width, shape.height) < smallest_side)
         throw InvalidTask(fmt::format("frames of {}x{} pixels, expected at least {}x{}",
                                       shape.width, shape.height, smallest_side, smallest_side));
     if (levels < 0)
         throw InvalidTask(fmt::format("{} levels, expected 1 or more", levels));
-    if (prefilter != 0)
-        gaussian_.emplace(prefilter, std::vector<kernel::Derivative>{{0, 0}});
+    const int members = members_of(team);
+    for (int member = 0; prefilter != 0 && member < members; ++member)
+        gaussians_.emplace_back(prefilter, std::vector<kernel::Derivative>{{0, 0}});
     levels_.emplace_back(shape);
     const int wanted = levels == 0 ? usual_levels(shape) : levels;
     for (int level = 1; level < wanted; ++level) {
-        halvings_.emplace_back(shape);
+        std::vector<kernel::Halving>& halvings = halvings_.emplace_back();
+        for (int member = 0; member < members; ++member)
+            halvings.emplace_back(shape);
         shape = kernel::halved(shape);
         levels_.emplace_back(shape);
     }
@@ -105,43 +133,102 @@ void Pyramid::fill(const kernel::SampleView& frame) {
     if (frame.image != shape() || frame.tile.elements() != shape().elements())
         throw InvalidTask(fmt::format("a frame of {}x{} pixels, expected {}x{}", frame.tile.width,
                                       frame.tile.height, shape().width, shape().height));
-    filter(frame);
-    normalise(frame);
-    for (std::size_t level = 0; level < halvings_.size(); ++level)
-        halvings_[level].apply(levels_[level].image(), levels_[level + 1].plane());
-}
-
-void Pyramid::filter(const kernel::SampleView& frame) {
-    kernel::FloatPlane& finest = levels_.front();
-    if (gaussian_) {
-        const kernel::Plane plane = finest.plane();
-        gaussian_->apply(frame, frame.tile, {&plane, 1});
-        return;
+    gaps_ = false;
+    filter(frame, levels_.front());
+    Moments found = moments(levels_.front().image(), false, team_);
+    if (!std::isfinite(found.mean) || !std::isfinite(found.deviation)) {
+        filter_around_gaps(frame);
+        found = moments(levels_.front().image(), gaps_, team_);
     }
-    std::visit(
-        [&](const auto* first) {
-            for (Elements y = 0; y < shape().height; ++y)
-                std::transform(first + y * frame.stride, first + y * frame.stride + shape().width,
-                               finest.row(y),
-                               [](auto sample) { return static_cast<float>(sample); });
-        },
-        frame.first);
+    normalise(found.mean, found.deviation);
+    halve();
 }
 
-void Pyramid::normalise(const kernel::SampleView& frame) {
-    kernel::FloatPlane& finest = levels_.front();
-    const auto [mean, deviation] = moments(finest.image());
+void Pyramid::filter(const kernel::SampleView& frame, kernel::FloatPlane& to) {
+    const Bands bands(shape().height);
+    const kernel::Plane plane = to.plane();
+    run_parts(team_, team_ ? bands.count() : 1, [&](int band, int member) {
+        const Elements first = team_ ? bands.first(band) : 0;
+        const Elements last = team_ ? bands.first(band + 1) : shape().height;
+        const kernel::Plane rows{plane.first + first * plane.stride, plane.stride};
+        if (!gaussians_.empty()) {
+            gaussians_[static_cast<std::size_t>(member)].apply(
+                frame, {0, first, shape().width, last - first}, {&rows, 1});
+            return;
+        }
+        std::visit(
+            [&](const auto* samples) {
+                for (Elements y = first; y < last; ++y)
+                    std::transform(samples + y * frame.stride,
+                                   samples + y * frame.stride + shape().width, to.row(y),
+                                   [](auto sample) { return static_cast<float>(sample); });
+            },
+            frame.first);
+    });
+}
+
+/// Gaps count 0 in the filtered frame and in the filtered weights, whose ratio is what is seen.
+void Pyramid::filter_around_gaps(const kernel::SampleView& frame) {
+    if (!has_gaps(frame))
+        throw UnusableFrame("its samples are too large to be added up");
+    if (!known_)
+        known_ = std::make_unique<Known>(Known{
+            kernel::FloatPlane(shape()), kernel::FloatPlane(shape()), kernel::FloatPlane(shape())});
+    const float* const samples = std::get<const float*>(frame.first);
+    Elements finite = 0;
+    for (Elements y = 0; y < shape().height; ++y) {
+        for (Elements x = 0; x < shape().width; ++x) {
+            const float sample = samples[y * frame.stride + x];
+            const bool known = std::isfinite(sample);
+            known_->samples.row(y)[x] = known ? sample : 0;
+            known_->weights.row(y)[x] = known ? 1 : 0;
+            finite += known;
+        }
+    }
+    if (finite == 0)
+        throw UnusableFrame(
+            fmt::format("none of its {} samples is a finite number", shape().elements()));
+    filter(known_->samples.samples(), levels_.front());
+    filter(known_->weights.samples(), known_->weight_seen);
+    constexpr float least = .5F;
+    for (Elements y = 0; y < shape().height; ++y) {
+        float* const row = levels_.front().row(y);
+        const float* const weight = known_->weight_seen.row(y);
+        for (Elements x = 0; x < shape().width; ++x) {
+            row[x] =
+                weight[x] >= least ? row[x] / weight[x] : std::numeric_limits<float>::quiet_NaN();
+            gaps_ |= weight[x] < least;
+        }
+    }
+}
+
+void Pyramid::normalise(double mean, double deviation) {
     if (!std::isfinite(mean) || !std::isfinite(deviation))
-        refuse_not_finite(frame);
+        throw UnusableFrame("its samples are too large to be added up");
     constexpr double digits = 1e-6; // of a float: a smaller share of the mean is rounding
     if (deviation <= digits * std::abs(mean))
         throw UnusableFrame(fmt::format("every sample is {:g}", mean));
     scale_ = 1 / deviation;
     const auto offset = static_cast<float>(mean), scale = static_cast<float>(scale_);
-    for (Elements y = 0; y < shape().height; ++y) {
-        float* const row = finest.row(y);
-        std::transform(row, row + shape().width, row,
-                       [=](float sample) { return (sample - offset) * scale; });
+    const Bands bands(shape().height);
+    run_parts(team_, bands.count(), [&](int band, int) {
+        for (Elements y = bands.first(band); y < bands.first(band + 1); ++y) {
+            float* const row = levels_.front().row(y);
+            std::transform(row, row + shape().width, row,
+                           [=](float sample) { return (sample - offset) * scale; });
+        }
+    });
+}
+
+void Pyramid::halve() {
+    for (std::size_t level = 0; level < halvings_.size(); ++level) {
+        const kernel::FloatImage fine = levels_[level].image();
+        const kernel::Plane coarse = levels_[level + 1].plane();
+        const Bands bands(levels_[level + 1].shape().height);
+        run_parts(team_, bands.count(), [&](int band, int member) {
+            halvings_[level][static_cast<std::size_t>(member)].apply_rows(
+                fine, coarse, bands.first(band), bands.first(band + 1));
+        });
     }
 }
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/comm/team.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/gaussian.hpp"
 #include "sextant/kernel/halving.hpp"
 
-#include <optional>
+#include <memory>
 #include <vector>
 
 namespace sextant::registration {
 
-/// A frame that cannot be registered to any other: constant, or with samples that are not finite.
+/// A frame that cannot be registered to any other: constant, or without samples that are finite.
 class UnusableFrame : public Error {
   public:
     using Error::Error;
@@ -27,15 +28,23 @@ int usual_levels(ImageShape shape);
 /// A frame as registration looks at it: filtered, its mean taken off and divided by its standard
 /// deviation, and halved again and again (kernel/halving.hpp). Made once, filled with one frame
 /// after another.
+///
+/// Samples that are not finite are gaps, as those of a mask: the filter weighs what it sees around
+/// them (normalised convolution) and leaves NaN where less than half of its weight is on anything.
+/// On coarser levels whatever a gap enters is NaN.
+/// Source  of the filter: Knutsson and Westin, CVPR 1993, doi:10.1109/CVPR.1993.341081
 class Pyramid {
   public:
     /// Requires  at least 16x16 pixels, 1 level or more, σ of 0 (no filter) or as
-    ///           kernel::GaussianDerivatives; otherwise throws InvalidTask.
-    explicit Pyramid(ImageShape shape, int levels = 0, double prefilter = usual_prefilter);
+    ///           kernel::GaussianDerivatives; otherwise throws InvalidTask. A team stays.
+    explicit Pyramid(ImageShape shape, int levels = 0, double prefilter = usual_prefilter,
+                     Team* team = nullptr);
 
     /// Input     a whole frame of that shape (InvalidTask otherwise), of any samples.
     /// Throws    UnusableFrame, which names what is wrong.
-    /// Cost      two passes over the frame and a filter; allocates nothing.
+    /// Cost      two passes over the frame and a filter, twice that with gaps; allocates nothing,
+    ///           but for the first frame with gaps.
+    /// Deterministic  the same bits for any number of threads.
     void fill(const kernel::SampleView& frame);
 
     ImageShape shape() const { return levels_.front().shape(); }
@@ -47,15 +56,27 @@ class Pyramid {
     double prefilter() const { return prefilter_; }
     /// What the samples of the frame were multiplied by.
     double scale() const { return scale_; }
+    /// Whether any sample of a level is NaN.
+    bool gaps() const { return gaps_; }
 
   private:
-    void filter(const kernel::SampleView& frame);
-    void normalise(const kernel::SampleView& frame);
+    /// Where samples are known, and how much of the filter's weight lies there.
+    struct Known {
+        kernel::FloatPlane samples, weights, weight_seen;
+    };
+
+    void filter(const kernel::SampleView& frame, kernel::FloatPlane& to);
+    void filter_around_gaps(const kernel::SampleView& frame);
+    void normalise(double mean, double deviation);
+    void halve();
 
     double prefilter_, scale_ = 1;
-    std::optional<kernel::GaussianDerivatives> gaussian_; ///< none: frames are taken as they are
+    bool gaps_ = false;
+    Team* team_;
+    std::vector<kernel::GaussianDerivatives> gaussians_; ///< one a member; none: frames as they are
     std::vector<kernel::FloatPlane> levels_;
-    std::vector<kernel::Halving> halvings_;
+    std::vector<std::vector<kernel::Halving>> halvings_; ///< [level][member]
+    std::unique_ptr<Known> known_;                       ///< once a frame had gaps
 };
 
 } // namespace sextant::registration

@@ -2,13 +2,10 @@
 #include "sextant/registration/rigid.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/registration/symmetric.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
-#include <Eigen/Dense>
 #include <fmt/format.h>
 
 namespace sextant::registration {
@@ -24,6 +21,10 @@ constexpr std::size_t followed = 3; ///< starts, after their first steps
 /// Starts that end nearer to one another than this, in pixels of the coarsest level, are one.
 constexpr double distinct = 2;
 
+bool more_alike(const Fit& fit, const Fit& other) {
+    return fit.ncc > other.ncc;
+}
+
 ImageShape shape_of_level(ImageShape shape, int level) {
     for (int k = 0; k < level; ++k)
         shape = kernel::halved(shape);
@@ -34,69 +35,27 @@ RigidMotion scaled(const RigidMotion& motion, double factor) {
     return {motion.alpha, motion.tx * factor, motion.ty * factor};
 }
 
-Tile tile_at(Elements x, Elements y, ImageShape shape) {
+ImageShape tiles_in(ImageShape shape) {
     const Elements side = tile_side(shape);
+    return {(shape.width + side - 1) / side, (shape.height + side - 1) / side};
+}
+
+Tile tile_at(Elements column, Elements row, ImageShape shape) {
+    const Elements side = tile_side(shape), x = column * side, y = row * side;
     return {x, y, std::min(side, shape.width - x), std::min(side, shape.height - y)};
-}
-
-Elements tiles_in(ImageShape shape) {
-    const Elements side = tile_side(shape);
-    return ((shape.width + side - 1) / side) * ((shape.height + side - 1) / side);
-}
-
-/// Σ s sᵀ of the tiles' scores s. Three parameters were fitted to them, which took a part of it.
-Eigen::Matrix3d spread_of_scores(std::span<const kernel::RigidSums> tiles,
-                                 const Similarity& alike) {
-    constexpr double fitted = 3;
-    double seen = 0;
-    Eigen::Matrix3d spread = Eigen::Matrix3d::Zero();
-    for (const kernel::RigidSums& tile : tiles) {
-        const Score of_tile = score(tile, alike);
-        const Eigen::Vector3d s(of_tile.by[0], of_tile.by[1], of_tile.by[2]);
-        spread += s * s.transpose();
-        seen += tile.count > 0;
-    }
-    return spread * (seen / std::max(1., seen - fitted));
-}
-
-/// From parameters of a small motion before φ to those of φ: t moves by R(α) of its shift.
-RigidUncertainty of_motion(const Eigen::Matrix3d& before, double alpha) {
-    Eigen::Matrix3d turn = Eigen::Matrix3d::Identity();
-    turn.bottomRightCorner<2, 2>() = Eigen::Rotation2Dd(alpha).toRotationMatrix();
-    const Eigen::Matrix3d covariance = turn * before * turn.transpose();
-    RigidUncertainty uncertainty{
-        std::sqrt(covariance(0, 0)), std::sqrt(covariance(1, 1)), std::sqrt(covariance(2, 2)), {}};
-    for (int row = 0; row < 3; ++row) {
-        for (int column = 0; column < 3; ++column)
-            uncertainty.covariance[static_cast<std::size_t>(3 * row + column)] =
-                covariance(row, column);
-    }
-    return uncertainty;
-}
-
-/// H⁻¹VH⁻¹; infinite where the frames do not tell.
-Eigen::Matrix3d sandwich(const Eigen::Matrix3d& slopes, const Eigen::Matrix3d& scores) {
-    const Eigen::LLT<Eigen::Matrix3d> factor(slopes);
-    if (factor.info() != Eigen::Success)
-        return Eigen::Matrix3d::Identity() * std::numeric_limits<double>::infinity();
-    const Eigen::Matrix3d inverse = factor.solve(Eigen::Matrix3d::Identity());
-    return inverse * scores * inverse;
-}
-
-/// Of pixels that say something of their own, so many are left of `count` by a Gaussian filter.
-double independent(double count, double sigma) {
-    return count / std::max(1., 4 * std::numbers::pi * sigma * sigma);
 }
 
 } // namespace
 
-RigidRegistration::RigidRegistration(ImageShape shape, int levels, const RigidOptions& options)
+RigidRegistration::RigidRegistration(ImageShape shape, int levels, const RigidOptions& options,
+                                     Team* team)
     : shape_(shape),
       levels_(levels == 0 ? usual_levels(shape) : levels),
       options_(options),
-      correlation_(shape_of_level(shape, levels_ - 1)) {
+      team_(team),
+      correlation_(shape_of_level(shape, levels_ - 1), team),
+      tiles_(static_cast<std::size_t>(tiles_in(shape).elements())) {
     fits_.reserve(Correlation::most);
-    tiles_.reserve(static_cast<std::size_t>(tiles_in(shape)));
 }
 
 void RigidRegistration::check(const Pyramid& pyramid) const {
@@ -110,7 +69,10 @@ void RigidRegistration::check(const Pyramid& pyramid) const {
 Images RigidRegistration::images(const Pyramid& reference, const Pyramid& moved, int level) const {
     const Point c = centre(shape_);
     const double scale = std::ldexp(1, -level);
-    return {reference.level(level), moved.level(level), {c.x * scale, c.y * scale}};
+    return {reference.level(level),
+            moved.level(level),
+            {c.x * scale, c.y * scale},
+            reference.gaps() || moved.gaps()};
 }
 
 RigidResult RigidRegistration::align(const Pyramid& reference, const Pyramid& moved) {
@@ -129,40 +91,54 @@ RigidResult RigidRegistration::refine(const Pyramid& reference, const Pyramid& m
     return descend(reference, moved, level, given);
 }
 
+/// Fits from each of these on the coarsest level, on every second row.
+void RigidRegistration::fit_all(const Images& coarsest, int steps, double stop, Start& start) {
+    run_parts(team_, static_cast<int>(fits_.size()), [&](int number, int) {
+        Fit& one = fits_[static_cast<std::size_t>(number)];
+        one = fit(coarsest, one.motion, {steps, stop, 2});
+    });
+    for (const Fit& one : fits_)
+        start.iterations += one.steps;
+}
+
+/// Of fits that ended near to one another the best, where the first of them was; then by how alike
+/// the images are.
+void RigidRegistration::sort_out(ImageShape coarsest) {
+    std::size_t kept = 0;
+    for (const Fit& one : fits_) {
+        const auto end = fits_.begin() + static_cast<std::ptrdiff_t>(kept);
+        const auto same = std::find_if(fits_.begin(), end, [&](const Fit& other) {
+            return rms_distance(one.motion, other.motion, coarsest) < distinct;
+        });
+        if (same == end)
+            fits_[kept++] = one;
+        else if (one.ncc > same->ncc)
+            *same = one;
+    }
+    fits_.resize(kept);
+    std::sort(fits_.begin(), fits_.end(), more_alike);
+}
+
 RigidRegistration::Start RigidRegistration::search(const Pyramid& reference, const Pyramid& moved) {
     const Images coarsest = images(reference, moved, levels_ - 1);
-    const auto more_alike = [](const Fit& fit, const Fit& other) { return fit.ncc > other.ncc; };
-    const auto distance = [&](const Fit& fit, const Fit& other) {
-        return rms_distance(fit.motion, other.motion, coarsest.reference.shape);
-    };
+    const ImageShape shape = coarsest.reference.shape;
     Start start;
     start.margin = 0; // where nothing is found, nothing is certain
     fits_.clear();
     for (const Resemblance& found :
-         correlation_.search(coarsest.reference, coarsest.moved, coarsest.centre)) {
-        const Fit one = fit(coarsest, found.motion, {3, .05, 2});
-        start.iterations += one.steps;
-        const auto same = std::find_if(fits_.begin(), fits_.end(), [&](const Fit& other) {
-            return distance(one, other) < distinct;
-        });
-        if (same == fits_.end())
-            fits_.push_back(one);
-        else if (one.ncc > same->ncc)
-            *same = one;
-    }
+         correlation_.search(coarsest.reference, coarsest.moved, coarsest.centre))
+        fits_.push_back({found.motion});
     if (fits_.empty())
         return start;
-    std::sort(fits_.begin(), fits_.end(), more_alike);
+    fit_all(coarsest, 3, .05, start);
+    sort_out(shape);
     fits_.resize(std::min(fits_.size(), followed));
-    for (Fit& one : fits_) {
-        one = fit(coarsest, one.motion, {8, .02, 2});
-        start.iterations += one.steps;
-    }
+    fit_all(coarsest, 8, .02, start);
     std::sort(fits_.begin(), fits_.end(), more_alike);
     start.fit = fits_.front();
     start.margin = 1 + start.fit.ncc; // above that of no likeness at all, −1
     for (const Fit& other : fits_) {
-        if (distance(other, start.fit) >= distinct) {
+        if (rms_distance(other.motion, start.fit.motion, shape) >= distinct) {
             start.margin = start.fit.ncc - other.ncc;
             break;
         }
@@ -176,52 +152,67 @@ RigidResult RigidRegistration::descend(const Pyramid& reference, const Pyramid& 
     result.iterations = start.iterations;
     result.margin = start.margin;
     result.ambiguous = start.margin && *start.margin < options_.least_margin;
-    RigidMotion motion = start.fit.motion;
-    for (;; --level) {
+    result.motion = start.fit.motion;
+    for (; level > 0; --level) {
         // A coarser level need not be exact: it is where the next begins.
-        const double stop = level > 0 ? std::max(.02, options_.stop) : options_.stop;
-        const Fit one =
-            fit(images(reference, moved, level), motion, {options_.most_steps, stop, 1});
+        constexpr double stop = .05;
+        const Fit one = fit(images(reference, moved, level), result.motion,
+                            {options_.most_steps, stop, 2, kernel::Detail::slopes}, team_);
         result.iterations += one.steps;
-        result.converged = one.converged;
-        motion = one.motion;
-        if (level == 0)
-            break;
-        motion = scaled(motion, 2);
+        result.motion = scaled(one.motion, 2);
     }
-    result.motion = motion;
-    judge(reference, moved, result);
+    finish(images(reference, moved, 0), reference.prefilter(), result);
     return result;
 }
 
-/// How alike the frames are, how sure the motion is, and whether it means anything.
-void RigidRegistration::judge(const Pyramid& reference, const Pyramid& moved, RigidResult& result) {
-    const Images finest = images(reference, moved, 0);
-    result.ncc_before = similarity(sums_over(finest, {}, kernel::Detail::score, 4)).ncc;
-
-    const kernel::RigidLook look{finest.reference, finest.moved,
-                                 map_of(result.motion, finest.centre), finest.centre.x,
-                                 finest.centre.y};
-    kernel::RigidSums all;
-    tiles_.clear();
-    for (Elements y = 0; y < shape_.height; y += tile_side(shape_)) {
-        for (Elements x = 0; x < shape_.width; x += tile_side(shape_)) {
-            tiles_.push_back(
-                kernel::rigid_sums(look, tile_at(x, y, shape_), kernel::Detail::slopes));
-            all += tiles_.back();
-        }
+/// On the finest level. What the last step was made from also tells how sure the motion is: so near
+/// to the end scores are what they are there.
+void RigidRegistration::finish(const Images& finest, double prefilter, RigidResult& result) {
+    const Elements row_step = prefilter >= usual_prefilter ? 2 : 1;
+    kernel::RigidSums sums = sums_of_tiles(finest, result.motion, row_step);
+    for (int steps = 0; steps < options_.most_steps; ++steps) {
+        const auto step = sums.count >= least_count(shape_, row_step)
+                              ? newton_step(sums, similarity(sums))
+                              : std::nullopt;
+        if (!step)
+            break;
+        result.motion = compose(result.motion, inverse(step->motion));
+        ++result.iterations;
+        result.converged = step->left * rms_distance(step->motion, {}, shape_) < options_.stop;
+        if (result.converged)
+            break;
+        sums = sums_of_tiles(finest, result.motion, row_step);
     }
-    const Similarity alike = similarity(all);
-    result.uncertainty =
-        of_motion(sandwich(alike.scale * symmetric(all.jd), spread_of_scores(tiles_, alike)),
-                  result.motion.alpha);
+    judge(finest, sums, static_cast<double>(row_step), prefilter, result);
+}
+
+/// The sums of each tile, and those of all.
+kernel::RigidSums RigidRegistration::sums_of_tiles(const Images& finest, const RigidMotion& motion,
+                                                   Elements row_step) {
+    const kernel::RigidLook look = look_at(finest, motion, row_step);
+    const ImageShape tiles = tiles_in(shape_);
+    run_parts(team_, static_cast<int>(tiles.height), [&](int row, int) {
+        for (Elements column = 0; column < tiles.width; ++column)
+            tiles_[static_cast<std::size_t>(row * tiles.width + column)] =
+                kernel::rigid_sums(look, tile_at(column, row, shape_), kernel::Detail::slopes);
+    });
+    kernel::RigidSums sums;
+    for (const kernel::RigidSums& tile : tiles_)
+        sums += tile;
+    return sums;
+}
+
+/// How alike the frames are, how sure the motion is, and whether it means anything.
+void RigidRegistration::judge(const Images& finest, const kernel::RigidSums& sums, double row_step,
+                              double prefilter, RigidResult& result) {
+    result.ncc_before = similarity(sums_over(finest, {}, kernel::Detail::score, 4, team_)).ncc;
+    const Similarity alike = similarity(sums);
+    result.uncertainty = uncertainty_of(tiles_, sums, alike, result.motion.alpha);
     result.ncc_after = alike.ncc;
     const Tile seen = kernel::with_slopes({0, 0, shape_.width, shape_.height}, shape_);
-    result.overlap = all.count / static_cast<double>(seen.elements());
-    constexpr double deviations = 6; // of the best of many motions of two images of noise: 4 or 5
-    result.unrelated =
-        !(alike.ncc >
-          deviations / std::sqrt(std::max(1., independent(all.count, reference.prefilter()))));
+    const double count = sums.count * row_step;
+    result.overlap = std::min(1., count / static_cast<double>(seen.elements()));
+    result.unrelated = !(alike.ncc > ncc_of_noise(count, prefilter));
 }
 
 } // namespace sextant::registration

@@ -4,8 +4,8 @@
 #include "sextant/registration/correlation.hpp"
 #include "sextant/registration/level.hpp"
 #include "sextant/registration/pyramid.hpp"
+#include "sextant/registration/uncertainty.hpp"
 
-#include <array>
 #include <optional>
 #include <vector>
 
@@ -13,17 +13,10 @@ namespace sextant::registration {
 
 struct RigidOptions {
     int most_steps = 30; ///< on a level
-    double stop = .002;  ///< RMS length of the last step, in pixels of the frame
+    double stop = .002;  ///< RMS length that the next step would have, in pixels of the frame
     /// A start whose similarity on the coarsest level is less than this above that of the second
     /// best, elsewhere, may be a hop by a period of a lattice.
     double least_margin = .012;
-};
-
-/// The standard deviations of a motion's parameters (radians, pixels), and their covariance by
-/// rows.
-struct RigidUncertainty {
-    double alpha = 0, tx = 0, ty = 0;
-    std::array<double, 9> covariance{};
 };
 
 struct RigidResult {
@@ -48,17 +41,18 @@ struct RigidResult {
 /// Gauss-Newton steps (level.hpp) there on every second row, the best three up to eight, and the
 /// one under which the frames are most alike is followed to the finest level.
 ///
-/// Its uncertainty is the sandwich H⁻¹VH⁻¹: H is how the score changes with the motion, from the
-/// slopes of both frames, whose noise is independent; V the sum of outer products of the scores of
-/// tiles of 32 x 32 pixels (16 x 16 of small frames), over which filtered noise is hardly
-/// correlated.
+/// Steps on the finest level look at every second row: after the filter the others say nothing of
+/// their own. (Sums over both halves of the rows differ by what the filter leaves of waves of two
+/// rows: .4 % of their noise.) Without such a filter every row counts. Tiles for the uncertainty
+/// are of 32 x 32 pixels (16 x 16 of small frames).
 ///
-/// One object a thread; `align` and `refine` allocate nothing.
-/// Deterministic  the same bits on the same kind of processor.
+/// One object a thread; `align` and `refine` allocate nothing. A team shares rows, angles and
+/// starts. Deterministic  the same bits on the same kind of processor, for any number of threads.
 class RigidRegistration {
   public:
-    /// Throws InvalidTask where pyramids of that shape and number of levels would.
-    explicit RigidRegistration(ImageShape shape, int levels = 0, const RigidOptions& options = {});
+    /// Throws InvalidTask where pyramids of that shape and number of levels would. A team stays.
+    explicit RigidRegistration(ImageShape shape, int levels = 0, const RigidOptions& options = {},
+                               Team* team = nullptr);
 
     /// Input     two pyramids of this shape and these levels, filled (InvalidTask otherwise).
     RigidResult align(const Pyramid& reference, const Pyramid& moved);
@@ -76,12 +70,19 @@ class RigidRegistration {
     void check(const Pyramid& pyramid) const;
     Images images(const Pyramid& reference, const Pyramid& moved, int level) const;
     Start search(const Pyramid& reference, const Pyramid& moved);
+    void fit_all(const Images& coarsest, int steps, double stop, Start& start);
+    void sort_out(ImageShape coarsest);
     RigidResult descend(const Pyramid& reference, const Pyramid& moved, int level, Start start);
-    void judge(const Pyramid& reference, const Pyramid& moved, RigidResult& result);
+    void finish(const Images& finest, double prefilter, RigidResult& result);
+    kernel::RigidSums sums_of_tiles(const Images& finest, const RigidMotion& motion,
+                                    Elements row_step);
+    void judge(const Images& finest, const kernel::RigidSums& sums, double row_step,
+               double prefilter, RigidResult& result);
 
     ImageShape shape_;
     int levels_;
     RigidOptions options_;
+    Team* team_;
     Correlation correlation_;
     std::vector<Fit> fits_;                ///< of the starts
     std::vector<kernel::RigidSums> tiles_; ///< of the finest level

@@ -50,15 +50,7 @@ class Registering {
                           static_cast<std::int64_t>(look.frames.size()))) {}
 
     std::vector<FramePlace> run() {
-        agree(communicator_, [&] {
-            check();
-            reader_.emplace(source_, options_.rigid, options_.prefilter,
-                            std::max(2, options_.farthest + 1));
-            link();
-        });
-        vote();
-        std::vector<Link> neighbours;
-        agree(communicator_, [&] { neighbours = chain(); });
+        const std::vector<Link> neighbours = found_neighbours();
         prefix::ScanOptions scan = options_.scan;
         for (const Link& link : neighbours)
             scan.expected.push_back(link.seconds);
@@ -69,7 +61,28 @@ class Registering {
         return std::move(places_);
     }
 
+    std::vector<FramePlace> neighbours() {
+        take(found_neighbours());
+        return std::move(places_);
+    }
+
   private:
+    std::vector<Link> found_neighbours() {
+        agree(communicator_, [&] {
+            check();
+            team_.emplace(options_.threads);
+            reader_.emplace(source_, options_.rigid, options_.prefilter,
+                            std::max(2, options_.farthest + 1), &*team_);
+            link();
+        });
+        vote();
+        std::vector<Link> neighbours;
+        agree(communicator_, [&] { neighbours = chain(); });
+        for (const Link& link : neighbours)
+            place(link.moved).from_before = link.result.motion;
+        return neighbours;
+    }
+
     void check() const {
         if (options_.scan.threads != 1)
             throw InvalidTask(fmt::format("a series is registered on one thread a rank, not on {}",
@@ -166,13 +179,13 @@ class Registering {
         return link;
     }
 
-    /// What the scan says of this rank's frames.
-    void take(const std::vector<Link>& from_first) {
+    /// What is known of this rank's frames.
+    void take(const std::vector<Link>& links) {
         for (const std::size_t i : placed_) {
             if (share_.has(fit_[i]))
                 place(fit_[i]).result = itself();
         }
-        for (const Link& link : from_first) {
+        for (const Link& link : links) {
             place(link.moved).result = link.result;
             place(link.moved).seconds = link.seconds;
         }
@@ -232,6 +245,7 @@ class Registering {
     const std::vector<std::int64_t> fit_; ///< frames that are not left out at first sight
     std::vector<FramePlace> places_;
     const Share share_;
+    std::optional<Team> team_;
     std::optional<PairReader> reader_;
     std::vector<Link> links_;         ///< this rank's, from nothing, in order of `moved`
     std::vector<LinkSeen> seen_;      ///< the same, as they are voted on
@@ -245,6 +259,12 @@ std::vector<FramePlace> register_series(const Communicator& communicator, FrameS
                                         SeriesLook look, const SeriesOptions& options,
                                         const SeriesHooks& hooks) {
     return Registering(communicator, source, std::move(look), options, hooks).run();
+}
+
+std::vector<FramePlace> register_neighbours(const Communicator& communicator, FrameSource& source,
+                                            SeriesLook look, const SeriesOptions& options,
+                                            const SeriesHooks& hooks) {
+    return Registering(communicator, source, std::move(look), options, hooks).neighbours();
 }
 
 std::vector<FramePlace> register_series(const Communicator& communicator, FrameSource& source,

@@ -28,6 +28,7 @@ struct SeriesOptions {
     int farthest = 3;
     double tolerance = 1.5;                ///< pixels RMS, of registrations that agree
     std::optional<std::int64_t> reference; ///< none: the first frame that is not left out
+    int threads = 1; ///< of each rank, which share the rows of one registration
 };
 
 /// What a run tells and is told; a rank's own.
@@ -59,6 +60,8 @@ struct FramePlace {
     bool in_doubt = false; ///< registrations to frames around it do not agree
     std::int64_t gaps = 0; ///< samples that are not finite
     Seconds seconds = 0;   ///< of all registrations of this frame to another
+    /// What registers it to the frame placed before it, where that is asked for.
+    RigidMotion from_before = {};
 };
 
 /// All frames of a series, looked at.
@@ -96,11 +99,19 @@ SeriesLook look_at_series(const Communicator& communicator, FrameSource& source,
 ///           pyramid more than `farthest` in memory, whatever the length of the series, and a few
 ///           numbers a frame.
 /// Collective.
-/// Deterministic  unless folded by arrival or with shares by time, for the same number of ranks;
+/// Deterministic  unless folded by arrival or with shares by time, for the same number of ranks and
+///           any number of threads;
 ///           ranks bracket ⊙ differently, which changes motions by less than their noise.
 std::vector<FramePlace> register_series(const Communicator& communicator, FrameSource& source,
                                         SeriesLook look, const SeriesOptions& options = {},
                                         const SeriesHooks& hooks = {});
+
+/// The same up to the scan: frames are registered to neighbours and voted on. What a frame's result
+/// and `from_before` say is how it lies to the one placed before it. For scans of other motions
+/// (field_series.hpp); a reference is not looked at.
+std::vector<FramePlace> register_neighbours(const Communicator& communicator, FrameSource& source,
+                                            SeriesLook look, const SeriesOptions& options = {},
+                                            const SeriesHooks& hooks = {});
 
 /// Looks at a series and registers it.
 std::vector<FramePlace> register_series(const Communicator& communicator, FrameSource& source,

@@ -77,8 +77,9 @@ double trace_of_tensors(const std::vector<CellSums>& sums) {
 } // namespace
 
 SplineFit::SplineFit(ImageShape image, double spacing, const PairPyramid& pyramid,
-                     SplineFitOptions options)
+                     SplineFitOptions options, Team* team)
     : options_(options),
+      team_(team),
       spacing_(spacing),
       centre_(centre(image)),
       grid_(std::make_unique<const SplineGrid>(image, spacing)),
@@ -102,6 +103,7 @@ SplineFit::SplineFit(ImageShape image, double spacing, const PairPyramid& pyrami
         levels_.push_back({std::move(cells), std::vector<float>(corners),
                            std::vector<float>(corners),
                            std::vector<CellSums>(static_cast<std::size_t>(shape.elements())),
+                           std::vector<kernel::FitMoments>(static_cast<std::size_t>(shape.height)),
                            side_of_tiles(spacing, images.unit)});
     }
 }
@@ -116,16 +118,18 @@ void SplineFit::look(const PairPyramid& pyramid, std::size_t number) {
                                 level.u_x.data(), level.u_y.data(), gain_,          offset_};
     const ImageShape cells = level.cells.cells();
     const auto pixels = static_cast<Elements>(images.unit) * cell_size;
-    moments_ = {};
-    for (Elements row = 0; row < cells.height; ++row) {
+    run_parts(team_, static_cast<int>(cells.height), [&](int row, int) {
         const auto first = static_cast<std::size_t>(row * cells.width);
         const std::span<CellSums> to(&level.sums[first], static_cast<std::size_t>(cells.width));
-        moments_ += cell_sums(look, row, to);
+        level.moments[static_cast<std::size_t>(row)] = cell_sums(look, row, to);
         for (Elements column = 0; column < cells.width; ++column) {
             weigh(to[static_cast<std::size_t>(column)], tiles.share(column * pixels, row * pixels),
                   number == 0);
         }
-    }
+    });
+    moments_ = {};
+    for (const kernel::FitMoments& row : level.moments)
+        moments_ += row;
     level.cells.normal_equations(level.sums, motion_.alpha, matrix_, score_);
     estimate_noise(level);
 }
@@ -203,19 +207,49 @@ void SplineFit::estimate_strength() {
         report_.strength = std::max(report_.freedom / energy, weak_strength_);
 }
 
-SplineFitReport SplineFit::run(const PairPyramid& pyramid, const RigidMotion& start) {
-    motion_ = start;
+void SplineFit::begin_at(const FieldStart& start) {
+    motion_ = start.motion;
+    std::fill(coefficients_.begin(), coefficients_.end(), 0);
+    if (start.beyond)
+        bring_onto_grid(start.beyond);
+}
+
+/// The coefficients nearest to a field, by the middles of cells.
+void SplineFit::bring_onto_grid(const Displacement& field) {
+    Level& level = levels_.front();
+    const ImageShape cells = level.cells.cells();
+    constexpr double middle = static_cast<double>(cell_size - 1) / 2;
+    for (Elements row = 0; row < cells.height; ++row) {
+        for (Elements column = 0; column < cells.width; ++column) {
+            const Point w = field({static_cast<double>(column * cell_size) + middle,
+                                   static_cast<double>(row * cell_size) + middle});
+            level.sums[static_cast<std::size_t>(row * cells.width + column)] = {
+                1, 1, 0, 1, static_cast<float>(w.x), static_cast<float>(w.y)};
+        }
+    }
+    level.cells.normal_equations(level.sums, 0, matrix_, coefficients_);
+    // So little of the energy that only what no cell decides is decided by it.
+    const double little = 1e-6 * matrix_.trace() / energy_.trace();
+    if (cholesky_.factorise(1, matrix_, little, energy_))
+        cholesky_.solve(coefficients_);
+    else
+        std::fill(coefficients_.begin(), coefficients_.end(), 0);
+}
+
+SplineFitReport SplineFit::run(const PairPyramid& pyramid, const FieldStart& start) {
+    begin_at({start.motion});
     report_ = {};
     gain_ = 1;
     offset_ = 0;
-    std::fill(coefficients_.begin(), coefficients_.end(), 0);
     look(pyramid, 0);
     const double before = correlation();
-    for (std::size_t k = levels_.size(); k-- > 0;) {
+    begin_at(start);
+    constexpr std::size_t near = 2; // levels to go on from a field
+    for (std::size_t k = start.beyond ? std::min(near, levels_.size()) : levels_.size(); k-- > 0;) {
         // A level that shows nothing of the motion ends with a prior that holds everything.
         if (report_.freedom < collapsed) {
             report_.strength = weak_strength_;
-            weak_steps_left_ = options_.weak_steps;
+            weak_steps_left_ = start.beyond ? 1 : options_.weak_steps;
         }
         for (int i = 0; i < options_.steps; ++i) {
             look(pyramid, k);

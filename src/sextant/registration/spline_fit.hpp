@@ -5,7 +5,10 @@
 #include "sextant/registration/pair_pyramid.hpp"
 #include "sextant/registration/spline_cells.hpp"
 
+#include <functional>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace sextant::registration {
@@ -30,6 +33,18 @@ struct SplineFitReport {
     int steps = 0;        ///< of all levels
 };
 
+/// w of a motion φ(x) = motion(x) + w(x), at places of the reference.
+using Displacement = std::function<Point(Point)>;
+
+/// Where a fit begins: at a rigid motion, and at a field about it where one is known.
+struct FieldStart {
+    RigidMotion motion;
+    Displacement beyond; ///< none: 0
+
+    FieldStart(const RigidMotion& near = {}, Displacement field = {})
+        : motion(near), beyond(std::move(field)) {}
+};
+
 /// Fits splines on one control grid to pairs: Gauss-Newton from the coarsest level that resolves
 /// the grid to the finest, each step (H/v + βK) δ = −(s/v + βKc). H are the structure tensors and s
 /// the scores of the cells that show more than noise, on the finest level without the slopes of
@@ -38,13 +53,25 @@ struct SplineFitReport {
 /// evidence, β ← (n − n₀ − β tr (H/v + βK)⁻¹K) / cᵀKc, from a weak prior on, since a strong one
 /// would never let the data speak; where a level decided fewer than four coefficients, the next one
 /// begins weak again. (H/v + βK)⁻¹ is the coefficients' covariance.
+///
+/// A field to begin with is brought onto the grid by least squares over cells; the fit then goes on
+/// from the second finest level. The prior is on the field, not on what is added to that one, so
+/// the end does not depend on it.
+///
+/// A team shares the rows of cells.
+/// Deterministic  the same bits for any number of threads.
 class SplineFit {
   public:
     SplineFit(ImageShape image, double spacing, const PairPyramid& pyramid,
-              SplineFitOptions options);
+              SplineFitOptions options, Team* team = nullptr);
 
     double spacing() const { return spacing_; }
-    SplineFitReport run(const PairPyramid& pyramid, const RigidMotion& start);
+    SplineFitReport run(const PairPyramid& pyramid, const FieldStart& start);
+    /// The start alone, brought onto the grid.
+    void begin_at(const FieldStart& start);
+    const RigidMotion& motion() const { return motion_; }
+    /// Of the field found about it.
+    std::span<const double> coefficients() const { return coefficients_; }
     /// The field found, on a node for each corner of cells. `field` has that shape. Where nothing
     /// at all is known it is the start, and its deviations are infinite.
     void write(const PairPyramid& pyramid, DisplacementField& field);
@@ -55,9 +82,11 @@ class SplineFit {
         SplineCells cells;
         std::vector<float> u_x, u_y;
         std::vector<kernel::CellSums> sums;
+        std::vector<kernel::FitMoments> moments; // of each row of cells
         Elements tile_side; // in cells, of the squares that show how large noise is
     };
 
+    void bring_onto_grid(const Displacement& field);
     void look(const PairPyramid& pyramid, std::size_t number);
     void estimate_noise(const Level& level);
     bool step();
@@ -66,6 +95,7 @@ class SplineFit {
     double correlation() const;
 
     SplineFitOptions options_;
+    Team* team_;
     double spacing_;
     Point centre_;
     std::unique_ptr<const SplineGrid> grid_; // levels refer to it

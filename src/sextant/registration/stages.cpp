@@ -36,12 +36,27 @@ FieldFit summary_of(const StoredField& stored) {
             stored.fit.freedom};
 }
 
-void take(const StoredField& stored, FramePlace& place) {
+/// Of the rigid motion nearest to a field whose nodes have that deviation: at most this, as if all
+/// of them erred together.
+RigidUncertainty uncertainty_at_most(double sigma, ImageShape shape) {
+    const double arm = std::hypot(static_cast<double>(shape.width),
+                                  static_cast<double>(shape.height)) /
+                       std::sqrt(12); // RMS, of places from the middle
+    const double alpha = sigma / arm;
+    return {alpha, sigma, sigma, {alpha * alpha, 0, 0, 0, sigma * sigma, 0, 0, 0, sigma * sigma}};
+}
+
+void take(const StoredField& stored, double prefilter, FramePlace& place) {
+    const DisplacementField& field = stored.field;
+    place.result.motion = nearest_rigid([&field](Point x) { return apply(field, x); }, field.image);
+    const double seen = stored.fit.overlap * static_cast<double>(field.image.elements());
+    place.result.unrelated = !(stored.fit.ncc_after > ncc_of_noise(seen, prefilter));
     place.result.ncc_before = stored.fit.ncc_before;
     place.result.ncc_after = stored.fit.ncc_after;
     place.result.overlap = stored.fit.overlap;
     place.result.iterations = stored.fit.steps;
     place.field = summary_of(stored);
+    place.result.uncertainty = uncertainty_at_most(place.field->sigma, field.image);
     place.seconds += stored.seconds;
 }
 
@@ -110,9 +125,6 @@ TransformOf transforms_by_fields(Ledger& ledger, std::int64_t reference, std::ui
 std::vector<float> whole_frame(FrameSource& source, std::int64_t frame) {
     std::vector<float> samples(static_cast<std::size_t>(source.header().shape.elements()));
     source.read_frame(frame, samples);
-    const FrameLook look = look_at(samples);
-    if (look.gaps > 0)
-        fill_gaps(samples, source.header().shape, look.mean);
     return samples;
 }
 
@@ -125,7 +137,6 @@ std::vector<float> average_of(const Communicator& communicator, FrameSource& sou
         if (combined.count[pixel] == 0)
             combined.mean[pixel] = std::numeric_limits<float>::quiet_NaN();
     }
-    fill_gaps(combined.mean, source.header().shape, look_at(combined.mean).mean);
     return std::move(combined.mean);
 }
 
@@ -133,9 +144,10 @@ void register_to_average(FrameSource& source, std::span<const float> average,
                          std::span<FramePlace> mine, std::uint32_t stage,
                          const StageOptions& options, const SeriesHooks& hooks) {
     const ImageShape shape = source.header().shape;
-    Pyramid reference(shape, 0, options.prefilter);
+    Team team(options.threads);
+    Pyramid reference(shape, 0, options.prefilter, &team);
     reference.fill(view_of(average, shape));
-    PairReader reader(source, options.rigid, options.prefilter, 2);
+    PairReader reader(source, options.rigid, options.prefilter, 2, &team);
     std::int64_t done = 0;
     for (FramePlace& place : mine) {
         hooks.progress("register to the average", done++, static_cast<std::int64_t>(mine.size()));
@@ -150,6 +162,14 @@ void register_to_average(FrameSource& source, std::span<const float> average,
     }
 }
 
+StartOf starts_from(const TransformOf& fields, ImageShape shape) {
+    return [&fields, shape](const FramePlace& place) {
+        return start_at([transform = fields(place.frame),
+                         shape](Point x) { return apply(transform, x, shape); },
+                        shape);
+    };
+}
+
 ImageShape nodes_of_fields(ImageShape frame) {
     const ImageShape cells = kernel::cells_of(frame);
     return {cells.width + 1, cells.height + 1};
@@ -157,11 +177,13 @@ ImageShape nodes_of_fields(ImageShape frame) {
 
 void register_by_fields(FrameSource& source, std::span<const float> image, std::int64_t reference,
                         std::span<FramePlace> mine, std::uint32_t stage,
-                        const StageOptions& options, const SeriesHooks& hooks) {
+                        const StageOptions& options, const SeriesHooks& hooks,
+                        const StartOf& start_of) {
     if (!hooks.ledger)
         throw std::logic_error("fields that nothing keeps");
     const ImageShape shape = source.header().shape;
-    NonrigidRegistration registration(shape, options.nonrigid);
+    Team team(options.threads);
+    NonrigidRegistration registration(shape, options.nonrigid, &team);
     std::int64_t done = 0;
     for (FramePlace& place : mine) {
         hooks.progress("fields", done++, static_cast<std::int64_t>(mine.size()));
@@ -169,21 +191,22 @@ void register_by_fields(FrameSource& source, std::span<const float> image, std::
             continue;
         const EntryName name{Work::field, stage, reference, 0, place.frame};
         if (const auto known = hooks.ledger->find(name)) {
-            take(field_from(*known), place);
+            take(field_from(*known), options.prefilter, place);
             continue;
         }
         StoredField stored = standing_still(shape);
         if (place.frame != reference) {
             const auto begin = std::chrono::steady_clock::now();
             const std::vector<float> samples = whole_frame(source, place.frame);
-            const NonrigidResult& result = registration.run(
-                view_of(image, shape), view_of(samples, shape), place.result.motion);
+            const NonrigidResult& result =
+                registration.run(view_of(image, shape), view_of(samples, shape),
+                                 start_of ? start_of(place) : FieldStart(place.result.motion));
             stored = {result.field, result.fit, 0};
             stored.seconds =
                 std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         }
         hooks.ledger->keep(name, bytes_of(stored));
-        take(stored, place);
+        take(stored, options.prefilter, place);
     }
 }
 

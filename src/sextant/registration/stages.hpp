@@ -6,6 +6,7 @@
 #include "sextant/registration/series.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct StageOptions {
     double prefilter = usual_prefilter;
     NonrigidOptions nonrigid;
     Bytes memory = Bytes{64} << 20; ///< of combine()
+    int threads = 1;                ///< of each rank, which share the rows of one registration
 };
 
 /// Leaves out frames that are unrelated to what they were registered to.
@@ -40,10 +42,10 @@ Registered everyones(const Communicator& communicator, std::span<const FramePlac
 TransformOf transforms(const Registered& registered);
 TransformOf transforms_by_fields(Ledger& ledger, std::int64_t reference, std::uint32_t stage);
 
-/// A frame, its gaps filled (frame_look.hpp).
+/// A frame, NaN where it has gaps.
 std::vector<float> whole_frame(FrameSource& source, std::int64_t frame);
 
-/// The mean of the frames where they lie, without gaps: an image to register to.
+/// The mean of the frames where they lie: an image to register to. NaN where none shows anything.
 /// Collective.
 std::vector<float> average_of(const Communicator& communicator, FrameSource& source,
                               const Registered& registered, const TransformOf& transform_of,
@@ -64,15 +66,23 @@ void register_to_average(FrameSource& source, std::span<const float> average,
 /// How many nodes the fields of frames have.
 ImageShape nodes_of_fields(ImageShape frame);
 
-/// Registers this rank's frames to an image by fields, each from the motion it has. Fields go to
-/// the ledger, which must be there, under the stage and the number of the reference.
+/// Where the registration of a frame begins. Asked for when it is needed, of one after another.
+using StartOf = std::function<FieldStart(const FramePlace& place)>;
+
+/// From where the fields of an earlier stage show the frames. `fields` must stay.
+StartOf starts_from(const TransformOf& fields, ImageShape shape);
+
+/// Registers this rank's frames to an image by fields, each from its start or else from the motion
+/// it has. Fields go to the ledger, which must be there, under the stage and the number of the
+/// reference. The motion of a frame becomes the rigid one nearest to its field.
 ///
-/// Input     a whole image of the frames' shape, without gaps, and which frame it is, or that it is
+/// Input     a whole image of the frames' shape, and which frame it is, or that it is
 ///           `the_average`. A frame does not move against itself.
 /// Memory    seven frames.
 /// Not collective.
 void register_by_fields(FrameSource& source, std::span<const float> image, std::int64_t reference,
                         std::span<FramePlace> mine, std::uint32_t stage,
-                        const StageOptions& options, const SeriesHooks& hooks);
+                        const StageOptions& options, const SeriesHooks& hooks,
+                        const StartOf& start_of = {});
 
 } // namespace sextant::registration

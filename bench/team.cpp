@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What two threads gain inside one registration, beside what they gain at plain computing.
+//
+//   bench_team [THREADS [ROUNDS]]
+//
+// Why the measurement is right: how much a second thread can gain depends on what else the machine
+// does, so it is compared with a control: a loop of floating-point operations without memory, cut
+// into as many pieces as there are threads, on the same team. In each round four things run right
+// after one another, each about as long: the control alone and shared, the registration alone and
+// shared, in the reverse order in every second round. What counts is wall time, since that is what
+// threads are for; a gain is alone over shared. The ratio of both gains is taken within the round,
+// so that what the machine does meanwhile meets both; medians with their bootstrap intervals. Both
+// results of a registration have the same bits, which is checked.
+#include "sextant/comm/team.hpp"
+
+#include "sextant/registration/nonrigid.hpp"
+#include "sextant/registration/rigid.hpp"
+#include "sextant/registration/synthetic.hpp"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <numbers>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bench/duel.hpp"
+#include <fmt/format.h>
+
+namespace {
+
+using namespace sextant;
+using bench::with_interval;
+
+template <class Body>
+double wall(const Body& body) {
+    const auto begin = std::chrono::steady_clock::now();
+    body();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// So many steps of a recursion whose value nobody knows beforehand.
+double computed(int steps) {
+    double value = .3;
+    for (int step = 0; step < steps; ++step)
+        value = 3.7 * value * (1 - value);
+    return value;
+}
+
+struct Frames {
+    kernel::FloatPlane reference, moved;
+};
+
+Frames frames_of(Elements side) {
+    registration::SeriesPlan plan;
+    plan.shape = {side, side};
+    plan.frames = 2;
+    plan.drift = {.3 * std::numbers::pi / 180, 2.3, -1.7};
+    registration::SpecimenPlan specimen;
+    specimen.field = registration::field_for(plan);
+    const registration::SyntheticSeries series(
+        plan, registration::find_specimen("carbon").make(specimen));
+    return {series.counted(0), series.counted(1)};
+}
+
+/// Registers a pair again and again, by whatever means, and gives a number of the result.
+using Work = std::function<double()>;
+
+Work rigid(const Frames& frames, Team* team) {
+    struct Workspace {
+        registration::Pyramid reference, moved;
+        registration::RigidRegistration registration;
+
+        Workspace(ImageShape shape, Team* shared)
+            : reference(shape, 0, registration::usual_prefilter, shared),
+              moved(shape, 0, registration::usual_prefilter, shared),
+              registration(shape, 0, {}, shared) {}
+    };
+    const auto space = std::make_shared<Workspace>(frames.reference.shape(), team);
+    return [&frames, space] {
+        space->reference.fill(frames.reference.samples());
+        space->moved.fill(frames.moved.samples());
+        return space->registration.align(space->reference, space->moved).motion.tx;
+    };
+}
+
+Work nonrigid(const Frames& frames, Team* team) {
+    const auto space = std::make_shared<registration::NonrigidRegistration>(
+        frames.reference.shape(), registration::NonrigidOptions(), team);
+    return [&frames, space] {
+        const registration::RigidMotion start{.3 * std::numbers::pi / 180, 2.3, -1.7};
+        const auto& found = space->run(frames.reference.samples(), frames.moved.samples(), start);
+        return static_cast<double>(found.field.x[0]);
+    };
+}
+
+void measure(const char* name, Elements side, int rounds, Team& team,
+             Work (*make)(const Frames&, Team*)) {
+    const Frames frames = frames_of(side);
+    const Work alone = make(frames, nullptr), shared = make(frames, &team);
+    const int repeats = 1 + static_cast<int>(.1 / wall(alone)); // about a tenth of a second
+    constexpr int steps_of_a_second = 200'000'000;
+    const int steps = steps_of_a_second / 10 / team.size() * team.size();
+    std::vector<double> values(static_cast<std::size_t>(team.size()));
+    std::vector<double> gains, controls, ratios;
+    for (int round = 0; round < rounds; ++round) {
+        double times[4] = {}, results[2] = {};
+        const std::function<void()> parts[4] = {[&] { values[0] = computed(steps); },
+                                                [&] {
+                                                    team.run(team.size(), [&](int part, int) {
+                                                        values[static_cast<std::size_t>(part)] =
+                                                            computed(steps / team.size());
+                                                    });
+                                                },
+                                                [&] {
+                                                    for (int k = 0; k < repeats; ++k)
+                                                        results[0] = alone();
+                                                },
+                                                [&] {
+                                                    for (int k = 0; k < repeats; ++k)
+                                                        results[1] = shared();
+                                                }};
+        for (int k = 0; k < 4; ++k) {
+            const int part = round % 2 == 0 ? k : 3 - k;
+            times[part] = wall(parts[part]);
+        }
+        if (results[0] != results[1] || !(values[0] > 0))
+            throw std::logic_error("threads changed a result");
+        controls.push_back(times[0] / times[1]);
+        gains.push_back(times[2] / times[3]);
+        ratios.push_back(gains.back() / controls.back());
+    }
+    fmt::print("{:<10} {:>5} {:>20} {:>20} {:>20}\n", name, side, with_interval(gains),
+               with_interval(controls), with_interval(ratios));
+    std::fflush(stdout);
+}
+
+} // namespace
+
+int main(int argc, char** argv) try {
+    const int threads = argc > 1 ? std::stoi(argv[1]) : 2;
+    const int rounds = argc > 2 ? std::stoi(argv[2]) : 21;
+    if (threads < 2 || rounds < 5 || argc > 3) {
+        fmt::print(stderr, "usage: bench_team [THREADS, at least 2 [ROUNDS, at least 5]]\n");
+        return 2;
+    }
+    Team team(threads);
+    fmt::print("{} threads over one, wall time\n", threads);
+    fmt::print("{:<10} {:>5} {:>20} {:>20} {:>20}\n", "", "side", "registration", "computing",
+               "of that");
+    for (const Elements side : {256, 512, 1024})
+        measure("rigid", side, rounds, team, rigid);
+    for (const Elements side : {512, 1024})
+        measure("nonrigid", side, rounds, team, nonrigid);
+} catch (const std::exception& error) {
+    fmt::print(stderr, "bench_team: {}\n", error.what());
+    return 1;
+}

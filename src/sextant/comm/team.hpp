@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <thread>
+#include <vector>
+
+namespace sextant {
+
+/// Threads that share one short piece of work after another, too short to start threads for.
+/// Whoever is free takes the next part, so a thread that the system has put aside holds up no more
+/// than the part that it has.
+///
+/// Deterministic  where parts are: which thread does one is not.
+class Team {
+  public:
+    /// The thread that calls run() and as many others as are missing.
+    /// Requires  size >= 1 (InvalidTask).
+    explicit Team(int size);
+    ~Team();
+    Team(const Team&) = delete;
+    Team& operator=(const Team&) = delete;
+
+    int size() const { return static_cast<int>(others_.size()) + 1; }
+
+    /// Does body(part, member) for each part from 0 on, members numbered from 0 to before size(),
+    /// and returns when all are done. Requires  one caller at a time, none from within a body.
+    /// Throws    what the first body threw that did; the parts after it may not have been done.
+    /// Cost      about a microsecond while the threads have no long time to fall asleep; allocates
+    ///           nothing.
+    template <class Body>
+    void run(int parts, const Body& body) {
+        share(
+            parts,
+            [](const void* job, int part, int member) {
+                (*static_cast<const Body*>(job))(part, member);
+            },
+            &body);
+    }
+
+  private:
+    using Work = void (*)(const void* job, int part, int member);
+
+    void share(int parts, Work body, const void* job);
+    bool take(int& part);
+    void do_part(int part, int member);
+    void work(int member);
+
+    Work work_ = nullptr;
+    const void* job_ = nullptr;
+    std::atomic<int> left_{0};   ///< parts that nobody has taken yet; negative: go home
+    std::atomic<int> undone_{0}; ///< parts that are not finished
+    std::atomic<bool> failed_{false};
+    std::exception_ptr failure_; ///< of the one who set failed_
+    std::vector<std::thread> others_;
+};
+
+/// The same on the calling thread alone where there is no team.
+template <class Body>
+void run_parts(Team* team, int parts, const Body& body) {
+    if (team && team->size() > 1 && parts > 1)
+        return team->run(parts, body);
+    for (int part = 0; part < parts; ++part)
+        body(part, 0);
+}
+
+inline int members_of(const Team* team) {
+    return team ? team->size() : 1;
+}
+
+} // namespace sextant

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/field_series.hpp"
+
+#include "sextant/comm/agree.hpp"
+#include "sextant/comm/texts.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/prefix/scan.hpp"
+#include "sextant/registration/timed.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace sextant::registration {
+
+namespace {
+
+/// What registers frame `moved` to frame `reference`, but for the coefficients.
+struct FieldHead {
+    std::int64_t reference = 0, moved = 0;
+    RigidResult result;
+    Seconds seconds = 0; ///< of registrations of `moved`
+};
+
+/// A value of the scan.
+struct FieldLink {
+    FieldHead head;
+    SplineMotion motion;
+};
+
+std::vector<std::byte> bytes_of(const FieldLink& link) {
+    const auto numbers = std::as_bytes(std::span(link.motion.coefficients));
+    std::vector<std::byte> bytes(sizeof(FieldHead) + numbers.size());
+    std::memcpy(bytes.data(), &link.head, sizeof(FieldHead));
+    std::copy(numbers.begin(), numbers.end(), bytes.begin() + sizeof(FieldHead));
+    return bytes;
+}
+
+/// φ₂∘φ₁, of which copies may be kept.
+Displacement composed(const SplineMotion& outer, const SplineMotion& inner) {
+    return [outer, inner](Point x) { return outer(inner(x)); };
+}
+
+class FieldScan {
+  public:
+    FieldScan(const Communicator& communicator, FrameSource& source, const SeriesOptions& options,
+              const NonrigidOptions& nonrigid, const SeriesHooks& hooks,
+              std::vector<FramePlace> places)
+        : communicator_(communicator),
+          source_(source),
+          options_(options),
+          hooks_(hooks),
+          prefilter_(nonrigid.prefilter),
+          shape_(source.header().shape),
+          team_(options.threads),
+          registration_(shape_, nonrigid, &team_),
+          places_(std::move(places)),
+          motions_(places_.size(), SplineMotion{{}, {}, nullptr, centre(shape_)}) {}
+
+    FieldSeries run() {
+        const std::vector<std::int64_t> placed = everyones(communicator_, places_).frames;
+        std::vector<FieldLink> neighbours;
+        agree(communicator_, [&] { neighbours = to_those_before(placed); });
+        prefix::ScanOptions scan = options_.scan;
+        for (const FieldLink& link : neighbours)
+            scan.expected.push_back(link.head.seconds);
+        const auto capacity =
+            static_cast<Bytes>(sizeof(FieldHead) + most_coefficients(shape_) * sizeof(float));
+        take(prefix::scan(
+            communicator_, std::span<const FieldLink>(neighbours),
+            [&](const FieldLink& left, const FieldLink& right) { return combined(left, right); },
+            prefix::sized_slots<FieldLink>(
+                capacity, bytes_of,
+                [&](std::span<const std::byte> bytes) { return link_of(bytes); }),
+            scan));
+        if (options_.reference && !placed.empty() && placed.front() != *options_.reference)
+            turn_to(*options_.reference);
+        return {std::move(places_), std::move(motions_)};
+    }
+
+  private:
+    FieldLink link_of(std::span<const std::byte> bytes) const {
+        FieldLink link;
+        std::memcpy(&link.head, bytes.data(), sizeof(FieldHead));
+        const auto numbers = bytes.subspan(sizeof(FieldHead));
+        link.motion = {link.head.result.motion, std::vector<float>(numbers.size() / sizeof(float)),
+                       nullptr, centre(shape_)};
+        link.motion.grid = registration_.grid_of(link.motion.coefficients.size());
+        std::memcpy(link.motion.coefficients.data(), numbers.data(), numbers.size());
+        return link;
+    }
+
+    /// Looked up, or found and kept.
+    template <class Find>
+    FieldLink found_or_kept(const EntryName& name, const Find& find) {
+        if (const auto known = hooks_.ledger ? hooks_.ledger->find(name) : std::nullopt)
+            return link_of(*known);
+        FieldLink link = find();
+        if (hooks_.ledger)
+            hooks_.ledger->keep(name, bytes_of(link));
+        return link;
+    }
+
+    /// This rank's frames, each registered to the one placed before it.
+    std::vector<FieldLink> to_those_before(const std::vector<std::int64_t>& placed) {
+        std::vector<FieldLink> links;
+        for (const FramePlace& place : places_) {
+            const auto at = std::lower_bound(placed.begin(), placed.end(), place.frame);
+            if (!place.left_out.empty() || at == placed.begin())
+                continue;
+            const std::int64_t before = *std::prev(at);
+            hooks_.progress("fields of neighbours", place.frame - places_.front().frame,
+                            std::ssize(places_));
+            links.push_back(found_or_kept({Work::neighbour_field, 0, before, 0, place.frame}, [&] {
+                FieldLink link = registered(before, place.frame, {place.from_before});
+                link.head.result.ambiguous = place.result.ambiguous;
+                link.head.seconds += place.seconds;
+                return link;
+            }));
+        }
+        return links;
+    }
+
+    /// ⊙.
+    FieldLink combined(const FieldLink& left, const FieldLink& right) {
+        if (left.head.moved != right.head.reference)
+            throw std::logic_error("fields combined that are not of neighbours");
+        hooks_.progress("combine fields", right.head.moved - places_.front().frame,
+                        std::ssize(places_));
+        const std::int64_t reference = left.head.reference, moved = right.head.moved;
+        return found_or_kept({Work::combined_field, 0, reference, left.head.moved, moved}, [&] {
+            const FieldStart start = start_at(composed(right.motion, left.motion), shape_);
+            FieldLink link = registered(reference, moved, start);
+            if (!trusted(link.head.result)) {
+                link.motion = registration_.as_spline(start);
+                link.head.result.motion = link.motion.motion;
+                link.head.result.unrelated = true;
+            }
+            link.head.result.ambiguous = left.head.result.ambiguous || right.head.result.ambiguous;
+            link.head.seconds += right.head.seconds;
+            return link;
+        });
+    }
+
+    FieldLink registered(std::int64_t reference, std::int64_t moved, const FieldStart& start) {
+        const auto begin = std::chrono::steady_clock::now();
+        const std::vector<float> r = whole_frame(source_, reference);
+        const std::vector<float> t = whole_frame(source_, moved);
+        FieldLink link{{reference, moved, {}, 0}, registration_.find(view(r), view(t), start)};
+        const SplineFitReport& fit = registration_.report();
+        RigidResult& result = link.head.result;
+        result.motion = link.motion.motion;
+        result.ncc_before = fit.ncc_before;
+        result.ncc_after = fit.ncc_after;
+        result.overlap = fit.overlap;
+        result.iterations = fit.steps;
+        result.converged = true;
+        const double seen = fit.overlap * static_cast<double>(shape_.elements());
+        result.unrelated = !(fit.ncc_after > ncc_of_noise(seen, prefilter_));
+        link.head.seconds =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        return link;
+    }
+
+    kernel::SampleView view(const std::vector<float>& samples) const {
+        return {samples.data(), shape_.width, {0, 0, shape_.width, shape_.height}, shape_};
+    }
+
+    std::size_t index_of(std::int64_t frame) const {
+        return static_cast<std::size_t>(frame - places_.front().frame);
+    }
+
+    /// What the scan says of this rank's frames; the first one placed has no link.
+    void take(std::vector<FieldLink> links) {
+        for (FieldLink& link : links) {
+            FramePlace& place = places_[index_of(link.head.moved)];
+            place.result = link.head.result;
+            place.seconds = link.head.seconds;
+            place.result.motion = nearest_rigid(link.motion, shape_);
+            motions_[index_of(link.head.moved)] = std::move(link.motion);
+        }
+    }
+
+    /// φ_{n,i} = φ_{0,i}∘φ_{0,n}⁻¹.
+    void turn_to(std::int64_t reference) {
+        const SplineMotion there = everyones_motion(reference);
+        for (std::size_t i = 0; i < places_.size(); ++i) {
+            if (!places_[i].left_out.empty())
+                continue;
+            const Displacement back = [&](Point y) {
+                return motions_[i](inverted(there, there.motion, centre(shape_), y));
+            };
+            motions_[i] = registration_.as_spline(start_at(back, shape_));
+            places_[i].result.motion = motions_[i].motion;
+        }
+    }
+
+    /// From the rank that has the frame to all.
+    SplineMotion everyones_motion(std::int64_t frame) {
+        std::vector<float> mine;
+        std::vector<RigidMotion> rigid;
+        agree(communicator_, [&] {
+            const bool here =
+                !places_.empty() && frame >= places_.front().frame && frame <= places_.back().frame;
+            if (!here)
+                return;
+            if (!places_[index_of(frame)].left_out.empty())
+                throw InvalidTask(fmt::format("{}: frame {} can be no reference: {}",
+                                              source_.path(), frame,
+                                              places_[index_of(frame)].left_out));
+            mine = motions_[index_of(frame)].coefficients;
+            rigid.push_back(motions_[index_of(frame)].motion);
+        });
+        SplineMotion motion{{},
+                            all_gather_lists(communicator_, std::span<const float>(mine)),
+                            nullptr,
+                            centre(shape_)};
+        motion.motion =
+            all_gather_lists(communicator_, std::span<const RigidMotion>(rigid)).front();
+        motion.grid = registration_.grid_of(motion.coefficients.size());
+        return motion;
+    }
+
+    const Communicator& communicator_;
+    FrameSource& source_;
+    const SeriesOptions& options_;
+    const SeriesHooks& hooks_;
+    double prefilter_;
+    ImageShape shape_;
+    Team team_;
+    NonrigidRegistration registration_;
+    std::vector<FramePlace> places_;
+    std::vector<SplineMotion> motions_; ///< of each of these
+};
+
+} // namespace
+
+FieldSeries register_series_by_fields(const Communicator& communicator, FrameSource& source,
+                                      SeriesLook look, const SeriesOptions& options,
+                                      const NonrigidOptions& nonrigid, const SeriesHooks& hooks) {
+    std::vector<FramePlace> places =
+        register_neighbours(communicator, source, std::move(look), options, hooks);
+    std::optional<FieldScan> scan;
+    agree(communicator, [&] {
+        const std::int64_t reference = options.reference.value_or(0);
+        if (reference < 0 || reference >= source.header().frames)
+            throw InvalidTask(fmt::format("{}: reference {}, expected 0 to {}", source.path(),
+                                          reference, source.header().frames - 1));
+        scan.emplace(communicator, source, options, nonrigid, hooks, std::move(places));
+    });
+    return scan->run();
+}
+
+StartOf starts_from_motions(const FieldSeries& series, ImageShape shape) {
+    return [&series, shape](const FramePlace& place) {
+        const auto index = static_cast<std::size_t>(place.frame - series.mine.front().frame);
+        return start_at(series.motions[index], shape);
+    };
+}
+
+Bytes memory_of_scan(std::int64_t frames, ImageShape shape) {
+    constexpr Bytes copies = 3;
+    return copies * frames *
+           static_cast<Bytes>(sizeof(FieldHead) + most_coefficients(shape) * sizeof(float));
+}
+
+} // namespace sextant::registration

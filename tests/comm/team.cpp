@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/team.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <stdexcept>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace sextant::test {
+namespace {
+
+TEST(Team, does_every_part_once_whatever_its_size) {
+    for (const int size : {1, 2, 3, 7}) {
+        Team team(size);
+        ASSERT_EQ(team.size(), size);
+        for (int parts = 0; parts < 40; ++parts) {
+            std::vector<int> done(static_cast<std::size_t>(parts)); // each written by one thread
+            team.run(parts, [&](int part, int member) {
+                ++done[static_cast<std::size_t>(part)];
+                EXPECT_GE(member, 0);
+                EXPECT_LT(member, size);
+            });
+            EXPECT_EQ(done, std::vector<int>(static_cast<std::size_t>(parts), 1)) << size;
+        }
+    }
+}
+
+TEST(Team, shows_everyone_what_was_written_before_and_the_caller_what_was_written) {
+    Team team(3);
+    std::vector<int> values(64);
+    for (int round = 1; round <= 2000; ++round) {
+        const int before = round; // read by the others without any more ado
+        team.run(static_cast<int>(values.size()), [&](int part, int) {
+            int& value = values[static_cast<std::size_t>(part)];
+            value += before;
+        });
+    }
+    for (const int value : values)
+        EXPECT_EQ(value, 2000 * 2001 / 2);
+}
+
+TEST(Team, throws_what_a_part_threw_and_goes_on_after_that) {
+    Team team(2);
+    const auto all = [&] {
+        team.run(10, [](int part, int) {
+            if (part % 2 == 1)
+                throw std::runtime_error("odd");
+        });
+    };
+    EXPECT_THROW(all(), std::runtime_error);
+    int done = 0;
+    team.run(1, [&](int, int) { ++done; });
+    EXPECT_EQ(done, 1);
+}
+
+TEST(Team, of_nobody_is_refused) {
+    EXPECT_THROW(Team(0), InvalidTask);
+}
+
+TEST(Team, where_there_is_none_parts_are_done_in_order) {
+    std::vector<int> order;
+    run_parts(nullptr, 4, [&](int part, int) { order.push_back(part); });
+    EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3}));
+}
+
+} // namespace
+} // namespace sextant::test

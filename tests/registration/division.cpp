@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How cores are divided among ranks and threads.
+#include "sextant/registration/division.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sextant::test {
+namespace {
+
+using registration::best_division;
+using registration::Division;
+using registration::expected_time;
+using registration::FrameCosts;
+using registration::usual_costs;
+
+TEST(Division, gives_a_pair_to_threads_and_a_long_series_to_ranks) {
+    const FrameCosts costs = usual_costs({1024, 1024}, 3, false);
+    const Division pair = best_division(4, 2, costs);
+    EXPECT_EQ(pair.ranks, 1);
+    EXPECT_EQ(pair.threads, 4);
+    // Neighbours, three of four seconds, cost ranks nothing to share.
+    EXPECT_EQ(best_division(2, 5000, costs).ranks, 2);
+}
+
+TEST(Division, gives_small_frames_no_threads) {
+    const FrameCosts costs = usual_costs({32, 32}, 3, false);
+    for (const std::int64_t frames : {2, 10, 1000})
+        EXPECT_EQ(best_division(8, frames, costs).threads, 1) << frames;
+}
+
+TEST(Division, prefers_threads_where_the_scan_is_most_of_the_work) {
+    FrameCosts costs;
+    costs.combined = 1;
+    costs.neighbours = .1;
+    costs.shared = .98;
+    EXPECT_EQ(best_division(2, 100, costs).threads, 2) << "two ranks gain hardly anything";
+    costs.shared = 0;
+    EXPECT_EQ(best_division(2, 100, costs).threads, 1);
+}
+
+TEST(Division, is_the_fastest_of_all_and_never_more_than_the_cores) {
+    const FrameCosts costs = usual_costs({256, 256}, 3, true);
+    for (const int cores : {1, 2, 3, 6, 12}) {
+        for (const std::int64_t frames : {1, 2, 7, 40, 96000}) {
+            const Division best = best_division(cores, frames, costs);
+            EXPECT_LE(best.ranks * best.threads, cores);
+            for (int ranks = 1; ranks <= cores && ranks < frames; ++ranks)
+                EXPECT_LE(best.expected, expected_time(ranks, cores / ranks, frames, costs, {}));
+        }
+    }
+    EXPECT_THROW(best_division(0, 2, costs), InvalidTask);
+}
+
+} // namespace
+} // namespace sextant::test

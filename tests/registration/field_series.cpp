@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The scan of non-rigid motions.
+#include "sextant/registration/field_series.hpp"
+
+#include "sextant/comm/agree.hpp"
+
+#include <algorithm>
+
+#include "tests/registration/made_series.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant::test {
+namespace {
+
+using registration::Displacement;
+using registration::FieldSeries;
+using registration::SplineMotion;
+
+constexpr ImageShape shape{128, 128};
+
+/// Frames that are warped more and more, up to 3 pixels.
+MadeSeries warped_series(int frames) {
+    SeriesPlan plan;
+    plan.shape = shape;
+    plan.frames = frames;
+    plan.dose = 40;
+    plan.drift = {.1 * degree, .8, -.5};
+    plan.warp = 3;
+    plan.warp_length = 160;
+    registration::SpecimenPlan of_specimen;
+    of_specimen.field = registration::field_for(plan);
+    MadeSeries made{
+        SyntheticSeries(plan, registration::find_specimen("carbon").make(of_specimen)), {}, 0};
+    for (int frame = 0; frame < frames; ++frame)
+        made.frames.push_back(made.series.counted(frame));
+    return made;
+}
+
+/// How far what a motion brings together lies apart on the specimen, RMS over the middle.
+double error_of_field(const MadeSeries& made, const Displacement& phi, int reference, int frame) {
+    double sum = 0, count = 0;
+    for (double y = 12; y < 116; y += 4) {
+        for (double x = 12; x < 116; x += 4) {
+            const Point here = made.series.place(reference, {x, y});
+            const Point there = made.series.place(frame, phi({x, y}));
+            sum +=
+                (there.x - here.x) * (there.x - here.x) + (there.y - here.y) * (there.y - here.y);
+            count += 1;
+        }
+    }
+    return std::sqrt(sum / count);
+}
+
+FieldSeries scanned_by_fields(const FramesMade& frames, int ranks,
+                              const registration::SeriesOptions& options = {},
+                              registration::Ledger* ledger = nullptr) {
+    std::vector<FieldSeries> parts(static_cast<std::size_t>(ranks));
+    run_threads(ranks, [&](const Communicator& communicator) {
+        MadeSource source(frames);
+        registration::SeriesHooks hooks;
+        hooks.ledger = ledger;
+        parts[static_cast<std::size_t>(communicator.rank())] = register_series_by_fields(
+            communicator, source, look_at_series(communicator, source, options), options, {},
+            hooks);
+    });
+    FieldSeries all;
+    for (const FieldSeries& part : parts) {
+        all.mine.insert(all.mine.end(), part.mine.begin(), part.mine.end());
+        all.motions.insert(all.motions.end(), part.motions.begin(), part.motions.end());
+    }
+    return all;
+}
+
+std::vector<double> errors_of(const MadeSeries& made, const FieldSeries& series, int reference) {
+    std::vector<double> errors;
+    for (std::size_t i = 0; i < series.mine.size(); ++i)
+        errors.push_back(error_of_field(made, series.motions[i], reference, static_cast<int>(i)));
+    return errors;
+}
+
+double worst_of(const std::vector<double>& errors, std::size_t first, std::size_t last) {
+    return *std::max_element(errors.begin() + static_cast<std::ptrdiff_t>(first),
+                             errors.begin() + static_cast<std::ptrdiff_t>(last));
+}
+
+TEST(FieldSeries, errors_do_not_grow_along_the_series_as_those_of_a_chain_do) {
+    const MadeSeries made = warped_series(13);
+    const FieldSeries series = scanned_by_fields(made.frames, 1);
+    const std::vector<double> errors = errors_of(made, series, 0);
+    EXPECT_LT(worst_of(errors, 1, 13), .25);
+    EXPECT_LT(worst_of(errors, 7, 13), 2 * worst_of(errors, 1, 7));
+    // The same neighbours, composed and never refined.
+    registration::NonrigidRegistration registration(shape);
+    std::vector<SplineMotion> neighbours;
+    for (std::size_t i = 1; i < 13; ++i)
+        neighbours.push_back(registration.find(
+            made.frames[i - 1].samples(), made.frames[i].samples(), series.mine[i].from_before));
+    const Displacement chained = [&](Point x) {
+        for (const SplineMotion& step : neighbours)
+            x = step(x);
+        return x;
+    };
+    EXPECT_LT(1.5 * errors.back(), error_of_field(made, chained, 0, 12));
+    // Nor would a rigid motion do.
+    const Displacement rigid = [&](Point x) {
+        return apply(series.mine[12].result.motion, x, registration::centre(shape));
+    };
+    EXPECT_GT(error_of_field(made, rigid, 0, 12), .5);
+}
+
+TEST(FieldSeries, ranks_bracket_otherwise_and_agree_within_the_noise) {
+    const MadeSeries made = warped_series(8);
+    const FieldSeries alone = scanned_by_fields(made.frames, 1);
+    for (const int ranks : {2, 3}) {
+        const FieldSeries series = scanned_by_fields(made.frames, ranks);
+        for (std::size_t i = 0; i < 8; ++i) {
+            const Point one = alone.motions[i]({64, 50}), other = series.motions[i]({64, 50});
+            EXPECT_NEAR(one.x, other.x, .02) << ranks << " " << i;
+            EXPECT_NEAR(one.y, other.y, .02) << ranks << " " << i;
+        }
+    }
+}
+
+TEST(FieldSeries, leads_to_another_reference) {
+    const MadeSeries made = warped_series(6);
+    registration::SeriesOptions options;
+    options.reference = 4;
+    for (const int ranks : {1, 2}) {
+        const std::vector<double> errors =
+            errors_of(made, scanned_by_fields(made.frames, ranks, options), 4);
+        EXPECT_LT(worst_of(errors, 0, 6), .3);
+        EXPECT_LT(errors[4], .05);
+    }
+    options.reference = 6;
+    EXPECT_THROW(scanned_by_fields(made.frames, 1, options), AgreedFailure);
+}
+
+TEST(FieldSeries, with_a_ledger_finds_again_what_it_kept) {
+    const MadeSeries made = warped_series(4);
+    MemoryLedger ledger;
+    const FieldSeries first = scanned_by_fields(made.frames, 1, {}, &ledger);
+    EXPECT_GT(std::exchange(ledger.kept, 0), 3);
+    const FieldSeries again = scanned_by_fields(made.frames, 1, {}, &ledger);
+    EXPECT_EQ(ledger.kept, 0);
+    for (std::size_t i = 0; i < 4; ++i)
+        EXPECT_EQ(first.motions[i].coefficients, again.motions[i].coefficients);
+}
+
+TEST(SplineMotion, nearest_rigid_motion_of_a_rigid_one_is_itself_and_its_inverse_leads_back) {
+    const RigidMotion motion{.03, 4, -7};
+    const Displacement phi = [&](Point x) { return apply(motion, x, registration::centre(shape)); };
+    const RigidMotion found = registration::nearest_rigid(phi, shape);
+    EXPECT_NEAR(found.alpha, motion.alpha, 1e-12);
+    EXPECT_NEAR(found.tx, motion.tx, 1e-10);
+    EXPECT_NEAR(found.ty, motion.ty, 1e-10);
+    const Point back =
+        registration::inverted(phi, {.02, 3, -6}, registration::centre(shape), phi({30, 90}));
+    EXPECT_NEAR(back.x, 30, .01);
+    EXPECT_NEAR(back.y, 90, .01);
+}
+
+} // namespace
+} // namespace sextant::test

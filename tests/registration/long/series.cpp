@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Series of near-perfect lattices: whatever is wrong of them is flagged.
+#include "tests/registration/made_series.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant::test {
+namespace {
+
+struct Lattices {
+    int right = 0, wrong = 0, unflagged = 0;
+};
+
+/// Frames of a series that lie where they do, that do not, and those of these that nothing is said
+/// of.
+Lattices registered_lattice(double amorphous, std::uint64_t seed) {
+    SeriesPlan plan;
+    plan.shape = {192, 192};
+    plan.frames = 10;
+    plan.drift = {0, 5, -.7};
+    plan.wander = 6;
+    plan.seed = seed;
+    registration::SpecimenPlan of_specimen;
+    of_specimen.field = registration::field_for(plan);
+    of_specimen.amorphous = amorphous;
+    of_specimen.seed = seed;
+    const SyntheticSeries series(plan, registration::find_specimen("lattice").make(of_specimen));
+    FramesMade frames;
+    for (int frame = 0; frame < plan.frames; ++frame)
+        frames.push_back(series.counted(frame));
+    Lattices counted;
+    for (const FramePlace& place : places_of(frames, 1)) {
+        const double error = rms_distance(
+            place.result.motion, series.between(0, static_cast<int>(place.frame)), plan.shape);
+        const bool wrong = place.left_out.empty() && error > 2;
+        const bool flagged = place.result.ambiguous || place.result.unrelated || place.in_doubt;
+        counted.right += place.left_out.empty() && !wrong;
+        counted.wrong += wrong;
+        counted.unflagged += wrong && !flagged;
+    }
+    return counted;
+}
+
+TEST(SeriesAtLength, of_near_perfect_lattices_flag_every_frame_that_is_wrong) {
+    int wrong = 0;
+    for (const double amorphous : {0., .04, .07, .1}) {
+        Lattices all;
+        for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+            const Lattices one = registered_lattice(amorphous, seed);
+            EXPECT_EQ(one.unflagged, 0) << amorphous << ", seed " << seed;
+            all.right += one.right;
+            all.wrong += one.wrong;
+        }
+        fmt::print("{:>3.0f} % amorphous: {} frames right, {} wrong\n", 100 * amorphous, all.right,
+                   all.wrong);
+        wrong += all.wrong;
+    }
+    EXPECT_GT(wrong, 0) << "lattices so perfect cannot be told from themselves a period on";
+}
+
+} // namespace
+} // namespace sextant::test
