@@ -14,8 +14,8 @@ namespace sextant {
 struct ComponentsOfTile {
     kernel::SampleView input; ///< what was labelled: the tile
     kernel::Connection connection;
-    const kernel::Label* labels = nullptr; ///< of the tile, row by row
-    std::span<const kernel::Component> components;
+    const kernel::Labeller& labeller;          ///< that labelled it last
+    std::span<const Elements> first_pixels;    ///< of its components, as Labeller has them
     std::span<const std::uint8_t> marked = {}; ///< [component] not 0: it has a mark; or none has
 };
 
