@@ -92,20 +92,19 @@ distributed::Image ContoursRun::directions_of(const distributed::Image& image) {
     if (values_.flag("directions"))
         return image;
     summary_.sigma = values_.number("sigma");
-    const Gradient gradient = gradient_of(image, summary_.sigma);
-    summary_.thresholds = thresholds_of(gradient);
+    summary_.thresholds = thresholds_of(image);
     const std::string pattern = values_.text("pattern");
-    return edge_directions(gradient, *summary_.thresholds,
+    return edge_directions(image, summary_.sigma, *summary_.thresholds,
                            contour::find(pattern == "auto" ? usual_pattern : pattern));
 }
 
-kernel::EdgeThresholds ContoursRun::thresholds_of(const Gradient& gradient) {
+kernel::EdgeThresholds ContoursRun::thresholds_of(const distributed::Image& image) {
     if (values_.has("thresholds")) {
         const LowHigh given = low_high("thresholds", values_.text("thresholds"));
         return {given.low, given.high};
     }
     const LowHigh shares = low_high("quantiles", values_.text("quantiles"));
-    return quantiles_of(gradient, shares.low, shares.high);
+    return quantiles_of(image, summary_.sigma, shares.low, shares.high);
 }
 
 LinearPart ContoursRun::rank_contours(const distributed::Image& directions) {

@@ -55,7 +55,7 @@ class ContoursRun {
     void open();
     distributed::Image read();
     distributed::Image directions_of(const distributed::Image& image);
-    kernel::EdgeThresholds thresholds_of(const Gradient& gradient);
+    kernel::EdgeThresholds thresholds_of(const distributed::Image& image);
     LinearPart rank_contours(const distributed::Image& directions);
     void count(const kernel::ContourRanking& ranking);
     void write(const LinearPart& part);
