@@ -10,10 +10,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernel::HWY_NAMESPACE {
 
-template <class D>
-HWY_INLINE void square(D d, const float* x, const float* y, float* to) {
-    const auto a = hn::LoadU(d, x), b = hn::LoadU(d, y);
-    hn::StoreU(hn::Add(hn::Mul(a, a), hn::Mul(b, b)), d, to);
+template <class Vector>
+HWY_INLINE Vector square(Vector x, Vector y) {
+    return hn::Add(hn::Mul(x, x), hn::Mul(y, y));
 }
 
 /// A vector of bytes from one of integers.
@@ -25,8 +24,11 @@ HWY_INLINE void store_bytes(D, Vector integers, std::uint8_t* to) {
 
 template <class D>
 HWY_INLINE void measure(D d, const GradientRow& row, Elements i) {
-    square(d, row.x + i, row.y + i, row.squared + i);
     const auto x = hn::LoadU(d, row.x + i), y = hn::LoadU(d, row.y + i);
+    const auto length = square(x, y);
+    hn::StoreU(length, d, row.squared + i);
+    if (hn::AllFalse(d, hn::Ge(length, hn::Set(d, row.low))))
+        return;
     const auto across = hn::Abs(x), down = hn::Abs(y);
     const auto tangent = hn::Set(d, tangent_of_near), zero = hn::Zero(d);
     const hn::RebindToSigned<D> integers;
@@ -98,7 +100,9 @@ void classify_row(const EdgeRow& row) {
 }
 
 void square_row(const float* x, const float* y, Elements count, float* to) {
-    each_vector(count, [=](auto d, Elements i) HWY_ATTR { square(d, x + i, y + i, to + i); });
+    each_vector(count, [=](auto d, Elements i) HWY_ATTR {
+        hn::StoreU(square(hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, to + i);
+    });
 }
 
 } // namespace sextant::kernel::HWY_NAMESPACE

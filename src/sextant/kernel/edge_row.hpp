@@ -11,8 +11,9 @@ namespace sextant::kernel {
 struct GradientRow {
     const float *x, *y;
     Elements width;
+    float low;              ///< a threshold, squared
     float* squared;         ///< where squared lengths go
-    std::uint8_t* headings; ///< and the upper bits of edge_code.hpp
+    std::uint8_t* headings; ///< and, of those from `low` on, the upper bits of edge_code.hpp
 };
 
 void measure_gradients(const GradientRow& row);

@@ -35,7 +35,7 @@ EdgeRows::EdgeRows(const Tile& tile, ImageShape image, EdgeThresholds thresholds
 
 void EdgeRows::take(const float* x, const float* y) {
     const std::size_t at = place(next_) + static_cast<std::size_t>(needed_.x - (tile_.x - 1));
-    measure_gradients({x, y, needed_.width, squared_.data() + at, headings_.data() + at});
+    measure_gradients({x, y, needed_.width, low_, squared_.data() + at, headings_.data() + at});
     if (next_ > tile_.y)
         classify(next_ - 1);
     ++next_;
