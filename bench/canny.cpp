@@ -92,7 +92,9 @@ void measure(const Communicator& communicator, const Case& one, int rounds) {
     const distributed::Image image = image_of(communicator, one);
     const kernel::EdgeThresholds thresholds = quantiles_of(image, one.sigma, .8, .95);
     std::optional<distributed::Image> directions;
-    const auto ours = [&] { directions = edge_directions(image, one.sigma, thresholds, pattern); };
+    const auto ours = [&] {
+        directions = edge_directions(image, one.sigma, thresholds, always(pattern));
+    };
     Elements their_points = 0;
     bench::Duel fought;
 #ifdef SEXTANT_WITH_OPENCV

@@ -65,12 +65,13 @@ inline void edges_of_an_image_are_those_of_its_gradient(const Communicator& comm
         const sextant::Image expected =
             distributed::gather(edge_directions(gradient, thresholds, pattern));
         const sextant::Image found =
-            distributed::gather(edge_directions(image, sigma, thresholds, pattern));
-        if (communicator.rank() == 0)
-            EXPECT_TRUE(std::ranges::equal(found.pixels<kernel::Direction>(),
-                                           expected.pixels<kernel::Direction>()))
-                << fmt::format("{}x{} in {}x{} tiles", shape.width, shape.height, grid.columns,
-                               grid.rows);
+            distributed::gather(edge_directions(image, sigma, thresholds, always(pattern)));
+        if (communicator.rank() != 0)
+            continue;
+        EXPECT_TRUE(std::ranges::equal(found.pixels<kernel::Direction>(),
+                                       expected.pixels<kernel::Direction>()))
+            << fmt::format("{}x{} in {}x{} tiles", shape.width, shape.height, grid.columns,
+                           grid.rows);
     }
 }
 

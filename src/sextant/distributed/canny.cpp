@@ -62,7 +62,7 @@ class EdgeTile {
     const Tile& own() const { return own_; }
 
     /// Takes away what does not hang together with a strong point; the rest become weak ones.
-    void follow_strong(const contour::Pattern& pattern);
+    void follow_strong(const PatternForEntries& pattern);
     /// Round by round, until no rank takes anything off.
     void thin();
     /// The end: codes are no more.
@@ -78,7 +78,7 @@ class EdgeTile {
     PaddedTile codes_;
 };
 
-void EdgeTile::follow_strong(const contour::Pattern& pattern) {
+void EdgeTile::follow_strong(const PatternForEntries& pattern) {
     kernel::SampleView view;
     view.first = plane().first;
     view.stride = plane().stride;
@@ -93,8 +93,9 @@ void EdgeTile::follow_strong(const contour::Pattern& pattern) {
         strong = kernel::strong_components({plane().first, view.stride, own_, view.image}, labeller,
                                            components);
     });
-    const std::vector<PartOf> wholes = join_components(
-        communicator_, grid_, {view, edges_hang_together, labeller, first_pixels, strong}, pattern);
+    const ComponentsOfTile mine{view, edges_hang_together, labeller, first_pixels, strong};
+    const std::vector<PartOf> wholes =
+        join_components(communicator_, grid_, mine, pattern(border_entries(mine)));
     std::ranges::transform(wholes, strong.begin(),
                            [](const PartOf& part) { return part.marked ? 1 : 0; });
     kernel::keep_components(plane(), own_, labeller, strong);
@@ -131,7 +132,7 @@ distributed::Image EdgeTile::directions() {
 /// All that comes after the gradient; `find` fills in the codes of its maxima.
 template <class Find>
 distributed::Image directions_by(const Communicator& communicator, const Grid& grid,
-                                 const contour::Pattern& pattern, Find&& find) {
+                                 const PatternForEntries& pattern, Find&& find) {
     std::optional<EdgeTile> edges;
     agree(communicator, [&] {
         edges.emplace(communicator, grid);
@@ -190,11 +191,15 @@ kernel::EdgeThresholds quantiles_of(const distributed::Image& image, double sigm
                         [&](float* to) { finder->square(samples.view, image.tile(), to); });
 }
 
+PatternForEntries always(const contour::Pattern& pattern) {
+    return [&pattern](Elements) -> const contour::Pattern& { return pattern; };
+}
+
 distributed::Image edge_directions(const Gradient& gradient, kernel::EdgeThresholds thresholds,
                                    const contour::Pattern& pattern) {
     const Padded x = distributed::with_margin(gradient.x, 1);
     const Padded y = distributed::with_margin(gradient.y, 1);
-    return directions_by(gradient.x.communicator(), gradient.x.grid(), pattern,
+    return directions_by(gradient.x.communicator(), gradient.x.grid(), always(pattern),
                          [&](const Tile& tile, const kernel::EdgePlane& codes) {
                              kernel::find_edges({floats_in(x.pixels.data()),
                                                  floats_in(y.pixels.data()), x.held.width, x.held,
@@ -205,7 +210,7 @@ distributed::Image edge_directions(const Gradient& gradient, kernel::EdgeThresho
 
 distributed::Image edge_directions(const distributed::Image& image, double sigma,
                                    kernel::EdgeThresholds thresholds,
-                                   const contour::Pattern& pattern) {
+                                   const PatternForEntries& pattern) {
     std::optional<kernel::EdgeFinder> finder;
     agree(image.communicator(), [&] { finder.emplace(sigma); });
     const Surrounded samples(image, finder->margin());

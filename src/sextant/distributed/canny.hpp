@@ -6,6 +6,8 @@
 #include "sextant/distributed/window_filter.hpp"
 #include "sextant/kernel/canny.hpp"
 
+#include <functional>
+
 namespace sextant {
 
 /// The gradient of an image that lies in tiles, in the same tiles, of gray_f32.
@@ -45,10 +47,15 @@ kernel::EdgeThresholds quantiles_of(const distributed::Image& image, double sigm
 distributed::Image edge_directions(const Gradient& gradient, kernel::EdgeThresholds thresholds,
                                    const contour::Pattern& pattern);
 
+/// By which pattern hysteresis is merged, once this rank knows how many entries its list has. All
+/// ranks ask at once, and must be told the same.
+using PatternForEntries = std::function<const contour::Pattern&(Elements entries)>;
+PatternForEntries always(const contour::Pattern& pattern);
+
 /// The same of an image's gradient at `sigma` (kernel::EdgeFinder), which is not kept.
 /// Requires  a sigma as kernel::GaussianDerivatives, samples of gray_f32, gray_u8 or gray_u16 too.
 distributed::Image edge_directions(const distributed::Image& image, double sigma,
                                    kernel::EdgeThresholds thresholds,
-                                   const contour::Pattern& pattern);
+                                   const PatternForEntries& pattern);
 
 } // namespace sextant

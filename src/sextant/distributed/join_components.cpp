@@ -82,6 +82,14 @@ std::vector<PartOf> find_wholes(const ComponentsOfTile& tile, const Frontier& ow
 
 } // namespace
 
+Elements border_entries(const ComponentsOfTile& tile) {
+    Elements count = 0;
+    each_border_pixel(tile.input.tile, tile.input.image, [&](Elements x, Elements y) {
+        count += tile.labeller.label_at(x, y) != 0 ? 1 : 0;
+    });
+    return count;
+}
+
 std::vector<PartOf> join_components(const Communicator& communicator, const Grid& grid,
                                     const ComponentsOfTile& tile, const contour::Pattern& pattern) {
     const Touch touch = touch_of(tile.connection);

@@ -25,6 +25,9 @@ struct PartOf {
     bool marked = false; ///< some part of it has a mark
 };
 
+/// How many pixels this rank has to tell others of.
+Elements border_entries(const ComponentsOfTile& tile);
+
 /// Joins the components of tiles over their borders: each tile tells which pixels on its border
 /// belong together; these lists are merged by a pattern, and what lies within merged tiles is left
 /// out.

@@ -27,6 +27,7 @@ struct ContoursSummary {
     Elements junctions = 0, cut = 0;               ///< of the whole map
     int ranks = 1;
     MergingPlan plan;
+    std::optional<MergingPlan> hysteresis; ///< that of its edges
     Seconds read = 0, edges = 0, rank = 0, write = 0;
     std::vector<std::string> warnings;
 };
