@@ -206,5 +206,25 @@ TEST(Canny, refuses_thresholds_that_are_reversed_and_a_gradient_that_is_too_smal
     EXPECT_THAT(refusal({1, 2}, narrow), testing::HasSubstr("9x9 pixels at (0, 0)"));
 }
 
+TEST(Canny, refuses_in_one_go_what_lies_outside_and_thresholds_that_are_reversed) {
+    const std::vector<std::uint8_t> samples = bumps<std::uint8_t>({9, 9});
+    const kernel::SampleView whole{samples.data(), 9, whole_of({9, 9}), {9, 9}};
+    std::vector<std::uint8_t> codes(81);
+    const auto refusal = [&](const kernel::SampleView& view, const Tile& tile,
+                             EdgeThresholds thresholds) -> std::string {
+        try {
+            kernel::EdgeFinder(1).find(view, tile, thresholds, {codes.data(), 9});
+        } catch (const InvalidTask& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_THAT(refusal(whole, {0, 1, 9, 9}, {1, 2}), testing::HasSubstr("within 9x9"));
+    EXPECT_THAT(refusal(whole, whole_of({9, 9}), {2, 1}), testing::HasSubstr("are 2 and 1"));
+    kernel::SampleView narrow = whole;
+    narrow.tile.width = 8;
+    EXPECT_THAT(refusal(narrow, whole_of({9, 9}), {1, 2}), testing::HasSubstr("given are 8x9"));
+}
+
 } // namespace
 } // namespace sextant::test

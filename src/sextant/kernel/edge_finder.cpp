@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/kernel/edge_finder.hpp"
 
+#include "sextant/core/error.hpp"
 #include "sextant/kernel/edge_rows.hpp"
 
 #include <algorithm>
 #include <array>
+
+#include <fmt/format.h>
 
 namespace sextant::kernel {
 
@@ -27,6 +30,11 @@ void EdgeFinder::each_strip(const Tile& tile, Body&& body) const {
 void EdgeFinder::find(const SampleView& input, const Tile& tile, EdgeThresholds thresholds,
                       const EdgePlane& codes) {
     require_thresholds(thresholds);
+    if (tile.x < 0 || tile.y < 0 || tile.x + tile.width > input.image.width ||
+        tile.y + tile.height > input.image.height)
+        throw InvalidTask(
+            fmt::format("edges of {}x{} pixels at ({}, {}), expected them within {}x{}", tile.width,
+                        tile.height, tile.x, tile.y, input.image.width, input.image.height));
     each_strip(tile, [&](const Tile& strip) {
         EdgeRows rows(strip, input.image, thresholds,
                       {codes.first + strip.x - tile.x, codes.stride});
