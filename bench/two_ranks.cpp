@@ -80,6 +80,16 @@ std::vector<Case> cases_of(ImageShape image) {
     return cases;
 }
 
+/// Contours that go on in another image end with this one.
+void end_contours(distributed::Image& directions) {
+    const Tile tile = directions.tile();
+    const auto last = directions.bytes().last(static_cast<std::size_t>(tile.width));
+    for (std::byte& code : last) {
+        if (code != static_cast<std::byte>(kernel::no_edge))
+            code = static_cast<std::byte>(kernel::edge_end);
+    }
+}
+
 /// Upper and lower halves over two ranks, the whole on one, or each half as an image of its own.
 enum class Way { one, two, control };
 
@@ -94,6 +104,8 @@ double milliseconds(const Case& one, ImageShape image, Way way) {
         const Elements first = halves ? rank * height : tiles.tile().y;
         std::copy_n(one.pixels.begin() + first * image.width, tiles.bytes().size(),
                     tiles.bytes().begin());
+        if (halves && one.element == direction_i8)
+            end_contours(tiles);
         communicator.all_gather(0);
         const auto begin = std::chrono::steady_clock::now();
         one.work(tiles);
