@@ -3,11 +3,17 @@
 //
 //   bench_merging [CASES.json]
 //
-// Nothing is timed: bytes are counted on the schedules that run, played with the lists of the
-// image's own tiles; charges are the model's, for lists as long as border and density say, on the
-// machine of the cases.
+// Bytes are counted on the schedules that run, played with the lists of the image's own tiles;
+// charges are the model's, for lists as long as border and density say, on the machine of the
+// cases. Times are of the wall clock, from when all ranks begin to when all have ended, over
+// threads: tiles are ranked before, patterns take turns, medians are shown. Where there are fewer
+// cores than ranks they tell what work and messages there are, not what goes on at once.
+#include "sextant/comm/threads.hpp"
+#include "sextant/core/statistics.hpp"
+#include "sextant/distributed/contours.hpp"
 #include "sextant/machine/profile_file.hpp"
 
+#include <chrono>
 #include <fstream>
 #include <iostream>
 
@@ -62,6 +68,55 @@ void charge(const nlohmann::json& cases) {
     }
 }
 
+/// Milliseconds of each pattern, as rank 0 sees them.
+std::vector<double> times_of(const test::DirectionMap& map, const Grid& grid, int rounds) {
+    std::vector<std::vector<double>> times(contour::catalogue().size());
+    run_threads(grid.ranks(), [&](Communicator communicator) {
+        kernel::ContourRanking ranking;
+        ranking.apply(map.view(), tile(grid, communicator.rank()));
+        for (int round = 0; round < rounds; ++round) {
+            for (std::size_t k = 0; k < times.size(); ++k) {
+                communicator.all_gather(0);
+                const auto begin = std::chrono::steady_clock::now();
+                merge_contours(communicator, grid, ranking, contour::catalogue()[k]);
+                communicator.all_gather(0);
+                const std::chrono::duration<double, std::milli> taken =
+                    std::chrono::steady_clock::now() - begin;
+                if (communicator.rank() == 0)
+                    times[k].push_back(taken.count());
+            }
+        }
+    });
+    std::vector<double> medians;
+    for (const std::vector<double>& of_pattern : times)
+        medians.push_back(median(of_pattern));
+    return medians;
+}
+
+/// Measured, and what is charged for the same lists.
+void time_merging(const nlohmann::json& cases) {
+    const machine::Profile machine = machine::read_profile(cases.at("machine"));
+    const Elements side = cases.at("side");
+    const Grid grid{side, side, cases.at("columns"), cases.at("rows")};
+    fmt::print("\n| lines of {}² |", side);
+    for (const contour::Pattern& pattern : contour::catalogue())
+        fmt::print(" {}: ms | charged |", pattern.name);
+    fmt::print("\n|---|---|---|---|---|---|---|---|---|\n");
+    for (const int every : cases.at("every")) {
+        const std::vector<double> times = times_of(
+            test::directed(test::diagonal_lines({side, side}, every), 1), grid, cases.at("rounds"));
+        fmt::print("| 1/{} |", every);
+        for (std::size_t k = 0; k < times.size(); ++k) {
+            // A diagonal enters a tile through its upper or its left side: half of its border.
+            const test::MergingCharge all =
+                test::merging_charge(contour::catalogue()[k], grid, .5 / every, machine);
+            fmt::print(" {:.2f} | {} + {:.0f} |", times[k], all.setups, all.packets);
+        }
+        fmt::print("\n");
+        std::cout << std::flush;
+    }
+}
+
 } // namespace
 
 int main(int argc, char** argv) try {
@@ -69,6 +124,7 @@ int main(int argc, char** argv) try {
     const nlohmann::json cases = nlohmann::json::parse(file);
     count_bytes(cases.at("bytes"));
     charge(cases.at("charges"));
+    time_merging(cases.at("times"));
 } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return 1;

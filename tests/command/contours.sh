@@ -66,6 +66,18 @@ END
     --table "$work/one.csv" >/dev/null
 [ "$(cut -d , -f 2 "$work/one.csv" | tr '\n' ' ')" = "area 2 5 1 1 1 " ] || { cat "$work/one.csv"; fail "by value"; }
 
+# --- Labels of an image that does not fit in the memory it may take: the same files.
+yes 'ab.ba..ab.a.....b' | tr -d '\n' | head -c 400000 | LC_ALL=C tr 'ab.' '\001\002\000' |
+    npy "$work/large.npy" '|u1' '500, 800'
+for rule in '' '--neighbours 4' '--by-value'; do
+    "$SEXTANT" label "$work/large.npy" -o "$work/one.npy" --table "$work/one.csv" --ranks 1 $rule >/dev/null
+    "$SEXTANT" label "$work/large.npy" -o "$work/many.npy" --table "$work/many.csv" --ranks 3 $rule \
+        --memory 1 --json "$work/json" >/dev/null
+    grep -q '"strips": [56],' "$work/json" || fail "$rule: not in strips"
+    cmp "$work/one.npy" "$work/many.npy" || fail "$rule: other labels in strips"
+    cmp "$work/one.csv" "$work/many.csv" || fail "$rule: another table in strips"
+done
+
 # --- Contours of a direction map: two closed ones, a line and a point.
 bytes 0 2 255 254 4 6 4 255 254 255 255 255 0 4 255 >"$work/codes"
 npy "$work/codes.npy" '|i1' '3, 5' <"$work/codes"
@@ -107,6 +119,8 @@ if [ -n "${MPIRUN:-}" ]; then
     cmp "$work/mpi.csv" "$work/expected" || fail "over MPI other components"
 fi
 printf '%064d' 0 | npy "$work/flat.npy" '|u1' '8, 8'
+edges -o "$work/many.csv" --sigma 1.5 --ranks 4 --json "$work/json" >/dev/null
+grep -A 3 '"hysteresis": {' "$work/json" | grep -q '"reason": "fastest of 4' || fail "hysteresis is not planned"
 "$SEXTANT" contours "$work/flat.npy" -o "$work/flat.geojson" | grep -q '0 contours of 0 points' || fail "flat"
 grep -q '"features":\[' "$work/flat.geojson" || fail "no empty collection"
 
@@ -141,5 +155,7 @@ refuses 1 'expected positive numbers' contours "$work/empty.npy" -o "$work/out.c
 refuses 1 'expected positive numbers' label "$work/empty.npy" -o "$work/out.tif"
 refuses 1 'no points' contours "$work/flat.npy" -o "$work/out.npy"
 refuses 2 '--grid 2x2: expected as many tiles as the 3 ranks' label "$work/cells.npy" -o "$work/out.npy" --ranks 3 --grid 2x2
+head -c 100000 /dev/zero | npy "$work/wide.npy" '|u1' '1, 100000'
+refuses 2 '--memory 1: a row of 100000 pixels and its labels takes 2 MiB' label "$work/wide.npy" -o "$work/out.npy" --memory 1
 refuses 1 'u32' label "$work/cells.npy" -o "$work/out.mrc"
 echo "labels and contours are the same everywhere"

@@ -26,6 +26,14 @@ TEST(DistributedCanny, finds_them_in_tiles_smaller_than_what_thinning_reads) {
         });
 }
 
+TEST(DistributedCanny, finds_edges_without_keeping_the_gradient) {
+    for (const int ranks : {1, 2, 6})
+        run_threads(ranks, [](Communicator communicator) {
+            edges_of_an_image_are_those_of_its_gradient(communicator, {37, 29}, 1);
+            edges_of_an_image_are_those_of_its_gradient(communicator, {11, 40}, 3);
+        });
+}
+
 TEST(DistributedCanny, follows_a_weak_edge_through_every_tile_from_one_strong_point) {
     // A ridge down the image, strong at its first pixel only.
     GradientField field = field_of("ridge", {9, 40}, [](float i, float j) {

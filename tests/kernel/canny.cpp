@@ -4,7 +4,9 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/canny_reference.hpp"
+#include "sextant/kernel/edge_finder.hpp"
 #include "sextant/kernel/labels_reference.hpp"
+#include "sextant/kernel/thinning.hpp"
 
 #include "tests/kernel/processors.hpp"
 #include "tests/support/gradients.hpp"
@@ -19,7 +21,7 @@ using kernel::EdgeThresholds;
 std::vector<std::uint8_t> found_in_tile(const GradientField& field, const Tile& tile,
                                         EdgeThresholds thresholds) {
     std::vector<std::uint8_t> edges(static_cast<std::size_t>(tile.elements()), 9);
-    kernel::find_edges(field.view(), tile, thresholds, edges.data());
+    kernel::find_edges(field.view(), tile, thresholds, {edges.data(), tile.width});
     return edges;
 }
 
@@ -51,9 +53,51 @@ TEST(Canny, finds_in_a_tile_what_it_finds_in_the_image) {
     }
 }
 
+/// As the finder sees it: of bytes, floats or 16-bit samples.
+template <class Sample>
+std::vector<Sample> bumps(ImageShape shape) {
+    std::vector<Sample> samples;
+    for (Elements i = 0; i < shape.elements(); ++i) {
+        const auto x = static_cast<float>(i % shape.width), y = static_cast<float>(i / shape.width);
+        samples.push_back(static_cast<Sample>(100 + 60 * std::sin(x / 5) * std::cos(y / 7 + x / 9) +
+                                              static_cast<float>(i * i % 31)));
+    }
+    return samples;
+}
+
+template <class Sample>
+void finds_the_edges_of_derivatives(ImageShape shape, double sigma) {
+    const std::vector<Sample> samples = bumps<Sample>(shape);
+    const kernel::SampleView view{samples.data(), shape.width, whole_of(shape), shape};
+    GradientField field{"derivatives", shape, {}, {}};
+    field.x.resize(samples.size());
+    field.y.resize(samples.size());
+    const kernel::Derivative derivatives[] = {{1, 0}, {0, 1}};
+    const kernel::Plane planes[] = {{field.x.data(), shape.width}, {field.y.data(), shape.width}};
+    kernel::GaussianDerivatives(sigma, derivatives).apply(view, whole_of(shape), planes);
+    kernel::EdgeFinder finder(sigma);
+    std::vector<std::uint8_t> found(samples.size(), 9);
+    finder.find(view, whole_of(shape), {1, 4}, {found.data(), shape.width});
+    EXPECT_EQ(found, found_in_tile(field, whole_of(shape), {1, 4}))
+        << shape.width << "x" << shape.height << ", sigma " << sigma;
+    std::vector<float> squared(samples.size()), expected(samples.size());
+    finder.square(view, whole_of(shape), squared.data());
+    kernel::squared_lengths(field.x.data(), field.y.data(), shape.elements(), expected.data());
+    EXPECT_EQ(squared, expected);
+}
+
+TEST(Canny, finds_in_one_go_the_edges_of_derivatives_of_every_kind_of_samples) {
+    for (const ImageShape shape : {ImageShape{37, 29}, {1, 9}, {9, 1}, {2101, 5}}) {
+        finds_the_edges_of_derivatives<std::uint8_t>(shape, 1);
+        finds_the_edges_of_derivatives<float>(shape, 3);
+        finds_the_edges_of_derivatives<std::uint16_t>(shape, .7);
+    }
+}
+
 /// Thinned until nothing changes.
 std::vector<std::uint8_t> thinned(std::vector<std::uint8_t> edges, ImageShape shape) {
-    while (kernel::thin(edges.data(), whole_of(shape), whole_of(shape), shape) > 0)
+    kernel::Thinning thinning(edges.data(), whole_of(shape), whole_of(shape), shape);
+    while (thinning.round() > 0)
         ;
     return edges;
 }
@@ -65,7 +109,7 @@ TEST(Canny, thins_and_directs_as_the_reference) {
         EXPECT_EQ(thinned(expected.kept, shape), expected.thinned) << field.name;
         std::vector<kernel::Direction> directions(expected.directions.size(), 99);
         kernel::find_directions({expected.thinned.data(), shape.width, whole_of(shape), shape},
-                                field.view(), whole_of(shape), directions.data());
+                                whole_of(shape), directions.data());
         EXPECT_EQ(directions, expected.directions) << field.name;
     }
 }
@@ -111,6 +155,8 @@ TEST(Canny, thins_to_lines_of_one_pixel_and_leaves_pieces_and_holes_as_they_are)
             shape.at(x, 0) = shape.at(x, 22) = 0;
         for (Elements y = 0; y < 23; ++y)
             shape.at(0, y) = shape.at(30, y) = 0;
+        for (std::uint8_t& sample : shape.samples)
+            sample = sample != 0 ? kernel::weak_edge : kernel::not_edge;
         std::vector<std::uint8_t> thin = thinned(shape.samples, shape.image);
         for (const bool background : {false, true})
             EXPECT_EQ(pieces(thin, shape.image, background),
@@ -146,7 +192,7 @@ TEST(Canny, refuses_thresholds_that_are_reversed_and_a_gradient_that_is_too_smal
     std::vector<std::uint8_t> edges(81);
     const auto refusal = [&](EdgeThresholds thresholds, kernel::GradientView view) -> std::string {
         try {
-            kernel::find_edges(view, whole_of({9, 9}), thresholds, edges.data());
+            kernel::find_edges(view, whole_of({9, 9}), thresholds, {edges.data(), 9});
         } catch (const InvalidTask& error) {
             return error.what();
         }
@@ -158,6 +204,26 @@ TEST(Canny, refuses_thresholds_that_are_reversed_and_a_gradient_that_is_too_smal
     kernel::GradientView narrow = field.view();
     narrow.tile.width = 8;
     EXPECT_THAT(refusal({1, 2}, narrow), testing::HasSubstr("9x9 pixels at (0, 0)"));
+}
+
+TEST(Canny, refuses_in_one_go_what_lies_outside_and_thresholds_that_are_reversed) {
+    const std::vector<std::uint8_t> samples = bumps<std::uint8_t>({9, 9});
+    const kernel::SampleView whole{samples.data(), 9, whole_of({9, 9}), {9, 9}};
+    std::vector<std::uint8_t> codes(81);
+    const auto refusal = [&](const kernel::SampleView& view, const Tile& tile,
+                             EdgeThresholds thresholds) -> std::string {
+        try {
+            kernel::EdgeFinder(1).find(view, tile, thresholds, {codes.data(), 9});
+        } catch (const InvalidTask& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_THAT(refusal(whole, {0, 1, 9, 9}, {1, 2}), testing::HasSubstr("within 9x9"));
+    EXPECT_THAT(refusal(whole, whole_of({9, 9}), {2, 1}), testing::HasSubstr("are 2 and 1"));
+    kernel::SampleView narrow = whole;
+    narrow.tile.width = 8;
+    EXPECT_THAT(refusal(narrow, whole_of({9, 9}), {1, 2}), testing::HasSubstr("given are 8x9"));
 }
 
 } // namespace

@@ -50,4 +50,29 @@ inline void every_pattern_gives_the_serial_edges(const Communicator& communicato
     }
 }
 
+/// Edges straight from an image's samples are those of its gradient, by thresholds that are too.
+inline void edges_of_an_image_are_those_of_its_gradient(const Communicator& communicator,
+                                                        ImageShape shape, double sigma) {
+    const GradientField waves = gradient_fields(shape)[4];
+    for (const Grid& grid : grids_of(communicator.size(), shape)) {
+        const distributed::Image image = plane_in_tiles(communicator, grid, waves.x);
+        const Gradient gradient = gradient_of(image, sigma);
+        const kernel::EdgeThresholds thresholds = quantiles_of(gradient, .5, .8);
+        const kernel::EdgeThresholds same = quantiles_of(image, sigma, .5, .8);
+        EXPECT_EQ(same.low, thresholds.low);
+        EXPECT_EQ(same.high, thresholds.high);
+        const contour::Pattern& pattern = contour::find("logp-lev-quad");
+        const sextant::Image expected =
+            distributed::gather(edge_directions(gradient, thresholds, pattern));
+        const sextant::Image found =
+            distributed::gather(edge_directions(image, sigma, thresholds, always(pattern)));
+        if (communicator.rank() != 0)
+            continue;
+        EXPECT_TRUE(std::ranges::equal(found.pixels<kernel::Direction>(),
+                                       expected.pixels<kernel::Direction>()))
+            << fmt::format("{}x{} in {}x{} tiles", shape.width, shape.height, grid.columns,
+                           grid.rows);
+    }
+}
+
 } // namespace sextant::test

@@ -8,9 +8,14 @@
 #include "sextant/distributed/margins.hpp"
 #include "sextant/distributed/quantile.hpp"
 #include "sextant/distributed/sample_view.hpp"
-#include "sextant/kernel/edge_points.hpp"
+#include "sextant/kernel/edge_finder.hpp"
+#include "sextant/kernel/hysteresis.hpp"
+#include "sextant/kernel/thinning.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -19,93 +24,123 @@ namespace sextant {
 namespace {
 
 using distributed::Padded;
+using distributed::PaddedTile;
 
 constexpr kernel::Connection edges_hang_together{kernel::Neighbours::eight,
                                                  kernel::Sameness::foreground};
 
-std::uint8_t* edges_in(distributed::Image& image) {
-    return reinterpret_cast<std::uint8_t*>(image.bytes().data());
-}
 const float* floats_in(const std::byte* bytes) {
     return reinterpret_cast<const float*>(bytes);
 }
 
-kernel::GradientView view_of(const Gradient& gradient) {
-    const Tile own = gradient.x.tile();
-    return {floats_in(gradient.x.bytes().data()), floats_in(gradient.y.bytes().data()), own.width,
-            own, gradient.x.shape()};
-}
-
-distributed::Image maxima_of(const Gradient& gradient, kernel::EdgeThresholds thresholds) {
-    const Padded x = distributed::with_margin(gradient.x, 1);
-    const Padded y = distributed::with_margin(gradient.y, 1);
-    distributed::Image maxima(gradient.x.communicator(), gradient.x.grid(), gray_u8);
-    agree(maxima.communicator(), [&] {
-        kernel::find_edges({floats_in(x.pixels.data()), floats_in(y.pixels.data()), x.held.width,
-                            x.held, gradient.x.shape()},
-                           maxima.tile(), thresholds, edges_in(maxima));
-    });
-    return maxima;
-}
-
-/// Which components of a tile have a strong point.
-std::vector<std::uint8_t> strong_components(std::span<const std::uint8_t> edges,
-                                            const kernel::Label* labels, std::size_t components) {
-    std::vector<std::uint8_t> strong(components, 0);
-    kernel::each_edge_point(edges.data(), static_cast<Elements>(edges.size()), [&](Elements i) {
-        if (edges[static_cast<std::size_t>(i)] == kernel::strong_edge)
-            strong[static_cast<std::size_t>(labels[i] - 1)] = 1;
-    });
-    return strong;
-}
-
-/// Takes away what does not hang together with a strong point.
-void follow_strong(distributed::Image& edges, const contour::Pattern& pattern) {
-    Memory plane;
-    std::vector<kernel::Component> components;
-    std::vector<std::uint8_t> strong;
-    const kernel::SampleView view = distributed::sample_view(edges);
-    agree(edges.communicator(), [&] {
-        plane = Memory(edges.tile().elements() * static_cast<Bytes>(sizeof(kernel::Label)));
-        auto* const labels = reinterpret_cast<kernel::Label*>(plane.data());
-        kernel::Labeller labeller(edges_hang_together);
-        labeller.apply(view, {labels, view.stride});
-        components = labeller.components();
-        strong =
-            strong_components({edges_in(edges), edges.bytes().size()}, labels, components.size());
-    });
-    const auto* const labels = reinterpret_cast<const kernel::Label*>(plane.data());
-    const std::vector<PartOf> wholes =
-        join_components(edges.communicator(), edges.grid(),
-                        {view, edges_hang_together, labels, components, strong}, pattern);
-    std::uint8_t* const pixels = edges_in(edges);
-    kernel::each_edge_point(pixels, edges.tile().elements(), [&](Elements i) {
-        pixels[i] = wholes[static_cast<std::size_t>(labels[i] - 1)].marked ? 1 : 0;
-    });
-}
-
-void take_tile(const Padded& padded, distributed::Image& image) {
-    const Tile own = image.tile();
-    for (Elements y = 0; y < own.height && own.width > 0; ++y) {
-        const std::byte* const from = padded.pixels.data() +
-                                      (own.y - padded.held.y + y) * padded.held.width + own.x -
-                                      padded.held.x;
-        std::copy_n(from, own.width, image.bytes().data() + y * own.width);
+/// An image's samples with so many around this rank's tile.
+struct Surrounded {
+    Surrounded(const distributed::Image& image, Elements margin) {
+        agree(image.communicator(), [&] { view = distributed::sample_view(image); });
+        if (image.communicator().size() == 1)
+            return; // nothing lies around it
+        padded = distributed::with_margin(image, margin);
+        view.first = distributed::samples_of(image.element(), padded.pixels.data()).first;
+        view.stride = padded.held.width;
+        view.tile = padded.held;
     }
+    kernel::SampleView view;
+    Padded padded;
+};
+
+/// Codes of edges (kernel/edge_code.hpp) of this rank's tile, with room for those that thinning
+/// reads around it.
+class EdgeTile {
+  public:
+    EdgeTile(const Communicator& communicator, const Grid& grid)
+        : communicator_(communicator),
+          grid_(grid),
+          own_(tile(grid, communicator.rank())),
+          codes_(communicator, grid, gray_u8, kernel::thinning_margin) {}
+
+    kernel::EdgePlane plane() { return {bytes(codes_.own()), codes_.held().width}; }
+    const Tile& own() const { return own_; }
+
+    /// Takes away what does not hang together with a strong point; the rest become weak ones.
+    void follow_strong(const PatternForEntries& pattern);
+    /// Round by round, until no rank takes anything off.
+    void thin();
+    /// The end: codes are no more.
+    distributed::Image directions();
+
+  private:
+    static std::uint8_t* bytes(std::byte* memory) {
+        return reinterpret_cast<std::uint8_t*>(memory);
+    }
+    Communicator communicator_;
+    Grid grid_;
+    Tile own_;
+    PaddedTile codes_;
+};
+
+void EdgeTile::follow_strong(const PatternForEntries& pattern) {
+    kernel::SampleView view;
+    view.first = plane().first;
+    view.stride = plane().stride;
+    view.tile = own_;
+    view.image = {grid_.width, grid_.height};
+    kernel::Labeller labeller(edges_hang_together);
+    std::vector<Elements> first_pixels;
+    std::vector<std::uint8_t> strong;
+    agree(communicator_, [&] {
+        const kernel::Label components = labeller.find(view);
+        first_pixels = labeller.first_pixels();
+        strong = kernel::strong_components({plane().first, view.stride, own_, view.image}, labeller,
+                                           components);
+    });
+    const ComponentsOfTile mine{view, edges_hang_together, labeller, first_pixels, strong};
+    const std::vector<PartOf> wholes =
+        join_components(communicator_, grid_, mine, pattern(border_entries(mine)));
+    std::ranges::transform(wholes, strong.begin(),
+                           [](const PartOf& part) { return part.marked ? 1 : 0; });
+    kernel::keep_components(plane(), own_, labeller, strong);
 }
 
-/// Round by round, until no rank takes anything off.
-void thin(distributed::Image& edges) {
+void EdgeTile::thin() {
+    kernel::Thinning thinning(bytes(codes_.data()), codes_.held(), own_,
+                              {grid_.width, grid_.height});
     bool changed = true;
     while (changed) {
-        Padded padded = distributed::with_margin(edges, kernel::thinning_margin);
-        const Elements taken = kernel::thin(reinterpret_cast<std::uint8_t*>(padded.pixels.data()),
-                                            padded.held, edges.tile(), edges.shape());
-        take_tile(padded, edges);
+        codes_.exchange();
+        const Elements taken = thinning.round();
         changed = false;
-        for (const Elements of_rank : edges.communicator().all_gather(taken))
+        for (const Elements of_rank : communicator_.all_gather(taken))
             changed = changed || of_rank > 0;
     }
+}
+
+distributed::Image EdgeTile::directions() {
+    std::shared_ptr<Memory> codes, made;
+    const Tile held = codes_.held();
+    agree(communicator_, [&] {
+        codes = std::make_shared<Memory>(codes_.release().pixels);
+        // Codes of the tile alone give way to its directions: new memory takes longer.
+        made =
+            held.elements() == own_.elements() ? codes : std::make_shared<Memory>(own_.elements());
+        kernel::find_directions(
+            {bytes(codes->data()), held.width, held, {grid_.width, grid_.height}}, own_,
+            reinterpret_cast<kernel::Direction*>(made->data()));
+    });
+    return {communicator_, grid_, direction_i8, made, 0};
+}
+
+/// All that comes after the gradient; `find` fills in the codes of its maxima.
+template <class Find>
+distributed::Image directions_by(const Communicator& communicator, const Grid& grid,
+                                 const PatternForEntries& pattern, Find&& find) {
+    std::optional<EdgeTile> edges;
+    agree(communicator, [&] {
+        edges.emplace(communicator, grid);
+        find(edges->own(), edges->plane());
+    });
+    edges->follow_strong(pattern);
+    edges->thin();
+    return edges->directions();
 }
 
 void require_shares(double low, double high) {
@@ -113,6 +148,21 @@ void require_shares(double low, double high) {
         throw InvalidTask(fmt::format("quantiles of edges are {} and {}, expected a low one from 0 "
                                       "on and a high one no lower, up to 1",
                                       low, high));
+}
+
+/// Of the squared lengths of gradients that `square` fills in.
+template <class Square>
+kernel::EdgeThresholds quantiles_by(const Communicator& communicator, const Tile& tile, double low,
+                                    double high, Square&& square) {
+    Memory squared;
+    agree(communicator, [&] {
+        require_shares(low, high);
+        squared = Memory(tile.elements() * gray_f32.size);
+        square(reinterpret_cast<float*>(squared.data()));
+    });
+    const std::span values(floats_in(squared.data()), static_cast<std::size_t>(tile.elements()));
+    return {std::sqrt(quantile(communicator, values, low)),
+            std::sqrt(quantile(communicator, values, high))};
 }
 
 } // namespace
@@ -125,33 +175,49 @@ Gradient gradient_of(const distributed::Image& image, double sigma,
 }
 
 kernel::EdgeThresholds quantiles_of(const Gradient& gradient, double low, double high) {
-    const Communicator& communicator = gradient.x.communicator();
-    Memory squared;
-    agree(communicator, [&] {
-        require_shares(low, high);
-        squared = Memory(gradient.x.tile().elements() * gray_f32.size);
+    const Tile tile = gradient.x.tile();
+    return quantiles_by(gradient.x.communicator(), tile, low, high, [&](float* to) {
         kernel::squared_lengths(floats_in(gradient.x.bytes().data()),
-                                floats_in(gradient.y.bytes().data()), gradient.x.tile().elements(),
-                                reinterpret_cast<float*>(squared.data()));
+                                floats_in(gradient.y.bytes().data()), tile.elements(), to);
     });
-    const std::span values(floats_in(squared.data()),
-                           static_cast<std::size_t>(gradient.x.tile().elements()));
-    return {std::sqrt(quantile(communicator, values, low)),
-            std::sqrt(quantile(communicator, values, high))};
+}
+
+kernel::EdgeThresholds quantiles_of(const distributed::Image& image, double sigma, double low,
+                                    double high) {
+    std::optional<kernel::EdgeFinder> finder;
+    agree(image.communicator(), [&] { finder.emplace(sigma); });
+    const Surrounded samples(image, finder->margin());
+    return quantiles_by(image.communicator(), image.tile(), low, high,
+                        [&](float* to) { finder->square(samples.view, image.tile(), to); });
+}
+
+PatternForEntries always(const contour::Pattern& pattern) {
+    return [&pattern](Elements) -> const contour::Pattern& { return pattern; };
 }
 
 distributed::Image edge_directions(const Gradient& gradient, kernel::EdgeThresholds thresholds,
                                    const contour::Pattern& pattern) {
-    distributed::Image edges = maxima_of(gradient, thresholds);
-    follow_strong(edges, pattern);
-    thin(edges);
-    const Padded padded = distributed::with_margin(edges, 1);
-    distributed::Image directions(edges.communicator(), edges.grid(), direction_i8);
-    kernel::find_directions({reinterpret_cast<const std::uint8_t*>(padded.pixels.data()),
-                             padded.held.width, padded.held, edges.shape()},
-                            view_of(gradient), edges.tile(),
-                            reinterpret_cast<kernel::Direction*>(directions.bytes().data()));
-    return directions;
+    const Padded x = distributed::with_margin(gradient.x, 1);
+    const Padded y = distributed::with_margin(gradient.y, 1);
+    return directions_by(gradient.x.communicator(), gradient.x.grid(), always(pattern),
+                         [&](const Tile& tile, const kernel::EdgePlane& codes) {
+                             kernel::find_edges({floats_in(x.pixels.data()),
+                                                 floats_in(y.pixels.data()), x.held.width, x.held,
+                                                 gradient.x.shape()},
+                                                tile, thresholds, codes);
+                         });
+}
+
+distributed::Image edge_directions(const distributed::Image& image, double sigma,
+                                   kernel::EdgeThresholds thresholds,
+                                   const PatternForEntries& pattern) {
+    std::optional<kernel::EdgeFinder> finder;
+    agree(image.communicator(), [&] { finder.emplace(sigma); });
+    const Surrounded samples(image, finder->margin());
+    return directions_by(image.communicator(), image.grid(), pattern,
+                         [&](const Tile& tile, const kernel::EdgePlane& codes) {
+                             finder->find(samples.view, tile, thresholds, codes);
+                         });
 }
 
 } // namespace sextant

@@ -55,17 +55,18 @@ Labelled label_components(const distributed::Image& image, kernel::Connection co
                           const contour::Pattern& pattern) {
     const Communicator& communicator = image.communicator();
     Labelled made{distributed::Image(communicator, image.grid(), label_i32), 0, {}};
+    kernel::Labeller labeller(connection);
     std::vector<kernel::Component> components;
+    std::vector<Elements> first_pixels;
     kernel::SampleView view;
     agree(communicator, [&] {
         view = distributed::sample_view(image);
-        kernel::Labeller labeller(connection);
         labeller.apply(view, {labels_in(made.labels), view.stride});
         components = labeller.components();
+        first_pixels = labeller.first_pixels();
     });
-    const std::vector<PartOf> wholes =
-        join_components(communicator, image.grid(),
-                        {view, connection, labels_in(made.labels), components}, pattern);
+    const std::vector<PartOf> wholes = join_components(
+        communicator, image.grid(), {view, connection, labeller, first_pixels}, pattern);
     const Numbering numbering =
         number_by_pixels(communicator, image.grid(), shares_of(wholes, components));
     agree(communicator, [&] {

@@ -69,9 +69,12 @@ std::span<const std::byte> Image::bytes() const {
     return {memory_->data() + offset_, size};
 }
 
-Image read_tiles(const Communicator& communicator, const Grid& grid, RowSource& source) {
+Image read_tiles(const Communicator& communicator, const Grid& grid, RowSource& source,
+                 Elements first) {
     Image image(communicator, grid, source.element());
-    read_part(source, image.tile(), image.bytes());
+    Tile tile = image.tile();
+    tile.y += first;
+    read_part(source, tile, image.bytes());
     return image;
 }
 

@@ -44,8 +44,10 @@ class Image {
     Bytes offset_ = 0;
 };
 
-/// Each rank reads its own tile. Throws InvalidFile.
-Image read_tiles(const Communicator& communicator, const Grid& grid, RowSource& source);
+/// Each rank reads its own tile of the image, or of as many of its rows, from row `first` on, as
+/// the grid has. Throws InvalidFile.
+Image read_tiles(const Communicator& communicator, const Grid& grid, RowSource& source,
+                 Elements first = 0);
 
 /// From rank 0, where `whole` holds the image row by row; elsewhere it is not looked at.
 /// Collective. Requires  a whole image at rank 0 (AgreedFailure everywhere).

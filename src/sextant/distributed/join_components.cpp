@@ -51,12 +51,12 @@ Frontier frontier_of(const ComponentsOfTile& tile, int position) {
     const Tile& at = tile.input.tile;
     Frontier frontier{{position, position + 1}, {}};
     each_border_pixel(at, tile.input.image, [&](Elements x, Elements y) {
-        const kernel::Label label = tile.labels[y * at.width + x];
+        const kernel::Label label = tile.labeller.label_at(x, y);
         if (label == 0)
             return;
         const auto component = static_cast<std::size_t>(label - 1);
         frontier.entries.push_back({(at.y + y) * tile.input.image.width + at.x + x,
-                                    tile.components[component].first, value_at(tile, x, y),
+                                    tile.first_pixels[component], value_at(tile, x, y),
                                     !tile.marked.empty() && tile.marked[component] != 0});
     });
     return frontier;
@@ -66,18 +66,14 @@ Frontier frontier_of(const ComponentsOfTile& tile, int position) {
 std::vector<PartOf> find_wholes(const ComponentsOfTile& tile, const Frontier& own,
                                 const std::vector<BorderPixel>& joined) {
     std::vector<PartOf> parts;
-    for (std::size_t i = 0; i < tile.components.size(); ++i)
-        parts.push_back({tile.components[i].first, !tile.marked.empty() && tile.marked[i] != 0});
-    const auto by_first = [](const kernel::Component& component, Elements first) {
-        return component.first < first;
-    };
+    for (std::size_t i = 0; i < tile.first_pixels.size(); ++i)
+        parts.push_back({tile.first_pixels[i], !tile.marked.empty() && tile.marked[i] != 0});
     const auto by_pixel = [](const BorderPixel& each, Elements pixel) {
         return each.pixel < pixel;
     };
     for (const BorderPixel& mine : own.entries) {
-        const auto part = std::lower_bound(tile.components.begin(), tile.components.end(),
-                                           mine.component, by_first) -
-                          tile.components.begin();
+        const auto part =
+            std::ranges::lower_bound(tile.first_pixels, mine.component) - tile.first_pixels.begin();
         const auto whole = std::lower_bound(joined.begin(), joined.end(), mine.pixel, by_pixel);
         parts[static_cast<std::size_t>(part)] = {whole->component, whole->marked != 0};
     }
@@ -85,6 +81,14 @@ std::vector<PartOf> find_wholes(const ComponentsOfTile& tile, const Frontier& ow
 }
 
 } // namespace
+
+Elements border_entries(const ComponentsOfTile& tile) {
+    Elements count = 0;
+    each_border_pixel(tile.input.tile, tile.input.image, [&](Elements x, Elements y) {
+        count += tile.labeller.label_at(x, y) != 0 ? 1 : 0;
+    });
+    return count;
+}
 
 std::vector<PartOf> join_components(const Communicator& communicator, const Grid& grid,
                                     const ComponentsOfTile& tile, const contour::Pattern& pattern) {

@@ -14,8 +14,8 @@ namespace sextant {
 struct ComponentsOfTile {
     kernel::SampleView input; ///< what was labelled: the tile
     kernel::Connection connection;
-    const kernel::Label* labels = nullptr; ///< of the tile, row by row
-    std::span<const kernel::Component> components;
+    const kernel::Labeller& labeller;          ///< that labelled it last
+    std::span<const Elements> first_pixels;    ///< of its components, as Labeller has them
     std::span<const std::uint8_t> marked = {}; ///< [component] not 0: it has a mark; or none has
 };
 
@@ -24,6 +24,9 @@ struct PartOf {
     Elements first = 0;  ///< the first pixel of the whole component
     bool marked = false; ///< some part of it has a mark
 };
+
+/// How many pixels this rank has to tell others of.
+Elements border_entries(const ComponentsOfTile& tile);
 
 /// Joins the components of tiles over their borders: each tile tells which pixels on its border
 /// belong together; these lists are merged by a pattern, and what lies within merged tiles is left

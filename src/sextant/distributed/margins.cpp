@@ -2,39 +2,57 @@
 #include "sextant/distributed/margins.hpp"
 
 #include "sextant/comm/agree.hpp"
-#include "sextant/comm/execute.hpp"
 #include "sextant/halo/axis_exchange.hpp"
 
 #include <cstring>
-#include <optional>
+#include <utility>
 
 namespace sextant::distributed {
 
+PaddedTile::PaddedTile(const Communicator& communicator, const Grid& grid,
+                       const ElementFormat& element, Elements margin)
+    : communicator_(communicator),
+      own_(tile(grid, communicator.rank())),
+      element_size_(element.size) {
+    halo::Grid padded;
+    static_cast<sextant::Grid&>(padded) = grid;
+    padded.margin = margin;
+    padded_.held = halo::clipped_tile(padded, communicator.rank());
+    padded_.pixels = Memory(padded_.held.elements() * element.size);
+    Operator moved;
+    moved.element = element;
+    execution_.emplace(communicator, halo::axis_exchange(padded, communicator.rank()), moved);
+    execution_->bind(0, padded_.pixels.bytes());
+}
+
+std::byte* PaddedTile::own() {
+    const Elements at = (own_.y - held().y) * held().width + own_.x - held().x;
+    return padded_.pixels.data() + at * element_size_;
+}
+
+void PaddedTile::exchange() {
+    agree(communicator_, [&] { execution_->run(); });
+}
+
+Padded PaddedTile::release() {
+    execution_.reset();
+    return std::move(padded_);
+}
+
 Padded with_margin(const Image& image, Elements margin) {
     const Communicator& communicator = image.communicator();
-    halo::Grid grid;
-    static_cast<sextant::Grid&>(grid) = image.grid();
-    grid.margin = margin;
     const Tile own = image.tile();
-    const Bytes size = image.element().size;
-    Padded padded{halo::clipped_tile(grid, communicator.rank()), {}};
-    std::optional<Execution> execution;
+    const Bytes row = own.width * image.element().size;
+    std::optional<PaddedTile> padded;
     agree(communicator, [&] {
-        padded.pixels = Memory(padded.held.elements() * size);
-        for (Elements y = 0; y < own.height && own.width > 0; ++y) {
-            const Elements at =
-                (own.y - padded.held.y + y) * padded.held.width + own.x - padded.held.x;
-            std::memcpy(padded.pixels.data() + at * size,
-                        image.bytes().data() + y * own.width * size,
-                        static_cast<std::size_t>(own.width * size));
-        }
-        Operator moved;
-        moved.element = image.element();
-        execution.emplace(communicator, halo::axis_exchange(grid, communicator.rank()), moved);
-        execution->bind(0, padded.pixels.bytes());
+        padded.emplace(communicator, image.grid(), image.element(), margin);
+        const Bytes stride = padded->held().width * image.element().size;
+        for (Elements y = 0; y < own.height && own.width > 0; ++y)
+            std::memcpy(padded->own() + y * stride, image.bytes().data() + y * row,
+                        static_cast<std::size_t>(row));
     });
-    agree(communicator, [&] { execution->run(); });
-    return padded;
+    padded->exchange();
+    return padded->release();
 }
 
 } // namespace sextant::distributed

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/comm/execute.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/distributed/image.hpp"
+
+#include <optional>
 
 namespace sextant::distributed {
 
@@ -10,6 +13,31 @@ namespace sextant::distributed {
 struct Padded {
     Tile held; ///< where it lies in the image
     Memory pixels;
+};
+
+/// A tile that lies with room for so many pixels around it, as far as the image goes, which are
+/// fetched from the ranks that hold them: again and again, as the tile changes.
+class PaddedTile {
+  public:
+    /// With pixels of 0. Throws InvalidTask.
+    PaddedTile(const Communicator& communicator, const Grid& grid, const ElementFormat& element,
+               Elements margin);
+
+    const Tile& held() const { return padded_.held; }
+    std::byte* data() { return padded_.pixels.data(); }
+    /// The tile's first pixel; rows lie as far apart as `held` is wide.
+    std::byte* own();
+    /// Collective. Cost  halo::axis_exchange.
+    void exchange();
+    /// Gives the memory away.
+    Padded release();
+
+  private:
+    Communicator communicator_;
+    Tile own_;
+    Bytes element_size_;
+    Padded padded_;
+    std::optional<Execution> execution_;
 };
 
 /// Fetches so many pixels around each tile from the ranks that hold them, as far as the image goes.

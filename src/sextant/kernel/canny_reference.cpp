@@ -2,6 +2,7 @@
 #include "sextant/kernel/canny_reference.hpp"
 
 #include <cmath>
+#include <numbers>
 
 namespace sextant::kernel {
 
@@ -53,18 +54,26 @@ class Detector {
         return a * a + b * b;
     }
 
+    std::uint8_t heading(Elements x, Elements y) const {
+        const float a = gradient_x(x, y), b = gradient_y(x, y);
+        const bool beside = std::abs(b) <= tangent_of_near * std::abs(a);
+        const bool upright = std::abs(a) <= tangent_of_near * std::abs(b);
+        return static_cast<std::uint8_t>((a < 0 ? heading_left : 0) | (b < 0 ? heading_up : 0) |
+                                         (std::abs(b) <= std::abs(a) ? heading_flat : 0) |
+                                         (beside || upright ? heading_near : 0));
+    }
+
     /// The step to the neighbour behind a pixel, row by row, along its gradient.
-    Step along(Elements x, Elements y) const {
-        const float a = gradient_x(x, y), b = gradient_y(x, y), tangent = .41421356F;
-        if (std::abs(b) <= tangent * std::abs(a))
-            return {1, 0};
-        if (std::abs(a) <= tangent * std::abs(b))
-            return {0, 1};
-        return {(a < 0) == (b < 0) ? 1 : -1, 1};
+    static Step along(std::uint8_t heading) {
+        if ((heading & heading_near) != 0)
+            return (heading & heading_flat) != 0 ? Step{1, 0} : Step{0, 1};
+        const bool left = (heading & heading_left) != 0, up = (heading & heading_up) != 0;
+        return {left == up ? 1 : -1, 1};
     }
 
     std::uint8_t class_of(Elements x, Elements y) const {
-        const Step step = along(x, y);
+        const std::uint8_t towards = heading(x, y);
+        const Step step = along(towards);
         const float here = length(x, y);
         const bool peak =
             here > length(x - step.x, y - step.y) && here >= length(x + step.x, y + step.y);
@@ -73,7 +82,7 @@ class Detector {
         };
         if (!peak || !exceeds(thresholds_.low))
             return not_edge;
-        return exceeds(thresholds_.high) ? strong_edge : weak_edge;
+        return towards | (exceeds(thresholds_.high) ? strong_edge : weak_edge);
     }
 
     template <class Body>
@@ -89,11 +98,11 @@ class Detector {
         Bytes8 found(maxima.size(), 0);
         std::vector<Elements> waiting;
         const auto take = [&](Elements x, Elements y) {
-            found[at(x, y)] = 1;
+            found[at(x, y)] = (maxima[at(x, y)] & ~edge_class_bits) | weak_edge;
             waiting.push_back(y * image_.width + x);
         };
         for (Elements pixel = 0; pixel < image_.elements(); ++pixel) {
-            if (maxima[static_cast<std::size_t>(pixel)] == strong_edge)
+            if (edge_class(maxima[static_cast<std::size_t>(pixel)]) == strong_edge)
                 take(pixel % image_.width, pixel / image_.width);
         }
         while (!waiting.empty()) {
@@ -144,16 +153,22 @@ class Detector {
     Direction direction(const Bytes8& edges, Elements x, Elements y) const {
         if (edges[at(x, y)] == 0)
             return no_edge;
-        const float to_x = -gradient_y(x, y), to_y = gradient_x(x, y);
+        // The edge goes at right angles to the middle of its gradient's sixteenth of a turn.
+        const std::uint8_t towards = edges[at(x, y)];
+        const double off = std::numbers::pi / ((towards & heading_near) != 0 ? 16 : 16. / 3);
+        const bool flat = (towards & heading_flat) != 0;
+        const double width = flat ? std::cos(off) : std::sin(off);
+        const double height = flat ? std::sin(off) : std::cos(off);
+        const double to_x = (towards & heading_up) != 0 ? height : -height;
+        const double to_y = (towards & heading_left) != 0 ? -width : width;
         Direction nearest = edge_end;
-        float best = 0;
+        double best = 0;
         for (Direction code = 0; code < 8; ++code) {
             const Step step = steps[code];
             if (!inside(x + step.x, y + step.y) || edges[at(x + step.x, y + step.y)] == 0)
                 continue;
-            const float along =
-                to_x * static_cast<float>(step.x) + to_y * static_cast<float>(step.y);
-            const float cosine = along * (code % 2 == 0 ? 1 : .70710678F);
+            const double along = to_x * step.x + to_y * step.y;
+            const double cosine = along * (code % 2 == 0 ? 1 : .70710678);
             if (cosine > best) {
                 best = cosine;
                 nearest = code;

@@ -10,8 +10,9 @@ namespace sextant::kernel {
 /// Edges of a whole image, from the definition, step by step.
 struct Edges {
     std::vector<std::uint8_t> maxima;  ///< as find_edges()
-    std::vector<std::uint8_t> kept;    ///< 1: hangs together with a strong one (8 neighbours)
-    std::vector<std::uint8_t> thinned; ///< of those, what thin() leaves when nothing changes
+    std::vector<std::uint8_t> kept;    ///< those that hang together with a strong one (8
+                                       ///< neighbours), as weak ones with their headings
+    std::vector<std::uint8_t> thinned; ///< of those, what Thinning leaves when nothing changes
     std::vector<Direction> directions; ///< as find_directions()
 };
 

@@ -5,18 +5,29 @@
 
 #include <cstdint>
 
+// Rows of a gradient and of edges, in vectors.
 namespace sextant::kernel {
 
-/// A row of pixels and what find_edges() looks at; [−1] and [width] of squared lengths too.
+struct GradientRow {
+    const float *x, *y;
+    Elements width;
+    float low;              ///< a threshold, squared
+    float* squared;         ///< where squared lengths go
+    std::uint8_t* headings; ///< and, of those from `low` on, the upper bits of edge_code.hpp
+};
+
+void measure_gradients(const GradientRow& row);
+
+/// Squared lengths of three rows, readable from [−1] to [width] too.
 struct EdgeRow {
-    const float *x, *y;                ///< the gradient
-    const float *above, *here, *below; ///< squared lengths of it, of three rows
-    float low, high;                   ///< thresholds, squared
-    std::uint8_t* edges;
+    const float *above, *here, *below;
+    const std::uint8_t* headings; ///< of the one in the middle
+    float low, high;              ///< thresholds, squared
+    std::uint8_t* codes;
     Elements width;
 };
 
-/// As find_edges(), in vectors.
+/// What find_edges() finds in the row in the middle.
 void classify_edges(const EdgeRow& row);
 
 } // namespace sextant::kernel

@@ -2,6 +2,7 @@
 #include "sextant/kernel/gaussian.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/kernel/float_row.hpp"
 #include "sextant/kernel/fold.hpp"
 #include "sextant/kernel/gaussian_weights.hpp"
 
@@ -74,8 +75,7 @@ void read_line(const SampleView& input, const Sample* first, BorderRule rule, El
     const Elements begin = std::clamp<Elements>(-x, 0, count);
     const Elements end = std::clamp<Elements>(input.image.width - x, begin, count);
     beyond(0, begin);
-    std::transform(first + (origin + x + begin), first + (origin + x + end), line.begin() + begin,
-                   [](Sample sample) { return static_cast<float>(sample); });
+    to_floats(first + (origin + x + begin), end - begin, line.data() + begin);
     beyond(end, count);
 }
 
@@ -146,11 +146,7 @@ Tile GaussianDerivatives::reads(const Tile& tile, ImageShape image) const {
     return read_for(tile, image, reach_x_, reach_y_, rule_.border);
 }
 
-void GaussianDerivatives::check(const SampleView& input, const Tile& tile,
-                                std::span<const Plane> outputs) const {
-    if (outputs.size() != planes_)
-        throw InvalidTask(
-            fmt::format("{} planes for {} Gaussian derivatives", outputs.size(), planes_));
+void GaussianDerivatives::check(const SampleView& input, const Tile& tile) const {
     if (tile.width < 0 || tile.height < 0 ||
         !holds({0, 0, input.image.width, input.image.height}, tile))
         throw InvalidTask(fmt::format("Gaussian derivatives of {}, expected them within {}x{}",
@@ -162,7 +158,15 @@ void GaussianDerivatives::check(const SampleView& input, const Tile& tile,
         throw InvalidTask(
             fmt::format("Gaussian derivatives of {} are computed from {}; given are {}", text(tile),
                         text(needed), text(input.tile)));
+}
+
+void GaussianDerivatives::check(const Tile& tile, std::span<const Plane> outputs) const {
+    if (outputs.size() != planes_)
+        throw InvalidTask(
+            fmt::format("{} planes for {} Gaussian derivatives", outputs.size(), planes_));
     for (const Plane& plane : outputs) {
+        if (empty(tile))
+            return;
         if (!plane.first || (tile.height > 1 && std::abs(plane.stride) < tile.width))
             throw InvalidTask(fmt::format("a plane of stride {} for {}", plane.stride, text(tile)));
     }
@@ -171,16 +175,41 @@ void GaussianDerivatives::check(const SampleView& input, const Tile& tile,
 void GaussianDerivatives::apply(const SampleView& input, const Tile& tile,
                                 std::span<const Plane> outputs,
                                 const std::function<void()>& progress) {
-    check(input, tile, outputs);
+    check(input, tile);
+    check(tile, outputs);
     const auto images = static_cast<Bytes>(planes_ + 1);
     const bool stream =
         exceeds_caches(images * tile.elements() * static_cast<Bytes>(sizeof(float)));
-    const Sweep sweep{input, tile, outputs, stream, progress};
+    const std::function<void(Elements)> after_row = [&progress](Elements y) {
+        if (progress && y % rows_between_calls == 0)
+            progress();
+    };
+    const Sweep sweep{input, tile, outputs, stream, after_row};
     for (Elements x = 0; x < tile.width; x += strip_width_)
         apply_strip(sweep,
                     {tile.x + x, tile.y, std::min(strip_width_, tile.width - x), tile.height});
     if (stream)
         hwy::FlushStream();
+}
+
+void GaussianDerivatives::each_row(const SampleView& input, const Tile& strip,
+                                   const std::function<void(std::span<const float* const>)>& take) {
+    check(input, strip);
+    if (strip.width > strip_width_)
+        throw InvalidTask(
+            fmt::format("rows of {}, expected at most {} a row", text(strip), strip_width_));
+    const auto planes = static_cast<Bytes>(planes_);
+    if (row_.size() == 0)
+        row_ = Memory(planes * strip_width_ * static_cast<Bytes>(sizeof(float)));
+    std::vector<Plane> outputs; // each row takes the place of the one before
+    std::vector<const float*> rows;
+    for (Bytes k = 0; k < planes; ++k) {
+        outputs.push_back({reinterpret_cast<float*>(row_.data()) + k * strip_width_, 0});
+        rows.push_back(outputs.back().first);
+    }
+    const std::function<void(Elements)> after_row = [&](Elements) { take(rows); };
+    if (!empty(strip))
+        apply_strip({input, strip, outputs, false, after_row}, strip);
 }
 
 void GaussianDerivatives::apply_strip(const Sweep& sweep, const Tile& strip) {
@@ -189,8 +218,7 @@ void GaussianDerivatives::apply_strip(const Sweep& sweep, const Tile& strip) {
         for (; next <= y + reach_y_; ++next)
             filter_row(sweep.input, strip, next);
         filter_columns(sweep, strip, y);
-        if (sweep.progress && y % rows_between_calls == 0)
-            sweep.progress();
+        sweep.after_row(y);
     }
 }
 

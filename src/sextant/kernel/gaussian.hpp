@@ -53,6 +53,12 @@ class GaussianDerivatives {
     void apply(const SampleView& input, const Tile& tile, std::span<const Plane> outputs,
                const std::function<void()>& progress = {});
 
+    /// The widest tile that `each_row` takes.
+    Elements strip_width() const { return strip_width_; }
+    /// As `apply`, but rows are kept nowhere: `take` is given each in turn, of every derivative.
+    void each_row(const SampleView& input, const Tile& strip,
+                  const std::function<void(std::span<const float* const>)>& take);
+
   private:
     static constexpr std::size_t orders = 5;
     static constexpr int none = -1;
@@ -67,13 +73,14 @@ class GaussianDerivatives {
         const Tile& tile;
         std::span<const Plane> outputs;
         bool stream;
-        const std::function<void()>& progress;
+        const std::function<void(Elements)>& after_row;
     };
 
     using Wanted = std::array<bool, orders>;
     static std::vector<Pair> pairs(const Wanted& wanted);
 
-    void check(const SampleView& input, const Tile& tile, std::span<const Plane> outputs) const;
+    void check(const SampleView& input, const Tile& tile) const;
+    void check(const Tile& tile, std::span<const Plane> outputs) const;
     void apply_strip(const Sweep& sweep, const Tile& strip);
     void filter_row(const SampleView& input, const Tile& strip, Elements y);
     void filter_columns(const Sweep& sweep, const Tile& strip, Elements y);
@@ -92,6 +99,7 @@ class GaussianDerivatives {
     std::array<RowRing, orders> filtered_; // [order along x]: rows of a strip
     Memory line_;                          // a row of the image, and what lies beside the strip
     std::vector<const float*> shifted_;    // into the line, from −reach_x on
+    Memory row_;                           // of each derivative, for each_row
 };
 
 } // namespace sextant::kernel

@@ -2,9 +2,9 @@
 #include "sextant/kernel/labels.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/kernel/each_run.hpp"
 #include "sextant/kernel/fold.hpp"
 #include "sextant/kernel/label_row.hpp"
-#include "sextant/kernel/row_bits.hpp"
 #include "sextant/kernel/run_unions.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ Elements most_runs(const Tile& tile, Sameness sameness) {
     return (sameness == Sameness::value ? tile.width : (tile.width + 1) / 2) * tile.height;
 }
 
-void check(const SampleView& input, const LabelPlane& output, Sameness sameness) {
+void check(const SampleView& input, Sameness sameness) {
     const Elements width = input.tile.width, height = input.tile.height;
     constexpr Elements largest = std::numeric_limits<Label>::max() - slack;
     if (width < 0 || height < 0 || width > largest || height > largest ||
@@ -39,51 +39,13 @@ void check(const SampleView& input, const LabelPlane& output, Sameness sameness)
         throw InvalidTask(fmt::format("labels of {}x{} pixels, which may have more than {} runs: "
                                       "expected smaller tiles",
                                       width, height, largest));
+}
+
+void check(const Tile& tile, const LabelPlane& output) {
+    const Elements width = tile.width, height = tile.height;
     if (width * height > 0 && (!output.first || (height > 1 && std::abs(output.stride) < width)))
         throw InvalidTask(fmt::format("a plane of stride {} for labels of {}x{} pixels",
                                       output.stride, width, height));
-}
-
-/// Moves all bits to the next place, word by word.
-class Shift {
-  public:
-    std::uint64_t operator()(std::uint64_t word) {
-        const std::uint64_t shifted = word << 1 | carry_;
-        carry_ = word >> 63;
-        return shifted;
-    }
-
-  private:
-    std::uint64_t carry_ = 0;
-};
-
-/// Calls `body` with the place of each bit.
-template <class Body>
-void each_bit(std::uint64_t bits, Body&& body) {
-    for (; bits != 0; bits &= bits - 1)
-        body(std::countr_zero(bits));
-}
-
-/// Calls `body` with the first pixel of each run of a row and the one behind its last.
-template <class Body>
-void each_run(const std::uint64_t* inside, const std::uint64_t* starts, Elements width,
-              Body&& body) {
-    Elements begin = -1;
-    Shift shift;
-    const auto end_at = [&](Elements x) {
-        if (begin >= 0)
-            body(begin, x);
-        begin = -1;
-    };
-    for (Elements word = 0; word < words_for(width); ++word) {
-        const std::uint64_t ends = shift(inside[word]) & ~inside[word];
-        each_bit(starts[word] | ends, [&](int bit) {
-            end_at(64 * word + bit);
-            if (starts[word] >> bit & 1)
-                begin = 64 * word + bit;
-        });
-    }
-    end_at(width);
 }
 
 /// A run of pixels of a row.
@@ -106,12 +68,18 @@ Tile around(const Tile& a, const Tile& b) {
 } // namespace
 
 Label Labeller::apply(const SampleView& input, const LabelPlane& output) {
-    check(input, output, connection_.sameness);
-    prepare(input);
-    std::visit([&](const auto* first) { find_components(input, first); }, input.first);
-    count_ = number_components();
+    check(input, connection_.sameness);
+    check(input.tile, output);
+    find(input);
     write(output);
     return count_;
+}
+
+Label Labeller::find(const SampleView& input) {
+    check(input, connection_.sameness);
+    prepare(input);
+    std::visit([&](const auto* first) { find_components(input, first); }, input.first);
+    return count_ = number_components();
 }
 
 void Labeller::prepare(const SampleView& input) {
@@ -223,17 +191,42 @@ bool Component::operator==(const Component& other) const {
            sum_x == other.sum_x && sum_y == other.sum_y;
 }
 
+LabelledRuns Labeller::runs_of(Elements y) const {
+    const RunRow bits = row(y);
+    return {bits.inside, bits.starts, runs() + bits.before + 1};
+}
+
 std::vector<Component> Labeller::components() const {
     std::vector<Component> components(at(count_));
-    for (Elements y = 0; y < tile_.height && tile_.width > 0; ++y) {
-        const RunRow bits = row(y);
-        const Label* label = runs() + bits.before;
-        each_run(bits.inside, bits.starts, tile_.width, [&](Elements begin, Elements end) {
-            components[at(*++label - 1)].add(
+    for (Elements y = 0; y < tile_.height; ++y) {
+        each_run(runs_of(y), tile_.width, [&](Elements begin, Elements end, Label label) {
+            components[at(label - 1)].add(
                 of_run(tile_.x + begin, tile_.y + y, end - begin, image_.width));
         });
     }
     return components;
+}
+
+std::vector<Elements> Labeller::first_pixels() const {
+    std::vector<Elements> first;
+    first.reserve(at(count_));
+    for (Elements y = 0; y < tile_.height; ++y) {
+        each_run(runs_of(y), tile_.width, [&](Elements begin, Elements, Label label) {
+            if (at(label) > first.size())
+                first.push_back((tile_.y + y) * image_.width + tile_.x + begin);
+        });
+    }
+    return first;
+}
+
+Label Labeller::label_at(Elements x, Elements y) const {
+    const LabelledRuns bits = runs_of(y);
+    if ((bits.inside[x / 64] >> (x % 64) & 1) == 0)
+        return 0;
+    Elements begun = std::popcount(bits.starts[x / 64] << (63 - x % 64));
+    for (Elements word = 0; word < x / 64; ++word)
+        begun += std::popcount(bits.starts[word]);
+    return bits.labels[begun - 1];
 }
 
 } // namespace sextant::kernel

@@ -51,6 +51,12 @@ struct Component {
 
 struct RunRow;
 
+/// The runs of a row of a tile; each_run.hpp goes along them.
+struct LabelledRuns {
+    const std::uint64_t *inside, *starts; ///< bits: not the background; the first pixel of a run
+    const Label* labels;                  ///< [i] of run i
+};
+
 /// Connected components of an image or a tile of one, by unions of runs: a row becomes bits, a run
 /// of bits a node, and each pair of runs that touch one union. Labels are written in a second pass,
 /// in vectors.
@@ -72,10 +78,18 @@ class Labeller {
 
     /// Returns how many components there are.
     Label apply(const SampleView& input, const LabelPlane& output);
+    /// As `apply`, but labels are written nowhere.
+    Label find(const SampleView& input);
 
-    /// The components of the last `apply`; [i] has label i + 1.
+    /// The components of the last `apply` or `find`; [i] has label i + 1.
     /// Cost      O(pixels / 64 + runs).
     std::vector<Component> components() const;
+    /// The first pixel of each, row by row: y · width + x. Cost as `components`.
+    std::vector<Elements> first_pixels() const;
+    /// The runs of row `y` of the tile.
+    LabelledRuns runs_of(Elements y) const;
+    /// The label of a pixel of the tile, 0 of the background. Cost  O(x / 64).
+    Label label_at(Elements x, Elements y) const;
 
   private:
     void prepare(const SampleView& input);

@@ -27,9 +27,14 @@ HWY_INLINE Label root(Label* parents, Label run) {
     return run;
 }
 
-HWY_INLINE void join(Label* parents, Label a, Label b) {
-    a = root(parents, parents[a]);
-    b = root(parents, parents[b]);
+/// A run that touches none yet follows the one above it, which was looked at lately; of two that
+/// have followed others the ends of their trees are joined.
+HWY_INLINE void join(Label* parents, Label run, Label above) {
+    if (parents[run] == run) {
+        parents[run] = above;
+        return;
+    }
+    const Label a = root(parents, run), b = root(parents, above);
     const Label first = a < b ? a : b, last = a < b ? b : a;
     parents[last] = first;
 }

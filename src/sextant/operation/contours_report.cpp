@@ -14,8 +14,10 @@ std::string to_text(const ContoursSummary& summary) {
                                    report::counted(summary.points, "point"), summary.closed,
                                    report::counted(summary.junctions, "junction"), summary.cut);
     if (summary.thresholds)
-        text += fmt::format("edges at sigma {}, from gradients of {:.6g} on, followed to {:.6g}\n",
-                            summary.sigma, summary.thresholds->high, summary.thresholds->low);
+        text += fmt::format("edges at sigma {}, from gradients of {:.6g} on, followed to {:.6g}, "
+                            "merged by {}\n",
+                            summary.sigma, summary.thresholds->high, summary.thresholds->low,
+                            summary.hysteresis->pattern->name);
     text += fmt::format("{}x{} pixels in {}x{} tiles on {} of {}, merged by {} ({})\n",
                         summary.grid.width, summary.grid.height, summary.grid.columns,
                         summary.grid.rows, report::counted(summary.ranks, "rank"),
@@ -49,6 +51,9 @@ std::string to_json(const ContoursSummary& summary) {
     json["columns"] = summary.grid.columns;
     json["rows"] = summary.grid.rows;
     json["plan"] = nlohmann::ordered_json::parse(to_json(summary.plan));
+    json["hysteresis"] = nullptr;
+    if (summary.hysteresis)
+        json["hysteresis"] = nlohmann::ordered_json::parse(to_json(*summary.hysteresis));
     json["seconds"] = {{"read", summary.read},
                        {"edges", summary.edges},
                        {"rank", summary.rank},

@@ -3,6 +3,7 @@
 
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/launch.hpp"
+#include "sextant/contour/frontier.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/margins.hpp"
 #include "sextant/format/line_catalogue.hpp"
@@ -18,13 +19,6 @@
 #include <fmt/format.h>
 
 namespace sextant::operation {
-
-namespace {
-
-/// Of hysteresis, where --pattern names none: how dense edges are is not known before.
-constexpr std::string_view usual_pattern = "logp-lev-quad";
-
-} // namespace
 
 LowHigh low_high(std::string_view option, const std::string& text) {
     std::istringstream numbers(text);
@@ -92,20 +86,23 @@ distributed::Image ContoursRun::directions_of(const distributed::Image& image) {
     if (values_.flag("directions"))
         return image;
     summary_.sigma = values_.number("sigma");
-    const Gradient gradient = gradient_of(image, summary_.sigma);
-    summary_.thresholds = thresholds_of(gradient);
-    const std::string pattern = values_.text("pattern");
-    return edge_directions(gradient, *summary_.thresholds,
-                           contour::find(pattern == "auto" ? usual_pattern : pattern));
+    summary_.thresholds = thresholds_of(image);
+    return edge_directions(image, summary_.sigma, *summary_.thresholds,
+                           [&](Elements entries) -> const contour::Pattern& {
+                               summary_.hysteresis =
+                                   planned_merging(communicator_, values_, image.grid(), entries,
+                                                   sizeof(contour::BorderPixel));
+                               return *summary_.hysteresis->pattern;
+                           });
 }
 
-kernel::EdgeThresholds ContoursRun::thresholds_of(const Gradient& gradient) {
+kernel::EdgeThresholds ContoursRun::thresholds_of(const distributed::Image& image) {
     if (values_.has("thresholds")) {
         const LowHigh given = low_high("thresholds", values_.text("thresholds"));
         return {given.low, given.high};
     }
     const LowHigh shares = low_high("quantiles", values_.text("quantiles"));
-    return quantiles_of(gradient, shares.low, shares.high);
+    return quantiles_of(image, summary_.sigma, shares.low, shares.high);
 }
 
 LinearPart ContoursRun::rank_contours(const distributed::Image& directions) {

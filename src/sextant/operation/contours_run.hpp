@@ -27,6 +27,7 @@ struct ContoursSummary {
     Elements junctions = 0, cut = 0;               ///< of the whole map
     int ranks = 1;
     MergingPlan plan;
+    std::optional<MergingPlan> hysteresis; ///< that of its edges
     Seconds read = 0, edges = 0, rank = 0, write = 0;
     std::vector<std::string> warnings;
 };
@@ -55,7 +56,7 @@ class ContoursRun {
     void open();
     distributed::Image read();
     distributed::Image directions_of(const distributed::Image& image);
-    kernel::EdgeThresholds thresholds_of(const Gradient& gradient);
+    kernel::EdgeThresholds thresholds_of(const distributed::Image& image);
     LinearPart rank_contours(const distributed::Image& directions);
     void count(const kernel::ContourRanking& ranking);
     void write(const LinearPart& part);

@@ -4,6 +4,7 @@
 #include "sextant/format/atomic_file.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/register_run.hpp"
+#include "sextant/registration/field_series.hpp"
 
 #include <cstdio>
 #include <filesystem>

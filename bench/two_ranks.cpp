@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a second rank brings to labels, edges and contours, beside a control.
+//
+//   bench_two_ranks [SIDE [ROUNDS]]
+//
+// Why the measurement is right: the control does the same on the same two halves of the image at
+// once, each as an image of its own, so that nothing is exchanged or merged: memory and caches are
+// shared alike. What it gains over one rank is what these two cores can; what two ranks gain is
+// held against that. The clock is the wall's, from when both begin to when both have ended; the
+// three take turns, medians are shown.
+#include "sextant/comm/threads.hpp"
+#include "sextant/core/statistics.hpp"
+#include "sextant/distributed/canny.hpp"
+#include "sextant/distributed/components.hpp"
+#include "sextant/distributed/contours.hpp"
+#include "sextant/distributed/margins.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <string>
+
+#include "tests/support/direction_maps.hpp"
+#include "tests/support/shapes.hpp"
+#include <fmt/format.h>
+
+namespace {
+
+using namespace sextant;
+
+/// Work on an image in tiles, of bytes or of directions.
+struct Case {
+    std::string name;
+    std::vector<std::byte> pixels;
+    ElementFormat element;
+    std::function<void(const distributed::Image&)> work;
+};
+
+const contour::Pattern& pattern() {
+    return contour::find("logp-lev-quad");
+}
+
+template <class T>
+std::vector<std::byte> bytes_of(const std::vector<T>& values) {
+    const auto bytes = std::as_bytes(std::span(values));
+    return {bytes.begin(), bytes.end()};
+}
+
+void label(const distributed::Image& image) {
+    label_components(image, {}, pattern());
+}
+
+void find_edges(const distributed::Image& image) {
+    edge_directions(image, 1, {20, 60}, always(pattern()));
+}
+
+void rank_contours(const distributed::Image& directions) {
+    const distributed::Padded padded = distributed::with_margin(directions, 2);
+    kernel::ContourRanking ranking;
+    ranking.apply({reinterpret_cast<const kernel::Direction*>(padded.pixels.data()),
+                   padded.held.width, padded.held, directions.shape()},
+                  directions.tile());
+    const ContoursOfTile contours =
+        merge_contours(directions.communicator(), directions.grid(), ranking, pattern());
+    const Elements pixels = directions.tile().elements();
+    Memory numbers(4 * pixels), ranks(4 * pixels);
+    ranking.write(contours.placings,
+                  {reinterpret_cast<std::int32_t*>(numbers.data()),
+                   reinterpret_cast<std::int32_t*>(ranks.data()), directions.tile().width});
+}
+
+std::vector<Case> cases_of(ImageShape image) {
+    std::vector<Case> cases;
+    for (const test::Shape& shape : {test::blobs(image, 16, 255), test::random_shape(image, 30)})
+        cases.push_back({"labels of " + shape.name, bytes_of(shape.samples), gray_u8, label});
+    cases.push_back(
+        {"edges of blobs", bytes_of(test::blobs(image, 64, 255).samples), gray_u8, find_edges});
+    const test::DirectionMap lines = test::directed(test::vertical_lines(image, 4), 2);
+    cases.push_back({"contours of lines", bytes_of(lines.codes), direction_i8, rank_contours});
+    return cases;
+}
+
+/// Contours that go on in another image end with this one.
+void end_contours(distributed::Image& directions) {
+    const Tile tile = directions.tile();
+    const auto last = directions.bytes().last(static_cast<std::size_t>(tile.width));
+    for (std::byte& code : last) {
+        if (code != static_cast<std::byte>(kernel::no_edge))
+            code = static_cast<std::byte>(kernel::edge_end);
+    }
+}
+
+/// Upper and lower halves over two ranks, the whole on one, or each half as an image of its own.
+enum class Way { one, two, control };
+
+double milliseconds(const Case& one, ImageShape image, Way way) {
+    double taken = 0;
+    run_threads(way == Way::one ? 1 : 2, [&](Communicator communicator) {
+        const int rank = communicator.rank();
+        const bool halves = way == Way::control;
+        const Communicator own = communicator.split(halves ? rank : 0, 0);
+        const Elements height = halves ? image.height / 2 : image.height;
+        distributed::Image tiles(own, {image.width, height, 1, own.size()}, one.element);
+        const Elements first = halves ? rank * height : tiles.tile().y;
+        std::copy_n(one.pixels.begin() + first * image.width, tiles.bytes().size(),
+                    tiles.bytes().begin());
+        if (halves && one.element == direction_i8)
+            end_contours(tiles);
+        communicator.all_gather(0);
+        const auto begin = std::chrono::steady_clock::now();
+        one.work(tiles);
+        communicator.all_gather(0);
+        const std::chrono::duration<double, std::milli> now =
+            std::chrono::steady_clock::now() - begin;
+        if (rank == 0)
+            taken = now.count();
+    });
+    return taken;
+}
+
+void measure(const Case& one, ImageShape image, int rounds) {
+    std::vector<double> alone, control, both;
+    for (int round = 0; round < rounds; ++round) {
+        const double of_one = milliseconds(one, image, Way::one);
+        const double of_two = milliseconds(one, image, Way::two);
+        const double of_halves = milliseconds(one, image, Way::control);
+        alone.push_back(of_one / of_two);
+        control.push_back(of_one / of_halves);
+        both.push_back(of_halves / of_two);
+    }
+    fmt::print("{:>24} {:>9.2f} {:>9.2f} {:>9.2f}\n", one.name, median(alone), median(control),
+               median(both));
+    std::fflush(stdout);
+}
+
+} // namespace
+
+int main(int argc, char** argv) try {
+    const Elements side = argc > 1 ? std::stoi(argv[1]) : 4096;
+    const int rounds = argc > 2 ? std::stoi(argv[2]) : 11;
+    if (side < 64 || side % 2 != 0 || rounds < 5 || argc > 3) {
+        fmt::print(stderr, "usage: bench_two_ranks [SIDE, even [ROUNDS, at least 5]]\n");
+        return 2;
+    }
+    fmt::print("{:>24} {:>9} {:>9} {:>9}\n", "gain over one rank", "two ranks", "control", "of it");
+    for (const Case& one : cases_of({side, side}))
+        measure(one, {side, side}, rounds);
+} catch (const std::exception& error) {
+    fmt::print(stderr, "bench_two_ranks: {}\n", error.what());
+    return 1;
+}

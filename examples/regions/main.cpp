@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Regions of like brightness of an image, the largest first.
+#include "sextant/comm/threads.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/row_source.hpp"
+#include "sextant/format/frame_catalogue.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "regions.hpp"
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace {
+
+using namespace sextant;
+
+struct Options {
+    std::string image;
+    int bands = 4, ranks = 2, most = 10;
+};
+
+void show(std::vector<example::Region> regions, int most) {
+    std::ranges::stable_sort(regions, std::ranges::greater{},
+                             [](const example::Region& region) { return region.pixels.area; });
+    fmt::print("{} regions\n{:>10} {:>20} {:>10}\n", regions.size(), "area", "centroid",
+               "brightness");
+    regions.resize(std::min(regions.size(), static_cast<std::size_t>(most)));
+    for (const auto& [pixels, brightness] : regions)
+        fmt::print("{:>10} {:>20} {:>10.1f}\n", pixels.area,
+                   fmt::format("({:.1f}, {:.1f})", pixels.x(), pixels.y()), brightness);
+}
+
+void run(const Options& options) {
+    run_threads(options.ranks, [&](Communicator communicator) {
+        RowSource source(format::open_frames(options.image), 0);
+        const Grid grid{source.shape().width, source.shape().height, 1, communicator.size()};
+        const distributed::Image image = distributed::read_tiles(communicator, grid, source);
+        const std::vector<example::Region> regions =
+            example::grow_regions(image, options.bands, contour::find("logp-lev-quad"));
+        if (communicator.rank() == 0)
+            show(regions, options.most);
+    });
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    Options options;
+    CLI::App app("Regions of like brightness of an image of bytes, over threads.");
+    app.add_option("image", options.image, "an image of samples of a byte")->required();
+    app.add_option("--bands", options.bands, "into how many brightness is sorted, 1 to 255");
+    app.add_option("--ranks", options.ranks, "how many tiles, each on a thread");
+    app.add_option("--most", options.most, "of how many regions to tell, the largest first")
+        ->check(CLI::NonNegativeNumber);
+    CLI11_PARSE(app, argc, argv);
+    try {
+        run(options);
+    } catch (const Error& error) {
+        fmt::print(stderr, "grow_regions: {}\n", error.what());
+        return 1;
+    }
+}
