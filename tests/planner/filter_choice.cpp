@@ -177,6 +177,40 @@ TEST(FilterChoice, WeighsRanksWhereItKnowsTheFiltersOwnWork) {
     EXPECT_LE(choice.path_seconds, choice.best().seconds() * (1 + 1e-9));
 }
 
+TEST(FilterChoice, PassesOverOnlyGridsThatCannotBeTheFastest) {
+    FilterQuestion question = published(4, 1, 1);
+    for (const Seconds work : {1e-8, 1e-6, 1e-5}) {
+        question.ranks = 12;
+        question.work = work;
+        const FilterChoice choice = planner::choose_filter(question, das());
+        EXPECT_FALSE(choice.passed_over.empty()) << work;
+        Seconds best = 512 * 512 * work;
+        for (question.ranks = 2; question.ranks <= 12; ++question.ranks) {
+            for (const filtering::Way& grid : filtering::grids_of(question.ranks)) {
+                question.columns = grid.columns, question.rows = grid.rows;
+                best = std::min(best, planner::choose_filter(question, das()).best().seconds());
+            }
+        }
+        question.columns = question.rows = 0;
+        EXPECT_DOUBLE_EQ(choice.best().seconds(), best) << work;
+        for (const auto& other : choice.passed_over)
+            EXPECT_GE(other.at_least, best) << work;
+    }
+}
+
+TEST(FilterChoice, WalksNoBroadcastThatCannotPay) {
+    FilterQuestion question = published(4, 1, 1);
+    question.collectives = {"flat-scatter", "1-lev-br-broadcast", "flat-gather"};
+    const FilterChoice choice = planner::choose_filter(question, das());
+    EXPECT_FALSE(choice.best().at_least);
+    int unwalked = 0;
+    for (const FilterCandidate& each : choice.candidates) {
+        EXPECT_TRUE(!each.at_least || each.way.broadcasts());
+        unwalked += each.at_least;
+    }
+    EXPECT_GT(unwalked, 0);
+}
+
 TEST(FilterChoice, NeedsNoBordersAfterABroadcast) {
     FilterQuestion question = published(0, 1, 1);
     question.task = {512, 512, {128}, 1, false};
