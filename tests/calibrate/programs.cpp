@@ -9,7 +9,10 @@
 #include "sextant/schedule/loans.hpp"
 #include "sextant/schedule/matching.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <set>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -110,6 +113,32 @@ TEST(CellPrograms, a_kernel_makes_as_many_elements_as_its_cell_says) {
             }
         }
     }
+}
+
+TEST(CellPrograms, a_kernel_of_rank_0_alone_leaves_the_other_nothing_to_do) {
+    for (const TimedKernel& kernel : timed_kernels()) {
+        if (!kernel.alone)
+            continue;
+        const Cell cell = kernel_run(std::string(kernel.name), std::string(kernel.element), 1 << 14,
+                                     kernel.operands()[0], true);
+        EXPECT_FALSE(timed(cell, 0).programs[0].steps.empty());
+        EXPECT_TRUE(timed(cell, 1).programs[0].steps.empty());
+        run_threads(2, [&](Communicator communicator) {
+            Rig rig(communicator, 1 << 20);
+            for (const Sample& sample : rig.burst(cell))
+                EXPECT_GT(sample.seconds[0], 0);
+        });
+    }
+}
+
+TEST(CellPrograms, what_was_written_to_a_file_is_read_from_it) {
+    const Timed what = timed(kernel_run("read-file", "u8", 5000, 1), 0);
+    std::vector<std::byte> bytes(5000, std::byte{1});
+    std::byte* const buffers[] = {bytes.data()};
+    const Program& program = what.programs[0];
+    const std::function<void()> nothing = [] {};
+    what.kernels[0]({program.steps[0], {}, program.made_by(program.steps[0]), buffers, nothing});
+    EXPECT_EQ(std::count(bytes.begin(), bytes.end(), std::byte{0}), 5000);
 }
 
 TEST(CellPrograms, a_kernel_takes_longer_where_it_does_more) {

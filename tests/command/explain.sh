@@ -76,7 +76,7 @@ grep -q "borders, filter, .*, 10 times" "$work/filter" || fail "no state of the 
 grep -q "in 1x16 tiles -> on rank 0: .*-gather, .*, 5 times" "$work/filter" || fail "no end"
 if grep -q "^sextant filter" "$work/filter"; then fail "ten filters are no command"; fi
 filter --sigma 3 >"$work/filter"
-grep -q "^sextant filter, whose ranks read their tiles: 1x16 tiles, .*: fastest of 35" "$work/filter" ||
+grep -q "^sextant filter, of a file that all ranks find: 1x16 tiles, .*: fastest of 35" "$work/filter" ||
     fail "what the command would choose"
 grep -q "in the file -> in 1x16 tiles: each rank reads its own" "$work/filter" || fail "no states of the command"
 [ "$(filter --sigma 3 --all | sed -n '/^sextant filter/,$p' | grep -c '^  [0-9]*x[0-9]* ')" = 35 ] ||

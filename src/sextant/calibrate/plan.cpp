@@ -107,8 +107,12 @@ void add_kernels(Plan& plan) {
     for (const TimedKernel& kernel : timed_kernels()) {
         for (const int operands : kernel.operands()) {
             const auto add = [&](std::size_t level, Elements elements) {
-                plan[level].push_back(kernel_run(std::string(kernel.name),
-                                                 std::string(kernel.element), elements, operands));
+                for (const bool alone : {false, true}) {
+                    if (!alone || kernel.alone)
+                        plan[level].push_back(kernel_run(std::string(kernel.name),
+                                                         std::string(kernel.element), elements,
+                                                         operands, alone));
+                }
             };
             add(1, 16 * kibi);
             add(2, 256 * kibi);

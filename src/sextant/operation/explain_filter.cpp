@@ -63,7 +63,7 @@ FilterQuestion question_of(const Values& values, const Placement& placement) {
     return question;
 }
 
-/// How `sextant filter` would do it, whose ranks read their own tiles; nothing where it would not:
+/// How `sextant filter` would do it, all of whose ranks find the file; nothing where it would not:
 /// a filter again and again, tiles that stay or were asked for.
 std::optional<FilterPlan> plan_of_command(const Values& values, const FilterQuestion& question,
                                           const machine::Profile& machine) {
@@ -101,7 +101,7 @@ std::string states_of(const FilterPlan& plan, std::size_t filters) {
 }
 
 std::string to_text(const FilterPlan& plan, std::size_t filters, std::size_t most) {
-    std::string text = fmt::format("sextant filter, whose ranks read their tiles: {}: {}\n",
+    std::string text = fmt::format("sextant filter, of a file that all ranks find: {}: {}\n",
                                    text_of(plan.way), plan.reason);
     text += states_of(plan, filters);
     const std::size_t shown = std::min(most, plan.alternatives.size());
