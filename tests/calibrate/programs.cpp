@@ -2,6 +2,7 @@
 #include "sextant/calibrate/programs.hpp"
 
 #include "sextant/calibrate/kernels.hpp"
+#include "sextant/calibrate/launch.hpp"
 #include "sextant/calibrate/plan.hpp"
 #include "sextant/calibrate/rig.hpp"
 #include "sextant/comm/threads.hpp"
@@ -158,6 +159,24 @@ TEST(CellPrograms, a_kernel_takes_longer_where_it_does_more) {
         const Seconds much = shortest(kernel.operands().back());
         if (communicator.rank() == 0)
             EXPECT_GT(much, little);
+    });
+}
+
+TEST(CellPrograms, a_launch_without_time_knows_all_that_predictions_begin_with) {
+    run_threads(2, [](Communicator communicator) {
+        CampaignOptions options;
+        options.budget = 0;
+        const machine::Profile profile = measure_launch(communicator, nullptr, options);
+        if (communicator.rank() > 0)
+            return;
+        EXPECT_NE(profile.find_operator("over", "f32"), nullptr);
+        for (const TimedKernel& kernel : timed_kernels()) {
+            const machine::Work* work =
+                profile.find_kernel(std::string(kernel.name), std::string(kernel.element));
+            ASSERT_NE(work, nullptr) << kernel.name;
+            EXPECT_GE(work->passes.size(), 2 * kernel.operands().size());
+            EXPECT_EQ(work->alone.empty(), !kernel.alone);
+        }
     });
 }
 

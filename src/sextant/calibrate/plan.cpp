@@ -102,7 +102,7 @@ void add_other_operators(Plan& plan) {
     }
 }
 
-/// Of each kernel first what takes least.
+/// Two sizes of each in any case, or what a filter takes could not be told at all.
 void add_kernels(Plan& plan) {
     for (const TimedKernel& kernel : timed_kernels()) {
         for (const int operands : kernel.operands()) {
@@ -114,8 +114,9 @@ void add_kernels(Plan& plan) {
                                                          operands, alone));
                 }
             };
-            add(1, 16 * kibi);
-            add(2, 256 * kibi);
+            add(0, 16 * kibi);
+            add(0, 64 * kibi);
+            add(2, 512 * kibi);
             add(3, 2 * mebi);
         }
     }
