@@ -71,8 +71,10 @@ filter() {
 }
 filter --sigma 5 --filters 10 >"$work/filter"
 grep -q "^1x16 tiles, .*; as one schedule" "$work/filter" || fail "no choice: $(cat "$work/filter")"
-grep -q "on rank 0 -> in 1x16 tiles: .*-scatter" "$work/filter" || fail "no state before the filters"
-grep -q "borders, filter, .*, 10 times" "$work/filter" || fail "no state of the filters"
+grep -q "^states, 1[0-9]* ms in all" "$work/filter" || fail "states are not summed up"
+grep -q "on rank 0 -> in 2x8 tiles: .*-scatter" "$work/filter" || fail "no state before the filters"
+grep -q "borders, filter, .*, 9 times" "$work/filter" || fail "no state of the filters"
+grep -q "in 2x8 tiles -> in 1x16 tiles: redistribution" "$work/filter" || fail "no change of tiles"
 grep -q "in 1x16 tiles -> on rank 0: .*-gather, .*, 5 times" "$work/filter" || fail "no end"
 if grep -q "^sextant filter" "$work/filter"; then fail "ten filters are no command"; fi
 filter --sigma 3 >"$work/filter"

@@ -169,7 +169,7 @@ std::string to_text(const FilterChoice& choice, const FilterQuestion& question, 
                 : fmt::format("\nwithout --pixel-time all {} ranks take part, and filters' own "
                               "work is left out\n",
                               question.ranks);
-    text += "states:\n";
+    text += fmt::format("states, {} in all:\n", report::to_text(choice.path_seconds));
     for (const FilterTransition& step : choice.path)
         text += to_text(step);
     text += fmt::format("  {:<52} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "candidates", "in all",
@@ -228,6 +228,7 @@ Json to_json(const FilterChoice& choice, const FilterQuestion& question,
             {"model", choice.model},
             {"played_seconds", choice.played ? Json(*choice.played) : Json()},
             {"states", states},
+            {"states_seconds", choice.path_seconds},
             {"candidates", candidates},
             {"not_walked", passed_over},
             {"command", command ? Json::parse(to_json(*command)) : Json()},

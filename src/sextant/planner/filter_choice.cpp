@@ -34,6 +34,7 @@ class Choosing {
         price(grids(), choice);
         choice.machine = machine_.name;
         choice.candidates = candidates();
+        price_changes(choice.best().way);
         find_path(choice);
         choice.played = played(choice.best());
         choice.model = prices_.model();
@@ -160,6 +161,39 @@ class Choosing {
         }
     }
 
+    /// To and from the tiles of the best candidate: only grids that are cheaper in some part are
+    /// worth a change.
+    void price_changes(const filtering::Way& best) {
+        const auto same = [&](const GridPrices& grid) {
+            return grid.grid.columns == best.columns && grid.grid.rows == best.rows;
+        };
+        const auto found = std::find_if(grids_.begin(), grids_.end(), same);
+        if (found == grids_.end())
+            return;
+        const auto home = static_cast<std::size_t>(found - grids_.begin());
+        for (std::size_t g = 0; g < grids_.size(); ++g) {
+            if (g == home || !cheaper_in_part(grids_[g], *found))
+                continue;
+            for (const auto& [from, to] : {std::pair(home, g), std::pair(g, home)})
+                changes_.push_back(
+                    {from, to, prices_.redistribution(grids_[from].grid, grids_[to].grid)});
+        }
+    }
+
+    static bool cheaper_in_part(const GridPrices& one, const GridPrices& other) {
+        using Collectives = std::vector<PricedCollective> GridPrices::*;
+        const auto cheaper = [&](Collectives which) {
+            return !(one.*which).empty() && !(other.*which).empty() &&
+                   (one.*which).front().seconds < (other.*which).front().seconds;
+        };
+        const bool filters =
+            std::any_of(one.exchange.begin(), one.exchange.end(), [&](const auto& exchange) {
+                return exchange.second + one.work < other.exchange.at(exchange.first) + other.work;
+            });
+        return filters || cheaper(&GridPrices::scatter) || cheaper(&GridPrices::gather) ||
+               cheaper(&GridPrices::broadcast);
+    }
+
     /// Walks the whole program, if that does not take too long: dependences between steps on the
     /// same tiles go with the square of their number.
     std::optional<Seconds> played(const FilterCandidate& candidate) {
@@ -224,6 +258,9 @@ class Choosing {
             all.add(everywhere(g), tiles(g), "each takes its tile", 0);
             all.add(everywhere(g), at_root, "rank 0 has it", 0);
         }
+        for (const Change& change : changes_)
+            all.add(tiles(change.from), tiles(change.to), "redistribution",
+                    images * change.seconds);
         return all;
     }
 
@@ -293,6 +330,13 @@ class Choosing {
     const machine::Profile& machine_;
     FilterPrices prices_;
     std::vector<GridPrices> grids_;
+
+    /// Of tiles, between two grids.
+    struct Change {
+        std::size_t from = 0, to = 0;
+        Seconds seconds = 0;
+    };
+    std::vector<Change> changes_;
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 #include "sextant/planner/filter_prices.hpp"
 
 #include "sextant/filtering/program.hpp"
+#include "sextant/halo/redistribution.hpp"
 #include "sextant/planner/alone.hpp"
 #include "sextant/planner/choose.hpp"
 
@@ -145,6 +146,13 @@ std::vector<PricedCollective> FilterPrices::price(Collective what, const Grid& g
     std::stable_sort(priced.begin(), priced.end(),
                      [](auto& a, auto& b) { return a.seconds < b.seconds; });
     return priced;
+}
+
+Seconds FilterPrices::redistribution(const filtering::Way& from, const filtering::Way& to) {
+    const Grid before = filtering::grid_of(task_, from);
+    const halo::Grid after{{filtering::grid_of(task_, to)}, 0};
+    return of(make_schedule(std::max(from.ranks(), to.ranks()),
+                            [&](int rank) { return halo::redistribution(before, after, rank); }));
 }
 
 GridPrices FilterPrices::on(const filtering::Way& way) {

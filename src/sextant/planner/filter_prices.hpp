@@ -40,6 +40,9 @@ class FilterPrices {
     Seconds of(const Schedule& schedule);
     GridPrices on(const filtering::Way& grid);
 
+    /// From tiles of one grid to those of another.
+    Seconds redistribution(const filtering::Way& from, const filtering::Way& to);
+
     /// No program on this grid takes less: filters' work, and what rank 0 does alone to distribute
     /// and to collect.
     Seconds least(const filtering::Way& grid);
