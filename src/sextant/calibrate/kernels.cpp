@@ -89,8 +89,8 @@ std::vector<int> one_operand() {
 }
 
 const TimedKernel kernels[] = {{"gaussian-derivatives", "f32", filter_operands, timed_filter},
-                               {"read-file", "u8", one_operand, timed_reading, true},
-                               {"write-file", "u8", one_operand, timed_writing, true}};
+                               {"read-file", "u8", one_operand, timed_reading, true, 1 << 16},
+                               {"write-file", "u8", one_operand, timed_writing, true, 1 << 16}};
 
 } // namespace
 

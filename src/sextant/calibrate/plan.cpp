@@ -114,10 +114,10 @@ void add_kernels(Plan& plan) {
                                                          operands, alone));
                 }
             };
-            add(0, 16 * kibi);
-            add(0, 64 * kibi);
-            add(2, 512 * kibi);
-            add(3, 2 * mebi);
+            add(0, kernel.smallest);
+            add(0, 4 * kernel.smallest);
+            add(2, 32 * kernel.smallest);
+            add(3, 128 * kernel.smallest);
         }
     }
 }
