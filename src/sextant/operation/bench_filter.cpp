@@ -145,6 +145,7 @@ class Field {
     void add(const filtering::Way& way, std::optional<Seconds> predicted, bool collects = true) {
         Contestant& made = contestants_.emplace_back();
         made.result.name = name_of(way);
+        made.result.ranks = way.ranks();
         made.result.predicted = predicted;
         const bool takes_part = communicator_.rank() < way.ranks();
         auto [found, is_new] = groups_.try_emplace(way.ranks());
@@ -211,6 +212,23 @@ FilterGain gain(const Score& one, const Score& all, int ranks) {
     return gain;
 }
 
+/// The processors' time of a rank.
+std::vector<Seconds> each_rank(const Score& score, int ranks) {
+    std::vector<Seconds> times = score.cpu;
+    for (Seconds& time : times)
+        time /= ranks;
+    return times;
+}
+
+/// Of the first way.
+FilterResults::Regret regret(const std::vector<FilterResult>& results,
+                             const std::vector<std::vector<Seconds>>& times) {
+    const auto best = std::min_element(times.begin(), times.end(),
+                                       [](auto& a, auto& b) { return median(a) < median(b); });
+    return {results[static_cast<std::size_t>(best - times.begin())].name,
+            estimate_ratio(times.front(), *best)};
+}
+
 FilterResult told(FilterResult result, const Score& score, const Score& chosen) {
     result.wall = estimate(score.wall);
     result.cpu = estimate(score.cpu);
@@ -235,15 +253,16 @@ FilterResults bench_filter(const Communicator& communicator, const FilterCase& w
 
     const std::size_t again = field.ways(), alone = again + 1, stay = alone + 1, control = stay + 1;
     FilterResults results{what, communicator.size(), field.plan().reason, field.left_out()};
-    std::size_t best = 0;
+    std::vector<std::vector<Seconds>> wall, cpu;
     for (std::size_t i = 0; i < field.ways(); ++i) {
         results.results.push_back(told(field.contestants()[i].result, scores[i], scores[0]));
-        if (results.results[i].wall.median < results.results[best].wall.median)
-            best = i;
+        wall.push_back(scores[i].wall);
+        cpu.push_back(each_rank(scores[i], results.results[i].ranks));
     }
-    results.best = results.results[best].name;
-    results.regret = estimate_ratio(scores[0].wall, scores[best].wall);
-    results.noise = estimate_ratio(scores[0].wall, scores[again].wall);
+    results.by_wall = regret(results.results, wall);
+    results.by_cpu = regret(results.results, cpu);
+    results.wall_noise = estimate_ratio(scores[0].wall, scores[again].wall);
+    results.cpu_noise = estimate_ratio(scores[0].cpu, scores[again].cpu);
     const int used = field.plan().way.ranks();
     results.filter = gain(scores[alone], scores[0], used);
     results.stay = gain(scores[alone], scores[stay], used);

@@ -14,6 +14,7 @@ namespace sextant::operation {
 /// How one way to filter did in a case.
 struct FilterResult {
     std::string name;
+    int ranks = 1; ///< that it uses
     std::optional<Seconds> predicted;
     Estimate wall, cpu; ///< seconds: of the slowest rank, of all ranks
     Estimate ratio;     ///< to the chosen way
@@ -31,10 +32,15 @@ struct FilterResults {
     std::string reason;                ///< of the choice
     int left_out = 0;                  ///< ways that were not timed
     std::vector<FilterResult> results; ///< the chosen first, then as predicted
-    std::string best;                  ///< of what was timed
-    Estimate regret;                   ///< the chosen over the best
+    /// The chosen over the best of what was timed, and which that is; by processors' time each
+    /// rank's that a way uses, as if none were kept waiting.
+    struct Regret {
+        std::string best;
+        Estimate ratio;
+    };
+    Regret by_wall, by_cpu;
     /// The chosen over itself, in another turn of the same rounds: what of regret is noise.
-    Estimate noise;
+    Estimate wall_noise, cpu_noise;
     FilterGain filter;  ///< the chosen over one rank
     FilterGain stay;    ///< the same where planes stay in tiles
     FilterGain control; ///< the same of arithmetic alone

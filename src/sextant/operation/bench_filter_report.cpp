@@ -16,6 +16,16 @@ std::string gain_text(const char* name, const FilterGain& gain) {
                        to_text(gain.cpu, 1, 2));
 }
 
+std::string regret_text(const char* name, const FilterResults::Regret& regret,
+                        const Estimate& noise) {
+    return fmt::format("  {} {} of {} ({})\n", name, to_text(regret.ratio, 1, 3), regret.best,
+                       to_text(noise, 1, 3));
+}
+
+nlohmann::ordered_json to_json(const FilterResults::Regret& regret, const Estimate& noise) {
+    return {{"best", regret.best}, {"ratio", to_json(regret.ratio)}, {"noise", to_json(noise)}};
+}
+
 nlohmann::ordered_json to_json(const FilterGain& gain) {
     return {{"wall", to_json(gain.wall)}, {"cpu", to_json(gain.cpu)}};
 }
@@ -37,8 +47,9 @@ std::string to_text(const FilterResults& results, const std::string& transport, 
     if (results.left_out > 0)
         text += fmt::format("  {} ways that were predicted to be slower were not timed\n",
                             results.left_out);
-    text += fmt::format("regret: {} of {}; of itself in other turns {}\n",
-                        to_text(results.regret, 1, 3), results.best, to_text(results.noise, 1, 3));
+    text += "the chosen over the best (over itself in other turns):\n";
+    text += regret_text("by time             ", results.by_wall, results.wall_noise);
+    text += regret_text("by CPU time a rank  ", results.by_cpu, results.cpu_noise);
     text += fmt::format("gain over one rank:\n  {}\n  {}\n  {}\n",
                         gain_text("filter                 ", results.filter),
                         gain_text("planes staying in tiles", results.stay),
@@ -50,6 +61,7 @@ nlohmann::ordered_json to_json(const FilterResults& results) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const FilterResult& result : results.results) {
         nlohmann::ordered_json one{{"name", result.name},
+                                   {"ranks", result.ranks},
                                    {"seconds", to_json(result.wall)},
                                    {"cpu_seconds", to_json(result.cpu)},
                                    {"ratio", to_json(result.ratio)}};
@@ -65,9 +77,8 @@ nlohmann::ordered_json to_json(const FilterResults& results) {
             {"derivatives", results.what.filter.features},
             {"reason", results.reason},
             {"left_out", results.left_out},
-            {"best", results.best},
-            {"regret", to_json(results.regret)},
-            {"noise", to_json(results.noise)},
+            {"regret", to_json(results.by_wall, results.wall_noise)},
+            {"cpu_regret", to_json(results.by_cpu, results.cpu_noise)},
             {"gain", to_json(results.filter)},
             {"stay_gain", to_json(results.stay)},
             {"control_gain", to_json(results.control)},

@@ -30,7 +30,8 @@ std::string filters_text(const distributed::Filters& filters) {
 }
 
 std::string measured_text(const FilterSummary& summary) {
-    const FilterPlan::Predicted predicted = summary.plan.predicted.value_or(FilterPlan::Predicted{});
+    const FilterPlan::Predicted predicted =
+        summary.plan.predicted.value_or(FilterPlan::Predicted{});
     const auto phase = [](const char* name, Seconds took, std::optional<Seconds> expected) {
         const std::string text = fmt::format("{} {:.1f} ms", name, took * 1e3);
         return expected ? text + fmt::format(" (predicted {:.1f})", *expected * 1e3) : text;
