@@ -76,7 +76,7 @@ TEST(Campaign, recovers_the_true_costs_of_a_machine) {
     }
     const machine::Work* filter = profile.find_kernel("gaussian-derivatives", "f32");
     ASSERT_NE(filter, nullptr);
-    EXPECT_EQ(filter->passes.size(), 15u);
+    EXPECT_EQ(filter->passes.size(), 20u);
     for (const machine::Pass& pass : filter->passes) {
         const Seconds expected = SyntheticMachine::kernel(pass.elements, pass.operands);
         EXPECT_NEAR(pass.seconds.median, expected, .03 * expected);
@@ -131,7 +131,7 @@ TEST(Campaign, ends_when_its_time_is_over_and_has_the_most_important_cells) {
     CampaignOptions options;
     options.budget = .05;
     const Measurements measured = measure(truth, make_plan({}), options);
-    EXPECT_LT(truth.elapsed(), .1);
+    EXPECT_LT(truth.elapsed(), .15) << "what is measured whatever the time is little";
     EXPECT_LT(static_cast<int>(measured.cells.size()), measured.planned);
     EXPECT_TRUE(measured.cells.contains(message(Kind::round_trip, 65536)));
     EXPECT_GT(measured.unsettled(), 0);

@@ -2,6 +2,7 @@
 #include "sextant/calibrate/programs.hpp"
 
 #include "sextant/calibrate/kernels.hpp"
+#include "sextant/calibrate/launch.hpp"
 #include "sextant/calibrate/plan.hpp"
 #include "sextant/calibrate/rig.hpp"
 #include "sextant/comm/threads.hpp"
@@ -9,7 +10,9 @@
 #include "sextant/schedule/loans.hpp"
 #include "sextant/schedule/matching.hpp"
 
+#include <functional>
 #include <set>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -112,6 +115,32 @@ TEST(CellPrograms, a_kernel_makes_as_many_elements_as_its_cell_says) {
     }
 }
 
+TEST(CellPrograms, a_kernel_of_rank_0_alone_leaves_the_other_nothing_to_do) {
+    for (const TimedKernel& kernel : timed_kernels()) {
+        if (!kernel.alone)
+            continue;
+        const Cell cell = kernel_run(std::string(kernel.name), std::string(kernel.element), 1 << 14,
+                                     kernel.operands()[0], true);
+        EXPECT_FALSE(timed(cell, 0).programs[0].steps.empty());
+        EXPECT_TRUE(timed(cell, 1).programs[0].steps.empty());
+        run_threads(2, [&](Communicator communicator) {
+            Rig rig(communicator, 1 << 20);
+            for (const Sample& sample : rig.burst(cell))
+                EXPECT_GT(sample.seconds[0], 0);
+        });
+    }
+}
+
+TEST(CellPrograms, what_was_written_to_a_file_is_read_from_it) {
+    const Timed what = timed(kernel_run("read-file", "u8", 5000, 1), 0);
+    std::vector<std::byte> bytes(5000, std::byte{1});
+    std::byte* const buffers[] = {bytes.data()};
+    const Program& program = what.programs[0];
+    const std::function<void()> nothing = [] {};
+    what.kernels[0]({program.steps[0], {}, program.made_by(program.steps[0]), buffers, nothing});
+    EXPECT_EQ(bytes[0], std::byte{0}) << "of a file of zeros";
+}
+
 TEST(CellPrograms, a_kernel_takes_longer_where_it_does_more) {
     run_threads(2, [](Communicator communicator) {
         Rig rig(communicator, 8 << 20);
@@ -129,6 +158,24 @@ TEST(CellPrograms, a_kernel_takes_longer_where_it_does_more) {
         const Seconds much = shortest(kernel.operands().back());
         if (communicator.rank() == 0)
             EXPECT_GT(much, little);
+    });
+}
+
+TEST(CellPrograms, a_launch_without_time_knows_all_that_predictions_begin_with) {
+    run_threads(2, [](Communicator communicator) {
+        CampaignOptions options;
+        options.budget = 0;
+        const machine::Profile profile = measure_launch(communicator, nullptr, options);
+        if (communicator.rank() > 0)
+            return;
+        EXPECT_NE(profile.find_operator("over", "f32"), nullptr);
+        for (const TimedKernel& kernel : timed_kernels()) {
+            const machine::Work* work =
+                profile.find_kernel(std::string(kernel.name), std::string(kernel.element));
+            ASSERT_NE(work, nullptr) << kernel.name;
+            EXPECT_GE(work->passes.size(), 2 * kernel.operands().size());
+            EXPECT_EQ(work->alone.empty(), !kernel.alone);
+        }
     });
 }
 

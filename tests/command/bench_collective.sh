@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Collectives as a user times them: on threads and beside MPI's own.
+# Collectives and filters as a user times them: on threads and beside MPI's own.
 set -eu
 fail() { echo "FAILED: $1"; exit 1; }
 folder=$(mktemp -d)
@@ -24,6 +24,13 @@ if [ -n "${MPIRUN:-}" ]; then
         printf '%s\n' "$table" | grep -qx "# $row" || fail "no table of $row"
     done
 fi
+
+# Filters, of which the chosen comes first, beside one rank and arithmetic.
+echo '{"cases": [{"width": 40, "height": 30, "sigma": 1, "derivatives": ["x"], "most": 4}]}' > "$folder/filters.json"
+table=$("$SEXTANT" bench filter --cases "$folder/filters.json" --ranks 2 --rounds 5 --json "$folder/f.json")
+printf '%s\n' "$table" | grep -q "by CPU time a rank .* of " || fail "no regret of filters: $table"
+printf '%s\n' "$table" | grep -q "arithmetic alone .*by CPU time" || fail "no control of filters: $table"
+grep -q '"stay_gain"' "$folder/f.json" || fail "no JSON of filters"
 
 echo '{"cases": [{"sizes": [-1]}]}' > "$folder/wrong.json"
 "$SEXTANT" bench --size 64 --ranks 3 --rounds 5 --report - | grep -q "What each way takes" ||

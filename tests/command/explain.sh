@@ -71,12 +71,14 @@ filter() {
 }
 filter --sigma 5 --filters 10 >"$work/filter"
 grep -q "^1x16 tiles, .*; as one schedule" "$work/filter" || fail "no choice: $(cat "$work/filter")"
-grep -q "on rank 0 -> in 1x16 tiles: .*-scatter" "$work/filter" || fail "no state before the filters"
-grep -q "borders, filter, .*, 10 times" "$work/filter" || fail "no state of the filters"
+grep -q "^states, 1[0-9]* ms in all" "$work/filter" || fail "states are not summed up"
+grep -q "on rank 0 -> in 2x8 tiles: .*-scatter" "$work/filter" || fail "no state before the filters"
+grep -q "borders, filter, .*, 9 times" "$work/filter" || fail "no state of the filters"
+grep -q "in 2x8 tiles -> in 1x16 tiles: redistribution" "$work/filter" || fail "no change of tiles"
 grep -q "in 1x16 tiles -> on rank 0: .*-gather, .*, 5 times" "$work/filter" || fail "no end"
 if grep -q "^sextant filter" "$work/filter"; then fail "ten filters are no command"; fi
 filter --sigma 3 >"$work/filter"
-grep -q "^sextant filter, whose ranks read their tiles: 1x16 tiles, .*: fastest of 35" "$work/filter" ||
+grep -q "^sextant filter, of a file that all ranks find: 1x16 tiles, .*: fastest of 35" "$work/filter" ||
     fail "what the command would choose"
 grep -q "in the file -> in 1x16 tiles: each rank reads its own" "$work/filter" || fail "no states of the command"
 [ "$(filter --sigma 3 --all | sed -n '/^sextant filter/,$p' | grep -c '^  [0-9]*x[0-9]* ')" = 35 ] ||

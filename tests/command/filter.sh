@@ -168,6 +168,27 @@ refuses 1 'is of no known format' "$SEXTANT"
 refuses 1 'nothing.npy' "$work/nothing.npy"
 echo '{"plan_version": 1, "operation": "filter", "columns": 3, "rows": 2, "window": 5}' >"$work/bad.json"
 refuses 1 '3x2 tiles, expected at most as many as the 4 ranks' "$work/u8.npy" --ranks 4 --plan "$work/bad.json"
+# A file that shrinks while it is read: it is gone through in thousands of windows.
+shrinks() {
+    printf '\223NUMPY\001\000\166\000%-117s\n' \
+        "{'descr': '|u1', 'fortran_order': False, 'shape': (400000, 50), }" >"$work/tall.npy"
+    truncate -s 20000128 "$work/tall.npy"
+    "$SEXTANT" filter "$work/tall.npy" -o "$work/out.npy" --derivatives smooth --memory 1 --sigma 100 \
+        "$@" >"$work/said" 2>&1 &
+    run=$!
+    # It has no name before it is whole.
+    until ls -l /proc/$run/fd 2>/dev/null | grep -q deleted; do
+        kill -0 $run 2>/dev/null || fail "ended before the file shrank: $(cat "$work/said")"
+    done
+    truncate -s 5000 "$work/tall.npy"
+    status=0
+    wait $run || status=$?
+    [ $status = 1 ] || fail "a file that shrinks: exit code $status"
+    grep -Eq "tall.npy: .*(it shrank while it was read|truncated)" "$work/said" || fail "a file that shrinks: $(cat "$work/said")"
+    [ ! -e "$work/out.npy" ] || fail "a file that shrinks left an output"
+}
+shrinks --ranks 1
+shrinks --ranks 3
 for name in out.png out.jpg out.txt; do
     status=0
     "$SEXTANT" filter "$work/u8.npy" -o "$work/$name" >"$work/said" 2>&1 || status=$?

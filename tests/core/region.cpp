@@ -83,6 +83,29 @@ TEST(Region, overlap_of_a_wide_and_a_tall_region_takes_the_fewer_runs) {
     EXPECT_TRUE(overlap(Region{0, 1, 1, 8, 100}, tall));
 }
 
+TEST(Region, overlap_is_exact_on_random_regions_of_one_stride) {
+    Random random(4);
+    int overlapping = 0, apart = 0;
+    for (int trial = 0; trial < 50000; ++trial) {
+        Region a = random_strided(random), b = random_strided(random);
+        a.buffer = b.buffer;
+        a.stride = b.stride = std::max({a.length, b.length, a.stride, b.stride});
+        const bool expected = share_an_element(a, b);
+        ASSERT_EQ(overlap(a, b), expected) << text(a) << " and " << text(b);
+        ASSERT_EQ(overlap(b, a), expected) << text(b) << " and " << text(a);
+        overlapping += expected, apart += !expected;
+    }
+    EXPECT_GT(overlapping, 10000);
+    EXPECT_GT(apart, 10000);
+}
+
+TEST(Region, overlap_of_columns_of_an_image_takes_no_time) {
+    const Elements width = 1000, many = Elements{1} << 40; // hopeless if each run were looked at
+    const Region left{0, 0, 500, width, many};
+    EXPECT_FALSE(overlap(left, Region{0, width * (many / 2) + 500, 500, width, many}));
+    EXPECT_TRUE(overlap(left, Region{0, width * (many / 2) + 499, 500, width, many}));
+}
+
 TEST(Region, regions_of_different_buffers_and_empty_regions_overlap_nothing) {
     EXPECT_FALSE(overlap(block(0, 0, 10), block(1, 0, 10)));
     EXPECT_FALSE(overlap(block(0, 5, 0), block(0, 0, 10)));

@@ -108,6 +108,62 @@ TEST(FilterPlan, chooses_a_collective_where_rank_0_has_the_image) {
     }
 }
 
+/// Where one rank reads, and ranks together each read, so many bytes a second.
+machine::Profile where_files_come(double alone, double together, machine::Profile machine) {
+    const auto pass = [](double rate) {
+        constexpr Elements bytes = 1 << 20;
+        return machine::Pass{bytes, 1, machine::exactly(static_cast<double>(bytes) / rate)};
+    };
+    for (const char* name : {"read-file", "write-file"})
+        machine.kernels.push_back({.name = name,
+                                   .element = "u8",
+                                   .seconds_per_element = {},
+                                   .passes = {{0, 1, machine::exactly(0)}, pass(together)},
+                                   .alone = {{0, 1, machine::exactly(0)}, pass(alone)},
+                                   .origin = {}});
+    return machine;
+}
+
+TEST(FilterPlan, weighs_who_reads_where_the_profile_knows_what_that_takes) {
+    const auto plan = [&](const machine::Profile& machine) {
+        return plan_filter(five_of({512, 512}, 4), {.machine = machine, .element_size = 4});
+    };
+    // A quarter each at the same rate, or everyone waiting for everyone.
+    const machine::Profile alike = where_files_come(1e8, 1e8, slow_messages());
+    const machine::Profile in_turn = where_files_come(1e8, 1e6, slow_messages());
+    EXPECT_EQ(plan(alike).way.distribute, nullptr);
+    ASSERT_TRUE(plan(in_turn).way.distribute);
+    const Seconds best = plan(in_turn).alternatives[0].seconds.value_or(0);
+    EXPECT_GT(best, 512 * 512 * 4 / 1e8) << "reading is part of it";
+    for (const FilterPlan::Alternative& other : plan(in_turn).alternatives)
+        EXPECT_GE(other.seconds.value_or(best), best);
+    FilterTask asked = five_of({512, 512}, 4);
+    asked.distribute = "read";
+    EXPECT_EQ(plan_filter(asked, {.machine = in_turn, .element_size = 4}).way.distribute, nullptr);
+    EXPECT_EQ(plan(slow_messages()).way.distribute, nullptr) << "nothing is known of reading";
+}
+
+TEST(FilterPlan, predicts_reading_and_writing_by_the_rows_of_tiles) {
+    const machine::Profile machine =
+        where_files_come(1e8, 1e8, where_filters_take(1e-9, slow_messages()));
+    const FilterTask task = five_of({512, 512}, 4);
+    const auto predicted = [&](filtering::Way way, Elements window) {
+        FilterPlan plan;
+        plan.way = way;
+        plan.window = window;
+        predict_windows(plan, task, {.machine = machine, .element_size = 4});
+        return plan.predicted.value_or(FilterPlan::Predicted{});
+    };
+    const Seconds image = 512 * 512 * 4 / 1e8;
+    const auto* scatter = &collective::find("flat-scatter");
+    EXPECT_NEAR(predicted({1, 4}, 512).read.value_or(0), image / 4, 1e-9);
+    EXPECT_NEAR(predicted({2, 2}, 512).read.value_or(0), image / 2, 1e-9) << "rows are read whole";
+    EXPECT_NEAR(predicted({1, 4, scatter}, 512).read.value_or(0), image, 1e-9);
+    EXPECT_NEAR(predicted({1, 4}, 512).write.value_or(0), 5 * image, 1e-9);
+    // Four planes wait in a file: they are written twice, and read.
+    EXPECT_NEAR(predicted({1, 4}, 256).write.value_or(0), (5 + 4 + 4) * image, 1e-9);
+}
+
 TEST(FilterPlan, predicts_windows_and_the_filters_before) {
     const machine::Profile machine = where_filters_take(1e-7, das());
     const planner::Setting setting{.machine = machine, .element_size = 4};

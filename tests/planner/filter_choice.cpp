@@ -11,6 +11,7 @@
 
 #include "tests/model/machines.hpp"
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -140,7 +141,7 @@ TEST(FilterChoice, ConsidersEveryGridAndRouting) {
 }
 
 TEST(FilterChoice, ThePathThroughTheStatesCostsWhatTheBestWayCosts) {
-    for (const int filters : {1, 7, 300}) {
+    for (const int filters : {1, 7}) { // of more it may change tiles
         const FilterChoice choice = on_das(19, filters, 5);
         EXPECT_NEAR(choice.path_seconds, choice.best().seconds(), 1e-9);
         ASSERT_EQ(choice.path.size(), 3u);
@@ -151,6 +152,22 @@ TEST(FilterChoice, ThePathThroughTheStatesCostsWhatTheBestWayCosts) {
         EXPECT_EQ(choice.path[2].times, 5);
         EXPECT_EQ(choice.path[2].to.text(), "on rank 0");
     }
+}
+
+TEST(FilterChoice, TilesAreDealtOutAnewWhereThatPays) {
+    // Strips are the cheapest to scatter and to gather, 2x8 tiles to exchange borders of.
+    const FilterChoice choice = on_das(19, 3000, 5);
+    std::vector<std::string> states;
+    for (const planner::FilterTransition& step : choice.path)
+        states.push_back(step.from.text() + " -> " + step.to.text() + ": " + step.how);
+    const std::string strips = "in 1x16 tiles", tiles = "in 2x8 tiles";
+    ASSERT_EQ(states.size(), 6u) << fmt::format("{}", fmt::join(states, "\n"));
+    EXPECT_EQ(states[1], strips + " -> " + tiles + ": redistribution");
+    EXPECT_EQ(choice.path[2].times, 2999);
+    EXPECT_EQ(states[3], tiles + " -> " + strips + ": redistribution");
+    EXPECT_EQ(choice.path[3].times, 1) << "of what the last filter reads, not of all it makes";
+    EXPECT_EQ(choice.path[5].times, 5);
+    EXPECT_LT(choice.path_seconds, choice.best().seconds());
 }
 
 TEST(FilterChoice, AsOneScheduleTakesAboutWhatItsPartsTake) {
@@ -175,6 +192,40 @@ TEST(FilterChoice, WeighsRanksWhereItKnowsTheFiltersOwnWork) {
     EXPECT_GT(choice.best().way.ranks(), 8);
     EXPECT_LT(choice.best().seconds(), 512 * 512 * 1e-5 / 4);
     EXPECT_LE(choice.path_seconds, choice.best().seconds() * (1 + 1e-9));
+}
+
+TEST(FilterChoice, PassesOverOnlyGridsThatCannotBeTheFastest) {
+    FilterQuestion question = published(4, 1, 1);
+    for (const Seconds work : {1e-8, 1e-6, 1e-5}) {
+        question.ranks = 12;
+        question.work = work;
+        const FilterChoice choice = planner::choose_filter(question, das());
+        EXPECT_FALSE(choice.passed_over.empty()) << work;
+        Seconds best = 512 * 512 * work;
+        for (question.ranks = 2; question.ranks <= 12; ++question.ranks) {
+            for (const filtering::Way& grid : filtering::grids_of(question.ranks)) {
+                question.columns = grid.columns, question.rows = grid.rows;
+                best = std::min(best, planner::choose_filter(question, das()).best().seconds());
+            }
+        }
+        question.columns = question.rows = 0;
+        EXPECT_DOUBLE_EQ(choice.best().seconds(), best) << work;
+        for (const auto& other : choice.passed_over)
+            EXPECT_GE(other.at_least, best) << work;
+    }
+}
+
+TEST(FilterChoice, WalksNoBroadcastThatCannotPay) {
+    FilterQuestion question = published(4, 1, 1);
+    question.collectives = {"flat-scatter", "1-lev-br-broadcast", "flat-gather"};
+    const FilterChoice choice = planner::choose_filter(question, das());
+    EXPECT_FALSE(choice.best().at_least);
+    int unwalked = 0;
+    for (const FilterCandidate& each : choice.candidates) {
+        EXPECT_TRUE(!each.at_least || each.way.broadcasts());
+        unwalked += each.at_least;
+    }
+    EXPECT_GT(unwalked, 0);
 }
 
 TEST(FilterChoice, NeedsNoBordersAfterABroadcast) {

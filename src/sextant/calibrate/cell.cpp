@@ -36,8 +36,9 @@ Cell pass(std::string operator_name, std::string element, Elements elements, int
             .alone = alone};
 }
 
-Cell kernel_run(std::string name, std::string element, Elements elements, int operands) {
-    Cell run = pass(std::move(name), std::move(element), elements, operands);
+Cell kernel_run(std::string name, std::string element, Elements elements, int operands,
+                bool alone) {
+    Cell run = pass(std::move(name), std::move(element), elements, operands, alone);
     run.kind = Kind::kernel;
     return run;
 }

@@ -49,7 +49,8 @@ Cell strided(Kind kind, machine::Layout layout, machine::Strategy strategy, Byte
 Cell lent(Bytes bytes);
 Cell pass(std::string operator_name, std::string element, Elements elements, int operands,
           bool alone = false);
-Cell kernel_run(std::string name, std::string element, Elements elements, int operands);
+Cell kernel_run(std::string name, std::string element, Elements elements, int operands,
+                bool alone = false);
 Cell copy(Bytes bytes, Bytes block);
 
 /// The empty message there and back.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/calibrate/kernels.hpp"
 
+#include "sextant/calibrate/file_kernels.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/filter_bank.hpp"
 #include "sextant/schedule/builder.hpp"
@@ -83,7 +84,13 @@ Timed timed_filter(const Cell& cell) {
     return {{builder.finish({})}, floats, repeats * share, {}, {filter_kernel(filter, side)}};
 }
 
-const TimedKernel kernels[] = {{"gaussian-derivatives", "f32", filter_operands, timed_filter}};
+std::vector<int> one_operand() {
+    return {1};
+}
+
+const TimedKernel kernels[] = {{"gaussian-derivatives", "f32", filter_operands, timed_filter},
+                               {"read-file", "u8", one_operand, timed_reading, true, 1 << 16},
+                               {"write-file", "u8", one_operand, timed_writing, true, 1 << 16}};
 
 } // namespace
 

@@ -18,6 +18,9 @@ struct TimedKernel {
     /// One rank's runs, which make about `cell.elements` elements with `cell.operands`, one of
     /// those, for each.
     Timed (*timed)(const Cell& cell);
+    /// Whether it is timed while the other rank rests as well.
+    bool alone = false;
+    Elements smallest = Elements{1} << 14; ///< run that is timed; others are up to 128 times that
 };
 
 std::span<const TimedKernel> timed_kernels();

@@ -41,6 +41,7 @@ machine::Profile measure_launch(const Communicator& communicator, const machine:
             profile.state = costs.state;
             profile.state_probe = costs.state_probe;
             profile.operators = costs.operators;
+            profile.kernels = costs.kernels;
             profile.copies = costs.copies;
             what.work = false;
         }

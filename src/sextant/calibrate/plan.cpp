@@ -102,17 +102,22 @@ void add_other_operators(Plan& plan) {
     }
 }
 
-/// Of each kernel first what takes least.
+/// Two sizes of each in any case, or what a filter takes could not be told at all.
 void add_kernels(Plan& plan) {
     for (const TimedKernel& kernel : timed_kernels()) {
         for (const int operands : kernel.operands()) {
             const auto add = [&](std::size_t level, Elements elements) {
-                plan[level].push_back(kernel_run(std::string(kernel.name),
-                                                 std::string(kernel.element), elements, operands));
+                for (const bool alone : {false, true}) {
+                    if (!alone || kernel.alone)
+                        plan[level].push_back(kernel_run(std::string(kernel.name),
+                                                         std::string(kernel.element), elements,
+                                                         operands, alone));
+                }
             };
-            add(1, 16 * kibi);
-            add(2, 256 * kibi);
-            add(3, 2 * mebi);
+            add(0, kernel.smallest);
+            add(0, 4 * kernel.smallest);
+            add(2, 32 * kernel.smallest);
+            add(3, 128 * kernel.smallest);
         }
     }
 }

@@ -194,6 +194,11 @@ Timed passes(const Cell& cell, int rank) {
     return {{builder.finish({})}, op, static_cast<double>(repeats), {}};
 }
 
+/// Nothing: the other rank is to work alone.
+Timed rest() {
+    return {{ProgramBuilder().finish({})}, bytes_operator(), 1, {}};
+}
+
 Timed copies(const Cell& cell) {
     const int repeats = repeats_of(cell.bytes);
     const Elements rows = cell.bytes / cell.block;
@@ -212,7 +217,7 @@ Timed timed(const Cell& cell, int rank) {
     case Kind::pass:
         return passes(cell, rank);
     case Kind::kernel:
-        return find_timed_kernel(cell.operator_name).timed(cell);
+        return cell.alone && rank != 0 ? rest() : find_timed_kernel(cell.operator_name).timed(cell);
     case Kind::copy:
         return copies(cell);
     case Kind::round_trip:

@@ -23,6 +23,15 @@ Elements floor_divide(Elements a, Elements b) {
     return a >= 0 ? a / b : -((-a + b - 1) / b);
 }
 
+/// As of rectangles of one image: runs meet or not by how far apart they are counted, whichever
+/// they are.
+bool overlap_in_step(const Region& a, const Region& b) {
+    const Elements ahead = a.offset - b.offset; // run i meets run j where j − i is from low to high
+    const Elements low = floor_divide(ahead - b.length, a.stride) + 1;
+    const Elements high = floor_divide(ahead + a.length - 1, a.stride);
+    return std::max(low, 1 - a.count) <= std::min(high, b.count - 1);
+}
+
 } // namespace
 
 bool overlap(const Region& a, const Region& b) {
@@ -34,6 +43,8 @@ bool overlap(const Region& a, const Region& b) {
     const Region many = b.contiguous() ? block(b.buffer, b.offset, b.elements()) : b;
     if (few.count > many.count)
         return overlap(many, few);
+    if (few.count > 1 && few.stride == many.stride)
+        return overlap_in_step(few, many);
     for (Elements i = 0; i < few.count; ++i) {
         const Elements first = few.offset + i * few.stride, last = first + few.length;
         if (many.count == 1) {

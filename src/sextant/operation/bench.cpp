@@ -9,6 +9,8 @@
 #include "sextant/operation/bench_collective_report.hpp"
 #include "sextant/operation/bench_composite.hpp"
 #include "sextant/operation/bench_composite_report.hpp"
+#include "sextant/operation/bench_filter.hpp"
+#include "sextant/operation/bench_filter_report.hpp"
 #include "sextant/operation/bench_scan.hpp"
 #include "sextant/operation/bench_scan_report.hpp"
 #include "sextant/operation/launch_ranks.hpp"
@@ -113,6 +115,8 @@ class BenchRun {
             run_all(scan_cases);
         else if (what == "collective")
             run_all(collective_cases);
+        else if (what == "filter")
+            run_all(filter_cases);
         else
             run_all(composite_cases);
         agree(communicator_, [&] { write(); });
@@ -141,6 +145,11 @@ class BenchRun {
                                    : usual_collective_cases();
     }
 
+    static std::vector<FilterCase> filter_cases(const Values& values) {
+        return values.has("cases") ? read_filter_cases(values.text("cases"))
+                                   : std::vector{usual_filter_case()};
+    }
+
   private:
     template <class Case>
     void run_all(std::vector<Case> (*find_cases)(const Values& values)) {
@@ -162,6 +171,8 @@ class BenchRun {
     void run(const CompositeCase& what) { tell(bench_composite(communicator_, what, options_)); }
 
     void run(const CollectiveCase& what) { tell(bench_collective(communicator_, what, options_)); }
+
+    void run(const FilterCase& what) { tell(bench_filter(communicator_, what, options_)); }
 
     void run(const ScanCase& what) {
         const ScanResults results = bench_scan(communicator_, what, options_);
@@ -252,7 +263,7 @@ Operation bench_operation() {
           .fallback = "composite",
           .help = "what to time",
           .positional = true,
-          .choices = {"composite", "collective", "scan"}},
+          .choices = {"composite", "collective", "filter", "scan"}},
          {"cases", Type::file, "FILE", "", "cases to run (docs/bench.md); default: the usual"},
          {"size",
           Type::integer,

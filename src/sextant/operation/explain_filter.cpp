@@ -63,7 +63,7 @@ FilterQuestion question_of(const Values& values, const Placement& placement) {
     return question;
 }
 
-/// How `sextant filter` would do it, whose ranks read their own tiles; nothing where it would not:
+/// How `sextant filter` would do it, all of whose ranks find the file; nothing where it would not:
 /// a filter again and again, tiles that stay or were asked for.
 std::optional<FilterPlan> plan_of_command(const Values& values, const FilterQuestion& question,
                                           const machine::Profile& machine) {
@@ -101,7 +101,7 @@ std::string states_of(const FilterPlan& plan, std::size_t filters) {
 }
 
 std::string to_text(const FilterPlan& plan, std::size_t filters, std::size_t most) {
-    std::string text = fmt::format("sextant filter, whose ranks read their tiles: {}: {}\n",
+    std::string text = fmt::format("sextant filter, of a file that all ranks find: {}: {}\n",
                                    text_of(plan.way), plan.reason);
     text += states_of(plan, filters);
     const std::size_t shown = std::min(most, plan.alternatives.size());
@@ -130,10 +130,28 @@ std::string name_of(const FilterCandidate& candidate) {
 
 std::string to_text(const FilterCandidate& candidate) {
     const auto seconds = [](Seconds part) { return part > 0 ? report::to_text(part) : "-"; };
-    return fmt::format("  {:<52} {:>9} {:>9} {:>9} {:>9} {:>9}\n", name_of(candidate),
+    return fmt::format("  {:<52} {:>9} {:>9} {:>9} {:>9} {:>9}{}\n", name_of(candidate),
                        report::to_text(candidate.seconds()), seconds(candidate.distribute),
                        seconds(candidate.exchange), seconds(candidate.work),
-                       seconds(candidate.collect));
+                       seconds(candidate.collect), candidate.at_least ? "  or more" : "");
+}
+
+std::string to_text(const std::vector<FilterChoice::PassedOver>& grids) {
+    if (grids.empty())
+        return "";
+    return fmt::format("  {} of fewer ranks not walked: {} or more by what is done alone\n",
+                       report::counted(static_cast<int>(grids.size()), "grid"),
+                       report::to_text(grids.front().at_least));
+}
+
+std::string notes(const std::vector<std::string>& remarks, std::size_t most) {
+    const std::size_t shown = std::min(most, remarks.size());
+    std::string text;
+    for (std::size_t i = 0; i < shown; ++i)
+        text += "note: " + remarks[i] + "\n";
+    if (shown < remarks.size())
+        text += fmt::format("note: ... and {} more (--all)\n", remarks.size() - shown);
+    return text;
 }
 
 std::string to_text(const FilterChoice& choice, const FilterQuestion& question, std::size_t most) {
@@ -151,7 +169,7 @@ std::string to_text(const FilterChoice& choice, const FilterQuestion& question, 
                 : fmt::format("\nwithout --pixel-time all {} ranks take part, and filters' own "
                               "work is left out\n",
                               question.ranks);
-    text += "states:\n";
+    text += fmt::format("states, {} in all:\n", report::to_text(choice.path_seconds));
     for (const FilterTransition& step : choice.path)
         text += to_text(step);
     text += fmt::format("  {:<52} {:>9} {:>9} {:>9} {:>9} {:>9}\n", "candidates", "in all",
@@ -161,9 +179,7 @@ std::string to_text(const FilterChoice& choice, const FilterQuestion& question, 
         text += to_text(choice.candidates[i]);
     if (shown < choice.candidates.size())
         text += fmt::format("  ... and {} more (--all)\n", choice.candidates.size() - shown);
-    for (const std::string& remark : choice.remarks)
-        text += "note: " + remark + "\n";
-    return text;
+    return text + to_text(choice.passed_over) + notes(choice.remarks, most);
 }
 
 using Json = nlohmann::ordered_json;
@@ -180,12 +196,17 @@ Json to_json(const FilterCandidate& candidate) {
             {"distribute_seconds", candidate.distribute},
             {"exchange_seconds", candidate.exchange},
             {"work_seconds", candidate.work},
-            {"collect_seconds", candidate.collect}};
+            {"collect_seconds", candidate.collect},
+            {"at_least", candidate.at_least}};
+}
+
+Json to_json(const FilterChoice::PassedOver& grid) {
+    return {{"columns", grid.grid.columns}, {"rows", grid.grid.rows}, {"seconds", grid.at_least}};
 }
 
 Json to_json(const FilterChoice& choice, const FilterQuestion& question,
              const std::optional<FilterPlan>& command) {
-    Json states = Json::array(), candidates = Json::array();
+    Json states = Json::array(), candidates = Json::array(), passed_over = Json::array();
     for (const FilterTransition& step : choice.path) {
         states.push_back({{"from", step.from.text()},
                           {"to", step.to.text()},
@@ -195,6 +216,8 @@ Json to_json(const FilterChoice& choice, const FilterQuestion& question,
     }
     for (const FilterCandidate& candidate : choice.candidates)
         candidates.push_back(to_json(candidate));
+    for (const FilterChoice::PassedOver& grid : choice.passed_over)
+        passed_over.push_back(to_json(grid));
     return {{"operation", "explain filter"},
             {"width", question.task.width},
             {"height", question.task.height},
@@ -205,7 +228,9 @@ Json to_json(const FilterChoice& choice, const FilterQuestion& question,
             {"model", choice.model},
             {"played_seconds", choice.played ? Json(*choice.played) : Json()},
             {"states", states},
+            {"states_seconds", choice.path_seconds},
             {"candidates", candidates},
+            {"not_walked", passed_over},
             {"command", command ? Json::parse(to_json(*command)) : Json()},
             {"remarks", choice.remarks}};
 }

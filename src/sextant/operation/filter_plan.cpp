@@ -3,6 +3,7 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/filter_bank.hpp"
+#include "sextant/operation/file_costs.hpp"
 
 #include <algorithm>
 
@@ -36,13 +37,34 @@ filtering::WindowTask rows_of(const FilterTask& task, const Way& way, Elements r
                                     task.filters, task.element, true, way.ranks() > 1);
 }
 
+/// Whole rows are read: the most by one rank, of so many in the middle of the image.
+Bytes most_read(const FilterTask& task, const Way& way, Elements rows) {
+    const halo::Grid grid = rows_of(task, way, rows).filters.front().grid;
+    const Elements all = grid.above + grid.height + grid.below;
+    const Elements own = (grid.height + way.rows - 1) / way.rows + grid.above;
+    return (way.distribute ? all : std::min(all, own)) * task.image.width * task.element.size;
+}
+
+std::optional<Seconds> reading(const FilterTask& task, const Way& way, Elements rows,
+                               const FileCosts& files) {
+    return files.reading(most_read(task, way, rows), way.distribute || way.ranks() == 1);
+}
+
+/// Rank 0 writes while the others wait; with several windows all planes but the first wait in
+/// another file.
+std::optional<Seconds> writing(const FilterTask& task, Elements rows, const FileCosts& files) {
+    const Bytes plane = task.image.width * task.image.height * gray_f32.size;
+    const auto planes = static_cast<Bytes>(task.features().size());
+    const Bytes waits = rows < task.image.height ? (planes - 1) * plane : 0;
+    const auto writes = files.writing(planes * plane + waits, true);
+    const auto reads = files.reading(waits, true);
+    return writes && reads ? std::optional(*writes + *reads) : std::nullopt;
+}
+
 Candidate candidate_of(const FilterTask& task, const Way& way, Elements rows) {
     const filtering::WindowTask window = rows_of(task, way, rows);
-    return {"filter",
-            text_of(way),
-            way.ranks(),
-            [=](int rank) { return filtering::window_program(window, way, rank).program; },
-            {0}};
+    return {"filter", text_of(way), way.ranks(),
+            [=](int rank) { return filtering::window_program(window, way, rank).program; }};
 }
 
 /// Of many ranks not every number is looked at: all of them, half, a quarter.
@@ -72,9 +94,12 @@ std::vector<Way> grids_of(const FilterTask& task, bool work_is_known) {
 std::vector<const Algorithm*> distributions_of(const FilterTask& task) {
     if (task.distribute == "read")
         return {nullptr};
-    std::vector<const Algorithm*> all;
+    const bool any = task.distribute == "any";
+    std::vector<const Algorithm*> all(any ? 1 : 0);
     for (const Algorithm& row : collective::catalogue()) {
-        if (name(row.what) == task.distribute)
+        const bool distributes =
+            row.what == Collective::scatter || row.what == Collective::broadcast;
+        if (name(row.what) == task.distribute || (any && distributes))
             all.push_back(&row);
     }
     return all.empty() ? std::vector{&collective::find(task.distribute)} : all;
@@ -90,6 +115,13 @@ std::vector<const Algorithm*> gathers() {
     return all;
 }
 
+/// What is not known to be read at some rate is not weighed against messages.
+FilterTask weighed_task(FilterTask task, const machine::Profile& machine) {
+    if (task.distribute == "any" && !FileCosts(machine).reading(1, true))
+        task.distribute = "read";
+    return task;
+}
+
 std::vector<Way> ways_of(const FilterTask& task, const machine::Profile& machine) {
     std::vector<Way> ways;
     for (const Way& grid : grids_of(task, machine.find_kernel(kernel_name, "f32") != nullptr)) {
@@ -99,6 +131,8 @@ std::vector<Way> ways_of(const FilterTask& task, const machine::Profile& machine
         }
         for (const Algorithm* distribute : distributions_of(task)) {
             for (const Algorithm* collect : gathers()) {
+                if (task.distribute == "any" && distribute && collect)
+                    continue; // each alone is weighed against the usual: together they are many
                 ways.push_back({grid.columns, grid.rows, distribute, collect, false});
                 if (grid.columns > 1 && !machine.copies.empty())
                     ways.push_back({grid.columns, grid.rows, distribute, collect, true});
@@ -119,14 +153,18 @@ std::string text_of(const Way& way) {
                        way.packs ? ", packed" : "");
 }
 
-FilterPlan plan_filter(const FilterTask& task, const planner::Setting& setting) {
+FilterPlan plan_filter(const FilterTask& asked, const planner::Setting& setting) {
+    const FilterTask task = weighed_task(asked, setting.machine);
     const std::vector<Way> ways = ways_of(task, setting.machine);
+    const FileCosts files(setting.machine);
     const std::vector<model::KernelUse> kernels = kernels_of(task);
     planner::Setting filters = setting;
     filters.kernels = kernels;
     std::vector<Candidate> candidates;
-    for (const Way& way : ways)
+    for (const Way& way : ways) {
         candidates.push_back(candidate_of(task, way, task.image.height));
+        candidates.back().before = reading(task, way, task.image.height, files).value_or(0);
+    }
     const planner::Choice choice = planner::choose(candidates, filters);
     FilterPlan plan;
     for (const planner::Weighed& weighed : choice.ranking) {
@@ -205,7 +243,11 @@ void predict_windows(FilterPlan& plan, const FilterTask& task, const planner::Se
         const model::Prediction& window = *choice.chosen().predicted;
         const double windows =
             static_cast<double>(task.image.height) / static_cast<double>(plan.window);
-        plan.predicted = {window.seconds * windows, window.low * windows, window.high * windows};
+        const FileCosts files(setting.machine);
+        const auto read = reading(task, plan.way, plan.window, files);
+        plan.predicted = {window.seconds * windows, window.low * windows, window.high * windows,
+                          read ? std::optional(*read * windows) : std::nullopt,
+                          writing(task, plan.window, files)};
         plan.machine = setting.machine.name;
         plan.model = choice.model;
     } catch (const model::CannotExpress&) {

@@ -16,9 +16,10 @@ struct FilterTask {
     ImageShape image;
     ElementFormat element = gray_f32;
     int ranks = 1; ///< at most
-    /// "read": each rank reads its tile; "scatter", "broadcast" or a collective: rank 0 has the
-    /// image.
-    std::string distribute = "read";
+    /// "read": each rank reads its tile; "scatter", "broadcast" or a collective: rank 0 does, and
+    /// distributes; "any": whichever of these is the fastest, where the profile knows what reading
+    /// takes, else "read".
+    std::string distribute = "any";
     int columns = 0, rows = 0; ///< of tiles; 0: to be chosen
 
     const std::vector<std::string>& features() const { return filters.back().features; }
@@ -33,12 +34,14 @@ struct FilterPlan {
     std::string reason;
     std::string machine, model; ///< that predicted; empty where nothing was
     struct Predicted {
-        Seconds seconds = 0, low = 0, high = 0;
+        Seconds seconds = 0, low = 0, high = 0; ///< of distribution, filters and gather
+        std::optional<Seconds> read, write;     ///< where the profile knows what that takes
     };
-    std::optional<Predicted> predicted; ///< of all windows: distribution, filters and gather
+    std::optional<Predicted> predicted; ///< of all windows
     struct Alternative {
         filtering::Way way;
-        std::optional<Seconds> seconds; ///< of the image at once, predicted
+        /// Of the image at once, predicted; with reading, where the profile knows what that takes.
+        std::optional<Seconds> seconds;
         std::string remark;
     };
     std::vector<Alternative> alternatives; ///< the fastest first
@@ -50,8 +53,8 @@ std::string text_of(const filtering::Way& way);
 /// Every way that the task leaves open, predicted, each as one schedule: grids of so many ranks or
 /// fewer (of all of them where the profile does not know what filters take), scatters or broadcasts
 /// where rank 0 has the image, gathers and sending planes straight to rank 0, strided messages as
-/// datatypes and packed (where the profile knows what copies take). What reading takes is no part
-/// of it.
+/// datatypes and packed (where the profile knows what copies take). Where anything may bring the
+/// image to the ranks, and the profile knows what reading takes, all ways are weighed with reading.
 ///
 /// Input     the machine, where ranks lie and by which model: `setting`, whose elements are floats.
 /// Throws    model::CannotExpress, InvalidTask.

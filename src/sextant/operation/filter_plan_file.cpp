@@ -88,9 +88,14 @@ std::string to_json(const FilterPlan& plan) {
         json["machine"] = plan.machine;
         json["model"] = plan.model;
     }
-    if (plan.predicted)
+    if (plan.predicted) {
         json["predicted"] = {{"seconds", plan.predicted->seconds},
                              {"interval", {plan.predicted->low, plan.predicted->high}}};
+        if (plan.predicted->read)
+            json["predicted"]["read"] = *plan.predicted->read;
+        if (plan.predicted->write)
+            json["predicted"]["write"] = *plan.predicted->write;
+    }
     for (const FilterPlan::Alternative& alternative : plan.alternatives) {
         Json candidate = to_json(alternative.way);
         if (alternative.seconds)

@@ -30,11 +30,17 @@ std::string filters_text(const distributed::Filters& filters) {
 }
 
 std::string measured_text(const FilterSummary& summary) {
-    std::string text =
-        fmt::format("read {:.1f} ms  filter {:.1f} ms", summary.read * 1e3, summary.filter * 1e3);
-    if (const auto& predicted = summary.plan.predicted)
-        text += fmt::format(" (predicted {:.1f})", predicted->seconds * 1e3);
-    return text + fmt::format("  write {:.1f} ms\n", summary.write * 1e3);
+    const FilterPlan::Predicted predicted =
+        summary.plan.predicted.value_or(FilterPlan::Predicted{});
+    const auto phase = [](const char* name, Seconds took, std::optional<Seconds> expected) {
+        const std::string text = fmt::format("{} {:.1f} ms", name, took * 1e3);
+        return expected ? text + fmt::format(" (predicted {:.1f})", *expected * 1e3) : text;
+    };
+    return fmt::format(
+        "{}  {}  {}\n", phase("read", summary.read, predicted.read),
+        phase("filter", summary.filter,
+              summary.plan.predicted ? std::optional(predicted.seconds) : std::nullopt),
+        phase("write", summary.write, predicted.write));
 }
 
 nlohmann::ordered_json to_json(const distributed::Filters& earlier) {

@@ -72,7 +72,7 @@ void FilterRun::open_source() {
         if (!failure.empty() && (asked || !have[0]))
             source_ = open_image(values_); // throws again, in its own words
     });
-    summary_.task.distribute = asked ? values_.text("distribute") : everyone ? "read" : "scatter";
+    summary_.task.distribute = asked ? values_.text("distribute") : everyone ? "any" : "scatter";
     if (!asked && !everyone)
         warn({fmt::format("{} is there for rank 0 only, which distributes it",
                           values_.text("image"))});

@@ -135,8 +135,8 @@ class Choosing {
         try {
             if (!model_)
                 find_model(program, rank);
-            entry.weighed.bound =
-                std::max(entry.weighed.bound.value_or(0), bound(std::move(program), rank));
+            entry.weighed.bound = std::max(entry.weighed.bound.value_or(0),
+                                           what.before + bound(std::move(program), rank));
         } catch (const model::CannotExpress& why) {
             if (!model_)
                 throw;
@@ -269,8 +269,11 @@ class Choosing {
             std::span<const int> nodes = setting_.nodes;
             if (!nodes.empty())
                 nodes = nodes.first(static_cast<std::size_t>(what.ranks));
-            entry.weighed.predicted =
+            model::Prediction whole =
                 predict(make_schedule(what.ranks, what.program), nodes, setting_.wires);
+            for (Seconds* time : {&whole.seconds, &whole.low, &whole.high})
+                *time += what.before;
+            entry.weighed.predicted = std::move(whole);
         } catch (const model::CannotExpress& why) {
             entry.weighed.bound.reset();
             entry.weighed.remark = why.what();

@@ -39,7 +39,8 @@ struct Setting {
 
 /// A candidate, weighed.
 struct Weighed {
-    std::size_t candidate = 0;                  ///< which
+    std::size_t candidate = 0; ///< which
+    // With what passes before: Candidate::before.
     std::optional<Seconds> bound;               ///< predicted of a rank alone, see alone.hpp
     std::optional<model::Prediction> predicted; ///< of the whole schedule, where it was walked
     std::string remark;                         ///< why not, or what the reader should know

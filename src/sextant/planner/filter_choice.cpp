@@ -3,8 +3,7 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/filtering/program.hpp"
-#include "sextant/model/model.hpp"
-#include "sextant/planner/choose.hpp"
+#include "sextant/planner/filter_prices.hpp"
 #include "sextant/planner/state_graph.hpp"
 
 #include <algorithm>
@@ -20,81 +19,7 @@ namespace {
 
 using Kind = FilterState::Kind;
 
-/// What parts of programs take, by a cost model.
-class Prices {
-  public:
-    Prices(const machine::Profile& machine, const FilterQuestion& question)
-        : machine_(machine), question_(question), asked_(question.model) {}
-
-    Seconds of(const Schedule& schedule) {
-        if (!model_)
-            find_model(schedule);
-        const model::Prediction prediction = predict(schedule);
-        remarks_.insert(prediction.remarks.begin(), prediction.remarks.end());
-        return prediction.seconds;
-    }
-
-    std::string model() const { return model_ ? std::string(model_->name) : asked_; }
-    std::vector<std::string> remarks() const { return {remarks_.begin(), remarks_.end()}; }
-
-  private:
-    model::Prediction predict(const Schedule& schedule) const {
-        model::Question asked{.schedule = schedule, .machine = machine_};
-        asked.element_size = question_.element_size;
-        asked.nodes = question_.nodes;
-        if (!asked.nodes.empty())
-            asked.nodes = asked.nodes.first(schedule.size());
-        asked.within_node = question_.within_node;
-        return model_->predict(asked);
-    }
-
-    void find_model(const Schedule& schedule) {
-        if (!asked_.empty()) {
-            model_ = &model::find(asked_);
-            return;
-        }
-        std::string refusals;
-        for (const std::string_view name : models_by_wealth) {
-            model_ = &model::find(name);
-            try {
-                predict(schedule);
-                return;
-            } catch (const model::CannotExpress& why) {
-                refusals += fmt::format("\n  {}: {}", name, why.what());
-            }
-        }
-        model_ = nullptr;
-        throw model::CannotExpress(
-            fmt::format("no cost model can say what filters would take here:{}", refusals));
-    }
-
-    const machine::Profile& machine_;
-    const FilterQuestion& question_;
-    const std::string asked_;
-    const model::Model* model_ = nullptr;
-    std::set<std::string> remarks_;
-};
-
-/// A collective with its price on some tiles.
-struct Priced {
-    const collective::Algorithm* row = nullptr;
-    Seconds seconds = 0;
-};
-
-/// What parts take on one grid of tiles.
-struct GridPrices {
-    filtering::Way grid;
-    std::vector<Priced> scatter, broadcast, gather, all_gather; ///< the cheapest first
-    std::map<Elements, Seconds> exchange = {};                  ///< by margin
-    Seconds work = 0;                                           ///< of one filter, the largest tile
-};
-
-Elements largest_tile(const Grid& grid) {
-    Elements most = 0;
-    for (int rank = 0; rank < grid.ranks(); ++rank)
-        most = std::max(most, tile(grid, rank).elements());
-    return most;
-}
+constexpr Seconds unknown = std::numeric_limits<Seconds>::infinity();
 
 class Choosing {
   public:
@@ -102,14 +27,14 @@ class Choosing {
         : question_(question),
           task_(question.task),
           machine_(machine),
-          prices_(machine, question) {}
+          prices_(question, machine) {}
 
     FilterChoice choose() {
-        for (const filtering::Way& grid : grids())
-            price(grid);
         FilterChoice choice;
+        price(grids(), choice);
         choice.machine = machine_.name;
         choice.candidates = candidates();
+        price_changes(choice.best().way);
         find_path(choice);
         choice.played = played(choice.best());
         choice.model = prices_.model();
@@ -125,7 +50,7 @@ class Choosing {
         std::vector<filtering::Way> fitting;
         std::string refusal = fmt::format("no grid of {} tiles or fewer is {}x{}", question_.ranks,
                                           question_.columns, question_.rows);
-        for (int ranks = knows_work() ? 2 : question_.ranks; ranks <= question_.ranks; ++ranks) {
+        for (const int ranks : numbers_of_ranks()) {
             for (const filtering::Way& grid : filtering::grids_of(ranks)) {
                 const bool asked = question_.columns == 0 || (grid.columns == question_.columns &&
                                                               grid.rows == question_.rows);
@@ -154,55 +79,64 @@ class Choosing {
         return task;
     }
 
-    bool considered(const collective::Algorithm& row) const {
-        const auto& names = question_.collectives;
-        return names.empty() || std::find(names.begin(), names.end(), row.name) != names.end();
+    /// Any number of few ranks; of more, each a sixteenth less than the one before.
+    std::vector<int> numbers_of_ranks() const {
+        constexpr int few = 64;
+        std::vector<int> all = {question_.ranks};
+        while (knows_work() && all.back() > 2)
+            all.push_back(all.back() - (all.back() > few ? all.back() / 16 : 1));
+        return all;
     }
 
-    std::vector<Priced> price(Collective what, const Grid& grid) {
-        std::vector<Priced> priced;
-        for (const collective::Algorithm& row : collective::catalogue()) {
-            if (row.what != what || !considered(row))
+    /// Grids of all ranks; of fewer those that may be the fastest, the most promising first.
+    void price(const std::vector<filtering::Way>& all, FilterChoice& choice) {
+        Seconds best = alone() && task_.collect ? work_alone_of_all() : unknown;
+        const auto price = [&](const filtering::Way& grid) {
+            grids_.push_back(prices_.on(grid));
+            best = std::min(best, cheapest_on(grids_.back()));
+        };
+        std::vector<FilterChoice::PassedOver> others;
+        for (const filtering::Way& grid : all) {
+            if (grid.ranks() == question_.ranks)
+                price(grid);
+        }
+        for (const filtering::Way& grid : all) {
+            if (grid.ranks() == question_.ranks)
                 continue;
-            priced.push_back({&row, prices_.of(make_schedule(grid.ranks(), [&](int rank) {
-                                  return row.program(grid, rank);
-                              }))});
+            const Seconds work = prices_.work_on(grid) * filters();
+            others.push_back({grid, work >= best ? work : prices_.least(grid)});
         }
-        std::stable_sort(priced.begin(), priced.end(),
-                         [](auto& a, auto& b) { return a.seconds < b.seconds; });
-        return priced;
+        std::stable_sort(others.begin(), others.end(),
+                         [](auto& a, auto& b) { return a.at_least < b.at_least; });
+        for (const FilterChoice::PassedOver& other : others) {
+            if (other.at_least < best)
+                price(other.grid);
+            else
+                choice.passed_over.push_back(other);
+        }
     }
 
-    void price(const filtering::Way& way) {
-        const Grid grid = filtering::grid_of(task_, way);
-        GridPrices priced{way, price(Collective::scatter, grid), price(Collective::broadcast, grid),
-                          price(Collective::gather, grid), price(Collective::all_gather, grid)};
-        for (const Elements margin : std::set(task_.margins.begin(), task_.margins.end())) {
-            priced.exchange[margin] = prices_.of(make_schedule(grid.ranks(), [&](int rank) {
-                return filtering::border_exchange(grid, margin, rank);
-            }));
-        }
-        priced.work = question_.work * static_cast<double>(largest_tile(grid));
-        grids_.push_back(std::move(priced));
-    }
+    double filters() const { return static_cast<double>(task_.margins.size()); }
+    Seconds work_alone_of_all() const { return prices_.work_alone() * filters(); }
 
-    Seconds work_alone() const {
-        return question_.work * static_cast<double>(task_.width * task_.height);
+    /// Of scatters; broadcasts and other states may be cheaper still.
+    Seconds cheapest_on(const GridPrices& grid) const {
+        if (grid.scatter.empty() || (task_.collect && grid.gather.empty()))
+            return unknown;
+        return grid.scatter.front().seconds + grid.exchanges(task_) + grid.work * filters() +
+               (task_.collect ? task_.outputs * grid.gather.front().seconds : Seconds{0});
     }
 
     /// Every way on every grid, and none.
     std::vector<FilterCandidate> candidates() const {
         std::vector<FilterCandidate> all;
-        const auto filters = static_cast<double>(task_.margins.size());
         if (alone() && task_.collect)
-            all.push_back({{}, 0, 0, work_alone() * filters, 0});
+            all.push_back({{}, 0, 0, work_alone_of_all(), 0});
         for (const GridPrices& grid : grids_) {
-            Seconds exchanges = 0;
-            for (const Elements margin : task_.margins)
-                exchanges += grid.exchange.at(margin);
-            for (const Priced& distribute : grid.scatter)
+            const Seconds exchanges = grid.exchanges(task_);
+            for (const PricedCollective& distribute : grid.scatter)
                 add_collected(all, grid, distribute, exchanges);
-            for (const Priced& distribute : grid.broadcast)
+            for (const PricedCollective& distribute : grid.broadcast)
                 add_collected(all, grid, distribute,
                               exchanges - grid.exchange.at(task_.margins.front()));
         }
@@ -214,17 +148,50 @@ class Choosing {
     }
 
     void add_collected(std::vector<FilterCandidate>& all, const GridPrices& grid,
-                       const Priced& distribute, Seconds exchanges) const {
-        FilterCandidate made{grid.grid, distribute.seconds, exchanges,
-                             grid.work * static_cast<double>(task_.margins.size()), 0};
+                       const PricedCollective& distribute, Seconds exchanges) const {
+        FilterCandidate made{grid.grid, distribute.seconds, exchanges, grid.work * filters(),
+                             0,         distribute.at_least};
         made.way.distribute = distribute.row;
         if (!task_.collect)
             return all.push_back(made);
-        for (const Priced& gather : grid.gather) {
+        for (const PricedCollective& gather : grid.gather) {
             made.way.collect = gather.row;
             made.collect = task_.outputs * gather.seconds;
             all.push_back(made);
         }
+    }
+
+    /// To and from the tiles of the best candidate: only grids that are cheaper in some part are
+    /// worth a change.
+    void price_changes(const filtering::Way& best) {
+        const auto same = [&](const GridPrices& grid) {
+            return grid.grid.columns == best.columns && grid.grid.rows == best.rows;
+        };
+        const auto found = std::find_if(grids_.begin(), grids_.end(), same);
+        if (found == grids_.end())
+            return;
+        const auto home = static_cast<std::size_t>(found - grids_.begin());
+        for (std::size_t g = 0; g < grids_.size(); ++g) {
+            if (g == home || !cheaper_in_part(grids_[g], *found))
+                continue;
+            for (const auto& [from, to] : {std::pair(home, g), std::pair(g, home)})
+                changes_.push_back(
+                    {from, to, prices_.redistribution(grids_[from].grid, grids_[to].grid)});
+        }
+    }
+
+    static bool cheaper_in_part(const GridPrices& one, const GridPrices& other) {
+        using Collectives = std::vector<PricedCollective> GridPrices::*;
+        const auto cheaper = [&](Collectives which) {
+            return !(one.*which).empty() && !(other.*which).empty() &&
+                   (one.*which).front().seconds < (other.*which).front().seconds;
+        };
+        const bool filters =
+            std::any_of(one.exchange.begin(), one.exchange.end(), [&](const auto& exchange) {
+                return exchange.second + one.work < other.exchange.at(exchange.first) + other.work;
+            });
+        return filters || cheaper(&GridPrices::scatter) || cheaper(&GridPrices::gather) ||
+               cheaper(&GridPrices::broadcast);
     }
 
     /// Walks the whole program, if that does not take too long: dependences between steps on the
@@ -267,7 +234,8 @@ class Choosing {
         std::vector<Edge> edges;
         std::vector<std::string> names;
 
-        void add(int from, int to, const std::vector<Priced>& cheapest_first, int times = 1) {
+        void add(int from, int to, const std::vector<PricedCollective>& cheapest_first,
+                 int times = 1) {
             if (!cheapest_first.empty())
                 add(from, to, std::string(cheapest_first.front().row->name),
                     times * cheapest_first.front().seconds);
@@ -290,20 +258,23 @@ class Choosing {
             all.add(everywhere(g), tiles(g), "each takes its tile", 0);
             all.add(everywhere(g), at_root, "rank 0 has it", 0);
         }
+        for (const Change& change : changes_)
+            all.add(tiles(change.from), tiles(change.to), "redistribution",
+                    images * change.seconds);
         return all;
     }
 
     Named operations(Elements margin) const {
         Named all;
         if (alone())
-            all.add(at_root, at_root, "filter", work_alone());
+            all.add(at_root, at_root, "filter", prices_.work_alone());
         for (std::size_t g = 0; g < grids_.size(); ++g) {
             const GridPrices& grid = grids_[g];
             all.add(tiles(g), tiles(g), "exchange of borders, filter",
                     grid.exchange.at(margin) + grid.work);
             all.add(everywhere(g), tiles(g), "filter", grid.work);
             if (knows_work())
-                all.add(everywhere(g), everywhere(g), "filter all of it", work_alone());
+                all.add(everywhere(g), everywhere(g), "filter all of it", prices_.work_alone());
         }
         return all;
     }
@@ -357,8 +328,15 @@ class Choosing {
     const FilterQuestion& question_;
     const filtering::Task& task_;
     const machine::Profile& machine_;
-    Prices prices_;
+    FilterPrices prices_;
     std::vector<GridPrices> grids_;
+
+    /// Of tiles, between two grids.
+    struct Change {
+        std::size_t from = 0, to = 0;
+        Seconds seconds = 0;
+    };
+    std::vector<Change> changes_;
 };
 
 } // namespace

@@ -15,6 +15,7 @@ struct FilterQuestion {
     filtering::Task task;
     Bytes element_size = 4;
     /// At most so many ranks; all of them where nothing is known of the filter's own work.
+    /// Otherwise any number of up to 64, of more each a sixteenth less than the one before.
     int ranks = 1;
     int columns = 0, rows = 0;            ///< of tiles; 0: to be chosen
     std::vector<std::string> collectives; ///< to choose from, by name; empty: every one
@@ -28,6 +29,8 @@ struct FilterQuestion {
 struct FilterCandidate {
     filtering::Way way;
     Seconds distribute = 0, exchange = 0, work = 0, collect = 0;
+    /// It takes at least that: distributing was not walked, since it cannot pay.
+    bool at_least = false;
 
     Seconds seconds() const { return distribute + exchange + work + collect; }
 };
@@ -52,6 +55,13 @@ struct FilterTransition {
 struct FilterChoice {
     std::string model, machine;
     std::vector<FilterCandidate> candidates; ///< the fastest first
+    /// Grids of fewer ranks of which nothing was walked: what must be done alone takes longer than
+    /// the fastest.
+    struct PassedOver {
+        filtering::Way grid;
+        Seconds at_least = 0;
+    };
+    std::vector<PassedOver> passed_over;
     /// The cheapest path through the states, which may change tiles on the way.
     std::vector<FilterTransition> path;
     Seconds path_seconds = 0;

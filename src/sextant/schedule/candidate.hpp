@@ -18,6 +18,7 @@ struct Candidate {
     std::function<Program(int rank)> program;
     /// Ranks that may have most to do, cheap programs first: what one of them needs, all need.
     std::vector<int> busiest = {0};
+    Seconds before = 0; ///< that pass before it begins, as for reading, by whatever knows
 
     /// "radix-k, radices 8,4".
     std::string text() const { return tuning.empty() ? algorithm : algorithm + ", " + tuning; }

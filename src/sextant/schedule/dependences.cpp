@@ -58,6 +58,23 @@ class AccessIndex {
     Elements cell_size_;
 };
 
+/// How often a buffer is accessed, and from the first to the last element of each access.
+struct Accesses {
+    std::size_t number = 0;
+    double span = 0;
+
+    void count(const Region& region) {
+        ++number;
+        span += static_cast<double>(region.end() - region.offset);
+    }
+    /// So many that a cell holds few accesses, and an access, as of a column of tiles, lies in few
+    /// cells.
+    std::size_t cells(Elements size) const {
+        const double each_in_one = static_cast<double>(number) * static_cast<double>(size) / span;
+        return number == 0 ? 1 : std::min(number / 2, static_cast<std::size_t>(each_in_one));
+    }
+};
+
 struct RawEdge {
     std::uint32_t from, to;
     std::int32_t region;
@@ -67,18 +84,16 @@ class Finder {
   public:
     explicit Finder(const Program& program) : program_(program), last_(program.steps.size(), 0) {
         check_steps();
-        // As many cells as accesses, so that a cell holds few whatever the number of buffers.
-        std::vector<std::size_t> accesses(program.buffers.size(), 1);
-        for (const Region& region : program.regions) {
-            ++accesses[static_cast<std::size_t>(region.buffer)];
-        }
+        std::vector<Accesses> accesses(program.buffers.size());
+        for (const Region& region : program.regions)
+            accesses[static_cast<std::size_t>(region.buffer)].count(region);
         for (const Step& step : program.steps) {
             if (has_destination(step.verb))
-                ++accesses[static_cast<std::size_t>(step.to.buffer)];
+                accesses[static_cast<std::size_t>(step.to.buffer)].count(step.to);
         }
-        for (std::size_t b = 0; b < accesses.size(); ++b) {
-            index_.emplace_back(program.buffers[b].size, accesses[b] / 2);
-        }
+        for (std::size_t b = 0; b < accesses.size(); ++b)
+            index_.emplace_back(program.buffers[b].size,
+                                accesses[b].cells(program.buffers[b].size));
     }
 
     void find() {

@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# What filters take of memory: the image, what is made of it and little more; and of an image that
+# is larger than --memory, that.
+set -eu
+fail() { echo "FAILED: $1"; exit 1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+XDG_CONFIG_HOME=$work/config
+export XDG_CONFIG_HOME
+unset SEXTANT_MACHINE
+
+# An image of zeros, of which the disk holds nothing: zeros FILE TYPE ROWS COLUMNS BYTES
+zeros() {
+    printf '\223NUMPY\001\000\166\000%-117s\n' \
+        "{'descr': '$2', 'fortran_order': False, 'shape': ($3, $4), }" >"$1"
+    truncate -s $((128 + $5)) "$1"
+}
+# The most that the command has more than one that filters next to nothing.
+zeros "$work/dot.npy" '<f4' 8 8 256
+peak() { "$PEAK_MEMORY" "$SEXTANT" filter "$@" -o "$work/out.npy" 2>"$work/said" || fail "$(cat "$work/said")"; }
+takes() {
+    ranks=$1
+    shift
+    base=$(peak "$work/dot.npy" --ranks "$ranks")
+    echo $(($(peak "$@" --ranks "$ranks") - base))
+}
+# Five planes of floats, of 4 MiB each, in one window. One rank holds the image and them; of
+# several each holds also what it made of them, until rank 0 has it: all together what the run says.
+zeros "$work/floats.npy" '<f4' 1024 1024 4194304
+zeros "$work/bytes.npy" '|u1' 1024 1024 1048576
+for ranks in 1 2; do
+    for image in floats:4 bytes:1; do
+        all=$(((5 * 4 + ${image#*:}) * 1024))
+        more=$(takes $ranks "$work/${image%:*}.npy" --memory 64 --json "$work/json")
+        [ $ranks = 1 ] || all=$(($(sed -n 's/^  "memory": \([0-9]*\),/\1/p' "$work/json") / 1024))
+        # The kernels' strips, half a MiB a rank, and buffers of files come on top.
+        [ "$more" -le $((all * 105 / 100 + ranks * 1024)) ] ||
+            fail "${image%:*} on $ranks ranks: $more KiB, expected $all"
+        [ "$more" -ge $((all / 2)) ] || fail "${image%:*} on $ranks ranks: $more KiB are too few to be true"
+    done
+done
+
+# 64 MiB of bytes, which become 256 MiB of floats, in windows of 8 MiB in all.
+zeros "$work/large.npy" '|u1' 16384 4096 67108864
+more=$(takes 2 "$work/large.npy" --memory 8 --sigma .5 --derivatives x)
+[ "$more" -le $((8 * 1024 * 105 / 100 + 2 * 1024)) ] || fail "streamed: $more KiB of 8 MiB"
+echo "filters hold what they must"
