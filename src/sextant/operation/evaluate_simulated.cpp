@@ -8,6 +8,7 @@
 #include "sextant/operation/provenance.hpp"
 #include "sextant/planner/planner.hpp"
 #include "sextant/simulate/as_machine.hpp"
+#include "sextant/simulate/clock.hpp"
 #include "sextant/simulate/placement.hpp"
 #include "sextant/simulate/simulate.hpp"
 
@@ -23,7 +24,7 @@ namespace {
 constexpr Bytes pixel = 16;
 constexpr ImageShape shapes[] = {{64, 64}, {256, 256}, {1024, 1024}, {4096, 2048}};
 
-/// What a simulation takes grows with the messages, and with how many each rank has under way: the
+/// What SimGrid takes grows with the messages, and with how many each rank has under way: the
 /// sum over waves of the squares. A second or two.
 constexpr double most_effort = 3e6;
 
@@ -112,14 +113,16 @@ class Simulated {
                   EvaluatedCase& one) const {
         const Candidate candidate = compositing::candidate(task, way);
         const Schedule schedule = make_schedule(candidate.ranks, candidate.program);
-        if (!always && effort(schedule) > most_effort)
+        if (!always && !machine_.on_clock && effort(schedule) > most_effort)
             return;
         const simulate::Question question{.schedule = schedule,
                                           .platform = machine_.platform,
                                           .element_size = pixel,
                                           .costs = platform_.costs};
-        one.ways.push_back(
-            {way.text(), false, std::nullopt, {simulate::simulate(question).seconds}});
+        const simulate::Simulation run = machine_.on_clock
+                                             ? simulate::simulate_on_clock(question, platform_)
+                                             : simulate::simulate(question);
+        one.ways.push_back({way.text(), false, std::nullopt, {run.seconds}});
     }
 
     static void predict(const planner::Alternative& alternative, EvaluatedCase& one) {

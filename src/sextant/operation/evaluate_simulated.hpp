@@ -16,11 +16,14 @@ struct SimulatedMachine {
     int ways = 64;
     /// Whether the planner knows the links of the platform, or only what a message costs alone.
     bool knows_links = true;
+    /// Whether our own clock judges, which thousands of messages at once do not keep busy for long,
+    /// and not SimGrid.
+    bool on_clock = false;
 };
 
 /// Small, medium and large pictures, left distributed: what the planner chooses with the profile of
 /// the platform, and what it and others take in simulation, links shared. Ways whose messages take
-/// long to simulate are left out, but for the chosen. Other than measurements these hold no noise:
+/// SimGrid long are left out, but for the chosen. Other than measurements these hold no noise:
 /// one launch is all there is.
 ///
 /// Throws    as simulate::read_platform, simulate::simulate.
