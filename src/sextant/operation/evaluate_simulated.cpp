@@ -92,20 +92,26 @@ class Simulated {
         return one;
     }
 
-    /// The planner's, the policies', and evenly from the others.
+    /// The planner's and the policies'; of others half those that the planner ranks next, who may
+    /// be the best after all, and half evenly from all, since it may be wrong.
     std::vector<compositing::Way> chosen_ways(const compositing::Task& task,
                                               const planner::Plan& plan) const {
         const std::vector<std::string> policies = ways_of_policies(machine_.ranks, false);
-        std::vector<compositing::Way> all = compositing::ways(task), taken;
-        const auto others = std::stable_partition(all.begin(), all.end(), [&](const auto& way) {
-            return way == plan.way() ||
-                   std::find(policies.begin(), policies.end(), way.text()) != policies.end();
-        });
-        taken.assign(all.begin(), others);
-        const auto count = static_cast<std::size_t>(all.end() - others);
-        const std::size_t most = std::min(count, static_cast<std::size_t>(machine_.ways));
-        for (std::size_t i = 0; i < most; ++i)
-            taken.push_back(others[static_cast<std::ptrdiff_t>(i * count / most)]);
+        const auto most = static_cast<std::size_t>(machine_.ways);
+        std::vector<compositing::Way> others, taken;
+        for (const compositing::Way& way : compositing::ways(task)) {
+            const bool policy =
+                std::find(policies.begin(), policies.end(), way.text()) != policies.end();
+            (policy || way == plan.way() ? taken : others).push_back(way);
+        }
+        const std::size_t always = taken.size();
+        for (const planner::Alternative& each : plan.alternatives) {
+            if (taken.size() < always + most / 2 && std::erase(others, each.way) > 0)
+                taken.push_back(each.way);
+        }
+        const std::size_t left = std::min(others.size(), always + most - taken.size());
+        for (std::size_t i = 0; i < left; ++i)
+            taken.push_back(others[i * others.size() / left]);
         return taken;
     }
 

@@ -12,7 +12,7 @@ struct SimulatedMachine {
     std::string platform; ///< a file in our own words
     int ranks = 2;
     /// How many ways are simulated a case, at most, besides those of the planner and of policies:
-    /// evenly from all, in the order of the catalogue.
+    /// half those that the planner ranks next, half evenly from all, in the order of the catalogue.
     int ways = 64;
     /// Whether the planner knows the links of the platform, or only what a message costs alone.
     bool knows_links = true;

@@ -26,7 +26,8 @@ struct Setting {
 Seconds composite(const std::string& algorithm, int ranks, Elements pixels, const Setting& setting,
                   const std::vector<int>& radices = {});
 
-/// Seconds for a schedule of elements of so many bytes.
+/// Seconds for a schedule of elements of so many bytes: by our own clock on platforms in our words,
+/// by SimGrid on its own.
 simulate::Simulation run(const Schedule& schedule, Bytes element_size, const Setting& setting);
 
 /// The profile of a machine that a paper measured, which is shipped.
