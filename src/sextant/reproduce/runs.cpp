@@ -39,7 +39,9 @@ simulate::Simulation run(const Schedule& schedule, Bytes element_size, const Set
                                 .platform =
                                     machine::shared_file(simulate::platforms, setting.platform),
                                 .element_size = element_size,
-                                .association = Association::by_arrival};
+                                .active_by_round = setting.active_by_round,
+                                .association = Association::by_arrival,
+                                .timeline = setting.timeline};
     if (!setting.order.empty())
         question.order =
             simulate::read_order(machine::shared_file(simulate::orders, setting.order));

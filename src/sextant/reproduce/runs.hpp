@@ -18,7 +18,9 @@ inline constexpr Elements mega = 1024 * 1024;
 struct Setting {
     std::string platform;
     std::string order = {};
-    std::optional<double> blend_rate = {}; ///< pixels a second
+    std::optional<double> blend_rate = {};    ///< pixels a second
+    std::vector<double> active_by_round = {}; ///< of sparse images, see simulate::Question
+    bool timeline = false;
 };
 
 /// Seconds to blend an image of so many pixels of 16 bytes on each rank, by an algorithm in its
