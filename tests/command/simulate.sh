@@ -10,8 +10,10 @@ simulate() { "$SEXTANT" simulate "$@"; }
 
 if simulate --platform crossbar-12 2>&1 | grep -q "install libsimgrid-dev"; then
     "$SEXTANT" reproduce scan | grep -q "agrees" || fail "what needs no simulator is left out"
-    "$SEXTANT" reproduce c3 2>&1 | grep -q "this build has no simulator: install libsimgrid-dev" ||
-        fail "a paper of which nothing is left"
+    "$SEXTANT" reproduce shift-based 2>&1 | grep -q "needs libsimgrid-dev, left out" ||
+        fail "what is left out is not named"
+    simulate --clock --ranks 4 --platform crossbar-12-calibrated >/dev/null ||
+        fail "our own clock needs no SimGrid"
     exit 0
 fi
 
@@ -31,12 +33,22 @@ simulate --ranks 4 --platform crossbar-12 --trace - | grep -q '"name": "send"' |
 simulate --ranks 4 --platform crossbar-12 --report "$folder/run.html" >/dev/null
 grep -q 'class="timeline"' "$folder/run.html" || fail "no page of the run"
 
+# Our own clock tells what SimGrid tells.
+for clock in "" --clock; do
+    simulate --algorithm direct-send --ranks 12 --platform crossbar-12-calibrated --json $clock |
+        sed -n 's/.*"seconds": \([0-9.e-]*\),/\1/p'
+done >"$folder/both.txt"
+awk '{ t[NR] = $1 } END { exit !(NR == 2 && t[1] > 0 && t[2] / t[1] > .99 && t[2] / t[1] < 1.01) }' \
+    "$folder/both.txt" || fail "the clock and SimGrid: $(cat "$folder/both.txt")"
+
 # The planner's choices, judged in simulation; what is written is judged again, and mapped.
 for ranks in 4 6; do
     "$SEXTANT" evaluate --platform crossbar-12-calibrated --ranks $ranks -o "$folder/$ranks.json" >"$folder/$ranks.txt"
     grep -q "4 cases on $ranks ranks of crossbar-12-calibrated" "$folder/$ranks.txt" || fail "no heading"
     grep -q "the planner" "$folder/$ranks.txt" || fail "no regret"
 done
+"$SEXTANT" evaluate --platform crossbar-12-calibrated --ranks 6 --clock --ways 4 |
+    grep -q "the planner" || fail "no regret by the clock"
 "$SEXTANT" evaluate --judge "$folder/4.json" "$folder/6.json" --map "$folder/map.svg" |
     grep -q "^| 6 ranks |" || fail "no table of winners"
 grep -q '<svg' "$folder/map.svg" || fail "no map of winners"
@@ -56,3 +68,11 @@ refused 2 "13 ranks, but" --ranks 13 --platform crossbar-12
 refused 2 "expected a number, 0 or more" --platform crossbar-12 --send-overhead nan
 printf "n0\nn0\n" >"$folder/order.txt"
 refused 1 "order.txt: line 2 names 'n0' again" --platform crossbar-12 --order "$folder/order.txt"
+printf "n0\nnowhere\n" >"$folder/order.txt"
+for clock in "" --clock; do
+    refused 2 "no host 'nowhere'" --platform crossbar-12-calibrated --order "$folder/order.txt" $clock
+    refused 2 "13 ranks, but" --ranks 13 --platform crossbar-12-calibrated $clock
+done
+refused 1 "crossbar-12.xml: is SimGrid's; the clock takes platforms in JSON" --platform crossbar-12 --clock
+echo "{" >"$folder/broken.json"
+refused 1 "broken.json: is not JSON" --platform "$folder/broken.json"

@@ -82,6 +82,24 @@ TEST(Winners, are_those_of_the_best_tuning_whatever_it_is_called) {
     EXPECT_THROW(winners(std::vector{few, many}), InvalidTask);
 }
 
+TEST(Winners, are_hierarchical_where_early_rounds_fill_the_nodes_of_a_simulated_cluster) {
+    Evaluation cluster = evaluation("binary-swap");
+    cluster.transport = "simulated";
+    cluster.ranks = 16;
+    cluster.cores = 4;
+    const auto winner = [&](const std::string& radices) {
+        cluster.cases[0].ways = {{"radix-k, radices " + radices, false, std::nullopt, {1}},
+                                 {"direct-send", false, std::nullopt, {2}}};
+        return winners(std::vector{cluster}).cells[0][0].winner;
+    };
+    EXPECT_EQ(winner("4,2,2"), "hierarchical radix-k");
+    EXPECT_EQ(winner("2,2,4"), "hierarchical radix-k");
+    EXPECT_EQ(winner("2,4,2"), "radix-k");
+    EXPECT_EQ(winner("8,2"), "radix-k");
+    cluster.cores = 64; // all on one
+    EXPECT_EQ(winner("4,2,2"), "radix-k");
+}
+
 TEST(Judge, shows_noise_where_halves_disagree) {
     Evaluation noisy = evaluation("binary-swap");
     noisy.cases[0].ways = {{"binary-swap", false, 1.0, {1, 2, 1, 2}},

@@ -10,10 +10,6 @@ namespace sextant::model {
 
 namespace {
 
-/// The part of its time by which a message may wait for others to start, or end early, so that
-/// shares change less often.
-constexpr double together = .02;
-
 constexpr Seconds never = std::numeric_limits<Seconds>::infinity();
 
 struct Level {
@@ -26,8 +22,9 @@ using Levels = std::priority_queue<Level, std::vector<Level>, std::greater<>>;
 
 } // namespace
 
-Sharing::Sharing(const machine::Wires& wires)
+Sharing::Sharing(const machine::Wires& wires, double together)
     : wires_(wires),
+      together_(together),
       next_(never),
       admitted_at_(never),
       links_(static_cast<std::size_t>(wires.links)) {}
@@ -53,7 +50,7 @@ int Sharing::start(const Travelling& message, Seconds now) {
     }
     way.weight = latency > 0 ? 1 / latency : 1;
     waiting_.push_back(way);
-    admitted_at_ = std::min(admitted_at_, now + together * way.alone);
+    admitted_at_ = std::min(admitted_at_, now + together_ * way.alone);
     next_ = std::min(next_, admitted_at_);
     return count_++;
 }
@@ -78,7 +75,7 @@ void Sharing::travel(Seconds passed) {
         const Seconds rest = way.left / way.rate;
         const Seconds whole = now_ + rest - way.start;
         way.left -= way.rate * passed;
-        if (rest > passed + together * whole)
+        if (rest > passed + together_ * whole)
             return false;
         there_.push_back({way.message, now_ + rest});
         return true;

@@ -23,15 +23,16 @@ struct Arrival {
 
 /// When messages are there that share links: max-min, a message's share weighed by the inverse of
 /// the latency of its way, since it must win its turn at every link. Whenever messages start or are
-/// there, all share anew; what happens within a fiftieth of the time that a message takes happens
+/// there, all share anew; what happens within a part of the time that a message takes happens
 /// at once. Who drives it lets time pass, and says who starts when.
 ///
 /// Cost      by how often shares change, the links on the ways of the messages under way.
 /// Deterministic.
 class Sharing {
   public:
-    /// Keep the wires alive.
-    explicit Sharing(const machine::Wires& wires);
+    /// Keep the wires alive. `together` is the part of its time by which a message may wait for
+    /// others to start, or end early, so that shares change less often.
+    explicit Sharing(const machine::Wires& wires, double together = .02);
 
     /// Whether there is a link between two nodes.
     bool has_links(int from, int to);
@@ -74,6 +75,7 @@ class Sharing {
     void look_ahead();
 
     const machine::Wires& wires_;
+    const double together_;
     Seconds now_ = 0, next_;
     int count_ = 0;
     std::vector<int> ways_;    ///< links

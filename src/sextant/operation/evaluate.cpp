@@ -116,6 +116,7 @@ void simulate_here(const Values& values) {
     machine.ranks = static_cast<int>(values.integer("ranks"));
     machine.ways = static_cast<int>(values.integer("ways"));
     machine.knows_links = !values.flag("alone");
+    machine.on_clock = values.flag("clock");
     tell(values, evaluate_simulated(machine));
 }
 
@@ -251,7 +252,10 @@ Operation evaluate_operation() {
               .most = 100000},
              {.name = "alone",
               .type = Type::flag,
-              .help = "plan without the platform's links: every message as if alone"}},
+              .help = "plan without the platform's links: every message as if alone"},
+             {.name = "clock",
+              .type = Type::flag,
+              .help = "judge by our own clock, not SimGrid: for hundreds of ranks"}},
             run_evaluate};
 }
 

@@ -8,6 +8,7 @@
 #include "sextant/operation/provenance.hpp"
 #include "sextant/planner/planner.hpp"
 #include "sextant/simulate/as_machine.hpp"
+#include "sextant/simulate/clock.hpp"
 #include "sextant/simulate/placement.hpp"
 #include "sextant/simulate/simulate.hpp"
 
@@ -23,7 +24,7 @@ namespace {
 constexpr Bytes pixel = 16;
 constexpr ImageShape shapes[] = {{64, 64}, {256, 256}, {1024, 1024}, {4096, 2048}};
 
-/// What a simulation takes grows with the messages, and with how many each rank has under way: the
+/// What SimGrid takes grows with the messages, and with how many each rank has under way: the
 /// sum over waves of the squares. A second or two.
 constexpr double most_effort = 3e6;
 
@@ -91,20 +92,26 @@ class Simulated {
         return one;
     }
 
-    /// The planner's, the policies', and evenly from the others.
+    /// The planner's and the policies'; of others half those that the planner ranks next, who may
+    /// be the best after all, and half evenly from all, since it may be wrong.
     std::vector<compositing::Way> chosen_ways(const compositing::Task& task,
                                               const planner::Plan& plan) const {
         const std::vector<std::string> policies = ways_of_policies(machine_.ranks, false);
-        std::vector<compositing::Way> all = compositing::ways(task), taken;
-        const auto others = std::stable_partition(all.begin(), all.end(), [&](const auto& way) {
-            return way == plan.way() ||
-                   std::find(policies.begin(), policies.end(), way.text()) != policies.end();
-        });
-        taken.assign(all.begin(), others);
-        const auto count = static_cast<std::size_t>(all.end() - others);
-        const std::size_t most = std::min(count, static_cast<std::size_t>(machine_.ways));
-        for (std::size_t i = 0; i < most; ++i)
-            taken.push_back(others[static_cast<std::ptrdiff_t>(i * count / most)]);
+        const auto most = static_cast<std::size_t>(machine_.ways);
+        std::vector<compositing::Way> others, taken;
+        for (const compositing::Way& way : compositing::ways(task)) {
+            const bool policy =
+                std::find(policies.begin(), policies.end(), way.text()) != policies.end();
+            (policy || way == plan.way() ? taken : others).push_back(way);
+        }
+        const std::size_t always = taken.size();
+        for (const planner::Alternative& each : plan.alternatives) {
+            if (taken.size() < always + most / 2 && std::erase(others, each.way) > 0)
+                taken.push_back(each.way);
+        }
+        const std::size_t left = std::min(others.size(), always + most - taken.size());
+        for (std::size_t i = 0; i < left; ++i)
+            taken.push_back(others[i * others.size() / left]);
         return taken;
     }
 
@@ -112,14 +119,16 @@ class Simulated {
                   EvaluatedCase& one) const {
         const Candidate candidate = compositing::candidate(task, way);
         const Schedule schedule = make_schedule(candidate.ranks, candidate.program);
-        if (!always && effort(schedule) > most_effort)
+        if (!always && !machine_.on_clock && effort(schedule) > most_effort)
             return;
         const simulate::Question question{.schedule = schedule,
                                           .platform = machine_.platform,
                                           .element_size = pixel,
                                           .costs = platform_.costs};
-        one.ways.push_back(
-            {way.text(), false, std::nullopt, {simulate::simulate(question).seconds}});
+        const simulate::Simulation run = machine_.on_clock
+                                             ? simulate::simulate_on_clock(question, platform_)
+                                             : simulate::simulate(question);
+        one.ways.push_back({way.text(), false, std::nullopt, {run.seconds}});
     }
 
     static void predict(const planner::Alternative& alternative, EvaluatedCase& one) {

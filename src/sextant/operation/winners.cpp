@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -16,32 +17,49 @@ namespace {
 
 using Cell = report::WinnerMap::Cell;
 
+/// Whether early rounds of these radices stay within nodes of so many ranks, and take all of each.
+bool fills_nodes(const std::string& radices, int ranks_a_node) {
+    std::istringstream numbers(radices);
+    int joined = 1;
+    for (std::string radix; joined < ranks_a_node && std::getline(numbers, radix, ',');)
+        joined *= std::stoi(radix);
+    return ranks_a_node > 1 && joined == ranks_a_node;
+}
+
 /// The algorithm that a way is, whatever it is called.
-std::string algorithm_of(const std::string& way) {
+std::string algorithm_of(const std::string& way, int ranks_a_node) {
     const std::string radix = "radix-k, radices ";
     if (!way.starts_with(radix))
         return way.substr(0, way.find(','));
     const std::string radices = way.substr(radix.size());
     if (radices.find(',') == std::string::npos)
         return "direct-send";
-    return radices.find_first_not_of("2,") == std::string::npos ? "binary-swap" : "radix-k";
+    if (radices.find_first_not_of("2,") == std::string::npos)
+        return "binary-swap";
+    return fills_nodes(radices, ranks_a_node) ? "hierarchical radix-k" : "radix-k";
+}
+
+/// Of a simulated machine: nodes are filled one after another. 1 where all are on one, or unknown.
+int ranks_a_node(const Evaluation& evaluation) {
+    const bool known = evaluation.transport == "simulated" && evaluation.ranks > evaluation.cores;
+    return known ? evaluation.cores : 1;
 }
 
 /// The tuning where it says something, and how far the next algorithm is.
-Cell cell_of(const EvaluatedCase& one) {
+Cell cell_of(const EvaluatedCase& one, int ranks_a_node) {
     std::map<std::string, Seconds> best;
     const EvaluatedWay* winner = nullptr;
     for (const EvaluatedWay& way : one.ways) {
         if (way.baseline)
             continue;
         const Seconds seconds = median(way.measured);
-        const auto [at, added] = best.try_emplace(algorithm_of(way.name), seconds);
+        const auto [at, added] = best.try_emplace(algorithm_of(way.name, ranks_a_node), seconds);
         at->second = std::min(at->second, seconds);
         if (!winner || seconds < median(winner->measured))
             winner = &way;
     }
-    Cell cell{algorithm_of(winner->name), ""};
-    if (cell.winner == "radix-k")
+    Cell cell{algorithm_of(winner->name, ranks_a_node), ""};
+    if (cell.winner.ends_with("radix-k"))
         cell.detail = winner->name.substr(winner->name.rfind(' ') + 1);
     const Seconds first = best.at(cell.winner);
     best.erase(cell.winner);
@@ -66,7 +84,8 @@ report::WinnerMap winners(std::span<const Evaluation> evaluations) {
         }
         for (const EvaluatedCase& one : evaluation.cases) {
             sizes.insert(one.what.shape.elements());
-            found[evaluation.ranks][one.what.shape.elements()] = cell_of(one);
+            found[evaluation.ranks][one.what.shape.elements()] =
+                cell_of(one, ranks_a_node(evaluation));
         }
     }
     report::WinnerMap map;

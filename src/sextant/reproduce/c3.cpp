@@ -75,7 +75,7 @@ Result figure_8(Extent extent) {
     return result;
 }
 
-/// 1-lev-dir is left out: its 65,280 messages at once would take minutes a size. Of 1-lev-balance
+/// 1-lev-dir is left out: its 65,280 messages at once take too long a size. Of 1-lev-balance
 /// the paper gives no construction.
 constexpr Named exchanges[] = {{"1-lev-lin", "1-lev-lin-all-to-all"},
                                {"1-lev-xor", "1-lev-xor-all-to-all"},

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/collective/submachine.hpp"
 #include "sextant/contour/boundary.hpp"
 #include "sextant/contour/catalogue.hpp"
 #include "sextant/contour/list_sizes.hpp"
-#include "sextant/model/c3.hpp"
+#include "sextant/reproduce/c3_reading.hpp"
 #include "sextant/reproduce/papers.hpp"
 #include "sextant/reproduce/runs.hpp"
 
@@ -52,13 +51,6 @@ const std::map<std::string_view, Charge> published = {{"1-lev-dir", {8, 38, 3.33
                                                       {"logp-lev-quad", {8, 38, 1.8}},
                                                       {"logp-lev-bal", {10, 58, .89}}};
 
-model::C3Reading as_the_paper_reads(const Grid& grid) {
-    return {model::Counting::paper, true, [grid](int, int group) {
-                const auto m = collective::submachine_of(grid, group);
-                return model::Submachine{m.column, m.row, m.columns, m.rows};
-            }};
-}
-
 Charge charged(const Pattern& pattern, const Image& image) {
     const machine::Profile delta = machine_of_paper("delta256");
     const Elements tile_border = 4 * image.size / side;
@@ -66,7 +58,7 @@ Charge charged(const Pattern& pattern, const Image& image) {
     Charge all;
     for (const model::RoundCharge& round : model::charges(
              {.schedule = merging(pattern, image), .machine = delta, .element_size = crossing},
-             as_the_paper_reads(image.grid()))) {
+             as_the_c3_paper_reads(image.grid()))) {
         all.setups += round.communication.setups;
         all.latency += round.communication.latency;
         all.per_byte += round.communication.packets / own_list;
@@ -193,7 +185,7 @@ constexpr std::string_view reasons_of_times =
     "much as all directly";
 constexpr Experiment experiments[] = {{paper, "Figure 14", "what contour ranking is charged",
                                        "2048x2048, all pixels on edges; counted as the paper does",
-                                       reasons_of_charges, figure_14, false},
+                                       reasons_of_charges, figure_14},
                                       {paper, "Figure 15", "contour ranking by size of the image",
                                        setting, reasons_of_times, figure_15},
                                       {paper, "section 5.3", "contour ranking by density of edges",

@@ -42,7 +42,7 @@ struct Experiment {
     std::string_view setting; ///< what was assumed, and what was fitted
     std::string_view reasons; ///< why ours differs, where it does
     Result (*run)(Extent extent);
-    bool simulates = true; ///< needs a simulator
+    bool needs_simgrid = false; ///< for a platform in its words
 };
 
 /// Every experiment, by paper.

@@ -9,10 +9,16 @@ namespace sextant::reproduce {
 
 /// Cavin and Demengeon, EGPGV 2012.
 std::span<const Experiment> shift_based_paper();
+/// Its theory, Figures 2 and 3, and the bandwidths beside its frame rates.
+std::span<const Experiment> shift_based_bandwidths();
 /// Peterka, Goodell, Ross, Shen, Thakur, SC 2009, doi:10.1145/1654059.1654064
 std::span<const Experiment> radix_k_paper();
+/// What it leaves for later: images of which only a part is active.
+std::span<const Experiment> radix_k_sparse();
 /// Hambrusch and Khokhar, JPDC 32, 1996, doi:10.1006/jpdc.1996.0010
 std::span<const Experiment> c3_paper();
+/// What its figures charge, and what its choices cost on the machine that its authors measured.
+std::span<const Experiment> c3_charges();
 /// Its section 5, on contour ranking.
 std::span<const Experiment> c3_contours();
 /// Seinstra and Koelma, IEEE TPDS 13(7), 2002

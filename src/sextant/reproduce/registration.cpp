@@ -220,18 +220,18 @@ constexpr Experiment experiments[] = {
      "the frames of a made series are alike in dose, detail and motion; what made some pairs of "
      "the "
      "thesis slow it does not say",
-     operator_work, false},
+     operator_work},
     {"registration", "Figures 5.1, 5.2", "speedup of a series' registration, strong scaling",
      setting,
      "a rank applies what it could apply first, so that under random times an application that "
      "others wait for can come after all of its own last phase; Figures 5.7, 5.8 show how much",
-     strong_scaling, false},
-    {"registration", "Figures 5.3, 5.4", "weak scaling", setting, "", weak_scaling, false},
+     strong_scaling},
+    {"registration", "Figures 5.3, 5.4", "weak scaling", setting, "", weak_scaling},
     {"registration", "Figures 5.7, 5.8", "scan-then-propagate and reduce-then-scan", setting, "",
-     strategies, false},
+     strategies},
     {"registration", "Figure 5.9", "threads within the operator",
      "as above; two thirds of the operator in parallel, as the thesis says", "",
-     threads_in_the_operator, false}};
+     threads_in_the_operator}};
 
 } // namespace
 

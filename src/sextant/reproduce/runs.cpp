@@ -3,7 +3,7 @@
 
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/machine/profile_file.hpp"
-#include "sextant/simulate/platform.hpp"
+#include "sextant/simulate/clock.hpp"
 #include "sextant/simulate/shared.hpp"
 
 #include <array>
@@ -35,21 +35,25 @@ Schedule compositing_schedule(const std::string& algorithm, int ranks, Elements 
 }
 
 simulate::Simulation run(const Schedule& schedule, Bytes element_size, const Setting& setting) {
-    const std::string platform = machine::shared_file(simulate::platforms, setting.platform);
-    simulate::Costs costs;
-    if (simulate::is_json(platform))
-        costs = simulate::read_platform(platform).costs;
-    if (setting.blend_rate)
-        costs.seconds_per_application = 1 / *setting.blend_rate;
-    std::vector<std::string> order;
+    simulate::Question question{.schedule = schedule,
+                                .platform =
+                                    machine::shared_file(simulate::platforms, setting.platform),
+                                .element_size = element_size,
+                                .active_by_round = setting.active_by_round,
+                                .association = Association::by_arrival,
+                                .timeline = setting.timeline};
     if (!setting.order.empty())
-        order = simulate::read_order(machine::shared_file(simulate::orders, setting.order));
-    return simulate::simulate({.schedule = schedule,
-                               .platform = platform,
-                               .order = std::move(order),
-                               .element_size = element_size,
-                               .costs = costs,
-                               .association = Association::by_arrival});
+        question.order =
+            simulate::read_order(machine::shared_file(simulate::orders, setting.order));
+    std::optional<simulate::Platform> platform;
+    if (simulate::is_json(question.platform))
+        platform = simulate::read_platform(question.platform);
+    if (platform)
+        question.costs = platform->costs;
+    if (setting.blend_rate)
+        question.costs.seconds_per_application = 1 / *setting.blend_rate;
+    return platform ? simulate::simulate_on_clock(question, *platform)
+                    : simulate::simulate(question);
 }
 
 Seconds composite(const std::string& algorithm, int ranks, Elements pixels, const Setting& setting,

@@ -18,7 +18,9 @@ inline constexpr Elements mega = 1024 * 1024;
 struct Setting {
     std::string platform;
     std::string order = {};
-    std::optional<double> blend_rate = {}; ///< pixels a second
+    std::optional<double> blend_rate = {};    ///< pixels a second
+    std::vector<double> active_by_round = {}; ///< of sparse images, see simulate::Question
+    bool timeline = false;
 };
 
 /// Seconds to blend an image of so many pixels of 16 bytes on each rank, by an algorithm in its
@@ -26,7 +28,8 @@ struct Setting {
 Seconds composite(const std::string& algorithm, int ranks, Elements pixels, const Setting& setting,
                   const std::vector<int>& radices = {});
 
-/// Seconds for a schedule of elements of so many bytes.
+/// Seconds for a schedule of elements of so many bytes: by our own clock on platforms in our words,
+/// by SimGrid on its own.
 simulate::Simulation run(const Schedule& schedule, Bytes element_size, const Setting& setting);
 
 /// The profile of a machine that a paper measured, which is shipped.

@@ -60,7 +60,7 @@ constexpr Experiment experiments[] = {
     {"scan", "circuits", "span and work of prefix circuits",
      "counted on the schedules; formulas of Kogge and Stone 1973, Sklansky 1960, Brent and Kung "
      "1982, Han and Carlson 1987",
-     "", spans_and_work, false}};
+     "", spans_and_work}};
 
 } // namespace
 

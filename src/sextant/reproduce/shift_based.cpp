@@ -217,13 +217,13 @@ constexpr Experiment experiments[] = {
      "of two",
      "2-3 Swap on a power of two is Binary-Swap, below the bound; Parallel Pipeline here keeps the "
      "order of operands, for which results beyond the wrap of its ring travel in pairs",
-     table_1, false},
+     table_1},
     {paper, "Figures 4-7, 9", "frame rates on a crossbar and a fat-tree",
      "16 bytes a pixel, 1827 MB/s a cable; calibrated: capacity lost as flows share a cable and "
      "130 Mpx/s, both fitted to 12 nodes",
      "a fluid network shares cables without loss, so that order of hosts matters less for "
      "Direct-Send there; the loss is fitted on one crossbar only",
-     frame_rate_figures},
+     frame_rate_figures, true},
     {paper, "Figure 8", "frame rates by number of nodes", "calibrated as above",
      "from 13 to 22 nodes, on two leaf switches, rates are as high as at multiples of 12: few "
      "enough "
@@ -233,11 +233,11 @@ constexpr Experiment experiments[] = {
      "links counted, no simulation; 55 to 60 % is from Hoefler et al. 2008",
      "144 hosts are a small "
      "cluster, on which fewer messages meet",
-     random_bisection, false},
+     random_bisection},
     {paper, "beyond", "routing and partly filled leaves", "pure fluid, nothing fitted", "",
-     routings},
+     routings, true},
     {paper, "section 4", "a routing for Binary-Swap", "links counted, no simulation", "",
-     binary_swap_routing, false}};
+     binary_swap_routing}};
 
 } // namespace
 

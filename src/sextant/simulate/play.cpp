@@ -40,7 +40,16 @@ void Play::advance(int rank) {
 
 Bytes Play::bytes_of(StepOfRank at) const {
     const Bytes bytes = program(at.rank).bytes_of(step(at), question_.element_size);
-    return std::max<Bytes>(1, std::llround(static_cast<double>(bytes) * question_.density));
+    const double part = question_.density * active_in(step(at));
+    return std::max<Bytes>(1, std::llround(static_cast<double>(bytes) * part));
+}
+
+/// The part of a step's elements that is active.
+double Play::active_in(const Step& step) const {
+    const std::vector<double>& active = question_.active_by_round;
+    return active.empty()
+               ? 1
+               : active[std::min(static_cast<std::size_t>(step.round), active.size() - 1)];
 }
 
 // Messages.
@@ -120,14 +129,17 @@ bool Play::work_some(int rank) {
             return work_on(rank, next, costs.computing(what.kernel, made), true);
         }
         const auto applications = static_cast<double>(mine.folding.complete(next));
-        return work_on(rank, next, costs.seconds_per_application * applications * elements, true);
+        return work_on(rank, next,
+                       costs.seconds_per_application * applications * elements * active_in(what),
+                       true);
     }
     if (question_.costs.seconds_per_application == 0)
         return false; // combining early gains nothing
     const Folding::Pass pass = mine.folding.combine_some(mine.walk);
     if (pass.step == Walk::none)
         return false;
-    const auto elements = static_cast<double>(step({rank, pass.step}).to.elements());
+    const Step& fold = step({rank, pass.step});
+    const double elements = static_cast<double>(fold.to.elements()) * active_in(fold);
     const auto applications = static_cast<double>(pass.applications);
     return work_on(rank, pass.step,
                    question_.costs.seconds_per_application * applications * elements, false);

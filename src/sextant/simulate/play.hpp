@@ -88,6 +88,7 @@ class Play {
     }
     Rank& rank_of(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
     Bytes bytes_of(StepOfRank at) const;
+    double active_in(const Step& step) const;
 
     void advance(int rank);
     void post(StepOfRank at);

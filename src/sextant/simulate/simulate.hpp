@@ -22,6 +22,9 @@ struct Question {
     Bytes element_size = 0;
     /// The bytes that travel for one element, over its size: 1 but for compressed or sparse data.
     double density = 1;
+    /// Of sparse images: the part of the elements that is active in each round, in what travels as
+    /// in what is combined; beyond its end the last. Empty: all of them.
+    std::vector<double> active_by_round = {};
     Costs costs = {};
     Association association = Association::in_order;
     bool timeline = false;

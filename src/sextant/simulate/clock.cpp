@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/simulate/clock.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/model/sharing.hpp"
+#include "sextant/simulate/as_machine.hpp"
+#include "sextant/simulate/placement.hpp"
+#include "sextant/simulate/play.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <queue>
+#include <tuple>
+#include <vector>
+
+namespace sextant::simulate {
+
+namespace {
+
+/// The part of its time that a message may wait for shares to change.
+constexpr double together = .005;
+
+/// Something that happens at a time; what happens at one time happens in the order in which it was
+/// foreseen.
+struct Foreseen {
+    enum Kind : std::uint8_t { setting_out, arriving, message_handled, step_worked };
+
+    Seconds time = 0;
+    std::uint64_t number = 0;
+    Kind kind = setting_out;
+    int what = 0;  ///< the message; or the rank that works
+    int piece = 0; ///< of its work on a step
+
+    bool operator<(const Foreseen& other) const { // the earliest is the largest of a queue
+        return std::tie(other.time, other.number) < std::tie(time, number);
+    }
+};
+
+/// What occupies one rank: messages interrupt a step, which then goes on where it was.
+struct Processor {
+    bool handles_message = false;
+    bool has_step = false, works = false; ///< on it; not while interrupted
+    Seconds step_left = 0, resumed = 0;
+    int piece = 0; ///< counts interruptions, after which an end that was foreseen does not come
+};
+
+/// A play in a world of our own.
+class Clock {
+  public:
+    Clock(const Question& question, const Platform& platform)
+        : platform_(platform),
+          wires_(wires_of(platform)),
+          sharing_(wires_, together),
+          host_of_(hosts_of(question, platform)),
+          processors_(question.schedule.size()),
+          play_(
+              question,
+              {[this] { return now_; },
+               [this](StepOfRank send, int to, Bytes bytes) { this->send(send, to, bytes); },
+               [this](int rank, Work work, Seconds seconds) { this->work(rank, work, seconds); }}) {
+    }
+
+    Simulation run() {
+        play_.begin();
+        while (happen_next()) {
+        }
+        return play_.finish();
+    }
+
+  private:
+    struct Sent {
+        StepOfRank at;
+        int to = 0;
+        Bytes bytes = 0;
+    };
+
+    static std::vector<int> hosts_of(const Question& question, const Platform& platform) {
+        std::vector<Room> rooms;
+        for (const std::string& host : platform.network.hosts)
+            rooms.push_back({host, platform.network.cores});
+        return place(rooms, question.order, static_cast<int>(question.schedule.size()),
+                     question.platform);
+    }
+
+    int host(int rank) const { return host_of_[static_cast<std::size_t>(rank)]; }
+    Processor& processor(int rank) { return processors_[static_cast<std::size_t>(rank)]; }
+
+    void foresee(Seconds time, Foreseen::Kind kind, int what, int piece = 0) {
+        foreseen_.push({time, count_++, kind, what, piece});
+    }
+
+    bool happen_next() {
+        constexpr Seconds never = std::numeric_limits<Seconds>::infinity();
+        if (sharing_.next() < (foreseen_.empty() ? never : foreseen_.top().time)) {
+            for (const model::Arrival& each : sharing_.pass())
+                foresee(std::max(now_, each.time), Foreseen::arriving, each.message);
+            return true;
+        }
+        if (foreseen_.empty())
+            return false;
+        const Foreseen next = foreseen_.top();
+        foreseen_.pop();
+        now_ = next.time;
+        happen(next);
+        return true;
+    }
+
+    void happen(const Foreseen& now) {
+        switch (now.kind) {
+        case Foreseen::setting_out:
+            return set_out(sent_[static_cast<std::size_t>(now.what)]);
+        case Foreseen::arriving:
+            return play_.arrived(travelling_[static_cast<std::size_t>(now.what)]);
+        case Foreseen::message_handled:
+            return end_message(now.what);
+        case Foreseen::step_worked:
+            return end_step(now.what, now.piece);
+        }
+    }
+
+    // Messages.
+
+    /// A message is on its way for the latency of its links before it needs their capacity.
+    void send(StepOfRank at, int to, Bytes bytes) {
+        path_.clear();
+        platform_.network.route(host(at.rank), host(to), path_);
+        Seconds latency = 0;
+        for (const int link : path_)
+            latency += platform_.network.links[static_cast<std::size_t>(link)].latency;
+        foresee(now_ + latency, Foreseen::setting_out, static_cast<int>(sent_.size()));
+        sent_.push_back({at, to, bytes});
+    }
+
+    void set_out(const Sent& sent) {
+        const int from = host(sent.at.rank), to = host(sent.to);
+        if (!sharing_.has_links(from, to))
+            return play_.arrived(sent.at);
+        sharing_.start({from, to, static_cast<double>(sent.bytes)}, now_);
+        travelling_.push_back(sent.at);
+    }
+
+    // Work.
+
+    void work(int rank, Work work, Seconds seconds) {
+        Processor& mine = processor(rank);
+        if (work == Work::message) {
+            interrupt(mine);
+            mine.handles_message = true;
+            return foresee(now_ + seconds, Foreseen::message_handled, rank);
+        }
+        mine.has_step = true;
+        mine.step_left = seconds;
+        resume(rank);
+    }
+
+    void interrupt(Processor& mine) {
+        if (!mine.works)
+            return;
+        mine.works = false;
+        mine.step_left -= now_ - mine.resumed;
+        ++mine.piece;
+    }
+
+    void resume(int rank) {
+        Processor& mine = processor(rank);
+        if (!mine.has_step || mine.works || mine.handles_message)
+            return;
+        mine.works = true;
+        mine.resumed = now_;
+        foresee(now_ + mine.step_left, Foreseen::step_worked, rank, mine.piece);
+    }
+
+    void end_message(int rank) {
+        processor(rank).handles_message = false;
+        play_.worked(rank, Work::message);
+        resume(rank);
+    }
+
+    void end_step(int rank, int piece) {
+        Processor& mine = processor(rank);
+        if (!mine.works || piece != mine.piece)
+            return;
+        mine.works = mine.has_step = false;
+        play_.worked(rank, Work::step);
+    }
+
+    const Platform& platform_;
+    const machine::Wires wires_;
+    model::Sharing sharing_;
+    const std::vector<int> host_of_;
+    std::vector<Processor> processors_;
+    std::priority_queue<Foreseen> foreseen_;
+    std::uint64_t count_ = 0;
+    std::vector<Sent> sent_;
+    std::vector<StepOfRank> travelling_; ///< sends, by the number of their message
+    std::vector<int> path_;
+    Seconds now_ = 0;
+    Play play_;
+};
+
+} // namespace
+
+Simulation simulate_on_clock(const Question& question, const Platform& platform) {
+    return Clock(question, platform).run();
+}
+
+Simulation simulate_on_clock(const Question& question) {
+    if (!is_json(question.platform)) {
+        throw InvalidFile(question.platform, "is SimGrid's; the clock takes platforms in JSON "
+                                             "(docs/platform.md)");
+    }
+    return simulate_on_clock(question, read_platform(question.platform));
+}
+
+} // namespace sextant::simulate

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Our own clock: times worked out by hand, and SimGrid's.
+#include "sextant/simulate/clock.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include "tests/simulate/cases.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::simulate {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr Elements million = 1'000'000; ///< 16 ms on a cable of 1 GB/s
+
+Platform small_crossbar(const std::string& loss = "") {
+    return parse_platform(R"({"version": 1, "name": "small", "source": "a test",
+        "network": {"shape": "crossbar", "hosts": 5},
+        "links": {"bytes_per_second": 1e9, "latency": 1e-6)" +
+                              loss + "}}",
+                          "small.json");
+}
+
+Simulation on_clock(const Schedule& schedule, const Costs& costs = {},
+                    const Platform& platform = small_crossbar(),
+                    std::vector<std::string> order = {}) {
+    return simulate_on_clock({.schedule = schedule,
+                              .platform = "small.json",
+                              .order = std::move(order),
+                              .element_size = 16,
+                              .costs = costs,
+                              .association = Association::by_arrival},
+                             platform);
+}
+
+TEST(Clock, lets_messages_take_bytes_and_latency_and_share_cables) {
+    EXPECT_NEAR(on_clock(test::star(2, million)).seconds, 16e-3 + 2e-6, 1e-12);
+    EXPECT_NEAR(on_clock(test::star(4, million)).seconds, 3 * 16e-3 + 2e-6, 1e-9);
+    const Platform losing = small_crossbar(R"(, "loss": {"flows": 2, "per_doubling": 0.5})");
+    EXPECT_NEAR(on_clock(test::star(5, million), {}, losing).seconds, 1.5 * 64e-3 + 2e-6, 1e-9);
+}
+
+TEST(Clock, charges_overheads_one_after_another) {
+    const Costs costs{
+        .send_overhead = 1e-3, .receive_overhead = 2e-3, .seconds_per_application = 1e-9};
+    EXPECT_NEAR(on_clock(test::star(4, million), costs).seconds, 1e-3 + 48e-3 + 2e-6 + 2e-3 + 1e-3,
+                1e-4);
+}
+
+/// Rank 0 combines what it has for 20 ms, and after 16 ms takes a message for 2 ms.
+TEST(Clock, interrupts_work_for_messages) {
+    const Schedule schedule = make_schedule(2, [](int rank) {
+        ProgramBuilder builder;
+        const Region own = builder.input(2 * million), half = part(own, 0, 2);
+        if (rank == 1) {
+            builder.send(0, half);
+            return builder.finish({});
+        }
+        builder.receive(1, builder.scratch(million));
+        const Region sum = builder.output(million);
+        builder.fold(sum, {half, part(own, 1, 2)});
+        return builder.finish(sum);
+    });
+    const Costs costs{.receive_overhead = 2e-3, .seconds_per_application = 20e-9};
+    EXPECT_NEAR(on_clock(schedule, costs).finished[0], 22e-3, 1e-12);
+}
+
+TEST(Clock, moves_and_combines_what_is_active_in_a_round) {
+    const Costs costs{.seconds_per_application = 10e-9}; // 10 ms for all of it
+    const Schedule schedule = test::star(2, million);    // in round 0
+    const auto seconds = [&](std::vector<double> active) {
+        return simulate_on_clock({.schedule = schedule,
+                                  .platform = "small.json",
+                                  .element_size = 16,
+                                  .active_by_round = std::move(active),
+                                  .costs = costs},
+                                 small_crossbar())
+            .seconds;
+    };
+    EXPECT_NEAR(seconds({}), 26e-3 + 2e-6, 1e-9);
+    EXPECT_NEAR(seconds({.25, 1}), 6.5e-3 + 2e-6, 1e-9);
+}
+
+TEST(Clock, tells_the_same_bits_every_time) {
+    const Platform platform = read_platform(test::shipped("fat-tree-144-calibrated.json"));
+    const Schedule schedule = test::compositing_schedule("radix-k", 36, 100'003, {3, 12});
+    EXPECT_EQ(on_clock(schedule, platform.costs, platform).finished,
+              on_clock(schedule, platform.costs, platform).finished);
+}
+
+struct Way {
+    std::string platform, algorithm;
+    std::vector<int> radices = {};
+};
+
+/// Our time over SimGrid's, on 64 ranks.
+double by_simgrid(const Way& way) {
+    const std::string file = test::shipped(way.platform + ".json");
+    const Platform platform = read_platform(file);
+    const Schedule schedule = test::compositing_schedule(way.algorithm, 64, 1 << 20, way.radices);
+    const Question question{
+        .schedule = schedule, .platform = file, .element_size = 16, .costs = platform.costs};
+    return simulate_on_clock(question).seconds / simulate(question).seconds;
+}
+
+TEST(Clock, tells_what_simgrid_tells) {
+    if (!available())
+        GTEST_SKIP() << "built without SimGrid";
+    for (const Way& way :
+         {Way{"fat-tree-144-calibrated", "direct-send"}, Way{"torus-4x4x4", "radix-k", {16, 4}},
+          Way{"mesh-8x8x4", "shift-based"}, Way{"fat-tree-1728", "parallel-pipeline"},
+          Way{"cluster-64x128", "binary-swap"}})
+        EXPECT_NEAR(by_simgrid(way), 1, .02) << way.algorithm << " on " << way.platform;
+}
+
+template <class Failure, class Function>
+std::string refusal_of(const Function& function) {
+    try {
+        function();
+    } catch (const Failure& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(Clock, refuses_what_it_cannot_run) {
+    const Schedule pair = test::star(2, 10);
+    EXPECT_THAT(refusal_of<InvalidFile>(
+                    [&] { simulate_on_clock({.schedule = pair, .platform = "crossbar-12.xml"}); }),
+                HasSubstr("crossbar-12.xml: is SimGrid's"));
+    EXPECT_THAT(refusal_of<InvalidTask>([] { on_clock(test::star(6, 10)); }),
+                HasSubstr("6 ranks, but small.json has 5 cores on 5 hosts"));
+    EXPECT_THAT(refusal_of<InvalidTask>([&] {
+                    on_clock(pair, {}, small_crossbar(), {"n0", "n0"});
+                }),
+                HasSubstr("'n0' again"));
+}
+
+TEST(Clock, names_ranks_that_wait_for_ever) {
+    const Schedule schedule = make_schedule(2, [](int rank) {
+        ProgramBuilder builder;
+        const Region own = builder.scratch(10), come = builder.scratch(10);
+        builder.receive(1 - rank, come);
+        builder.copy(own, come); // what is sent is what came
+        builder.send(1 - rank, own);
+        return builder.finish(own);
+    });
+    EXPECT_THAT(refusal_of<std::logic_error>([&] { on_clock(schedule); }),
+                HasSubstr("2 of 2 ranks wait for ever"));
+}
+
+} // namespace
+} // namespace sextant::simulate
