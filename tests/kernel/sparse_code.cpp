@@ -44,7 +44,7 @@ class Sparse : public testing::Test {
   public:
     using Element = typename Kind::Pixel;
     const Operator& op = operator_of<Kind>();
-    const std::vector<std::byte> nothing = nothing_of(op);
+    const std::vector<std::byte> nothing = undrawn(op);
 
     /// The elements from `first` on as a code says them.
     std::vector<Element> read(const Written& code, Elements elements, Elements first) const {
@@ -136,7 +136,7 @@ TYPED_TEST(Sparse, damaged_codes_are_refused_or_read_within_their_bytes) {
 
 TEST(SparseCodes, say_what_is_wrong_with_them) {
     const Operator& op = kernel::find("over");
-    const auto nothing = nothing_of(op);
+    const auto nothing = undrawn(op);
     SparseEncoder encoder(nothing, 1000);
     const auto good = written(encoder, draw<RgbaF32>(drawings[6], op, 1000, 0, 1), 0);
     const auto said = [&](std::size_t at, int byte, Elements elements = 1000) {

@@ -39,7 +39,7 @@ TEST(Labels, once_found_allocate_nothing_for_the_next_image) {
 TEST(SparseCodes, are_written_without_allocating) {
     constexpr Elements n = 20011;
     const Operator& op = kernel::find("over");
-    kernel::SparseEncoder encoder(nothing_of(op), n);
+    kernel::SparseEncoder encoder(undrawn(op), n);
     std::vector<std::byte> room(n * sizeof(RgbaF32));
     for (const Drawing& drawing : drawings) {
         const auto pixels = draw<RgbaF32>(drawing, op, n, 1, 4);

@@ -58,7 +58,7 @@ std::vector<Pixel> draw(const Drawing& drawing, const Operator& op, Elements ele
 }
 
 /// An element as where nothing was drawn.
-inline std::vector<std::byte> nothing_of(const Operator& op) {
+inline std::vector<std::byte> undrawn(const Operator& op) {
     std::vector<std::byte> nothing(static_cast<std::size_t>(op.element.size));
     op.fill_identity(nothing.data(), 1);
     return nothing;
