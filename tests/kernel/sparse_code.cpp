@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/kernel/density.hpp"
 #include "sextant/kernel/sparse_encoder.hpp"
 
 #include <cstring>
@@ -132,6 +133,19 @@ TYPED_TEST(Sparse, damaged_codes_are_refused_or_read_within_their_bytes) {
         }
     }
     EXPECT_GT(refused, 100);
+}
+
+TYPED_TEST(Sparse, density_is_the_share_of_cells_that_hold_something) {
+    const Elements n = 20011;
+    const auto density = [&](std::size_t drawing) {
+        const auto pixels = draw<typename TypeParam::Pixel>(drawings[drawing], this->op, n, 1, 4);
+        return kernel::sampled_density(std::as_bytes(std::span(pixels)), this->op);
+    };
+    EXPECT_EQ(density(0), 0);
+    EXPECT_NEAR(density(1), 1, .01); // what is drawn may look like nothing
+    EXPECT_NEAR(density(2), 1, .01); // of every cell there is a half
+    EXPECT_NEAR(density(9), 2. / 3, .02);
+    EXPECT_EQ(kernel::sampled_density({}, this->op), 1);
 }
 
 TEST(SparseCodes, say_what_is_wrong_with_them) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tests/mpi/groups.hpp"
+#include "tests/support/sparse_frames.hpp"
 #include "tests/support/sparse_runs.hpp"
 
 namespace sextant::test {
@@ -25,6 +26,11 @@ TEST(SparseMpi, LayersOrdersAndEmptyRanksGiveTheBitsOfDenseMessages) {
 TEST(SparseMpi, WhatWasNotDrawnIsNotSent) {
     for (const int size : {2, 4, 7})
         on_group(size, what_was_not_drawn_is_not_sent);
+}
+
+TEST(SparseMpi, FramesAreTheSameAndFewerBytesAreSent) {
+    for (const int size : {2, 3, 7})
+        on_group(size, frames_are_the_same_sparse_and_dense);
 }
 
 } // namespace

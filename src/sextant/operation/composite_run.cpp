@@ -7,6 +7,7 @@
 #include "sextant/format/catalogue.hpp"
 #include "sextant/kernel/catalogue.hpp"
 #include "sextant/kernel/convert.hpp"
+#include "sextant/kernel/density.hpp"
 #include "sextant/operation/colour.hpp"
 #include "sextant/operation/element.hpp"
 #include "sextant/operation/gather_trace.hpp"
@@ -54,6 +55,7 @@ CompositeOptions options_from(const Values& values, const ElementFormat& element
     const compositing::Tuning tuning = tuning_from(values);
     options.radices = tuning.radices;
     options.window = tuning.window;
+    options.sparse = sparse_from(values);
     options.blend = values.text("operator");
     if (options.blend == "auto")
         options.blend = element == rgba_depth_f32 ? "nearest" : "over";
@@ -157,8 +159,22 @@ void CompositeRun::gather_warnings() {
     }
 }
 
+/// The mean of all images, on every rank.
+double CompositeRun::density() const {
+    const Operator& op = kernel::find(options_.blend, *options_.element);
+    struct Share {
+        double drawn, images;
+    };
+    const double images = layers_, own = kernel::sampled_density(images_.bytes(), op);
+    Share all{0, 0};
+    for (const Share& each : communicator_.all_gather(Share{own * images, images}))
+        all = {all.drawn + each.drawn, all.images + each.images};
+    return all.images > 0 ? all.drawn / all.images : 1;
+}
+
 /// A race ends on all ranks with the same frame; one that fails ends it everywhere.
 void CompositeRun::plan() {
+    options_.density = density();
     compositor_.emplace(communicator_, inputs_->header.shape, layers_, options_);
     raced_ = compositor_->racing();
     while (compositor_->racing())

@@ -39,6 +39,7 @@ class CompositeRun {
     void check();
     void read();
     void gather_warnings();
+    double density() const;
     void plan();
     void gather_events();
     void write();
