@@ -61,10 +61,11 @@ TEST(SparseThreads, AFailingOperatorReachesTheOthersAndTheNextRunIsRight) {
         } catch (const std::runtime_error& own) {
             said = own.what();
         }
-        if (rank == 3)
+        if (rank == 3) {
             EXPECT_EQ(said, "broke");
-        else if (rank == 0) // which collects; others may have had all they need
+        } else if (rank == 0) { // which collects; others may have had all they need
             EXPECT_EQ(said, "peer");
+        }
         communicator.barrier();
         expect_same_bits(communicator, kernel::find("over"), algorithm, task, {{2, 2}},
                          drawings[4]);
