@@ -10,18 +10,27 @@
 namespace sextant::test {
 namespace {
 
+/// A third of an image, where messages may leave out the rest.
+std::vector<RgbaF32> image_of(int rank, Elements elements, bool sparse) {
+    std::vector<RgbaF32> image = layers(rank, 1, elements);
+    if (sparse)
+        std::fill(image.begin() + static_cast<std::ptrdiff_t>(elements / 3), image.end(),
+                  RgbaF32{});
+    return image;
+}
+
 /// What all ranks together allocate and first touch in `frames` frames after `warm_up`.
 MemoryEvents events_of_frames(int ranks, const compositing::Algorithm& algorithm, Elements elements,
-                              Association association, int warm_up, int frames) {
+                              ExecuteOptions options, int warm_up, int frames) {
     MemoryEvents before, after;
     run_threads(ranks, [&](Communicator communicator) {
         const compositing::Task task = compositing::one_image_each(ranks, elements, 0);
         const int rank = communicator.rank();
-        const auto image = layers(rank, 1, elements);
+        const auto image = image_of(rank, elements, options.sparse);
         Execution execution(
             communicator,
             compositing::program(algorithm, task, algorithm.tunings(ranks).front(), rank),
-            kernel::find("over"), {association, false});
+            kernel::find("over"), options);
         execution.bind(0, std::as_bytes(std::span(image)));
         for (int frame = 0; frame < warm_up; ++frame)
             execution.run();
@@ -46,7 +55,7 @@ TEST(SteadyState, NothingIsAllocatedOrFirstTouchedAfterTheSecondFrame) {
                 if (algorithm.tunings(ranks).empty())
                     continue;
                 const MemoryEvents events =
-                    events_of_frames(ranks, algorithm, 509 * 503, association, 2, 20);
+                    events_of_frames(ranks, algorithm, 509 * 503, {association}, 2, 20);
                 EXPECT_EQ(events.allocations, 0)
                     << fmt::format("{} p={} {}", algorithm.name, ranks, name(association));
                 // A page of a stack may be met late; a buffer's would be met in every frame.
@@ -54,6 +63,15 @@ TEST(SteadyState, NothingIsAllocatedOrFirstTouchedAfterTheSecondFrame) {
                     << fmt::format("{} p={} {}", algorithm.name, ranks, name(association));
             }
         }
+    }
+}
+
+TEST(SteadyState, NothingIsAllocatedForMessagesThatLeaveOutWhatWasNotDrawn) {
+    for (const auto& algorithm : compositing::catalogue()) {
+        const MemoryEvents events =
+            events_of_frames(4, algorithm, 100'003, {Association::in_order, false, true}, 2, 5);
+        EXPECT_EQ(events.allocations, 0) << algorithm.name;
+        EXPECT_LE(events.page_faults, 5) << algorithm.name;
     }
 }
 

@@ -20,6 +20,13 @@ X
 "$SEXTANT" explain --ranks 4096 --distributed | grep -q 'bound only' || fail "4096 ranks say nothing of bounds"
 SEXTANT_MACHINE=$MACHINES/das.json "$SEXTANT" explain --ranks 4 | grep -q 'on das' || fail "SEXTANT_MACHINE"
 
+# Where little is drawn the rest is left out, and it is said what that saves.
+little=$("$SEXTANT" explain --ranks 64 --distributed --density 5 --machine "$MACHINES/das.json")
+echo "$little" | grep -q ', sparse: .*; 5 % drawn: sparse .* ms, dense .* ms' || fail "5 % drawn are sent as 100 %"
+"$SEXTANT" explain --ranks 64 --distributed | grep -q 'sparse' && fail "all that is drawn is to be left out"
+"$SEXTANT" explain --density 101 2>"$work/text" && fail "101 % are drawn"
+grep -q -- '--density' "$work/text" || fail "101 %: $(cat "$work/text")"
+
 "$SEXTANT" explain scan --values 64 --cores 4 --times correlated >"$work/text"
 grep -q 'rank' "$work/text" || fail "no scan is explained"
 "$SEXTANT" explain scan --values 16 --cores 2 --json | grep -q '"candidates"' || fail "no JSON of a scan"

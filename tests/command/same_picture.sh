@@ -21,5 +21,12 @@ for algorithm in direct-send shift-based; do
         same "$folder/mpi.exr" "$algorithm, $ranks processes"
     done
 done
+for sparse in on off; do
+    "$SEXTANT" composite "$SAMPLE" -o "$folder/threads.exr" --algorithm direct-send --sparse $sparse >/dev/null
+    same "$folder/threads.exr" "sparse $sparse, threads"
+    [ -n "${MPIRUN:-}" ] || continue
+    $MPIRUN -n 3 "$SEXTANT" composite "$SAMPLE" -o "$folder/mpi.exr" --algorithm direct-send --sparse $sparse >/dev/null
+    same "$folder/mpi.exr" "sparse $sparse, 3 processes"
+done
 "$SEXTANT" composite "$SAMPLE" -o "$folder/auto.exr" >/dev/null
 same "$folder/auto.exr" "auto, one thread an image"

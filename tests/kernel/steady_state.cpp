@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/kernel/labels.hpp"
+#include "sextant/kernel/sparse_encoder.hpp"
 
 #include "tests/kernel/pictures.hpp"
 #include "tests/support/counting_new.hpp"
 #include "tests/support/shapes.hpp"
+#include "tests/support/sparse_layers.hpp"
 
 namespace sextant::test {
 namespace {
@@ -31,6 +33,21 @@ TEST(Labels, once_found_allocate_nothing_for_the_next_image) {
         const long before = allocations;
         labeller.apply(view, {plane.data(), 300});
         EXPECT_EQ(allocations - before, 0);
+    }
+}
+
+TEST(SparseCodes, are_written_without_allocating) {
+    constexpr Elements n = 20011;
+    const Operator& op = kernel::find("over");
+    kernel::SparseEncoder encoder(undrawn(op), n);
+    std::vector<std::byte> room(n * sizeof(RgbaF32));
+    for (const Drawing& drawing : drawings) {
+        const auto pixels = draw<RgbaF32>(drawing, op, n, 1, 4);
+        const kernel::SparseEncoder::Piece piece{reinterpret_cast<const std::byte*>(pixels.data()),
+                                                 n};
+        const long before = allocations;
+        encoder.encode(std::span(&piece, 1), room.data());
+        EXPECT_EQ(allocations - before, 0) << drawing.name;
     }
 }
 

@@ -69,6 +69,68 @@ TEST(Plan, that_is_damaged_is_refused_by_field) {
     refused(with("\"window\": ", "\"window\": -1"), "window");
 }
 
+/// Ranks of one node, as processes, whose images are so dense.
+Work moved(double density) {
+    Work moved = work();
+    moved.nodes = std::vector<int>(8, 0);
+    moved.density = density;
+    return moved;
+}
+
+TEST(Planner, leaves_out_what_was_not_drawn_where_that_is_predicted_to_be_faster) {
+    Planner planner(machine::built_in());
+    const compositing::Task task = compositing::one_image_each(8, 1'000'000);
+    const Plan sparse = planner.plan(task, moved(.1));
+    EXPECT_TRUE(sparse.sparse);
+    EXPECT_THAT(sparse.text(), testing::EndsWith(", sparse"));
+    EXPECT_THAT(sparse.reason, HasSubstr("10 % drawn: sparse "));
+    const Plan dense = planner.plan(task, moved(1));
+    EXPECT_FALSE(dense.sparse);
+    EXPECT_LT(sparse.alternatives.front().expected->seconds,
+              dense.alternatives.front().expected->seconds);
+    EXPECT_TRUE(parse_plan(to_json(sparse), "p.json").sparse);
+    EXPECT_FALSE(parse_plan(to_json(dense), "p.json").sparse);
+}
+
+TEST(Planner, sends_what_was_asked_for_and_between_threads_all) {
+    Planner planner(machine::built_in());
+    const compositing::Task task = compositing::one_image_each(8, 1'000'000);
+    Work asked = moved(.1);
+    asked.sparse = Sparse::off;
+    EXPECT_FALSE(planner.plan(task, asked).sparse);
+    EXPECT_FALSE(sparse_by_rule(asked));
+    asked = moved(1);
+    asked.sparse = Sparse::on;
+    EXPECT_TRUE(planner.plan(task, asked).sparse);
+    EXPECT_TRUE(sparse_by_rule(asked));
+    Work threads = moved(.1);
+    threads.within_node = machine::Link::same_process;
+    EXPECT_FALSE(planner.plan(task, threads).sparse);
+    EXPECT_FALSE(sparse_by_rule(threads));
+    EXPECT_TRUE(sparse_by_rule(moved(.1)));
+    EXPECT_FALSE(sparse_by_rule(moved(.9)));
+}
+
+TEST(Planner, charges_the_pass_in_which_a_code_is_written) {
+    const Planner planner(machine::built_in());
+    const compositing::Task task = compositing::one_image_each(8, 1'000'000);
+    Work coded = moved(1), plain = moved(1);
+    coded.sparse = Sparse::on;
+    plain.sparse = Sparse::off;
+    const compositing::Way way{&compositing::find("direct-send"), {}};
+    EXPECT_GT(planner.seconds(task, way, coded), planner.seconds(task, way, plain));
+    coded.density = .1;
+    EXPECT_LT(planner.seconds(task, way, coded), planner.seconds(task, way, plain));
+}
+
+TEST(Plan, of_before_there_were_codes_is_read_as_dense) {
+    std::string text =
+        to_json(Planner(machine::built_in()).plan(compositing::one_image_each(3, 9, 0), work()));
+    const std::string field = "\"sparse\": false,";
+    text.erase(text.find(field), field.size());
+    EXPECT_FALSE(parse_plan(text, "p.json").sparse);
+}
+
 /// A variable of the environment, for as long as this lives.
 class Variable {
   public:

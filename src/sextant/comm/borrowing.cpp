@@ -35,6 +35,13 @@ bool Borrowing::borrow(int receive, std::span<const Blocks> lent) {
     return true;
 }
 
+void Borrowing::borrow(int receive, const kernel::SparseCode& code) {
+    const auto uses = loans_.uses(receive);
+    for (const Loans::Use& use : uses)
+        places_.borrow(use.region, code, use.offset);
+    held_[static_cast<std::size_t>(receive)] = static_cast<std::uint32_t>(uses.size());
+}
+
 void Borrowing::forget_operands(int fold) {
     const Step& step = program_.steps[static_cast<std::size_t>(fold)];
     for (std::uint32_t r = step.first; r < step.first + step.count; ++r) {

@@ -19,6 +19,8 @@ class Borrowing {
     /// Points the folds that read what a receive brought at the sender's own bytes. False, and
     /// nothing done, where an operand is not in one piece there: then it must be copied.
     bool borrow(int receive, std::span<const Blocks> lent);
+    /// The same, at a code, which is read from anywhere.
+    void borrow(int receive, const kernel::SparseCode& code);
 
     /// A fold is done: calls `give_back` with each receive whose loan nothing reads any more.
     template <class GiveBack>

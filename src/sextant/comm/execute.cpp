@@ -57,6 +57,9 @@ std::span<const std::byte> Execution::result() const {
 const Program& Execution::program() const {
     return runner_->program();
 }
+const Sent& Execution::sent() const {
+    return runner_->sent();
+}
 const Trace& Execution::trace() const {
     return runner_->trace();
 }

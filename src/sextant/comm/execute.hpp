@@ -19,9 +19,17 @@ namespace sextant {
 struct ExecuteOptions {
     Association association = Association::in_order;
     bool trace = false;
-    /// How many threads share this rank's folds (fold_team.hpp): no bit depends on it. More than one
-    /// only with an operator that may be called by several at once.
+    /// How many threads share this rank's folds (fold_team.hpp): no bit depends on it. More than
+    /// one only with an operator that may be called by several at once.
     int fold_threads = 1;
+    /// Messages leave out what was not drawn (kernel/sparse_code.hpp), and are folded from there:
+    /// the same bits, in fewer bytes, for a pass over what is sent. All ranks alike.
+    bool sparse = false;
+};
+
+/// How many bytes a rank sent in a run, and how many the elements have that it stood for.
+struct Sent {
+    Bytes bytes = 0, elements = 0;
 };
 
 /// One rank's program made ready to run on a communicator: prepared once, run as often as liked.
@@ -84,6 +92,8 @@ class Execution {
     /// Where the result lies; only for contiguous results.
     std::span<const std::byte> result() const;
     const Program& program() const;
+    /// Of the last run.
+    const Sent& sent() const;
     /// This rank's events in the last run, if traced.
     const Trace& trace() const;
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 namespace sextant {
@@ -27,8 +28,11 @@ Folding::Folding(const Program& program, const Operator& op, const Places& place
         most_operands = std::max(most_operands, operands);
     }
     items_.reserve(most_operands);
+    stretches_.reserve(most_operands);
     sources_.reserve(most_operands);
     make_accumulators();
+    if (options.sparse)
+        patches_ = Patches(op, most_operands);
 }
 
 /// Enough for the fold with most operands, as large as the largest: none is made during a run. Two
@@ -143,9 +147,8 @@ void Folding::complete(int index) {
     fold.finished = true;
     if (fold.runs.empty()) { // nothing was combined early: one pass over all
         items_.clear();
-        for (std::uint32_t r = step.first; r < step.first + step.count; ++r) {
-            items_.push_back({places_.lent(r), &program_.regions[r]});
-        }
+        for (std::uint32_t r = step.first; r < step.first + step.count; ++r)
+            items_.push_back(operand(r));
         pass(step, nullptr);
         return;
     }
@@ -159,17 +162,23 @@ void Folding::complete(int index) {
     }
 }
 
+Folding::Item Folding::operand(std::uint32_t region) const {
+    const Places::Lent& lent = places_.lent(region);
+    if (lent.code)
+        return {.code = kernel::SparseCursor(*lent.code, lent.first), .first = lent.first};
+    return {.data = lent.data, .region = &program_.regions[region]};
+}
+
 /// The runs and single operands of a group, in order.
 void Folding::list_items(const Fold& fold, Group group) {
     const Step& step = program_.steps[static_cast<std::size_t>(fold.step)];
     items_.clear();
     for (std::uint32_t operand = group.first; operand < group.last;) {
         if (const Run* run = run_from(fold, operand)) {
-            items_.push_back({run->data, run->data ? nullptr : &step.to});
+            items_.push_back({.data = run->data, .region = &step.to});
             operand = run->last;
         } else {
-            const std::uint32_t region = step.first + operand++;
-            items_.push_back({places_.lent(region), &program_.regions[region]});
+            items_.push_back(this->operand(step.first + operand++));
         }
     }
 }
@@ -197,21 +206,57 @@ void Folding::pass(const Step& step, std::byte* accumulator) {
     const Bytes size = places_.element_size(step.to.buffer);
     const Elements slice = std::max<Elements>(1, slice_ / size);
     const Elements elements = step.to.elements();
+    Elements since_progress = 0;
     for (Elements e = 0; e < elements;) {
         Elements count = std::min(slice, elements - e);
         if (!accumulator)
             count = std::min(count, step.to.run_left(e));
-        sources_.clear();
-        for (const Item& item : items_) {
-            if (!item.data)
-                count = std::min(count, item.region->run_left(e));
-            sources_.push_back(item.data ? item.data + e * size : places_.at(*item.region, e));
-        }
+        count = look(e, count);
+        gather(count);
         std::byte* const to = accumulator ? accumulator + e * size : places_.at(step.to, e);
-        operator_.fold(sources_, to, count, elements);
+        // To write past the caches takes longer to begin with than a short slice would.
+        operator_.fold(sources_, to, count, 16 * count < slice ? count : elements);
         e += count;
-        if (e < elements)
+        since_progress += count;
+        if (since_progress >= slice && e < elements) {
             progress_();
+            since_progress = 0;
+        }
+    }
+}
+
+/// What the items are from an element on; for how many elements they stay so, at most `count`.
+Elements Folding::look(Elements element, Elements count) {
+    stretches_.clear();
+    for (Item& item : items_) {
+        const kernel::Stretch next = stretch(item, element);
+        count = std::min(count, next.count);
+        if (!next.data || next.equal)
+            count = std::min(count, patches_.elements());
+        stretches_.push_back(next);
+    }
+    return count;
+}
+
+kernel::Stretch Folding::stretch(Item& item, Elements element) const {
+    if (item.code)
+        return item.code->at(item.first + element);
+    if (!item.data)
+        return {places_.at(*item.region, element), item.region->run_left(element)};
+    const Bytes size = places_.element_size(item.region->buffer);
+    return {item.data + element * size, std::numeric_limits<Elements>::max()};
+}
+
+/// Neighbours that are nothing count once, which gives the same bits (Operator::fill_identity).
+void Folding::gather(Elements count) {
+    sources_.clear();
+    const std::byte* const nothing = patches_.nothing();
+    for (std::size_t i = 0; i < stretches_.size(); ++i) {
+        const kernel::Stretch& each = stretches_[i];
+        if (each.data)
+            sources_.push_back(each.equal ? patches_.repeated(i, each.data, count) : each.data);
+        else if (sources_.empty() || sources_.back() != nothing)
+            sources_.push_back(nothing);
     }
 }
 

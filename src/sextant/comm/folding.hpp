@@ -2,11 +2,13 @@
 #pragma once
 
 #include "sextant/comm/execute.hpp"
+#include "sextant/comm/patches.hpp"
 #include "sextant/comm/places.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/schedule/walk.hpp"
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,7 +17,8 @@ namespace sextant {
 /// The folds of a program: combines what is there while the rest is on its way, and finishes.
 class Folding {
   public:
-    /// `progress` is called every few microseconds within long folds, to keep messages moving.
+    /// `sparse`: operands may be lent as codes. `progress` is called every few microseconds within
+    /// long folds, to keep messages moving.
     Folding(const Program& program, const Operator& op, const Places& places,
             const ExecuteOptions& options, std::function<void()> progress);
 
@@ -51,16 +54,23 @@ class Folding {
     void combine(Fold& fold, Group group, bool into_destination);
     void list_items(const Fold& fold, Group group);
     void pass(const Step& step, std::byte* accumulator);
+    Elements look(Elements element, Elements count);
+    void gather(Elements count);
     void make_accumulators();
     std::byte* take_accumulator();
     bool accumulator_free() const;
     void release(const std::byte* accumulator);
 
-    /// An operand of the pass at hand: contiguous from `data`, or where `region` lies.
+    /// An operand of the pass at hand: in a code from `first` on; else contiguous from `data`; else
+    /// where `region` lies.
     struct Item {
-        const std::byte* data;
-        const Region* region;
+        const std::byte* data = nullptr;
+        const Region* region = nullptr;
+        std::optional<kernel::SparseCursor> code = {};
+        Elements first = 0;
     };
+    Item operand(std::uint32_t region) const;
+    kernel::Stretch stretch(Item& item, Elements element) const;
 
     const Program& program_;
     const Operator& operator_;
@@ -76,8 +86,10 @@ class Folding {
         bool taken = false;
     };
     std::vector<Accumulator> accumulators_;
-    std::vector<Item> items_;               // of the pass at hand
-    std::vector<const std::byte*> sources_; // of the slice at hand
+    Patches patches_;                        // where operands may be codes
+    std::vector<Item> items_;                // of the pass at hand
+    std::vector<kernel::Stretch> stretches_; // of the slice at hand, by item
+    std::vector<const std::byte*> sources_;  // of the slice at hand
 };
 
 } // namespace sextant

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/comm/blocks.hpp"
+#include "sextant/kernel/sparse_code.hpp"
 #include "sextant/schedule/program.hpp"
 
 #include <cstddef>
@@ -15,7 +16,7 @@ namespace sextant {
 class Places {
   public:
     Places(const Program& program, Bytes element_size)
-        : bases_(program.buffers.size(), nullptr), lent_(program.regions.size(), nullptr) {
+        : bases_(program.buffers.size(), nullptr), lent_(program.regions.size()) {
         for (int b = 0; b < static_cast<int>(program.buffers.size()); ++b)
             element_sizes_.push_back(program.element_size(b, element_size));
     }
@@ -26,9 +27,21 @@ class Places {
     std::span<std::byte* const> bases() const { return bases_; }
 
     /// Operand `region` (an index into Program::regions) is read at `lent` until returned.
-    void borrow(std::uint32_t region, const std::byte* lent) { lent_[region] = lent; }
-    void give_back(std::uint32_t region) { lent_[region] = nullptr; }
-    const std::byte* lent(std::uint32_t region) const { return lent_[region]; }
+    void borrow(std::uint32_t region, const std::byte* lent) { lent_[region] = {lent}; }
+    /// The same, from a code, where it begins at element `first`.
+    void borrow(std::uint32_t region, const kernel::SparseCode& code, Elements first) {
+        lent_[region] = {nullptr, &code, first};
+    }
+    void give_back(std::uint32_t region) { lent_[region] = {}; }
+
+    /// Where an operand is read that does not lie in its buffer: as it is, or in a code.
+    struct Lent {
+        const std::byte* data = nullptr;
+        const kernel::SparseCode* code = nullptr;
+        Elements first = 0;
+        explicit operator bool() const { return data || code; }
+    };
+    const Lent& lent(std::uint32_t region) const { return lent_[region]; }
 
     std::byte* at(const Region& region, Elements element) const {
         return base(region.buffer) + region.at(element) * element_size(region.buffer);
@@ -42,9 +55,9 @@ class Places {
     }
 
   private:
-    std::vector<Bytes> element_sizes_;   // by buffer
-    std::vector<std::byte*> bases_;      // by buffer
-    std::vector<const std::byte*> lent_; // by region; null where it lies in its buffer
+    std::vector<Bytes> element_sizes_; // by buffer
+    std::vector<std::byte*> bases_;    // by buffer
+    std::vector<Lent> lent_;           // by region
 };
 
 } // namespace sextant

@@ -30,6 +30,8 @@ Execution::Runner::Runner(Communicator communicator, Program program, Operator o
       rank_(communicator_.rank()) {
     check_kernels();
     allocate_scratch();
+    if (options.sparse)
+        encoding_.emplace(program_, table_, places_, operator_);
     if (options.trace) {
         trace_.events.reserve(2 * program_.steps.size());
         started_at_.resize(program_.steps.size());
@@ -103,11 +105,18 @@ void Execution::Runner::check_bound() const {
 void Execution::Runner::place_messages() {
     if (exchange_) {
         for (int m = 0; m < table_.size(); ++m) {
+            if (encodes(m))
+                continue;
             table_.list_blocks(m, places_, blocks_);
             exchange_->place(m, blocks_);
         }
     } else {
-        exchange_ = communicator_.open(table_.messages(places_));
+        std::vector<Message> messages = table_.messages(places_);
+        for (int m = 0; m < table_.size(); ++m) {
+            if (encodes(m))
+                messages[static_cast<std::size_t>(m)].blocks = {encoding_->room(m)};
+        }
+        exchange_ = communicator_.open(std::move(messages));
         lends_ = exchange_->lends();
     }
     moved_ = false;
@@ -120,6 +129,7 @@ void Execution::Runner::begin() {
     folding_.reset();
     arrived_ = false;
     loans_out_ = 0;
+    sent_ = {};
     failure_ = nullptr;
     transport_failure_ = nullptr;
     failed_peer_ = -1;
@@ -238,13 +248,12 @@ void Execution::Runner::start_message(int index) {
     const bool sends = step_at(index).verb == Verb::send;
     if (options_.trace)
         started_at_[static_cast<std::size_t>(index)] = now();
-    const Bytes used = sends && fine() ? used_bytes(program_.regions_of(step_at(index))[0]) : 0;
-    if (sends && !fine())
-        exchange_->start_empty(message);
-    else if (sends && used < table_.bytes(message) && step_at(index).count == 1)
-        exchange_->start_short(message, used);
-    else
+    if (!sends)
         exchange_->start(message);
+    else if (fine())
+        send(index);
+    else
+        exchange_->start_empty(message);
     // Nothing of this rank waits for what it lends, so the step is done; the run is not.
     if (sends && lends_ && loans_.may_lend(index)) {
         ++loans_out_;
@@ -291,15 +300,11 @@ void Execution::Runner::complete_message(const Completion& completion) {
     if (completion.bytes == 0) {
         if (failed_peer_ < 0)
             failed_peer_ = step.peer;
-    } else if (operator_.used ? completion.bytes > table_.bytes(completion.message)
-                              : completion.bytes != table_.bytes(completion.message)) {
-        throw std::logic_error(fmt::format("rank {}, step {}: {} bytes from rank {}, expected {}",
-                                           rank_, index, completion.bytes, step.peer,
-                                           table_.bytes(completion.message)));
+    } else {
+        check_bytes(index, completion);
     }
     arrived_ = true;
-    if (!completion.lent.empty() && !borrowing_.borrow(index, completion.lent))
-        exchange_->copy_loan(completion.message);
+    take(index, completion);
     walk_.finish(index);
 }
 
@@ -335,7 +340,7 @@ bool Execution::Runner::work() {
             failure_ = std::current_exception();
         }
     }
-    if (lends_) {
+    if (lends_ || encoding_) {
         borrowing_.fold_done(
             step, [this](int receive) { exchange_->give_back(table_.message_of(receive)); });
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/comm/borrowing.hpp"
+#include "sextant/comm/encoding.hpp"
 #include "sextant/comm/execute.hpp"
 #include "sextant/comm/fold_team.hpp"
 #include "sextant/comm/folding.hpp"
@@ -15,6 +16,7 @@
 #include <array>
 #include <chrono>
 #include <exception>
+#include <optional>
 
 namespace sextant {
 
@@ -37,6 +39,7 @@ class Execution::Runner {
 
     const Program& program() const { return program_; }
     const Trace& trace() const { return trace_; }
+    const Sent& sent() const { return sent_; }
     std::span<const std::byte> result() const;
 
   private:
@@ -55,10 +58,16 @@ class Execution::Runner {
     void pump_within_work();
     void start_messages();
     void start_message(int step);
+    void send(int step);
     Bytes bytes_of(const Region& region) const;
     Bytes used_bytes(const Region& region) const;
     void copy_region(const Region& to, const Region& from);
     void complete_message(const Completion& completion);
+    void check_bytes(int step, const Completion& completion) const;
+    void take(int step, const Completion& completion);
+    void take_code(int step, const Completion& completion);
+    const kernel::SparseCode* read_code(int step, int message, std::span<const std::byte> came);
+    bool encodes(int message) const { return encoding_ && encoding_->covers(message); }
     bool work();
     void do_work(int step);
     void compute(const Step& step);
@@ -83,6 +92,7 @@ class Execution::Runner {
     Borrowing borrowing_;
     Folding folding_;
     const MessageTable table_;
+    std::optional<Encoding> encoding_; // where messages are codes
     const Communicator communicator_;
     const int rank_;
     Memory scratch_;
@@ -96,8 +106,9 @@ class Execution::Runner {
     std::exception_ptr outcome_; // what `finish` is to throw
     int idle_ = 0;               // turns in which nothing was done
     Seconds idle_since_ = 0;
-    bool arrived_ = false;                 // an operand, since combining found nothing
-    int loans_out_ = 0;                    // lent sends not yet given back
+    bool arrived_ = false; // an operand, since combining found nothing
+    int loans_out_ = 0;    // lent sends not yet given back
+    Sent sent_;
     std::exception_ptr failure_;           // of this rank
     int failed_peer_ = -1;                 // who told us that it failed
     std::exception_ptr transport_failure_; // met within work, which it must not end

@@ -61,7 +61,8 @@ struct Operator {
     FoldFunction fold;
 
     /// Fills `to` with what an image holds where nothing was drawn. It leaves every element as it
-    /// is (a transparent one infinitely far away may be taken for nothing).
+    /// is (a transparent one infinitely far away may be taken for nothing, and what is no number
+    /// for another); combined with it twice, it is to the bit as combined once.
     std::function<void(std::byte* to, Elements elements)> fill_identity;
 
     /// How many of an element's bytes count, where elements may be shorter than their format

@@ -77,6 +77,7 @@ Message Messages::describe(StepOfRank send, StepOfRank receive) const {
     message.from = send.rank;
     message.to = receive.rank;
     message.bytes = bytes_of(question_, program, step_of(program, send.step));
+    message.stands_for = program.bytes_of(step_of(program, send.step), question_.element_size);
     message.link = link(question_, send.rank, receive.rank);
     message.layout =
         static_cast<machine::Layout>((sent_runs > 1 ? 2 : 0) + (received_runs > 1 ? 1 : 0));

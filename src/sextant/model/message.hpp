@@ -14,6 +14,7 @@ namespace sextant::model {
 struct Message {
     int from = 0, to = 0;
     Bytes bytes = 0;
+    Bytes stands_for = 0; ///< the bytes of its elements, of which these may be fewer
     machine::Link link = machine::Link::other_node;
     machine::Layout layout = machine::Layout::cc;
     /// The mean length of contiguous pieces at the sender and at the receiver; all where

@@ -5,7 +5,11 @@ namespace sextant::model {
 
 MessageCosts::MessageCosts(const Question& question, const Prices& prices, const Prepared& prepared,
                            Traffic& traffic)
-    : prices_(prices), messages_(question), traffic_(traffic) {
+    : question_(question),
+      prices_(prices),
+      work_(question),
+      messages_(question),
+      traffic_(traffic) {
     if (!shares_memory(question))
         return;
     for (std::size_t rank = 0; rank < question.schedule.size(); ++rank)
@@ -19,8 +23,22 @@ MessageCosts::Costly MessageCosts::of(StepOfRank send, StepOfRank receive) {
     const Look key{m.bytes, m.link, m.layout, m.sent_block, m.received_block, m.lent, m.meets};
     auto found = costs_.find(key);
     if (found == costs_.end())
-        found = costs_.emplace(key, prices_.message(m)).first;
+        found = costs_.emplace(key, price(m)).first;
     return {&found->second, m.meets};
+}
+
+/// A code is written before it is sent. As shares of a copy (docs/measurements.md): to look at all
+/// elements, and to write those that are left.
+MessageCost MessageCosts::price(const Message& message) const {
+    MessageCost cost = prices_.message(message);
+    if (!question_.coded)
+        return cost;
+    constexpr double looking = .4, writing = 1.4;
+    const Span pass = work_.copy(message.stands_for, message.stands_for) * looking +
+                      work_.copy(message.bytes, message.bytes) * writing;
+    for (Span* const part : {&cost.send, &cost.send_processor, &cost.full})
+        *part = *part + pass;
+    return cost;
 }
 
 bool MessageCosts::is_lent(StepOfRank send, StepOfRank receive) const {

@@ -3,6 +3,7 @@
 
 #include "sextant/model/critical_path.hpp"
 #include "sextant/model/traffic.hpp"
+#include "sextant/model/work_costs.hpp"
 #include "sextant/schedule/loans.hpp"
 
 #include <map>
@@ -27,10 +28,13 @@ class MessageCosts {
 
   private:
     bool is_lent(StepOfRank send, StepOfRank receive) const;
+    MessageCost price(const Message& message) const;
 
     using Look = std::tuple<Bytes, machine::Link, machine::Layout, Bytes, Bytes, bool, bool>;
 
+    const Question& question_;
     const Prices& prices_;
+    const WorkCosts work_;
     const Messages messages_;
     Traffic& traffic_;
     std::vector<Loans> loans_; ///< by rank, where ranks are threads of one process

@@ -54,6 +54,8 @@ struct Question {
     machine::Strategy strided = machine::Strategy::datatype;
     /// The bytes that travel for one element, over its size: 1 but for compressed or sparse data.
     double density = 1;
+    /// Whether messages are codes: who sends one first goes over all that it stands for.
+    bool coded = false;
     /// Whether the prediction holds a timeline; without it, it is made faster.
     bool timeline = false;
 };

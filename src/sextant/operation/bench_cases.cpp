@@ -52,6 +52,7 @@ CompositeCase read_case(const CaseReader& reader, const Json& json) {
             {"element", [&](const Json& v) { made.element = v.get<std::string>(); }},
             {"image", [&](const Json& v) { made.image = v.get<std::string>(); }},
             {"collect", [&](const Json& v) { made.collect = v.get<bool>(); }},
+            {"sparse", [&](const Json& v) { made.sparse = v.get<bool>(); }},
             {"all_tunings", [&](const Json& v) { made.all_tunings = v.get<bool>(); }},
             {"algorithms", [&](const Json& v) { v.get_to(made.algorithms); }},
         });
@@ -86,6 +87,8 @@ struct NamedPattern {
 constexpr NamedPattern patterns[] = {
     {"dense", [](std::int64_t, std::int64_t, ImageShape, int, int) { return true; }},
     {"ellipse", in_ellipse},
+    {"fine checkerboard", [](std::int64_t x, std::int64_t y, ImageShape, int rank,
+                             int) { return (x + y + rank) % 2 == 0; }},
     {"checkerboard", [](std::int64_t x, std::int64_t y, ImageShape, int rank,
                         int) { return (x / 32 + y / 32 + rank) % 2 == 0; }},
 };

@@ -15,6 +15,7 @@ struct CompositeCase {
     std::string blend = "over", element = "f32";
     std::string image = "dense";         ///< a name of image_patterns()
     bool collect = false;                ///< the picture on rank 0, not distributed
+    bool sparse = false;                 ///< each also with codes for messages
     bool all_tunings = false;            ///< each algorithm with every tuning, not its usual one
     std::vector<std::string> algorithms; ///< empty: all
 };
@@ -27,7 +28,8 @@ std::vector<std::string_view> image_patterns();
 
 /// Fills a rank's image: the same on every rank that asks for it. `dense`: every pixel half
 /// transparent. `ellipse`: the same within an ellipse somewhere that covers ranks^(-2/3) of the
-/// screen, nothing elsewhere. `checkerboard`: squares of 32 pixels, offset by the rank.
+/// screen, nothing elsewhere. `checkerboard`: squares of 32 pixels, offset by the rank; `fine
+/// checkerboard`: of one pixel.
 void fill_image(Image& image, std::string_view pattern, int rank, int ranks);
 
 } // namespace sextant::operation

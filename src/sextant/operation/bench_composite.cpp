@@ -28,6 +28,7 @@ struct Contestant {
     compositing::Piece piece; ///< what this rank has to show
     std::function<void()> run;
     std::function<std::span<const std::byte>()> shown;
+    std::function<Sent()> sent; ///< of schedules
 };
 
 /// What a schedule costs the rank that it costs most.
@@ -74,6 +75,8 @@ class Field {
         for (Contestant& contestant : contestants_) {
             contestant.run();
             agree(communicator_, [&] { check(contestant, expected); });
+            if (contestant.sent)
+                contestant.result.sent = share_sent(contestant.sent());
         }
     }
 
@@ -107,26 +110,40 @@ class Field {
             if (!asked)
                 continue;
             for (const compositing::Tuning& tuning : algorithm.tunings(task_.positions())) {
-                add_schedule(algorithm, tuning);
+                add_schedule(algorithm, tuning, false);
+                if (what_.sparse)
+                    add_schedule(algorithm, tuning, true);
                 if (!what_.all_tunings)
                     break;
             }
         }
     }
 
-    void add_schedule(const compositing::Algorithm& algorithm, const compositing::Tuning& tuning) {
+    void add_schedule(const compositing::Algorithm& algorithm, const compositing::Tuning& tuning,
+                      bool sparse) {
         const int rank = communicator_.rank();
         const auto execution = std::make_shared<Execution>(
-            communicator_, compositing::program(algorithm, task_, tuning, rank), operator_);
+            communicator_, compositing::program(algorithm, task_, tuning, rank), operator_,
+            ExecuteOptions{.sparse = sparse});
         execution->bind(0, std::as_const(image_).bytes());
         Contestant contestant;
         contestant.result.name = algorithm.name;
         contestant.result.tuning = compositing::to_text(tuning);
+        contestant.result.sparse = sparse;
         count_messages(contestant.result, algorithm, task_, tuning);
         contestant.piece = compositing::piece(algorithm, task_, tuning, rank);
         contestant.run = [execution] { execution->run(); };
         contestant.shown = [execution] { return execution->result(); };
+        contestant.sent = [execution] { return execution->sent(); };
         contestants_.push_back(std::move(contestant));
+    }
+
+    double share_sent(const Sent& own) const {
+        Sent all;
+        for (const Sent& each : communicator_.all_gather(own))
+            all = {all.bytes + each.bytes, all.elements + each.elements};
+        return all.elements > 0 ? static_cast<double>(all.bytes) / static_cast<double>(all.elements)
+                                : 1;
     }
 
     std::vector<float> serial_fold() const {

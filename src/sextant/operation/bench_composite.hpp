@@ -13,8 +13,10 @@ namespace sextant::operation {
 struct CompositeResult {
     std::string name, tuning;
     bool baseline = false;
+    bool sparse = false;       ///< whether messages leave out what was not drawn
     std::int64_t messages = 0; ///< sent by the rank that sends most; 0 of baselines: not known
-    Elements pixels = 0;       ///< that it sends
+    Elements pixels = 0;       ///< that it sends, or stands for by what it sends
+    double sent = 1;           ///< what part of their bytes all ranks send
     Estimate wall, cpu;        ///< seconds: of the slowest rank, of all ranks
     Estimate ratio;            ///< to the reference
 };

@@ -8,19 +8,27 @@
 
 namespace sextant::operation {
 
+namespace {
+
+std::string name_of(const CompositeResult& result) {
+    const std::string tuning = result.tuning.empty() ? "" : ", " + result.tuning;
+    return result.name + tuning + (result.sparse ? ", sparse" : "");
+}
+
+} // namespace
+
 std::string to_text(const CompositeResults& results, const std::string& transport, int rounds) {
     std::string text = fmt::format("{}: {} ranks over {}, {}; medians of {} rounds, [95 %]\n",
                                    results.what.name, results.ranks, transport,
                                    results.what.collect ? "collected" : "distributed", rounds);
-    text += fmt::format("  {:<30} {:>24} {:>24} {:>9} {:>9}\n", "", "ms", "of " + results.reference,
-                        "CPU ms", "messages");
+    text += fmt::format("  {:<36} {:>24} {:>24} {:>9} {:>9} {:>6}\n", "", "ms",
+                        "of " + results.reference, "CPU ms", "messages", "sent");
     for (const CompositeResult& result : results.results) {
-        const std::string name =
-            result.tuning.empty() ? result.name : result.name + ", " + result.tuning;
-        text += fmt::format("  {:<30} {:>24} {:>24} {:>9.2f} {:>9}\n", name,
+        text += fmt::format("  {:<36} {:>24} {:>24} {:>9.2f} {:>9} {:>6}\n", name_of(result),
                             to_text(result.wall, 1e3, 2), to_text(result.ratio, 1, 3),
                             result.cpu.median * 1e3,
-                            result.baseline ? "" : std::to_string(result.messages));
+                            result.baseline ? "" : std::to_string(result.messages),
+                            result.baseline ? "" : fmt::format("{:.0f} %", result.sent * 100));
     }
     return text;
 }
@@ -31,6 +39,8 @@ nlohmann::ordered_json to_json(const CompositeResults& results) {
         list.push_back({{"name", result.name},
                         {"tuning", result.tuning},
                         {"baseline", result.baseline},
+                        {"sparse", result.sparse},
+                        {"sent", result.sent},
                         {"seconds", to_json(result.wall)},
                         {"cpu_seconds", to_json(result.cpu)},
                         {"ratio", to_json(result.ratio)},
@@ -55,7 +65,7 @@ report::Section section_of(const CompositeResults& results) {
                               {}};
     for (const CompositeResult& result : results.results) {
         report::Alternative& way = ways.all.emplace_back();
-        way.name = result.tuning.empty() ? result.name : result.name + ", " + result.tuning;
+        way.name = name_of(result);
         way.measured = to_range(result.wall);
         way.remark = fmt::format("{} of {}", to_text(result.ratio, 1, 3), results.reference);
     }

@@ -56,6 +56,7 @@ Operation composite_operation() {
           .help = "predicted to be fastest; or one of 'sextant list algorithms'"},
          radices_parameter(),
          window_parameter(),
+         sparse_parameter(),
          {.name = "operator",
           .value = "NAME",
           .fallback = "auto",

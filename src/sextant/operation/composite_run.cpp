@@ -7,6 +7,7 @@
 #include "sextant/format/catalogue.hpp"
 #include "sextant/kernel/catalogue.hpp"
 #include "sextant/kernel/convert.hpp"
+#include "sextant/kernel/density.hpp"
 #include "sextant/operation/colour.hpp"
 #include "sextant/operation/element.hpp"
 #include "sextant/operation/gather_trace.hpp"
@@ -67,6 +68,7 @@ CompositeOptions options_from(const Values& values, const ElementFormat& element
     const compositing::Tuning tuning = tuning_from(values);
     options.radices = tuning.radices;
     options.window = tuning.window;
+    options.sparse = sparse_from(values);
     options.blend = operator_for(values, element);
     if (options.blend != "deep")
         options.element = element_named(values.text("element"), options.blend);
@@ -178,6 +180,19 @@ void CompositeRun::gather_warnings() {
     }
 }
 
+/// The mean of all images, on every rank.
+double CompositeRun::density() const {
+    const Operator& op = kernel::find(options_.blend, *options_.element);
+    struct Share {
+        double drawn, images;
+    };
+    const double images = layers_, own = kernel::sampled_density(images_.bytes(), op);
+    Share all{0, 0};
+    for (const Share& each : communicator_.all_gather(Share{own * images, images}))
+        all = {all.drawn + each.drawn, all.images + each.images};
+    return all.images > 0 ? all.drawn / all.images : 1;
+}
+
 /// A race ends on all ranks with the same frame; one that fails ends it everywhere.
 void CompositeRun::plan() {
     make_compositor();
@@ -189,6 +204,7 @@ void CompositeRun::plan() {
 void CompositeRun::make_compositor() {
     const ImageShape shape = inputs_->header.shape;
     if (options_.blend != "deep") {
+        options_.density = density();
         flat_.emplace(communicator_, shape, layers_, options_);
         return;
     }

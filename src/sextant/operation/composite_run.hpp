@@ -40,6 +40,7 @@ class CompositeRun {
     void check();
     void read();
     void gather_warnings();
+    double density() const;
     void plan();
     void make_compositor();
     void blend();

@@ -37,10 +37,11 @@ struct Declaration {
 
 std::size_t hash_of(const CompositeOptions& options) {
     std::string text = fmt::format(
-        "{} {} {} {} {} {} {} {} {} {} {}", options.algorithm, fmt::join(options.radices, ","),
-        options.window, options.blend, options.element ? options.element->name : "usual",
-        fmt::join(options.order, ","), name(options.association), options.frames,
-        options.reproducible, options.fragments, options.fold_threads);
+        "{} {} {} {} {} {} {} {} {} {} {} {} {}", options.algorithm,
+        fmt::join(options.radices, ","), options.window, options.blend,
+        options.element ? options.element->name : "usual", fmt::join(options.order, ","),
+        name(options.association), options.frames, options.reproducible, options.fragments,
+        options.fold_threads, static_cast<int>(options.sparse), options.density);
     if (const auto& b = options.background)
         text += fmt::format(" {} {} {} {}", b->r, b->g, b->b, b->a);
     return std::hash<std::string>()(text);
@@ -163,6 +164,7 @@ planner::Plan Compositor::decide() {
         agree(communicator_, [&] {
             plan =
                 planner::choose_by_name(options_.algorithm, asked, std::max(1, task_.positions()));
+            plan.sparse = planner::sparse_by_rule(work({}));
         });
         return plan;
     }
@@ -194,8 +196,11 @@ planner::Plan Compositor::choose(const std::vector<int>& nodes) {
         planner::choose_by_name(std::string(saved.algorithm->name), saved.tuning, positions);
         return saved;
     }
-    if (options_.algorithm != "auto")
-        return planner::choose_by_name(options_.algorithm, asked, positions);
+    if (options_.algorithm != "auto") {
+        planner::Plan named = planner::choose_by_name(options_.algorithm, asked, positions);
+        named.sparse = planner::sparse_by_rule(work(nodes));
+        return named;
+    }
     const planner::UsualPlanner usual = usual_planner();
     warnings_ = usual.warnings;
     warn_of_other_machine(usual, warnings_);
@@ -215,22 +220,29 @@ planner::Work Compositor::work(const std::vector<int>& nodes) const {
                 options_.association == Association::in_order && !operator_->exact_when_split,
             .nodes = nodes,
             .within_node = communicator_.shares_memory() ? machine::Link::same_process
-                                                         : machine::Link::same_node};
+                                                         : machine::Link::same_node,
+            .density = options_.density,
+            .sparse = options_.sparse};
 }
 
 std::optional<model::Prediction> Compositor::prediction() const {
     const std::vector<int> nodes = nodes_of(communicator_);
     if (rank_ != 0 || task_.positions() < 2)
         return std::nullopt;
-    return usual_planner().planner->prediction(task_, plan().way(), work(nodes));
+    planner::Work as_planned = work(nodes);
+    as_planned.sparse = plan().sparse ? planner::Sparse::on : planner::Sparse::off;
+    return usual_planner().planner->prediction(task_, plan().way(), as_planned);
 }
 
 void Compositor::prepare(planner::Plan plan) {
     const compositing::Algorithm& algorithm = *plan.algorithm;
     const compositing::Piece piece = compositing::piece(algorithm, task_, plan.tuning, rank_);
-    Execution execution(
-        communicator_, compositing::program(algorithm, task_, plan.tuning, rank_), *operator_,
-        ExecuteOptions{options_.association, options_.trace, options_.fold_threads});
+    Execution execution(communicator_, compositing::program(algorithm, task_, plan.tuning, rank_),
+                        *operator_,
+                        {.association = options_.association,
+                         .trace = options_.trace,
+                         .fold_threads = options_.fold_threads,
+                         .sparse = plan.sparse});
     runners_.push_back({std::move(plan), piece, std::move(execution)});
 }
 

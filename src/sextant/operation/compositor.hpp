@@ -38,6 +38,12 @@ struct CompositeOptions {
     /// For `auto`: about how many frames will be composited. Where they are many, the two or three
     /// ways that predictions cannot tell apart are raced on the first of them.
     int frames = 1;
+    /// Whether messages leave out what was not drawn. The same bits come of it; pays where little
+    /// was drawn and messages are moved, so not between threads.
+    planner::Sparse sparse = planner::Sparse::automatic;
+    /// For that: what part of an image something was drawn in, on average; the same on all ranks.
+    /// kernel::sampled_density tells of an image.
+    double density = 1;
     /// No race: the plan does not depend on what was measured, and every frame has its bracketing.
     bool reproducible = false;
 
@@ -118,6 +124,8 @@ class Compositor {
     const Program& program() const { return runner().execution.program(); }
     /// This rank's part of the last frame's trace.
     const Trace& trace() const { return runner().execution.trace(); }
+    /// What this rank sent for the last frame.
+    const Sent& sent() const { return runner().execution.sent(); }
 
   private:
     /// A plan, ready to run.

@@ -30,7 +30,8 @@ planner::Work work_of(const Values& values, const Placement& placement) {
             .folds_at_once = !op.exact_when_split,
             .nodes = placement.nodes,
             .within_node = placement.within_node,
-            .model = values.text("model")};
+            .model = values.text("model"),
+            .density = static_cast<double>(values.integer("density")) / 100};
 }
 
 std::string to_text(const planner::Alternative& alternative) {
@@ -115,6 +116,13 @@ std::vector<Parameter> composite_parameters() {
             {.name = "model",
              .value = "NAME",
              .help = "a cost model; default: the richest that the profile feeds"},
+            {.name = "density",
+             .type = Type::integer,
+             .value = "PERCENT",
+             .fallback = "100",
+             .help = "of an image something was drawn in",
+             .least = 0,
+             .most = 100},
             radices_parameter(),
             window_parameter(),
             {.name = "all", .type = Type::flag, .help = "every candidate, not the best twelve"},
@@ -142,8 +150,7 @@ std::vector<Parameter> parameters() {
 Operation explain_operation() {
     return {"explain",
             "what would be chosen, and why: all candidates with their predictions",
-            "  sextant explain composite --ranks 64 --machine machines/ddr-infiniband.json\n"
-            "  sextant explain filter --machine machines/das.json --ranks 16 --sigma 5",
+            "  sextant explain composite --ranks 64 --machine machines/ddr-infiniband.json",
             parameters(),
             run_explain,
             true};

@@ -27,6 +27,22 @@ Parameter window_parameter() {
             .most = most};
 }
 
+Parameter sparse_parameter() {
+    return {.name = "sparse",
+            .type = Type::choice,
+            .value = "WHEN",
+            .fallback = "auto",
+            .help = "leave out of messages what was not drawn",
+            .choices = {"auto", "on", "off"}};
+}
+
+planner::Sparse sparse_from(const Values& values) {
+    const std::string when = values.text("sparse");
+    return when == "on"    ? planner::Sparse::on
+           : when == "off" ? planner::Sparse::off
+                           : planner::Sparse::automatic;
+}
+
 compositing::Tuning tuning_from(const Values& values) {
     const int window = values.has("window") ? static_cast<int>(values.integer("window")) : 0;
     return {values.integers("radices"), window};

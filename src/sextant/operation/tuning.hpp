@@ -3,6 +3,7 @@
 
 #include "sextant/compositing/task.hpp"
 #include "sextant/operation/operation.hpp"
+#include "sextant/planner/planner.hpp"
 
 namespace sextant::operation {
 
@@ -12,5 +13,9 @@ Parameter window_parameter();
 
 /// What a user gave for them; what he left out is as by default.
 compositing::Tuning tuning_from(const Values& values);
+
+/// Whether messages leave out what was not drawn, and what a user gave for it.
+Parameter sparse_parameter();
+planner::Sparse sparse_from(const Values& values);
 
 } // namespace sextant::operation

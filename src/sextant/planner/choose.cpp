@@ -74,6 +74,7 @@ class Choosing {
         question.wires = wires;
         question.within_node = setting_.within_node;
         question.density = setting_.density;
+        question.coded = setting_.coded;
         question.timeline = setting_.timeline;
         return model_->predict(question);
     }

@@ -30,6 +30,7 @@ struct Setting {
     const machine::Wires* wires = nullptr;          ///< likewise
     machine::Link within_node = machine::Link::same_node;
     double density = 1;
+    bool coded = false;     ///< likewise
     bool timeline = false;  ///< as in model::Question
     std::string model = {}; ///< empty: the richest that the profile has parameters for
     /// How many messages are walked in all before the rest is ranked by bounds alone; default: what

@@ -34,7 +34,7 @@ nlohmann::ordered_json to_json(const Alternative& alternative) {
 } // namespace
 
 std::string Plan::text() const {
-    return way().text();
+    return way().text() + (sparse ? ", sparse" : "");
 }
 
 void Plan::take(const compositing::Way& way) {
@@ -43,10 +43,13 @@ void Plan::take(const compositing::Way& way) {
 }
 
 std::string to_json(const Plan& plan) {
-    nlohmann::ordered_json json{
-        {"plan_version", plan_version},      {"operation", "composite"},
-        {"algorithm", plan.algorithm->name}, {"radices", plan.tuning.radices},
-        {"window", plan.tuning.window},      {"reason", plan.reason}};
+    nlohmann::ordered_json json{{"plan_version", plan_version},
+                                {"operation", "composite"},
+                                {"algorithm", plan.algorithm->name},
+                                {"radices", plan.tuning.radices},
+                                {"window", plan.tuning.window},
+                                {"sparse", plan.sparse},
+                                {"reason", plan.reason}};
     if (!plan.alternatives.empty()) {
         json["model"] = plan.model;
         json["machine"] = plan.machine;
@@ -74,6 +77,8 @@ Plan parse_plan(std::string_view text, const std::string& path) {
     for (const Field& radix : file.at("radices").items())
         plan.tuning.radices.push_back(static_cast<int>(radix.integer(2, most)));
     plan.tuning.window = static_cast<int>(file.at("window").integer(0, most));
+    if (const auto sparse = file.find("sparse"))
+        plan.sparse = sparse->boolean();
     plan.reason = file.at("reason").text();
     return plan;
 }

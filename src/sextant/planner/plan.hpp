@@ -28,13 +28,14 @@ struct Alternative {
 struct Plan {
     const compositing::Algorithm* algorithm = nullptr;
     compositing::Tuning tuning;
+    bool sparse = false; ///< whether messages leave out what was not drawn
     std::string reason;
     // Where it was predicted, on the rank that chose:
     std::string model, machine;
     std::vector<Alternative> alternatives; ///< the chosen first, then as good as they are
     std::size_t rivals = 1;                ///< how many of them may be as fast as the chosen
 
-    /// "radix-k, radices 8,4".
+    /// "radix-k, radices 8,4, sparse".
     std::string text() const;
     compositing::Way way() const { return {algorithm, tuning}; }
     void take(const compositing::Way& way);

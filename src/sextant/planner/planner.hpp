@@ -12,6 +12,9 @@
 
 namespace sextant::planner {
 
+/// Whether messages leave out what was not drawn: as predicted to be faster, or as asked for.
+enum class Sparse { automatic, on, off };
+
 /// What is composited, and where ranks lie.
 struct Work {
     std::string operator_name, element_name; ///< "over", "f32"
@@ -20,7 +23,13 @@ struct Work {
     std::vector<int> nodes = {}; ///< by rank; empty: each on its own
     machine::Link within_node = machine::Link::same_node;
     std::string model = {}; ///< empty: the richest that the profile feeds
+    double density = 1;     ///< what part of an image something was drawn in
+    Sparse sparse = Sparse::automatic;
 };
+
+/// Whether to leave out what was not drawn where nothing is predicted: by a rule, where messages
+/// move and little enough was drawn.
+bool sparse_by_rule(const Work& work);
 
 /// Plans compositing on one machine, and remembers: the same question is answered in microseconds.
 /// May be asked by several threads.
@@ -50,9 +59,11 @@ class Planner {
     std::optional<model::Prediction> predict(const compositing::Task& task,
                                              const compositing::Way& way,
                                              const Setting& setting) const;
-    Setting setting(const Work& work) const;
+    Setting setting(const Work& work, bool sparse) const;
     Plan predict(const compositing::Task& task, const Work& work,
                  const compositing::Tuning& asked) const;
+    Plan predict(const compositing::Task& task, const Work& work, const compositing::Tuning& asked,
+                 bool sparse) const;
 
     const machine::Profile machine_;
     const std::optional<machine::Wires> wires_;

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/message_table.hpp"
+#include "sextant/comm/places.hpp"
+#include "sextant/core/memory.hpp"
+#include "sextant/core/operator.hpp"
+#include "sextant/kernel/sparse_encoder.hpp"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace sextant {
+
+/// The messages of a program, as codes (kernel/sparse_code.hpp): written before they are sent, read
+/// where they came. Each has room for its elements as they are, at the sender and at the receiver,
+/// of which a code uses only as much as it needs.
+class Encoding {
+  public:
+    /// Requires  an operator that says what nothing is, in a multiple of 4 bytes
+    ///           (std::logic_error). Keep what it is given alive.
+    Encoding(const Program& program, const MessageTable& table, const Places& places,
+             const Operator& op);
+
+    /// Whether a message is of the operator's elements: others travel as they are.
+    bool covers(int message) const { return elements_[static_cast<std::size_t>(message)] > 0; }
+    /// Where the bytes of a message lie, on their way.
+    Blocks room(int message);
+
+    /// Writes what is sent into its room; the bytes to be sent: all, where it is no code.
+    Bytes encode(int message);
+
+    /// What came: the code, until the message comes again, or null where it is no code.
+    /// Throws kernel::InvalidCode.
+    const kernel::SparseCode* read(int message, std::span<const std::byte> came);
+    /// Writes what was read to where the message belongs.
+    void unpack(int message, std::span<const std::byte> came);
+
+  private:
+    void make_rooms();
+    void list_pieces(int message);
+
+    const Program& program_;
+    const MessageTable& table_;
+    const Places& places_;
+    const std::vector<std::byte> nothing_; // an element
+    std::vector<Elements> elements_;       // by message; 0 where it is not covered
+    std::vector<Bytes> offsets_;           // by message, of its room
+    Memory rooms_;
+    std::vector<std::optional<kernel::SparseCode>> codes_; // by message
+    std::vector<kernel::SparseEncoder::Piece> pieces_;
+    kernel::SparseEncoder encoder_;
+};
+
+} // namespace sextant

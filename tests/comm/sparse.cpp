@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/threads.hpp"
+#include "sextant/core/error.hpp"
+
+#include "tests/support/sparse_runs.hpp"
+#include <gmock/gmock.h>
+
+namespace sextant::test {
+namespace {
+
+TEST(SparseThreads, EveryAlgorithmGivesTheBitsOfDenseMessages) {
+    for (const int ranks : {1, 2, 3, 4, 6})
+        run_threads(ranks, every_algorithm_gives_the_same_bits);
+}
+
+TEST(SparseThreads, EveryOperatorGivesTheBitsOfDenseMessages) {
+    for (const int ranks : {2, 5})
+        run_threads(ranks, every_operator_gives_the_same_bits);
+}
+
+TEST(SparseThreads, ByArrivalTheNearestIsTheSame) {
+    for (const int ranks : {3, 6})
+        run_threads(ranks, by_arrival_the_nearest_is_the_same);
+}
+
+TEST(SparseThreads, LayersOrdersAndEmptyRanksGiveTheBitsOfDenseMessages) {
+    run_threads(7, layers_and_empty_ranks_give_the_same_bits);
+}
+
+TEST(SparseThreads, WhatWasNotDrawnIsNotSent) {
+    for (const int ranks : {2, 3, 5})
+        run_threads(ranks, what_was_not_drawn_is_not_sent);
+}
+
+TEST(SparseThreads, AnOperatorThatDoesNotSayWhatNothingIsIsRefused) {
+    run_threads(1, [](const Communicator& communicator) {
+        Operator op = kernel::find("over");
+        op.fill_identity = nullptr;
+        EXPECT_THROW(Execution(communicator, Program{}, op, {Association::in_order, false, true}),
+                     std::logic_error);
+    });
+}
+
+TEST(SparseThreads, AFailingOperatorReachesTheOthersAndTheNextRunIsRight) {
+    run_threads(4, [](const Communicator& communicator) {
+        const auto task = compositing::one_image_each(4, 4003, 0);
+        const auto& algorithm = compositing::find("radix-k");
+        const int rank = communicator.rank();
+        Operator op = kernel::find("over");
+        if (rank == 3)
+            op.fold = [](auto, auto, auto) { throw std::runtime_error("broke"); };
+        const auto images = drawn_images(drawings[4], op, task, rank);
+        Execution broken(communicator, compositing::program(algorithm, task, {{2, 2}}, rank), op,
+                         {Association::in_order, false, true});
+        broken.bind(0, images);
+        std::string said = "nothing";
+        try {
+            broken.run();
+        } catch (const PeerFailed&) {
+            said = "peer";
+        } catch (const std::runtime_error& own) {
+            said = own.what();
+        }
+        if (rank == 3) {
+            EXPECT_EQ(said, "broke");
+        } else if (rank == 0) { // which collects; others may have had all they need
+            EXPECT_EQ(said, "peer");
+        }
+        communicator.barrier();
+        expect_same_bits(communicator, kernel::find("over"), algorithm, task, {{2, 2}},
+                         drawings[4]);
+    });
+}
+
+} // namespace
+} // namespace sextant::test

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tests/support/sparse_frames.hpp"
+
+#include "sextant/comm/threads.hpp"
+
+namespace sextant::test {
+namespace {
+
+TEST(SparseCompositor, FramesAreTheSameAndFewerBytesAreSent) {
+    for (const int ranks : {2, 5})
+        run_threads(ranks, frames_are_the_same_sparse_and_dense);
+}
+
+} // namespace
+} // namespace sextant::test
