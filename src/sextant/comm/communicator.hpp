@@ -26,6 +26,10 @@ class Communicator {
         return transport_->open(std::move(messages));
     }
 
+    /// Zeroed memory for what is to be exchanged: where ranks share memory their peers read it in
+    /// place. Not collective.
+    Memory memory(Bytes size) const { return transport_->memory(size); }
+
     /// Waits until every rank is here. Collective.
     void barrier() const { transport_->barrier(); }
 

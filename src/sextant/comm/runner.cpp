@@ -23,8 +23,9 @@ Execution::Runner::Runner(Communicator communicator, Program program, Operator o
       walk_(program_, dependences_),
       places_(program_, operator_.element.size),
       borrowing_(program_, loans_, places_),
-      folding_(program_, operator_, places_, options.association, progress_),
-      table_(program_, loans_, operator_.element.size),
+      folding_(program_, operator_, places_, options.association, progress_,
+               [this](int fold) { return room_for(fold); }),
+      table_(program_, dependences_, loans_, operator_.element.size),
       communicator_(std::move(communicator)),
       rank_(communicator_.rank()) {
     check_kernels();
@@ -56,7 +57,7 @@ void Execution::Runner::allocate_scratch() {
         if (ours)
             size += (bytes + line - 1) / line * line;
     }
-    scratch_ = Memory(size);
+    scratch_ = communicator_.memory(size);
     for (std::size_t b = 0; b < offsets.size(); ++b) {
         const Role role = program_.buffers[b].role;
         if (role == Role::scratch || role == Role::output) {
@@ -105,7 +106,8 @@ void Execution::Runner::place_messages() {
             exchange_->place(m, table_.blocks(m, places_));
     } else {
         exchange_ = communicator_.open(table_.messages(places_));
-        lends_ = exchange_->lends();
+        for (int m = 0; m < table_.size(); ++m)
+            any_lent_ = any_lent_ || exchange_->lends(m);
     }
     moved_ = false;
 }
@@ -117,6 +119,7 @@ void Execution::Runner::begin() {
     folding_.reset();
     arrived_ = false;
     loans_out_ = 0;
+    delivered_.assign(program_.steps.size(), 0);
     failure_ = nullptr;
     transport_failure_ = nullptr;
     failed_peer_ = -1;
@@ -155,7 +158,7 @@ void Execution::Runner::go_through() {
 void Execution::Runner::walk_to_the_end() {
     // How long to wait for more operands before combining some: where peers' elements are read in
     // place one pass over all of them is cheaper than several.
-    const int patience = lends_ ? 300 : 1;
+    const int patience = any_lent_ ? 300 : 1;
     int idle = 0;
     Seconds idle_since = 0;
     while (true) {
@@ -200,10 +203,12 @@ void Execution::Runner::start_message(int index) {
         exchange_->start_empty(message);
     else if (sends && used < table_.bytes(message) && step_at(index).count == 1)
         exchange_->start_short(message, used);
+    else if (delivered_[static_cast<std::size_t>(index)])
+        exchange_->start_delivered(message);
     else
         exchange_->start(message);
     // Nothing of this rank waits for what it lends, so the step is done; the run is not.
-    if (sends && lends_ && loans_.may_lend(index)) {
+    if (sends && loans_.may_lend(index) && lends(index)) {
         ++loans_out_;
         walk_.finish(index);
     }
@@ -239,7 +244,7 @@ void Execution::Runner::complete_message(const Completion& completion) {
              started_at_[static_cast<std::size_t>(index)]);
     }
     if (step.verb == Verb::send) {
-        if (lends_ && loans_.may_lend(index))
+        if (loans_.may_lend(index) && lends(index))
             --loans_out_;
         else
             walk_.finish(index);
@@ -258,6 +263,17 @@ void Execution::Runner::complete_message(const Completion& completion) {
     if (!completion.lent.empty() && !borrowing_.borrow(index, completion.lent))
         exchange_->copy_loan(completion.message);
     walk_.finish(index);
+}
+
+/// Where the rank that wants what a fold makes wants it. Elements that vary in size are sent as
+/// they turn out.
+Folding::Room Execution::Runner::room_for(int fold) {
+    const int send = loans_.taker(fold);
+    if (send < 0 || operator_.used)
+        return {};
+    std::byte* const room = exchange_->room(table_.message_of(send));
+    delivered_[static_cast<std::size_t>(send)] = room != nullptr;
+    return {room, !room && lends(send)};
 }
 
 Bytes Execution::Runner::bytes_of(const Region& region) const {
@@ -292,7 +308,7 @@ bool Execution::Runner::work() {
             failure_ = std::current_exception();
         }
     }
-    if (lends_) {
+    if (any_lent_) {
         borrowing_.fold_done(
             step, [this](int receive) { exchange_->give_back(table_.message_of(receive)); });
     }

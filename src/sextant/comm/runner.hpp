@@ -41,6 +41,8 @@ class Execution::Runner {
     void begin();
     void go_through();
     void walk_to_the_end();
+    bool lends(int step) const { return exchange_->lends(table_.message_of(step)); }
+    Folding::Room room_for(int fold);
     bool finished() const { return walk_.done() && loans_out_ == 0; }
 
     bool pump();
@@ -78,12 +80,13 @@ class Execution::Runner {
     const int rank_;
     Memory scratch_;
     std::unique_ptr<Exchange> exchange_;
-    bool lends_ = false;
-    bool moved_ = true; // a buffer was bound since messages were placed
+    bool any_lent_ = false; // of the messages
+    bool moved_ = true;     // a buffer was bound since messages were placed
 
     // Of the run at hand.
     bool arrived_ = false;                 // an operand, since combining found nothing
     int loans_out_ = 0;                    // lent sends not yet given back
+    std::vector<std::uint8_t> delivered_;  // by step: sends whose bytes lie with the receiver
     std::exception_ptr failure_;           // of this rank
     int failed_peer_ = -1;                 // who told us that it failed
     std::exception_ptr transport_failure_; // met within work, which it must not end
