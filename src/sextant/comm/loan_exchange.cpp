@@ -20,7 +20,7 @@ LoanExchange::LoanExchange(Neighbourhood& neighbours, std::vector<Message> messa
       messages_(std::move(messages)),
       receives_(messages_.size()),
       sends_(messages_.size()) {
-    for (int m = 0; m < static_cast<int>(messages_.size()); ++m)
+    for (int m = 0; m < size(); ++m)
         number(m);
     make_lists();
     finished_.reserve(messages_.size());
@@ -49,7 +49,7 @@ void LoanExchange::make_lists() {
         pieces += message.blocks.size();
     }
     lists_ = neighbours_.memory(static_cast<Bytes>(pieces * sizeof(Piece)));
-    for (int m = 0; m < static_cast<int>(messages_.size()); ++m)
+    for (int m = 0; m < size(); ++m)
         list(m);
 }
 
@@ -72,8 +72,7 @@ bool LoanExchange::shows(int m) const {
                                  b.contiguous() ? b.bytes() : (b.count - 1) * b.stride + b.length);
     };
     const std::vector<Blocks>& blocks = at(m).blocks;
-    return neighbours_.shows(lists_.data(), lists_.size()) &&
-           std::all_of(blocks.begin(), blocks.end(), seen);
+    return lists_shown() && std::all_of(blocks.begin(), blocks.end(), seen);
 }
 
 void LoanExchange::begin() {
@@ -163,20 +162,24 @@ void LoanExchange::offer(int m, Note::Kind kind, Bytes bytes) {
     neighbours_.post(at(m).peer, note);
 }
 
+/// A peer may be one run ahead. A room that comes late is for a run that is over: what the receiver
+/// does with it now is not known here.
 void LoanExchange::take(const Note& note) {
+    const std::uint32_t run = neighbours_.runs[static_cast<std::size_t>(note.source)];
     if (note.kind == Note::Kind::returned)
         finished_.push_back({note.message, at(note.message).bytes(), {}});
-    else if (note.kind == Note::Kind::room)
-        take_room(note);
-    else
-        take_offer(note);
+    else if (note.run == run + 1)
+        neighbours_.early.push_back(note);
+    else if (note.run == run)
+        note.kind == Note::Kind::room ? take_room(note) : take_offer(note);
 }
 
 void LoanExchange::take_offer(const Note& note) {
     const auto found = by_sender_.find({note.source, note.tag});
-    if (found == by_sender_.end() || receives_[static_cast<std::size_t>(found->second)].offered) {
-        neighbours_.early.push_back(note);
-        return;
+    if (found == by_sender_.end()) {
+        throw std::logic_error(fmt::format("rank {}: a message {} from rank {} that it does not "
+                                           "expect",
+                                           neighbours_.own_rank(), note.tag, note.source));
     }
     Receive& receive = receives_[static_cast<std::size_t>(found->second)];
     receive.offered = true;
@@ -185,21 +188,16 @@ void LoanExchange::take_offer(const Note& note) {
         match(found->second);
 }
 
-/// A room is for one run: what the receiver does with it afterwards is not known here.
 void LoanExchange::take_room(const Note& note) {
-    const std::uint32_t run = neighbours_.runs[static_cast<std::size_t>(note.source)];
-    if (note.run == run + 1)
-        neighbours_.early.push_back(note);
-    if (note.run != run)
-        return;
     const auto found = by_taker_.find({note.source, note.tag});
     if (found == by_taker_.end() || at(found->second).bytes() != note.bytes)
         return;
     Send& send = sends_[static_cast<std::size_t>(found->second)];
     if (send.started)
         return;
-    const auto* list = reinterpret_cast<const Piece*>(neighbours_.base(note.source) + note.list);
-    send.room = reinterpret_cast<std::byte*>(neighbours_.base(note.source) + list->at);
+    const std::uintptr_t base = neighbours_.base(note.source);
+    const auto* list = reinterpret_cast<const Piece*>(base + note.list);
+    send.room = reinterpret_cast<std::byte*>(base + list->at);
 }
 
 void LoanExchange::match(int m) {

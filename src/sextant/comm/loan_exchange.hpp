@@ -40,9 +40,11 @@ class LoanExchange : public Exchange {
     void announce(int m) { offer(m, Note::Kind::announced, at(m).bytes()); }
     static constexpr Bytes announced = -1;
 
+    int size() const { return static_cast<int>(messages_.size()); }
     const Message& at(int message) const { return messages_[static_cast<std::size_t>(message)]; }
-    /// Whether neighbours see what an offer of a message would say.
+    /// Whether neighbours see what an offer of a message speaks of, and what it says at all.
     bool shows(int message) const;
+    bool lists_shown() const { return neighbours_.shows(lists_.data(), lists_.size()); }
 
   private:
     /// A block as others are told of it.

@@ -25,7 +25,7 @@ struct Note {
     int tag = 0;
     int message = 0; ///< the source's number of it; of what is returned the receiver's of the note
     std::uint32_t pieces = 0;
-    std::uint32_t run = 0;  ///< of a room: counted by those runs in which the two exchange anything
+    std::uint32_t run = 0;  ///< counted by those runs in which the two exchange anything
     Bytes bytes = 0;        ///< of an offer: 0 means that its sender failed
     std::uint64_t list = 0; ///< where the source keeps the list, counted from its base
 };

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace sextant {
@@ -87,6 +88,12 @@ class Transport {
     virtual bool shares_memory() const = 0;
 
     virtual std::unique_ptr<Exchange> open(std::vector<Message> messages) = 0;
+    /// Whether ranks of a node read each other's memory.
+    virtual bool shares_nodes() const { return shares_memory(); }
+    /// Which of the nodes that its host counts as this rank is on.
+    virtual int node_of_host() const { return 0; }
+    /// Why some memory is not what `memory` promises; empty where all is.
+    virtual std::string shortage() const { return ""; }
     /// Zeroed memory, of a kind that messages from it cost least.
     virtual Memory memory(Bytes size) { return Memory(size); }
 
