@@ -53,6 +53,7 @@ CompositeCase read_case(const CaseReader& reader, const Json& json) {
             {"image", [&](const Json& v) { made.image = v.get<std::string>(); }},
             {"collect", [&](const Json& v) { made.collect = v.get<bool>(); }},
             {"all_tunings", [&](const Json& v) { made.all_tunings = v.get<bool>(); }},
+            {"all_transports", [&](const Json& v) { made.all_transports = v.get<bool>(); }},
             {"algorithms", [&](const Json& v) { v.get_to(made.algorithms); }},
         });
     check(made, reader);

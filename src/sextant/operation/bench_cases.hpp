@@ -16,6 +16,7 @@ struct CompositeCase {
     std::string image = "dense";         ///< a name of image_patterns()
     bool collect = false;                ///< the picture on rank 0, not distributed
     bool all_tunings = false;            ///< each algorithm with every tuning, not its usual one
+    bool all_transports = false;         ///< over processes: in shared memory as well
     std::vector<std::string> algorithms; ///< empty: all
 };
 

@@ -8,16 +8,27 @@
 
 namespace sextant::operation {
 
+namespace {
+
+std::string name_of(const CompositeResult& result) {
+    std::string name = result.name;
+    for (const std::string& more : {result.tuning, result.transport}) {
+        if (!more.empty())
+            name += ", " + more;
+    }
+    return name;
+}
+
+} // namespace
+
 std::string to_text(const CompositeResults& results, const std::string& transport, int rounds) {
     std::string text = fmt::format("{}: {} ranks over {}, {}; medians of {} rounds, [95 %]\n",
                                    results.what.name, results.ranks, transport,
                                    results.what.collect ? "collected" : "distributed", rounds);
-    text += fmt::format("  {:<30} {:>24} {:>24} {:>9} {:>9}\n", "", "ms", "of " + results.reference,
+    text += fmt::format("  {:<40} {:>24} {:>24} {:>9} {:>9}\n", "", "ms", "of " + results.reference,
                         "CPU ms", "messages");
     for (const CompositeResult& result : results.results) {
-        const std::string name =
-            result.tuning.empty() ? result.name : result.name + ", " + result.tuning;
-        text += fmt::format("  {:<30} {:>24} {:>24} {:>9.2f} {:>9}\n", name,
+        text += fmt::format("  {:<40} {:>24} {:>24} {:>9.2f} {:>9}\n", name_of(result),
                             to_text(result.wall, 1e3, 2), to_text(result.ratio, 1, 3),
                             result.cpu.median * 1e3,
                             result.baseline ? "" : std::to_string(result.messages));
@@ -30,6 +41,7 @@ nlohmann::ordered_json to_json(const CompositeResults& results) {
     for (const CompositeResult& result : results.results) {
         list.push_back({{"name", result.name},
                         {"tuning", result.tuning},
+                        {"transport", result.transport},
                         {"baseline", result.baseline},
                         {"seconds", to_json(result.wall)},
                         {"cpu_seconds", to_json(result.cpu)},
@@ -55,7 +67,7 @@ report::Section section_of(const CompositeResults& results) {
                               {}};
     for (const CompositeResult& result : results.results) {
         report::Alternative& way = ways.all.emplace_back();
-        way.name = result.tuning.empty() ? result.name : result.name + ", " + result.tuning;
+        way.name = name_of(result);
         way.measured = to_range(result.wall);
         way.remark = fmt::format("{} of {}", to_text(result.ratio, 1, 3), results.reference);
     }
