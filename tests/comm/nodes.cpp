@@ -6,8 +6,12 @@
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 
+#include <filesystem>
+
 #include "tests/support/node_runs.hpp"
 #include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace sextant::test {
 namespace {
@@ -70,10 +74,44 @@ TEST(Nodes, WhereOneRankHasNoSharedMemoryAllUseMessages) {
         const SharedNodes nodes =
             share_nodes(communicator, {0, odd ? Bytes{1} << 62 : Bytes{1} << 20});
         EXPECT_THAT(nodes.why_not, testing::StartsWith("rank 1: "));
-        EXPECT_FALSE(nodes.communicator.valid() && nodes.communicator.shares_nodes() &&
-                     !nodes.communicator.shares_memory());
+        EXPECT_TRUE(nodes.communicator.shares_memory()) << "the one that was given";
         nodes.communicator.barrier();
     });
+}
+
+/// Files of this process may not be longer, for as long as this lives.
+class FileLimit {
+  public:
+    explicit FileLimit(rlim_t bytes) {
+        getrlimit(RLIMIT_FSIZE, &was_);
+        const rlimit now{bytes, was_.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &now);
+    }
+    ~FileLimit() { setrlimit(RLIMIT_FSIZE, &was_); }
+
+  private:
+    rlimit was_{};
+};
+
+TEST(Nodes, ALimitOfFilesIsAReasonAndNoSignal) {
+    const FileLimit limit(1 << 20);
+    run_threads(2, [](Communicator communicator) {
+        const SharedNodes nodes = share_nodes(communicator, {0, Bytes{8} << 20});
+        EXPECT_THAT(nodes.why_not, testing::AllOf(testing::StartsWith("rank 0: "),
+                                                  testing::HasSubstr("RLIMIT_FSIZE")));
+        EXPECT_TRUE(nodes.communicator.shares_memory()) << "the one that was given";
+    });
+}
+
+TEST(Nodes, SegmentsHaveNoName) {
+    const Segment segment = Segment::create(1 << 20);
+    const auto path =
+        std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(segment.descriptor()));
+    EXPECT_THAT(path.string(), testing::EndsWith("(deleted)"));
+}
+
+TEST(Nodes, ASegmentOfNobodyIsRefused) {
+    EXPECT_THROW(Segment::open(getpid(), 1 << 20, 1 << 20), CommunicationFailed);
 }
 
 TEST(Nodes, AFailingOperatorReachesWhoNeedsItAndTheGroupStaysUsable) {
