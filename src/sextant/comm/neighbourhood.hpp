@@ -37,9 +37,8 @@ class Neighbourhood {
   public:
     virtual ~Neighbourhood() = default;
 
-    /// Of the communicator.
+    /// Ranks are those of the communicator.
     virtual int own_rank() const = 0;
-    virtual int ranks() const = 0;
     virtual bool has(int rank) const = 0;
     /// What positions in a neighbour's memory are added to, here.
     virtual std::uintptr_t base(int rank) const = 0;

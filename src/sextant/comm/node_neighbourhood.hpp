@@ -25,7 +25,6 @@ class NodeNeighbourhood : public Neighbourhood {
     ~NodeNeighbourhood() override;
 
     int own_rank() const override { return rank_; }
-    int ranks() const override { return static_cast<int>(bases_.size()); }
     bool has(int rank) const override { return base(rank) != 0; }
     std::uintptr_t base(int rank) const override { return bases_[static_cast<std::size_t>(rank)]; }
     bool shows(const std::byte* data, Bytes size) const override {

@@ -18,6 +18,7 @@ namespace sextant {
 
 namespace {
 
+constexpr Bytes page = 4096;
 constexpr std::uintptr_t huge_page = std::uintptr_t{2} << 20;
 
 [[noreturn]] void fail(const std::string& what) {
@@ -62,6 +63,7 @@ std::byte* map_aligned(int descriptor, Bytes size) {
 } // namespace
 
 Segment Segment::create(Bytes size) {
+    size = (size + page - 1) / page * page;
     check_file_limit(size);
     Segment made;
     made.descriptor_ = memfd_create("sextant", MFD_CLOEXEC);

@@ -13,7 +13,7 @@ namespace sextant {
 class Segment {
   public:
     Segment() = default;
-    /// A new one: zeroed, and taken from the machine only where it is touched.
+    /// A new one, of whole pages: zeroed, and taken from the machine only where it is touched.
     /// Throws    CommunicationFailed, with the reason.
     static Segment create(Bytes size);
     /// One that another process made and still has the descriptor of.

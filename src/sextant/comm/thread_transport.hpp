@@ -25,7 +25,6 @@ class ThreadTransport : public Transport, private Neighbourhood {
 
   private:
     int own_rank() const override { return rank_; }
-    int ranks() const override { return size(); }
     bool has(int) const override { return true; }
     std::uintptr_t base(int) const override { return 0; }
     bool shows(const std::byte*, Bytes) const override { return true; }
