@@ -50,6 +50,64 @@ TEST(Loans, of_steps_that_are_no_receives_have_no_uses) {
         EXPECT_TRUE(lender.loans.uses(step).empty());
 }
 
+/// What takes the fold that is step 1, of two operands into `sum`, when `after` follows.
+template <class After>
+int taker_of_sum(After&& after) {
+    ProgramBuilder builder;
+    const Region in = builder.input(4), slot = builder.scratch(4), sum = builder.scratch(4);
+    builder.receive(1, slot);      // 0
+    builder.fold(sum, {in, slot}); // 1
+    const Region result = after(builder, in, sum);
+    return Lender(builder.finish(result)).loans.taker(1);
+}
+
+TEST(Loans, know_the_send_that_takes_all_a_fold_makes) {
+    EXPECT_EQ(taker_of_sum([](ProgramBuilder& builder, const Region& in, const Region& sum) {
+                  builder.send(0, sum); // 2
+                  builder.copy(sum, in);
+                  return in;
+              }),
+              2);
+}
+
+TEST(Loans, know_no_taker_where_anybody_else_needs_what_a_fold_makes) {
+    const auto nobody = [](ProgramBuilder&, const Region& in, const Region&) { return in; };
+    const auto a_part = [](ProgramBuilder& builder, const Region& in, const Region& sum) {
+        builder.send(0, block(sum.buffer, 1, 3));
+        return in;
+    };
+    const auto more = [](ProgramBuilder& builder, const Region& in, const Region& sum) {
+        builder.send(0, {{sum, in}});
+        return in;
+    };
+    const auto two = [](ProgramBuilder& builder, const Region& in, const Region& sum) {
+        builder.send(0, sum);
+        builder.send(2, sum);
+        return in;
+    };
+    const auto a_fold = [](ProgramBuilder& builder, const Region& in, const Region& sum) {
+        builder.send(0, sum);
+        builder.fold(sum, {sum, in});
+        return in;
+    };
+    const auto the_result = [](ProgramBuilder& builder, const Region&, const Region& sum) {
+        builder.send(0, sum);
+        return sum;
+    };
+    const auto changed = [](ProgramBuilder& builder, const Region& in, const Region& sum) {
+        builder.copy(block(sum.buffer, 0, 1), block(in.buffer, 0, 1));
+        builder.send(0, sum);
+        return in;
+    };
+    EXPECT_EQ(taker_of_sum(nobody), -1);
+    EXPECT_EQ(taker_of_sum(a_part), -1);
+    EXPECT_EQ(taker_of_sum(more), -1);
+    EXPECT_EQ(taker_of_sum(two), -1);
+    EXPECT_EQ(taker_of_sum(a_fold), -1);
+    EXPECT_EQ(taker_of_sum(the_result), -1);
+    EXPECT_EQ(taker_of_sum(changed), -1);
+}
+
 TEST(Loans, name_each_fold_with_its_operand_and_where_it_begins_in_the_message) {
     ProgramBuilder builder;
     const Region in = builder.input(2), slot = builder.scratch(10), sum = builder.scratch(2);

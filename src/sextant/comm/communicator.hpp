@@ -26,6 +26,15 @@ class Communicator {
         return transport_->open(std::move(messages));
     }
 
+    /// Zeroed memory for what is to be exchanged: where ranks share memory their peers read it in
+    /// place. Not collective.
+    Memory memory(Bytes size) const { return transport_->memory(size); }
+
+    /// Whether ranks of a node read each other's memory (share_nodes.hpp), or all do.
+    bool shares_nodes() const { return transport_->shares_nodes(); }
+    /// Why some of what this rank asked for is no such memory; empty where all is.
+    std::string shortage() const { return transport_->shortage(); }
+
     /// Waits until every rank is here. Collective.
     void barrier() const { transport_->barrier(); }
 
@@ -39,6 +48,11 @@ class Communicator {
         return all;
     }
 
+    /// The same of bytes, as many of each.
+    void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) const {
+        transport_->all_gather(mine, all);
+    }
+
     /// The ranks of equal `color` as a group of their own, ordered by `key`, then by rank. A
     /// negative color joins none; its communicator must not be used. Collective.
     Communicator split(int color, int key) const {
@@ -47,6 +61,7 @@ class Communicator {
     bool valid() const { return transport_ != nullptr; }
     /// For those who know what it runs on (mpi.hpp).
     const Transport& transport() const { return *transport_; }
+    const std::shared_ptr<Transport>& handle() const { return transport_; }
 
   private:
     std::shared_ptr<Transport> transport_;

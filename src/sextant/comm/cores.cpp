@@ -37,4 +37,16 @@ void Cores::add(const Cores& other) {
         mask_[i] |= other.mask_[i];
 }
 
+bool is_crowded(std::uint64_t host, std::span<const Seat> ranks) {
+    Cores cores;
+    int ranks_here = 0;
+    for (const Seat& seat : ranks) {
+        if (seat.host != host)
+            continue;
+        cores.add(seat.cores);
+        ++ranks_here;
+    }
+    return ranks_here > cores.count();
+}
+
 } // namespace sextant

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 namespace sextant {
 
@@ -20,5 +21,14 @@ class Cores {
     static constexpr int most = 1024;
     std::array<std::uint64_t, most / 64> mask_{};
 };
+
+/// What a rank's place in a machine is to the question whether it is crowded.
+struct Seat {
+    std::uint64_t host = 0;
+    Cores cores;
+};
+
+/// Whether the ranks of a host have fewer cores than they are.
+bool is_crowded(std::uint64_t host, std::span<const Seat> ranks);
 
 } // namespace sextant

@@ -9,13 +9,15 @@
 namespace sextant {
 
 Folding::Folding(const Program& program, const Operator& op, const Places& places,
-                 const ExecuteOptions& options, std::function<void()> progress)
+                 const ExecuteOptions& options, std::function<void()> progress,
+                 std::function<Room(int)> room)
     : program_(program),
       operator_(op),
       places_(places),
       association_(options.association),
       slice_((Bytes{128} << 10) * std::max(1, options.fold_threads)),
       progress_(std::move(progress)),
+      room_(std::move(room)),
       fold_of_(program.steps.size(), -1) {
     std::size_t most_operands = 0;
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
@@ -23,7 +25,7 @@ Folding::Folding(const Program& program, const Operator& op, const Places& place
             continue;
         const std::size_t operands = program.steps[i].count;
         fold_of_[i] = static_cast<int>(folds_.size());
-        folds_.push_back({static_cast<int>(i), {}, false});
+        folds_.push_back({static_cast<int>(i), {}});
         folds_.back().runs.reserve(association_ == Association::in_order ? 1 : operands / 2 + 1);
         most_operands = std::max(most_operands, operands);
     }
@@ -59,7 +61,8 @@ void Folding::make_accumulators() {
 void Folding::reset() {
     for (Fold& fold : folds_) {
         fold.runs.clear();
-        fold.finished = false;
+        fold.finished = fold.settled = false;
+        fold.elsewhere = nullptr;
     }
     for (Accumulator& accumulator : accumulators_)
         accumulator.taken = false;
@@ -132,7 +135,8 @@ int Folding::combine_some(const Walk& walk) {
         const Group group = find_group(fold, walk);
         if (group.items < 2)
             continue;
-        const bool commits = walk.may_commit(fold.step) && destination_free(fold, group);
+        const bool commits = walk.may_commit(fold.step) && destination_free(fold, group) &&
+                             (fold.settled || !room_(fold.step).awaited);
         if (!commits && !accumulator_free())
             continue;
         combine(fold, group, commits);
@@ -149,7 +153,8 @@ void Folding::complete(int index) {
         items_.clear();
         for (std::uint32_t r = step.first; r < step.first + step.count; ++r)
             items_.push_back(operand(r));
-        pass(step, nullptr);
+        settle(fold);
+        pass(step, fold.elsewhere);
         return;
     }
     const bool there = fold.runs.size() == 1 &&
@@ -175,7 +180,7 @@ void Folding::list_items(const Fold& fold, Group group) {
     items_.clear();
     for (std::uint32_t operand = group.first; operand < group.last;) {
         if (const Run* run = run_from(fold, operand)) {
-            items_.push_back({.data = run->data, .region = &step.to});
+            items_.push_back(run->data ? Item{.data = run->data} : made(fold));
             operand = run->last;
         } else {
             items_.push_back(this->operand(step.first + operand++));
@@ -187,9 +192,11 @@ void Folding::combine(Fold& fold, Group group, bool into_destination) {
     const Step& step = program_.steps[static_cast<std::size_t>(fold.step)];
     list_items(fold, group);
     std::byte* accumulator = nullptr;
-    if (!into_destination)
+    if (into_destination)
+        settle(fold);
+    else
         accumulator = take_accumulator();
-    pass(step, accumulator);
+    pass(step, accumulator ? accumulator : fold.elsewhere);
     std::erase_if(fold.runs, [&](const Run& run) {
         const bool merged = run.first >= group.first && run.last <= group.last;
         if (merged && run.data)
@@ -201,19 +208,33 @@ void Folding::combine(Fold& fold, Group group, bool into_destination) {
     fold.runs.insert(place, {group.first, group.last, accumulator});
 }
 
-/// One pass over the items: slice by slice, each slice contiguous in all of them.
-void Folding::pass(const Step& step, std::byte* accumulator) {
+void Folding::settle(Fold& fold) {
+    if (!fold.settled)
+        fold.elsewhere = room_(fold.step).at;
+    fold.settled = true;
+}
+
+/// What has been made so far where the fold is made.
+Folding::Item Folding::made(const Fold& fold) const {
+    if (fold.elsewhere)
+        return {.data = fold.elsewhere};
+    return {.region = &program_.steps[static_cast<std::size_t>(fold.step)].to};
+}
+
+/// One pass over the items: slice by slice, each slice contiguous in all of them. It is made in one
+/// piece where told, else in the step's destination.
+void Folding::pass(const Step& step, std::byte* in_one_piece) {
     const Bytes size = places_.element_size(step.to.buffer);
     const Elements slice = std::max<Elements>(1, slice_ / size);
     const Elements elements = step.to.elements();
     Elements since_progress = 0;
     for (Elements e = 0; e < elements;) {
         Elements count = std::min(slice, elements - e);
-        if (!accumulator)
+        if (!in_one_piece)
             count = std::min(count, step.to.run_left(e));
         count = look(e, count);
         gather(count);
-        std::byte* const to = accumulator ? accumulator + e * size : places_.at(step.to, e);
+        std::byte* const to = in_one_piece ? in_one_piece + e * size : places_.at(step.to, e);
         // To write past the caches takes longer to begin with than a short slice would.
         operator_.fold(sources_, to, count, 16 * count < slice ? count : elements);
         e += count;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/hosts.hpp"
 
+#include <compare>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -16,10 +17,16 @@ std::uint64_t host_identity() {
 }
 
 std::vector<int> nodes_of(const Communicator& communicator) {
-    std::map<std::uint64_t, int> numbers;
+    struct Place {
+        std::uint64_t host;
+        int node; ///< of those that the host counts as
+        auto operator<=>(const Place&) const = default;
+    };
+    std::map<Place, int> numbers;
     std::vector<int> nodes;
-    for (const std::uint64_t host : communicator.all_gather(host_identity()))
-        nodes.push_back(numbers.try_emplace(host, static_cast<int>(numbers.size())).first->second);
+    const Place mine{host_identity(), communicator.transport().node_of_host()};
+    for (const Place& place : communicator.all_gather(mine))
+        nodes.push_back(numbers.try_emplace(place, static_cast<int>(numbers.size())).first->second);
     return nodes;
 }
 

@@ -5,8 +5,12 @@
 
 namespace sextant {
 
-MessageTable::MessageTable(const Program& program, const Loans& loans, Bytes element_size)
-    : program_(program), loans_(loans), of_step_(program.steps.size(), -1) {
+MessageTable::MessageTable(const Program& program, const Dependences& dependences,
+                           const Loans& loans, Bytes element_size)
+    : program_(program),
+      dependences_(dependences),
+      loans_(loans),
+      of_step_(program.steps.size(), -1) {
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
         const Step& step = program.steps[i];
         if (!is_message(step.verb))
@@ -25,7 +29,9 @@ std::vector<Message> MessageTable::messages(const Places& places) const {
         const Step& step = program_.steps[static_cast<std::size_t>(index)];
         const bool sends = step.verb == Verb::send;
         const bool lends = sends ? loans_.may_lend(index) : !loans_.uses(index).empty();
-        messages.push_back({sends, step.peer, tags[static_cast<std::size_t>(index)], lends, {}});
+        const bool free = !sends && dependences_.needs()[static_cast<std::size_t>(index)] == 0;
+        messages.push_back(
+            {sends, step.peer, tags[static_cast<std::size_t>(index)], lends, free, {}});
         list_blocks(m, places, messages.back().blocks);
     }
     return messages;

@@ -12,7 +12,8 @@ namespace sextant {
 /// The messages of a program, numbered in step order as an Exchange numbers them.
 class MessageTable {
   public:
-    MessageTable(const Program& program, const Loans& loans, Bytes element_size);
+    MessageTable(const Program& program, const Dependences& dependences, const Loans& loans,
+                 Bytes element_size);
 
     int size() const { return static_cast<int>(steps_.size()); }
     int message_of(int step) const { return of_step_[static_cast<std::size_t>(step)]; }
@@ -26,6 +27,7 @@ class MessageTable {
 
   private:
     const Program& program_;
+    const Dependences& dependences_;
     const Loans& loans_;
     std::vector<int> of_step_; // -1 for folds and copies
     std::vector<int> steps_;

@@ -5,6 +5,7 @@
 #include "sextant/comm/cores.hpp"
 #include "sextant/comm/mpi_call.hpp"
 #include "sextant/comm/mpi_exchange.hpp"
+#include "sextant/comm/node_transport.hpp"
 #include "sextant/core/error.hpp"
 
 #include <cstdint>
@@ -34,10 +35,6 @@ void all_gather(MPI_Comm comm, std::span<const std::byte> mine, std::span<std::b
 
 /// Whether the ranks of this node have fewer cores than they are. Collective.
 bool is_crowded(MPI_Comm comm) {
-    struct Seat {
-        std::uint64_t node = 0;
-        Cores cores;
-    };
     char name[MPI_MAX_PROCESSOR_NAME] = "";
     int length = 0, ranks = 0;
     MPI_Get_processor_name(name, &length);
@@ -46,15 +43,7 @@ bool is_crowded(MPI_Comm comm) {
                     Cores::available()};
     std::vector<Seat> all(static_cast<std::size_t>(ranks));
     all_gather(comm, std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
-    Cores cores;
-    int ranks_here = 0;
-    for (const Seat& seat : all) {
-        if (seat.node != mine.node)
-            continue;
-        cores.add(seat.cores);
-        ++ranks_here;
-    }
-    return ranks_here > cores.count();
+    return is_crowded(mine.host, all);
 }
 
 /// Our own duplicate of a caller's communicator; lives as long as anyone uses it.
@@ -166,6 +155,8 @@ Communicator from_mpi(MPI_Comm communicator) {
 }
 
 MPI_Comm to_mpi(const Communicator& communicator) {
+    if (const auto* node = dynamic_cast<const NodeTransport*>(&communicator.transport()))
+        return to_mpi(node->messages());
     const auto* transport = dynamic_cast<const MpiTransport*>(&communicator.transport());
     return transport ? transport->comm() : MPI_COMM_NULL;
 }

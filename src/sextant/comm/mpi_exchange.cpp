@@ -37,7 +37,7 @@ class MpiExchange : public Exchange {
         statuses_.resize(most_requests);
     }
 
-    bool lends() const override { return false; }
+    bool lends(int) const override { return false; }
 
     void place(int m, const std::vector<Blocks>& blocks) override {
         Prepared& prepared = messages_[static_cast<std::size_t>(m)];
@@ -102,6 +102,9 @@ class MpiExchange : public Exchange {
             post(m, prepared.message.blocks[0].base, 0, MPI_BYTE);
         }
     }
+
+    std::byte* room(int) override { return nullptr; }
+    void start_delivered(int) override {}
 
     int poll(std::span<Completion> completions) override {
         if (requests_.empty())

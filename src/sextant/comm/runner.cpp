@@ -24,8 +24,9 @@ Execution::Runner::Runner(Communicator communicator, Program program, Operator o
       walk_(program_, dependences_),
       places_(program_, operator_.element.size),
       borrowing_(program_, loans_, places_),
-      folding_(program_, operator_, places_, options, progress_),
-      table_(program_, loans_, operator_.element.size),
+      folding_(program_, operator_, places_, options, progress_,
+               [this](int fold) { return room_for(fold); }),
+      table_(program_, dependences_, loans_, operator_.element.size),
       communicator_(std::move(communicator)),
       rank_(communicator_.rank()) {
     check_kernels();
@@ -59,7 +60,7 @@ void Execution::Runner::allocate_scratch() {
         if (ours)
             size += (bytes + line - 1) / line * line;
     }
-    scratch_ = Memory(size);
+    scratch_ = communicator_.memory(size);
     for (std::size_t b = 0; b < offsets.size(); ++b) {
         const Role role = program_.buffers[b].role;
         if (role == Role::scratch || role == Role::output) {
@@ -113,11 +114,14 @@ void Execution::Runner::place_messages() {
     } else {
         std::vector<Message> messages = table_.messages(places_);
         for (int m = 0; m < table_.size(); ++m) {
-            if (encodes(m))
-                messages[static_cast<std::size_t>(m)].blocks = {encoding_->room(m)};
+            if (!encodes(m))
+                continue;
+            messages[static_cast<std::size_t>(m)].blocks = {encoding_->room(m)};
+            messages[static_cast<std::size_t>(m)].free = false; // a code is not folded into
         }
         exchange_ = communicator_.open(std::move(messages));
-        lends_ = exchange_->lends();
+        for (int m = 0; m < table_.size(); ++m)
+            any_lent_ = any_lent_ || exchange_->lends(m);
     }
     moved_ = false;
 }
@@ -130,6 +134,7 @@ void Execution::Runner::begin() {
     arrived_ = false;
     loans_out_ = 0;
     sent_ = {};
+    delivered_.assign(program_.steps.size(), 0);
     failure_ = nullptr;
     transport_failure_ = nullptr;
     failed_peer_ = -1;
@@ -211,7 +216,7 @@ void Execution::Runner::abandon() {
 bool Execution::Runner::take_turn() {
     // How long to wait for more operands before combining some: where peers' elements are read in
     // place one pass over all of them is cheaper than several.
-    const int patience = lends_ ? 300 : 1;
+    const int patience = any_lent_ ? 300 : 1;
     if (transport_failure_)
         std::rethrow_exception(transport_failure_);
     start_messages();
@@ -255,7 +260,7 @@ void Execution::Runner::start_message(int index) {
     else
         exchange_->start_empty(message);
     // Nothing of this rank waits for what it lends, so the step is done; the run is not.
-    if (sends && lends_ && loans_.may_lend(index)) {
+    if (sends && loans_.may_lend(index) && lends(index)) {
         ++loans_out_;
         walk_.finish(index);
     }
@@ -291,7 +296,7 @@ void Execution::Runner::complete_message(const Completion& completion) {
              started_at_[static_cast<std::size_t>(index)]);
     }
     if (step.verb == Verb::send) {
-        if (lends_ && loans_.may_lend(index))
+        if (loans_.may_lend(index) && lends(index))
             --loans_out_;
         else
             walk_.finish(index);
@@ -306,6 +311,17 @@ void Execution::Runner::complete_message(const Completion& completion) {
     arrived_ = true;
     take(index, completion);
     walk_.finish(index);
+}
+
+/// Where the rank that wants what a fold makes wants it. Elements that vary in size are sent as
+/// they turn out.
+Folding::Room Execution::Runner::room_for(int fold) {
+    const int send = loans_.taker(fold);
+    if (send < 0 || operator_.used || encodes(table_.message_of(send)))
+        return {};
+    std::byte* const room = exchange_->room(table_.message_of(send));
+    delivered_[static_cast<std::size_t>(send)] = room != nullptr;
+    return {room, !room && lends(send)};
 }
 
 Bytes Execution::Runner::bytes_of(const Region& region) const {
@@ -340,7 +356,7 @@ bool Execution::Runner::work() {
             failure_ = std::current_exception();
         }
     }
-    if (lends_ || encoding_) {
+    if (any_lent_ || encoding_) {
         borrowing_.fold_done(
             step, [this](int receive) { exchange_->give_back(table_.message_of(receive)); });
     }

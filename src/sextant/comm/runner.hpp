@@ -52,6 +52,8 @@ class Execution::Runner {
     void begin();
     void go_through();
     bool take_turn();
+    bool lends(int step) const { return exchange_->lends(table_.message_of(step)); }
+    Folding::Room room_for(int fold);
     bool finished() const { return walk_.done() && loans_out_ == 0; }
 
     bool pump();
@@ -97,7 +99,7 @@ class Execution::Runner {
     const int rank_;
     Memory scratch_;
     std::unique_ptr<Exchange> exchange_;
-    bool lends_ = false;
+    bool any_lent_ = false;      // of the messages
     bool moved_ = true;          // a buffer was bound since messages were placed
     std::vector<Blocks> blocks_; // of the message being placed
 
@@ -106,8 +108,9 @@ class Execution::Runner {
     std::exception_ptr outcome_; // what `finish` is to throw
     int idle_ = 0;               // turns in which nothing was done
     Seconds idle_since_ = 0;
-    bool arrived_ = false; // an operand, since combining found nothing
-    int loans_out_ = 0;    // lent sends not yet given back
+    bool arrived_ = false;                // an operand, since combining found nothing
+    int loans_out_ = 0;                   // lent sends not yet given back
+    std::vector<std::uint8_t> delivered_; // by step: sends whose bytes lie with the receiver
     Sent sent_;
     std::exception_ptr failure_;           // of this rank
     int failed_peer_ = -1;                 // who told us that it failed

@@ -10,11 +10,17 @@
 
 namespace sextant {
 
-/// As it is, or a code, or what counts of a single element.
+/// As it is, or a code, or what counts of a single element; where it was made with the receiver,
+/// that.
 void Execution::Runner::send(int index) {
     const int message = table_.message_of(index);
     const Bytes all = table_.bytes(message);
     Bytes bytes = all;
+    if (delivered_[static_cast<std::size_t>(index)]) {
+        sent_.bytes += all;
+        sent_.elements += all;
+        return exchange_->start_delivered(message);
+    }
     if (encodes(message))
         bytes = encoding_->encode(message);
     else if (step_at(index).count == 1)

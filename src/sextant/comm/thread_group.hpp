@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/comm/blocks.hpp"
 #include "sextant/comm/cores.hpp"
+#include "sextant/comm/neighbourhood.hpp"
 
 #include <atomic>
 #include <condition_variable>
@@ -15,24 +15,6 @@
 #include <vector>
 
 namespace sextant {
-
-class ThreadExchange;
-
-/// What ranks put into each other's inboxes.
-struct Note {
-    enum class Kind : std::uint8_t {
-        offer,    ///< "my message lies here"
-        returned, ///< "your message has been read"
-    };
-    Kind kind = Kind::offer;
-    bool lends = false;
-    int source = 0;
-    int tag = 0;
-    Bytes bytes = 0;
-    const std::vector<Blocks>* blocks = nullptr; ///< in the sender's exchange
-    ThreadExchange* sender = nullptr;
-    int message = 0; ///< the sender's
-};
 
 /// Notes for one rank. Several ranks post, one takes.
 class Inbox {

@@ -1,21 +1,52 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/thread_transport.hpp"
 
-#include "sextant/comm/thread_exchange.hpp"
+#include "sextant/comm/loan_exchange.hpp"
+#include "sextant/comm/waiting.hpp"
 
 #include <algorithm>
+#include <thread>
 
 namespace sextant {
 
+ThreadTransport::ThreadTransport(std::shared_ptr<ThreadGroup> group, int rank)
+    : group_(std::move(group)), rank_(rank), crowded_(group_->crowded()) {
+    runs.resize(static_cast<std::size_t>(size()));
+}
+
 std::unique_ptr<Exchange> ThreadTransport::open(std::vector<Message> messages) {
-    return std::make_unique<ThreadExchange>(*this, std::move(messages));
+    Neighbourhood& neighbours = *this;
+    return std::make_unique<LoanExchange>(neighbours, std::move(messages));
 }
 
 void ThreadTransport::make_room(std::size_t notes) {
     room_ += notes;
     group_->inbox(rank_).reserve(room_);
     early.reserve(room_);
-    taken.reserve(room_);
+    taken_.reserve(room_);
+}
+
+const std::vector<Note>& ThreadTransport::take() {
+    group_->check();
+    taken_.clear();
+    group_->inbox(rank_).take(taken_);
+    return taken_;
+}
+
+void ThreadTransport::rest(int idle) {
+    constexpr int pauses = 200, yields = 400;
+    if (idle < pauses && !crowded_)
+        pause_briefly();
+    else if (idle < yields)
+        std::this_thread::yield();
+    else
+        group_->inbox(rank_).sleep();
+}
+
+void ThreadTransport::abandon_run() {
+    group_->cancel(rank_);
+    group_->leave_run();
+    group_->wait_until_none_runs();
 }
 
 std::shared_ptr<Transport> ThreadTransport::split(int color, int key) {

@@ -2,11 +2,13 @@
 #pragma once
 
 #include "sextant/comm/blocks.hpp"
+#include "sextant/core/memory.hpp"
 #include "sextant/core/units.hpp"
 
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace sextant {
@@ -17,7 +19,8 @@ struct Message {
     int peer = 0;
     int tag = 0;        ///< both sides have the same; a pair uses a tag once a run
     bool lends = false; ///< send: may be read where it lies. receive: may be left where it lies
-    std::vector<Blocks> blocks;
+    bool free = false;  ///< receive: nothing else uses its memory until it has come
+    std::vector<Blocks> blocks = {};
 
     Bytes bytes() const {
         Bytes sum = 0;
@@ -41,8 +44,9 @@ class Exchange {
   public:
     virtual ~Exchange() = default;
 
-    /// Whether messages may be lent; then every lent send completes when it has been given back.
-    virtual bool lends() const = 0;
+    /// Whether a message may be lent; then, if it is, its send completes when it has been given
+    /// back.
+    virtual bool lends(int message) const = 0;
     /// Moves a message to other memory of the same shape; not during a run.
     virtual void place(int message, const std::vector<Blocks>& blocks) = 0;
 
@@ -58,9 +62,13 @@ class Exchange {
     virtual void start_short(int message, Bytes bytes) = 0;
     /// Instead of a send: tells the peer that this rank failed.
     virtual void start_empty(int message) = 0;
+    /// Where the receiver wants the bytes of a send, in one piece, if it has said so in this run.
+    /// Who puts them there starts the send by `start_delivered`; any other start forgoes it.
+    virtual std::byte* room(int message) = 0;
+    virtual void start_delivered(int message) = 0;
     /// What completed meanwhile; its number. Throws CommunicationFailed, PeerFailed.
     virtual int poll(std::span<Completion> completions) = 0;
-    /// Ends the loan that a completed receive held.
+    /// Ends the loan that a completed receive holds, if it holds one.
     virtual void give_back(int message) = 0;
     /// Copies a loan into the receive's own memory and gives it back.
     virtual void copy_loan(int message) = 0;
@@ -80,6 +88,14 @@ class Transport {
     virtual bool shares_memory() const = 0;
 
     virtual std::unique_ptr<Exchange> open(std::vector<Message> messages) = 0;
+    /// Whether ranks of a node read each other's memory.
+    virtual bool shares_nodes() const { return shares_memory(); }
+    /// Which of the nodes that its host counts as this rank is on.
+    virtual int node_of_host() const { return 0; }
+    /// Why some memory is not what `memory` promises; empty where all is.
+    virtual std::string shortage() const { return ""; }
+    /// Zeroed memory, of a kind that messages from it cost least.
+    virtual Memory memory(Bytes size) { return Memory(size); }
 
     /// Collective.
     virtual void barrier() = 0;

@@ -62,19 +62,21 @@ void Memory::touch() {
 Memory::Memory(Memory&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)),
       size_(std::exchange(other.size_, 0)),
-      mapped_(std::exchange(other.mapped_, 0)) {}
+      mapped_(std::exchange(other.mapped_, 0)),
+      owner_(std::move(other.owner_)) {}
 
 Memory& Memory::operator=(Memory&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(mapped_, other.mapped_);
+    std::swap(owner_, other.owner_);
     return *this;
 }
 
 Memory::~Memory() {
     if (mapped_ > 0)
         munmap(data_, static_cast<std::size_t>(mapped_));
-    else
+    else if (!owner_)
         std::free(data_);
 }
 

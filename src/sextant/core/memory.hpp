@@ -4,7 +4,9 @@
 #include "sextant/core/units.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <span>
+#include <utility>
 
 namespace sextant {
 
@@ -15,6 +17,9 @@ class Memory {
     Memory() = default;
     /// Throws std::bad_alloc.
     explicit Memory(Bytes size);
+    /// Memory that `owner` keeps until it goes: zeroed and aligned as ours.
+    Memory(std::byte* data, Bytes size, std::shared_ptr<void> owner)
+        : data_(data), size_(size), owner_(std::move(owner)) {}
     Memory(Memory&& other) noexcept;
     Memory& operator=(Memory&& other) noexcept;
     ~Memory();
@@ -31,7 +36,8 @@ class Memory {
   private:
     std::byte* data_ = nullptr;
     Bytes size_ = 0;
-    Bytes mapped_ = 0; // what to give back; 0 when it came from the heap
+    Bytes mapped_ = 0;            // what to give back; 0 when it came from the heap
+    std::shared_ptr<void> owner_; // unless it is ours
 };
 
 /// Brings memory into this core's cache as its own, as if it had just been written, without

@@ -128,6 +128,7 @@ class BenchRun {
         CompositeCase what;
         what.shape.width = what.shape.height = values.integer("size");
         what.name = fmt::format("dense {0}x{0} over", what.shape.width);
+        what.all_transports = true;
         return {what};
     }
 

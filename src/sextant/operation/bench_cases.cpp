@@ -54,6 +54,7 @@ CompositeCase read_case(const CaseReader& reader, const Json& json) {
             {"collect", [&](const Json& v) { made.collect = v.get<bool>(); }},
             {"sparse", [&](const Json& v) { made.sparse = v.get<bool>(); }},
             {"all_tunings", [&](const Json& v) { made.all_tunings = v.get<bool>(); }},
+            {"all_transports", [&](const Json& v) { made.all_transports = v.get<bool>(); }},
             {"algorithms", [&](const Json& v) { v.get_to(made.algorithms); }},
         });
     check(made, reader);

@@ -17,6 +17,7 @@ struct CompositeCase {
     bool collect = false;                ///< the picture on rank 0, not distributed
     bool sparse = false;                 ///< each also with codes for messages
     bool all_tunings = false;            ///< each algorithm with every tuning, not its usual one
+    bool all_transports = false;         ///< over processes: in shared memory as well
     std::vector<std::string> algorithms; ///< empty: all
 };
 

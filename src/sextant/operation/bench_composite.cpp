@@ -4,6 +4,7 @@
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/execute.hpp"
 #include "sextant/comm/mpi_baselines.hpp"
+#include "sextant/comm/share_nodes.hpp"
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/region.hpp"
 #include "sextant/kernel/catalogue.hpp"
@@ -29,6 +30,13 @@ struct Contestant {
     std::function<void()> run;
     std::function<std::span<const std::byte>()> shown;
     std::function<Sent()> sent; ///< of schedules
+};
+
+/// One way for ranks to exchange, and the image that they exchange by it.
+struct Carrier {
+    std::string name;
+    Communicator communicator;
+    std::span<const std::byte> image;
 };
 
 /// What a schedule costs the rank that it costs most.
@@ -60,6 +68,7 @@ class Field {
                                             what.collect ? 0 : compositing::Task::distributed)),
           image_(what.shape, operator_.element) {
         fill_image(image_, what.image, communicator.rank(), communicator.size());
+        add_carriers();
         add_baselines();
         add_schedules();
     }
@@ -67,7 +76,10 @@ class Field {
     std::vector<Contestant>& contestants() { return contestants_; }
 
     /// As if this rank had just drawn its image.
-    void draw_anew() { write_anew(image_.bytes()); }
+    void draw_anew() {
+        write_anew(image_.bytes());
+        write_anew(shared_image_.bytes());
+    }
 
     /// Holds each contestant's picture against the serial fold.
     void check() {
@@ -81,6 +93,22 @@ class Field {
     }
 
   private:
+    void add_carriers() {
+        const std::span<const std::byte> own = std::as_const(image_).bytes();
+        if (communicator_.shares_memory() || !what_.all_transports) {
+            carriers_.push_back({"", communicator_, own});
+            return;
+        }
+        carriers_.push_back({"messages", communicator_, own});
+        const Communicator shared = share_nodes(communicator_).communicator;
+        if (!shared.shares_nodes())
+            return;
+        shared_image_ = shared.memory(static_cast<Bytes>(own.size()));
+        std::copy(own.begin(), own.end(), shared_image_.data());
+        carriers_.push_back({"shared", shared, std::as_const(shared_image_).bytes()});
+        carriers_.push_back({"copied in", shared, own});
+    }
+
     void add_baselines() {
         const int root = what_.collect ? 0 : -1;
         for (const Baseline& row : mpi_baselines(communicator_)) {
@@ -110,25 +138,28 @@ class Field {
             if (!asked)
                 continue;
             for (const compositing::Tuning& tuning : algorithm.tunings(task_.positions())) {
-                add_schedule(algorithm, tuning, false);
-                if (what_.sparse)
-                    add_schedule(algorithm, tuning, true);
+                for (const Carrier& carrier : carriers_) {
+                    add_schedule(carrier, algorithm, tuning, false);
+                    if (what_.sparse)
+                        add_schedule(carrier, algorithm, tuning, true);
+                }
                 if (!what_.all_tunings)
                     break;
             }
         }
     }
 
-    void add_schedule(const compositing::Algorithm& algorithm, const compositing::Tuning& tuning,
-                      bool sparse) {
+    void add_schedule(const Carrier& carrier, const compositing::Algorithm& algorithm,
+                      const compositing::Tuning& tuning, bool sparse) {
         const int rank = communicator_.rank();
         const auto execution = std::make_shared<Execution>(
-            communicator_, compositing::program(algorithm, task_, tuning, rank), operator_,
+            carrier.communicator, compositing::program(algorithm, task_, tuning, rank), operator_,
             ExecuteOptions{.sparse = sparse});
-        execution->bind(0, std::as_const(image_).bytes());
+        execution->bind(0, carrier.image);
         Contestant contestant;
         contestant.result.name = algorithm.name;
         contestant.result.tuning = compositing::to_text(tuning);
+        contestant.result.transport = carrier.name;
         contestant.result.sparse = sparse;
         count_messages(contestant.result, algorithm, task_, tuning);
         contestant.piece = compositing::piece(algorithm, task_, tuning, rank);
@@ -198,6 +229,8 @@ class Field {
     const Operator& operator_;
     const compositing::Task task_;
     Image image_;
+    std::vector<Carrier> carriers_;
+    Memory shared_image_; // the same, where peers read it
     std::vector<Contestant> contestants_;
 };
 

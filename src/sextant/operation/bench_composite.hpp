@@ -12,6 +12,7 @@ namespace sextant::operation {
 /// How one way to composite did in a case.
 struct CompositeResult {
     std::string name, tuning;
+    std::string transport; ///< of a schedule: how its ranks exchange, where there are several ways
     bool baseline = false;
     bool sparse = false;       ///< whether messages leave out what was not drawn
     std::int64_t messages = 0; ///< sent by the rank that sends most; 0 of baselines: not known
@@ -29,8 +30,10 @@ struct CompositeResults {
 };
 
 /// Times every algorithm that takes so many ranks, and the baselines that the communicator has,
-/// against each other. Each one's picture is first compared with a serial fold: a wrong one throws
-/// std::logic_error. Memory: two to three images a contestant and rank. Collective.
+/// against each other; where all transports are asked for, over processes by messages alone and in
+/// shared memory, with images that lie there or are copied there. Each one's picture is first
+/// compared with a serial fold: a wrong one throws std::logic_error. Memory: two to three images a
+/// contestant and rank. Collective.
 CompositeResults bench_composite(const Communicator& communicator, const CompositeCase& what,
                                  ContestOptions options);
 

@@ -11,8 +11,12 @@ namespace sextant::operation {
 namespace {
 
 std::string name_of(const CompositeResult& result) {
-    const std::string tuning = result.tuning.empty() ? "" : ", " + result.tuning;
-    return result.name + tuning + (result.sparse ? ", sparse" : "");
+    std::string name = result.name;
+    for (const std::string& more : {result.tuning, result.transport}) {
+        if (!more.empty())
+            name += ", " + more;
+    }
+    return name + (result.sparse ? ", sparse" : "");
 }
 
 } // namespace
@@ -21,10 +25,10 @@ std::string to_text(const CompositeResults& results, const std::string& transpor
     std::string text = fmt::format("{}: {} ranks over {}, {}; medians of {} rounds, [95 %]\n",
                                    results.what.name, results.ranks, transport,
                                    results.what.collect ? "collected" : "distributed", rounds);
-    text += fmt::format("  {:<36} {:>24} {:>24} {:>9} {:>9} {:>6}\n", "", "ms",
+    text += fmt::format("  {:<40} {:>24} {:>24} {:>9} {:>9} {:>6}\n", "", "ms",
                         "of " + results.reference, "CPU ms", "messages", "sent");
     for (const CompositeResult& result : results.results) {
-        text += fmt::format("  {:<36} {:>24} {:>24} {:>9.2f} {:>9} {:>6}\n", name_of(result),
+        text += fmt::format("  {:<40} {:>24} {:>24} {:>9.2f} {:>9} {:>6}\n", name_of(result),
                             to_text(result.wall, 1e3, 2), to_text(result.ratio, 1, 3),
                             result.cpu.median * 1e3,
                             result.baseline ? "" : std::to_string(result.messages),
@@ -38,6 +42,7 @@ nlohmann::ordered_json to_json(const CompositeResults& results) {
     for (const CompositeResult& result : results.results) {
         list.push_back({{"name", result.name},
                         {"tuning", result.tuning},
+                        {"transport", result.transport},
                         {"baseline", result.baseline},
                         {"sparse", result.sparse},
                         {"sent", result.sent},

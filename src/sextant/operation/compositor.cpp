@@ -152,6 +152,7 @@ Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
     });
     const planner::Plan plan = decide();
     agree(communicator_, [&] { prepare(plan); });
+    warn_of_shortage();
     if (options_.frames > 1 && !options_.reproducible)
         enter_race(plan);
 }
@@ -201,15 +202,33 @@ planner::Plan Compositor::choose(const std::vector<int>& nodes) {
         named.sparse = planner::sparse_by_rule(work(nodes));
         return named;
     }
-    const planner::UsualPlanner usual = usual_planner();
+    const planner::UsualPlanner usual = usual_planner(nodes);
     warnings_ = usual.warnings;
     warn_of_other_machine(usual, warnings_);
     return planner::plan_or_built_in(usual, task_, work(nodes), asked, warnings_);
 }
 
-planner::UsualPlanner Compositor::usual_planner() const {
-    return planner::usual_planner(communicator_.shares_memory() ? "threads" : "mpi",
-                                  options_.machine);
+/// Whether every rank reads every other's memory, as threads do: then what was measured of threads
+/// is what it costs.
+bool Compositor::reads_all(const std::vector<int>& nodes) const {
+    const bool one_node =
+        std::all_of(nodes.begin(), nodes.end(), [](int node) { return node == 0; });
+    return communicator_.shares_memory() || (communicator_.shares_nodes() && one_node);
+}
+
+planner::UsualPlanner Compositor::usual_planner(const std::vector<int>& nodes) const {
+    return planner::usual_planner(reads_all(nodes) ? "threads" : "mpi", options_.machine);
+}
+
+/// Where messages replace memory that is not to be had, somebody should know, once.
+void Compositor::warn_of_shortage() {
+    if (!communicator_.shares_nodes() || communicator_.shares_memory())
+        return;
+    const std::vector<std::string> all = all_gather_texts(communicator_, communicator_.shortage());
+    const auto first =
+        std::find_if(all.begin(), all.end(), [](const std::string& text) { return !text.empty(); });
+    if (rank_ == 0 && first != all.end())
+        warnings_.push_back(*first);
 }
 
 planner::Work Compositor::work(const std::vector<int>& nodes) const {
@@ -219,8 +238,8 @@ planner::Work Compositor::work(const std::vector<int>& nodes) const {
             .folds_at_once =
                 options_.association == Association::in_order && !operator_->exact_when_split,
             .nodes = nodes,
-            .within_node = communicator_.shares_memory() ? machine::Link::same_process
-                                                         : machine::Link::same_node,
+            .within_node =
+                reads_all(nodes) ? machine::Link::same_process : machine::Link::same_node,
             .density = options_.density,
             .sparse = options_.sparse};
 }
@@ -231,7 +250,7 @@ std::optional<model::Prediction> Compositor::prediction() const {
         return std::nullopt;
     planner::Work as_planned = work(nodes);
     as_planned.sparse = plan().sparse ? planner::Sparse::on : planner::Sparse::off;
-    return usual_planner().planner->prediction(task_, plan().way(), as_planned);
+    return usual_planner(nodes).planner->prediction(task_, plan().way(), as_planned);
 }
 
 void Compositor::prepare(planner::Plan plan) {

@@ -86,7 +86,8 @@ class Compositor {
 
     /// Blends one frame.
     /// Input     this rank's images, one after another: layers * shape.elements() pixels of the
-    ///           operator's format. Only read; must not change until this returns.
+    ///           operator's format. Only read; must not change until this returns. Where nodes
+    ///           share memory (share_nodes.hpp) images in `Communicator::memory` are not copied.
     /// Output    the picture at the root and nothing elsewhere, or everyone's piece.
     /// Throws    InvalidTask (another size than planned), and PeerFailed on the ranks that wait for
     ///           such a one; the next frame may be right again. CommunicationFailed.
@@ -138,7 +139,9 @@ class Compositor {
     planner::Plan decide();
     planner::Plan choose(const std::vector<int>& nodes);
     planner::Work work(const std::vector<int>& nodes) const;
-    planner::UsualPlanner usual_planner() const;
+    bool reads_all(const std::vector<int>& nodes) const;
+    planner::UsualPlanner usual_planner(const std::vector<int>& nodes) const;
+    void warn_of_shortage();
     planner::Plan told(const planner::Plan& own) const;
     void enter_race(const planner::Plan& plan);
     void settle();

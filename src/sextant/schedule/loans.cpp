@@ -41,10 +41,31 @@ std::vector<Loans::Use> uses_of(const Program& program, const Dependences& depen
     return uses;
 }
 
+/// The only step that needs what a fold makes, if that is a send of just that.
+int taker_of(const Program& program, const Dependences& dependences, int fold) {
+    int taker = -1;
+    for (const Dependences::Edge& edge : dependences.after(fold)) {
+        if (edge.region == Dependences::commit)
+            continue; // overwrites what is no longer needed
+        const Step& step = program.steps[edge.step];
+        const auto region = static_cast<std::size_t>(edge.region);
+        const bool takes_all =
+            step.verb == Verb::send && step.count == 1 &&
+            program.regions[region] == program.steps[static_cast<std::size_t>(fold)].to &&
+            dependences.region_needs()[region] == 1;
+        if (taker >= 0 || !takes_all)
+            return -1;
+        taker = static_cast<int>(edge.step);
+    }
+    return taker;
+}
+
 } // namespace
 
 Loans::Loans(const Program& program, const Dependences& dependences)
-    : lendable_(program.steps.size()), first_(program.steps.size() + 1) {
+    : lendable_(program.steps.size()),
+      takers_(program.steps.size(), -1),
+      first_(program.steps.size() + 1) {
     const auto& kept = dependences.result_writers();
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
         const int step = static_cast<int>(i);
@@ -56,6 +77,8 @@ Loans::Loans(const Program& program, const Dependences& dependences)
             const std::vector<Use> uses = uses_of(program, dependences, step);
             uses_.insert(uses_.end(), uses.begin(), uses.end());
         }
+        if (verb == Verb::fold && !in_result)
+            takers_[i] = taker_of(program, dependences, step);
         first_[i + 1] = static_cast<std::uint32_t>(uses_.size());
     }
 }

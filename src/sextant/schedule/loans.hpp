@@ -35,8 +35,13 @@ class Loans {
         return {uses_.data() + first_[i], first_[i + 1] - first_[i]};
     }
 
+    /// The send that takes all that a fold makes, and nothing else, where nobody else needs it:
+    /// then the fold may be made right where the receiver wants it. -1 where there is none.
+    int taker(int fold) const { return takers_[static_cast<std::size_t>(fold)]; }
+
   private:
     std::vector<std::uint8_t> lendable_;
+    std::vector<int> takers_;
     std::vector<std::uint32_t> first_;
     std::vector<Use> uses_;
 };

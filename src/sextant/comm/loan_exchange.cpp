@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/loan_exchange.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace sextant {
+
+namespace {
+
+/// Copying less costs less than saying where it should have been written.
+constexpr Bytes least_room = Bytes{4} << 10;
+
+} // namespace
+
+LoanExchange::LoanExchange(Neighbourhood& neighbours, std::vector<Message> messages)
+    : neighbours_(neighbours),
+      messages_(std::move(messages)),
+      receives_(messages_.size()),
+      sends_(messages_.size()) {
+    for (int m = 0; m < size(); ++m)
+        number(m);
+    make_lists();
+    finished_.reserve(messages_.size());
+    waiting_.reserve(most_notes());
+    neighbours_.make_room(most_notes());
+}
+
+LoanExchange::~LoanExchange() {
+    neighbours_.need_less_room(most_notes());
+}
+
+void LoanExchange::number(int m) {
+    const Message& message = at(m);
+    if (!neighbours_.has(message.peer))
+        return;
+    receives_[static_cast<std::size_t>(m)].lent.reserve(message.blocks.size());
+    (message.sends ? by_taker_ : by_sender_)[{message.peer, message.tag}] = m;
+    if (std::find(peers_.begin(), peers_.end(), message.peer) == peers_.end())
+        peers_.push_back(message.peer);
+}
+
+void LoanExchange::make_lists() {
+    std::size_t pieces = 0;
+    for (const Message& message : messages_) {
+        first_piece_.push_back(pieces);
+        pieces += message.blocks.size();
+    }
+    lists_ = neighbours_.memory(static_cast<Bytes>(pieces * sizeof(Piece)));
+    for (int m = 0; m < size(); ++m)
+        list(m);
+}
+
+void LoanExchange::list(int m) {
+    const std::uintptr_t base = neighbours_.base(neighbours_.own_rank());
+    auto* piece =
+        reinterpret_cast<Piece*>(lists_.data()) + first_piece_[static_cast<std::size_t>(m)];
+    for (const Blocks& b : at(m).blocks)
+        *piece++ = {reinterpret_cast<std::uintptr_t>(b.base) - base, b.length, b.stride, b.count};
+}
+
+void LoanExchange::place(int m, const std::vector<Blocks>& blocks) {
+    messages_[static_cast<std::size_t>(m)].blocks = blocks;
+    list(m);
+}
+
+bool LoanExchange::shows(int m) const {
+    const auto seen = [&](const Blocks& b) {
+        return neighbours_.shows(b.base,
+                                 b.contiguous() ? b.bytes() : (b.count - 1) * b.stride + b.length);
+    };
+    const std::vector<Blocks>& blocks = at(m).blocks;
+    return lists_shown() && std::all_of(blocks.begin(), blocks.end(), seen);
+}
+
+void LoanExchange::begin() {
+    neighbours_.enter_run();
+    for (Receive& receive : receives_)
+        receive.started = receive.offered = receive.held = false;
+    std::fill(sends_.begin(), sends_.end(), Send{});
+    finished_.clear();
+    for (const int peer : peers_)
+        ++neighbours_.runs[static_cast<std::size_t>(peer)];
+    show_rooms();
+    waiting_.clear();
+    std::swap(waiting_, neighbours_.early);
+    for (const Note& note : waiting_)
+        take(note);
+}
+
+/// Before anything is offered, so that who folds what this rank offers knows where to.
+void LoanExchange::show_rooms() {
+    for (const auto& [sender, m] : by_sender_) {
+        const Message& message = at(m);
+        const bool whole = message.blocks.size() == 1 && message.blocks[0].contiguous();
+        if (message.free && !message.lends && whole && message.bytes() >= least_room && shows(m))
+            neighbours_.post(message.peer, note_of(m, Note::Kind::room));
+    }
+}
+
+void LoanExchange::start(int m) {
+    if (at(m).sends)
+        return offer(m, Note::Kind::offer, at(m).bytes());
+    Receive& receive = receives_[static_cast<std::size_t>(m)];
+    receive.started = true;
+    if (receive.offered)
+        match(m);
+}
+
+void LoanExchange::start_delivered(int m) {
+    offer(m, Note::Kind::delivered, at(m).bytes());
+    finished_.push_back({m, at(m).bytes(), {}}); // nobody reads this rank's memory
+}
+
+int LoanExchange::poll(std::span<Completion> completions) {
+    for (const Note& note : neighbours_.take())
+        take(note);
+    const std::size_t count = std::min(completions.size(), finished_.size());
+    std::copy_n(finished_.begin(), count, completions.begin());
+    finished_.erase(finished_.begin(), finished_.begin() + static_cast<std::ptrdiff_t>(count));
+    return static_cast<int>(count);
+}
+
+void LoanExchange::give_back(int m) {
+    if (receives_[static_cast<std::size_t>(m)].held)
+        return_loan(m);
+}
+
+void LoanExchange::return_loan(int m) {
+    Receive& receive = receives_[static_cast<std::size_t>(m)];
+    receive.held = false;
+    const Note& offer = receive.offer;
+    Note note = note_of(m, Note::Kind::returned);
+    note.message = offer.message;
+    neighbours_.post(at(m).peer, note);
+}
+
+void LoanExchange::copy_loan(int m) {
+    const Receive& receive = receives_[static_cast<std::size_t>(m)];
+    if (receive.offer.bytes < at(m).bytes()) // a short message lies in one piece
+        std::copy_n(receive.lent.front().base, receive.offer.bytes, at(m).blocks.front().base);
+    else
+        copy(at(m).blocks, receive.lent);
+    return_loan(m);
+}
+
+Note LoanExchange::note_of(int m, Note::Kind kind) const {
+    const Message& message = at(m);
+    const auto list = reinterpret_cast<std::uintptr_t>(lists_.data()) +
+                      first_piece_[static_cast<std::size_t>(m)] * sizeof(Piece) -
+                      neighbours_.base(neighbours_.own_rank());
+    return {.kind = kind,
+            .lends = message.lends,
+            .source = neighbours_.own_rank(),
+            .tag = message.tag,
+            .message = m,
+            .pieces = static_cast<std::uint32_t>(message.blocks.size()),
+            .run = neighbours_.runs[static_cast<std::size_t>(message.peer)],
+            .bytes = message.bytes(),
+            .list = list};
+}
+
+void LoanExchange::offer(int m, Note::Kind kind, Bytes bytes) {
+    sends_[static_cast<std::size_t>(m)].started = true;
+    Note note = note_of(m, kind);
+    note.bytes = bytes;
+    neighbours_.post(at(m).peer, note);
+}
+
+/// A peer may be one run ahead. A room that comes late is for a run that is over: what the receiver
+/// does with it now is not known here.
+void LoanExchange::take(const Note& note) {
+    const std::uint32_t run = neighbours_.runs[static_cast<std::size_t>(note.source)];
+    if (note.kind == Note::Kind::returned)
+        finished_.push_back({note.message, at(note.message).bytes(), {}});
+    else if (note.run == run + 1)
+        neighbours_.early.push_back(note);
+    else if (note.run == run)
+        note.kind == Note::Kind::room ? take_room(note) : take_offer(note);
+}
+
+void LoanExchange::take_offer(const Note& note) {
+    const auto found = by_sender_.find({note.source, note.tag});
+    if (found == by_sender_.end()) {
+        throw std::logic_error(fmt::format("rank {}: a message {} from rank {} that it does not "
+                                           "expect",
+                                           neighbours_.own_rank(), note.tag, note.source));
+    }
+    Receive& receive = receives_[static_cast<std::size_t>(found->second)];
+    receive.offered = true;
+    receive.offer = note;
+    if (receive.started)
+        match(found->second);
+}
+
+void LoanExchange::take_room(const Note& note) {
+    const auto found = by_taker_.find({note.source, note.tag});
+    if (found == by_taker_.end() || at(found->second).bytes() != note.bytes)
+        return;
+    Send& send = sends_[static_cast<std::size_t>(found->second)];
+    if (send.started)
+        return;
+    const std::uintptr_t base = neighbours_.base(note.source);
+    const auto* list = reinterpret_cast<const Piece*>(base + note.list);
+    send.room = reinterpret_cast<std::byte*>(base + list->at);
+}
+
+void LoanExchange::match(int m) {
+    Receive& receive = receives_[static_cast<std::size_t>(m)];
+    const Note& offer = receive.offer;
+    if (offer.bytes > at(m).bytes()) {
+        throw std::logic_error(fmt::format("rank {}: {} bytes from rank {}, room for {}",
+                                           neighbours_.own_rank(), offer.bytes, offer.source,
+                                           at(m).bytes()));
+    }
+    const bool lies_there = offer.kind == Note::Kind::offer && offer.bytes > 0;
+    if (lies_there)
+        locate(offer, receive.lent);
+    if (lies_there && offer.lends && at(m).lends) {
+        receive.held = true;
+        finished_.push_back({m, offer.bytes, receive.lent});
+        return;
+    }
+    if (lies_there)
+        copy_loan(m);
+    else if (offer.kind == Note::Kind::offer)
+        return_loan(m);
+    const bool elsewhere = offer.kind == Note::Kind::announced;
+    finished_.push_back({m, elsewhere ? announced : offer.bytes, {}});
+}
+
+void LoanExchange::locate(const Note& note, std::vector<Blocks>& blocks) const {
+    const std::uintptr_t base = neighbours_.base(note.source);
+    const auto* pieces = reinterpret_cast<const Piece*>(base + note.list);
+    blocks.clear();
+    for (std::uint32_t i = 0; i < note.pieces; ++i) {
+        const Piece& piece = pieces[i];
+        blocks.push_back({reinterpret_cast<std::byte*>(base + piece.at), piece.length, piece.stride,
+                          piece.count});
+    }
+}
+
+} // namespace sextant

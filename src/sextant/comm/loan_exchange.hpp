@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/neighbourhood.hpp"
+#include "sextant/comm/transport.hpp"
+
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace sextant {
+
+/// Messages between ranks that see each other's memory: the sender says where its bytes lie, the
+/// receiver copies or reads them there and says when it is done. Or the receiver says beforehand
+/// where it wants them, and the sender makes them there.
+class LoanExchange : public Exchange {
+  public:
+    /// Messages from and to ranks that are no neighbours are only numbered.
+    LoanExchange(Neighbourhood& neighbours, std::vector<Message> messages);
+    ~LoanExchange() override;
+
+    bool lends(int m) const override { return neighbours_.has(at(m).peer); }
+    void place(int message, const std::vector<Blocks>& blocks) override;
+
+    void begin() override;
+    void end() override { neighbours_.leave_run(); }
+    void abandon() override { neighbours_.abandon_run(); }
+    void start(int m) override;
+    void start_short(int m, Bytes bytes) override { offer(m, Note::Kind::offer, bytes); }
+    void start_empty(int m) override { offer(m, Note::Kind::offer, 0); }
+    std::byte* room(int m) override { return sends_[static_cast<std::size_t>(m)].room; }
+    void start_delivered(int m) override;
+    int poll(std::span<Completion> completions) override;
+    void give_back(int m) override;
+    void copy_loan(int m) override;
+    void rest(int idle) override { neighbours_.rest(idle); }
+
+    /// Instead of a send: tells that its bytes come another way. There the receive completes with
+    /// `announced` bytes.
+    void announce(int m) { offer(m, Note::Kind::announced, at(m).bytes()); }
+    static constexpr Bytes announced = -1;
+
+    int size() const { return static_cast<int>(messages_.size()); }
+    const Message& at(int message) const { return messages_[static_cast<std::size_t>(message)]; }
+    /// Whether neighbours see what an offer of a message speaks of, and what it says at all.
+    bool shows(int message) const;
+    bool lists_shown() const { return neighbours_.shows(lists_.data(), lists_.size()); }
+
+  private:
+    /// A block as others are told of it.
+    struct Piece {
+        std::uint64_t at; ///< counted from the base of who tells
+        Bytes length, stride;
+        Elements count;
+    };
+    struct Receive {
+        bool started = false, offered = false;
+        bool held = false; ///< the loan, until it is given back
+        Note offer;
+        std::vector<Blocks> lent; ///< where the offer lies, as seen from here
+    };
+    struct Send {
+        bool started = false;
+        std::byte* room = nullptr; ///< where the receiver wants it
+    };
+
+    /// Waiting at once: of each message an offer or a room and its return, of this run and, where a
+    /// peer is ahead, of the next.
+    std::size_t most_notes() const { return 4 * messages_.size(); }
+    void number(int m);
+    void make_lists();
+    void list(int m);
+    void show_rooms();
+    void offer(int m, Note::Kind kind, Bytes bytes);
+    Note note_of(int m, Note::Kind kind) const;
+    void take(const Note& note);
+    void take_offer(const Note& note);
+    void take_room(const Note& note);
+    void match(int m);
+    void return_loan(int m);
+    void locate(const Note& note, std::vector<Blocks>& blocks) const;
+
+    Neighbourhood& neighbours_;
+    std::vector<Message> messages_;
+    std::vector<Receive> receives_;                // by message
+    std::vector<Send> sends_;                      // by message
+    std::map<std::pair<int, int>, int> by_sender_; // (peer, tag) of each receive
+    std::map<std::pair<int, int>, int> by_taker_;  // (peer, tag) of each send
+    std::vector<int> peers_;                       // neighbours with any message
+    std::vector<std::size_t> first_piece_;         // by message
+    Memory lists_;                                 // pieces of all messages
+    std::vector<Note> waiting_;                    // early notes being looked at again
+    std::vector<Completion> finished_;
+};
+
+} // namespace sextant

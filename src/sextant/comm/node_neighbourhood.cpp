@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/node_neighbourhood.hpp"
+
+#include "sextant/comm/cores.hpp"
+#include "sextant/comm/hosts.hpp"
+#include "sextant/comm/shared_inbox.hpp"
+#include "sextant/comm/texts.hpp"
+#include "sextant/comm/waiting.hpp"
+#include "sextant/core/error.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <new>
+#include <optional>
+#include <random>
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace sextant {
+
+/// What lies at the beginning of a segment.
+struct NodeNeighbourhood::Head {
+    std::uint64_t token = 0;     ///< drawn by its owner
+    std::atomic<int> running{0}; ///< whether the owner is in a run
+    std::atomic<int> failed{0};  ///< 1 + the rank that cancelled
+    SharedInbox inbox;
+};
+
+/// What a rank shows of itself when all meet.
+struct NodeNeighbourhood::Card {
+    Seat seat;
+    int process = 0, descriptor = -1;
+    std::uint64_t token = 0;
+    Bytes size = 0;
+};
+
+namespace {
+
+Bytes memory_of_machine() {
+    return static_cast<Bytes>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+}
+
+/// For lists of messages, and the small frames of tests.
+constexpr Bytes smallest = Bytes{64} << 10;
+
+std::uint64_t random_token() {
+    std::random_device random;
+    return static_cast<std::uint64_t>(random()) << 32 | random();
+}
+
+/// The first of all ranks' reasons, with who gave it.
+std::string first_reason(const Communicator& communicator, const std::string& mine) {
+    const std::vector<std::string> all = all_gather_texts(communicator, mine);
+    const auto found =
+        std::find_if(all.begin(), all.end(), [](const std::string& text) { return !text.empty(); });
+    return found == all.end() ? "" : fmt::format("rank {}: {}", found - all.begin(), *found);
+}
+
+std::string reason_of_failure(const std::function<void()>& part) {
+    try {
+        part();
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+    return "";
+}
+
+} // namespace
+
+std::unique_ptr<NodeNeighbourhood> NodeNeighbourhood::meet(const Communicator& communicator,
+                                                           const NodeSharing& sharing,
+                                                           std::string& why_not) {
+    std::unique_ptr<NodeNeighbourhood> made(
+        new NodeNeighbourhood(communicator.rank(), communicator.size()));
+    Card mine;
+    why_not =
+        first_reason(communicator, reason_of_failure([&] { made->make_own(sharing.most, mine); }));
+    if (!why_not.empty())
+        return nullptr;
+    const std::vector<Card> cards = communicator.all_gather(mine);
+    // Whoever knows that nobody failed also knows that all have mapped what they will.
+    why_not = first_reason(communicator,
+                           reason_of_failure([&] { made->join(cards, sharing.ranks_per_node); }));
+    if (!why_not.empty())
+        return nullptr;
+    made->arena_->close_descriptor();
+    for (Peer& peer : made->peers_)
+        peer.segment.close_descriptor();
+    return made;
+}
+
+NodeNeighbourhood::~NodeNeighbourhood() {
+    for (const pollfd& process : processes_) {
+        if (process.fd >= 0)
+            close(process.fd);
+    }
+}
+
+void NodeNeighbourhood::make_own(Bytes most, Card& card) {
+    if (most == 0)
+        most = memory_of_machine();
+    arena_ = std::make_shared<Arena>(
+        Segment::create(static_cast<Bytes>(sizeof(Head)) + std::max(most, smallest)), sizeof(Head));
+    const Segment& segment = arena_->segment();
+    const Head* const head = new (segment.data()) Head{random_token(), 0, 0, {}};
+    card = {{host_identity(), Cores::available()},
+            getpid(),
+            segment.descriptor(),
+            head->token,
+            segment.size()};
+}
+
+void NodeNeighbourhood::join(const std::vector<Card>& cards, int ranks_per_node) {
+    std::vector<Seat> seats;
+    for (const Card& card : cards)
+        seats.push_back(card.seat);
+    const Card& mine = cards[static_cast<std::size_t>(rank_)];
+    crowded_ = is_crowded(mine.seat.host, seats);
+    int before = 0; // ranks of this host
+    std::vector<int> node(cards.size(), -1);
+    for (std::size_t rank = 0; rank < cards.size(); ++rank) {
+        if (cards[rank].seat.host == mine.seat.host)
+            node[rank] = ranks_per_node > 0 ? before++ / ranks_per_node : 0;
+    }
+    node_ = node[static_cast<std::size_t>(rank_)];
+    bases_[static_cast<std::size_t>(rank_)] =
+        reinterpret_cast<std::uintptr_t>(arena_->segment().data());
+    for (std::size_t rank = 0; rank < cards.size(); ++rank) {
+        if (node[rank] == node_ && static_cast<int>(rank) != rank_)
+            add_peer(static_cast<int>(rank), cards[rank]);
+    }
+}
+
+void NodeNeighbourhood::add_peer(int rank, const Card& card) {
+    Peer peer{rank, Segment::open(card.process, card.descriptor, card.size)};
+    bases_[static_cast<std::size_t>(rank)] = reinterpret_cast<std::uintptr_t>(peer.segment.data());
+    if (head(rank).token != card.token) { // the number is of another process here
+        throw CommunicationFailed(
+            fmt::format("process {} is not rank {} as seen from here", card.process, rank));
+    }
+    peers_.push_back(std::move(peer));
+    const auto process = static_cast<int>(syscall(SYS_pidfd_open, card.process, 0));
+    processes_.push_back({process, POLLIN, 0});
+}
+
+Memory NodeNeighbourhood::memory(Bytes size) {
+    if (std::optional<Memory> taken = arena_->take(size))
+        return std::move(*taken);
+    if (shortage_.empty()) {
+        shortage_ = fmt::format("rank {} has room for {} bytes in shared memory, too little for {} "
+                                "more: what lies elsewhere is sent in messages",
+                                rank_, arena_->segment().size(), size);
+    }
+    return Memory(size);
+}
+
+void NodeNeighbourhood::make_room(std::size_t notes) {
+    room_ += notes;
+    early.reserve(room_);
+    taken_.reserve(room_);
+    held_.reserve(room_);
+}
+
+void NodeNeighbourhood::post(int to, const Note& note) {
+    const bool in_order = held_.empty();
+    if (!in_order || !head(to).inbox.post(note))
+        held_.push_back({to, note});
+}
+
+/// As many as there is room for, in order.
+void NodeNeighbourhood::send_held() {
+    std::size_t sent = 0;
+    while (sent < held_.size() && head(held_[sent].to).inbox.post(held_[sent].note))
+        ++sent;
+    if (sent > 0)
+        held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(sent));
+}
+
+const std::vector<Note>& NodeNeighbourhood::take() {
+    check_cancelled();
+    send_held();
+    taken_.clear();
+    Note note;
+    while (own().inbox.take(note))
+        taken_.push_back(note);
+    return taken_;
+}
+
+void NodeNeighbourhood::rest(int idle) {
+    constexpr int pauses = 100, yields = 200;
+    if (idle < pauses && !crowded_)
+        pause_briefly();
+    else if (idle < yields || !held_.empty())
+        sched_yield();
+    else
+        own().inbox.sleep();
+    if (idle >= yields)
+        check_peers();
+}
+
+void NodeNeighbourhood::enter_run() {
+    own().running = 1;
+    try {
+        check_cancelled();
+    } catch (...) {
+        own().running = 0;
+        throw;
+    }
+}
+
+void NodeNeighbourhood::leave_run() {
+    try {
+        while (!held_.empty()) {
+            sched_yield();
+            send_held();
+            check_peers();
+            check_cancelled();
+        }
+    } catch (...) {
+        own().running = 0;
+        throw;
+    }
+    own().running = 0;
+}
+
+void NodeNeighbourhood::abandon_run() {
+    cancel(rank_);
+    own().running = 0;
+    for (std::size_t i = 0; i < peers_.size(); ++i) {
+        while (head(peers_[i].rank).running != 0 && !has_ended(i))
+            sched_yield();
+    }
+}
+
+void NodeNeighbourhood::cancel(int failed) {
+    const auto tell = [&](Head& head) {
+        int nobody = 0;
+        head.failed.compare_exchange_strong(nobody, failed + 1);
+        head.inbox.wake();
+    };
+    tell(own());
+    for (const Peer& peer : peers_)
+        tell(head(peer.rank));
+}
+
+void NodeNeighbourhood::check_cancelled() const {
+    if (const int failed = own().failed)
+        throw PeerFailed(failed - 1, fmt::format("rank {} failed", failed - 1));
+}
+
+bool NodeNeighbourhood::has_ended(std::size_t peer) {
+    return processes_[peer].fd >= 0 && ::poll(&processes_[peer], 1, 0) > 0;
+}
+
+void NodeNeighbourhood::check_peers() {
+    if (::poll(processes_.data(), processes_.size(), 0) <= 0)
+        return;
+    for (std::size_t i = 0; i < peers_.size(); ++i) {
+        if (processes_[i].fd < 0 || processes_[i].revents == 0)
+            continue;
+        cancel(peers_[i].rank);
+        throw PeerFailed(peers_[i].rank,
+                         fmt::format("rank {}: its process has ended", peers_[i].rank));
+    }
+}
+
+} // namespace sextant

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/arena.hpp"
+#include "sextant/comm/communicator.hpp"
+#include "sextant/comm/neighbourhood.hpp"
+#include "sextant/comm/share_nodes.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <poll.h>
+
+namespace sextant {
+
+/// One rank's place among the processes of a node: each has a segment, which all have mapped. At
+/// its beginning lies what others write: an inbox, and whether a run is cancelled.
+class NodeNeighbourhood : public Neighbourhood {
+  public:
+    /// Where shared memory cannot be had on some rank: nothing, and why, on every rank.
+    /// Collective.
+    static std::unique_ptr<NodeNeighbourhood>
+    meet(const Communicator& communicator, const NodeSharing& sharing, std::string& why_not);
+    ~NodeNeighbourhood() override;
+
+    int own_rank() const override { return rank_; }
+    bool has(int rank) const override { return base(rank) != 0; }
+    std::uintptr_t base(int rank) const override { return bases_[static_cast<std::size_t>(rank)]; }
+    bool shows(const std::byte* data, Bytes size) const override {
+        return arena_->holds(data, size);
+    }
+    Memory memory(Bytes size) override;
+
+    void make_room(std::size_t notes) override;
+    void need_less_room(std::size_t notes) override { room_ -= notes; }
+    void post(int to, const Note& note) override;
+    const std::vector<Note>& take() override;
+    void rest(int idle) override;
+    void enter_run() override;
+    void leave_run() override;
+    void abandon_run() override;
+
+    /// Throws PeerFailed where a process of this node has ended, or a run was cancelled.
+    void check_peers();
+    /// Which of the nodes that its host counts as.
+    int node() const { return node_; }
+    /// What memory could not be had since; empty if none.
+    const std::string& shortage() const { return shortage_; }
+
+  private:
+    struct Head;
+    struct Card;
+    struct Peer {
+        int rank = 0;
+        Segment segment;
+    };
+    struct Held {
+        int to;
+        Note note;
+    };
+
+    NodeNeighbourhood(int rank, int ranks) : rank_(rank), bases_(static_cast<std::size_t>(ranks)) {
+        runs.resize(bases_.size());
+    }
+    void make_own(Bytes most, Card& card);
+    void join(const std::vector<Card>& cards, int ranks_per_node);
+    void add_peer(int rank, const Card& card);
+    Head& head(int rank) const { return *reinterpret_cast<Head*>(base(rank)); }
+    Head& own() const { return head(rank_); }
+    void check_cancelled() const;
+    void send_held();
+    void cancel(int failed);
+    bool has_ended(std::size_t peer);
+
+    const int rank_;
+    bool crowded_ = false;
+    int node_ = 0;
+    std::shared_ptr<Arena> arena_;
+    std::vector<std::uintptr_t> bases_; // by rank; 0 where it is no neighbour
+    std::vector<Peer> peers_;
+    std::vector<pollfd> processes_; // of peers: readable once they have ended
+    std::size_t room_ = 0;          // for notes
+    std::vector<Note> taken_;
+    std::vector<Held> held_; // notes for inboxes that were full
+    std::string shortage_;
+};
+
+} // namespace sextant

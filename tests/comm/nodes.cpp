@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ranks that share memory by segments, as processes of a node do; here each is a thread, so that
+// sanitizers can watch.
+#include "sextant/comm/arena.hpp"
+#include "sextant/comm/hosts.hpp"
+#include "sextant/comm/threads.hpp"
+#include "sextant/core/error.hpp"
+
+#include <filesystem>
+
+#include "tests/support/node_runs.hpp"
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace sextant::test {
+namespace {
+
+TEST(Nodes, OfAnySizeGiveTheBitsOfMessages) {
+    for (const int ranks : {1, 2, 3, 4, 7})
+        run_threads(ranks, nodes_of_any_size_give_the_bits_of_messages);
+}
+
+TEST(Nodes, LayersAndEmptyRanksComeOutRight) {
+    run_threads(5, layers_and_empty_ranks_come_out_right_on_nodes);
+}
+
+TEST(Nodes, AreCutWhereTold) {
+    run_threads(7, [](Communicator communicator) {
+        const auto nodes = [&](int size) {
+            return nodes_of(share_nodes(communicator, {size, Bytes{1} << 20}).communicator);
+        };
+        EXPECT_THAT(nodes(0), testing::Each(0));
+        EXPECT_THAT(nodes(3), testing::ElementsAre(0, 0, 0, 1, 1, 1, 2));
+        EXPECT_THAT(nodes(1), testing::ElementsAre(0, 1, 2, 3, 4, 5, 6));
+    });
+}
+
+TEST(Nodes, SplitGroupsShareToo) {
+    run_threads(5, [](Communicator communicator) {
+        const Communicator shared = share_nodes(communicator, {2, Bytes{4} << 20}).communicator;
+        const Communicator half = shared.split(shared.rank() % 2, 0);
+        EXPECT_TRUE(half.shares_nodes());
+        const auto task = compositing::one_image_each(half.size(), 5000, 0);
+        const auto& row = compositing::find("direct-send");
+        const auto part = composite(half, row, task, {}, Association::in_order, 3);
+        const auto whole = serial_composite(half.size(), task.elements);
+        EXPECT_EQ(difference(part, expected_part(row, task, {}, half.rank(), whole)), 0);
+        const Communicator none = shared.split(shared.rank() == 0 ? 0 : -1, 0);
+        EXPECT_EQ(none.valid(), shared.rank() == 0);
+    });
+}
+
+TEST(Nodes, MemoryThatIsNotToBeHadIsReplacedByMessages) {
+    run_threads(3, [](Communicator communicator) {
+        for (const Bytes most : {Bytes{1}, Bytes{100000}, Bytes{300000}}) {
+            // Some of what a rank asks for fits, or none; rank 2 has plenty.
+            const bool plenty = communicator.rank() == 2;
+            const Communicator shared =
+                share_nodes(communicator, {0, plenty ? Bytes{8} << 20 : most}).communicator;
+            expect_bits_of_messages(communicator, shared, compositing::one_image_each(3, 20011, 1));
+            EXPECT_EQ(shared.shortage().empty(), plenty);
+            if (!plenty) {
+                EXPECT_THAT(shared.shortage(),
+                            testing::StartsWith("rank " + std::to_string(shared.rank())));
+            }
+        }
+    });
+}
+
+TEST(Nodes, WhereOneRankHasNoSharedMemoryAllUseMessages) {
+    run_threads(3, [](Communicator communicator) {
+        const bool odd = communicator.rank() == 1;
+        const SharedNodes nodes =
+            share_nodes(communicator, {0, odd ? Bytes{1} << 62 : Bytes{1} << 20});
+        EXPECT_THAT(nodes.why_not, testing::StartsWith("rank 1: "));
+        EXPECT_TRUE(nodes.communicator.shares_memory()) << "the one that was given";
+        nodes.communicator.barrier();
+    });
+}
+
+/// Files of this process may not be longer, for as long as this lives.
+class FileLimit {
+  public:
+    explicit FileLimit(rlim_t bytes) {
+        getrlimit(RLIMIT_FSIZE, &was_);
+        const rlimit now{bytes, was_.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &now);
+    }
+    ~FileLimit() { setrlimit(RLIMIT_FSIZE, &was_); }
+
+  private:
+    rlimit was_{};
+};
+
+TEST(Nodes, ALimitOfFilesIsAReasonAndNoSignal) {
+    const FileLimit limit(1 << 20);
+    run_threads(2, [](Communicator communicator) {
+        const SharedNodes nodes = share_nodes(communicator, {0, Bytes{8} << 20});
+        EXPECT_THAT(nodes.why_not, testing::AllOf(testing::StartsWith("rank 0: "),
+                                                  testing::HasSubstr("RLIMIT_FSIZE")));
+        EXPECT_TRUE(nodes.communicator.shares_memory()) << "the one that was given";
+    });
+}
+
+TEST(Nodes, SegmentsHaveNoName) {
+    const Segment segment = Segment::create(1 << 20);
+    const auto path =
+        std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(segment.descriptor()));
+    EXPECT_THAT(path.string(), testing::EndsWith("(deleted)"));
+}
+
+TEST(Nodes, ASegmentOfNobodyIsRefused) {
+    EXPECT_THROW(Segment::open(getpid(), 1 << 20, 1 << 20), CommunicationFailed);
+}
+
+TEST(Nodes, AFailingOperatorReachesWhoNeedsItAndTheGroupStaysUsable) {
+    for (const int node : node_sizes) {
+        run_threads(4, [&](Communicator communicator) {
+            const Communicator shared =
+                share_nodes(communicator, {node, Bytes{8} << 20}).communicator;
+            const int rank = shared.rank();
+            for (const char* name : {"direct-send", "radix-k", "binary-tree"}) {
+                const auto& row = compositing::find(name);
+                const auto tuning = row.tunings(4).front();
+                const auto task = compositing::one_image_each(4, 9000, 0);
+                Operator op = kernel::find("over");
+                if (rank == last_to_fold(row, task, tuning))
+                    op.fold = [](auto, auto, auto) { throw std::runtime_error("broke"); };
+                const auto images = layers(rank, 1, task.elements);
+                Execution broken(shared, compositing::program(row, task, tuning, rank), op);
+                broken.bind(0, std::as_bytes(std::span(images)));
+                try {
+                    broken.run();
+                    EXPECT_NE(rank, 0) << name;
+                } catch (const std::runtime_error&) {
+                }
+                const auto part = composite(shared, row, task, tuning, Association::in_order, 2);
+                const auto whole = serial_composite(4, task.elements);
+                EXPECT_LE(difference(part, expected_part(row, task, tuning, rank, whole)),
+                          tolerance(row, Association::in_order, 4));
+            }
+        });
+    }
+}
+
+TEST(Arenas, GiveEachItsOwnAndTakeItBackAsZeros) {
+    const auto arena = std::make_shared<Arena>(Segment::create(Bytes{4} << 20), 100);
+    std::optional<Memory> a = arena->take(5000), b = arena->take(4096), c = arena->take(1);
+    ASSERT_TRUE(a && b && c);
+    EXPECT_GE(b->data(), a->data() + a->size());
+    EXPECT_GE(a->data(), arena->segment().data() + 100);
+    std::fill_n(b->data(), b->size(), std::byte{7});
+    const std::byte* const was = b->data();
+    b.reset();
+    b = arena->take(4000);
+    EXPECT_EQ(b->data(), was);
+    EXPECT_THAT(b->bytes(), testing::Each(std::byte{0}));
+    EXPECT_FALSE(arena->take(Bytes{4} << 20));
+    a.reset(), c.reset(), b.reset();
+    EXPECT_TRUE(arena->take((Bytes{2} << 20) - 8192)) << "what lay apart is together again";
+    EXPECT_TRUE(arena->take(0));
+}
+
+TEST(Arenas, OutliveTheirOwnersMemory) {
+    auto arena = std::make_shared<Arena>(Segment::create(1 << 20), 0);
+    std::optional<Memory> memory = arena->take(10);
+    arena.reset();
+    memory->data()[9] = std::byte{1};
+    EXPECT_EQ(memory->data()[9], std::byte{1});
+}
+
+} // namespace
+} // namespace sextant::test

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Processes that share their nodes' memory, in groups of 1, 2, 3, 4 and 7 and nodes of 1, 2, 3 and
+// all ranks: the bits that messages give.
+#include "tests/mpi/groups.hpp"
+#include "tests/support/node_runs.hpp"
+
+namespace sextant::test {
+namespace {
+
+TEST(NodesOverMpi, OfAnySizeGiveTheBitsOfMessages) {
+    for (const int size : group_sizes)
+        on_group(size, nodes_of_any_size_give_the_bits_of_messages);
+}
+
+TEST(NodesOverMpi, LayersAndEmptyRanksComeOutRight) {
+    on_group(4, layers_and_empty_ranks_come_out_right_on_nodes);
+}
+
+TEST(NodesOverMpi, MemoryThatIsNotToBeHadIsReplacedByMessages) {
+    on_group(3, [](const Communicator& communicator) {
+        const Bytes most = communicator.rank() == 1 ? Bytes{8} << 20 : 100000;
+        const Communicator shared = share_nodes(communicator, {0, most}).communicator;
+        expect_bits_of_messages(communicator, shared, compositing::one_image_each(3, 20011, 1));
+        EXPECT_EQ(shared.shortage().empty(), communicator.rank() == 1);
+    });
+}
+
+} // namespace
+} // namespace sextant::test

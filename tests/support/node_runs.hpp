@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/share_nodes.hpp"
+
+#include <cstring>
+
+#include "tests/support/blending.hpp"
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+// What ranks that share their nodes' memory are tested for, on whatever carries their messages.
+namespace sextant::test {
+
+inline constexpr int node_sizes[] = {1, 2, 3, 0};
+
+enum class ImageIn { own_memory, shared_memory };
+
+/// This rank's part of the last of several frames, its images in memory of its own or of the
+/// communicator.
+inline std::vector<RgbaF32> composite_from(const Communicator& communicator, ImageIn where,
+                                           const compositing::Algorithm& algorithm,
+                                           const compositing::Task& task,
+                                           const compositing::Tuning& tuning, int frames) {
+    const int rank = communicator.rank();
+    auto images = layers(first_layer(task, rank), layers_of(task, rank), task.elements);
+    const auto bytes = std::as_writable_bytes(std::span(images));
+    Memory shared = communicator.memory(static_cast<Bytes>(bytes.size()));
+    Execution execution(communicator, compositing::program(algorithm, task, tuning, rank),
+                        kernel::find("over"));
+    std::vector<RgbaF32> part;
+    for (int frame = 0; frame < frames; ++frame) {
+        std::copy(bytes.begin(), bytes.end(), shared.data());
+        const bool ours = where == ImageIn::own_memory;
+        if (!execution.program().buffers.empty() &&
+            execution.program().buffers[0].role == Role::input)
+            execution.bind(0, ours ? bytes : shared.bytes());
+        execution.run();
+        const auto result = execution.result();
+        part.resize(result.size() / sizeof(RgbaF32));
+        if (!result.empty())
+            std::memcpy(part.data(), result.data(), result.size());
+    }
+    return part;
+}
+
+/// Every algorithm with every tuning: the bits that messages give, wherever images lie.
+inline void expect_bits_of_messages(const Communicator& messages, const Communicator& shared,
+                                    const compositing::Task& task) {
+    const int rank = messages.rank(), positions = task.positions();
+    for (const auto& algorithm : compositing::catalogue()) {
+        for (const auto& tuning : algorithm.tunings(positions)) {
+            const auto expected =
+                composite(messages, algorithm, task, tuning, Association::in_order);
+            for (const ImageIn where : {ImageIn::own_memory, ImageIn::shared_memory}) {
+                const auto part = composite_from(shared, where, algorithm, task, tuning, 2);
+                EXPECT_EQ(difference(part, expected), 0)
+                    << fmt::format("{} {} p={} n={} rank {}", algorithm.name, to_text(tuning),
+                                   task.ranks, task.elements, rank);
+            }
+        }
+    }
+}
+
+/// Nodes of every size, pieces that are uneven, empty and large, collected and not.
+inline void nodes_of_any_size_give_the_bits_of_messages(const Communicator& messages) {
+    const int ranks = messages.size();
+    for (const int size : node_sizes) {
+        const SharedNodes nodes = share_nodes(messages, {size, Bytes{32} << 20});
+        ASSERT_EQ(nodes.why_not, "");
+        for (const Elements elements : {1, 997, 20011}) {
+            const int root = elements == 997 ? compositing::Task::distributed : ranks - 1;
+            expect_bits_of_messages(messages, nodes.communicator,
+                                    compositing::one_image_each(ranks, elements, root));
+        }
+        EXPECT_EQ(nodes.communicator.shortage(), "");
+    }
+}
+
+/// Layers travel as messages of several blocks, some ranks bring nothing.
+inline void layers_and_empty_ranks_come_out_right_on_nodes(const Communicator& messages) {
+    compositing::Task task;
+    task.ranks = messages.size();
+    task.elements = 4003;
+    task.order = {2, 0, 3};
+    task.layers = {2, 1, 3};
+    for (const int size : node_sizes) {
+        const SharedNodes nodes = share_nodes(messages, {size, Bytes{32} << 20});
+        for (const int root : {compositing::Task::distributed, 1}) {
+            task.root = root;
+            expect_bits_of_messages(messages, nodes.communicator, task);
+        }
+    }
+}
+
+} // namespace sextant::test
