@@ -206,5 +206,26 @@ TEST(Labels, refuse_more_runs_than_labels_and_planes_that_do_not_fit) {
     EXPECT_EQ(label, 5);
 }
 
+TEST(Labels, are_known_of_single_pixels_without_being_written) {
+    for (const ImageShape image : {ImageShape{200, 9}, {64, 3}, {1, 5}, {130, 4}}) {
+        for (const Shape& shape : shapes(image)) {
+            const kernel::SampleView view{
+                shape.samples.data(), image.width, {0, 0, image.width, image.height}, image};
+            const kernel::Connection connection;
+            const kernel::Labelling expected = kernel::labels_reference(view, connection);
+            kernel::Labeller labeller(connection);
+            EXPECT_EQ(labeller.find(view), static_cast<Label>(expected.components.size()));
+            for (Elements i = 0; i < image.elements(); ++i)
+                ASSERT_EQ(labeller.label_at(i % image.width, i / image.width),
+                          expected.labels[static_cast<std::size_t>(i)])
+                    << shape.name << ", pixel " << i;
+            const std::vector<Elements> first = labeller.first_pixels();
+            ASSERT_EQ(first.size(), expected.components.size());
+            for (std::size_t k = 0; k < first.size(); ++k)
+                EXPECT_EQ(first[k], expected.components[k].first) << shape.name;
+        }
+    }
+}
+
 } // namespace
 } // namespace sextant::test

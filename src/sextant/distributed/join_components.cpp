@@ -5,6 +5,7 @@
 #include "sextant/contour/frontier.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/merge_lists.hpp"
+#include "sextant/kernel/each_run.hpp"
 
 #include <algorithm>
 
@@ -31,29 +32,38 @@ float value_at(const ComponentsOfTile& tile, Elements x, Elements y) {
         tile.input.first);
 }
 
-/// The pixels on a tile's sides that are not the image's.
+/// The pixels on a tile's sides that are not the image's, and not background.
 template <class Body>
-void each_border_pixel(const Tile& tile, ImageShape image, Body&& body) {
+void each_border_pixel(const ComponentsOfTile& from, Body&& body) {
+    const Tile& tile = from.input.tile;
+    const ImageShape image = from.input.image;
     const bool left = tile.x > 0, right = tile.x + tile.width < image.width;
-    for (Elements y = 0; y < tile.height; ++y) {
-        const bool whole_row =
-            (y == 0 && tile.y > 0) || (y + 1 == tile.height && tile.y + tile.height < image.height);
-        for (Elements x = 0; x < tile.width; ++x) {
-            if (whole_row || (x == 0 && left) || (x + 1 == tile.width && right))
-                body(x, y);
-            else if (x == 0 && tile.width > 2)
-                x = tile.width - 2; // only the ends of this row
+    const auto look_at = [&](Elements x, Elements y) {
+        const kernel::Label label = from.labeller.label_at(x, y);
+        if (label != 0)
+            body(x, y, label);
+    };
+    for (Elements y = 0; y < tile.height && tile.width > 0; ++y) {
+        if ((y == 0 && tile.y > 0) ||
+            (y + 1 == tile.height && tile.y + tile.height < image.height)) {
+            kernel::each_run(from.labeller.runs_of(y), tile.width,
+                             [&](Elements begin, Elements end, kernel::Label label) {
+                                 for (Elements x = begin; x < end; ++x)
+                                     body(x, y, label);
+                             });
+            continue;
         }
+        if (left || (right && tile.width == 1))
+            look_at(0, y);
+        if (right && tile.width > 1)
+            look_at(tile.width - 1, y);
     }
 }
 
 Frontier frontier_of(const ComponentsOfTile& tile, int position) {
     const Tile& at = tile.input.tile;
     Frontier frontier{{position, position + 1}, {}};
-    each_border_pixel(at, tile.input.image, [&](Elements x, Elements y) {
-        const kernel::Label label = tile.labeller.label_at(x, y);
-        if (label == 0)
-            return;
+    each_border_pixel(tile, [&](Elements x, Elements y, kernel::Label label) {
         const auto component = static_cast<std::size_t>(label - 1);
         frontier.entries.push_back({(at.y + y) * tile.input.image.width + at.x + x,
                                     tile.first_pixels[component], value_at(tile, x, y),
@@ -84,9 +94,7 @@ std::vector<PartOf> find_wholes(const ComponentsOfTile& tile, const Frontier& ow
 
 Elements border_entries(const ComponentsOfTile& tile) {
     Elements count = 0;
-    each_border_pixel(tile.input.tile, tile.input.image, [&](Elements x, Elements y) {
-        count += tile.labeller.label_at(x, y) != 0 ? 1 : 0;
-    });
+    each_border_pixel(tile, [&](Elements, Elements, kernel::Label) { ++count; });
     return count;
 }
 

@@ -219,14 +219,22 @@ std::vector<Elements> Labeller::first_pixels() const {
     return first;
 }
 
+/// Counted from the end of the row that is nearer.
 Label Labeller::label_at(Elements x, Elements y) const {
-    const LabelledRuns bits = runs_of(y);
-    if ((bits.inside[x / 64] >> (x % 64) & 1) == 0)
+    const RunRow bits = row(y);
+    const Elements word = x / 64, bit = x % 64;
+    if ((bits.inside[word] >> bit & 1) == 0)
         return 0;
-    Elements begun = std::popcount(bits.starts[x / 64] << (63 - x % 64));
-    for (Elements word = 0; word < x / 64; ++word)
-        begun += std::popcount(bits.starts[word]);
-    return bits.labels[begun - 1];
+    Elements run = bits.before + std::popcount(bits.starts[word] << (63 - bit));
+    if (2 * word < words_) {
+        for (Elements before = 0; before < word; ++before)
+            run += std::popcount(bits.starts[before]);
+    } else {
+        run = runs_before_[at(y + 1)] - std::popcount(bits.starts[word] >> bit >> 1);
+        for (Elements behind = word + 1; behind < words_; ++behind)
+            run -= std::popcount(bits.starts[behind]);
+    }
+    return runs()[run];
 }
 
 } // namespace sextant::kernel
