@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/format/exr_deep.hpp"
 
-#include <cmath>
-#include <cstring>
+#include <algorithm>
 #include <filesystem>
 #include <functional>
-#include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -72,9 +71,10 @@ TEST(DeepExr, ComesBackBitForBit) {
         const DeepImage read = format::read_deep(path);
         EXPECT_EQ(read.first, image.first);
         ASSERT_EQ(read.fragments.size(), image.fragments.size());
-        EXPECT_EQ(std::memcmp(read.fragments.data(), image.fragments.data(),
-                              image.fragments.size() * sizeof(Fragment)),
-                  0);
+        const auto bytes_of = [](const DeepImage& of) {
+            return std::as_bytes(std::span(of.fragments));
+        };
+        EXPECT_TRUE(std::ranges::equal(bytes_of(read), bytes_of(image)));
     }
 }
 
@@ -135,9 +135,9 @@ TEST(DeepExr, AFileCutOrSpoiltAnywhereIsRefusedOrReadWithoutFault) {
         std::ofstream(spoilt, std::ios::binary) << content;
         return deep_failure([&] { format::read_deep(spoilt); });
     };
-    for (std::size_t length = 0; length < bytes.size(); length += 17)
+    for (std::size_t length = 0; length < bytes.size(); length += 37)
         EXPECT_NE(outcome(bytes.substr(0, length)), "nothing") << length;
-    for (std::size_t i = 0; i < bytes.size(); i += 5) {
+    for (std::size_t i = 0; i < bytes.size(); i += 13) {
         std::string other = bytes;
         other[i] = static_cast<char>(other[i] ^ 0x55);
         const std::string said = outcome(other); // InvalidFile, or an image that has no fault
