@@ -7,7 +7,7 @@ namespace sextant::test {
 namespace {
 
 TEST(SparseMpi, EveryAlgorithmGivesTheBitsOfDenseMessages) {
-    for (const int size : group_sizes)
+    for (const int size : {2, 3, 7})
         on_group(size, every_algorithm_gives_the_same_bits);
 }
 

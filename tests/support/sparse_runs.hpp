@@ -71,11 +71,13 @@ inline Sent expect_same_bits(const Communicator& communicator, const Operator& o
 
 inline void every_algorithm_gives_the_same_bits(const Communicator& communicator) {
     const int ranks = communicator.size();
-    for (const Elements elements : {1, 41, 4003}) {
+    for (const Elements elements : {1, 4003}) {
         const auto task = compositing::one_image_each(ranks, elements, ranks / 2);
         for (const auto& algorithm : compositing::catalogue()) {
             for (const auto& tuning : algorithm.tunings(ranks)) {
-                for (const Drawing& drawing : drawings)
+                // Of a single pixel there are but two drawings.
+                for (const Drawing& drawing :
+                     std::span(drawings).first(elements == 1 ? 2 : std::size(drawings)))
                     expect_same_bits(communicator, kernel::find("over"), algorithm, task, tuning,
                                      drawing);
             }
