@@ -16,9 +16,10 @@
 // one thread. The clock is the thread's own, which stands still while another program has the
 // processor. Within a round all run one after the other, ours first in every second round; a ratio
 // is taken within its round, so that drift of the machine meets both; medians over the rounds and
-// their bootstrap intervals, never a minimum. "warm" is what the scan does: from a start half a
-// pixel off, to a frame whose pyramid is at hand, the other frame's made anew; beside the search
-// with both made anew. Built without OpenCV, there is no ECC.
+// their bootstrap intervals, never a minimum; in brackets the rounds in which ECC gave up. "warm"
+// is what the scan does: from a start half a pixel off, to a frame whose pyramid is at hand, the
+// other frame's made anew; beside the search with both made anew. Built without OpenCV, there is no
+// ECC.
 #include "sextant/core/statistics.hpp"
 #include "sextant/registration/cramer_rao.hpp"
 #include "sextant/registration/rigid.hpp"
