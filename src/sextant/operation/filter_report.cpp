@@ -81,8 +81,11 @@ std::string tiles_picture(const FilterSummary& summary) {
 /// The chosen first. Predictions are of the image at once, so windows are measured together.
 report::Alternatives alternatives_of(const FilterSummary& summary) {
     const FilterPlan& plan = summary.plan;
+    const bool reading = plan.predicted && plan.predicted->read;
+    const Seconds took = summary.filter + (reading ? summary.read : Seconds{0});
     report::Alternatives all{"What was weighed",
-                             fmt::format("filtering: predicted by {} on {}; measured over {}",
+                             fmt::format("{}: predicted by {} on {}; measured over {}",
+                                         reading ? "reading and filtering" : "filtering",
                                          plan.model, plan.machine,
                                          report::counted(summary.windows, "window")),
                              {}};
@@ -93,7 +96,7 @@ report::Alternatives alternatives_of(const FilterSummary& summary) {
         if (other.seconds)
             way.predicted = {*other.seconds, *other.seconds, *other.seconds};
         if (way.name == chosen)
-            way.measured = {summary.filter, summary.filter, summary.filter};
+            way.measured = {took, took, took};
         all.all.insert(way.name == chosen ? all.all.begin() : all.all.end(), way);
     }
     return all;
