@@ -163,8 +163,8 @@ int run_simulate(const Values& values) {
                                                          ? Association::by_arrival
                                                          : Association::in_order,
                                       .timeline = !shown.empty()};
-    const simulate::Simulation run = values.flag("clock") ? simulate::simulate_on_clock(question)
-                                                          : simulate::simulate(question);
+    const simulate::Simulation run =
+        values.flag("clock") ? simulate::simulate_on_clock(question) : simulate::simulate(question);
     const report::Recording recording = recording_of(made, question.element_size, run.timeline);
     if (values.has("trace"))
         write_text(values.text("trace"), trace_text(values.text("trace"), recording));
