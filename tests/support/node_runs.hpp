@@ -44,9 +44,10 @@ inline std::vector<RgbaF32> composite_from(const Communicator& communicator, Ima
     return part;
 }
 
-/// Every algorithm with every tuning: the bits that messages give, wherever images lie.
+/// Every algorithm, with every tuning or its usual one: the bits that messages give, wherever
+/// images lie.
 inline void expect_bits_of_messages(const Communicator& messages, const Communicator& shared,
-                                    const compositing::Task& task) {
+                                    const compositing::Task& task, bool every_tuning = false) {
     const int rank = messages.rank(), positions = task.positions();
     for (const auto& algorithm : compositing::catalogue()) {
         for (const auto& tuning : algorithm.tunings(positions)) {
@@ -58,6 +59,8 @@ inline void expect_bits_of_messages(const Communicator& messages, const Communic
                     << fmt::format("{} {} p={} n={} rank {}", algorithm.name, to_text(tuning),
                                    task.ranks, task.elements, rank);
             }
+            if (!every_tuning)
+                break;
         }
     }
 }
@@ -71,7 +74,8 @@ inline void nodes_of_any_size_give_the_bits_of_messages(const Communicator& mess
         for (const Elements elements : {1, 997, 20011}) {
             const int root = elements == 997 ? compositing::Task::distributed : ranks - 1;
             expect_bits_of_messages(messages, nodes.communicator,
-                                    compositing::one_image_each(ranks, elements, root));
+                                    compositing::one_image_each(ranks, elements, root),
+                                    elements == 997);
         }
         EXPECT_EQ(nodes.communicator.shortage(), "");
     }
