@@ -180,7 +180,7 @@ void Folding::list_items(const Fold& fold, Group group) {
     items_.clear();
     for (std::uint32_t operand = group.first; operand < group.last;) {
         if (const Run* run = run_from(fold, operand)) {
-            items_.push_back(run->data ? Item{.data = run->data} : made(fold));
+            items_.push_back({.data = run->data ? run->data : fold.elsewhere, .region = &step.to});
             operand = run->last;
         } else {
             items_.push_back(this->operand(step.first + operand++));
@@ -212,13 +212,6 @@ void Folding::settle(Fold& fold) {
     if (!fold.settled)
         fold.elsewhere = room_(fold.step).at;
     fold.settled = true;
-}
-
-/// What has been made so far where the fold is made.
-Folding::Item Folding::made(const Fold& fold) const {
-    if (fold.elsewhere)
-        return {.data = fold.elsewhere};
-    return {.region = &program_.steps[static_cast<std::size_t>(fold.step)].to};
 }
 
 /// One pass over the items: slice by slice, each slice contiguous in all of them. It is made in one

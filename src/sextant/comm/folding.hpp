@@ -58,8 +58,8 @@ class Folding {
         std::size_t items = 0;
     };
 
-    /// An operand of the pass at hand: in a code from `first` on; else contiguous from `data`; else
-    /// where `region` lies.
+    /// An operand of the pass at hand: in a code from `first` on; else contiguous from `data`, of the
+    /// kind that `region` has; else where `region` lies.
     struct Item {
         const std::byte* data = nullptr;
         const Region* region = nullptr;
@@ -75,7 +75,6 @@ class Folding {
     void combine(Fold& fold, Group group, bool into_destination);
     void list_items(const Fold& fold, Group group);
     void settle(Fold& fold);
-    Item made(const Fold& fold) const;
     void pass(const Step& step, std::byte* in_one_piece);
     Elements look(Elements element, Elements count);
     void gather(Elements count);

@@ -75,7 +75,7 @@ class RegisterMemory : public testing::TestWithParam<const char*> {
                                                       {"json", {folder.path("run.json")}}});
         EXPECT_TRUE(forget_peak());
         run_threads(
-            2, [&](const Communicator& communicator) { RegisterRun(values, communicator).run(); });
+            2, [&](const Communicator& communicator) { RegisterRun(values, communicator, 1).run(); });
         return peak();
     }
     test::TemporaryFolder folder;
