@@ -5,6 +5,7 @@
 #include "sextant/core/memory.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
 #include <thread>
 
@@ -64,6 +65,7 @@ TEST(FoldTeam, ThrowsWhatAnyThreadThrows) {
     for (const bool by_helper : {true, false}) {
         Operator op = kernel::find("over");
         op.fold = [&](FoldFunction::Sources, std::byte*, Elements) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20)); // so that each does a part
             if ((std::this_thread::get_id() != own) == by_helper)
                 throw std::runtime_error("cannot be combined");
         };

@@ -36,7 +36,7 @@ TEST(SparseThreads, AnOperatorThatDoesNotSayWhatNothingIsIsRefused) {
     run_threads(1, [](const Communicator& communicator) {
         Operator op = kernel::find("over");
         op.fill_identity = nullptr;
-        EXPECT_THROW(Execution(communicator, Program{}, op, {Association::in_order, false, true}),
+        EXPECT_THROW(Execution(communicator, Program{}, op, {.sparse = true}),
                      std::logic_error);
     });
 }
@@ -51,7 +51,7 @@ TEST(SparseThreads, AFailingOperatorReachesTheOthersAndTheNextRunIsRight) {
             op.fold = [](auto, auto, auto) { throw std::runtime_error("broke"); };
         const auto images = drawn_images(drawings[4], op, task, rank);
         Execution broken(communicator, compositing::program(algorithm, task, {{2, 2}}, rank), op,
-                         {Association::in_order, false, true});
+                         {.sparse = true});
         broken.bind(0, images);
         std::string said = "nothing";
         try {
