@@ -117,8 +117,8 @@ struct WorkKind {
 
 const std::vector<WorkKind>& kinds() {
     static const std::vector<WorkKind> all = {
-        {"to the frames before it", {Work::link, Work::mended}},
-        {"combined (⊙)", {Work::combined}},
+        {"to the frames before it", {Work::link, Work::mended, Work::neighbour_field}},
+        {"combined (⊙)", {Work::combined, Work::combined_field}},
         {"to the reference", {Work::turned}},
         {"to the average, or by a field", {Work::averaged, Work::field}}};
     return all;
@@ -168,6 +168,8 @@ report::Section work_of(const GatheredWork& work) {
         chart.figures.push_back({percent(*idle), "idle among neighbours"});
     if (const auto idle = work.idle(Work::combined))
         chart.figures.push_back({percent(*idle), "idle in the scan"});
+    if (const auto idle = work.idle(Work::combined_field))
+        chart.figures.push_back({percent(*idle), "idle in the scan of fields"});
     std::string caption = "Who registered what, when. The scan of ⊙ over the ranks cannot keep all "
                           "of them busy: a rank waits for what those before it found.";
     if (work.clocks > 1)

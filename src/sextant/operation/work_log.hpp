@@ -10,10 +10,6 @@
 
 namespace sextant::operation {
 
-/// How many kinds of work a ledger tells apart.
-inline constexpr std::size_t kinds_of_work =
-    static_cast<std::size_t>(registration::Work::field) + 1;
-
 /// A stretch in which a rank found results of one kind, with pauses that are too short to be seen.
 struct WorkBar {
     int rank = 0;
@@ -41,7 +37,7 @@ class WorkLog : public registration::Ledger {
     const std::vector<WorkBar>& bars() const { return bars_; }
     Seconds origin() const { return origin_; }
     /// Time spent on each kind, pauses not among it.
-    const std::array<Seconds, kinds_of_work>& busy() const { return busy_; }
+    const std::array<Seconds, registration::kinds_of_work>& busy() const { return busy_; }
 
   private:
     registration::Ledger& ledger_;
@@ -49,13 +45,13 @@ class WorkLog : public registration::Ledger {
     const Seconds origin_;
     Seconds began_ = 0, pause_ = 0;
     std::vector<WorkBar> bars_;
-    std::array<Seconds, kinds_of_work> busy_{};
+    std::array<Seconds, registration::kinds_of_work> busy_{};
 };
 
 /// What all ranks did.
 struct GatheredWork {
     std::vector<WorkBar> bars;
-    std::array<Seconds, kinds_of_work> busy{}; ///< of all ranks together
+    std::array<Seconds, registration::kinds_of_work> busy{}; ///< of all ranks together
     int ranks = 1, clocks = 1;
 
     /// The share of the ranks' time between the first and the last of this kind in which they did

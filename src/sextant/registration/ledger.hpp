@@ -24,6 +24,9 @@ enum class Work : std::uint32_t {
     combined_field,  ///< ⊙ of two fields
 };
 
+/// How many kinds of work there are.
+inline constexpr std::size_t kinds_of_work = static_cast<std::size_t>(Work::combined_field) + 1;
+
 /// The name of a result.
 struct EntryName {
     Work work = Work::link;
