@@ -36,8 +36,7 @@ TEST(SparseThreads, AnOperatorThatDoesNotSayWhatNothingIsIsRefused) {
     run_threads(1, [](const Communicator& communicator) {
         Operator op = kernel::find("over");
         op.fill_identity = nullptr;
-        EXPECT_THROW(Execution(communicator, Program{}, op, {.sparse = true}),
-                     std::logic_error);
+        EXPECT_THROW(Execution(communicator, Program{}, op, {.sparse = true}), std::logic_error);
     });
 }
 

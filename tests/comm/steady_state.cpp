@@ -68,8 +68,7 @@ TEST(SteadyState, NothingIsAllocatedOrFirstTouchedAfterTheSecondFrame) {
 
 TEST(SteadyState, NothingIsAllocatedForMessagesThatLeaveOutWhatWasNotDrawn) {
     for (const auto& algorithm : compositing::catalogue()) {
-        const MemoryEvents events =
-            events_of_frames(4, algorithm, 100'003, {.sparse = true}, 2, 5);
+        const MemoryEvents events = events_of_frames(4, algorithm, 100'003, {.sparse = true}, 2, 5);
         EXPECT_EQ(events.allocations, 0) << algorithm.name;
         EXPECT_LE(events.page_faults, 5) << algorithm.name;
     }

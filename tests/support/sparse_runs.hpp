@@ -57,7 +57,8 @@ inline Sent expect_same_bits(const Communicator& communicator, const Operator& o
     const Program program = compositing::program(algorithm, task, tuning, rank);
     const auto images = drawn_images(drawing, op, task, rank);
     const auto run = [&](bool sparse) {
-        return run_images(communicator, program, op, {.association = association, .sparse = sparse}, images);
+        return run_images(communicator, program, op, {.association = association, .sparse = sparse},
+                          images);
     };
     const SparseRun dense = run(false), sparse = run(true);
     EXPECT_TRUE(dense.result == sparse.result)

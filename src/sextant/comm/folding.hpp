@@ -58,8 +58,8 @@ class Folding {
         std::size_t items = 0;
     };
 
-    /// An operand of the pass at hand: in a code from `first` on; else contiguous from `data`, of the
-    /// kind that `region` has; else where `region` lies.
+    /// An operand of the pass at hand: in a code from `first` on; else contiguous from `data`, of
+    /// the kind that `region` has; else where `region` lies.
     struct Item {
         const std::byte* data = nullptr;
         const Region* region = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a message leaves and where it comes to.
+// How messages leave, and where they come to.
 #include "sextant/comm/runner.hpp"
 #include "sextant/core/error.hpp"
 
@@ -9,6 +9,107 @@
 #include <fmt/format.h>
 
 namespace sextant {
+
+void Execution::Runner::start_messages() {
+    for (int s = walk_.next_message(); s != Walk::none; s = walk_.next_message())
+        start_message(s);
+}
+
+void Execution::Runner::start_message(int index) {
+    const int message = table_.message_of(index);
+    const bool sends = step_at(index).verb == Verb::send;
+    if (options_.trace)
+        started_at_[static_cast<std::size_t>(index)] = now();
+    if (!sends)
+        exchange_->start(message);
+    else if (fine())
+        send(index);
+    else
+        exchange_->start_empty(message);
+    // Nothing of this rank waits for what it lends, so the step is done; the run is not.
+    if (sends && loans_.may_lend(index) && lends(index)) {
+        ++loans_out_;
+        walk_.finish(index);
+    }
+}
+
+/// Keeps messages moving while an operator or kernel works. What goes wrong with them is not its
+/// failure.
+void Execution::Runner::pump_within_work() {
+    if (transport_failure_)
+        return;
+    try {
+        pump();
+    } catch (...) {
+        transport_failure_ = std::current_exception();
+    }
+}
+
+/// Takes what has arrived and starts what that allows. Whether anything came.
+bool Execution::Runner::pump() {
+    const int count = exchange_->poll(completions_);
+    for (int i = 0; i < count; ++i)
+        complete_message(completions_[static_cast<std::size_t>(i)]);
+    if (count > 0)
+        start_messages();
+    return count > 0;
+}
+
+void Execution::Runner::complete_message(const Completion& completion) {
+    const int index = table_.step_of(completion.message);
+    const Step& step = step_at(index);
+    if (options_.trace) {
+        note(index, activity_of(step.verb), program_.elements_of(step),
+             started_at_[static_cast<std::size_t>(index)]);
+    }
+    if (step.verb == Verb::send) {
+        if (loans_.may_lend(index) && lends(index))
+            --loans_out_;
+        else
+            walk_.finish(index);
+        return;
+    }
+    if (completion.bytes == 0) {
+        if (failed_peer_ < 0)
+            failed_peer_ = step.peer;
+    } else {
+        check_bytes(index, completion);
+    }
+    arrived_ = true;
+    take(index, completion);
+    walk_.finish(index);
+}
+
+/// Where the rank that wants what a fold makes wants it. Elements that vary in size are sent as
+/// they turn out.
+Folding::Room Execution::Runner::room_for(int fold) {
+    const int send = loans_.taker(fold);
+    if (send < 0 || operator_.used || encodes(table_.message_of(send)))
+        return {};
+    std::byte* const room = exchange_->room(table_.message_of(send));
+    delivered_[static_cast<std::size_t>(send)] = room != nullptr;
+    return {room, !room && lends(send)};
+}
+
+Bytes Execution::Runner::bytes_of(const Region& region) const {
+    return region.elements() * places_.element_size(region.buffer);
+}
+
+/// Of a region that is one of the operator's elements what counts of it, of others all.
+Bytes Execution::Runner::used_bytes(const Region& region) const {
+    const bool of_operator = program_.buffers[static_cast<std::size_t>(region.buffer)].element == 0;
+    if (operator_.used && of_operator && region.elements() == 1)
+        return operator_.used(places_.at(region, 0));
+    return bytes_of(region);
+}
+
+void Execution::Runner::copy_region(const Region& to, const Region& from) {
+    const Bytes used = used_bytes(from);
+    if (used < bytes_of(from))
+        std::copy_n(places_.at(from, 0), used, places_.at(to, 0));
+    else
+        copy(std::array{places_.blocks(to)}, std::array{places_.blocks(from)});
+}
 
 /// As it is, or a code, or what counts of a single element; where it was made with the receiver,
 /// that.

@@ -252,7 +252,11 @@ FilterResults bench_filter(const Communicator& communicator, const FilterCase& w
     const std::vector<Score> scores = contest(communicator, runs, apart);
 
     const std::size_t again = field.ways(), alone = again + 1, stay = alone + 1, control = stay + 1;
-    FilterResults results{what, communicator.size(), field.plan().reason, field.left_out()};
+    FilterResults results;
+    results.what = what;
+    results.ranks = communicator.size();
+    results.reason = field.plan().reason;
+    results.left_out = field.left_out();
     std::vector<std::vector<Seconds>> wall, cpu;
     for (std::size_t i = 0; i < field.ways(); ++i) {
         results.results.push_back(told(field.contestants()[i].result, scores[i], scores[0]));

@@ -74,8 +74,9 @@ class RegisterMemory : public testing::TestWithParam<const char*> {
                                                       {"report", {folder.path("page.html")}},
                                                       {"json", {folder.path("run.json")}}});
         EXPECT_TRUE(forget_peak());
-        run_threads(
-            2, [&](const Communicator& communicator) { RegisterRun(values, communicator, 1).run(); });
+        run_threads(2, [&](const Communicator& communicator) {
+            RegisterRun(values, communicator, 1).run();
+        });
         return peak();
     }
     test::TemporaryFolder folder;
