@@ -109,6 +109,10 @@ TEST(Planner, sends_what_was_asked_for_and_between_threads_all) {
     EXPECT_FALSE(sparse_by_rule(threads));
     EXPECT_TRUE(sparse_by_rule(moved(.1)));
     EXPECT_FALSE(sparse_by_rule(moved(.9)));
+    EXPECT_FALSE(sparse_by_rule(moved(.5))); // on one node
+    Work apart = moved(.5);
+    apart.nodes = {0, 1};
+    EXPECT_TRUE(sparse_by_rule(apart));
 }
 
 TEST(Planner, charges_the_pass_in_which_a_code_is_written) {

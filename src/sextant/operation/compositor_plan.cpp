@@ -39,15 +39,15 @@ void warn_of_other_machine(const planner::UsualPlanner& usual, std::vector<std::
 planner::Plan Compositor::decide() {
     const compositing::Tuning asked{options_.radices, options_.window};
     planner::Plan plan;
+    const std::vector<int> nodes = nodes_of(communicator_);
     if (options_.algorithm != "auto" && options_.plan.empty()) {
         agree(communicator_, [&] {
             plan =
                 planner::choose_by_name(options_.algorithm, asked, std::max(1, task_.positions()));
-            plan.sparse = planner::sparse_by_rule(work({}));
+            plan.sparse = planner::sparse_by_rule(work(nodes));
         });
         return plan;
     }
-    const std::vector<int> nodes = nodes_of(communicator_);
     agree(communicator_, [&] {
         if (rank_ == 0)
             plan = choose(nodes);

@@ -3,6 +3,9 @@
 
 #include "sextant/planner/asked.hpp"
 
+#include <algorithm>
+#include <functional>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -48,10 +51,18 @@ Alternative alternative(const Weighed& weighed, const std::vector<compositing::W
     return made;
 }
 
+/// Of an image. A message within a node is a copy, and to find out what to leave out costs half of
+/// one (docs/measurements.md).
+constexpr double worth_coding_on_a_node = .25;
+
 } // namespace
 
 bool sparse_by_rule(const Work& work) {
-    return work.sparse == Sparse::on || may_be_sparse(work);
+    if (work.sparse == Sparse::on)
+        return true;
+    const bool one_node = std::adjacent_find(work.nodes.begin(), work.nodes.end(),
+                                             std::not_equal_to<>()) == work.nodes.end();
+    return may_be_sparse(work) && (!one_node || work.density <= worth_coding_on_a_node);
 }
 
 Plan Planner::plan(const compositing::Task& task, const Work& work,

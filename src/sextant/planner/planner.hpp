@@ -28,7 +28,7 @@ struct Work {
 };
 
 /// Whether to leave out what was not drawn where nothing is predicted: by a rule, where messages
-/// move and little enough was drawn.
+/// move and little enough was drawn, on one node very little.
 bool sparse_by_rule(const Work& work);
 
 /// Plans compositing on one machine, and remembers: the same question is answered in microseconds.
