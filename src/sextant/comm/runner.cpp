@@ -61,6 +61,9 @@ void Execution::Runner::allocate_scratch() {
             size += (bytes + line - 1) / line * line;
     }
     scratch_ = communicator_.memory(size);
+    // What is made where a peer wants it leaves its own place alone, until it once comes too late.
+    if (communicator_.shares_memory() || communicator_.shares_nodes())
+        scratch_.touch();
     for (std::size_t b = 0; b < offsets.size(); ++b) {
         const Role role = program_.buffers[b].role;
         if (role == Role::scratch || role == Role::output) {
