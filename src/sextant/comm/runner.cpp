@@ -31,6 +31,7 @@ Execution::Runner::Runner(Communicator communicator, Program program, Operator o
       rank_(communicator_.rank()) {
     check_kernels();
     allocate_scratch();
+    touch_spared();
     if (options.sparse)
         encoding_.emplace(program_, table_, places_, operator_);
     if (options.trace) {
@@ -61,14 +62,28 @@ void Execution::Runner::allocate_scratch() {
             size += (bytes + line - 1) / line * line;
     }
     scratch_ = communicator_.memory(size);
-    // What is made where a peer wants it leaves its own place alone, until it once comes too late.
-    if (communicator_.shares_memory() || communicator_.shares_nodes())
-        scratch_.touch();
     for (std::size_t b = 0; b < offsets.size(); ++b) {
         const Role role = program_.buffers[b].role;
         if (role == Role::scratch || role == Role::output) {
             places_.bind(static_cast<int>(b), scratch_.data() + offsets[b]);
         }
+    }
+}
+
+/// A fold that is made where its taker wants it leaves its own place alone, until it once comes too
+/// late for that: no frame shall be the first to meet those pages.
+void Execution::Runner::touch_spared() {
+    if (!communicator_.shares_memory() && !communicator_.shares_nodes())
+        return;
+    for (std::size_t s = 0; s < program_.steps.size(); ++s) {
+        const Region& to = program_.steps[s].to;
+        const bool spared =
+            program_.steps[s].verb == Verb::fold && loans_.taker(static_cast<int>(s)) >= 0;
+        if (!spared || !places_.base(to.buffer))
+            continue;
+        const Blocks blocks = places_.blocks(to);
+        for (Elements b = 0; b < blocks.count; ++b)
+            std::fill_n(blocks.base + b * blocks.stride, blocks.length, std::byte{0});
     }
 }
 

@@ -46,6 +46,7 @@ class Execution::Runner {
     using Clock = std::chrono::steady_clock;
 
     void allocate_scratch();
+    void touch_spared();
     void check_kernels() const;
     void check_bound() const;
     void place_messages();
