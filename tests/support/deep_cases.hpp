@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/agreed_failure.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -81,17 +82,6 @@ inline void several_deep_images_a_rank_and_none(const Communicator& communicator
     const Frame frame = compositor.composite(mine);
     EXPECT_EQ(frame.count, rank == 0 ? few_shells.shape.elements() : 0);
     expect_piece_of(expected, frame, "with a background");
-}
-
-/// What all ranks throw, which is the same.
-inline std::string agreed_failure(const std::function<void()>& part) {
-    try {
-        part();
-    } catch (const AgreedFailure& error) {
-        EXPECT_TRUE(error.invalid_task());
-        return error.what();
-    }
-    return "nothing";
 }
 
 inline void faulty_deep_images_are_refused(const Communicator& communicator) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/agreed_failure.hpp"
 #include "tests/support/blending.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -125,16 +126,6 @@ inline void only_those_who_draw_and_the_owner_take_part(const Communicator& comm
     }
 }
 
-inline std::string wall_failure(const std::function<void()>& part) {
-    try {
-        part();
-    } catch (const AgreedFailure& error) {
-        EXPECT_TRUE(error.invalid_task());
-        return error.what();
-    }
-    return "nothing";
-}
-
 inline void bounds_that_lie_are_found_out(const Communicator& communicator) {
     const int rank = communicator.rank(), last = communicator.size() - 1;
     const std::vector<Tile> tiles{{{0, 0, 10, 8}, 0}, {{10, 0, 6, 8}, last}};
@@ -148,7 +139,7 @@ inline void bounds_that_lie_are_found_out(const Communicator& communicator) {
         if (rank == last)
             images[first ? 0 : 1][static_cast<std::size_t>(first ? y * 10 + x : y * 6 + x - 10)].a =
                 .5f;
-        return wall_failure([&] { blend_on_wall(wall, images); });
+        return agreed_failure([&] { blend_on_wall(wall, images); });
     };
     const auto lie = [&](int tile, const std::string& place) {
         return "rank " + std::to_string(last) + ", tile " + std::to_string(tile) + ": pixel " +
@@ -167,7 +158,7 @@ inline void bounds_that_lie_are_found_out(const Communicator& communicator) {
 inline void odd_walls_are_refused(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
     const auto said_of = [&](const std::vector<Tile>& tiles, const CompositeOptions& options = {}) {
-        return wall_failure([&] { TileWall(communicator, tiles, {0, 0, 5, 5}, options); });
+        return agreed_failure([&] { TileWall(communicator, tiles, {0, 0, 5, 5}, options); });
     };
     EXPECT_EQ(said_of({{{0, 0, 5, 5}, 0}, {{5, 0, 0, 5}, 0}}), "tile 1: 0x5+5+0 has no pixels");
     EXPECT_EQ(said_of({{{0, 0, 5, 5}, ranks}}), "tile 0: its owner is rank " +
@@ -181,7 +172,7 @@ inline void odd_walls_are_refused(const Communicator& communicator) {
         EXPECT_EQ(said_of({{{0, 0, 5 + rank, 5}, 0}}), "rank 1 has other tiles than rank 0");
     }
     TileWall wall(communicator, {{{0, 0, 5, 5}, 0}}, {0, 0, 5, 5});
-    EXPECT_EQ(wall_failure([&] { blend_on_wall(wall, {std::vector<RgbaF32>(24)}); }),
+    EXPECT_EQ(agreed_failure([&] { blend_on_wall(wall, {std::vector<RgbaF32>(24)}); }),
               "rank 0, tile 0: an image of 384 bytes, expected 400");
 }
 
