@@ -2,13 +2,9 @@
 #include "sextant/comm/mpi_collectives.hpp"
 
 #ifdef SEXTANT_WITH_MPI
-#include "sextant/comm/blocks.hpp"
-#include "sextant/comm/mpi.hpp"
 #include "sextant/comm/mpi_call.hpp"
-#include "sextant/comm/mpi_datatype.hpp"
-#include "sextant/core/memory.hpp"
+#include "sextant/comm/mpi_collective.hpp"
 
-#include <algorithm>
 #include <climits>
 #include <vector>
 
@@ -48,20 +44,6 @@ bool even_row_each(const Grid& grid) {
     return row_each(grid) && grid.width % grid.ranks() == 0;
 }
 
-/// Tiles in the image as MPI's calls want them.
-struct TileList {
-    std::vector<int> counts, offsets;
-
-    explicit TileList(const Grid& grid) {
-        for (int rank = 0; rank < grid.ranks(); ++rank) {
-            const Tile each = tile(grid, rank);
-            counts.push_back(static_cast<int>(each.elements()));
-            offsets.push_back(each.elements() > 0 ? static_cast<int>(each.y * grid.width + each.x)
-                                                  : 0);
-        }
-    }
-};
-
 /// A tile within its image as one item, so wide that offsets are in bytes.
 class TileType {
   public:
@@ -85,34 +67,6 @@ class TileType {
 
   private:
     MPI_Datatype type_ = MPI_DATATYPE_NULL;
-};
-
-/// What all baselines have: where they run, what is dealt, and a place for what is received.
-class MpiCollective : public PreparedCollective {
-  public:
-    MpiCollective(const Communicator& communicator, const Grid& grid)
-        : comm_(to_mpi(communicator)),
-          rank_(communicator.rank()),
-          grid_(grid),
-          pixels_(grid.width * grid.height),
-          tiles_(grid),
-          own_(tiles_.counts[static_cast<std::size_t>(rank_)]) {}
-
-    std::span<const std::byte> result() const override { return received_.bytes(); }
-
-  protected:
-    bool is_root() const { return rank_ == 0; }
-    void expect(Bytes bytes) { received_ = Memory(bytes); }
-    /// Of what all tiles have alike.
-    int count_of_any() const { return tiles_.counts[0]; }
-
-    const MPI_Comm comm_;
-    const int rank_;
-    const Grid grid_;
-    const Elements pixels_;
-    const TileList tiles_;
-    const int own_; ///< the size of this rank's tile
-    Memory received_;
 };
 
 class Bcast : public MpiCollective {
@@ -280,84 +234,6 @@ class Alltoallv : public Alltoall {
     std::vector<int> counts_, offsets_;
 };
 
-/// Between rank 0's image and everyone's tile, each with a type of its own: the one collective that
-/// can deal tiles that differ.
-class TilesOfAnyShape : public MpiCollective {
-  public:
-    TilesOfAnyShape(const Communicator& communicator, const Grid& grid)
-        : MpiCollective(communicator, grid),
-          none_(static_cast<std::size_t>(grid.ranks()), 0),
-          one_side_(static_cast<std::size_t>(grid.ranks()), 0),
-          bytes_(static_cast<std::size_t>(grid.ranks()), MPI_BYTE),
-          in_image_(bytes_) {
-        one_side_[0] = static_cast<int>(own_);
-        for (int rank = 0; is_root() && rank < grid.ranks(); ++rank)
-            add(tile(grid, rank));
-    }
-
-  protected:
-    void exchange(const std::byte* from, bool from_image, std::byte* to) {
-        const bool to_image = !from_image;
-        mpi_check(MPI_Alltoallw(from, counts(from_image), at(from_image), types(from_image), to,
-                                counts(to_image), at(to_image), types(to_image), comm_),
-                  "MPI_Alltoallw");
-    }
-
-  private:
-    void add(const Tile& each) {
-        const auto rank = places_.size();
-        const bool empty = each.elements() == 0;
-        places_.push_back(empty ? 0 : static_cast<int>((each.y * grid_.width + each.x)));
-        at_root_.push_back(empty ? 0 : 1);
-        if (empty)
-            return;
-        const Blocks rows{nullptr, each.width, grid_.width, each.height};
-        shapes_.emplace_back(std::span(&rows, 1));
-        in_image_[rank] = shapes_.back().get();
-    }
-    /// The image is at rank 0 only, and nobody has more than its own tile beside it.
-    const int* counts(bool of_image) const {
-        return !of_image ? one_side_.data() : is_root() ? at_root_.data() : none_.data();
-    }
-    const int* at(bool of_image) const {
-        return of_image && is_root() ? places_.data() : none_.data();
-    }
-    const MPI_Datatype* types(bool of_image) const {
-        return of_image && is_root() ? in_image_.data() : bytes_.data();
-    }
-
-    const std::vector<int> none_;
-    std::vector<int> one_side_, at_root_, places_;
-    const std::vector<MPI_Datatype> bytes_;
-    std::vector<MPI_Datatype> in_image_;
-    std::vector<Datatype> shapes_;
-};
-
-class ScatterByAlltoallw : public TilesOfAnyShape {
-  public:
-    ScatterByAlltoallw(const Communicator& communicator, const Grid& grid)
-        : TilesOfAnyShape(communicator, grid) {
-        expect(own_);
-    }
-    void run(std::span<const std::byte> own) override {
-        exchange(own.data(), true, received_.data());
-    }
-    std::span<const std::byte> result() const override {
-        return is_root() ? std::span<const std::byte>() : received_.bytes();
-    }
-};
-
-class GatherByAlltoallw : public TilesOfAnyShape {
-  public:
-    GatherByAlltoallw(const Communicator& communicator, const Grid& grid)
-        : TilesOfAnyShape(communicator, grid) {
-        expect(is_root() ? pixels_ : 0);
-    }
-    void run(std::span<const std::byte> own) override {
-        exchange(own.data(), false, received_.data());
-    }
-};
-
 template <class Way>
 std::unique_ptr<PreparedCollective> prepare(const Communicator& communicator, const Grid& grid) {
     return std::make_unique<Way>(communicator, grid);
@@ -370,13 +246,13 @@ constexpr CollectiveBaseline baselines[] = {
     {"mpi-scatterv-vector", "MPI_Scatterv of one datatype, a tile in its image",
      Collective::scatter, alike_and_of_something, prepare<ScattervOfVectors>},
     {"mpi-scatter-alltoallw", "MPI_Alltoallw from rank 0, a datatype for each tile",
-     Collective::scatter, fits, prepare<ScatterByAlltoallw>},
+     Collective::scatter, fits, scatter_by_alltoallw},
     {"mpi-gatherv", "MPI_Gatherv", Collective::gather, in_one_piece, prepare<Gatherv>},
     {"mpi-gather", "MPI_Gather", Collective::gather, alike_in_one_piece, prepare<Gather>},
     {"mpi-gatherv-vector", "MPI_Gatherv of one datatype, a tile in its image", Collective::gather,
      alike_and_of_something, prepare<GathervOfVectors>},
     {"mpi-gather-alltoallw", "MPI_Alltoallw to rank 0, a datatype for each tile",
-     Collective::gather, fits, prepare<GatherByAlltoallw>},
+     Collective::gather, fits, gather_by_alltoallw},
     {"mpi-allgatherv", "MPI_Allgatherv", Collective::all_gather, in_one_piece, prepare<Allgatherv>},
     {"mpi-allgather", "MPI_Allgather", Collective::all_gather, alike_in_one_piece,
      prepare<Allgather>},
