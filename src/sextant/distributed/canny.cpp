@@ -143,26 +143,19 @@ distributed::Image directions_by(const Communicator& communicator, const Grid& g
     return edges->directions();
 }
 
-void require_shares(double low, double high) {
-    if (!(low >= 0 && low <= high && high <= 1))
-        throw InvalidTask(fmt::format("quantiles of edges are {} and {}, expected a low one from 0 "
-                                      "on and a high one no lower, up to 1",
-                                      low, high));
-}
-
 /// Of the squared lengths of gradients that `square` fills in.
 template <class Square>
 kernel::EdgeThresholds quantiles_by(const Communicator& communicator, const Tile& tile, double low,
                                     double high, Square&& square) {
     Memory squared;
     agree(communicator, [&] {
-        require_shares(low, high);
+        require_edge_quantiles(low, high);
         squared = Memory(tile.elements() * gray_f32.size);
         square(reinterpret_cast<float*>(squared.data()));
     });
     const std::span values(floats_in(squared.data()), static_cast<std::size_t>(tile.elements()));
-    return {std::sqrt(quantile(communicator, values, low)),
-            std::sqrt(quantile(communicator, values, high))};
+    const std::vector<float> found = quantiles(communicator, values, {low, high});
+    return {std::sqrt(found[0]), std::sqrt(found[1])};
 }
 
 } // namespace
@@ -172,6 +165,13 @@ Gradient gradient_of(const distributed::Image& image, double sigma,
     const std::vector<distributed::Image> parts =
         gaussian_derivatives(image, {sigma, {"x", "y"}, border});
     return {parts[0], parts[1]};
+}
+
+void require_edge_quantiles(double low, double high) {
+    if (!(low >= 0 && low <= high && high <= 1))
+        throw InvalidTask(fmt::format("quantiles of edges are {} and {}, expected a low one from 0 "
+                                      "on and a high one no lower, up to 1",
+                                      low, high));
 }
 
 kernel::EdgeThresholds quantiles_of(const Gradient& gradient, double low, double high) {
