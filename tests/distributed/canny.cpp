@@ -67,12 +67,40 @@ TEST(DistributedCanny, takes_thresholds_at_exact_quantiles_however_values_are_de
                 mine.push_back(static_cast<float>(i * i) / 7);
             if (communicator.rank() == 0)
                 mine.push_back(std::numeric_limits<float>::quiet_NaN());
-            for (const int percent : {0, 1, 50, 99, 100})
-                EXPECT_EQ(quantile(communicator, mine, percent / 100.),
-                          static_cast<float>(percent * percent) / 7);
-            EXPECT_EQ(quantile(communicator, {}, .5), 0) << "of nothing";
+            EXPECT_THAT(quantiles(communicator, mine, {0, .01, .5, .99, 1}),
+                        testing::ElementsAre(0, 1 / 7.F, 2500 / 7.F, 9801 / 7.F, 10000 / 7.F));
+            EXPECT_THAT(quantiles(communicator, {}, {.5}), testing::ElementsAre(0)) << "of nothing";
         });
     }
+}
+
+TEST(DistributedCanny, takes_quantiles_of_values_that_come_in_pieces_and_differ_in_any_bit) {
+    std::vector<float> values;
+    std::uint32_t state = 7;
+    for (int i = 0; i < 5000; ++i) {
+        state = state * 1664525 + 1013904223;
+        // Of all magnitudes, of nearly equal ones, and equal ones.
+        values.push_back(i % 3 == 0   ? std::ldexp(1.F, static_cast<int>(state >> 26) - 32)
+                         : i % 3 == 1 ? 1 + static_cast<float>(state >> 16) * 0x1p-23F
+                                      : static_cast<float>(state >> 30));
+    }
+    std::vector<float> sorted = values;
+    std::ranges::sort(sorted);
+    const std::vector<double> shares = {0, .1, .25, .5, .5, .8, .95, 1};
+    run_threads(3, [&](Communicator communicator) {
+        Quantiles found(shares);
+        for (int pass = 0; pass < Quantiles::passes; ++pass) {
+            // Of rank 0 the first half, of the others a quarter each, in pieces of 100.
+            for (std::size_t i = 0; i < values.size(); i += 100) {
+                if (communicator.rank() == (i < 2500 ? 0 : i % 200 == 0 ? 1 : 2))
+                    found.add(std::span(values).subspan(i, 100));
+            }
+            found.end_pass(communicator);
+        }
+        for (std::size_t i = 0; i < shares.size(); ++i)
+            EXPECT_EQ(found.value(i), sorted[static_cast<std::size_t>(shares[i] * 4999)])
+                << shares[i];
+    });
 }
 
 TEST(DistributedCanny, refuses_thresholds_and_quantiles_that_are_reversed_on_every_rank) {

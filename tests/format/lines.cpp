@@ -22,7 +22,8 @@ class LineFiles : public testing::Test {
   protected:
     std::string written(const std::string& name, const ContourLines& lines = some_lines()) {
         path = folder.path(name);
-        format::line_format_of(path).write(path, lines);
+        LinesInMemory reader(lines);
+        format::line_format_of(path).write(path, reader);
         return content(path);
     }
     TemporaryFolder folder;

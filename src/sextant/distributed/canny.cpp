@@ -4,12 +4,11 @@
 #include "sextant/comm/agree.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/gaussian_derivatives.hpp"
-#include "sextant/distributed/join_components.hpp"
+#include "sextant/distributed/hanging_edges.hpp"
 #include "sextant/distributed/margins.hpp"
 #include "sextant/distributed/quantile.hpp"
 #include "sextant/distributed/sample_view.hpp"
 #include "sextant/kernel/edge_finder.hpp"
-#include "sextant/kernel/hysteresis.hpp"
 #include "sextant/kernel/thinning.hpp"
 
 #include <algorithm>
@@ -25,9 +24,6 @@ namespace {
 
 using distributed::Padded;
 using distributed::PaddedTile;
-
-constexpr kernel::Connection edges_hang_together{kernel::Neighbours::eight,
-                                                 kernel::Sameness::foreground};
 
 const float* floats_in(const std::byte* bytes) {
     return reinterpret_cast<const float*>(bytes);
@@ -79,26 +75,12 @@ class EdgeTile {
 };
 
 void EdgeTile::follow_strong(const PatternForEntries& pattern) {
-    kernel::SampleView view;
-    view.first = plane().first;
-    view.stride = plane().stride;
-    view.tile = own_;
-    view.image = {grid_.width, grid_.height};
-    kernel::Labeller labeller(edges_hang_together);
-    std::vector<Elements> first_pixels;
-    std::vector<std::uint8_t> strong;
+    std::optional<HangingEdges> edges;
     agree(communicator_, [&] {
-        const kernel::Label components = labeller.find(view);
-        first_pixels = labeller.first_pixels();
-        strong = kernel::strong_components({plane().first, view.stride, own_, view.image}, labeller,
-                                           components);
+        edges.emplace(plane(), own_, ImageShape{grid_.width, grid_.height});
     });
-    const ComponentsOfTile mine{view, edges_hang_together, labeller, first_pixels, strong};
-    const std::vector<PartOf> wholes =
-        join_components(communicator_, grid_, mine, pattern(border_entries(mine)));
-    std::ranges::transform(wholes, strong.begin(),
-                           [](const PartOf& part) { return part.marked ? 1 : 0; });
-    kernel::keep_components(plane(), own_, labeller, strong);
+    const ComponentsOfTile mine = edges->components();
+    edges->keep(join_components(communicator_, grid_, mine, pattern(border_entries(mine))));
 }
 
 void EdgeTile::thin() {
@@ -143,26 +125,19 @@ distributed::Image directions_by(const Communicator& communicator, const Grid& g
     return edges->directions();
 }
 
-void require_shares(double low, double high) {
-    if (!(low >= 0 && low <= high && high <= 1))
-        throw InvalidTask(fmt::format("quantiles of edges are {} and {}, expected a low one from 0 "
-                                      "on and a high one no lower, up to 1",
-                                      low, high));
-}
-
 /// Of the squared lengths of gradients that `square` fills in.
 template <class Square>
 kernel::EdgeThresholds quantiles_by(const Communicator& communicator, const Tile& tile, double low,
                                     double high, Square&& square) {
     Memory squared;
     agree(communicator, [&] {
-        require_shares(low, high);
+        require_edge_quantiles(low, high);
         squared = Memory(tile.elements() * gray_f32.size);
         square(reinterpret_cast<float*>(squared.data()));
     });
     const std::span values(floats_in(squared.data()), static_cast<std::size_t>(tile.elements()));
-    return {std::sqrt(quantile(communicator, values, low)),
-            std::sqrt(quantile(communicator, values, high))};
+    const std::vector<float> found = quantiles(communicator, values, {low, high});
+    return {std::sqrt(found[0]), std::sqrt(found[1])};
 }
 
 } // namespace
@@ -172,6 +147,13 @@ Gradient gradient_of(const distributed::Image& image, double sigma,
     const std::vector<distributed::Image> parts =
         gaussian_derivatives(image, {sigma, {"x", "y"}, border});
     return {parts[0], parts[1]};
+}
+
+void require_edge_quantiles(double low, double high) {
+    if (!(low >= 0 && low <= high && high <= 1))
+        throw InvalidTask(fmt::format("quantiles of edges are {} and {}, expected a low one from 0 "
+                                      "on and a high one no lower, up to 1",
+                                      low, high));
 }
 
 kernel::EdgeThresholds quantiles_of(const Gradient& gradient, double low, double high) {

@@ -21,6 +21,9 @@ inline constexpr ElementFormat direction_i8{"direction i8", sizeof(kernel::Direc
 Gradient gradient_of(const distributed::Image& image, double sigma,
                      const kernel::BorderRule& border = {});
 
+/// Throws InvalidTask unless 0 ≤ low ≤ high ≤ 1.
+void require_edge_quantiles(double low, double high);
+
 /// Thresholds below which lie these shares of all pixels' gradients, by length.
 /// Requires  0 ≤ low ≤ high ≤ 1; otherwise every rank throws AgreedFailure.
 /// Collective.

@@ -25,7 +25,7 @@ void check(const Communicator& communicator, const Grid& grid) {
 }
 
 /// Where a chain that leaves the tile goes on and ends.
-const Crossing& continuation(const std::vector<Crossing>& crossings, const Chain& chain) {
+const Crossing& continuation(std::span<const Crossing> crossings, const Chain& chain) {
     const Crossing* const found = contour::find(crossings, chain.end);
     if (!found)
         throw std::logic_error(fmt::format("no tile knows of a contour at pixel {}", chain.end));
@@ -42,13 +42,12 @@ std::int32_t checked(Elements links, Elements head) {
 }
 
 /// A chain that holds the smallest pixel of its closed contour counts on from there once round.
-void place(const Chain& chain, const Crossing& next, ContoursOfTile& made) {
-    kernel::Placing& placing = made.placings.back();
+void place(const Chain& chain, const Crossing& next, Elements& head, kernel::Placing& placing) {
     checked(chain.points + next.links, next.end);
     placing.beyond = checked(next.links, next.end);
     if (next.end == chain.smallest)
         placing.period = checked(chain.links + next.links, next.end);
-    made.heads.back() = next.end;
+    head = next.end;
 }
 
 } // namespace
@@ -62,6 +61,18 @@ Boundary boundary_of(const kernel::ContourRanking& ranking, int position) {
     }
     boundary.entries = contour::follow({&boundary, 1});
     return boundary;
+}
+
+ContoursOfTile place_chains(const kernel::ContourRanking& ranking,
+                            std::span<const Crossing> crossings) {
+    ContoursOfTile made{{}, ranking.placings()};
+    for (std::size_t i = 0; i < made.placings.size(); ++i) {
+        const Chain& chain = ranking.chains()[i];
+        made.heads.push_back(chain.end);
+        if (chain.leaves)
+            place(chain, continuation(crossings, chain), made.heads.back(), made.placings[i]);
+    }
+    return made;
 }
 
 ContoursOfTile merge_contours(const Communicator& communicator, const Grid& grid,
@@ -78,17 +89,7 @@ ContoursOfTile merge_contours(const Communicator& communicator, const Grid& grid
         communicator, grid, own, pattern,
         [&order](std::span<const Boundary> some) { return contour::merge(order, some); });
     ContoursOfTile made;
-    agree(communicator, [&] {
-        const std::vector<Crossing> crossings = contour::follow(lists);
-        const std::vector<kernel::Placing> alone = ranking.placings();
-        for (std::size_t i = 0; i < alone.size(); ++i) {
-            const Chain& chain = ranking.chains()[i];
-            made.heads.push_back(chain.end);
-            made.placings.push_back(alone[i]);
-            if (chain.leaves)
-                place(chain, continuation(crossings, chain), made);
-        }
-    });
+    agree(communicator, [&] { made = place_chains(ranking, contour::follow(lists)); });
     return made;
 }
 

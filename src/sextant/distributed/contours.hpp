@@ -6,6 +6,7 @@
 #include "sextant/contour/catalogue.hpp"
 #include "sextant/kernel/contours.hpp"
 
+#include <span>
 #include <vector>
 
 namespace sextant {
@@ -36,5 +37,11 @@ ContoursOfTile merge_contours(const Communicator& communicator, const Grid& grid
 
 /// What comes into a tile at this position of a pattern's order, by pixels.
 contour::Boundary boundary_of(const kernel::ContourRanking& ranking, int position);
+
+/// Where the chains of a tile lie, once all crossings are known that those which leave it go on
+/// with: by pixels, led on to their heads.
+/// Throws    InvalidTask for ranks of 2³¹ − 1 and more.
+ContoursOfTile place_chains(const kernel::ContourRanking& ranking,
+                            std::span<const contour::Crossing> crossings);
 
 } // namespace sextant

@@ -60,6 +60,14 @@ void each_border_pixel(const ComponentsOfTile& from, Body&& body) {
     }
 }
 
+} // namespace
+
+Elements border_entries(const ComponentsOfTile& tile) {
+    Elements count = 0;
+    each_border_pixel(tile, [&](Elements, Elements, kernel::Label) { ++count; });
+    return count;
+}
+
 Frontier frontier_of(const ComponentsOfTile& tile, int position) {
     const Tile& at = tile.input.tile;
     Frontier frontier{{position, position + 1}, {}};
@@ -72,9 +80,8 @@ Frontier frontier_of(const ComponentsOfTile& tile, int position) {
     return frontier;
 }
 
-/// What each of the tile's components has become.
-std::vector<PartOf> find_wholes(const ComponentsOfTile& tile, const Frontier& own,
-                                const std::vector<BorderPixel>& joined) {
+std::vector<PartOf> parts_of(const ComponentsOfTile& tile, const Frontier& own,
+                             std::span<const BorderPixel> joined) {
     std::vector<PartOf> parts;
     for (std::size_t i = 0; i < tile.first_pixels.size(); ++i)
         parts.push_back({tile.first_pixels[i], !tile.marked.empty() && tile.marked[i] != 0});
@@ -88,14 +95,6 @@ std::vector<PartOf> find_wholes(const ComponentsOfTile& tile, const Frontier& ow
         parts[static_cast<std::size_t>(part)] = {whole->component, whole->marked != 0};
     }
     return parts;
-}
-
-} // namespace
-
-Elements border_entries(const ComponentsOfTile& tile) {
-    Elements count = 0;
-    each_border_pixel(tile, [&](Elements, Elements, kernel::Label) { ++count; });
-    return count;
 }
 
 std::vector<PartOf> join_components(const Communicator& communicator, const Grid& grid,
@@ -115,7 +114,7 @@ std::vector<PartOf> join_components(const Communicator& communicator, const Grid
         [&](std::span<const Frontier> some) { return contour::merge(*order, some, touch); });
     std::vector<PartOf> parts;
     agree(communicator,
-          [&] { parts = find_wholes(tile, own, contour::join(lists, grid.width, touch)); });
+          [&] { parts = parts_of(tile, own, contour::join(lists, grid.width, touch)); });
     return parts;
 }
 

@@ -3,6 +3,7 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/contour/catalogue.hpp"
+#include "sextant/contour/frontier.hpp"
 #include "sextant/kernel/labels.hpp"
 
 #include <span>
@@ -24,6 +25,13 @@ struct PartOf {
     Elements first = 0;  ///< the first pixel of the whole component
     bool marked = false; ///< some part of it has a mark
 };
+
+/// What is to be told of a tile at this position of an order: the pixels on its sides that are not
+/// background.
+contour::Frontier frontier_of(const ComponentsOfTile& tile, int position);
+/// What each of a tile's components has become, by that list joined with others' (contour::join).
+std::vector<PartOf> parts_of(const ComponentsOfTile& tile, const contour::Frontier& own,
+                             std::span<const contour::BorderPixel> joined);
 
 /// How many pixels this rank has to tell others of.
 Elements border_entries(const ComponentsOfTile& tile);

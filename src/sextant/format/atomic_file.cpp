@@ -26,12 +26,12 @@ constexpr const char* own_descriptors = "/proc/self/fd";
 /// Distinguishes the temporary files of the threads of this process.
 std::atomic<unsigned> next_number{0};
 
+} // namespace
+
 std::string folder_of(const std::string& path) {
     const std::string folder = std::filesystem::path(path).parent_path().string();
     return folder.empty() ? "." : folder;
 }
-
-} // namespace
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(path_) {
     buffer_.reserve(buffer_size);

@@ -63,6 +63,9 @@ class AtomicFile {
     std::string failure_;
 };
 
+/// The folder that a path's file lies in.
+std::string folder_of(const std::string& path);
+
 /// Throws InvalidFile where a file at `path` could not be begun now; leaves nothing, and touches no
 /// device. To be asked before work whose result is to go there.
 void require_writable(const std::string& path);

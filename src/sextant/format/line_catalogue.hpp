@@ -15,7 +15,7 @@ struct LineFormat {
     std::string_view extension; ///< ".geojson"
     std::string_view summary;
     /// All or nothing. Throws InvalidFile.
-    void (*write)(const std::string& path, const ContourLines& contours);
+    void (*write)(const std::string& path, LineReader& contours);
 };
 
 /// Every format, in the order of `sextant list`.

@@ -7,15 +7,15 @@
 
 namespace sextant::format {
 
-void write_csv(const std::string& path, const ContourLines& contours) {
+void write_csv(const std::string& path, LineReader& contours) {
     AtomicFile file(path);
-    const Elements width = contours.image.width;
+    const Elements width = contours.image().width;
     file.write("contour,rank,x,y\n");
-    for (std::size_t i = 0; i < contours.lines.size(); ++i) {
-        for (Elements rank = 0; rank < contours.lines[i].points; ++rank) {
-            const Elements pixel =
-                contours.pixels[static_cast<std::size_t>(contours.lines[i].first + rank)];
-            file.write(fmt::format("{},{},{},{}\n", i, rank, pixel % width, pixel / width));
+    ContourLine line;
+    for (Elements number = 0; contours.next(line); ++number) {
+        for (Elements rank = 0; rank < line.points; ++rank) {
+            const Elements pixel = contours.next_pixel();
+            file.write(fmt::format("{},{},{},{}\n", number, rank, pixel % width, pixel / width));
         }
     }
     file.commit();

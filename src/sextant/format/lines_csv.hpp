@@ -8,6 +8,6 @@
 namespace sextant::format {
 
 /// contour,rank,x,y: a row for each point, contours from 0, ranks from 0 at the head.
-void write_csv(const std::string& path, const ContourLines& contours);
+void write_csv(const std::string& path, LineReader& contours);
 
 } // namespace sextant::format

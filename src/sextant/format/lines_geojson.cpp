@@ -3,40 +3,44 @@
 
 #include "sextant/format/atomic_file.hpp"
 
-#include <iterator>
-
 #include <fmt/format.h>
 
 namespace sextant::format {
 
 namespace {
 
-std::string feature(const ContourLines& contours, std::size_t number) {
-    const ContourLine& line = contours.lines[number];
-    const Elements width = contours.image.width;
+/// A feature without the comma behind the one before: contours may be too long for a text.
+void write_feature(AtomicFile& file, Elements number, const ContourLine& line,
+                   LineReader& contours) {
+    const Elements width = contours.image().width;
     const bool alone = line.points == 1;
-    std::string text =
-        fmt::format(R"({{"type":"Feature","properties":{{"contour":{},"points":{},)"
-                    R"("closed":{}}},"geometry":{{"type":"{}","coordinates":)",
-                    number, line.points, line.closed, alone ? "Point" : "LineString");
-    text += alone ? "" : "[";
-    for (Elements k = 0; k < line.points + (line.closed && !alone ? 1 : 0); ++k) {
-        const Elements pixel =
-            contours.pixels[static_cast<std::size_t>(line.first + k % line.points)];
-        fmt::format_to(std::back_inserter(text), "{}[{},{}]", k == 0 ? "" : ",", pixel % width,
-                       pixel / width);
+    file.write(fmt::format(R"({{"type":"Feature","properties":{{"contour":{},"points":{},)"
+                           R"("closed":{}}},"geometry":{{"type":"{}","coordinates":{})",
+                           number, line.points, line.closed, alone ? "Point" : "LineString",
+                           alone ? "" : "["));
+    std::string head;
+    for (Elements k = 0; k < line.points; ++k) {
+        const Elements pixel = contours.next_pixel();
+        const std::string point = fmt::format("[{},{}]", pixel % width, pixel / width);
+        file.write(k == 0 ? "" : ",");
+        file.write(point);
+        if (k == 0)
+            head = point;
     }
-    return text + (alone ? "}}" : "]}}");
+    if (line.closed && !alone)
+        file.write("," + head);
+    file.write(alone ? "}}" : "]}}");
 }
 
 } // namespace
 
-void write_geojson(const std::string& path, const ContourLines& contours) {
+void write_geojson(const std::string& path, LineReader& contours) {
     AtomicFile file(path);
     file.write(R"({"type":"FeatureCollection","features":[)");
-    for (std::size_t i = 0; i < contours.lines.size(); ++i) {
-        file.write(i == 0 ? "\n" : ",\n");
-        file.write(feature(contours, i));
+    ContourLine line;
+    for (Elements number = 0; contours.next(line); ++number) {
+        file.write(number == 0 ? "\n" : ",\n");
+        write_feature(file, number, line, contours);
     }
     file.write("\n]}\n");
     file.commit();

@@ -10,6 +10,6 @@ namespace sextant::format {
 /// A FeatureCollection: a LineString for each contour from its head on, of a closed one back to its
 /// head; a Point for a contour of one. Coordinates are the middles of pixels, rows run downward.
 /// Properties: contour (from 0), points, closed.
-void write_geojson(const std::string& path, const ContourLines& contours);
+void write_geojson(const std::string& path, LineReader& contours);
 
 } // namespace sextant::format

@@ -8,21 +8,20 @@
 
 namespace sextant::format {
 
-void write_npy(const std::string& path, const ContourLines& contours) {
-    if (contours.pixels.empty())
+void write_npy(const std::string& path, LineReader& contours) {
+    if (contours.points() == 0)
         throw InvalidFile(path, "would hold no points, expected at least one contour");
     FrameHeader header;
     header.frames = 1;
-    header.shape = {4, static_cast<std::int64_t>(contours.pixels.size())};
+    header.shape = {4, contours.points()};
     header.sample = Sample::i64;
     const std::unique_ptr<FrameSink> sink = create_npy(path, header, {});
-    const Elements width = contours.image.width;
-    for (std::size_t i = 0; i < contours.lines.size(); ++i) {
-        for (Elements rank = 0; rank < contours.lines[i].points; ++rank) {
-            const Elements pixel =
-                contours.pixels[static_cast<std::size_t>(contours.lines[i].first + rank)];
-            const std::array<std::int64_t, 4> row = {static_cast<std::int64_t>(i), rank,
-                                                     pixel % width, pixel / width};
+    const Elements width = contours.image().width;
+    ContourLine line;
+    for (Elements number = 0; contours.next(line); ++number) {
+        for (Elements rank = 0; rank < line.points; ++rank) {
+            const Elements pixel = contours.next_pixel();
+            const std::array<std::int64_t, 4> row = {number, rank, pixel % width, pixel / width};
             sink->write_samples(std::as_bytes(std::span(row)));
         }
     }

@@ -10,6 +10,6 @@ namespace sextant::format {
 /// An array (points, 4) of 64-bit integers: contour, rank, x and y of each point, as CSV has them.
 /// Requires  at least one point (InvalidFile): the format, as it is written here, has no empty
 /// arrays.
-void write_npy(const std::string& path, const ContourLines& contours);
+void write_npy(const std::string& path, LineReader& contours);
 
 } // namespace sextant::format

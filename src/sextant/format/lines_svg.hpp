@@ -8,6 +8,6 @@
 namespace sextant::format {
 
 /// A path for each contour through the middles of its pixels; the drawing is as large as the image.
-void write_svg(const std::string& path, const ContourLines& contours);
+void write_svg(const std::string& path, LineReader& contours);
 
 } // namespace sextant::format

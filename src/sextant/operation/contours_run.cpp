@@ -144,7 +144,8 @@ void ContoursRun::write(const LinearPart& part) {
             return;
         summary_.closed = std::count_if(lines.lines.begin(), lines.lines.end(),
                                         [](const ContourLine& line) { return line.closed; });
-        format::line_format_of(summary_.output).write(summary_.output, lines);
+        LinesInMemory reader(lines);
+        format::line_format_of(summary_.output).write(summary_.output, reader);
     });
 }
 
