@@ -164,7 +164,10 @@ TEST(SplineCells, bring_cells_to_the_normal_equations_of_splines) {
             cell = {64, 2 + any(), any(), 2 + any(), any(), any()};
         BandedMatrix matrix(grid.unknowns(), grid.band());
         std::vector<double> score(grid.unknowns());
-        cells.normal_equations(sums, alpha, matrix, score);
+        const auto width = static_cast<std::size_t>(cells.cells().width);
+        for (std::size_t row = sums.size() / width; row-- > 0;) // in any order
+            cells.take_row(row, {&sums[row * width], width}, alpha);
+        cells.normal_equations(matrix, score);
 
         const auto c = random_coefficients(grid, 11);
         const double cosine = std::cos(alpha), sine = std::sin(alpha);

@@ -33,6 +33,58 @@ std::size_t below(const BandedMatrix& matrix, std::size_t j) {
     return std::min(matrix.band(), matrix.size() - 1 - j);
 }
 
+/// Of the columns from `first` to before `last`; what lies beyond holds what they leave of it.
+bool eliminate(BandedMatrix& factor, std::size_t first, std::size_t last) {
+    for (std::size_t j = first; j < last; ++j) {
+        double* const column = factor.column(j);
+        if (!(column[0] > 0))
+            return false;
+        column[0] = std::sqrt(column[0]);
+        const std::size_t count = below(factor, j);
+        for (std::size_t i = 1; i <= count; ++i)
+            column[i] /= column[0];
+        for (std::size_t i = 1; i <= count; ++i)
+            add(factor.column(j + i), -column[i], column + i, count - i + 1);
+    }
+    return true;
+}
+
+void substitute_down(const BandedMatrix& factor, std::size_t first, std::size_t last, double* x) {
+    for (std::size_t j = first; j < last; ++j) {
+        const double* const column = factor.column(j);
+        x[j] /= column[0];
+        add(x + j + 1, -x[j], column + 1, below(factor, j));
+    }
+}
+
+void substitute_up(const BandedMatrix& factor, std::size_t last, double* x) {
+    for (std::size_t j = last; j-- > 0;) {
+        const double* const column = factor.column(j);
+        x[j] = (x[j] - dot(column + 1, x + j + 1, below(factor, j))) / column[0];
+    }
+}
+
+/// Columns of the inverse from those after them. With A = LLᵀ, Z = A⁻¹ and l the column of L below
+/// its diagonal: Z's column below the diagonal is −Z_below l / L_jj, where Z_below is known from
+/// the columns to the right.
+void invert(const BandedMatrix& factor, std::size_t first, std::size_t last, double* z,
+            BandedMatrix& inverse) {
+    for (std::size_t j = last; j-- > first;) {
+        const double* const l = factor.column(j);
+        const std::size_t count = below(factor, j);
+        std::fill(z, z + count, 0);
+        for (std::size_t k = 0; k < count; ++k) {
+            const double* const right = inverse.column(j + 1 + k);
+            z[k] += right[0] * l[1 + k] + dot(right + 1, l + 2 + k, count - k - 1);
+            add(z + k + 1, l[1 + k], right + 1, count - k - 1);
+        }
+        double* const to = inverse.column(j);
+        for (std::size_t k = 0; k < count; ++k)
+            to[1 + k] = -z[k] / l[0];
+        to[0] = (1 / l[0] - dot(l + 1, to + 1, count)) / l[0];
+    }
+}
+
 } // namespace
 
 void BandedMatrix::clear() {
@@ -62,59 +114,106 @@ double trace_of_product(const BandedMatrix& a, const BandedMatrix& b) {
     return sum;
 }
 
-BandedCholesky::BandedCholesky(std::size_t size, std::size_t band)
-    : factor_(size, band), inverse_(size, band), column_(band + 1) {}
-
-bool BandedCholesky::factorise(double a, const BandedMatrix& g, double b, const BandedMatrix& k) {
-    const std::size_t size = factor_.size(), band = factor_.band();
-    for (std::size_t j = 0; j < size; ++j) {
-        for (std::size_t i = 0; i <= band; ++i)
-            factor_.column(j)[i] = a * g.column(j)[i] + b * k.column(j)[i];
+BandedCholesky::BandedCholesky(std::size_t size, std::size_t band, Team* team)
+    : team_(team), inverse_(size, band) {
+    const std::size_t middle = std::min(band, size), first = (size - middle) / 2;
+    ends_[0].own = first;
+    ends_[1].own = size - middle - first;
+    for (End& end : ends_) {
+        end.factor = end.inverse = BandedMatrix(end.own + middle, band);
+        end.column.resize(band + 1);
     }
-    for (std::size_t j = 0; j < size; ++j) {
-        double* const column = factor_.column(j);
-        if (!(column[0] > 0))
-            return false;
-        column[0] = std::sqrt(column[0]);
-        const std::size_t count = below(factor_, j);
-        for (std::size_t i = 1; i <= count; ++i)
-            column[i] /= column[0];
-        for (std::size_t i = 1; i <= count; ++i)
-            add(factor_.column(j + i), -column[i], column + i, count - i + 1);
-    }
-    return true;
+    x_of_last_.resize(ends_[1].own + middle);
 }
 
-void BandedCholesky::solve(std::span<double> x) const {
-    for (std::size_t j = 0; j < factor_.size(); ++j) {
-        const double* const column = factor_.column(j);
-        x[j] /= column[0];
-        add(x.data() + j + 1, -x[j], column + 1, below(factor_, j));
+/// The first end has the middle itself too.
+void BandedCholesky::fill_first(double a, const BandedMatrix& g, double b, const BandedMatrix& k) {
+    BandedMatrix& factor = ends_[0].factor;
+    for (std::size_t j = 0; j < factor.size(); ++j) {
+        for (std::size_t i = 0; i <= below(factor, j); ++i)
+            factor.column(j)[i] = a * g.column(j)[i] + b * k.column(j)[i];
     }
-    for (std::size_t j = factor_.size(); j-- > 0;) {
-        const double* const column = factor_.column(j);
-        x[j] = (x[j] - dot(column + 1, x.data() + j + 1, below(factor_, j))) / column[0];
+}
+
+/// The last end has of the middle only what it will leave there.
+void BandedCholesky::fill_last(double a, const BandedMatrix& g, double b, const BandedMatrix& k) {
+    BandedMatrix& factor = ends_[1].factor;
+    factor.clear();
+    for (std::size_t j = 0; j < ends_[1].own; ++j) {
+        for (std::size_t i = 0; i <= below(factor, j); ++i) {
+            const std::size_t column = turned(j + i);
+            factor.column(j)[i] = a * g.column(column)[i] + b * k.column(column)[i];
+        }
+    }
+}
+
+bool BandedCholesky::factorise(double a, const BandedMatrix& g, double b, const BandedMatrix& k) {
+    std::array<bool, 2> definite{};
+    run_parts(team_, 2, [&](int number, int) {
+        number == 0 ? fill_first(a, g, b, k) : fill_last(a, g, b, k);
+        End& end = ends_[static_cast<std::size_t>(number)];
+        definite[static_cast<std::size_t>(number)] = eliminate(end.factor, 0, end.own);
+    });
+    if (!definite[0] || !definite[1])
+        return false;
+    auto& [first, last] = ends_;
+    for (std::size_t j = last.own; j < last.factor.size(); ++j) {
+        for (std::size_t i = 0; i <= below(last.factor, j); ++i)
+            first.factor.column(turned(j + i))[i] += last.factor.column(j)[i];
+    }
+    return eliminate(first.factor, first.own, first.factor.size());
+}
+
+void BandedCholesky::solve(std::span<double> x) {
+    auto& [first, last] = ends_;
+    std::fill(x_of_last_.begin(), x_of_last_.end(), 0);
+    for (std::size_t j = 0; j < last.own; ++j)
+        x_of_last_[j] = x[turned(j)];
+    substitute_down(first.factor, 0, first.own, x.data());
+    substitute_down(last.factor, 0, last.own, x_of_last_.data());
+    for (std::size_t j = last.own; j < x_of_last_.size(); ++j)
+        x[turned(j)] += x_of_last_[j];
+    substitute_down(first.factor, first.own, first.factor.size(), x.data());
+    substitute_up(first.factor, first.factor.size(), x.data());
+    for (std::size_t j = last.own; j < x_of_last_.size(); ++j)
+        x_of_last_[j] = x[turned(j)];
+    substitute_up(last.factor, last.own, x_of_last_.data());
+    for (std::size_t j = 0; j < last.own; ++j)
+        x[turned(j)] = x_of_last_[j];
+}
+
+/// From the first end to the last.
+void BandedCholesky::give_middle_inverse() {
+    auto& [first, last] = ends_;
+    for (std::size_t j = last.own; j < last.inverse.size(); ++j) {
+        for (std::size_t i = 0; i <= below(last.inverse, j); ++i)
+            last.inverse.column(j)[i] = first.inverse.column(turned(j + i))[i];
+    }
+}
+
+void BandedCholesky::collect_first() {
+    const BandedMatrix& from = ends_[0].inverse;
+    for (std::size_t j = 0; j < from.size(); ++j)
+        std::copy_n(from.column(j), below(from, j) + 1, inverse_.column(j));
+}
+
+void BandedCholesky::collect_last() {
+    const BandedMatrix& from = ends_[1].inverse;
+    for (std::size_t j = 0; j < ends_[1].own; ++j) {
+        for (std::size_t i = 0; i <= below(from, j); ++i)
+            inverse_.column(turned(j + i))[i] = from.column(j)[i];
     }
 }
 
 const BandedMatrix& BandedCholesky::inverse() {
-    // With A = LLᵀ, Z = A⁻¹ and l the column of L below its diagonal: Z's column below the
-    // diagonal is −Z_below l / L_jj, where Z_below is known from the columns to the right.
-    for (std::size_t j = factor_.size(); j-- > 0;) {
-        const double* const l = factor_.column(j);
-        const std::size_t count = below(factor_, j);
-        double* const z = column_.data();
-        std::fill(z, z + count, 0);
-        for (std::size_t k = 0; k < count; ++k) {
-            const double* const right = inverse_.column(j + 1 + k);
-            z[k] += right[0] * l[1 + k] + dot(right + 1, l + 2 + k, count - k - 1);
-            add(z + k + 1, l[1 + k], right + 1, count - k - 1);
-        }
-        double* const to = inverse_.column(j);
-        for (std::size_t k = 0; k < count; ++k)
-            to[1 + k] = -z[k] / l[0];
-        to[0] = (1 / l[0] - dot(l + 1, to + 1, count)) / l[0];
-    }
+    End& first = ends_[0];
+    invert(first.factor, first.own, first.factor.size(), first.column.data(), first.inverse);
+    give_middle_inverse();
+    run_parts(team_, 2, [&](int number, int) {
+        End& end = ends_[static_cast<std::size_t>(number)];
+        invert(end.factor, 0, end.own, end.column.data(), end.inverse);
+        number == 0 ? collect_first() : collect_last();
+    });
     return inverse_;
 }
 

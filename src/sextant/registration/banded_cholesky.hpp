@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/comm/team.hpp"
+
+#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -39,24 +42,50 @@ class BandedMatrix {
 double trace_of_product(const BandedMatrix& a, const BandedMatrix& b);
 
 /// A = a G + b K of two banded matrices, factored, solved, and inverted within the band.
-/// Cost  n band² / 2 multiply-adds to factor, as many again twice to invert; nothing is allocated
-///       once it is made.
-/// Source  the inverse: Takahashi, Fagan, Chen, 8th PICA Conference, 1973
+///
+/// It is eliminated from its first column downward and from its last one upward, which do not know
+/// of each other until they meet in the middle, as wide as the band: two threads of a team each
+/// take an end. The same two ends are gone through without a team.
+///
+/// Cost  n band² / 2 multiply-adds to factor, as many again twice to invert, of which n - band
+///       columns are shared; nothing is allocated once it is made.
+/// Deterministic  the same bits for any number of threads.
+/// Source  the inverse: Takahashi, Fagan, Chen, 8th PICA Conference, 1973; both ends:
+///         van der Vorst, Parallel Computing 5, 1987
 class BandedCholesky {
   public:
     BandedCholesky() = default;
-    BandedCholesky(std::size_t size, std::size_t band);
+    /// A team stays.
+    BandedCholesky(std::size_t size, std::size_t band, Team* team = nullptr);
 
     /// False where A is not positive definite.
     bool factorise(double a, const BandedMatrix& g, double b, const BandedMatrix& k);
     /// x ← A⁻¹ x.
-    void solve(std::span<double> x) const;
+    void solve(std::span<double> x);
     /// The entries of A⁻¹ within the band, which are all that tr(A⁻¹K) takes.
     const BandedMatrix& inverse();
 
   private:
-    BandedMatrix factor_, inverse_;
-    std::vector<double> column_;
+    /// The columns from one end of A on, from the last one in reverse order of rows and columns:
+    /// those that this end eliminates, and those of the middle.
+    struct End {
+        std::size_t own = 0;
+        BandedMatrix factor, inverse;
+        std::vector<double> column; ///< of one of the inverse
+    };
+
+    /// A row or column of A at the end of that number, and the other way round.
+    std::size_t turned(std::size_t at) const { return inverse_.size() - 1 - at; }
+    void fill_first(double a, const BandedMatrix& g, double b, const BandedMatrix& k);
+    void fill_last(double a, const BandedMatrix& g, double b, const BandedMatrix& k);
+    void give_middle_inverse();
+    void collect_first();
+    void collect_last();
+
+    Team* team_ = nullptr;
+    std::array<End, 2> ends_;
+    std::vector<double> x_of_last_;
+    BandedMatrix inverse_;
 };
 
 } // namespace sextant::registration

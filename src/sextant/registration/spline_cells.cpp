@@ -17,23 +17,27 @@ std::vector<SplineBasis> bases(std::int64_t count, double origin, double step, B
     return made;
 }
 
-double weighed(const SplineBasis& basis, const std::vector<double>& line) {
-    double sum = 0;
-    for (std::size_t k = 0; k < 4; ++k)
-        sum += basis.weight[k] * line[basis.first + k];
-    return sum;
+/// Rows of corners that a thread takes at a time.
+constexpr std::size_t rows_at_a_time = 8;
+
+template <class Body>
+void for_each_row(Team* team, std::size_t rows, const Body& body) {
+    const auto parts = static_cast<int>((rows + rows_at_a_time - 1) / rows_at_a_time);
+    run_parts(team, parts, [&](int part, int) {
+        const std::size_t first = static_cast<std::size_t>(part) * rows_at_a_time;
+        for (std::size_t row = first; row < std::min(rows, first + rows_at_a_time); ++row)
+            body(row);
+    });
 }
 
 } // namespace
 
-SplineCells::SplineCells(const SplineGrid& grid, ImageShape level, double unit)
+SplineCells::SplineCells(const SplineGrid& grid, ImageShape level, double unit, Team* team)
     : grid_(grid),
       cells_(kernel::cells_of(level)),
       unit_(unit),
-      line_x_(grid.columns()),
-      line_y_(grid.columns()),
-      pairs_{std::vector<double>(4 * grid.columns()), std::vector<double>(4 * grid.columns()),
-             std::vector<double>(4 * grid.columns())} {
+      columns_(static_cast<std::size_t>(cells_.height) * grid.columns()),
+      team_(team) {
     const double step = unit * static_cast<double>(kernel::cell_size);
     const double middle = unit * static_cast<double>(kernel::cell_size - 1) / 2;
     const auto x = [&](double at) { return grid.along_x(at); };
@@ -45,46 +49,50 @@ SplineCells::SplineCells(const SplineGrid& grid, ImageShape level, double unit)
 }
 
 void SplineCells::displacements(std::span<const double> coefficients, const RigidMotion& motion,
-                                Point c, std::vector<float>& u_x, std::vector<float>& u_y) {
+                                Point c, std::vector<float>& u_x, std::vector<float>& u_y) const {
+    for_each_row(team_, corner_y_.size(), [&](std::size_t row) {
+        const std::size_t first = row * corner_x_.size();
+        displacements_of_row(row, coefficients, motion, c, &u_x[first], &u_y[first]);
+    });
+}
+
+void SplineCells::displacements_of_row(std::size_t j, std::span<const double> coefficients,
+                                       const RigidMotion& motion, Point c, float* u_x,
+                                       float* u_y) const {
+    const SplineBasis& y = corner_y_[j];
+    const auto at_column = [&](std::size_t column) {
+        Point sum;
+        for (std::size_t k = 0; k < 4; ++k) {
+            const std::size_t at = grid_.unknown(column, y.first + k);
+            sum.x += y.weight[k] * coefficients[at];
+            sum.y += y.weight[k] * coefficients[at + 1];
+        }
+        return sum;
+    };
     const double step = unit_ * static_cast<double>(kernel::cell_size);
-    std::size_t corner = 0;
-    for (std::size_t j = 0; j < corner_y_.size(); ++j) {
-        const SplineBasis& y = corner_y_[j];
-        for (std::size_t i = 0; i < grid_.columns(); ++i) {
-            line_x_[i] = line_y_[i] = 0;
-            for (std::size_t k = 0; k < 4; ++k) {
-                const std::size_t at = grid_.unknown(i, y.first + k);
-                line_x_[i] += y.weight[k] * coefficients[at];
-                line_y_[i] += y.weight[k] * coefficients[at + 1];
-            }
+    const double less = std::cos(motion.alpha) - 1, sine = std::sin(motion.alpha);
+    const double below = static_cast<double>(j) * step - c.y;
+    std::array<Point, 4> line; // the last four control points
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < corner_x_.size(); ++i) {
+        const SplineBasis& x = corner_x_[i];
+        for (; next < x.first + 4; ++next)
+            line[next % 4] = at_column(next);
+        const double right = static_cast<double>(i) * step - c.x;
+        Point u{less * right - sine * below + motion.tx, sine * right + less * below + motion.ty};
+        for (std::size_t k = 0; k < 4; ++k) {
+            u.x += x.weight[k] * line[(x.first + k) % 4].x;
+            u.y += x.weight[k] * line[(x.first + k) % 4].y;
         }
-        for (std::size_t i = 0; i < corner_x_.size(); ++i, ++corner) {
-            const Point from{static_cast<double>(i) * step, static_cast<double>(j) * step};
-            const Point to = apply(motion, from, c);
-            u_x[corner] =
-                static_cast<float>((to.x - from.x + weighed(corner_x_[i], line_x_)) / unit_);
-            u_y[corner] =
-                static_cast<float>((to.y - from.y + weighed(corner_x_[i], line_y_)) / unit_);
-        }
+        u_x[i] = static_cast<float>(u.x / unit_);
+        u_y[i] = static_cast<float>(u.y / unit_);
     }
 }
 
-void SplineCells::normal_equations(std::span<const kernel::CellSums> cells, double alpha,
-                                   BandedMatrix& matrix, std::span<double> score) {
-    matrix.clear();
-    std::fill(score.begin(), score.end(), 0);
-    const auto width = static_cast<std::size_t>(cells_.width);
-    for (std::size_t row = 0; row < middle_y_.size(); ++row) {
-        add_row(cells.subspan(row * width, width), {alpha, 0, 0});
-        spread_row(middle_y_[row], matrix, score);
-    }
-}
-
-/// The sums of a row of cells, brought to pairs of control points along x.
-void SplineCells::add_row(std::span<const kernel::CellSums> cells, const RigidMotion& turn) {
-    for (auto* const sums : {&line_x_, &line_y_, &pairs_.xx, &pairs_.xy, &pairs_.yy})
-        std::fill(sums->begin(), sums->end(), 0);
-    const double cosine = std::cos(turn.alpha), sine = std::sin(turn.alpha);
+void SplineCells::take_row(std::size_t row, std::span<const kernel::CellSums> cells, double alpha) {
+    const std::span<Column> columns(&columns_[row * grid_.columns()], grid_.columns());
+    std::fill(columns.begin(), columns.end(), Column());
+    const double cosine = std::cos(alpha), sine = std::sin(alpha);
     const double per_pixel = 1 / unit_, squared = per_pixel * per_pixel;
     for (std::size_t cell = 0; cell < cells.size(); ++cell) {
         const SplineBasis& basis = middle_x_[cell];
@@ -100,42 +108,83 @@ void SplineCells::add_row(std::span<const kernel::CellSums> cells, const RigidMo
         const double turned_xy =
             (cosine * sine * (xx - yy) + (cosine * cosine - sine * sine) * xy) * squared;
         for (std::size_t i = 0; i < 4; ++i) {
-            const std::size_t at = basis.first + i;
-            line_x_[at] += basis.weight[i] * turned_x;
-            line_y_[at] += basis.weight[i] * turned_y;
+            Column& column = columns[basis.first + i];
+            column.x += basis.weight[i] * turned_x;
+            column.y += basis.weight[i] * turned_y;
             for (std::size_t k = 0; i + k < 4; ++k) {
                 const double weight = basis.weight[i] * basis.weight[i + k];
-                pairs_.xx[4 * at + k] += weight * turned_xx;
-                pairs_.xy[4 * at + k] += weight * turned_xy;
-                pairs_.yy[4 * at + k] += weight * turned_yy;
+                column.xx[k] += weight * turned_xx;
+                column.xy[k] += weight * turned_xy;
+                column.yy[k] += weight * turned_yy;
             }
         }
     }
 }
 
-/// A row's sums, brought to the control points along y.
-void SplineCells::spread_row(const SplineBasis& y, BandedMatrix& matrix,
-                             std::span<double> score) const {
-    for (std::size_t p = 0; p < 4; ++p) {
-        for (std::size_t i = 0; i < grid_.columns(); ++i) {
-            const std::size_t a = grid_.unknown(i, y.first + p);
-            score[a] += y.weight[p] * line_x_[i];
-            score[a + 1] += y.weight[p] * line_y_[i];
+/// Whoever gathers for a row of control points is the only one to write what couples it with those
+/// to its right, and with those straight above.
+void SplineCells::normal_equations(BandedMatrix& matrix, std::span<double> score) const {
+    matrix.clear();
+    run_parts(team_, static_cast<int>(grid_.rows()), [&](int part, int) {
+        const auto control = static_cast<std::size_t>(part);
+        gather_scores(control, score);
+        const std::size_t first = control < 3 ? 0 : control - 3;
+        for (std::size_t other = first; other < std::min(control + 4, grid_.rows()); ++other)
+            gather_pairs(control, other, matrix);
+    });
+}
+
+/// The rows of cells in which both rows of control points count.
+SplineCells::CellRows SplineCells::rows_seen_by(std::size_t control, std::size_t other) const {
+    const auto begins = [](const SplineBasis& y, std::size_t first) { return y.first < first; };
+    const auto first_from = [&](std::size_t first) {
+        return static_cast<std::size_t>(
+            std::lower_bound(middle_y_.begin(), middle_y_.end(), first, begins) -
+            middle_y_.begin());
+    };
+    const std::size_t lower = std::max(control, other), upper = std::min(control, other);
+    return {first_from(lower < 3 ? 0 : lower - 3), first_from(upper + 1)};
+}
+
+void SplineCells::gather_scores(std::size_t control, std::span<double> score) const {
+    const auto [first, last] = rows_seen_by(control, control);
+    for (std::size_t i = 0; i < grid_.columns(); ++i) {
+        Point sum;
+        for (std::size_t row = first; row < last; ++row) {
+            const double weight = middle_y_[row].weight[control - middle_y_[row].first];
+            const Column& column = columns_[row * grid_.columns() + i];
+            sum.x += weight * column.x;
+            sum.y += weight * column.y;
         }
-        for (std::size_t q = 0; q < 4; ++q) {
-            const double weight = y.weight[p] * y.weight[q];
-            for (std::size_t i = 0; i < grid_.columns(); ++i) {
-                const std::size_t a = grid_.unknown(i, y.first + p);
-                // Of control points above one another, each pair once.
-                for (std::size_t k = p < q ? 1 : 0; k < 4 && i + k < grid_.columns(); ++k) {
-                    const std::size_t b = grid_.unknown(i + k, y.first + q);
-                    matrix.at(a, b) += weight * pairs_.xx[4 * i + k];
-                    matrix.at(a + 1, b) += weight * pairs_.xy[4 * i + k];
-                    if (a != b)
-                        matrix.at(a, b + 1) += weight * pairs_.xy[4 * i + k];
-                    matrix.at(a + 1, b + 1) += weight * pairs_.yy[4 * i + k];
-                }
+        const std::size_t a = grid_.unknown(i, control);
+        score[a] = sum.x;
+        score[a + 1] = sum.y;
+    }
+}
+
+/// What couples a row of control points with those of another that are to the right of each, or
+/// straight above.
+void SplineCells::gather_pairs(std::size_t control, std::size_t other, BandedMatrix& matrix) const {
+    const auto [first, last] = rows_seen_by(control, other);
+    for (std::size_t i = 0; i < grid_.columns(); ++i) {
+        Column sum;
+        for (std::size_t row = first; row < last; ++row) {
+            const SplineBasis& y = middle_y_[row];
+            const double weight = y.weight[control - y.first] * y.weight[other - y.first];
+            const Column& column = columns_[row * grid_.columns() + i];
+            for (std::size_t k = 0; k < 4; ++k) {
+                sum.xx[k] += weight * column.xx[k];
+                sum.xy[k] += weight * column.xy[k];
+                sum.yy[k] += weight * column.yy[k];
             }
+        }
+        const std::size_t a = grid_.unknown(i, control);
+        for (std::size_t k = control < other ? 1 : 0; k < 4 && i + k < grid_.columns(); ++k) {
+            const std::size_t b = grid_.unknown(i + k, other);
+            matrix.at(a, b) = sum.xx[k];
+            matrix.at(a + 1, b) = sum.xy[k];
+            matrix.at(a, b + 1) = sum.xy[k];
+            matrix.at(a + 1, b + 1) = sum.yy[k];
         }
     }
 }
@@ -156,12 +205,12 @@ double SplineCells::variance(const BandedMatrix& covariance, const SplineBasis& 
 }
 
 void SplineCells::deviations(const BandedMatrix& covariance, std::vector<float>& sigma) const {
-    std::size_t corner = 0;
-    for (const SplineBasis& y : corner_y_) {
+    for_each_row(team_, corner_y_.size(), [&](std::size_t row) {
+        float* to = &sigma[row * corner_x_.size()];
         for (const SplineBasis& x : corner_x_)
-            sigma[corner++] =
-                static_cast<float>(std::sqrt(std::max(variance(covariance, x, y), 0.)));
-    }
+            *to++ = static_cast<float>(
+                std::sqrt(std::max(variance(covariance, x, corner_y_[row]), 0.)));
+    });
 }
 
 } // namespace sextant::registration

@@ -27,33 +27,6 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
     return std::inner_product(a.begin(), a.end(), b.begin(), 0.);
 }
 
-/// Over squares of so many cells, of which each is part of one.
-struct Scores {
-    double squares = 0; ///< Σ|s|²
-    double count = 0;   ///< of squares that show something
-};
-
-Scores scores_of(const std::vector<CellSums>& sums, ImageShape cells, Elements side) {
-    Scores scores;
-    for (Elements top = 0; top < cells.height; top += side) {
-        for (Elements left = 0; left < cells.width; left += side) {
-            double x = 0, y = 0;
-            float pixels = 0;
-            for (Elements j = top; j < std::min(top + side, cells.height); ++j) {
-                for (Elements i = left; i < std::min(left + side, cells.width); ++i) {
-                    const CellSums& cell = sums[static_cast<std::size_t>(j * cells.width + i)];
-                    x += static_cast<double>(cell.x);
-                    y += static_cast<double>(cell.y);
-                    pixels += cell.count;
-                }
-            }
-            scores.squares += x * x + y * y;
-            scores.count += pixels > 0 ? 1 : 0;
-        }
-    }
-    return scores;
-}
-
 /// Leaves out a cell that shows noise alone. On the finest level the part of the tensor that is the
 /// slopes of noise is taken off: it says nothing of the motion, and scores do not grow with it.
 void weigh(CellSums& cell, double share, bool finest) {
@@ -67,11 +40,20 @@ void weigh(CellSums& cell, double share, bool finest) {
     cell.yy *= signal;
 }
 
-double trace_of_tensors(const std::vector<CellSums>& sums) {
-    double trace = 0;
-    for (const CellSums& cell : sums)
-        trace += static_cast<double>(cell.xx + cell.yy);
-    return trace;
+/// Whether any cell around a node shows more than noise.
+bool is_known(const InformativeTiles& tiles, ImageShape cells, Elements x, Elements y) {
+    for (const Elements j : {y - 1, y}) {
+        for (const Elements i : {x - 1, x}) {
+            const bool is_cell = i >= 0 && j >= 0 && i < cells.width && j < cells.height;
+            if (is_cell && tiles.share(i * cell_size, j * cell_size) > 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+double square_of_score(double x, double y) {
+    return x * x + y * y;
 }
 
 } // namespace
@@ -85,7 +67,7 @@ SplineFit::SplineFit(ImageShape image, double spacing, const PairPyramid& pyrami
       grid_(std::make_unique<const SplineGrid>(image, spacing)),
       energy_(grid_->energy(options.share_of_dirichlet)),
       matrix_(grid_->unknowns(), grid_->band()),
-      cholesky_(grid_->unknowns(), grid_->band()),
+      cholesky_(grid_->unknowns(), grid_->band(), team),
       coefficients_(grid_->unknowns()),
       score_(grid_->unknowns()),
       direction_(grid_->unknowns()),
@@ -97,54 +79,89 @@ SplineFit::SplineFit(ImageShape image, double spacing, const PairPyramid& pyrami
         const bool resolved = 2 * images.unit * static_cast<double>(cell_size) <= spacing;
         if (!resolved && !levels_.empty())
             break;
-        SplineCells cells(*grid_, images.reference.shape, images.unit);
+        SplineCells cells(*grid_, images.reference.shape, images.unit, team);
         const ImageShape shape = cells.cells();
         const auto corners = static_cast<std::size_t>((shape.width + 1) * (shape.height + 1));
-        levels_.push_back({std::move(cells), std::vector<float>(corners),
-                           std::vector<float>(corners),
-                           std::vector<CellSums>(static_cast<std::size_t>(shape.elements())),
-                           std::vector<kernel::FitMoments>(static_cast<std::size_t>(shape.height)),
-                           side_of_tiles(spacing, images.unit)});
+        const Elements side = side_of_tiles(spacing, images.unit);
+        levels_.push_back(
+            {std::move(cells), std::vector<float>(corners), std::vector<float>(corners),
+             std::vector<CellSums>(static_cast<std::size_t>(shape.elements())), side,
+             std::vector<Found>(static_cast<std::size_t>((shape.height + side - 1) / side))});
     }
+}
+
+SplineFit::Found& SplineFit::Found::operator+=(const Found& other) {
+    moments += other.moments;
+    trace += other.trace;
+    of_squares += other.of_squares;
+    of_cells += other.of_cells;
+    squares += other.squares;
+    return *this;
 }
 
 /// The sums of all cells at the coefficients; those that show noise alone are left out.
 void SplineFit::look(const PairPyramid& pyramid, std::size_t number) {
     const PairLevel images = pyramid.level(static_cast<int>(number));
-    const InformativeTiles& tiles = pyramid.informative();
     Level& level = levels_[number];
     level.cells.displacements(coefficients_, motion_, centre_, level.u_x, level.u_y);
     const kernel::CellLook look{images.reference, images.slope_x,   images.slope_y, images.templ,
                                 level.u_x.data(), level.u_y.data(), gain_,          offset_};
-    const ImageShape cells = level.cells.cells();
-    const auto pixels = static_cast<Elements>(images.unit) * cell_size;
-    run_parts(team_, static_cast<int>(cells.height), [&](int row, int) {
-        const auto first = static_cast<std::size_t>(row * cells.width);
-        const std::span<CellSums> to(&level.sums[first], static_cast<std::size_t>(cells.width));
-        level.moments[static_cast<std::size_t>(row)] = cell_sums(look, row, to);
-        for (Elements column = 0; column < cells.width; ++column) {
-            weigh(to[static_cast<std::size_t>(column)], tiles.share(column * pixels, row * pixels),
-                  number == 0);
-        }
+    run_parts(team_, static_cast<int>(level.found.size()), [&](int row, int) {
+        level.found[static_cast<std::size_t>(row)] =
+            look_at_squares(look, number, row, pyramid.informative());
     });
-    moments_ = {};
-    for (const kernel::FitMoments& row : level.moments)
-        moments_ += row;
-    level.cells.normal_equations(level.sums, motion_.alpha, matrix_, score_);
-    estimate_noise(level);
+    Found all;
+    for (const Found& row : level.found)
+        all += row;
+    moments_ = all.moments;
+    level.cells.normal_equations(matrix_, score_);
+    estimate_noise(all);
+}
+
+/// A row of squares: the sums of its cells, brought to control points, and over squares.
+SplineFit::Found SplineFit::look_at_squares(const kernel::CellLook& look, std::size_t number,
+                                            Elements row, const InformativeTiles& tiles) {
+    Level& level = levels_[number];
+    const ImageShape cells = level.cells.cells();
+    const Elements pixels = cell_size << number, side = level.tile_side;
+    const Elements top = row * side, bottom = std::min(top + side, cells.height);
+    Found found;
+    for (Elements j = top; j < bottom; ++j) {
+        const std::span<CellSums> of_row(&level.sums[static_cast<std::size_t>(j * cells.width)],
+                                         static_cast<std::size_t>(cells.width));
+        found.moments += cell_sums(look, j, of_row);
+        for (Elements i = 0; i < cells.width; ++i) {
+            CellSums& cell = of_row[static_cast<std::size_t>(i)];
+            weigh(cell, tiles.share(i * pixels, j * pixels), number == 0);
+            found.trace += static_cast<double>(cell.xx + cell.yy);
+            found.of_cells += square_of_score(cell.x, cell.y);
+        }
+        level.cells.take_row(static_cast<std::size_t>(j), of_row, motion_.alpha);
+    }
+    for (Elements left = 0; left < cells.width; left += side) {
+        double x = 0, y = 0;
+        float seen = 0;
+        for (Elements j = top; j < bottom; ++j) {
+            for (Elements i = left; i < std::min(left + side, cells.width); ++i) {
+                const CellSums& cell = level.sums[static_cast<std::size_t>(j * cells.width + i)];
+                x += static_cast<double>(cell.x);
+                y += static_cast<double>(cell.y);
+                seen += cell.count;
+            }
+        }
+        found.of_squares += square_of_score(x, y);
+        found.squares += seen > 0;
+    }
+    return found;
 }
 
 /// v and the coherence, and the gain and offset that make the means and variances of T∘φ those of R
 /// at the next look.
-void SplineFit::estimate_noise(const Level& level) {
-    const ImageShape cells = level.cells.cells();
-    const double trace = trace_of_tensors(level.sums);
-    const Scores tiles = scores_of(level.sums, cells, level.tile_side);
+void SplineFit::estimate_noise(const Found& found) {
     // What the coefficients decide is taken out of the scores' two components.
-    const double left = std::max(1 - report_.freedom / std::max(2 * tiles.count, 1.), .25);
-    report_.noise = trace > 0 ? std::max(tiles.squares / (trace * left), 1e-12) : 1;
-    report_.coherence =
-        tiles.squares > 0 ? tiles.squares / left / scores_of(level.sums, cells, 1).squares : 0;
+    const double left = std::max(1 - report_.freedom / std::max(2 * found.squares, 1.), .25);
+    report_.noise = found.trace > 0 ? std::max(found.of_squares / (found.trace * left), 1e-12) : 1;
+    report_.coherence = found.of_squares > 0 ? found.of_squares / left / found.of_cells : 0;
     const double n = moments_.count;
     const double variance_r = moments_.rr - moments_.r * moments_.r / n;
     const double variance_t = moments_.tt - moments_.t * moments_.t / n;
@@ -219,15 +236,18 @@ void SplineFit::bring_onto_grid(const Displacement& field) {
     Level& level = levels_.front();
     const ImageShape cells = level.cells.cells();
     constexpr double middle = static_cast<double>(cell_size - 1) / 2;
-    for (Elements row = 0; row < cells.height; ++row) {
+    run_parts(team_, static_cast<int>(cells.height), [&](int row, int) {
+        const std::span<CellSums> of_row(&level.sums[static_cast<std::size_t>(row * cells.width)],
+                                         static_cast<std::size_t>(cells.width));
         for (Elements column = 0; column < cells.width; ++column) {
             const Point w = field({static_cast<double>(column * cell_size) + middle,
                                    static_cast<double>(row * cell_size) + middle});
-            level.sums[static_cast<std::size_t>(row * cells.width + column)] = {
+            of_row[static_cast<std::size_t>(column)] = {
                 1, 1, 0, 1, static_cast<float>(w.x), static_cast<float>(w.y)};
         }
-    }
-    level.cells.normal_equations(level.sums, 0, matrix_, coefficients_);
+        level.cells.take_row(static_cast<std::size_t>(row), of_row, 0);
+    });
+    level.cells.normal_equations(matrix_, coefficients_);
     // So little of the energy that only what no cell decides is decided by it.
     const double little = 1e-6 * matrix_.trace() / energy_.trace();
     if (cholesky_.factorise(1, matrix_, little, energy_))
@@ -273,19 +293,11 @@ void SplineFit::write(const PairPyramid& pyramid, DisplacementField& field) {
         level.cells.deviations(cholesky_.inverse(), field.sigma);
     else
         std::fill(field.sigma.begin(), field.sigma.end(), std::numeric_limits<float>::infinity());
-    const ImageShape cells = level.cells.cells();
-    for (std::size_t node = 0; node < field.count(); ++node) {
-        const auto x = static_cast<Elements>(node) % field.nodes.width;
-        const auto y = static_cast<Elements>(node) / field.nodes.width;
-        bool known = false;
-        for (const Elements j : {y - 1, y}) {
-            for (const Elements i : {x - 1, x}) {
-                if (i >= 0 && j >= 0 && i < cells.width && j < cells.height)
-                    known = known || pyramid.informative().share(i * cell_size, j * cell_size) > 0;
-            }
-        }
-        field.known[node] = known;
-    }
+    run_parts(team_, static_cast<int>(field.nodes.height), [&](int y, int) {
+        for (Elements x = 0; x < field.nodes.width; ++x)
+            field.known[static_cast<std::size_t>(y * field.nodes.width + x)] =
+                is_known(pyramid.informative(), level.cells.cells(), x, y);
+    });
 }
 
 } // namespace sextant::registration

@@ -58,7 +58,7 @@ struct FieldStart {
 /// from the second finest level. The prior is on the field, not on what is added to that one, so
 /// the end does not depend on it.
 ///
-/// A team shares the rows of cells.
+/// A team shares the rows of squares of cells, of control points, and both ends of the matrix.
 /// Deterministic  the same bits for any number of threads.
 class SplineFit {
   public:
@@ -77,18 +77,29 @@ class SplineFit {
     void write(const PairPyramid& pyramid, DisplacementField& field);
 
   private:
+    /// What a look finds in squares of cells.
+    struct Found {
+        kernel::FitMoments moments;
+        double trace = 0;                    // of the tensors
+        double of_squares = 0, of_cells = 0; // Σ|s|²
+        double squares = 0;                  // how many show something
+
+        Found& operator+=(const Found& other);
+    };
     /// What is kept of a level.
     struct Level {
         SplineCells cells;
         std::vector<float> u_x, u_y;
         std::vector<kernel::CellSums> sums;
-        std::vector<kernel::FitMoments> moments; // of each row of cells
-        Elements tile_side; // in cells, of the squares that show how large noise is
+        Elements tile_side;       // in cells, of the squares that show how large noise is
+        std::vector<Found> found; // in each row of squares
     };
 
     void bring_onto_grid(const Displacement& field);
     void look(const PairPyramid& pyramid, std::size_t number);
-    void estimate_noise(const Level& level);
+    Found look_at_squares(const kernel::CellLook& look, std::size_t number, Elements row,
+                          const InformativeTiles& tiles);
+    void estimate_noise(const Found& found);
     bool step();
     double length_of_step();
     void estimate_strength();
