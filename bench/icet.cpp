@@ -1,207 +1,72 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compositing beside IceT, what ParaView, VTK and VisIt composite with.
 //
-//   mpirun -n N bench_icet [cases/icet.json] [ROUNDS]
+//   mpirun -n N bench_icet [cases/icet.json] [ROUNDS] [STRATEGY...]
 //
-// Why the measurement is right: both blend the same images, in the same order, on the same
-// processes and communicator. They alternate in blocks within one run, in another order each round;
-// every block begins with a context (IceT) or a compositor (ours) of its own and one frame that is
-// not timed. Before each frame a rank's image is written anew, as a renderer would; frames are
-// timed one by one between barriers, by the slowest rank. Each round gives one ratio to each of
-// IceT's strategies; the table shows that to the one with the least median. Pictures are compared
-// first.
+// Why the measurement is right: all blend the same images, in the same order, on the same
+// processes: ours by messages alone, in memory that the processes of a node share with an image
+// that lies there, and with one that is first copied there; IceT's by each of its strategies, or
+// those named. They alternate in blocks within one run, in another order each round; every block
+// begins with a context (IceT) or a compositor (ours) of its own and one frame that is not timed.
+// Before each frame a rank's image is written anew, as a renderer would; frames are timed one by
+// one between barriers: by the slowest rank, and by the CPU time of all ranks together, which tells
+// more where other programs run and where ranks outnumber cores (waiting counts where it does not
+// sleep). Each round gives one ratio to each of IceT's strategies; the table shows that to the one
+// with the least median. Pictures are compared first.
 #include "sextant/comm/mpi.hpp"
-#include "sextant/core/memory.hpp"
+#include "sextant/comm/share_nodes.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/kernel/catalogue.hpp"
-#include "sextant/operation/bench_cases.hpp"
-#include "sextant/operation/compositor.hpp"
 #include "sextant/operation/element.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
-#include <cstring>
-#include <memory>
+#include <ctime>
 #include <numeric>
 #include <random>
-#include <vector>
 
-#include <IceT.h>
-#include <IceTMPI.h>
+#include "bench/icet_ways.hpp"
 #include <fmt/format.h>
-#include <mpi.h>
 #include <nlohmann/json.hpp>
 
 namespace {
 
 using namespace sextant;
+using namespace sextant::bench;
 
 constexpr int frames_a_block = 3;
 
-/// One way to composite a case: what a block begins with, a frame, and its end.
-class Way {
-  public:
-    virtual ~Way() = default;
-    virtual std::string name() const = 0;
-    virtual void open() = 0;
-    virtual void frame() = 0;
-    virtual void close() = 0;
-    /// After a frame that rank 0 collected, there: its colours, as floats.
-    virtual std::vector<float> picture() const = 0;
-};
-
-/// Colours of an image, channel by channel.
-std::vector<float> colours(std::span<const std::byte> pixels, ElementFormat element) {
-    std::vector<float> values;
-    for (std::size_t at = 0; at < pixels.size(); at += static_cast<std::size_t>(element.size)) {
-        for (std::size_t channel = 0; channel < 4; ++channel) {
-            const std::byte* const pixel = pixels.data() + at;
-            values.push_back(channels(element) == "u8"
-                                 ? static_cast<float>(pixel[channel]) / 255
-                                 : reinterpret_cast<const float*>(pixel)[channel]);
-        }
-    }
-    return values;
+double cpu_of_this_process() {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-class Ours : public Way {
-  public:
-    Ours(const Communicator& communicator, const operation::CompositeCase& what, const Image& image)
-        : communicator_(communicator), image_(image) {
-        options_.blend = what.blend;
-        options_.element = image.element();
-        options_.root = what.collect ? 0 : CompositeOptions::distributed;
-    }
-
-    std::string name() const override { return "sextant"; }
-    void open() override {
-        compositor_ = std::make_unique<Compositor>(communicator_, image_.shape(), 1, options_);
-    }
-    void frame() override { shown_ = compositor_->composite(image_.bytes()); }
-    void close() override { compositor_.reset(); }
-    std::vector<float> picture() const override { return colours(shown_.bytes, image_.element()); }
-
-  private:
-    const Communicator& communicator_;
-    const Image& image_;
-    CompositeOptions options_;
-    std::unique_ptr<Compositor> compositor_;
-    Frame shown_;
+/// Seconds of a frame: of the slowest rank, and of all ranks' work.
+struct Took {
+    double wall = 0, cpu = 0;
 };
 
-struct Strategy {
-    const char* name;
-    IceTEnum value;
+/// What one way's rounds took.
+struct Times {
+    std::vector<double> wall, cpu;
 };
 
-constexpr Strategy strategies[] = {
-    {"automatic", ICET_SINGLE_IMAGE_STRATEGY_AUTOMATIC},
-    {"bswap", ICET_SINGLE_IMAGE_STRATEGY_BSWAP},
-    {"bswap folding", ICET_SINGLE_IMAGE_STRATEGY_BSWAP_FOLDING},
-    {"radix-k", ICET_SINGLE_IMAGE_STRATEGY_RADIXK},
-    {"radix-kr", ICET_SINGLE_IMAGE_STRATEGY_RADIXKR},
-    {"tree", ICET_SINGLE_IMAGE_STRATEGY_TREE},
-};
-
-/// A rank's image as IceT takes it: colours and depths apart, the farthest of them 1.
-class Planes {
-  public:
-    explicit Planes(const Image& image) : bytes_(channels(image.element()) == "u8") {
-        const std::size_t pixel = bytes_ ? 4 : 16, size = image.element().size;
-        const auto pixels = static_cast<std::size_t>(image.shape().elements());
-        colour_.resize(pixels * pixel);
-        depth_.resize(has_depth(image.element()) ? pixels : 0);
-        for (std::size_t i = 0; i < pixels; ++i) {
-            const std::byte* const from = image.bytes().data() + i * size;
-            std::memcpy(colour_.data() + i * pixel, from, pixel);
-            if (!depth_.empty()) {
-                std::memcpy(&depth_[i], from + pixel, sizeof(float));
-                depth_[i] = std::min(depth_[i], 1.f);
-            }
-        }
-    }
-
-    void draw_anew() {
-        write_anew(colour_);
-        write_anew(std::as_writable_bytes(std::span(depth_)));
-    }
-    const void* colour() const { return colour_.data(); }
-    const void* depth() const { return depth_.empty() ? nullptr : depth_.data(); }
-    bool bytes() const { return bytes_; }
-
-  private:
-    bool bytes_;
-    std::vector<std::byte> colour_;
-    std::vector<float> depth_;
-};
-
-class Theirs : public Way {
-  public:
-    Theirs(MPI_Comm comm, const operation::CompositeCase& what, const Planes& planes,
-           const Strategy& strategy)
-        : what_(what), planes_(planes), strategy_(strategy) {
-        int ranks = 0;
-        MPI_Comm_size(comm, &ranks);
-        order_.resize(static_cast<std::size_t>(ranks));
-        std::iota(order_.begin(), order_.end(), 0);
-        communicator_ = icetCreateMPICommunicator(comm);
-    }
-    ~Theirs() override { icetDestroyMPICommunicator(communicator_); }
-
-    std::string name() const override { return strategy_.name; }
-
-    void open() override {
-        context_ = icetCreateContext(communicator_);
-        icetDiagnostics(ICET_DIAG_ERRORS | ICET_DIAG_ALL_NODES);
-        icetSetColorFormat(planes_.bytes() ? ICET_IMAGE_COLOR_RGBA_UBYTE
-                                           : ICET_IMAGE_COLOR_RGBA_FLOAT);
-        icetSetDepthFormat(planes_.depth() ? ICET_IMAGE_DEPTH_FLOAT : ICET_IMAGE_DEPTH_NONE);
-        icetCompositeMode(planes_.depth() ? ICET_COMPOSITE_MODE_Z_BUFFER
-                                          : ICET_COMPOSITE_MODE_BLEND);
-        if (!planes_.depth()) {
-            icetEnable(ICET_ORDERED_COMPOSITE);
-            icetCompositeOrder(order_.data());
-        }
-        (what_.collect ? icetEnable : icetDisable)(ICET_COLLECT_IMAGES);
-        icetStrategy(ICET_STRATEGY_SEQUENTIAL);
-        icetSingleImageStrategy(strategy_.value);
-        icetResetTiles();
-        icetAddTile(0, 0, static_cast<IceTSizeType>(what_.shape.width),
-                    static_cast<IceTSizeType>(what_.shape.height), 0);
-    }
-
-    void frame() override {
-        const std::array<IceTFloat, 4> background{};
-        shown_ = icetCompositeImage(planes_.colour(), planes_.depth(), nullptr, nullptr, nullptr,
-                                    background.data());
-    }
-
-    void close() override { icetDestroyContext(context_); }
-
-    std::vector<float> picture() const override {
-        const auto pixels = static_cast<std::size_t>(icetImageGetNumPixels(shown_));
-        if (planes_.bytes())
-            return colours(std::as_bytes(std::span(icetImageGetColorcub(shown_), 4 * pixels)),
-                           rgba_u8);
-        return colours(std::as_bytes(std::span(icetImageGetColorcf(shown_), 4 * pixels)), rgba_f32);
-    }
-
-  private:
-    const operation::CompositeCase& what_;
-    const Planes& planes_;
-    Strategy strategy_;
-    std::vector<IceTInt> order_;
-    IceTCommunicator communicator_;
-    IceTContext context_{};
-    IceTImage shown_{};
-};
+/// Median and interval of the ratios within rounds.
+nlohmann::ordered_json ratio(const std::vector<double>& ours, const std::vector<double>& theirs) {
+    std::vector<double> ratios;
+    for (std::size_t round = 0; round < ours.size(); ++round)
+        ratios.push_back(ours[round] / theirs[round]);
+    const Interval interval = interval_of_median(ratios);
+    return {{"median", median(ratios)}, {"low", interval.low}, {"high", interval.high}};
+}
 
 /// One case: its images, all ways, and what they took.
 class Match {
   public:
-    Match(MPI_Comm comm, const operation::CompositeCase& what)
+    Match(MPI_Comm comm, const Communicator& shared, const operation::CompositeCase& what,
+          const std::vector<std::string>& strategies)
         : communicator_(from_mpi(comm)),
           what_(what),
           image_(what.shape,
@@ -209,9 +74,9 @@ class Match {
                      .element) {
         operation::fill_image(image_, what.image, communicator_.rank(), communicator_.size());
         planes_ = std::make_unique<Planes>(image_);
-        ways_.push_back(std::make_unique<Ours>(communicator_, what_, image_));
-        for (const Strategy& strategy : strategies)
-            ways_.push_back(std::make_unique<Theirs>(comm, what_, *planes_, strategy));
+        add_ours(shared);
+        for (const std::string& strategy : strategies)
+            ways_.push_back(icet(comm, what_, *planes_, strategy));
         times_.resize(ways_.size());
     }
 
@@ -223,76 +88,108 @@ class Match {
         std::mt19937 random(1); // the same on all ranks
         for (int round = 0; round < rounds; ++round) {
             std::shuffle(order.begin(), order.end(), random);
-            for (const std::size_t way : order)
-                times_[way].push_back(block(*ways_[way]));
+            for (const std::size_t way : order) {
+                const Took took = block(*ways_[way]);
+                times_[way].wall.push_back(took.wall);
+                times_[way].cpu.push_back(took.cpu);
+            }
         }
     }
 
+    /// One of each of our ways.
+    std::vector<nlohmann::ordered_json> results() const {
+        nlohmann::ordered_json wall, cpu;
+        for (std::size_t way = 0; way < ways_.size(); ++way) {
+            wall[ways_[way]->name()] = median(times_[way].wall) * 1e3;
+            cpu[ways_[way]->name()] = median(times_[way].cpu) * 1e3;
+        }
+        const std::size_t by_wall = best(&Times::wall), by_cpu = best(&Times::cpu);
+        std::vector<nlohmann::ordered_json> all;
+        for (std::size_t way = 0; way < ours_; ++way) {
+            all.push_back({{"case", what_.name},
+                           {"ranks", communicator_.size()},
+                           {"collect", what_.collect},
+                           {"milliseconds", wall},
+                           {"cpu_milliseconds", cpu},
+                           {"ours", ways_[way]->name()},
+                           {"best", ways_[by_wall]->name()},
+                           {"ratio", ratio(times_[way].wall, times_[by_wall].wall)},
+                           {"cpu_best", ways_[by_cpu]->name()},
+                           {"cpu_ratio", ratio(times_[way].cpu, times_[by_cpu].cpu)}});
+        }
+        return all;
+    }
+
+  private:
+    void add_ours(const Communicator& shared) {
+        ways_.push_back(ours({"messages", communicator_, image_.bytes()}, what_, image_));
+        if (shared.shares_nodes()) {
+            const auto own = std::as_const(image_).bytes();
+            shared_image_ = shared.memory(static_cast<Bytes>(own.size()));
+            std::copy(own.begin(), own.end(), shared_image_.data());
+            ways_.push_back(ours({"shared", shared, shared_image_.bytes()}, what_, image_));
+            ways_.push_back(ours({"copied in", shared, image_.bytes()}, what_, image_));
+        }
+        ours_ = ways_.size();
+    }
+
     /// IceT's strategy with the least median.
-    std::size_t best() const {
-        std::size_t least = 1;
-        for (std::size_t way = 2; way < ways_.size(); ++way) {
-            if (median(times_[way]) < median(times_[least]))
+    std::size_t best(std::vector<double> Times::*kind) const {
+        std::size_t least = ours_;
+        for (std::size_t way = ours_; way < ways_.size(); ++way) {
+            if (median(times_[way].*kind) < median(times_[least].*kind))
                 least = way;
         }
         return least;
     }
 
-    nlohmann::ordered_json result() const {
-        const std::size_t theirs = best();
-        std::vector<double> ratios;
-        for (std::size_t round = 0; round < times_[0].size(); ++round)
-            ratios.push_back(times_[0][round] / times_[theirs][round]);
-        const Interval interval = interval_of_median(ratios);
-        nlohmann::ordered_json all;
-        for (std::size_t way = 0; way < ways_.size(); ++way)
-            all[ways_[way]->name()] = median(times_[way]) * 1e3;
-        return {{"case", what_.name},
-                {"ranks", communicator_.size()},
-                {"collect", what_.collect},
-                {"milliseconds", all},
-                {"best", ways_[theirs]->name()},
-                {"ratio", median(ratios)},
-                {"interval", {interval.low, interval.high}}};
-    }
-
-  private:
-    /// The median frame of a block, by the slowest rank each.
-    double block(Way& way) {
+    /// The median frame of a block.
+    Took block(Way& way) {
         way.open();
         way.frame();
-        std::vector<double> seconds;
+        Times times;
         for (int i = 0; i < frames_a_block; ++i) {
-            write_anew(image_.bytes());
-            planes_->draw_anew();
-            communicator_.barrier();
-            const auto begin = std::chrono::steady_clock::now();
-            way.frame();
-            const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-            const std::vector<double> each = communicator_.all_gather(took.count());
-            seconds.push_back(*std::max_element(each.begin(), each.end()));
+            const Took took = frame(way);
+            times.wall.push_back(took.wall);
+            times.cpu.push_back(took.cpu);
         }
         way.close();
-        return median(seconds);
+        return {median(times.wall), median(times.cpu)};
+    }
+
+    Took frame(Way& way) {
+        way.draw_anew();
+        communicator_.barrier();
+        const double cpu = cpu_of_this_process();
+        const auto begin = std::chrono::steady_clock::now();
+        way.frame();
+        const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
+        Took all;
+        for (const Took& each :
+             communicator_.all_gather(Took{wall.count(), cpu_of_this_process() - cpu})) {
+            all.wall = std::max(all.wall, each.wall);
+            all.cpu += each.cpu;
+        }
+        return all;
     }
 
     /// Rounding may differ: a unit of a byte a rank, a few of a float.
     void compare() {
-        std::vector<float> ours;
+        std::vector<float> first;
         for (const auto& way : ways_) {
             way->open();
             way->frame();
             if (communicator_.rank() == 0) {
                 const std::vector<float> shown = way->picture();
-                if (ours.empty())
-                    ours = shown;
-                double farthest = shown.size() == ours.size() ? 0 : INFINITY;
-                for (std::size_t i = 0; i < shown.size() && i < ours.size(); ++i)
-                    farthest = std::max(farthest, std::abs(double{shown[i]} - ours[i]));
+                if (first.empty())
+                    first = shown;
+                double farthest = shown.size() == first.size() ? 0 : INFINITY;
+                for (std::size_t i = 0; i < shown.size() && i < first.size(); ++i)
+                    farthest = std::max(farthest, std::abs(double{shown[i]} - first[i]));
                 const double allowed = communicator_.size() * (planes_->bytes() ? 1. / 255 : 1e-6);
                 if (farthest > allowed) {
-                    fmt::print(stderr, "{}: '{}' differs from ours by {}\n", what_.name,
-                               way->name(), farthest);
+                    fmt::print(stderr, "{}: '{}' differs from '{}' by {}\n", what_.name,
+                               way->name(), ways_.front()->name(), farthest);
                     MPI_Abort(MPI_COMM_WORLD, 1);
                 }
             }
@@ -303,53 +200,69 @@ class Match {
     Communicator communicator_;
     operation::CompositeCase what_;
     Image image_;
+    Memory shared_image_; // the same, where peers read it
     std::unique_ptr<Planes> planes_;
-    std::vector<std::unique_ptr<Way>> ways_;
-    std::vector<std::vector<double>> times_;
+    std::vector<std::unique_ptr<Way>> ways_; // ours first
+    std::size_t ours_ = 0;
+    std::vector<Times> times_;
 };
 
-/// The cases that we do worst in come first.
+std::string cells(const nlohmann::ordered_json& result, const char* best, const char* times,
+                  const char* ratio) {
+    const std::string theirs = result[best], ours = result["ours"];
+    return fmt::format("{} | {:.2f} | {:.2f} | {:.2f} [{:.2f}, {:.2f}]", theirs,
+                       result[times][theirs].get<double>(), result[times][ours].get<double>(),
+                       result[ratio]["median"].get<double>(), result[ratio]["low"].get<double>(),
+                       result[ratio]["high"].get<double>());
+}
+
+/// What we do worst in comes first.
 void print(std::vector<nlohmann::ordered_json> results) {
-    std::sort(results.begin(), results.end(),
-              [](const auto& a, const auto& b) { return a["ratio"] > b["ratio"]; });
+    std::sort(results.begin(), results.end(), [](const auto& a, const auto& b) {
+        return a["cpu_ratio"]["median"] > b["cpu_ratio"]["median"];
+    });
     for (const auto& result : results)
         fmt::print("{}\n", result.dump());
-    fmt::print(
-        "\n| case | ranks | IceT's best | ms | ours, ms | of IceT |\n|---|---|---|---|---|---|\n");
+    fmt::print("\n| case | ranks | ours | IceT's best | ms | ours | of IceT | by CPU | ms | ours | "
+               "of IceT |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (const auto& result : results) {
-        const std::string best = result["best"];
-        fmt::print("| {} | {} | {} | {:.2f} | {:.2f} | {:.2f} [{:.2f}, {:.2f}] |\n",
-                   result["case"].get<std::string>(), result["ranks"].get<int>(), best,
-                   result["milliseconds"][best].get<double>(),
-                   result["milliseconds"]["sextant"].get<double>(), result["ratio"].get<double>(),
-                   result["interval"][0].get<double>(), result["interval"][1].get<double>());
+        fmt::print("| {} | {} | {} | {} | {} |\n", result["case"].get<std::string>(),
+                   result["ranks"].get<int>(), result["ours"].get<std::string>(),
+                   cells(result, "best", "milliseconds", "ratio"),
+                   cells(result, "cpu_best", "cpu_milliseconds", "cpu_ratio"));
     }
+}
+
+void play_all(const std::string& path, int rounds, const std::vector<std::string>& strategies) {
+    const Communicator communicator = from_mpi(MPI_COMM_WORLD);
+    const SharedNodes nodes = share_nodes(communicator);
+    std::vector<nlohmann::ordered_json> results;
+    for (const operation::CompositeCase& what : operation::read_composite_cases(path)) {
+        Match match(MPI_COMM_WORLD, nodes.communicator, what, strategies);
+        match.play(rounds);
+        for (auto& result : match.results())
+            results.push_back(std::move(result));
+    }
+    if (communicator.rank() != 0)
+        return;
+    if (!nodes.why_not.empty())
+        fmt::print("messages only: {}\n", nodes.why_not);
+    print(std::move(results));
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
-    int status = 0;
     try {
         const std::string path = argc > 1 ? argv[1] : SEXTANT_SOURCE_DIR "/bench/cases/icet.json";
         const int rounds = argc > 2 ? std::stoi(argv[2]) : 11;
-        std::vector<nlohmann::ordered_json> results;
-        int rank = 0;
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        for (const operation::CompositeCase& what : operation::read_composite_cases(path)) {
-            Match match(MPI_COMM_WORLD, what);
-            match.play(rounds);
-            results.push_back(match.result());
-        }
-        if (rank == 0)
-            print(std::move(results));
+        std::vector<std::string> strategies(argv + std::min(argc, 3), argv + argc);
+        play_all(path, rounds, strategies.empty() ? icet_strategies() : strategies);
     } catch (const std::exception& error) {
         fmt::print(stderr, "{}\n", error.what());
-        status = 1;
+        MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    if (status != 0)
-        MPI_Abort(MPI_COMM_WORLD, status);
     MPI_Finalize();
     return 0;
 }

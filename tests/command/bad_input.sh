@@ -45,6 +45,7 @@ refuses 2 "order names image 1 twice" $composite "$SAMPLE" -o $out --order 0,1,1
 refuses 2 "background mauve: expected white" $composite "$SAMPLE" -o $out --background mauve
 refuses 2 "ranks 0: expected 1 to" $composite "$SAMPLE" -o $out --ranks 0
 refuses 2 "association.*did you mean in-order" $composite "$SAMPLE" -o $out --association in-orde
+refuses 2 "shared-memory off: ranks are threads .*expected processes" $composite "$SAMPLE" -o $out --shared-memory off
 refuses 2 "output" $composite "$SAMPLE"
 refuses 2 "unknown option '--orderr'; did you mean --order" $composite "$SAMPLE" -o $out --orderr 0,1
 refuses 2 "output needs a value" $composite "$SAMPLE" --output

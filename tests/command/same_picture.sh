@@ -28,5 +28,17 @@ for sparse in on off; do
     $MPIRUN -n 3 "$SEXTANT" composite "$SAMPLE" -o "$folder/mpi.exr" --algorithm direct-send --sparse $sparse >/dev/null
     same "$folder/mpi.exr" "sparse $sparse, 3 processes"
 done
+if [ -n "${MPIRUN:-}" ]; then
+    for shared in on off auto; do
+        $MPIRUN -n 3 "$SEXTANT" composite "$SAMPLE" -o "$folder/mpi.exr" --algorithm shift-based \
+            --shared-memory $shared --json "$folder/run.json" >/dev/null
+        same "$folder/mpi.exr" "shared memory $shared, 3 processes"
+        case $shared in off) used=false ;; *) used=true ;; esac # nothing is predicted of what is named
+        grep -q "\"used\": $used" "$folder/run.json" || { echo "FAILED: shared memory $shared"; exit 1; }
+    done
+    $MPIRUN -n 2 "$SEXTANT" composite "$SAMPLE" -o "$folder/mpi.exr" >"$folder/told"
+    grep -q "within nodes (predicted .* ms, .* ms)" "$folder/told" ||
+        { echo "FAILED: how processes of a node exchange is not explained"; exit 1; }
+fi
 "$SEXTANT" composite "$SAMPLE" -o "$folder/auto.exr" >/dev/null
 same "$folder/auto.exr" "auto, one thread an image"

@@ -4,6 +4,7 @@
 #include "sextant/comm/launch.hpp"
 #include "sextant/operation/colour.hpp"
 #include "sextant/operation/composite_run.hpp"
+#include "sextant/operation/composite_sharing.hpp"
 #include "sextant/operation/launch_ranks.hpp"
 #include "sextant/operation/tuning.hpp"
 
@@ -57,6 +58,7 @@ Operation composite_operation() {
          radices_parameter(),
          window_parameter(),
          sparse_parameter(),
+         shared_memory_parameter(),
          {.name = "operator",
           .value = "NAME",
           .fallback = "auto",

@@ -31,6 +31,12 @@ std::string images_on_ranks(const CompositeSummary& summary) {
                        summary.shape.height, on);
 }
 
+/// How processes of a node exchange.
+std::string within_nodes(const CompositeSummary& summary) {
+    return fmt::format("{} within nodes ({})", summary.shares_nodes ? "shared memory" : "messages",
+                       summary.sharing);
+}
+
 std::string blending(const CompositeSummary& summary) {
     return fmt::format("{} on {}", summary.blend, summary.element);
 }
@@ -86,7 +92,7 @@ report::Recording measured(const CompositeSummary& summary) {
             .ranks = summary.ranks,
             .element_size = summary.element_size,
             .clocks = summary.clocks,
-            .lent = summary.transport == "threads",
+            .lent = summary.transport == "threads" || summary.shares_nodes,
             .trace = summary.trace};
 }
 
@@ -94,6 +100,8 @@ std::string to_text(const CompositeSummary& summary) {
     std::string text =
         fmt::format("{}: {}, {}\n", summary.output, images_on_ranks(summary), blending(summary));
     text += fmt::format("{} ({})\n", summary.plan.text(), summary.plan.reason);
+    if (!summary.sharing.empty())
+        text += within_nodes(summary) + "\n";
     for (const auto& phase : summary.phases) {
         text += fmt::format("{} {:.1f} ms  ", phase.name, phase.seconds * 1e3);
     }
@@ -110,6 +118,8 @@ std::string to_json(const CompositeSummary& summary) {
     json["height"] = summary.shape.height;
     json["ranks"] = summary.ranks;
     json["transport"] = summary.transport;
+    if (!summary.sharing.empty())
+        json["shared_memory"] = {{"used", summary.shares_nodes}, {"reason", summary.sharing}};
     json["operator"] = summary.blend;
     json["element"] = summary.element;
     json["association"] = summary.association;
@@ -140,6 +150,8 @@ std::string to_page(const CompositeSummary& summary, const Image& picture) {
         {"Operator", fmt::format("{}, association {}", blending(summary), summary.association)},
         {"Background", summary.background.empty() ? "none" : summary.background},
         {"Machine", fmt::format("{}, {}", host(), date())}};
+    if (!summary.sharing.empty())
+        page.facts.push_back({"Exchange", within_nodes(summary)});
     for (const std::string& warning : summary.warnings)
         page.facts.push_back({"Warning", warning});
     for (const auto& phase : summary.phases)

@@ -23,7 +23,9 @@ struct CompositeSummary {
     std::string output;
     ImageShape shape;
     int ranks = 1;
-    std::string transport; ///< "threads", or which MPI
+    std::string transport;     ///< "threads", or which MPI
+    bool shares_nodes = false; ///< processes of a node read each other's memory
+    std::string sharing;       ///< why, or why not; empty of threads
     std::string blend, element, association, background;
     Bytes element_size = 0;
     planner::Plan plan;

@@ -115,6 +115,7 @@ CompositeRun::CompositeRun(const Values& values, Communicator communicator,
 
 void CompositeRun::run() {
     agree(communicator_, [&] { check(); });
+    agree(communicator_, [&] { offer_sharing(); });
     phase("read", [&] { read(); });
     gather_warnings();
     phase("plan", [&] { plan(); });
@@ -154,6 +155,15 @@ void CompositeRun::check() {
         check_outputs(paths);
 }
 
+/// Before anything is read: images are best read to where they are blended from.
+void CompositeRun::offer_sharing() {
+    OfferedSharing offered = sextant::operation::offer_sharing(values_, communicator_);
+    shared_ = std::move(offered.shared);
+    sharing_ = std::move(offered.choice);
+    if (!offered.warning.empty())
+        summary_.warnings.push_back(offered.warning);
+}
+
 void CompositeRun::read() {
     if (!inputs_)
         inputs_ = find_inputs(values_);
@@ -165,7 +175,8 @@ void CompositeRun::read() {
         return;
     }
     images_ = read_inputs(*inputs_, share.first, share.last,
-                          kernel::find(options_.blend, *options_.element).element, oddities_);
+                          kernel::find(options_.blend, *options_.element).element,
+                          shared_ ? *shared_ : communicator_, oddities_);
 }
 
 /// Warnings are printed once, by rank 0, a line an image.
@@ -195,21 +206,37 @@ double CompositeRun::density() const {
 
 /// A race ends on all ranks with the same frame; one that fails ends it everywhere.
 void CompositeRun::plan() {
-    make_compositor();
+    if (options_.blend == "deep")
+        fragments_ =
+            std::max(1, most_fragments(communicator_, inputs_->header.shape, deep_images_));
+    else
+        options_.density = density();
+    make_compositor(shared_ ? *shared_ : communicator_);
+    weigh_sharing();
     raced_ = compositor().racing();
     while (compositor().racing())
         agree(communicator_, [&] { blend(); });
 }
 
-void CompositeRun::make_compositor() {
+/// Where it is open whether nodes share memory, what is predicted to be faster. The plan of either
+/// is known without delay when it is asked for again.
+void CompositeRun::weigh_sharing() {
+    if (!shared_ || sharing_.settled)
+        return;
+    const std::optional<Seconds> shared = compositor().plan().expected();
+    make_compositor(communicator_);
+    sharing_ = choose_sharing(communicator_, shared, compositor().plan().expected());
+    if (sharing_.shares)
+        make_compositor(*shared_);
+}
+
+void CompositeRun::make_compositor(const Communicator& communicator) {
     const ImageShape shape = inputs_->header.shape;
     if (options_.blend != "deep") {
-        options_.density = density();
-        flat_.emplace(communicator_, shape, layers_, options_);
+        flat_.emplace(communicator, shape, layers_, options_);
         return;
     }
-    const int fragments = std::max(1, most_fragments(communicator_, shape, deep_images_));
-    deep_.emplace(communicator_, shape, layers_, fragments, options_);
+    deep_.emplace(communicator, shape, layers_, fragments_, options_);
 }
 
 void CompositeRun::blend() {
@@ -275,6 +302,8 @@ void CompositeRun::fill_summary() {
     summary_.shape = inputs_->header.shape;
     summary_.ranks = communicator_.size();
     summary_.transport = communicator_.shares_memory() ? "threads" : mpi_of_build();
+    summary_.shares_nodes = sharing_.shares;
+    summary_.sharing = sharing_.reason;
     summary_.blend = compositor().blend().name;
     summary_.element = compositor().blend().element.name;
     summary_.element_size = compositor().blend().element.size;

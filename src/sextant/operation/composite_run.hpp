@@ -3,6 +3,7 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/operation/composite_report.hpp"
+#include "sextant/operation/composite_sharing.hpp"
 #include "sextant/operation/compositor.hpp"
 #include "sextant/operation/deep_compositor.hpp"
 #include "sextant/operation/inputs.hpp"
@@ -38,11 +39,13 @@ class CompositeRun {
     bool tells() const { return communicator_.rank() == 0; }
 
     void check();
+    void offer_sharing();
     void read();
     void gather_warnings();
     double density() const;
     void plan();
-    void make_compositor();
+    void make_compositor(const Communicator& communicator);
+    void weigh_sharing();
     void blend();
     const Compositor& compositor() const { return deep_ ? deep_->compositor() : *flat_; }
     const ElementFormat& picture_element() const;
@@ -53,10 +56,12 @@ class CompositeRun {
 
     const Values& values_;
     const Communicator communicator_;
+    std::optional<Communicator> shared_; // the same ranks, where their nodes can share memory
     Progress progress_;
     std::shared_ptr<const Inputs> inputs_;
     CompositeOptions options_;
-    int layers_ = 0;
+    NodeSharingChoice sharing_;
+    int layers_ = 0, fragments_ = 0;
     Memory images_;
     std::vector<DeepImage> deep_images_; // instead, where they are deep
     std::vector<Oddity> oddities_;

@@ -45,7 +45,7 @@ DeepCompositor::DeepCompositor(Communicator communicator, ImageShape shape, int 
       fragments_(fragments),
       background_(options.background),
       compositor_(std::move(communicator), shape, layers, merging(options, fragments)),
-      packed_(layers * shape.elements() * compositor_.blend().element.size) {}
+      packed_(communicator_.memory(layers * shape.elements() * compositor_.blend().element.size)) {}
 
 Frame DeepCompositor::composite(std::span<const DeepImage> images) {
     agree(communicator_, [&] { pack(images); });

@@ -96,10 +96,11 @@ Inputs find_inputs(const std::vector<std::string>& names, const std::vector<int>
 }
 
 Memory read_inputs(const Inputs& inputs, std::size_t first, std::size_t last,
-                   const ElementFormat& element, std::vector<Oddity>& oddities) {
+                   const ElementFormat& element, const Communicator& communicator,
+                   std::vector<Oddity>& oddities) {
     const ImageShape shape = inputs.header.shape;
     const Bytes size = shape.elements() * element.size;
-    Memory images(static_cast<Bytes>(last - first) * size);
+    Memory images = communicator.memory(static_cast<Bytes>(last - first) * size);
     for (std::size_t i = first; i < last; ++i) {
         const std::string& path = inputs.paths[i];
         const format::ImageHeader header =

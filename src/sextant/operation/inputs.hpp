@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/comm/communicator.hpp"
 #include "sextant/core/deep_image.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/core/memory.hpp"
@@ -32,10 +33,11 @@ struct Oddity {
 };
 
 /// Reads the images [first, last) one after another, as pixels of `element`, rounded to what it has
-/// (kernel::convert); depth is dropped where `element` has none. Throws InvalidFile, naming size
-/// and expectation where one differs.
+/// (kernel::convert), into memory of the communicator; depth is dropped where `element` has none.
+/// Throws InvalidFile, naming size and expectation where one differs.
 Memory read_inputs(const Inputs& inputs, std::size_t first, std::size_t last,
-                   const ElementFormat& element, std::vector<Oddity>& oddities);
+                   const ElementFormat& element, const Communicator& communicator,
+                   std::vector<Oddity>& oddities);
 
 /// The same for deep images. Throws InvalidFile, also where one is flat or its fragments are out of
 /// order, naming pixel and depths.

@@ -37,6 +37,12 @@ std::string Plan::text() const {
     return way().text() + (sparse ? ", sparse" : "");
 }
 
+std::optional<Seconds> Plan::expected() const {
+    if (alternatives.empty() || !alternatives.front().expected)
+        return std::nullopt;
+    return alternatives.front().expected->seconds;
+}
+
 void Plan::take(const compositing::Way& way) {
     algorithm = way.algorithm;
     tuning = way.tuning;

@@ -37,6 +37,8 @@ struct Plan {
 
     /// "radix-k, radices 8,4, sparse".
     std::string text() const;
+    /// What it is predicted to take, on the rank that chose.
+    std::optional<Seconds> expected() const;
     compositing::Way way() const { return {algorithm, tuning}; }
     void take(const compositing::Way& way);
 };

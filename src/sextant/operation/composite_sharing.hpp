@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/operation/operation.hpp"
+
+#include <optional>
+#include <string>
+
+namespace sextant::operation {
+
+/// `--shared-memory`: whether processes of a node read each other's memory.
+Parameter shared_memory_parameter();
+
+/// Whether they do, and why; the same on all ranks.
+struct NodeSharingChoice {
+    bool shares = false;
+    bool settled = true; ///< else predictions are to tell
+    std::string reason;  ///< empty where ranks are threads
+};
+
+struct OfferedSharing {
+    std::optional<Communicator> shared; ///< the same ranks, with their nodes' memory shared
+    NodeSharingChoice choice;
+    std::string warning; ///< where it was not to be had, and not insisted on
+};
+
+/// What can be had of what the user wants.
+/// Throws    InvalidTask, on all ranks: asked for and not to be had, or forbidden to threads.
+/// Collective.
+OfferedSharing offer_sharing(const Values& values, const Communicator& communicator);
+
+/// What rank 0 expects to be faster; shared memory where it expects nothing.
+/// Input     what plans say of both, at rank 0.
+/// Collective.
+NodeSharingChoice choose_sharing(const Communicator& communicator, std::optional<Seconds> shared,
+                                 std::optional<Seconds> messages);
+
+} // namespace sextant::operation
