@@ -4,6 +4,7 @@
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/model/p3pc_extended.hpp"
 #include "sextant/model/waves.hpp"
+#include "sextant/schedule/builder.hpp"
 
 #include <algorithm>
 
@@ -110,6 +111,48 @@ TEST(Meetings, make_a_prediction_longer_where_a_cable_is_shared_and_only_there) 
     const Schedule swap = schedule("binary-swap", ranks, {});
     EXPECT_NEAR(predicted(swap, &wide), predicted(swap, nullptr), 1e-9);
     EXPECT_GT(predicted(swap, &narrow), 1.3 * predicted(swap, &wide));
+}
+
+/// Nothing buffers a message, and to hand one over takes so long.
+machine::Profile unbuffered(Seconds handing_over) {
+    machine::Profile machine = profile();
+    machine::LinkCosts& link = machine.links.front();
+    link.switches = {0};
+    for (machine::Curve& curve : link.curves) {
+        for (machine::Point& point : curve.points) {
+            if (curve.path != machine::Path::receive)
+                point.seconds = machine::exactly(point.seconds.median + handing_over);
+        }
+    }
+    return machine;
+}
+
+/// A rank hears from another, and only then from a third, who has long been ready.
+TEST(Meetings, of_messages_that_were_handed_over_begin_when_their_receiver_waits) {
+    constexpr Elements elements = 1 << 12;
+    constexpr Seconds handing_over = 1e-5, on_the_way = 16e-9 * elements;
+    const Schedule late = make_schedule(3, [](int rank) {
+        ProgramBuilder builder;
+        builder.window(1);
+        if (rank < 2) {
+            const Region mine = builder.input(elements);
+            builder.round(rank);
+            builder.send(2, mine);
+            return builder.finish(mine);
+        }
+        const Region all = builder.output(2 * elements);
+        for (const int peer : {0, 1}) {
+            builder.round(peer);
+            builder.receive(peer, block(all.buffer, peer * elements, elements));
+        }
+        return builder.finish(all);
+    });
+    const machine::Wires wires = two_switches(3);
+    const machine::Profile machine = unbuffered(handing_over);
+    Question question{.schedule = late, .machine = machine};
+    question.element_size = 16;
+    question.wires = &wires;
+    EXPECT_NEAR(p3pc_extended(question).seconds, handing_over + 2 * on_the_way, .01 * handing_over);
 }
 
 TEST(Meetings, need_a_node_for_each_rank) {

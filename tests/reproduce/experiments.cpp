@@ -11,6 +11,9 @@
 namespace sextant::reproduce {
 namespace {
 
+using testing::Each;
+using testing::Ge;
+
 Experiment experiment(std::string_view paper, std::string_view item) {
     for (const Experiment& each : catalogue()) {
         if (each.paper == paper && each.item == item)
@@ -134,6 +137,19 @@ TEST(Reproduce, what_the_p3pc_paper_estimates_is_what_played_schedules_take) {
         for (const Claim& claim : figure.claims) { // strips have no neighbours at their sides
             EXPECT_EQ(claim.holds, claim.found != "1x16") << claim.text << ": " << claim.found;
         }
+    }
+}
+
+TEST(Reproduce, what_is_dealt_here_is_measured_beside_a_model_of_layouts_and_one_without) {
+    const Result figure = experiment("p3pc", "Figures 2, 4, here").run(Extent::quick);
+    ASSERT_EQ(figure.rows.size(), 16u);
+    for (std::size_t i = 0; i < figure.rows.size(); ++i) {
+        const auto& ours = figure.rows[i].ours; // LogGP*, P-3PC, measured
+        const auto& contiguous = figure.rows[i / 4 * 4].ours;
+        EXPECT_THAT(ours, Each(Ge(0))) << figure.rows[i].label;
+        EXPECT_GT(ours[2], 0) << figure.rows[i].label;
+        EXPECT_EQ(ours[0], contiguous[0]) << figure.rows[i].label;
+        EXPECT_EQ(contiguous[1], contiguous[0]) << figure.rows[i].label;
     }
 }
 

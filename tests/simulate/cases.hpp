@@ -43,4 +43,20 @@ inline Schedule star(int ranks, Elements elements) {
     });
 }
 
+/// Rank 0 combines what it has, and meanwhile takes a message that it needs for nothing else.
+inline Schedule interrupted(Elements elements) {
+    return make_schedule(2, [&](int rank) {
+        ProgramBuilder builder;
+        const Region own = builder.input(2 * elements), half = part(own, 0, 2);
+        if (rank == 1) {
+            builder.send(0, half);
+            return builder.finish({});
+        }
+        builder.receive(1, builder.scratch(elements));
+        const Region sum = builder.output(elements);
+        builder.fold(sum, {half, part(own, 1, 2)});
+        return builder.finish(sum);
+    });
+}
+
 } // namespace sextant::test

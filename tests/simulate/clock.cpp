@@ -49,22 +49,9 @@ TEST(Clock, charges_overheads_one_after_another) {
                 1e-4);
 }
 
-/// Rank 0 combines what it has for 20 ms, and after 16 ms takes a message for 2 ms.
 TEST(Clock, interrupts_work_for_messages) {
-    const Schedule schedule = make_schedule(2, [](int rank) {
-        ProgramBuilder builder;
-        const Region own = builder.input(2 * million), half = part(own, 0, 2);
-        if (rank == 1) {
-            builder.send(0, half);
-            return builder.finish({});
-        }
-        builder.receive(1, builder.scratch(million));
-        const Region sum = builder.output(million);
-        builder.fold(sum, {half, part(own, 1, 2)});
-        return builder.finish(sum);
-    });
     const Costs costs{.receive_overhead = 2e-3, .seconds_per_application = 20e-9};
-    EXPECT_NEAR(on_clock(schedule, costs).finished[0], 22e-3, 1e-12);
+    EXPECT_NEAR(on_clock(test::interrupted(million), costs).finished[0], 22e-3, 1e-12);
 }
 
 TEST(Clock, moves_and_combines_what_is_active_in_a_round) {

@@ -89,6 +89,16 @@ TEST_F(Simulate, overheads_come_one_after_another_and_blending_when_all_is_there
     EXPECT_NEAR(simulated(test::star(2, million), by_byte).seconds, 40e-3 + 2e-6, 1e-12);
 }
 
+/// It combines for 20 ms, and after 1.6 ms takes a message for 2 ms.
+TEST_F(Simulate, a_message_interrupts_its_rank_also_where_the_node_has_idle_cores) {
+    write("node.json", R"({"version": 1, "name": "small", "source": "a test",
+        "network": {"shape": "crossbar", "hosts": 2},
+        "links": {"bytes_per_second": 1e9, "latency": 1e-6},
+        "node": {"cores": 4, "bytes_per_second": 1e10, "latency": 1e-7}})");
+    const Costs costs{.receive_overhead = 2e-3, .seconds_per_application = 20e-9};
+    EXPECT_NEAR(simulated(test::interrupted(million), costs).finished[0], 22e-3, 1e-12);
+}
+
 TEST_F(Simulate, capacity_is_lost_as_flows_share_a_link) {
     write("loss.json", R"({"version": 1, "name": "small", "source": "a test",
         "network": {"shape": "crossbar", "hosts": 5}, "links": {"bytes_per_second": 1e9,

@@ -39,7 +39,9 @@ Cell draw_tile(std::mt19937& random) {
     return cell;
 }
 
-Seconds predicted(const Cell& cell, const machine::Profile& profile, machine::Link link) {
+} // namespace
+
+Seconds full_path(const Cell& cell, const machine::Profile& profile, machine::Link link) {
     const machine::LinkCosts* costs = profile.find(link);
     const machine::Curve* curve =
         costs ? machine::find(*costs, Path::full, cell.layout, cell.strategy) : nullptr;
@@ -53,8 +55,6 @@ Seconds predicted(const Cell& cell, const machine::Profile& profile, machine::Li
                ? machine::at_size(curve->points, cell.bytes).median
                : machine::at_size_and_block(curve->points, cell.bytes, cell.block).median;
 }
-
-} // namespace
 
 double HeldOut::error() const {
     return std::abs(predicted - measured) / measured;
@@ -74,7 +74,7 @@ std::vector<HeldOut> hold_out(Stopwatch& stopwatch, const std::vector<Cell>& cel
                               const machine::Profile& profile, machine::Link link, int rounds) {
     std::vector<HeldOut> held;
     for (const Cell& cell : cells)
-        held.push_back({cell, predicted(cell, profile, link), 0});
+        held.push_back({cell, full_path(cell, profile, link), 0});
     std::vector<Series> series(cells.size());
     Series empty;
     std::vector<std::size_t> order(cells.size());

@@ -8,6 +8,10 @@
 
 namespace sextant::calibrate {
 
+/// The full path of a round trip's message, as a profile has it. Throws InvalidTask where it does
+/// not.
+Seconds full_path(const Cell& cell, const machine::Profile& profile, machine::Link link);
+
 /// A message whose full path was predicted from a profile and then measured.
 struct HeldOut {
     Cell cell;

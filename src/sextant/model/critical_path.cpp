@@ -163,12 +163,14 @@ class Play {
             state(from).cost = found.cost;
             state(from).meets = found.meets;
         }
-        const bool together = state(from).cost->rendezvous;
+        const bool waits = state(from).cost->rendezvous && !state(from).meets;
         const bool both = state(from).is_posted && state(to).is_posted;
         const bool on_its_way = state(from).has_begun && !state(from).travels;
-        if (together ? both : sends) {
+        if (waits ? both : sends) {
             rank_of(from).out.waiting.push(from.step);
             send_next(from, now);
+        } else if (state(from).handed_over) {
+            set_out(from);
         }
         if (!sends && on_its_way)
             expect_arrival(from, to);
@@ -203,12 +205,14 @@ class Play {
         mine.begun = later(now, r.out.free);
         if (cost.send_processor.median > 0)
             mine.begun = occupy(r, mine.meets, mine.begun, cost.send_processor);
-        mine.has_begun = true;
         r.out.free = mine.begun + cost.send;
         note(at, Activity::send, mine.begun, r.out.free);
         wake(r.out, Happening::out_free, at);
-        if (mine.meets)
+        if (mine.meets) {
+            mine.handed_over = true;
             return set_out(at);
+        }
+        mine.has_begun = true;
         expect(Happening::finished, r.out.free, at);
         if (state(mate(at)).is_posted)
             expect_arrival(at, mate(at));
@@ -216,29 +220,39 @@ class Play {
 
     // Links that messages share.
 
+    /// A message that nothing buffers travels once its receiver waits for it.
     void set_out(StepOfRank send) {
         StepState& mine = state(send);
-        mine.travels = true;
-        expect(Happening::entering, mine.begun, send);
+        const StepState& other = state(mate(send));
+        const Span handed_over = mine.begun + mine.cost->send;
         if (!mine.cost->rendezvous)
-            expect(Happening::finished, rank_of(send).out.free, send);
+            expect(Happening::finished, handed_over, send);
+        else if (!other.is_posted)
+            return;
+        const Span enters = mine.cost->rendezvous ? later(handed_over, other.posted) : handed_over;
+        mine.begun = enters - mine.cost->send;
+        mine.has_begun = mine.travels = true;
+        mine.handed_over = false;
+        expect(Happening::entering, enters, send);
     }
 
     void enter_links(StepOfRank send) {
         traffic_.enter(send, mate(send).rank, bytes_of(question_, program(send.rank), step(send)),
-                       state(send).begun.median);
+                       enters_links(state(send)).median);
     }
 
     void leave_links(const Traffic::Left& left) {
         const StepOfRank send = left.send;
         StepState& mine = state(send);
         mine.travels = false;
-        mine.on_links = left.time - mine.begun.median;
+        mine.on_links = left.time - enters_links(mine).median;
         if (mine.cost->rendezvous)
             expect(Happening::finished, path_end(mine) - mine.cost->receive, send);
         if (state(mate(send)).is_posted)
             expect_arrival(send, mate(send));
     }
+
+    static Span enters_links(const StepState& sent) { return sent.begun + sent.cost->send; }
 
     /// When all of a message is at its receiver.
     static Span path_end(const StepState& sent) {

@@ -50,10 +50,10 @@ struct Prepared {
 /// folds in operand order, as operands come, those that came while the processor was busy in one
 /// pass; all in one pass where Question::folds_at_once. A receiver that waits for a message has it
 /// when the full path ends; one that is busy, or late, after its own time; and it is busy for that
-/// time in any case: measured paths can be shorter than either side. With wires, messages between
-/// nodes share links from when their sends start until they are there; only then is the send over
-/// of one that nothing buffers, and handing them over and taking them interrupts other work, as
-/// where they are simulated.
+/// time in any case: measured paths can be shorter than either side. With wires, messages share
+/// links from when they are handed over until they are there. One that nothing buffers is handed
+/// over without waiting for its receive, travels only then, and its send is over when it is there.
+/// Handing over and taking interrupts other work, as where messages are simulated.
 ///
 /// Requires  with wires, a node for each rank or none (CannotExpress).
 /// Throws    CannotExpress from the prices; std::logic_error where messages do not match or ranks

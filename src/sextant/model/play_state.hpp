@@ -39,6 +39,7 @@ struct StepState {
     std::uint32_t next = 0;
     bool is_posted = false, has_begun = false;
     bool meets = false;        ///< others, on shared links
+    bool handed_over = false;  ///< to them, but its receiver does not wait for it yet
     bool travels = false;      ///< there
     Seconds on_links = 0;      ///< how long it did
     bool will_combine = false; ///< whether the processor will look at the fold again

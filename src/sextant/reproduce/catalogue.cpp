@@ -7,7 +7,7 @@ std::vector<Experiment> catalogue() {
     std::vector<Experiment> all;
     for (const auto paper : {shift_based_paper, shift_based_bandwidths, radix_k_paper,
                              radix_k_sparse, c3_charges, c3_paper, c3_contours, p3pc_paper,
-                             scan_papers, registration_papers, work_stealing_paper}) {
+                             p3pc_here, scan_papers, registration_papers, work_stealing_paper}) {
         const std::span<const Experiment> rows = paper();
         all.insert(all.end(), rows.begin(), rows.end());
     }

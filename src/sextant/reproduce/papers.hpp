@@ -23,6 +23,8 @@ std::span<const Experiment> c3_charges();
 std::span<const Experiment> c3_contours();
 /// Seinstra and Koelma, IEEE TPDS 13(7), 2002
 std::span<const Experiment> p3pc_paper();
+/// What it measured, measured on the machine at hand.
+std::span<const Experiment> p3pc_here();
 /// The prefix circuits that a scan-based registration of series builds on, each by its author.
 std::span<const Experiment> scan_papers();
 /// Copik, Parallel Prefix Algorithms for the Registration of Arbitrarily Long Electron Micrograph

@@ -5,7 +5,7 @@
 #include "sextant/model/sharing.hpp"
 #include "sextant/simulate/as_machine.hpp"
 #include "sextant/simulate/placement.hpp"
-#include "sextant/simulate/play.hpp"
+#include "sextant/simulate/processors.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -23,25 +23,17 @@ constexpr double together = .005;
 /// Something that happens at a time; what happens at one time happens in the order in which it was
 /// foreseen.
 struct Foreseen {
-    enum Kind : std::uint8_t { setting_out, arriving, message_handled, step_worked };
+    enum Kind : std::uint8_t { setting_out, arriving, working };
 
     Seconds time = 0;
     std::uint64_t number = 0;
     Kind kind = setting_out;
-    int what = 0;  ///< the message; or the rank that works
-    int piece = 0; ///< of its work on a step
+    int message = 0;
+    Stint stint = {}; ///< that ends
 
     bool operator<(const Foreseen& other) const { // the earliest is the largest of a queue
         return std::tie(other.time, other.number) < std::tie(time, number);
     }
-};
-
-/// What occupies one rank: messages interrupt a step, which then goes on where it was.
-struct Processor {
-    bool handles_message = false;
-    bool has_step = false, works = false; ///< on it; not while interrupted
-    Seconds step_left = 0, resumed = 0;
-    int piece = 0; ///< counts interruptions, after which an end that was foreseen does not come
 };
 
 /// A play in a world of our own.
@@ -52,13 +44,18 @@ class Clock {
           wires_(wires_of(platform)),
           sharing_(wires_, together),
           host_of_(hosts_of(question, platform)),
-          processors_(question.schedule.size()),
-          play_(
-              question,
-              {[this] { return now_; },
-               [this](StepOfRank send, int to, Bytes bytes) { this->send(send, to, bytes); },
-               [this](int rank, Work work, Seconds seconds) { this->work(rank, work, seconds); }}) {
-    }
+          processors_(question.schedule.size(),
+                      {[this] { return now_; },
+                       [this](Seconds time, const Stint& stint) {
+                           foresee({.time = time, .kind = Foreseen::working, .stint = stint});
+                       },
+                       [this](int rank, Work work) { play_.worked(rank, work); }}),
+          play_(question,
+                {[this] { return now_; },
+                 [this](StepOfRank send, int to, Bytes bytes) { this->send(send, to, bytes); },
+                 [this](int rank, Work work, Seconds seconds) {
+                     processors_.begin(rank, work, seconds);
+                 }}) {}
 
     Simulation run() {
         play_.begin();
@@ -83,10 +80,13 @@ class Clock {
     }
 
     int host(int rank) const { return host_of_[static_cast<std::size_t>(rank)]; }
-    Processor& processor(int rank) { return processors_[static_cast<std::size_t>(rank)]; }
 
-    void foresee(Seconds time, Foreseen::Kind kind, int what, int piece = 0) {
-        foreseen_.push({time, count_++, kind, what, piece});
+    void foresee(Foreseen what) {
+        what.number = count_++;
+        foreseen_.push(what);
+    }
+    void foresee(Seconds time, Foreseen::Kind kind, int message) {
+        foresee({.time = time, .kind = kind, .message = message});
     }
 
     bool happen_next() {
@@ -108,13 +108,11 @@ class Clock {
     void happen(const Foreseen& now) {
         switch (now.kind) {
         case Foreseen::setting_out:
-            return set_out(sent_[static_cast<std::size_t>(now.what)]);
+            return set_out(sent_[static_cast<std::size_t>(now.message)]);
         case Foreseen::arriving:
-            return play_.arrived(travelling_[static_cast<std::size_t>(now.what)]);
-        case Foreseen::message_handled:
-            return end_message(now.what);
-        case Foreseen::step_worked:
-            return end_step(now.what, now.piece);
+            return play_.arrived(travelling_[static_cast<std::size_t>(now.message)]);
+        case Foreseen::working:
+            return processors_.end(now.stint);
         }
     }
 
@@ -139,56 +137,11 @@ class Clock {
         travelling_.push_back(sent.at);
     }
 
-    // Work.
-
-    void work(int rank, Work work, Seconds seconds) {
-        Processor& mine = processor(rank);
-        if (work == Work::message) {
-            interrupt(mine);
-            mine.handles_message = true;
-            return foresee(now_ + seconds, Foreseen::message_handled, rank);
-        }
-        mine.has_step = true;
-        mine.step_left = seconds;
-        resume(rank);
-    }
-
-    void interrupt(Processor& mine) {
-        if (!mine.works)
-            return;
-        mine.works = false;
-        mine.step_left -= now_ - mine.resumed;
-        ++mine.piece;
-    }
-
-    void resume(int rank) {
-        Processor& mine = processor(rank);
-        if (!mine.has_step || mine.works || mine.handles_message)
-            return;
-        mine.works = true;
-        mine.resumed = now_;
-        foresee(now_ + mine.step_left, Foreseen::step_worked, rank, mine.piece);
-    }
-
-    void end_message(int rank) {
-        processor(rank).handles_message = false;
-        play_.worked(rank, Work::message);
-        resume(rank);
-    }
-
-    void end_step(int rank, int piece) {
-        Processor& mine = processor(rank);
-        if (!mine.works || piece != mine.piece)
-            return;
-        mine.works = mine.has_step = false;
-        play_.worked(rank, Work::step);
-    }
-
     const Platform& platform_;
     const machine::Wires wires_;
     model::Sharing sharing_;
     const std::vector<int> host_of_;
-    std::vector<Processor> processors_;
+    Processors processors_;
     std::priority_queue<Foreseen> foreseen_;
     std::uint64_t count_ = 0;
     std::vector<Sent> sent_;

@@ -9,8 +9,7 @@ namespace sextant::simulate {
 /// Answers a question without SimGrid: the same play on the same network, and links shared by the
 /// same rule, but dealt anew only once a two-hundredth of some message's time has passed. So
 /// thousands of messages at once take seconds, and times differ by a per cent or two
-/// (docs/platform.md). Here a message always interrupts the work of its own rank, also where its
-/// node has idle cores.
+/// (docs/platform.md).
 ///
 /// Throws    as `simulate`; InvalidFile for SimGrid's XML, whose routes only SimGrid knows.
 /// Cost      by how often shares change, the links on the ways of all messages under way.

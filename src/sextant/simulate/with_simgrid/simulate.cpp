@@ -4,7 +4,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/simulate/apart.hpp"
 #include "sextant/simulate/placement.hpp"
-#include "sextant/simulate/play.hpp"
+#include "sextant/simulate/processors.hpp"
 #include "sextant/simulate/with_simgrid/parcel.hpp"
 #include "sextant/simulate/with_simgrid/zone.hpp"
 
@@ -12,6 +12,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
 
 namespace sextant::simulate {
@@ -20,26 +21,30 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-/// Handing over a message interrupts a fold: it takes most of the processor that they share.
-constexpr double priority_of_messages = 1e6;
-
-/// What comes next when an activity ends. Its owner keeps it alive until then.
+/// A message that travels. Its owner keeps it alive until it is there.
 struct Awaited {
-    s4u::ActivityPtr activity;
-    StepOfRank at; ///< a message, by its send; or a rank, with the kind of its work as the step
-    bool is_message = false;
+    s4u::CommPtr comm;
+    StepOfRank send;
 };
 
-/// A play in SimGrid's world. No actors: activities start and end, and their ends are called back.
+/// A play in SimGrid's world. No actors: messages set out, and their ends are called back. Work is
+/// timed, and no activity of SimGrid's, which looks for one that ends among all that are under way.
 class Simulator {
   public:
     Simulator(const Question& question, std::vector<s4u::Host*> host_of)
         : hosts_(std::move(host_of)),
-          play_(
-              question,
-              {[] { return s4u::Engine::get_clock(); },
-               [this](StepOfRank send, int to, Bytes bytes) { this->send(send, to, bytes); },
-               [this](int rank, Work work, Seconds seconds) { this->work(rank, work, seconds); }}) {
+          processors_(question.schedule.size(),
+                      {s4u::Engine::get_clock,
+                       [this](Seconds time, const Stint& stint) {
+                           Timer::set(time, [this, stint] { processors_.end(stint); });
+                       },
+                       [this](int rank, Work work) { play_.worked(rank, work); }}),
+          play_(question,
+                {s4u::Engine::get_clock,
+                 [this](StepOfRank send, int to, Bytes bytes) { this->send(send, to, bytes); },
+                 [this](int rank, Work work, Seconds seconds) {
+                     processors_.begin(rank, work, seconds);
+                 }}) {
         s4u::Activity::on_completion_cb([this](const s4u::Activity& over) { end(over); });
     }
 
@@ -50,26 +55,15 @@ class Simulator {
     }
 
   private:
+    using Timer = simgrid::kernel::timer::Timer;
+
     s4u::Host* host(int rank) const { return hosts_[static_cast<std::size_t>(rank)]; }
 
     void send(StepOfRank at, int to, Bytes bytes) {
-        await(s4u::Comm::sendto_async(host(at.rank), host(to), static_cast<std::uint64_t>(bytes)),
-              {nullptr, at, true});
-    }
-
-    void work(int rank, Work work, Seconds seconds) {
-        s4u::Host* const where = host(rank);
-        s4u::ExecPtr exec = s4u::Exec::init();
-        exec->set_host(where)->set_flops_amount(seconds * where->get_speed());
-        if (work == Work::message)
-            exec->set_priority(priority_of_messages);
-        await(exec, {nullptr, {rank, static_cast<int>(work)}, false});
-        exec->start();
-    }
-
-    void await(const s4u::ActivityPtr& activity, Awaited awaited) {
-        awaited.activity = activity;
-        awaited_.emplace(activity.get(), std::move(awaited));
+        s4u::CommPtr comm =
+            s4u::Comm::sendto_async(host(at.rank), host(to), static_cast<std::uint64_t>(bytes));
+        const s4u::Activity* const key = comm.get();
+        awaited_.emplace(key, Awaited{std::move(comm), at});
     }
 
     void end(const s4u::Activity& over) {
@@ -78,14 +72,12 @@ class Simulator {
             return;
         const Awaited awaited = std::move(found->second);
         awaited_.erase(found);
-        if (awaited.is_message)
-            play_.arrived(awaited.at);
-        else
-            play_.worked(awaited.at.rank, static_cast<Work>(awaited.at.step));
+        play_.arrived(awaited.send);
     }
 
     const std::vector<s4u::Host*> hosts_;
     std::unordered_map<const s4u::Activity*, Awaited> awaited_; // looked up, never gone through
+    Processors processors_;
     Play play_;
 };
 
