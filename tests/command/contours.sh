@@ -95,6 +95,30 @@ done
 "$SEXTANT" contours "$work/codes.npy" --directions -o "$work/long.csv" --min-length 4 --ranks 2 >/dev/null
 [ "$(wc -l <"$work/long.csv")" = 5 ] || { cat "$work/long.csv"; fail "shorter contours are not left out"; }
 
+# --- Contours of an image that does not fit in the memory it may take: the same files. Lines go down
+# and up through all of the direction map.
+{ printf 'aH%.0s' 1 2 3 4; yes 'ah' | tr -d '\n' | head -c 399984; printf 'Hh%.0s' 1 2 3 4; } |
+    LC_ALL=C tr 'ahH' '\002\006\376' | npy "$work/codes-large.npy" '|i1' '50000, 8'
+for format in csv geojson svg npy; do
+    for what in "large.npy" "codes-large.npy --directions"; do
+        set -- $what
+        "$SEXTANT" contours "$work/$@" -o "$work/one.$format" --ranks 1 --min-length 2 --json "$work/one.json" >/dev/null
+        for ranks in 1 3; do
+            "$SEXTANT" contours "$work/$@" -o "$work/many.$format" --ranks $ranks --min-length 2 --memory 2 \
+                --json "$work/many.json" >/dev/null
+            grep -q '"strips": [1-9][0-9],' "$work/many.json" || fail "$what: not in strips"
+            cmp "$work/one.$format" "$work/many.$format" || fail "$what: other contours in strips: $format"
+            for count in contours points closed junctions cut; do
+                [ "$(grep "\"$count\":" "$work/one.json")" = "$(grep "\"$count\":" "$work/many.json")" ] ||
+                    fail "$what: another number of $count in strips"
+            done
+        done
+    done
+done
+"$SEXTANT" contours "$work/large.npy" -o "$work/many.csv" --memory 2 --pattern 2-lev-rc 2>"$work/said" >"$work/text"
+grep -q 'pattern 2-lev-rc has no effect' "$work/said" || fail "a pattern without effect is not told of"
+grep -q 'strips, merged in time' "$work/text" || fail "strips are not told of"
+
 # --- Edges of an image: the same on every grid, by thresholds too, and over MPI.
 { i=0; while [ $i -lt 3000 ]; do bytes $(((i % 60 - 30) * (i % 60 - 30) / 5 + (i / 60 - 25) * (i / 60 - 25) / 4)); i=$((i + 1)); done; } |
     head -c 3000 | npy "$work/bowl.npy" '|u1' '50, 60'
@@ -115,6 +139,9 @@ grep -q 'gradients of 9 on, followed to 4' "$work/text" || fail "thresholds by h
 if [ -n "${MPIRUN:-}" ]; then
     $MPIRUN -n 3 "$SEXTANT" contours "$work/bowl.npy" -o "$work/mpi.csv" --sigma 1.5 >/dev/null
     cmp "$work/one.csv" "$work/mpi.csv" || fail "over MPI other contours"
+    "$SEXTANT" contours "$work/large.npy" -o "$work/large.csv" --ranks 1 >/dev/null
+    $MPIRUN -n 3 "$SEXTANT" contours "$work/large.npy" -o "$work/mpi.csv" --memory 2 >/dev/null
+    cmp "$work/large.csv" "$work/mpi.csv" || fail "over MPI other contours in strips"
     $MPIRUN -n 3 "$SEXTANT" label "$work/cells.npy" -o "$work/mpi.npy" --table "$work/mpi.csv" >/dev/null
     cmp "$work/mpi.csv" "$work/expected" || fail "over MPI other components"
 fi
@@ -157,5 +184,19 @@ refuses 1 'no points' contours "$work/flat.npy" -o "$work/out.npy"
 refuses 2 '--grid 2x2: expected as many tiles as the 3 ranks' label "$work/cells.npy" -o "$work/out.npy" --ranks 3 --grid 2x2
 head -c 100000 /dev/zero | npy "$work/wide.npy" '|u1' '1, 100000'
 refuses 2 '--memory 1: a row of 100000 pixels and its labels takes 2 MiB' label "$work/wide.npy" -o "$work/out.npy" --memory 1
+refuses 2 '--memory 1: a row of 100000 pixels and those that are read around it take' \
+    contours "$work/wide.npy" -o "$work/out.csv" --memory 1
+head -c 300000 "$work/large.npy" >"$work/short.npy"
+refuses 1 'short.npy' contours "$work/short.npy" -o "$work/out.csv" --memory 2
+{ head -c 399999 /dev/zero | tr '\0' '\377'; bytes 9; } | npy "$work/late.npy" '|i1' '500, 800'
+{ head -c 399999 /dev/zero | tr '\0' '\377'; bytes 0; } | npy "$work/leaves.npy" '|i1' '500, 800'
+for ranks in 1 3; do
+    refuses 1 'late.npy: has 9 at (799, 499)' contours "$work/late.npy" --directions -o "$work/out.csv" --memory 2 --ranks $ranks
+    refuses 2 '(799, 499)' contours "$work/leaves.npy" --directions -o "$work/out.csv" --memory 2 --ranks $ranks
+    refuses 2 'quantiles of edges are 0.9 and 0.5' contours "$work/large.npy" -o "$work/out.csv" --quantiles .9,.5 \
+        --memory 2 --ranks $ranks
+    refuses 2 'thresholds of edges are 9 and 4' contours "$work/large.npy" -o "$work/out.csv" --thresholds 9,4 \
+        --memory 2 --ranks $ranks
+done
 refuses 1 'u32' label "$work/cells.npy" -o "$work/out.mrc"
 echo "labels and contours are the same everywhere"

@@ -7,12 +7,12 @@
 #include <thread>
 #include <vector>
 
+#include "tests/format/file_size_limit.hpp"
 #include "tests/format/images.hpp"
 #include "tests/format/temporary_folder.hpp"
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,24 +23,6 @@ using testing::EndsWith;
 using testing::HasSubstr;
 
 const std::vector<std::string> names{"a.exr", "a.png", "a.rgba32f", "a.rgba32f.zst"};
-
-/// While it lives, a file of this process grows to `limit` bytes and no further.
-class FileSizeLimit {
-  public:
-    explicit FileSizeLimit(rlim_t limit) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-        getrlimit(RLIMIT_FSIZE, &before_);
-        const rlimit now{limit, before_.rlim_max};
-        setrlimit(RLIMIT_FSIZE, &now);
-    }
-    ~FileSizeLimit() {
-        setrlimit(RLIMIT_FSIZE, &before_);
-        std::signal(SIGXFSZ, handler_);
-    }
-
-  private:
-    void (*handler_)(int);
-    rlimit before_{};
-};
 
 /// A file system of 16 KiB, where the tests may make one.
 class SmallDisk {

@@ -42,19 +42,6 @@ std::vector<ContourLine> lines_of(const Communicator& communicator, const Grid& 
     return lines;
 }
 
-/// Calls `body` with each point's chain, rank and pixel.
-template <class Body>
-void each_point(const Grid& grid, const Tile& tile, const kernel::ContourRanking& ranking,
-                const ContoursOfTile& contours, Body&& body) {
-    std::vector<std::int32_t> chains(at(tile.elements())), ranks = chains;
-    ranking.write(contours.placings, {chains.data(), ranks.data(), tile.width});
-    for (Elements i = 0; i < tile.elements(); ++i) {
-        if (chains[at(i)] >= 0)
-            body(at(chains[at(i)]), Elements{ranks[at(i)]},
-                 (tile.y + i / tile.width) * grid.width + tile.x + i % tile.width);
-    }
-}
-
 /// Sends each point to the rank that it lies on, where it takes its place.
 void move_points(const Communicator& communicator, const std::vector<std::vector<Place>>& to,
                  LinearPart& part) {
@@ -72,6 +59,17 @@ void move_lines(const Communicator& communicator, const std::vector<std::vector<
 }
 
 } // namespace
+
+void each_point(const Grid& grid, const Tile& tile, const kernel::ContourRanking& ranking,
+                const ContoursOfTile& contours, const TakePoint& take) {
+    std::vector<std::int32_t> chains(at(tile.elements())), ranks = chains;
+    ranking.write(contours.placings, {chains.data(), ranks.data(), tile.width});
+    for (Elements i = 0; i < tile.elements(); ++i) {
+        if (chains[at(i)] >= 0)
+            take(at(chains[at(i)]), Elements{ranks[at(i)]},
+                 (tile.y + i / tile.width) * grid.width + tile.x + i % tile.width);
+    }
+}
 
 LinearPart linearize(const Communicator& communicator, const Grid& grid,
                      const kernel::ContourRanking& ranking, const ContoursOfTile& contours,

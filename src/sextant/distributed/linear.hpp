@@ -4,6 +4,7 @@
 #include "sextant/core/contour_lines.hpp"
 #include "sextant/distributed/contours.hpp"
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,15 @@ struct LinearPart {
     std::vector<Elements> pixels;      ///< this rank's
     std::vector<ContourLine> lines;    ///< those that begin here, by their first points of all
 };
+
+/// Is given a point's chain, its rank and its pixel.
+using TakePoint = std::function<void(std::size_t chain, Elements rank, Elements pixel)>;
+
+/// Each point of a tile of the grid's image, row by row, by a ranking of the tile and where its
+/// chains lie.
+/// Cost      8 bytes a pixel.
+void each_point(const Grid& grid, const Tile& tile, const kernel::ContourRanking& ranking,
+                const ContoursOfTile& contours, const TakePoint& take);
 
 /// Moves the points of contours to where they lie in the linear representation.
 ///

@@ -290,8 +290,7 @@ void CompositeRun::report() {
         tell("trace", report::to_json(measured(summary_)));
     if (saves_plan_)
         tell("plan", planner::to_json(summary_.plan) + "\n");
-    for (const std::string& warning : summary_.warnings)
-        std::fputs(fmt::format("sextant: warning: {}\n", warning).c_str(), stderr);
+    print_warnings(summary_.warnings);
     if (!printed)
         std::fputs(to_text(summary_).c_str(), stdout);
 }

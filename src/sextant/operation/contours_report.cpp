@@ -14,14 +14,18 @@ std::string to_text(const ContoursSummary& summary) {
                                    report::counted(summary.points, "point"), summary.closed,
                                    report::counted(summary.junctions, "junction"), summary.cut);
     if (summary.thresholds)
-        text += fmt::format("edges at sigma {}, from gradients of {:.6g} on, followed to {:.6g}, "
-                            "merged by {}\n",
-                            summary.sigma, summary.thresholds->high, summary.thresholds->low,
-                            summary.hysteresis->pattern->name);
-    text += fmt::format("{}x{} pixels in {}x{} tiles on {} of {}, merged by {} ({})\n",
-                        summary.grid.width, summary.grid.height, summary.grid.columns,
-                        summary.grid.rows, report::counted(summary.ranks, "rank"),
-                        summary.transport, summary.plan.pattern->name, summary.plan.reason);
+        text += fmt::format(
+            "edges at sigma {}, from gradients of {:.6g} on, followed to {:.6g}{}\n", summary.sigma,
+            summary.thresholds->high, summary.thresholds->low,
+            summary.hysteresis ? fmt::format(", merged by {}", summary.hysteresis->pattern->name)
+                               : "");
+    text += fmt::format(
+        "{}x{} pixels in {}x{} tiles on {} of {}, {}\n", summary.grid.width, summary.grid.height,
+        summary.grid.columns, summary.grid.rows, report::counted(summary.ranks, "rank"),
+        summary.transport,
+        summary.plan
+            ? fmt::format("merged by {} ({})", summary.plan->pattern->name, summary.plan->reason)
+            : fmt::format("in each of {} strips, merged in time", summary.strips));
     return text + fmt::format("read {:.1f} ms  edges {:.1f} ms  rank {:.1f} ms  write {:.1f} ms\n",
                               summary.read * 1e3, summary.edges * 1e3, summary.rank * 1e3,
                               summary.write * 1e3);
@@ -46,11 +50,14 @@ std::string to_json(const ContoursSummary& summary) {
     json["closed"] = summary.closed;
     json["junctions"] = summary.junctions;
     json["cut"] = summary.cut;
+    json["strips"] = summary.strips;
     json["ranks"] = summary.ranks;
     json["transport"] = summary.transport;
     json["columns"] = summary.grid.columns;
     json["rows"] = summary.grid.rows;
-    json["plan"] = nlohmann::ordered_json::parse(to_json(summary.plan));
+    json["plan"] = nullptr;
+    if (summary.plan)
+        json["plan"] = nlohmann::ordered_json::parse(to_json(*summary.plan));
     json["hysteresis"] = nullptr;
     if (summary.hysteresis)
         json["hysteresis"] = nlohmann::ordered_json::parse(to_json(*summary.hysteresis));

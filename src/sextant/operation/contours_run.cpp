@@ -7,18 +7,35 @@
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/margins.hpp"
 #include "sextant/format/line_catalogue.hpp"
+#include "sextant/kernel/edge_finder.hpp"
 #include "sextant/operation/direction_map.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/tiled.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
 
 namespace sextant::operation {
+
+namespace {
+
+/// Of a pixel that is an edge point, as all of a direction map may be: the points that are moved,
+/// three times, ranks, and codes on their way.
+constexpr Bytes bytes_a_pixel = 100;
+/// Of a column: codes around a strip that is thinned.
+constexpr Bytes bytes_beside_strips = 160;
+/// Memory is for strips but for this part, in which points are brought into order.
+constexpr Bytes share_of_order = 4;
+
+kernel::EdgeThresholds thresholds_given(const Values& values) {
+    const LowHigh given = low_high("thresholds", values.text("thresholds"));
+    return {given.low, given.high};
+}
+
+} // namespace
 
 LowHigh low_high(std::string_view option, const std::string& text) {
     std::istringstream numbers(text);
@@ -36,6 +53,17 @@ ContoursRun::ContoursRun(const Values& values, Communicator communicator)
 
 void ContoursRun::run() {
     agree(communicator_, [&] { open(); });
+    if (summary_.strips == 1)
+        run_in_memory();
+    else
+        run_in_strips();
+    agree(communicator_, [&] {
+        if (tells())
+            report();
+    });
+}
+
+void ContoursRun::run_in_memory() {
     std::optional<distributed::Image> image;
     timed(summary_.read, [&] { image = read(); });
     progress_.say("edges");
@@ -44,10 +72,6 @@ void ContoursRun::run() {
     LinearPart part;
     timed(summary_.rank, [&] { part = rank_contours(*image); });
     timed(summary_.write, [&] { write(part); });
-    agree(communicator_, [&] {
-        if (tells())
-            report();
-    });
 }
 
 /// All that can be known to go wrong before anything is computed. Only rank 0 writes.
@@ -64,12 +88,40 @@ void ContoursRun::open() {
     check_pattern(values_);
     source_ = open_image(values_);
     summary_.warnings = source_->header().remarks;
-    summary_.grid = grid_of(values_, source_->shape(), communicator_.size());
+    find_strips();
     std::vector<std::string> outputs = {summary_.output};
     if (values_.has("json"))
         outputs.push_back(values_.text("json"));
     if (tells())
         check_outputs(outputs);
+}
+
+/// All rows at once, or as many as fit in memory.
+void ContoursRun::find_strips() {
+    const ImageShape image = source_->shape();
+    const Bytes memory = values_.integer("memory") << 20;
+    summary_.grid = grid_of(values_, image, communicator_.size());
+    if (image.elements() * bytes_a_pixel <= memory)
+        return;
+    const Elements reach =
+        values_.flag("directions") ? 0 : kernel::EdgeFinder(values_.number("sigma")).margin();
+    const Bytes beside = image.width * (2 * reach * source_->element().size + bytes_beside_strips);
+    const Elements rows =
+        (memory - memory / share_of_order - beside) / (image.width * bytes_a_pixel);
+    if (rows < 1)
+        throw InvalidTask(fmt::format(
+            "--memory {}: a row of {} pixels and those that are read "
+            "around it take {} MiB",
+            values_.integer("memory"), image.width,
+            ((image.width * bytes_a_pixel + beside) * share_of_order / (share_of_order - 1) >> 20) +
+                1));
+    summary_.strips = (image.height + rows - 1) / rows;
+    summary_.grid = grid_of(values_, {image.width, rows}, communicator_.size());
+    summary_.grid.height = image.height;
+    if (values_.text("pattern") != "auto")
+        summary_.warnings.push_back(
+            fmt::format("--pattern {} has no effect: {} strips are merged one after another",
+                        values_.text("pattern"), summary_.strips));
 }
 
 distributed::Image ContoursRun::read() {
@@ -97,10 +149,8 @@ distributed::Image ContoursRun::directions_of(const distributed::Image& image) {
 }
 
 kernel::EdgeThresholds ContoursRun::thresholds_of(const distributed::Image& image) {
-    if (values_.has("thresholds")) {
-        const LowHigh given = low_high("thresholds", values_.text("thresholds"));
-        return {given.low, given.high};
-    }
+    if (values_.has("thresholds"))
+        return thresholds_given(values_);
     const LowHigh shares = low_high("quantiles", values_.text("quantiles"));
     return quantiles_of(image, summary_.sigma, shares.low, shares.high);
 }
@@ -119,7 +169,7 @@ LinearPart ContoursRun::rank_contours(const distributed::Image& directions) {
         planned_merging(communicator_, values_, grid,
                         static_cast<Elements>(ranking.entries().size()), sizeof(contour::Crossing));
     const ContoursOfTile contours =
-        merge_contours(communicator_, grid, ranking, *summary_.plan.pattern);
+        merge_contours(communicator_, grid, ranking, *summary_.plan->pattern);
     return linearize(communicator_, grid, ranking, contours, summary_.min_length);
 }
 
@@ -149,14 +199,64 @@ void ContoursRun::write(const LinearPart& part) {
     });
 }
 
+StripTiles ContoursRun::strip_tiles() const {
+    Grid grid = summary_.grid;
+    grid.rows *= static_cast<int>(summary_.strips);
+    return {grid, static_cast<int>(summary_.strips)};
+}
+
+kernel::EdgeThresholds ContoursRun::strip_thresholds(const StripWork& work) {
+    if (values_.has("thresholds"))
+        return thresholds_given(values_);
+    const LowHigh shares = low_high("quantiles", values_.text("quantiles"));
+    return strip_quantiles(work, *source_, summary_.sigma, shares.low, shares.high);
+}
+
+BytePlane ContoursRun::strip_edges_of(const StripWork& work) {
+    summary_.sigma = values_.number("sigma");
+    summary_.thresholds = strip_thresholds(work);
+    return strip_thinning(work, strip_edges(work, *source_, summary_.sigma, *summary_.thresholds));
+}
+
+void ContoursRun::run_in_strips() {
+    const StripTiles tiles = strip_tiles();
+    const StripWork work{communicator_, tiles, summary_.output, progress_};
+    std::optional<BytePlane> edges;
+    StripDirections directions = directions_in(work, *source_);
+    if (!values_.flag("directions")) {
+        timed(summary_.edges, [&] { edges = strip_edges_of(work); });
+        directions = sextant::operation::directions_of(work, *edges);
+    }
+    std::optional<PointOrder> points;
+    timed(summary_.rank, [&] {
+        agree(communicator_, [&] {
+            if (tells())
+                points.emplace(summary_.output, (values_.integer("memory") << 20) / share_of_order);
+        });
+        const Junctions found = rank_strips(work, directions, points ? &*points : nullptr);
+        summary_.junctions = found.junctions;
+        summary_.cut = found.cut;
+    });
+    timed(summary_.write, [&] {
+        agree(communicator_, [&] {
+            if (tells())
+                write(*points);
+        });
+    });
+}
+
+void ContoursRun::write(PointOrder& points) {
+    points.finish(summary_.min_length);
+    summary_.contours = points.contours();
+    summary_.points = points.points();
+    summary_.closed = points.closed();
+    const std::unique_ptr<LineReader> reader = points.reader(source_->shape());
+    format::line_format_of(summary_.output).write(summary_.output, *reader);
+}
+
 void ContoursRun::report() {
     progress_.clear();
-    for (const std::string& warning : summary_.warnings)
-        std::fputs(fmt::format("sextant: warning: {}\n", warning).c_str(), stderr);
-    if (values_.has("json"))
-        write_text(values_.text("json"), to_json(summary_) + "\n");
-    if (!values_.has("json") || values_.text("json") != standard_output)
-        std::fputs(to_text(summary_).c_str(), stdout);
+    tell_run(values_, summary_.warnings, to_json(summary_), to_text(summary_));
 }
 
 } // namespace sextant::operation

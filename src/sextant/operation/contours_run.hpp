@@ -8,6 +8,7 @@
 #include "sextant/operation/merging_plan.hpp"
 #include "sextant/operation/operation.hpp"
 #include "sextant/operation/progress.hpp"
+#include "sextant/operation/strip_contours.hpp"
 
 #include <memory>
 #include <optional>
@@ -23,11 +24,12 @@ struct ContoursSummary {
     double sigma = 0;                                 ///< 0: the image was a direction map
     std::optional<kernel::EdgeThresholds> thresholds; ///< those of its edges
     Elements min_length = 1;
+    Elements strips = 1;                           ///< 1: the image fitted in memory
     Elements contours = 0, points = 0, closed = 0; ///< written
     Elements junctions = 0, cut = 0;               ///< of the whole map
     int ranks = 1;
-    MergingPlan plan;
-    std::optional<MergingPlan> hysteresis; ///< that of its edges
+    std::optional<MergingPlan> plan;       ///< of one strip: several are merged in time
+    std::optional<MergingPlan> hysteresis; ///< the same of its edges
     Seconds read = 0, edges = 0, rank = 0, write = 0;
     std::vector<std::string> warnings;
 };
@@ -43,7 +45,8 @@ struct LowHigh {
 LowHigh low_high(std::string_view option, const std::string& text);
 
 /// One rank's way through `sextant contours`: edges in tiles, or a direction map; heads and ranks;
-/// the linear representation; rank 0 writes it.
+/// the linear representation; rank 0 writes it. What does not fit in memory goes through in strips
+/// of rows, each in tiles over all ranks, and lies in files beside the output in between.
 class ContoursRun {
   public:
     ContoursRun(const Values& values, Communicator communicator);
@@ -54,12 +57,19 @@ class ContoursRun {
   private:
     bool tells() const { return communicator_.rank() == 0; }
     void open();
+    void find_strips();
+    void run_in_memory();
+    void run_in_strips();
+    StripTiles strip_tiles() const;
+    BytePlane strip_edges_of(const StripWork& work);
     distributed::Image read();
     distributed::Image directions_of(const distributed::Image& image);
     kernel::EdgeThresholds thresholds_of(const distributed::Image& image);
+    kernel::EdgeThresholds strip_thresholds(const StripWork& work);
     LinearPart rank_contours(const distributed::Image& directions);
     void count(const kernel::ContourRanking& ranking);
     void write(const LinearPart& part);
+    void write(PointOrder& points);
     void report();
 
     const Values& values_;

@@ -9,9 +9,9 @@
 
 namespace sextant::operation {
 
-distributed::Image directions_from(const distributed::Image& samples, const std::string& path) {
-    distributed::Image directions(samples.communicator(), samples.grid(), direction_i8);
-    const Tile tile = samples.tile();
+void convert_directions(const kernel::SampleView& samples, const std::string& path,
+                        kernel::Direction* to) {
+    const Tile& tile = samples.tile;
     const auto convert = [&](const auto* first) {
         for (Elements i = 0; i < tile.elements(); ++i) {
             const auto code = static_cast<float>(first[i]);
@@ -21,11 +21,16 @@ distributed::Image directions_from(const distributed::Image& samples, const std:
                                                     "to 7",
                                                     code, tile.x + i % tile.width,
                                                     tile.y + i / tile.width));
-            directions.bytes()[static_cast<std::size_t>(i)] =
-                static_cast<std::byte>(static_cast<kernel::Direction>(code));
+            to[i] = static_cast<kernel::Direction>(code);
         }
     };
-    std::visit(convert, distributed::sample_view(samples).first);
+    std::visit(convert, samples.first);
+}
+
+distributed::Image directions_from(const distributed::Image& samples, const std::string& path) {
+    distributed::Image directions(samples.communicator(), samples.grid(), direction_i8);
+    convert_directions(distributed::sample_view(samples), path,
+                       reinterpret_cast<kernel::Direction*>(directions.bytes().data()));
     return directions;
 }
 

@@ -283,8 +283,7 @@ void FilterRun::report() {
         write_text(values_.text("report"), to_page(summary_));
     if (saves_plan_)
         write_text(values_.text("plan"), to_json(summary_.plan) + "\n");
-    for (const std::string& warning : summary_.warnings)
-        std::fputs(fmt::format("sextant: warning: {}\n", warning).c_str(), stderr);
+    print_warnings(summary_.warnings);
     if (values_.text("json") != standard_output && values_.text("report") != standard_output)
         std::fputs(to_text(summary_).c_str(), stdout);
 }

@@ -11,7 +11,6 @@
 #include "sextant/operation/tiled.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -245,12 +244,7 @@ void LabelRun::write_table() {
 
 void LabelRun::report() {
     progress_.clear();
-    for (const std::string& warning : summary_.warnings)
-        std::fputs(fmt::format("sextant: warning: {}\n", warning).c_str(), stderr);
-    if (values_.has("json"))
-        write_text(values_.text("json"), to_json(summary_) + "\n");
-    if (!values_.has("json") || values_.text("json") != standard_output)
-        std::fputs(to_text(summary_).c_str(), stdout);
+    tell_run(values_, summary_.warnings, to_json(summary_), to_text(summary_));
 }
 
 } // namespace sextant::operation

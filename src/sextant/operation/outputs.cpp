@@ -50,6 +50,11 @@ void check_outputs(std::span<const std::string> paths) {
     }
 }
 
+void print_warnings(std::span<const std::string> warnings) {
+    for (const std::string& warning : warnings)
+        std::fputs(fmt::format("sextant: warning: {}\n", warning).c_str(), stderr);
+}
+
 void write_text(const std::string& path, std::string_view text) {
     if (path != standard_output)
         return format::write_file(path, text);

@@ -18,6 +18,9 @@ void check_picture_name(const std::string& path);
 /// not be written now: to be called before the work whose results they take.
 void check_outputs(std::span<const std::string> paths);
 
+/// A line each, on standard error.
+void print_warnings(std::span<const std::string> warnings);
+
 /// Writes a text whole to a file, or to standard output. Throws InvalidFile.
 void write_text(const std::string& path, std::string_view text);
 

@@ -283,8 +283,7 @@ void RegisterRun::report() {
         write_text(values_.text("json"), to_json(summary_) + "\n");
     if (values_.has("report"))
         write_text(values_.text("report"), to_page(summary_));
-    for (const std::string& warning : summary_.warnings)
-        std::fputs(fmt::format("sextant: warning: {}\n", warning).c_str(), stderr);
+    print_warnings(summary_.warnings);
     const bool taken =
         std::any_of(report_names.begin(), report_names.end(), [this](const char* name) {
             return values_.has(name) && values_.text(name) == standard_output;

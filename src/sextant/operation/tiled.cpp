@@ -5,7 +5,9 @@
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/operation/image_size.hpp"
 #include "sextant/operation/launch_ranks.hpp"
+#include "sextant/operation/outputs.hpp"
 
+#include <cstdio>
 #include <utility>
 
 #include <fmt/format.h>
@@ -57,6 +59,15 @@ std::unique_ptr<RowSource> open_image(const Values& values) {
                                       values.text("image"), count));
     const std::int64_t frame = values.has("frame") ? values.integer("frame") : 0;
     return std::make_unique<RowSource>(std::move(frames), frame);
+}
+
+void tell_run(const Values& values, std::span<const std::string> warnings, const std::string& json,
+              const std::string& text) {
+    print_warnings(warnings);
+    if (values.has("json"))
+        write_text(values.text("json"), json + "\n");
+    if (!values.has("json") || values.text("json") != standard_output)
+        std::fputs(text.c_str(), stdout);
 }
 
 Grid grid_asked_for(const Values& values, ImageShape image, int ranks) {

@@ -8,6 +8,8 @@
 
 #include <chrono>
 #include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 // What commands have in common that cut one image into tiles over ranks.
@@ -26,6 +28,11 @@ std::unique_ptr<RowSource> open_image(const Values& values);
 Grid grid_asked_for(const Values& values, ImageShape image, int ranks);
 /// That of --grid, or nearly square.
 Grid grid_of(const Values& values, ImageShape image, int ranks);
+
+/// Says how a run went: warnings, what ran as JSON where --json asks for it, and the text unless
+/// standard output has that. Throws InvalidFile.
+void tell_run(const Values& values, std::span<const std::string> warnings, const std::string& json,
+              const std::string& text);
 
 /// Adds the time of what it does.
 template <class Work>

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/image.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tests/format/temporary_folder.hpp"
+#include <fmt/format.h>
+
+namespace sextant::test {
+
+/// A NumPy file of bytes, row by row; returns its path.
+inline std::string gray_file(const TemporaryFolder& folder, const std::string& name,
+                             ImageShape shape, std::span<const std::uint8_t> samples) {
+    std::string path = folder.path(name);
+    std::ofstream file(path, std::ios::binary);
+    std::string header =
+        fmt::format("{{'descr': '|u1', 'fortran_order': False, 'shape': ({}, {}), }}", shape.height,
+                    shape.width);
+    header.resize(117, ' ');
+    file << "\x93NUMPY" << '\1' << '\0' << 'v' << '\0' << header << '\n';
+    file.write(reinterpret_cast<const char*>(samples.data()),
+               static_cast<std::streamsize>(samples.size()));
+    return path;
+}
+
+/// Bands that wind down the image: many edges, of all lengths.
+inline std::vector<std::uint8_t> waves(ImageShape shape) {
+    std::vector<std::uint8_t> samples;
+    for (Elements i = 0; i < shape.elements(); ++i) {
+        const auto x = static_cast<double>(i % shape.width);
+        const auto y = static_cast<double>(i / shape.width);
+        samples.push_back(static_cast<std::uint8_t>(
+            128 + 60 * std::sin(x / 9 + 4 * std::sin(y / 23)) + 50 * std::sin(y / 31 + x / 140)));
+    }
+    return samples;
+}
+
+} // namespace sextant::test
