@@ -13,8 +13,14 @@ namespace sextant {
 namespace {
 
 /// How long a thread looks out for work before it falls asleep: longer than what one piece of a
-/// registration waits for the next, shorter than the frames that are read between registrations.
-constexpr std::chrono::microseconds patience{50};
+/// registration waits for the next and than it takes to be woken, shorter than frames are read
+/// between registrations.
+constexpr std::chrono::microseconds patience{200};
+
+/// Parts from `first` to before `last`, as one number that can be changed at once.
+std::uint64_t parts_between(std::uint64_t first, std::uint64_t last) {
+    return first << 32 | last;
+}
 
 /// Until `done`, or patience is over.
 template <class Done>
@@ -39,8 +45,9 @@ Team::Team(int size) {
 }
 
 Team::~Team() {
-    left_.store(-1);
-    left_.notify_all();
+    over_.store(true);
+    ++round_;
+    round_.notify_all();
     for (std::thread& other : others_)
         other.join();
 }
@@ -52,31 +59,36 @@ void Team::share(int parts, Work body, const void* job) {
     job_ = job;
     failed_.store(false, std::memory_order_relaxed);
     undone_.store(parts, std::memory_order_relaxed);
-    left_.store(parts, std::memory_order_release);
-    left_.notify_all();
-    int part = 0;
-    while (take(part))
-        do_part(part, 0);
-    look_out([this] { return undone_.load(std::memory_order_acquire) == 0; });
-    for (int undone = undone_.load(std::memory_order_acquire); undone != 0;
-         undone = undone_.load(std::memory_order_acquire))
-        undone_.wait(undone, std::memory_order_acquire);
+    untaken_.store(parts_between(0, static_cast<std::uint64_t>(parts)), std::memory_order_release);
+    round_.fetch_add(1, std::memory_order_release);
+    round_.notify_all();
+    if (!finish(do_parts(0))) {
+        look_out([this] { return undone_.load(std::memory_order_acquire) == 0; });
+        for (int undone = undone_.load(std::memory_order_acquire); undone != 0;
+             undone = undone_.load(std::memory_order_acquire))
+            undone_.wait(undone, std::memory_order_acquire);
+    }
     if (failed_.load(std::memory_order_relaxed))
         std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 /// What was written before the parts were offered is read only by who has taken one: until that is
 /// done nothing else is offered.
-bool Team::take(int& part) {
-    int left = left_.load(std::memory_order_relaxed);
-    while (left > 0) {
-        if (left_.compare_exchange_weak(left, left - 1, std::memory_order_acquire,
-                                        std::memory_order_relaxed)) {
-            part = left - 1;
+bool Team::take(int& part, int member) {
+    const bool from_first = member % 2 == 0;
+    std::uint64_t untaken = untaken_.load(std::memory_order_relaxed);
+    for (;;) {
+        const std::uint64_t first = untaken >> 32, last = untaken & 0xffffffff;
+        if (first >= last)
+            return false;
+        const std::uint64_t rest =
+            from_first ? parts_between(first + 1, last) : parts_between(first, last - 1);
+        if (untaken_.compare_exchange_weak(untaken, rest, std::memory_order_acquire,
+                                           std::memory_order_relaxed)) {
+            part = static_cast<int>(from_first ? first : last - 1);
             return true;
         }
     }
-    return false;
 }
 
 void Team::do_part(int part, int member) {
@@ -86,19 +98,30 @@ void Team::do_part(int part, int member) {
         if (!failed_.exchange(true))
             failure_ = std::current_exception();
     }
-    if (undone_.fetch_sub(1, std::memory_order_acq_rel) == 1)
-        undone_.notify_one();
+}
+
+/// As many as there are to be had; how many that were.
+int Team::do_parts(int member) {
+    int done = 0;
+    for (int part = 0; take(part, member); ++done)
+        do_part(part, member);
+    return done;
+}
+
+/// Whether these were the last parts not finished.
+bool Team::finish(int parts) {
+    return undone_.fetch_sub(parts, std::memory_order_acq_rel) == parts;
 }
 
 void Team::work(int member) {
     for (;;) {
-        int part = 0;
-        while (take(part))
-            do_part(part, member);
-        look_out([this] { return left_.load(std::memory_order_relaxed) != 0; });
-        left_.wait(0, std::memory_order_relaxed);
-        if (left_.load(std::memory_order_relaxed) < 0)
+        const unsigned round = round_.load(std::memory_order_acquire);
+        if (over_.load(std::memory_order_relaxed))
             return;
+        if (const int done = do_parts(member); done > 0 && finish(done))
+            undone_.notify_one();
+        look_out([&] { return round_.load(std::memory_order_relaxed) != round; });
+        round_.wait(round, std::memory_order_relaxed);
     }
 }
 

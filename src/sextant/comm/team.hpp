@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <thread>
 #include <vector>
@@ -9,8 +11,9 @@
 namespace sextant {
 
 /// Threads that share one short piece of work after another, too short to start threads for.
-/// Whoever is free takes the next part, so a thread that the system has put aside holds up no more
-/// than the part that it has.
+/// Whoever is free takes the next part, half of the members from the first on and half from the
+/// last on: a thread that the system has put aside holds up no more than the part that it has, and
+/// parts that lie beside one another mostly stay with one thread and its cache.
 ///
 /// Deterministic  where parts are: which thread does one is not.
 class Team {
@@ -42,18 +45,24 @@ class Team {
   private:
     using Work = void (*)(const void* job, int part, int member);
 
+    static constexpr std::size_t line = 64; ///< what one thread writes alone, of a cache
+
     void share(int parts, Work body, const void* job);
-    bool take(int& part);
+    bool take(int& part, int member);
     void do_part(int part, int member);
+    int do_parts(int member);
+    bool finish(int parts);
     void work(int member);
 
     Work work_ = nullptr;
     const void* job_ = nullptr;
-    std::atomic<int> left_{0};   ///< parts that nobody has taken yet; negative: go home
-    std::atomic<int> undone_{0}; ///< parts that are not finished
-    std::atomic<bool> failed_{false};
     std::exception_ptr failure_; ///< of the one who set failed_
+    std::atomic<bool> failed_{false}, over_{false};
     std::vector<std::thread> others_;
+    alignas(line) std::atomic<std::uint64_t> untaken_{0}; ///< the first part, and the one after the
+                                                          ///< last, that nobody has taken yet
+    alignas(line) std::atomic<int> undone_{0};            ///< parts that are not finished
+    alignas(line) std::atomic<unsigned> round_{0};        ///< another for each piece of work
 };
 
 /// The same on the calling thread alone where there is no team.

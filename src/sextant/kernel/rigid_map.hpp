@@ -30,6 +30,9 @@ Columns columns_inside(const RigidMap& map, Elements row, Columns columns, Image
 /// Cost      four reads a sample; where neighbours stay neighbours (small angles), four loads a
 ///           vector.
 void warp(const FloatImage& image, const RigidMap& map, float outside, ImageShape shape, Plane to);
+/// Rows `first` to before `last` of the same.
+void warp_rows(const FloatImage& image, const RigidMap& map, float outside, ImageShape shape,
+               Elements first, Elements last, Plane to);
 
 /// One sample, from the definition. What warp() means, and is tested against.
 /// Requires  an image of at least 2x2 pixels, a place within it.

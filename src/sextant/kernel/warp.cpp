@@ -35,7 +35,12 @@ namespace sextant::kernel {
 HWY_EXPORT(warp_row);
 
 void warp(const FloatImage& image, const RigidMap& map, float outside, ImageShape shape, Plane to) {
-    for (Elements y = 0; y < shape.height; ++y) {
+    warp_rows(image, map, outside, shape, 0, shape.height, to);
+}
+
+void warp_rows(const FloatImage& image, const RigidMap& map, float outside, ImageShape shape,
+               Elements first, Elements last, Plane to) {
+    for (Elements y = first; y < last; ++y) {
         float* const row = to.first + y * to.stride;
         const Columns inside = columns_inside(map, y, {0, shape.width}, image.shape);
         std::fill(row, row + inside.first, outside);

@@ -14,7 +14,7 @@ class Bands {
     static constexpr int most = 64;
     static constexpr Elements least_height = 32;
 
-    explicit Bands(Elements rows) : rows_(rows) {
+    explicit Bands(Elements rows, Elements least = least_height) : rows_(rows), height_(least) {
         while (rows_ > most * height_)
             height_ *= 2;
     }
@@ -23,7 +23,7 @@ class Bands {
     Elements first(int band) const { return std::min(rows_, band * height_); }
 
   private:
-    Elements rows_, height_ = least_height;
+    Elements rows_, height_;
 };
 
 } // namespace sextant::registration

@@ -2,16 +2,16 @@
 #include "sextant/registration/correlation.hpp"
 
 #include "sextant/kernel/rigid_map.hpp"
+#include "sextant/registration/bands.hpp"
 #include "sextant/registration/level.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <new>
 #include <numbers>
 
-#include <kiss_fftnd.h>
+#include <kiss_fft.h>
 
 namespace sextant::registration {
 
@@ -73,38 +73,38 @@ std::complex<float> whitened(std::complex<float> a, std::complex<float> b) {
 
 } // namespace
 
-struct Correlation::Transforms {
+/// Of columns, then of rows: any number of threads may use one, each for other lines.
+struct Correlation::Transform {
     struct Free {
-        void operator()(kiss_fftnd_cfg plan) const { kiss_fft_free(plan); }
+        void operator()(kiss_fft_cfg plan) const { kiss_fft_free(plan); }
     };
-    using Plan = std::unique_ptr<kiss_fftnd_state, Free>;
+    using Plan = std::unique_ptr<kiss_fft_state, Free>;
 
-    explicit Transforms(ImageShape shape) : forward(make(shape, 0)), backward(make(shape, 1)) {}
+    Transform(ImageShape shape, bool inverse)
+        : of_column(make(shape.height, inverse)), of_row(make(shape.width, inverse)) {}
 
-    static Plan make(ImageShape shape, int inverse) {
-        const std::array sizes = {static_cast<int>(shape.height), static_cast<int>(shape.width)};
-        Plan plan(kiss_fftnd_alloc(sizes.data(), 2, inverse, nullptr, nullptr));
+    static Plan make(Elements size, bool inverse) {
+        Plan plan(kiss_fft_alloc(static_cast<int>(size), inverse, nullptr, nullptr));
         if (!plan)
             throw std::bad_alloc();
         return plan;
     }
 
-    Plan forward, backward;
+    Plan of_column, of_row;
 };
 
 Correlation::Correlation(ImageShape shape, Team* team)
     : shape_(shape),
       padded_{fast_size(shape.width), fast_size(shape.height)},
       team_(team),
+      forward_(std::make_unique<const Transform>(padded_, false)),
+      backward_(std::make_unique<const Transform>(padded_, true)),
       window_x_(tukey(shape.width)),
       window_y_(tukey(shape.height)),
-      reference_(static_cast<std::size_t>(padded_.elements())),
-      peaks_(angles) {
-    for (int member = 0; member < members_of(team); ++member)
-        transforms_.push_back(std::make_unique<Transforms>(padded_));
+      peaks_(static_cast<std::size_t>(angles * halves)) {
+    const auto count = static_cast<std::size_t>(padded_.elements());
     for (int pair = 0; pair <= pair_of(angles - 1); ++pair)
-        pairs_.push_back(
-            {kernel::FloatPlane(shape), Spectrum(reference_.size()), Spectrum(reference_.size())});
+        pairs_.push_back({kernel::FloatPlane(shape), Values(count), Values(count)});
     for (Peaks& peaks : peaks_)
         peaks.reserve(most + 1);
     highest_.reserve(most + 1);
@@ -115,29 +115,12 @@ Correlation::~Correlation() = default;
 
 std::span<const Resemblance> Correlation::search(const kernel::FloatImage& reference,
                                                  const kernel::FloatImage& moved, Point centre) {
-    const auto pairs = static_cast<int>(pairs_.size());
-    const auto transforms = [&](int member) -> const Transforms& {
-        return *transforms_[static_cast<std::size_t>(member)];
-    };
-    run_parts(team_, pairs, [&](int number, int member) {
-        Pair& pair = pairs_[static_cast<std::size_t>(number)];
-        std::fill(pair.samples.begin() + shape_.height * padded_.width, pair.samples.end(), 0.F);
-        if (number == 0)
-            place(pair.samples, reference, true);
-        for (int angle = 0; angle < angles; ++angle) {
-            if (pair_of(angle) == number)
-                place_turned(pair, moved, angle, centre);
-        }
-        kiss_fftnd(transforms(member).forward.get(), as_kiss(pair.samples), as_kiss(pair.spectrum));
-    });
-    take_reference();
-    run_parts(team_, pairs, [&](int number, int member) {
-        Pair& pair = pairs_[static_cast<std::size_t>(number)];
-        whiten(pair, number == 0);
-        kiss_fftnd(transforms(member).backward.get(), as_kiss(pair.spectrum),
-                   as_kiss(pair.samples));
-    });
-    run_parts(team_, angles, [&](int angle, int) { collect(angle); });
+    place_all(reference, moved, centre);
+    transform(*forward_);
+    whiten_all();
+    transform(*backward_);
+    run_parts(team_, angles * halves,
+              [&](int part, int) { collect(part / halves, part % halves); });
     highest_.clear();
     for (const Peaks& peaks : peaks_) {
         for (const Peak& peak : peaks)
@@ -149,8 +132,39 @@ std::span<const Resemblance> Correlation::search(const kernel::FloatImage& refer
     return results_;
 }
 
-void Correlation::place(Spectrum& samples, const kernel::FloatImage& image, bool imaginary) const {
-    for (Elements y = 0; y < shape_.height; ++y) {
+/// body(number of a pair, first line, the one after the last) for lines of all pairs.
+template <class Body>
+void Correlation::for_each_band(Elements lines, const Body& body) {
+    const Bands bands(lines);
+    run_parts(team_, static_cast<int>(pairs_.size()) * bands.count(), [&](int part, int) {
+        const int band = part % bands.count();
+        body(part / bands.count(), bands.first(band), bands.first(band + 1));
+    });
+}
+
+/// The reference beside the moved image as it lies, then that at two angles each.
+void Correlation::place_all(const kernel::FloatImage& reference, const kernel::FloatImage& moved,
+                            Point centre) {
+    for_each_band(shape_.height, [&](int number, Elements first, Elements last) {
+        Pair& pair = pairs_[static_cast<std::size_t>(number)];
+        if (number == 0)
+            place(pair.values, reference, true, first, last);
+        for (int angle = 0; angle < angles; ++angle) {
+            if (pair_of(angle) != number)
+                continue;
+            kernel::warp_rows(moved, map_of({alpha_of(angle), 0, 0}, centre), 0, shape_, first,
+                              last, pair.turned.plane());
+            place(pair.values, pair.turned.image(), is_imaginary(angle), first, last);
+        }
+        if (last == shape_.height)
+            std::fill(pair.values.begin() + last * padded_.width, pair.values.end(), 0.F);
+    });
+}
+
+/// Of rows from `first` to before `last`.
+void Correlation::place(Values& samples, const kernel::FloatImage& image, bool imaginary,
+                        Elements first, Elements last) const {
+    for (Elements y = first; y < last; ++y) {
         std::complex<float>* const to = samples.data() + y * padded_.width;
         const float* const row = image.row(y);
         const float weight = window_y_[static_cast<std::size_t>(y)];
@@ -163,48 +177,53 @@ void Correlation::place(Spectrum& samples, const kernel::FloatImage& image, bool
     }
 }
 
-void Correlation::place_turned(Pair& pair, const kernel::FloatImage& moved, int angle,
-                               Point centre) const {
-    kernel::warp(moved, map_of({alpha_of(angle), 0, 0}, centre), 0, shape_, pair.turned.plane());
-    place(pair.samples, pair.turned.image(), is_imaginary(angle));
+/// All values in their places: columns into columns one after another, the rows of those back.
+void Correlation::transform(const Transform& by) {
+    const auto lines = [&](Elements count, const Transform::Plan& plan, Elements length,
+                           Values Pair::*from, Values Pair::*to) {
+        for_each_band(count, [&](int number, Elements first, Elements last) {
+            Pair& pair = pairs_[static_cast<std::size_t>(number)];
+            for (Elements line = first; line < last; ++line)
+                kiss_fft_stride(plan.get(), as_kiss(pair.*from) + line,
+                                as_kiss(pair.*to) + line * length, static_cast<int>(count));
+        });
+    };
+    lines(padded_.width, by.of_column, padded_.height, &Pair::values, &Pair::columns);
+    lines(padded_.height, by.of_row, padded_.width, &Pair::columns, &Pair::values);
 }
 
-/// The reference's spectrum is the imaginary part of the first pair's.
-void Correlation::take_reference() {
+/// Of all pairs; k and −k are done together, since each reads both.
+void Correlation::whiten_all() {
     const Elements width = padded_.width, height = padded_.height;
-    const Spectrum& spectrum = pairs_.front().spectrum;
-    for (Elements y = 0; y < height; ++y) {
-        for (Elements x = 0; x < width; ++x) {
-            const auto here = static_cast<std::size_t>(y * width + x);
-            const auto there =
-                static_cast<std::size_t>((height - y) % height * width + (width - x) % width);
-            reference_[here] = taken_apart(spectrum[here], spectrum[there]).g;
+    constexpr Elements rows_at_a_time = 8;
+    const Bands bands(height / 2 + 1, rows_at_a_time);
+    run_parts(team_, bands.count(), [&](int band, int) {
+        for (Elements y = bands.first(band); y < bands.first(band + 1); ++y) {
+            const Elements opposite_y = (height - y) % height;
+            for (Elements x = 0; x < width; ++x) {
+                const Elements opposite_x = (width - x) % width;
+                if (opposite_y != y || opposite_x >= x)
+                    whiten(static_cast<std::size_t>(y * width + x),
+                           static_cast<std::size_t>(opposite_y * width + opposite_x));
+            }
         }
-    }
+    });
 }
 
-/// Takes the spectra of the two images apart, and puts the whitened cross spectra in their place.
-void Correlation::whiten(Pair& pair, bool with_reference) const {
-    const Elements width = padded_.width, height = padded_.height;
-    // k and −k are done together, since each reads both.
-    for (Elements y = 0; y < height; ++y) {
-        const Elements opposite_y = (height - y) % height;
-        if (opposite_y < y)
-            continue;
-        for (Elements x = 0; x < width; ++x) {
-            const Elements opposite_x = (width - x) % width;
-            if (opposite_y == y && opposite_x < x)
-                continue;
-            const auto here = static_cast<std::size_t>(y * width + x);
-            const auto there = static_cast<std::size_t>(opposite_y * width + opposite_x);
-            const Both both = taken_apart(pair.spectrum[here], pair.spectrum[there]);
-            const std::complex<float> first = whitened(reference_[here], both.f);
-            const std::complex<float> second =
-                with_reference ? std::complex<float>() : whitened(reference_[here], both.g);
-            const std::complex<float> turned_second(-second.imag(), second.real());
-            pair.spectrum[here] = first + turned_second;
-            pair.spectrum[there] = std::conj(first - turned_second);
-        }
+/// Takes the spectra of each pair's images apart, and puts the whitened cross spectra with the
+/// reference in their place, which is the imaginary part of the first pair.
+void Correlation::whiten(std::size_t here, std::size_t there) {
+    const Values& first_values = pairs_.front().values;
+    const std::complex<float> reference = taken_apart(first_values[here], first_values[there]).g;
+    for (Pair& pair : pairs_) {
+        const Both both = taken_apart(pair.values[here], pair.values[there]);
+        const bool with_reference = &pair == &pairs_.front();
+        const std::complex<float> first = whitened(reference, both.f);
+        const std::complex<float> second =
+            with_reference ? std::complex<float>() : whitened(reference, both.g);
+        const std::complex<float> turned_second(-second.imag(), second.real());
+        pair.values[here] = first + turned_second;
+        pair.values[there] = std::conj(first - turned_second);
     }
 }
 
@@ -213,11 +232,12 @@ double Correlation::overlap(Elements shift_x, Elements shift_y) const {
            (1 - std::abs(static_cast<double>(shift_y)) / static_cast<double>(shape_.height));
 }
 
-/// Looks for peaks among the real or the imaginary parts of the correlation of one angle.
-void Correlation::collect(int angle) {
-    const Spectrum& samples = pairs_[static_cast<std::size_t>(pair_of(angle))].samples;
+/// Looks for peaks among the real or the imaginary parts of the correlation of one angle, in the
+/// upper or the lower half of it.
+void Correlation::collect(int angle, int half) {
+    const Values& samples = pairs_[static_cast<std::size_t>(pair_of(angle))].values;
     const bool imaginary = is_imaginary(angle);
-    Peaks& peaks = peaks_[static_cast<std::size_t>(angle)];
+    Peaks& peaks = peaks_[static_cast<std::size_t>(angle * halves + half)];
     peaks.clear();
     const Elements width = padded_.width, height = padded_.height;
     const auto at = [&](Elements x, Elements y) {
@@ -231,7 +251,7 @@ void Correlation::collect(int angle) {
                value > at(x + 1, y - 1) && value >= at(x - 1, y + 1);
     };
     float least = 0;
-    for (Elements y = 0; y < height; ++y) {
+    for (Elements y = half * height / halves; y < (half + 1) * height / halves; ++y) {
         const Elements shift_y = unwrapped(y, height);
         if (2 * std::abs(shift_y) > shape_.height)
             continue;

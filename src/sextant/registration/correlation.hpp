@@ -46,8 +46,8 @@ class Correlation {
     static constexpr double degrees_apart = .6;
 
   private:
-    struct Transforms;
-    using Spectrum = std::vector<std::complex<float>>;
+    struct Transform;
+    using Values = std::vector<std::complex<float>>;
 
     struct Peak {
         Resemblance found;
@@ -57,29 +57,34 @@ class Correlation {
     /// reference shares that of the first angle.
     struct Pair {
         kernel::FloatPlane turned;
-        Spectrum samples, spectrum;
+        Values values, columns; ///< samples or waves; on the way from one to the other
     };
-    /// Where the images of an angle resemble one another, highest first.
+    /// Where the images of an angle resemble one another, in one half of all shifts, highest first.
     using Peaks = std::vector<Peak>;
+    static constexpr int halves = 2;
 
     static int pair_of(int angle) { return (angle + 1) / 2; }
     static bool is_imaginary(int angle) { return angle > 0 && angle % 2 == 0; }
 
-    void place(Spectrum& samples, const kernel::FloatImage& image, bool imaginary) const;
-    void place_turned(Pair& pair, const kernel::FloatImage& moved, int angle, Point centre) const;
-    void take_reference();
-    void whiten(Pair& pair, bool with_reference) const;
-    void collect(int angle);
+    template <class Body>
+    void for_each_band(Elements lines, const Body& body);
+    void place_all(const kernel::FloatImage& reference, const kernel::FloatImage& moved,
+                   Point centre);
+    void place(Values& samples, const kernel::FloatImage& image, bool imaginary, Elements first,
+               Elements last) const;
+    void transform(const Transform& by);
+    void whiten_all();
+    void whiten(std::size_t here, std::size_t there);
+    void collect(int angle, int half);
     void keep(Peaks& peaks, const Peak& peak) const;
     double overlap(Elements shift_x, Elements shift_y) const;
 
     ImageShape shape_, padded_; ///< a transform is fast for products of 2, 3 and 5
     Team* team_;
-    std::vector<std::unique_ptr<Transforms>> transforms_; ///< one a member
+    std::unique_ptr<const Transform> forward_, backward_;
     std::vector<float> window_x_, window_y_;
     std::vector<Pair> pairs_;
-    Spectrum reference_;
-    std::vector<Peaks> peaks_; ///< of each angle
+    std::vector<Peaks> peaks_; ///< of each angle and half
     Peaks highest_;
     std::vector<Resemblance> results_;
 };

@@ -17,10 +17,6 @@ namespace {
 
 constexpr Elements smallest_side = 16;
 
-struct Moments {
-    double mean = 0, deviation = 0;
-};
-
 /// Sums of a term over what is known of rows of an image, and how many that are.
 struct RowSums {
     double sum = 0, count = 0;
@@ -56,30 +52,45 @@ RowSums sums_of(const kernel::FloatImage& image, Elements first, Elements last, 
     return {std::accumulate(sums.begin(), sums.end(), 0.), count};
 }
 
-/// The mean of a term over what is known of an image, in an order that does not depend on the team.
 template <class Term>
-double mean_of(const kernel::FloatImage& image, bool gaps, Team* team, Term term) {
-    std::array<RowSums, Bands::most> parts;
-    const Bands bands(image.shape.height);
-    run_parts(team, bands.count(), [&](int band, int) {
-        const Elements first = bands.first(band), last = bands.first(band + 1);
-        parts[static_cast<std::size_t>(band)] = gaps ? sums_of<true>(image, first, last, term)
-                                                     : sums_of<false>(image, first, last, term);
-    });
-    RowSums all;
-    for (int band = 0; band < bands.count(); ++band) {
-        all.sum += parts[static_cast<std::size_t>(band)].sum;
-        all.count += parts[static_cast<std::size_t>(band)].count;
-    }
-    return all.count > 0 ? all.sum / all.count : 0;
+RowSums sums_of(const kernel::FloatImage& image, bool gaps, Elements first, Elements last,
+                Term term) {
+    return gaps ? sums_of<true>(image, first, last, term)
+                : sums_of<false>(image, first, last, term);
 }
 
-/// In two passes, so that a small deviation from a large mean keeps its digits.
+/// Of what is known: how much that is, its mean, and its squared distances from that.
+struct Moments {
+    double count = 0, mean = 0, squares = 0;
+};
+
+/// Of rows, in two passes, so that a small deviation from a large mean keeps its digits.
+Moments moments_of_rows(const kernel::FloatImage& image, bool gaps, Elements first, Elements last) {
+    const RowSums all = sums_of(image, gaps, first, last, [](double sample) { return sample; });
+    const double mean = all.count > 0 ? all.sum / all.count : 0;
+    const auto square = [mean](double sample) { return (sample - mean) * (sample - mean); };
+    return {all.count, mean, sums_of(image, gaps, first, last, square).sum};
+}
+
+/// Source  Chan, Golub and LeVeque, The American Statistician 37(3), 1983
+Moments both(const Moments& one, const Moments& other) {
+    const double count = one.count + other.count;
+    if (count == 0)
+        return {};
+    const double apart = other.mean - one.mean, share = other.count / count;
+    return {count, one.mean + apart * share,
+            one.squares + other.squares + apart * apart * one.count * share};
+}
+
+/// In an order that does not depend on the team.
 Moments moments(const kernel::FloatImage& image, bool gaps, Team* team) {
-    const double mean = mean_of(image, gaps, team, [](double sample) { return sample; });
-    const double variance = mean_of(
-        image, gaps, team, [mean](double sample) { return (sample - mean) * (sample - mean); });
-    return {mean, std::sqrt(variance)};
+    std::array<Moments, Bands::most> parts;
+    const Bands bands(image.shape.height);
+    run_parts(team, bands.count(), [&](int band, int) {
+        parts[static_cast<std::size_t>(band)] =
+            moments_of_rows(image, gaps, bands.first(band), bands.first(band + 1));
+    });
+    return std::accumulate(parts.begin(), parts.begin() + bands.count(), Moments(), both);
 }
 
 /// Whether a frame has samples that are not finite.
@@ -136,11 +147,11 @@ void Pyramid::fill(const kernel::SampleView& frame) {
     gaps_ = false;
     filter(frame, levels_.front());
     Moments found = moments(levels_.front().image(), false, team_);
-    if (!std::isfinite(found.mean) || !std::isfinite(found.deviation)) {
+    if (!std::isfinite(found.mean) || !std::isfinite(found.squares)) {
         filter_around_gaps(frame);
         found = moments(levels_.front().image(), gaps_, team_);
     }
-    normalise(found.mean, found.deviation);
+    normalise(found.mean, std::sqrt(found.squares / std::max(found.count, 1.)));
     halve();
 }
 
