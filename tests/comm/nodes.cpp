@@ -10,6 +10,7 @@
 
 #include "tests/support/node_runs.hpp"
 #include <gmock/gmock.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -160,6 +161,27 @@ TEST(Arenas, GiveEachItsOwnAndTakeItBackAsZeros) {
     a.reset(), c.reset(), b.reset();
     EXPECT_TRUE(arena->take((Bytes{2} << 20) - 8192)) << "what lay apart is together again";
     EXPECT_TRUE(arena->take(0));
+}
+
+/// As if a file system had room for a megabyte: touching more would end the process.
+TEST(Arenas, AskFirstWhereRunningOutWouldEndTheProcess) {
+    constexpr Bytes there = Bytes{1} << 20, promised = Bytes{2} << 20;
+    const int file = memfd_create("full", 0);
+    ASSERT_EQ(ftruncate(file, there), 0);
+    auto* const data = static_cast<std::byte*>(
+        mmap(nullptr, promised, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+    if (madvise(data, there, MADV_POPULATE_WRITE) != 0)
+        GTEST_SKIP() << "this Linux cannot be asked";
+    auto arena = std::make_shared<Arena>(Segment::kept(data, promised, Segment::Whose::a_peers), 0);
+    EXPECT_FALSE(arena->take(there + 1));
+    std::optional<Memory> fits = arena->take(there);
+    ASSERT_TRUE(fits);
+    fits->data()[there - 1] = std::byte{1};
+    EXPECT_FALSE(arena->take(1));
+    fits.reset();
+    arena.reset();
+    munmap(data, promised);
+    close(file);
 }
 
 TEST(Arenas, OutliveTheirOwnersMemory) {

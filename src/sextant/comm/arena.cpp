@@ -4,8 +4,6 @@
 #include <iterator>
 #include <utility>
 
-#include <sys/mman.h>
-
 namespace sextant {
 
 namespace {
@@ -33,6 +31,8 @@ std::optional<Memory> Arena::take(Bytes size) {
         const Bytes first = rounded_up(offset, unit), end = offset + room;
         if (first + needed > end)
             continue;
+        if (!segment_.has_memory(first, needed))
+            return std::nullopt;
         const Bytes before = first - offset;
         free_.erase(offset);
         if (before > 0)
@@ -53,8 +53,7 @@ bool Arena::holds(const std::byte* data, Bytes size) const {
 }
 
 void Arena::give_back(Bytes offset, Bytes size) {
-    // The pages go back to the machine, and come back as zeros.
-    madvise(segment_.data() + offset, static_cast<std::size_t>(size), MADV_REMOVE);
+    segment_.clear(offset, size);
     const auto next = free_.lower_bound(offset);
     if (next != free_.end() && next->first == offset + size) {
         size += next->second;

@@ -35,6 +35,11 @@ class Communicator {
     /// Why some of what this rank asked for is no such memory; empty where all is.
     std::string shortage() const { return transport_->shortage(); }
 
+    /// Transport::shared_segments. Collective.
+    std::vector<Segment> shared_segments(Bytes size) const {
+        return transport_->shared_segments(size);
+    }
+
     /// Waits until every rank is here. Collective.
     void barrier() const { transport_->barrier(); }
 

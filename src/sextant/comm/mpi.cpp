@@ -5,6 +5,7 @@
 #include "sextant/comm/cores.hpp"
 #include "sextant/comm/mpi_call.hpp"
 #include "sextant/comm/mpi_exchange.hpp"
+#include "sextant/comm/mpi_window.hpp"
 #include "sextant/comm/node_transport.hpp"
 #include "sextant/core/error.hpp"
 
@@ -88,6 +89,10 @@ class MpiTransport : public Transport {
     int size() const override { return size_; }
     bool shares_memory() const override { return false; }
     std::unique_ptr<Exchange> open(std::vector<Message> messages) override;
+
+    std::vector<Segment> shared_segments(Bytes size) override {
+        return segments_by_window(comm(), size);
+    }
 
     void barrier() override { sextant::barrier(comm()); }
     void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {

@@ -74,17 +74,63 @@ std::string reason_of_failure(const std::function<void()>& part) {
 std::unique_ptr<NodeNeighbourhood> NodeNeighbourhood::meet(const Communicator& communicator,
                                                            const NodeSharing& sharing,
                                                            std::string& why_not) {
+    const Bytes size = static_cast<Bytes>(sizeof(Head)) +
+                       std::max(smallest, sharing.most > 0 ? sharing.most : memory_of_machine());
+    const auto open = [](int, const Card& card) {
+        return Segment::open(card.process, card.descriptor, card.size);
+    };
+    auto made = meet_with(
+        communicator, sharing.ranks_per_node, [&] { return Segment::create(size); }, open, why_not);
+    if (made)
+        return made;
+    std::string why_no_windows;
+    made = meet_by_windows(communicator, size, sharing.ranks_per_node, why_no_windows);
+    if (made)
+        why_not.clear();
+    else if (!why_no_windows.empty())
+        why_not += "; " + why_no_windows;
+    return made;
+}
+
+/// By what MPI shares: slower to set up, of pages that are never huge.
+std::unique_ptr<NodeNeighbourhood>
+NodeNeighbourhood::meet_by_windows(const Communicator& communicator, Bytes size, int ranks_per_node,
+                                   std::string& why_not) {
+    std::vector<Segment> segments;
+    why_not = first_reason(
+        communicator, reason_of_failure([&] { segments = communicator.shared_segments(size); }));
+    if (!why_not.empty() || segments.empty())
+        return nullptr;
+    const auto own = [&] {
+        return std::move(segments[static_cast<std::size_t>(communicator.rank())]);
+    };
+    const auto of_peer = [&](int rank, const Card&) {
+        Segment& segment = segments[static_cast<std::size_t>(rank)];
+        if (segment.size() == 0) {
+            throw CommunicationFailed(fmt::format("rank {} is on this host, but MPI shares no "
+                                                  "memory with it",
+                                                  rank));
+        }
+        return std::move(segment);
+    };
+    return meet_with(communicator, ranks_per_node, own, of_peer, why_not);
+}
+
+std::unique_ptr<NodeNeighbourhood> NodeNeighbourhood::meet_with(const Communicator& communicator,
+                                                                int ranks_per_node,
+                                                                const std::function<Segment()>& own,
+                                                                const SegmentOf& of_peer,
+                                                                std::string& why_not) {
     std::unique_ptr<NodeNeighbourhood> made(
         new NodeNeighbourhood(communicator.rank(), communicator.size()));
     Card mine;
-    why_not =
-        first_reason(communicator, reason_of_failure([&] { made->make_own(sharing.most, mine); }));
+    why_not = first_reason(communicator, reason_of_failure([&] { mine = made->keep(own()); }));
     if (!why_not.empty())
         return nullptr;
     const std::vector<Card> cards = communicator.all_gather(mine);
     // Whoever knows that nobody failed also knows that all have mapped what they will.
     why_not = first_reason(communicator,
-                           reason_of_failure([&] { made->join(cards, sharing.ranks_per_node); }));
+                           reason_of_failure([&] { made->join(cards, ranks_per_node, of_peer); }));
     if (!why_not.empty())
         return nullptr;
     made->arena_->close_descriptor();
@@ -100,21 +146,25 @@ NodeNeighbourhood::~NodeNeighbourhood() {
     }
 }
 
-void NodeNeighbourhood::make_own(Bytes most, Card& card) {
-    if (most == 0)
-        most = memory_of_machine();
-    arena_ = std::make_shared<Arena>(
-        Segment::create(static_cast<Bytes>(sizeof(Head)) + std::max(most, smallest)), sizeof(Head));
+NodeNeighbourhood::Card NodeNeighbourhood::keep(Segment own) {
+    const auto least = static_cast<Bytes>(sizeof(Head));
+    if (own.size() < least + smallest || !own.has_memory(0, least)) {
+        throw CommunicationFailed(fmt::format("no room for {} bytes in shared memory, which is "
+                                              "the least",
+                                              least + smallest));
+    }
+    arena_ = std::make_shared<Arena>(std::move(own), least);
     const Segment& segment = arena_->segment();
     const Head* const head = new (segment.data()) Head{random_token(), 0, 0, {}};
-    card = {{host_identity(), Cores::available()},
+    return {{host_identity(), Cores::available()},
             getpid(),
             segment.descriptor(),
             head->token,
             segment.size()};
 }
 
-void NodeNeighbourhood::join(const std::vector<Card>& cards, int ranks_per_node) {
+void NodeNeighbourhood::join(const std::vector<Card>& cards, int ranks_per_node,
+                             const SegmentOf& segment_of) {
     std::vector<Seat> seats;
     for (const Card& card : cards)
         seats.push_back(card.seat);
@@ -131,12 +181,13 @@ void NodeNeighbourhood::join(const std::vector<Card>& cards, int ranks_per_node)
         reinterpret_cast<std::uintptr_t>(arena_->segment().data());
     for (std::size_t rank = 0; rank < cards.size(); ++rank) {
         if (node[rank] == node_ && static_cast<int>(rank) != rank_)
-            add_peer(static_cast<int>(rank), cards[rank]);
+            add_peer(static_cast<int>(rank), cards[rank],
+                     segment_of(static_cast<int>(rank), cards[rank]));
     }
 }
 
-void NodeNeighbourhood::add_peer(int rank, const Card& card) {
-    Peer peer{rank, Segment::open(card.process, card.descriptor, card.size)};
+void NodeNeighbourhood::add_peer(int rank, const Card& card, Segment segment) {
+    Peer peer{rank, std::move(segment)};
     bases_[static_cast<std::size_t>(rank)] = reinterpret_cast<std::uintptr_t>(peer.segment.data());
     if (head(rank).token != card.token) { // the number is of another process here
         throw CommunicationFailed(

@@ -6,6 +6,7 @@
 #include "sextant/comm/neighbourhood.hpp"
 #include "sextant/comm/share_nodes.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -63,9 +64,18 @@ class NodeNeighbourhood : public Neighbourhood {
     NodeNeighbourhood(int rank, int ranks) : rank_(rank), bases_(static_cast<std::size_t>(ranks)) {
         runs.resize(bases_.size());
     }
-    void make_own(Bytes most, Card& card);
-    void join(const std::vector<Card>& cards, int ranks_per_node);
-    void add_peer(int rank, const Card& card);
+    /// A peer's, by its rank and card.
+    using SegmentOf = std::function<Segment(int, const Card&)>;
+
+    static std::unique_ptr<NodeNeighbourhood>
+    meet_with(const Communicator& communicator, int ranks_per_node,
+              const std::function<Segment()>& own, const SegmentOf& of_peer, std::string& why_not);
+    static std::unique_ptr<NodeNeighbourhood> meet_by_windows(const Communicator& communicator,
+                                                              Bytes size, int ranks_per_node,
+                                                              std::string& why_not);
+    Card keep(Segment own);
+    void join(const std::vector<Card>& cards, int ranks_per_node, const SegmentOf& segment_of);
+    void add_peer(int rank, const Card& card, Segment segment);
     Head& head(int rank) const { return *reinterpret_cast<Head*>(base(rank)); }
     Head& own() const { return head(rank_); }
     void check_cancelled() const;

@@ -87,22 +87,47 @@ Segment Segment::open(int process, int descriptor, Bytes size) {
     return opened;
 }
 
+Segment Segment::kept(std::byte* data, Bytes size, Whose whose) {
+    Segment made;
+    made.data_ = data;
+    made.size_ = size;
+    made.end_ = whose == Whose::ours ? End::clear : End::nothing;
+    return made;
+}
+
 Segment::Segment(Segment&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)),
       size_(std::exchange(other.size_, 0)),
-      descriptor_(std::exchange(other.descriptor_, -1)) {}
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      end_(other.end_) {}
 
 Segment& Segment::operator=(Segment&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(descriptor_, other.descriptor_);
+    std::swap(end_, other.end_);
     return *this;
 }
 
 Segment::~Segment() {
     close_descriptor();
-    if (data_)
+    if (data_ && end_ == End::unmap)
         munmap(data_, static_cast<std::size_t>(size_));
+    if (data_ && end_ == End::clear)
+        clear(0, size_);
+}
+
+bool Segment::has_memory(Bytes offset, Bytes size) const {
+    if (end_ == End::unmap) // no file system to be full
+        return true;
+    const int made = madvise(data_ + offset, static_cast<std::size_t>(size), MADV_POPULATE_WRITE);
+    return made == 0 || errno == EINVAL; // an older Linux cannot tell
+}
+
+void Segment::clear(Bytes offset, Bytes size) const {
+    const auto length = static_cast<std::size_t>(size);
+    if (madvise(data_ + offset, length, MADV_REMOVE) != 0)
+        std::memset(data_ + offset, 0, length); // a file that cannot have holes
 }
 
 void Segment::close_descriptor() {

@@ -7,9 +7,9 @@
 
 namespace sextant {
 
-/// Memory that several processes of one machine have mapped, each at an address of its own. It has
-/// no name in any file system: when the last of them has ended, in whatever way, it is gone.
-/// Addresses are at a boundary of huge pages. Moves, does not copy.
+/// Memory that several processes of one machine have mapped, each at an address of its own. What is
+/// created here has no name in any file system: when the last of them has ended, in whatever way,
+/// it is gone. Its addresses are at a boundary of huge pages. Moves, does not copy.
 class Segment {
   public:
     Segment() = default;
@@ -20,6 +20,11 @@ class Segment {
     /// Throws    CommunicationFailed, with the reason.
     static Segment open(int process, int descriptor, Bytes size);
 
+    enum class Whose { ours, a_peers };
+    /// Memory of somebody else's making, who keeps its addresses: zeroed, and shared already. Of
+    /// ours, what was touched goes back to the machine in the end.
+    static Segment kept(std::byte* data, Bytes size, Whose whose);
+
     Segment(Segment&& other) noexcept;
     Segment& operator=(Segment&& other) noexcept;
     ~Segment();
@@ -27,13 +32,23 @@ class Segment {
     std::byte* data() const { return data_; }
     Bytes size() const { return size_; }
     int descriptor() const { return descriptor_; }
+    /// Whether the machine has memory for so many bytes from a place on. Where touching what it
+    /// has not would end the process, it is asked for all of them now.
+    bool has_memory(Bytes offset, Bytes size) const;
+    /// Gives the pages of a stretch back to the machine; they come back as zeros.
+    void clear(Bytes offset, Bytes size) const;
+
     /// When all have it mapped nobody needs the descriptor any more.
     void close_descriptor();
 
   private:
+    /// What to do in the end.
+    enum class End { unmap, clear, nothing };
+
     std::byte* data_ = nullptr;
     Bytes size_ = 0;
     int descriptor_ = -1;
+    End end_ = End::unmap;
 };
 
 } // namespace sextant

@@ -24,6 +24,7 @@ struct SharedNodes {
 /// A communicator of the same ranks on which those of a node read each other's memory: nothing is
 /// copied between them that lies in memory of the communicator (`Communicator::memory`), what lies
 /// elsewhere is copied once, by its owner. Messages between nodes go as before; bits are the same.
+/// Where processes may not make memory that others map, it is MPI's (MPI_Win_allocate_shared).
 /// Memory that is not to be had later is replaced by messages (`Communicator::shortage`).
 ///
 /// Requires  a communicator whose runs and collective calls are not under way. It takes over its

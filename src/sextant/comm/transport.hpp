@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/comm/blocks.hpp"
+#include "sextant/comm/segment.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/core/units.hpp"
 
@@ -96,6 +97,11 @@ class Transport {
     virtual std::string shortage() const { return ""; }
     /// Zeroed memory, of a kind that messages from it cost least.
     virtual Memory memory(Bytes size) { return Memory(size); }
+
+    /// Memory that ranks of a host share, for where processes cannot open each other's: by rank,
+    /// of at most so many bytes, empty of other hosts' ranks. None at all where a transport has
+    /// no such memory. Collective; throws CommunicationFailed.
+    virtual std::vector<Segment> shared_segments(Bytes) { return {}; }
 
     /// Collective.
     virtual void barrier() = 0;
