@@ -66,7 +66,7 @@ Boundary boundary_of(const kernel::ContourRanking& ranking, int position) {
 
 ContoursOfTile merge_contours(const Communicator& communicator, const Grid& grid,
                               const kernel::ContourRanking& ranking,
-                              const contour::Pattern& pattern) {
+                              const contour::Pattern& pattern, MergingRecord* record) {
     Boundary own;
     agree(communicator, [&] {
         check(communicator, grid);
@@ -76,7 +76,7 @@ ContoursOfTile merge_contours(const Communicator& communicator, const Grid& grid
     const contour::Order order(grid, pattern.stages(grid));
     const std::vector<Boundary> lists = merge_lists<Crossing>(
         communicator, grid, own, pattern,
-        [&order](std::span<const Boundary> some) { return contour::merge(order, some); });
+        [&order](std::span<const Boundary> some) { return contour::merge(order, some); }, record);
     ContoursOfTile made;
     agree(communicator, [&] {
         const std::vector<Crossing> crossings = contour::follow(lists);

@@ -99,7 +99,8 @@ Elements border_entries(const ComponentsOfTile& tile) {
 }
 
 std::vector<PartOf> join_components(const Communicator& communicator, const Grid& grid,
-                                    const ComponentsOfTile& tile, const contour::Pattern& pattern) {
+                                    const ComponentsOfTile& tile, const contour::Pattern& pattern,
+                                    MergingRecord* record) {
     const Touch touch = touch_of(tile.connection);
     std::optional<contour::Order> order;
     Frontier own;
@@ -112,7 +113,8 @@ std::vector<PartOf> join_components(const Communicator& communicator, const Grid
     });
     const std::vector<Frontier> lists = merge_lists<BorderPixel>(
         communicator, grid, own, pattern,
-        [&](std::span<const Frontier> some) { return contour::merge(*order, some, touch); });
+        [&](std::span<const Frontier> some) { return contour::merge(*order, some, touch); },
+        record);
     std::vector<PartOf> parts;
     agree(communicator,
           [&] { parts = find_wholes(tile, own, contour::join(lists, grid.width, touch)); });

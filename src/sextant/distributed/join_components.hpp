@@ -3,6 +3,7 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/contour/catalogue.hpp"
+#include "sextant/distributed/merging_record.hpp"
 #include "sextant/kernel/labels.hpp"
 
 #include <span>
@@ -32,6 +33,7 @@ Elements border_entries(const ComponentsOfTile& tile);
 /// belong together; these lists are merged by a pattern, and what lies within merged tiles is left
 /// out.
 ///
+/// Input     where to record the merging, or nullptr.
 /// Output    [component of this tile].
 /// Requires  as many ranks as tiles; otherwise every rank throws AgreedFailure.
 /// Collective.
@@ -40,6 +42,7 @@ Elements border_entries(const ComponentsOfTile& tile);
 /// Deterministic  the same for every pattern, grid and number of ranks.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 5, doi:10.1006/jpdc.1996.0010
 std::vector<PartOf> join_components(const Communicator& communicator, const Grid& grid,
-                                    const ComponentsOfTile& tile, const contour::Pattern& pattern);
+                                    const ComponentsOfTile& tile, const contour::Pattern& pattern,
+                                    MergingRecord* record = nullptr);
 
 } // namespace sextant

@@ -9,6 +9,7 @@
 #include "sextant/format/line_catalogue.hpp"
 #include "sextant/operation/direction_map.hpp"
 #include "sextant/operation/outputs.hpp"
+#include "sextant/operation/overview.hpp"
 #include "sextant/operation/tiled.hpp"
 
 #include <algorithm>
@@ -66,8 +67,10 @@ void ContoursRun::open() {
     summary_.warnings = source_->header().remarks;
     summary_.grid = grid_of(values_, source_->shape(), communicator_.size());
     std::vector<std::string> outputs = {summary_.output};
-    if (values_.has("json"))
-        outputs.push_back(values_.text("json"));
+    for (const char* name : {"json", "report"}) {
+        if (values_.has(name))
+            outputs.push_back(values_.text(name));
+    }
     if (tells())
         check_outputs(outputs);
 }
@@ -118,8 +121,12 @@ LinearPart ContoursRun::rank_contours(const distributed::Image& directions) {
     summary_.plan =
         planned_merging(communicator_, values_, grid,
                         static_cast<Elements>(ranking.entries().size()), sizeof(contour::Crossing));
-    const ContoursOfTile contours =
-        merge_contours(communicator_, grid, ranking, *summary_.plan.pattern);
+    MergingRecord record;
+    const bool shows = values_.has("report");
+    const ContoursOfTile contours = merge_contours(
+        communicator_, grid, ranking, *summary_.plan.pattern, shows ? &record : nullptr);
+    if (shows)
+        summary_.merging = gather_merging(communicator_, record);
     return linearize(communicator_, grid, ranking, contours, summary_.min_length);
 }
 
@@ -145,6 +152,8 @@ void ContoursRun::write(const LinearPart& part) {
         summary_.closed = std::count_if(lines.lines.begin(), lines.lines.end(),
                                         [](const ContourLine& line) { return line.closed; });
         format::line_format_of(summary_.output).write(summary_.output, lines);
+        if (values_.has("report"))
+            summary_.shown = outlined(lines);
     });
 }
 
@@ -154,7 +163,11 @@ void ContoursRun::report() {
         std::fputs(fmt::format("sextant: warning: {}\n", warning).c_str(), stderr);
     if (values_.has("json"))
         write_text(values_.text("json"), to_json(summary_) + "\n");
-    if (!values_.has("json") || values_.text("json") != standard_output)
+    if (values_.has("report")) {
+        summary_.shown.png = overview_of(*source_).png();
+        write_text(values_.text("report"), to_page(summary_));
+    }
+    if (values_.text("json") != standard_output && values_.text("report") != standard_output)
         std::fputs(to_text(summary_).c_str(), stdout);
 }
 

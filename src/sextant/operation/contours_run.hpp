@@ -6,8 +6,10 @@
 #include "sextant/distributed/canny.hpp"
 #include "sextant/distributed/linear.hpp"
 #include "sextant/operation/merging_plan.hpp"
+#include "sextant/operation/merging_report.hpp"
 #include "sextant/operation/operation.hpp"
 #include "sextant/operation/progress.hpp"
+#include "sextant/report/outlines_section.hpp"
 
 #include <memory>
 #include <optional>
@@ -29,12 +31,20 @@ struct ContoursSummary {
     MergingPlan plan;
     std::optional<MergingPlan> hysteresis; ///< that of its edges
     Seconds read = 0, edges = 0, rank = 0, write = 0;
+    GatheredMerging merging;       ///< where a page is to show it
+    report::OutlinedPicture shown; ///< likewise
     std::vector<std::string> warnings;
 };
 
 std::string to_text(const ContoursSummary& summary);
 /// One JSON object; docs/json.md has its fields.
 std::string to_json(const ContoursSummary& summary);
+/// A self-contained HTML page: the picture with its longest contours, what ran and why, when each
+/// rank merged what.
+std::string to_page(const ContoursSummary& summary);
+
+/// The longest contours, those that begin first where several are as long; without their image.
+report::OutlinedPicture outlined(const ContourLines& lines);
 
 /// Two numbers "LOW,HIGH" of an option. Throws InvalidTask.
 struct LowHigh {

@@ -49,6 +49,13 @@ Parameter json_parameter() {
             .help = "write what ran as JSON; - for standard output"};
 }
 
+Parameter report_parameter() {
+    return {.name = "report",
+            .type = Type::file,
+            .value = "FILE",
+            .help = "write a page that shows the run (HTML); - for standard output"};
+}
+
 std::unique_ptr<RowSource> open_image(const Values& values) {
     std::unique_ptr<FrameSource> frames = format::open_frames(values.text("image"));
     const std::int64_t count = frames->header().frames;

@@ -18,6 +18,7 @@ Parameter ranks_parameter();
 Parameter grid_parameter();
 Parameter machine_parameter();
 Parameter json_parameter();
+Parameter report_parameter();
 
 /// The image of a command, its `frame` of a series. Throws InvalidFile, InvalidTask.
 std::unique_ptr<RowSource> open_image(const Values& values);
