@@ -65,6 +65,23 @@ TEST(Comparison, TenThousandEventsFitAPageOfOneAndAHalfMegabytes) {
     EXPECT_LT(page_of({recording}).size(), 1'500'000u);
 }
 
+TEST(Comparison, AMillionEventsAreAggregatedAndThePageSaysSo) {
+    const Recording recording = test::ring(256, 1000);
+    ASSERT_EQ(recording.trace.events.size(), 1'024'000u);
+    const std::string page = page_of({recording});
+    EXPECT_THAT(page, HasSubstr("Aggregated: 1,024,000 events in "));
+    EXPECT_THAT(page, HasSubstr("Its messages are too many for arrows"));
+    EXPECT_LT(page.size(), 12'000'000u);
+}
+
+TEST(Comparison, ThousandsOfRanksShareLanes) {
+    const Recording recording = test::ring(4096, 2);
+    const std::string page = page_of({recording});
+    EXPECT_THAT(page, HasSubstr("on 4,096 ranks, of which 16 share a lane"));
+    EXPECT_THAT(page, HasSubstr("\"lanes\":256,\"shared\":16"));
+    EXPECT_LT(page.size(), 1'500'000u);
+}
+
 TEST(Comparison, ClocksThatDisagreeAreToldOf) {
     Recording recording = test::relay();
     for (Event& event : recording.trace.events) {
