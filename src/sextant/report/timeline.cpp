@@ -3,6 +3,7 @@
 
 #include "sextant/report/activity.hpp"
 #include "sextant/report/bars.hpp"
+#include "sextant/report/kinds.hpp"
 #include "sextant/report/lanes.hpp"
 #include "sextant/report/messages.hpp"
 #include "sextant/report/shared_lanes.hpp"
@@ -101,10 +102,7 @@ class Chart {
                 label += fmt::format(" {}", grouped(count_[i]));
             else if (whole > 0)
                 label += fmt::format(" {:.1f} %", 100 * spent_[i] / whole);
-            entries.push_back({fmt::format("<rect class=\"{}\" x=\"0\" y=\"1\" width=\"18\" "
-                                           "height=\"10\" rx=\"2\"/>",
-                                           name(activity)),
-                               label});
+            entries.push_back({swatch(name(activity)), label});
         }
         if (!entries.empty())
             svg_.legend(entries);
