@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pages of the command in a browser: they load without a complaint and without a request, draw, zoom
 // and toggle, fit a phone, and stay smooth with many events.
-// Usage: pages.mjs CHROMIUM COMPOSITE-PAGE COMPARISON-PAGE MANY-EVENTS-PAGE SERIES-PAGE BOTH-PAGE [FOLDER-FOR-PICTURES]
+// Usage: pages.mjs CHROMIUM FOLDER-OF-PAGES [FOLDER-FOR-PICTURES]
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { withBrowser } from "./browser.mjs";
 
-const [chromium, composite, comparison, many, series, both, pictures] = process.argv.slice(2);
+const [chromium, folder, pictures] = process.argv.slice(2);
 const longestZoom = 100; // milliseconds, of the median of several
 
 const view = "(({from, to}) => ({from, to}))(document.querySelector('figure.timeline').timeline)";
@@ -142,9 +142,27 @@ async function staysSmooth(page) {
   assert.ok(median <= longestZoom, `a zoom takes ${median} ms`);
 }
 
-const at = (path) => pathToFileURL(path).href;
+/** Every picture of the page could be read, and is as wide as something. */
+async function showsPictures(page) {
+  const wide = await page.value(`Promise.all([...document.querySelectorAll("main img, main svg image")].map(async (shown) => {
+    const image = new Image();
+    image.src = shown.src ?? shown.href.baseVal;
+    await image.decode();
+    return Math.min(image.naturalWidth, shown.getBoundingClientRect().width);
+  }))`);
+  assert.ok(wide.length > 0 && wide.every((width) => width > 4), `pictures of widths ${wide}`);
+}
+
+async function outlines(page) {
+  await showsPictures(page);
+  const paths = await page.value("[...document.querySelectorAll('.outlined path')].map((path) => path.getTotalLength())");
+  assert.ok(paths.length > 1 && Math.max(...paths) > 10, `contours of lengths ${paths}`);
+}
+
+const at = (name) => pathToFileURL(`${folder}/${name}.html`).href;
+const phone = { width: 390, height: 844, phone: true };
 await withBrowser(chromium, async (browser) => {
-  await check("composite", await browser.open(at(composite)), async (page) => {
+  await check("composite", await browser.open(at("composite")), async (page) => {
     await zooms(page);
     await drags(page);
     await tells(page);
@@ -152,26 +170,26 @@ await withBrowser(chromium, async (browser) => {
     await toggle(page, "path");
     await fits(page);
   });
-  await check("composite dark", await browser.open(at(composite), { dark: true }), async (page) => {
+  await check("composite dark", await browser.open(at("composite"), { dark: true }), async (page) => {
     assert.ok(await page.value(inked) > 3, "the timeline is empty");
     assert.equal(await page.value("getComputedStyle(document.documentElement).backgroundColor"), "rgb(21, 24, 29)");
   });
-  await check("composite on a phone", await browser.open(at(composite), { width: 390, height: 844, phone: true }),
+  await check("composite on a phone", await browser.open(at("composite"), phone),
               fits);
-  await check("comparison", await browser.open(at(comparison)), async (page) => {
+  await check("comparison", await browser.open(at("comparison")), async (page) => {
     await zooms(page);
     await toggle(page, "apart");
     await fits(page);
   });
-  await check("series", await browser.open(at(series)), async (page) => {
+  await check("series", await browser.open(at("out/series")), async (page) => {
     await slides(page);
     await drawsCurves(page);
     await fits(page);
   });
-  await check("series dark", await browser.open(at(series), { dark: true }), drawsCurves);
-  await check("series on a phone", await browser.open(at(series), { width: 390, height: 844, phone: true }), fits);
-  await check("series on paper", await browser.open(at(series)), standsOnPaper);
-  await check("both on a page", await browser.open(at(both)), async (page) => {
+  await check("series dark", await browser.open(at("out/series"), { dark: true }), drawsCurves);
+  await check("series on a phone", await browser.open(at("out/series"), phone), fits);
+  await check("series on paper", await browser.open(at("out/series")), standsOnPaper);
+  await check("both on a page", await browser.open(at("both")), async (page) => {
     await zooms(page);
     await slides(page);
     await page.value("document.querySelector('nav a:last-child').click()");
@@ -179,6 +197,12 @@ await withBrowser(chromium, async (browser) => {
               "the link leads to the second run");
     await fits(page);
   });
-  await check("many events", await browser.open(at(many)), staysSmooth);
+  for (const [name, shows] of [["contours", outlines], ["label", showsPictures], ["filter", showsPictures]]) {
+    await check(name, await browser.open(at(name)), shows);
+    await check(`${name} dark`, await browser.open(at(name), { dark: true }), shows);
+    await check(`${name} on a phone`, await browser.open(at(name), phone), fits);
+  }
+  await check("contours' merging", await browser.open(at("contours")), zooms);
+  await check("many events", await browser.open(at("many")), staysSmooth);
 });
 console.log(`${passed} passed, 0 failed`);

@@ -42,5 +42,14 @@ awk 'BEGIN {
 "$SEXTANT" register "$folder/movie.mrc" -o "$folder/out" --threads 2 --report "$folder/out/series.html" >/dev/null 2>&1
 "$SEXTANT" report "$folder/composite.html" "$folder/out/series.html" -o "$folder/both.html"
 
-"$node" "$here/pages.mjs" "$chromium" "$folder/composite.html" "$folder/comparison.html" \
-    "$folder/many.html" "$folder/out/series.html" "$folder/both.html" ${PICTURES:+"$PICTURES"}
+"$SEXTANT" contours "$folder/movie.mrc" --frame 0 -o "$folder/lines.svg" --sigma 2 --ranks 3 \
+    --report "$folder/contours.html" >/dev/null
+"$SEXTANT" filter "$folder/movie.mrc" --frame 0 -o "$folder/edges.npy" --derivatives x,y --ranks 3 \
+    --report "$folder/filter.html" >/dev/null
+{
+    printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (4, 8), }"
+    printf '##..##.##.......#..##.#....##...' | LC_ALL=C tr '.#' '\000\001'
+} >"$folder/cells.npy"
+"$SEXTANT" label "$folder/cells.npy" -o "$folder/labels.npy" --ranks 3 --report "$folder/label.html" >/dev/null
+
+"$node" "$here/pages.mjs" "$chromium" "$folder" ${PICTURES:+"$PICTURES"}

@@ -36,6 +36,19 @@ TEST(DistributedComponents, by_value_keep_apart_what_is_not_a_number) {
     });
 }
 
+TEST(DistributedComponents, record_how_they_were_merged_where_asked_to) {
+    run_threads(3, [](Communicator communicator) {
+        distributed::Image image(communicator, {6, 2, 3, 1}, gray_u8);
+        std::fill(image.bytes().begin(), image.bytes().end(), std::byte{1});
+        MergingRecord record;
+        label_components(image, {}, contour::catalogue()[0], &record);
+        EXPECT_GT(record.sent, 0);
+        EXPECT_FALSE(record.trace.events.empty());
+        for (const Event& event : record.trace.events)
+            EXPECT_EQ(event.rank, communicator.rank());
+    });
+}
+
 TEST(DistributedComponents, refuse_other_samples_on_every_rank) {
     std::atomic<int> refused{0};
     run_threads(2, [&](Communicator communicator) {

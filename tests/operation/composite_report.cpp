@@ -64,11 +64,16 @@ TEST(CompositeReport, shows_what_was_weighed_predicted_and_measured) {
     EXPECT_LT(page.find("direct-send (predicted)"), page.find("direct-send (measured)"));
 }
 
-TEST(CompositeReport, leaves_out_the_timelines_of_too_many_ranks) {
+TEST(CompositeReport, has_many_ranks_share_lanes_and_says_what_it_leaves_out) {
     const Image picture({4, 3}, rgba_f32);
-    EXPECT_THAT(to_page(summary_of(most_ranks_traced), picture), HasSubstr("class=\"timeline\""));
-    EXPECT_THAT(to_page(summary_of(most_ranks_traced + 1), picture),
-                Not(HasSubstr("class=\"timeline\"")));
+    const std::string few = to_page(summary_of(256), picture),
+                      many = to_page(summary_of(600), picture);
+    EXPECT_THAT(few, HasSubstr("class=\"timeline\""));
+    EXPECT_THAT(few, Not(HasSubstr("share a lane")));
+    EXPECT_THAT(many, HasSubstr("class=\"timeline\""));
+    EXPECT_THAT(many, HasSubstr("of which 3 share a lane"));
+    EXPECT_THAT(many, HasSubstr("the schedule of 600 ranks"));
+    EXPECT_THAT(to_page(summary_of(most_ranks_drawn), picture), Not(HasSubstr("Left out")));
 }
 
 TEST(Phases, before_the_run_are_names_and_seconds) {

@@ -5,6 +5,7 @@
 #include "sextant/report/columns.hpp"
 #include "sextant/report/comparison.hpp"
 #include "sextant/report/json_text.hpp"
+#include "sextant/report/outlines_section.hpp"
 #include "sextant/report/text.hpp"
 #include "sextant/report/timeline_section.hpp"
 
@@ -64,6 +65,23 @@ TEST(Comparison, TenThousandEventsFitAPageOfOneAndAHalfMegabytes) {
     EXPECT_LT(page_of({recording}).size(), 1'500'000u);
 }
 
+TEST(Comparison, AMillionEventsAreAggregatedAndThePageSaysSo) {
+    const Recording recording = test::ring(256, 1000);
+    ASSERT_EQ(recording.trace.events.size(), 1'024'000u);
+    const std::string page = page_of({recording});
+    EXPECT_THAT(page, HasSubstr("Aggregated: 1,024,000 events in "));
+    EXPECT_THAT(page, HasSubstr("Its messages are too many for arrows"));
+    EXPECT_LT(page.size(), 12'000'000u);
+}
+
+TEST(Comparison, ThousandsOfRanksShareLanes) {
+    const Recording recording = test::ring(4096, 2);
+    const std::string page = page_of({recording});
+    EXPECT_THAT(page, HasSubstr("on 4,096 ranks, of which 16 share a lane"));
+    EXPECT_THAT(page, HasSubstr("\"lanes\":256,\"shared\":16"));
+    EXPECT_LT(page.size(), 1'500'000u);
+}
+
 TEST(Comparison, ClocksThatDisagreeAreToldOf) {
     Recording recording = test::relay();
     for (Event& event : recording.trace.events) {
@@ -71,6 +89,32 @@ TEST(Comparison, ClocksThatDisagreeAreToldOf) {
             event.begin += 20e-6, event.end += 20e-6; // sends at 30, received at 14
     }
     EXPECT_THAT(page_of({recording}), HasSubstr("its clocks differ by 16.0 µs or more"));
+}
+
+std::vector<std::byte> png_header() {
+    std::vector<std::byte> png;
+    for (const int byte : {0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0, 0, 0, 13,
+                           0x49, 0x48, 0x44, 0x52, 0,  0,  0,  4,  0, 0, 0, 3})
+        png.push_back(static_cast<std::byte>(byte));
+    return png;
+}
+
+TEST(OutlinesSection, DrawsEachLineOnThePictureAndSaysItsLength) {
+    OutlinedPicture picture{.title = "Lines", .caption = "a < b"};
+    EXPECT_EQ(outlines_section(picture).html, "");
+    picture.png = png_header();
+    picture.width = 40;
+    picture.height = 30;
+    picture.outlines = {{{{3, 4}, {4, 4}, {4, 5}}, 1200, true}, {{{9, 9}}, 1, false}};
+    const std::string html = outlines_section(picture).html;
+    EXPECT_EQ(test::markup_error("<div>" + html + "</div>"), "");
+    EXPECT_THAT(html, HasSubstr("viewBox=\"0 0 40 30\""));
+    EXPECT_THAT(html, HasSubstr("d=\"M3.5 4.5l1 0 0 1z\""));
+    EXPECT_THAT(html, HasSubstr("d=\"M9.5 9.5l0 0\""));
+    EXPECT_THAT(html, HasSubstr("1: 1,200 points, closed"));
+    EXPECT_THAT(html, HasSubstr("a &lt; b"));
+    picture.png.resize(5);
+    EXPECT_THROW(outlines_section(picture), std::logic_error);
 }
 
 TEST(TimelineSection, HoldsEveryEventOnceAndEveryMessageAsAnArrow) {

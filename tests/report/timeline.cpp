@@ -114,11 +114,34 @@ TEST(Timeline, TooManyEventsAreAggregatedAndThePictureSaysSo) {
     EXPECT_THAT(svg, HasSubstr("Left out: "));
 }
 
-TEST(Timeline, RanksThatDoNotFitAreNamed) {
-    const std::string svg = timeline(some_trace(300, 1, 1e-6), 300);
+TEST(Timeline, RanksThatDoNotFitShareLanesAndThePictureSaysSo) {
+    const std::string svg = timeline(some_trace(301, 1, 1e-6), 301);
     EXPECT_EQ(test::markup_error(svg), "");
-    EXPECT_EQ(test::occurrences(svg, "class=\"event "), 256 * 4);
-    EXPECT_THAT(svg, HasSubstr("Left out: ranks 256 to 299."));
+    EXPECT_EQ(test::occurrences(svg, ">ranks 0-1:"), 4); // a bar of each kind
+    EXPECT_EQ(test::occurrences(svg, ">rank 300"), 4 + 1);
+    EXPECT_THAT(svg, HasSubstr("2 ranks share a lane"));
+}
+
+TEST(Bars, OfSharedLanesHoldEveryEventAndOverlapInNone) {
+    const Trace trace = some_trace(600, 3, 1e-6);
+    const SharedLanes lanes(600);
+    EXPECT_EQ(lanes.lanes, 200);
+    EXPECT_EQ(lanes.name(199), "ranks 597-599");
+    const Bars all = bars(trace, lanes, 1'000'000);
+    std::int64_t events = 0;
+    for (const Bar& bar : all.messages)
+        events += bar.events;
+    for (const Bar& bar : all.work)
+        events += bar.events;
+    EXPECT_EQ(events, std::ssize(trace.events));
+    EXPECT_EQ(all.rows, 2); // sends, and receives
+    Trace wrong = trace;
+    wrong.events[0].rank = 600;
+    EXPECT_THROW(bars(wrong, lanes, 10), std::logic_error);
+    // A file holds every event, whatever the number of ranks.
+    EXPECT_EQ(bars(trace, 600, trace.events.size()).work.size() +
+                  bars(trace, 600, trace.events.size()).messages.size(),
+              trace.events.size());
 }
 
 TEST(Bars, MessagesInOneRowDoNotOverlap) {

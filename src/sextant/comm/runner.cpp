@@ -160,8 +160,8 @@ void Execution::Runner::begin() {
     idle_ = 0;
     trace_.events.clear();
     if (options_.trace) {
-        start_ = Clock::now();
-        trace_.origin = std::chrono::duration<double>(start_.time_since_epoch()).count();
+        clock_.restart();
+        trace_.origin = clock_.origin();
     }
     exchange_->begin();
     over_ = false;
@@ -211,6 +211,7 @@ bool Execution::Runner::advance() {
     } catch (...) {
         outcome_ = std::current_exception();
         over_ = true;
+        settle_trace();
         exchange_->abandon();
     }
     return false;
@@ -256,7 +257,7 @@ bool Execution::Runner::take_turn() {
         return true;
     }
     if (idle_ == 0 && options_.trace)
-        idle_since_ = now();
+        idle_since_ = clock_.ticks();
     ++idle_;
     return false;
 }
@@ -284,7 +285,7 @@ bool Execution::Runner::work() {
 
 void Execution::Runner::do_work(int index) {
     const Step& step = step_at(index);
-    const Seconds begin = options_.trace ? now() : 0;
+    const std::int64_t begin = options_.trace ? clock_.ticks() : 0;
     if (step.verb == Verb::fold)
         folding_.complete(index);
     else if (step.verb == Verb::compute)
@@ -304,7 +305,7 @@ void Execution::Runner::compute(const Step& step) {
 bool Execution::Runner::combine_some() {
     if (!fine())
         return false;
-    const Seconds begin = options_.trace ? now() : 0;
+    const std::int64_t begin = options_.trace ? clock_.ticks() : 0;
     try {
         const int step = folding_.combine_some(walk_);
         if (step == Walk::none)
@@ -320,8 +321,7 @@ bool Execution::Runner::combine_some() {
 void Execution::Runner::end() {
     exchange_->end();
     over_ = true;
-    if (options_.trace)
-        trace_.duration = now();
+    settle_trace();
     if (failure_) {
         outcome_ = failure_;
     } else if (failed_peer_ >= 0) {
@@ -332,13 +332,32 @@ void Execution::Runner::end() {
     }
 }
 
-void Execution::Runner::note(int index, Activity activity, Elements elements, Seconds begin) {
-    Event event{rank_, index, activity, 0, -1, elements, begin, now()};
+void Execution::Runner::note(int index, Activity activity, Elements elements, std::int64_t begin) {
+    Event event{rank_,
+                index,
+                activity,
+                0,
+                -1,
+                elements,
+                static_cast<double>(begin),
+                static_cast<double>(std::max(begin, clock_.ticks()))};
     if (index != Walk::none) {
         event.round = step_at(index).round;
         event.peer = step_at(index).peer;
     }
     trace_.events.push_back(event);
+}
+
+/// From ticks to seconds.
+void Execution::Runner::settle_trace() {
+    if (!options_.trace)
+        return;
+    const Seconds tick = clock_.tick();
+    trace_.duration = static_cast<double>(clock_.ticks()) * tick;
+    for (Event& event : trace_.events) {
+        event.begin *= tick;
+        event.end *= tick;
+    }
 }
 
 } // namespace sextant

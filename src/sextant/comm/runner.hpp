@@ -8,13 +8,14 @@
 #include "sextant/comm/folding.hpp"
 #include "sextant/comm/message_table.hpp"
 #include "sextant/comm/places.hpp"
+#include "sextant/comm/tick_clock.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/schedule/dependences.hpp"
 #include "sextant/schedule/loans.hpp"
 #include "sextant/schedule/walk.hpp"
 
 #include <array>
-#include <chrono>
+#include <cstdint>
 #include <exception>
 #include <optional>
 
@@ -43,8 +44,6 @@ class Execution::Runner {
     std::span<const std::byte> result() const;
 
   private:
-    using Clock = std::chrono::steady_clock;
-
     void allocate_scratch();
     void touch_spared();
     void check_kernels() const;
@@ -79,8 +78,8 @@ class Execution::Runner {
     void end();
 
     const Step& step_at(int step) const { return program_.steps[static_cast<std::size_t>(step)]; }
-    Seconds now() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-    void note(int step, Activity activity, Elements elements, Seconds begin);
+    void note(int step, Activity activity, Elements elements, std::int64_t begin);
+    void settle_trace();
 
     const Program program_;
     FoldTeam team_;
@@ -108,7 +107,7 @@ class Execution::Runner {
     bool over_ = true;
     std::exception_ptr outcome_; // what `finish` is to throw
     int idle_ = 0;               // turns in which nothing was done
-    Seconds idle_since_ = 0;
+    std::int64_t idle_since_ = 0;
     bool arrived_ = false;                // an operand, since combining found nothing
     int loans_out_ = 0;                   // lent sends not yet given back
     std::vector<std::uint8_t> delivered_; // by step: sends whose bytes lie with the receiver
@@ -118,8 +117,9 @@ class Execution::Runner {
     std::exception_ptr transport_failure_; // met within work, which it must not end
     std::array<Completion, 64> completions_;
 
-    Clock::time_point start_;
-    std::vector<Seconds> started_at_;
+    // Where traced. Until the run is over, times of events are in ticks.
+    TickClock clock_;
+    std::vector<std::int64_t> started_at_;
     Trace trace_;
 };
 

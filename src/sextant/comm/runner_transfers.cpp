@@ -19,7 +19,7 @@ void Execution::Runner::start_message(int index) {
     const int message = table_.message_of(index);
     const bool sends = step_at(index).verb == Verb::send;
     if (options_.trace)
-        started_at_[static_cast<std::size_t>(index)] = now();
+        started_at_[static_cast<std::size_t>(index)] = clock_.ticks();
     if (!sends)
         exchange_->start(message);
     else if (fine())

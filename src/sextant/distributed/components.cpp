@@ -52,7 +52,7 @@ void require_labels(Elements components) {
 }
 
 Labelled label_components(const distributed::Image& image, kernel::Connection connection,
-                          const contour::Pattern& pattern) {
+                          const contour::Pattern& pattern, MergingRecord* record) {
     const Communicator& communicator = image.communicator();
     Labelled made{distributed::Image(communicator, image.grid(), label_i32), 0, {}};
     kernel::Labeller labeller(connection);
@@ -66,7 +66,7 @@ Labelled label_components(const distributed::Image& image, kernel::Connection co
         first_pixels = labeller.first_pixels();
     });
     const std::vector<PartOf> wholes = join_components(
-        communicator, image.grid(), {view, connection, labeller, first_pixels}, pattern);
+        communicator, image.grid(), {view, connection, labeller, first_pixels}, pattern, record);
     const Numbering numbering =
         number_by_pixels(communicator, image.grid(), shares_of(wholes, components));
     agree(communicator, [&] {

@@ -3,6 +3,7 @@
 
 #include "sextant/contour/catalogue.hpp"
 #include "sextant/distributed/image.hpp"
+#include "sextant/distributed/merging_record.hpp"
 #include "sextant/kernel/labels.hpp"
 
 #include <vector>
@@ -26,7 +27,8 @@ inline constexpr ElementFormat label_i32{"label i32", sizeof(kernel::Label)};
 /// Connected components of an image that lies in tiles: each rank labels its own, components are
 /// joined over borders (join_components) and numbered by their first pixels (number_by_pixels).
 ///
-/// Input     samples of gray_f32, gray_u8 or gray_u16; an order of merging.
+/// Input     samples of gray_f32, gray_u8 or gray_u16; an order of merging; where to record
+///           it, or nullptr.
 /// Output    labels 1, 2, … in the order of the components' first pixels, row by row of the image:
 ///           those of kernel::Labeller.
 /// Requires  fewer than 2³¹ components, a tile that kernel::Labeller takes; otherwise every rank
@@ -34,7 +36,7 @@ inline constexpr ElementFormat label_i32{"label i32", sizeof(kernel::Label)};
 /// Collective.
 /// Deterministic  the same labels for every grid, pattern and number of ranks.
 Labelled label_components(const distributed::Image& image, kernel::Connection connection,
-                          const contour::Pattern& pattern);
+                          const contour::Pattern& pattern, MergingRecord* record = nullptr);
 
 /// All components at rank 0, [label − 1]; elsewhere nothing. Collective.
 std::vector<kernel::Component> gather_components(const Labelled& labelled);

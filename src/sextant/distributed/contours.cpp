@@ -77,7 +77,7 @@ ContoursOfTile place_chains(const kernel::ContourRanking& ranking,
 
 ContoursOfTile merge_contours(const Communicator& communicator, const Grid& grid,
                               const kernel::ContourRanking& ranking,
-                              const contour::Pattern& pattern) {
+                              const contour::Pattern& pattern, MergingRecord* record) {
     Boundary own;
     agree(communicator, [&] {
         check(communicator, grid);
@@ -87,7 +87,7 @@ ContoursOfTile merge_contours(const Communicator& communicator, const Grid& grid
     const contour::Order order(grid, pattern.stages(grid));
     const std::vector<Boundary> lists = merge_lists<Crossing>(
         communicator, grid, own, pattern,
-        [&order](std::span<const Boundary> some) { return contour::merge(order, some); });
+        [&order](std::span<const Boundary> some) { return contour::merge(order, some); }, record);
     ContoursOfTile made;
     agree(communicator, [&] { made = place_chains(ranking, contour::follow(lists)); });
     return made;

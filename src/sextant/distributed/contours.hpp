@@ -4,6 +4,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/contour/boundary.hpp"
 #include "sextant/contour/catalogue.hpp"
+#include "sextant/distributed/merging_record.hpp"
 #include "sextant/kernel/contours.hpp"
 
 #include <span>
@@ -22,7 +23,8 @@ struct ContoursOfTile {
 /// come into it and where they go; these lists, which are as long as contours cross borders, are
 /// merged by a pattern; then each rank knows where those that leave its tile end.
 ///
-/// Input     the grid; a ranking that was applied to this rank's tile of it.
+/// Input     the grid; a ranking that was applied to this rank's tile of it; where to record the
+///           merging, or nullptr.
 /// Output    heads and ranks (`ranking.write(result.placings, …)`) as in the whole image.
 /// Requires  as many ranks as tiles, ranks of points below 2³¹; otherwise
 ///           every rank throws AgreedFailure.
@@ -33,7 +35,7 @@ struct ContoursOfTile {
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 5, doi:10.1006/jpdc.1996.0010
 ContoursOfTile merge_contours(const Communicator& communicator, const Grid& grid,
                               const kernel::ContourRanking& ranking,
-                              const contour::Pattern& pattern);
+                              const contour::Pattern& pattern, MergingRecord* record = nullptr);
 
 /// What comes into a tile at this position of a pattern's order, by pixels.
 contour::Boundary boundary_of(const kernel::ContourRanking& ranking, int position);

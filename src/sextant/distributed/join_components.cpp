@@ -98,7 +98,8 @@ std::vector<PartOf> parts_of(const ComponentsOfTile& tile, const Frontier& own,
 }
 
 std::vector<PartOf> join_components(const Communicator& communicator, const Grid& grid,
-                                    const ComponentsOfTile& tile, const contour::Pattern& pattern) {
+                                    const ComponentsOfTile& tile, const contour::Pattern& pattern,
+                                    MergingRecord* record) {
     const Touch touch = touch_of(tile.connection);
     std::optional<contour::Order> order;
     Frontier own;
@@ -111,7 +112,8 @@ std::vector<PartOf> join_components(const Communicator& communicator, const Grid
     });
     const std::vector<Frontier> lists = merge_lists<BorderPixel>(
         communicator, grid, own, pattern,
-        [&](std::span<const Frontier> some) { return contour::merge(*order, some, touch); });
+        [&](std::span<const Frontier> some) { return contour::merge(*order, some, touch); },
+        record);
     std::vector<PartOf> parts;
     agree(communicator,
           [&] { parts = parts_of(tile, own, contour::join(lists, grid.width, touch)); });

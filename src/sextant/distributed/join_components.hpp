@@ -4,6 +4,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/contour/catalogue.hpp"
 #include "sextant/contour/frontier.hpp"
+#include "sextant/distributed/merging_record.hpp"
 #include "sextant/kernel/labels.hpp"
 
 #include <span>
@@ -40,6 +41,7 @@ Elements border_entries(const ComponentsOfTile& tile);
 /// belong together; these lists are merged by a pattern, and what lies within merged tiles is left
 /// out.
 ///
+/// Input     where to record the merging, or nullptr.
 /// Output    [component of this tile].
 /// Requires  as many ranks as tiles; otherwise every rank throws AgreedFailure.
 /// Collective.
@@ -48,6 +50,7 @@ Elements border_entries(const ComponentsOfTile& tile);
 /// Deterministic  the same for every pattern, grid and number of ranks.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 5, doi:10.1006/jpdc.1996.0010
 std::vector<PartOf> join_components(const Communicator& communicator, const Grid& grid,
-                                    const ComponentsOfTile& tile, const contour::Pattern& pattern);
+                                    const ComponentsOfTile& tile, const contour::Pattern& pattern,
+                                    MergingRecord* record = nullptr);
 
 } // namespace sextant

@@ -13,13 +13,16 @@
 #include "sextant/operation/bench_filter_report.hpp"
 #include "sextant/operation/bench_scan.hpp"
 #include "sextant/operation/bench_scan_report.hpp"
+#include "sextant/operation/bench_summary.hpp"
 #include "sextant/operation/launch_ranks.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/progress.hpp"
 #include "sextant/operation/provenance.hpp"
 #include "sextant/report/page.hpp"
+#include "sextant/report/text.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -58,8 +61,16 @@ bool prints(const Values& values) {
 struct Findings {
     nlohmann::ordered_json cases = nlohmann::ordered_json::array();
     std::vector<report::Section> sections; ///< of a page
+    std::vector<TimedWay> ways;            ///< of all cases
     std::string picture;                   ///< of the last case
 };
+
+SizeOfCases size_of_cases(const std::string& operation) {
+    const auto whole = [](double size) { return report::grouped(std::llround(size)); };
+    if (operation == "bench collective")
+        return {"bytes", report::bytes_to_text};
+    return {operation == "bench scan" ? "ranks" : "pixels", whole};
+}
 
 std::string page_of(const nlohmann::ordered_json& json, const Findings& findings) {
     report::Page page;
@@ -70,7 +81,8 @@ std::string page_of(const nlohmann::ordered_json& json, const Findings& findings
                                           json["cores"].get<int>())},
                   {"Made", fmt::format("{}, {}", json["date"].get<std::string>(),
                                        json["version"].get<std::string>())}};
-    page.sections = findings.sections;
+    page.sections = summary_sections(findings.ways, size_of_cases(json["operation"]));
+    page.sections.insert(page.sections.end(), findings.sections.begin(), findings.sections.end());
     return report::render(page);
 }
 
@@ -82,6 +94,14 @@ void write_outputs(const Values& values, const nlohmann::ordered_json& json,
         write_text(values.text("gantt"), findings.picture);
     if (values.has("report"))
         write_text(values.text("report"), page_of(json, findings));
+}
+
+template <class Results>
+void add(Findings& findings, const Results& results) {
+    findings.cases.push_back(to_json(results));
+    findings.sections.push_back(section_of(results));
+    const std::vector<TimedWay> ways = ways_of(results);
+    findings.ways.insert(findings.ways.end(), ways.begin(), ways.end());
 }
 
 /// What a benchmark's results have in common.
@@ -187,8 +207,7 @@ class BenchRun {
         progress_.clear();
         if (communicator_.rank() != 0)
             return;
-        findings_.cases.push_back(to_json(results));
-        findings_.sections.push_back(section_of(results));
+        add(findings_, results);
         if (prints(values_))
             print(to_text(results, transport(communicator_), options_.rounds));
     }
@@ -217,8 +236,7 @@ void rehearse_cases(const Values& values) {
     Findings findings;
     for (const ScanCase& what : BenchRun::scan_cases(values)) {
         const ScanResults results = rehearse_scan(what, what.ranks > 0 ? what.ranks : ranks, draws);
-        findings.cases.push_back(to_json(results));
-        findings.sections.push_back(section_of(results));
+        add(findings, results);
         findings.picture = picture_of(results);
         if (prints(values))
             print(to_text(results, simulated_clock, draws));

@@ -4,9 +4,12 @@
 #include "sextant/collective/catalogue.hpp"
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/execute.hpp"
+#include "sextant/comm/hosts.hpp"
 #include "sextant/comm/mpi_collectives.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/core/operator.hpp"
+#include "sextant/operation/bench_summary.hpp"
+#include "sextant/planner/usual.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -70,6 +73,7 @@ class Field {
             if (row.what == what.what && asked)
                 add(row);
         }
+        predict();
     }
 
     std::vector<Contestant>& contestants() { return contestants_; }
@@ -120,6 +124,35 @@ class Field {
         contestant.run = [execution] { execution->run(); };
         contestant.received = [execution] { return execution->result(); };
         contestants_.push_back(std::move(contestant));
+    }
+
+    /// At rank 0, which tells.
+    void predict() {
+        const std::vector<int> nodes = nodes_of(communicator_);
+        agree(communicator_, [&] {
+            if (communicator_.rank() > 0)
+                return;
+            const bool threads = communicator_.shares_memory();
+            const auto planner = planner::usual_planner(threads ? "threads" : "mpi").planner;
+            const planner::Setting setting{.machine = planner->machine(),
+                                           .element_size = 1,
+                                           .nodes = nodes,
+                                           .within_node = threads ? machine::Link::same_process
+                                                                  : machine::Link::same_node};
+            for (Contestant& contestant : contestants_) {
+                if (!contestant.result.baseline)
+                    contestant.result.predicted = predicted_seconds(
+                        candidate_of(collective::find(contestant.result.name)), setting);
+            }
+        });
+    }
+
+    Candidate candidate_of(const collective::Algorithm& row) const {
+        return {std::string(row.name),
+                "",
+                grid_.ranks(),
+                [&row, grid = grid_](int rank) { return row.program(grid, rank); },
+                {0}};
     }
 
     void check(const Contestant& contestant, const Memory& wanted) const {

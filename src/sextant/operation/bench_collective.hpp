@@ -4,6 +4,7 @@
 #include "sextant/operation/bench_collective_cases.hpp"
 #include "sextant/operation/contest.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,9 @@ namespace sextant::operation {
 struct CollectiveResult {
     std::string name;
     bool baseline = false;
-    Estimate wall, cpu; ///< seconds: of the slowest rank, of all ranks
-    Estimate ratio;     ///< to the first
+    std::optional<Seconds> predicted; ///< as usual on this machine; nothing of baselines
+    Estimate wall, cpu;               ///< seconds: of the slowest rank, of all ranks
+    Estimate ratio;                   ///< to the first
 };
 
 struct ResultsOfSize {

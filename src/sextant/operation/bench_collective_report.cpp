@@ -75,6 +75,8 @@ nlohmann::ordered_json to_json(const CollectiveResults& results) {
                             {"seconds", to_json(result.wall)},
                             {"cpu_seconds", to_json(result.cpu)},
                             {"ratio", to_json(result.ratio)}});
+            if (result.predicted)
+                list.back()["predicted"] = *result.predicted;
         }
         sizes.push_back({{"size", of_size.size}, {"results", list}});
     }
@@ -82,6 +84,18 @@ nlohmann::ordered_json to_json(const CollectiveResults& results) {
             {"collective", name(results.what.what)},
             {"tiles", results.what.tiles},
             {"sizes", sizes}};
+}
+
+std::vector<TimedWay> ways_of(const CollectiveResults& results) {
+    std::vector<TimedWay> ways;
+    for (const ResultsOfSize& of_size : results.sizes) {
+        for (const CollectiveResult& result : of_size.results)
+            ways.push_back({fmt::format("{}, {}", results.what.name,
+                                        report::bytes_to_text(static_cast<double>(of_size.size))),
+                            fmt::format("{}: {}", results.what.name, result.name), result.predicted,
+                            result.wall.median, static_cast<double>(of_size.size)});
+    }
+    return ways;
 }
 
 report::Section section_of(const CollectiveResults& results) {
@@ -95,6 +109,8 @@ report::Section section_of(const CollectiveResults& results) {
             report::Alternative& way = ways.all.emplace_back();
             way.name = result.name;
             way.measured = to_range(result.wall);
+            if (result.predicted)
+                way.predicted = {*result.predicted, *result.predicted, *result.predicted};
         }
         sort_by_time(ways);
         section.html += alternatives_section(ways).html;

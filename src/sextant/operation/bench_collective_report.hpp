@@ -2,9 +2,11 @@
 #pragma once
 
 #include "sextant/operation/bench_collective.hpp"
+#include "sextant/operation/bench_summary.hpp"
 #include "sextant/report/page.hpp"
 
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -19,5 +21,8 @@ nlohmann::ordered_json to_json(const CollectiveResults& results);
 
 /// The same for a page, a picture a size.
 report::Section section_of(const CollectiveResults& results);
+
+/// What of a case goes into what a page says of all.
+std::vector<TimedWay> ways_of(const CollectiveResults& results);
 
 } // namespace sextant::operation

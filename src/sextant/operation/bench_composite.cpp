@@ -3,6 +3,7 @@
 
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/execute.hpp"
+#include "sextant/comm/hosts.hpp"
 #include "sextant/comm/mpi_baselines.hpp"
 #include "sextant/comm/share_nodes.hpp"
 #include "sextant/compositing/catalogue.hpp"
@@ -10,6 +11,7 @@
 #include "sextant/kernel/catalogue.hpp"
 #include "sextant/kernel/convert.hpp"
 #include "sextant/operation/element.hpp"
+#include "sextant/planner/usual.hpp"
 
 #include <algorithm>
 #include <array>
@@ -57,6 +59,16 @@ void count_messages(CompositeResult& result, const compositing::Algorithm& algor
     }
 }
 
+/// What compositing costs between ranks that exchange so.
+planner::Work work_of(const Operator& op, const std::vector<int>& nodes, bool in_memory) {
+    return {.operator_name = std::string(op.name),
+            .element_name = std::string(channels(op.element)),
+            .element_size = op.element.size,
+            .folds_at_once = !op.exact_when_split,
+            .nodes = nodes,
+            .within_node = in_memory ? machine::Link::same_process : machine::Link::same_node};
+}
+
 /// All that run in one case on one rank.
 class Field {
   public:
@@ -71,6 +83,7 @@ class Field {
         add_carriers();
         add_baselines();
         add_schedules();
+        predict();
     }
 
     std::vector<Contestant>& contestants() { return contestants_; }
@@ -167,6 +180,30 @@ class Field {
         contestant.shown = [execution] { return execution->result(); };
         contestant.sent = [execution] { return execution->sent(); };
         contestants_.push_back(std::move(contestant));
+    }
+
+    /// At rank 0, which tells.
+    void predict() {
+        const std::vector<int> nodes = nodes_of(communicator_);
+        agree(communicator_, [&] {
+            if (communicator_.rank() > 0)
+                return;
+            for (Contestant& contestant : contestants_)
+                predict(contestant.result, nodes);
+        });
+    }
+
+    void predict(CompositeResult& result, const std::vector<int>& nodes) const {
+        if (result.baseline || result.sparse || result.transport == "copied in")
+            return;
+        const bool in_memory = communicator_.shares_memory() || result.transport == "shared";
+        const planner::UsualPlanner usual = planner::usual_planner(in_memory ? "threads" : "mpi");
+        for (const compositing::Way& way : compositing::ways(task_)) {
+            if (way.algorithm->name == result.name &&
+                compositing::to_text(way.tuning) == result.tuning)
+                result.predicted =
+                    usual.planner->seconds(task_, way, work_of(operator_, nodes, in_memory));
+        }
     }
 
     double share_sent(const Sent& own) const {

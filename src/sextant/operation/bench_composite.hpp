@@ -4,6 +4,7 @@
 #include "sextant/operation/bench_cases.hpp"
 #include "sextant/operation/contest.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,10 @@ struct CompositeResult {
     std::int64_t messages = 0; ///< sent by the rank that sends most; 0 of baselines: not known
     Elements pixels = 0;       ///< that it sends, or stands for by what it sends
     double sent = 1;           ///< what part of their bytes all ranks send
-    Estimate wall, cpu;        ///< seconds: of the slowest rank, of all ranks
-    Estimate ratio;            ///< to the reference
+    /// As usual on this machine; nothing of baselines, of images that are copied and of codes.
+    std::optional<Seconds> predicted;
+    Estimate wall, cpu; ///< seconds: of the slowest rank, of all ranks
+    Estimate ratio;     ///< to the reference
 };
 
 struct CompositeResults {

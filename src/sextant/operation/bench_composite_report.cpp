@@ -37,6 +37,14 @@ std::string to_text(const CompositeResults& results, const std::string& transpor
     return text;
 }
 
+std::vector<TimedWay> ways_of(const CompositeResults& results) {
+    std::vector<TimedWay> ways;
+    for (const CompositeResult& result : results.results)
+        ways.push_back({results.what.name, name_of(result), result.predicted, result.wall.median,
+                        static_cast<double>(results.what.shape.elements())});
+    return ways;
+}
+
 nlohmann::ordered_json to_json(const CompositeResults& results) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const CompositeResult& result : results.results) {
@@ -51,6 +59,8 @@ nlohmann::ordered_json to_json(const CompositeResults& results) {
                         {"ratio", to_json(result.ratio)},
                         {"messages", result.messages},
                         {"pixels", result.pixels}});
+        if (result.predicted)
+            list.back()["predicted"] = *result.predicted;
     }
     return {{"name", results.what.name},
             {"width", results.what.shape.width},
@@ -72,6 +82,8 @@ report::Section section_of(const CompositeResults& results) {
         report::Alternative& way = ways.all.emplace_back();
         way.name = name_of(result);
         way.measured = to_range(result.wall);
+        if (result.predicted)
+            way.predicted = {*result.predicted, *result.predicted, *result.predicted};
         way.remark = fmt::format("{} of {}", to_text(result.ratio, 1, 3), results.reference);
     }
     sort_by_time(ways);

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "sextant/operation/bench_composite.hpp"
+#include "sextant/operation/bench_summary.hpp"
 #include "sextant/report/page.hpp"
 
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -18,5 +20,8 @@ nlohmann::ordered_json to_json(const CompositeResults& results);
 
 /// The same for a page.
 report::Section section_of(const CompositeResults& results);
+
+/// What of a case goes into what a page says of all.
+std::vector<TimedWay> ways_of(const CompositeResults& results);
 
 } // namespace sextant::operation

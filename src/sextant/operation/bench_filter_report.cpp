@@ -85,6 +85,14 @@ nlohmann::ordered_json to_json(const FilterResults& results) {
             {"results", list}};
 }
 
+std::vector<TimedWay> ways_of(const FilterResults& results) {
+    std::vector<TimedWay> ways;
+    for (const FilterResult& result : results.results)
+        ways.push_back({results.what.name, result.name, result.predicted, result.wall.median,
+                        static_cast<double>(results.what.shape.elements())});
+    return ways;
+}
+
 report::Section section_of(const FilterResults& results) {
     report::Alternatives ways{
         results.what.name, fmt::format("{} ranks; {}", results.ranks, results.reason), {}};

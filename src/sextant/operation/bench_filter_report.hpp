@@ -2,9 +2,11 @@
 #pragma once
 
 #include "sextant/operation/bench_filter.hpp"
+#include "sextant/operation/bench_summary.hpp"
 #include "sextant/report/page.hpp"
 
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -15,5 +17,8 @@ std::string to_text(const FilterResults& results, const std::string& transport, 
 nlohmann::ordered_json to_json(const FilterResults& results);
 /// Of a page: what each way takes.
 report::Section section_of(const FilterResults& results);
+
+/// What of a case goes into what a page says of all.
+std::vector<TimedWay> ways_of(const FilterResults& results);
 
 } // namespace sextant::operation

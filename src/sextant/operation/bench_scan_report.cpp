@@ -182,6 +182,17 @@ std::string picture_of(const ScanResults& results) {
     return report::gantt(chart);
 }
 
+std::vector<TimedWay> ways_of(const ScanResults& results) {
+    const auto median = [](const std::optional<Estimate>& estimate) {
+        return estimate ? std::optional<Seconds>(estimate->median) : std::nullopt;
+    };
+    std::vector<TimedWay> ways;
+    for (const ScanResult& result : results.results)
+        ways.push_back({results.what.name, result.name, median(result.rehearsed),
+                        median(result.measured), static_cast<double>(results.ranks)});
+    return ways;
+}
+
 report::Section section_of(const ScanResults& results) {
     report::Alternatives ways{
         results.what.name,

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "sextant/operation/bench_scan.hpp"
+#include "sextant/operation/bench_summary.hpp"
 #include "sextant/report/page.hpp"
 
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -22,5 +24,8 @@ std::string picture_of(const ScanResults& results);
 /// All of a case for a page: what each way took beside its rehearsal, how much of the cores' time
 /// was idle, and the picture.
 report::Section section_of(const ScanResults& results);
+
+/// What of a case goes into what a page says of all.
+std::vector<TimedWay> ways_of(const ScanResults& results);
 
 } // namespace sextant::operation

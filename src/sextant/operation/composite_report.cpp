@@ -152,17 +152,19 @@ std::string to_page(const CompositeSummary& summary, const Image& picture) {
         {"Machine", fmt::format("{}, {}", host(), date())}};
     if (!summary.sharing.empty())
         page.facts.push_back({"Exchange", within_nodes(summary)});
+    if (summary.ranks > most_ranks_drawn)
+        page.facts.push_back({"Left out", fmt::format("the schedule of {} ranks, which is drawn of "
+                                                      "up to {}: sextant draw shows any",
+                                                      summary.ranks, most_ranks_drawn)});
     for (const std::string& warning : summary.warnings)
         page.facts.push_back({"Warning", warning});
     for (const auto& phase : summary.phases)
         page.phases.push_back({phase.name, phase.seconds});
     page.sections.push_back(report::alternatives_section(alternatives_of(summary)));
-    if (summary.ranks <= most_ranks_traced) {
-        const std::vector<report::Recording> recordings = recordings_of(summary);
-        page.sections.push_back(report::timeline_section(recordings));
-        page.sections.push_back(report::causes_section(recordings));
-        page.sections.push_back(report::traffic_section(recordings.back()));
-    }
+    const std::vector<report::Recording> recordings = recordings_of(summary);
+    page.sections.push_back(report::timeline_section(recordings));
+    page.sections.push_back(report::causes_section(recordings));
+    page.sections.push_back(report::traffic_section(recordings.back()));
     if (summary.ranks <= most_ranks_drawn) {
         report::DrawOptions drawing;
         drawing.title = summary.plan.text();

@@ -38,8 +38,8 @@ struct CompositeSummary {
     std::optional<model::Prediction> prediction; ///< of such a frame, with its timeline
 };
 
-/// A page about more ranks shows no schedule, and about still more no timeline.
-inline constexpr int most_ranks_drawn = 64, most_ranks_traced = 256;
+/// A page about more ranks shows no schedule, and says so.
+inline constexpr int most_ranks_drawn = 64;
 
 /// What the ranks did, to be written or shown beside others.
 report::Recording measured(const CompositeSummary& summary);

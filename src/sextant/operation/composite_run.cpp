@@ -84,7 +84,7 @@ CompositeOptions options_from(const Values& values, const ElementFormat& element
             fmt::format("--element {}: deep images are blended as f32", values.text("element")));
     }
     options.frames = values.flag("race") ? frames_of_a_race : 1;
-    options.trace = values.has("trace") || (values.has("report") && ranks <= most_ranks_traced);
+    options.trace = values.has("trace") || values.has("report");
     return options;
 }
 

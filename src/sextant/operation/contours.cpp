@@ -64,6 +64,7 @@ std::vector<Parameter> parameters() {
             grid_parameter(),
             pattern_parameter(),
             machine_parameter(),
+            report_parameter(),
             json_parameter()};
 }
 

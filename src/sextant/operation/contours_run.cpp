@@ -10,6 +10,7 @@
 #include "sextant/kernel/edge_finder.hpp"
 #include "sextant/operation/direction_map.hpp"
 #include "sextant/operation/outputs.hpp"
+#include "sextant/operation/overview.hpp"
 #include "sextant/operation/tiled.hpp"
 
 #include <algorithm>
@@ -90,8 +91,10 @@ void ContoursRun::open() {
     summary_.warnings = source_->header().remarks;
     find_strips();
     std::vector<std::string> outputs = {summary_.output};
-    if (values_.has("json"))
-        outputs.push_back(values_.text("json"));
+    for (const char* name : {"json", "report"}) {
+        if (values_.has(name))
+            outputs.push_back(values_.text(name));
+    }
     if (tells())
         check_outputs(outputs);
 }
@@ -168,8 +171,12 @@ LinearPart ContoursRun::rank_contours(const distributed::Image& directions) {
     summary_.plan =
         planned_merging(communicator_, values_, grid,
                         static_cast<Elements>(ranking.entries().size()), sizeof(contour::Crossing));
-    const ContoursOfTile contours =
-        merge_contours(communicator_, grid, ranking, *summary_.plan->pattern);
+    MergingRecord record;
+    const bool shows = values_.has("report");
+    const ContoursOfTile contours = merge_contours(
+        communicator_, grid, ranking, *summary_.plan->pattern, shows ? &record : nullptr);
+    if (shows)
+        summary_.merging = gather_merging(communicator_, record);
     return linearize(communicator_, grid, ranking, contours, summary_.min_length);
 }
 
@@ -194,8 +201,7 @@ void ContoursRun::write(const LinearPart& part) {
             return;
         summary_.closed = std::count_if(lines.lines.begin(), lines.lines.end(),
                                         [](const ContourLine& line) { return line.closed; });
-        LinesInMemory reader(lines);
-        format::line_format_of(summary_.output).write(summary_.output, reader);
+        write([&] { return std::make_unique<LinesInMemory>(lines); });
     });
 }
 
@@ -250,13 +256,21 @@ void ContoursRun::write(PointOrder& points) {
     summary_.contours = points.contours();
     summary_.points = points.points();
     summary_.closed = points.closed();
-    const std::unique_ptr<LineReader> reader = points.reader(source_->shape());
-    format::line_format_of(summary_.output).write(summary_.output, *reader);
+    write([&] { return points.reader(source_->shape()); });
+}
+
+void ContoursRun::write(const std::function<std::unique_ptr<LineReader>()>& lines) {
+    format::line_format_of(summary_.output).write(summary_.output, *lines());
+    if (values_.has("report"))
+        summary_.shown = outlined(*lines());
 }
 
 void ContoursRun::report() {
     progress_.clear();
-    tell_run(values_, summary_.warnings, to_json(summary_), to_text(summary_));
+    if (values_.has("report"))
+        summary_.shown.png = overview_of(*source_).png();
+    tell_run(values_, summary_.warnings, to_json(summary_), to_text(summary_),
+             values_.has("report") ? to_page(summary_) : "");
 }
 
 } // namespace sextant::operation

@@ -6,10 +6,13 @@
 #include "sextant/distributed/canny.hpp"
 #include "sextant/distributed/linear.hpp"
 #include "sextant/operation/merging_plan.hpp"
+#include "sextant/operation/merging_report.hpp"
 #include "sextant/operation/operation.hpp"
 #include "sextant/operation/progress.hpp"
 #include "sextant/operation/strip_contours.hpp"
+#include "sextant/report/outlines_section.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,12 +34,20 @@ struct ContoursSummary {
     std::optional<MergingPlan> plan;       ///< of one strip: several are merged in time
     std::optional<MergingPlan> hysteresis; ///< the same of its edges
     Seconds read = 0, edges = 0, rank = 0, write = 0;
+    GatheredMerging merging;       ///< where a page is to show it
+    report::OutlinedPicture shown; ///< likewise
     std::vector<std::string> warnings;
 };
 
 std::string to_text(const ContoursSummary& summary);
 /// One JSON object; docs/json.md has its fields.
 std::string to_json(const ContoursSummary& summary);
+/// A self-contained HTML page: the picture with its longest contours, what ran and why, when each
+/// rank merged what.
+std::string to_page(const ContoursSummary& summary);
+
+/// The longest contours, those that begin first where several are as long; without their image.
+report::OutlinedPicture outlined(LineReader& lines);
 
 /// Two numbers "LOW,HIGH" of an option. Throws InvalidTask.
 struct LowHigh {
@@ -70,6 +81,8 @@ class ContoursRun {
     void count(const kernel::ContourRanking& ranking);
     void write(const LinearPart& part);
     void write(PointOrder& points);
+    /// Lines that can be read from the start as often as they are asked for.
+    void write(const std::function<std::unique_ptr<LineReader>()>& lines);
     void report();
 
     const Values& values_;

@@ -58,10 +58,7 @@ std::vector<Parameter> parameters() {
          .type = Type::file,
          .value = "FILE",
          .help = "do as this plan says; if there is none, write it there"},
-        {.name = "report",
-         .type = Type::file,
-         .value = "FILE",
-         .help = "write a page that shows the run (HTML); - for standard output"},
+        report_parameter(),
         json_parameter()};
     all.insert(all.end(), rest.begin(), rest.end());
     return all;

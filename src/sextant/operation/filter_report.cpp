@@ -78,6 +78,16 @@ std::string tiles_picture(const FilterSummary& summary) {
     return svg.finish();
 }
 
+report::Picture picture_of(const FilterSummary& summary) {
+    const distributed::Filter& last = summary.task.filters.back();
+    const std::string what = fmt::format("{} at sigma {}", last.features.front(), last.sigma);
+    const std::string rest =
+        last.features.size() > 1 ? fmt::format(", the first of {}", last.features.size()) : "";
+    return {
+        summary.picture, what,
+        fmt::format("{}{}: from black, the least, to white, but for a few pixels.", what, rest)};
+}
+
 /// The chosen first. Predictions are of the image at once, so windows are measured together.
 report::Alternatives alternatives_of(const FilterSummary& summary) {
     const FilterPlan& plan = summary.plan;
@@ -149,6 +159,7 @@ std::string to_page(const FilterSummary& summary) {
     report::Page page;
     page.title = "Sextant: " + summary.output;
     page.subtitle = fmt::format("{}: {}", summary.image, filters_text(task.filters));
+    page.picture = picture_of(summary);
     page.facts = {
         {"Image", fmt::format("{}x{}, {}", task.image.width, task.image.height, task.element.name)},
         {"Filters", filters_text(task.filters)},

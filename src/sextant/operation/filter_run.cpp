@@ -112,6 +112,8 @@ void FilterRun::create_sink() {
     header.shape = summary_.task.image;
     header.pixel = source_->header().pixel;
     sink_ = std::make_unique<format::PlaneSink>(format::create_frames(summary_.output, header));
+    if (values_.has("report"))
+        shown_.emplace(summary_.task.image);
 }
 
 void FilterRun::warn(const std::vector<std::string>& warnings) {
@@ -215,6 +217,8 @@ void FilterRun::go_through() {
                     write_window(*filter, first);
             });
         });
+        if (shown_)
+            shown_->add(first, filter->plane(0));
         ++summary_.windows;
     }
     sum_not_a_number();
@@ -277,6 +281,8 @@ void FilterRun::report() {
         summary_.warnings.push_back(
             fmt::format("{}x{} tiles of windows of {}x{}: some ranks have nothing to do",
                         plan.way.columns, plan.way.rows, summary_.task.image.width, plan.window));
+    if (shown_)
+        summary_.picture = shown_->png();
     if (values_.has("json"))
         write_text(values_.text("json"), to_json(summary_) + "\n");
     if (values_.has("report"))

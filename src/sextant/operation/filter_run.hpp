@@ -7,6 +7,7 @@
 #include "sextant/format/plane_sink.hpp"
 #include "sextant/operation/filter_plan.hpp"
 #include "sextant/operation/operation.hpp"
+#include "sextant/operation/overview.hpp"
 #include "sextant/operation/progress.hpp"
 
 #include <memory>
@@ -26,13 +27,15 @@ struct FilterSummary {
     Elements not_a_number = 0; ///< samples of the image
     int windows = 0;
     Seconds read = 0, filter = 0, write = 0;
+    std::vector<std::byte> picture; ///< of the first derivative, where a page shows it: a PNG file
     std::vector<std::string> warnings;
 };
 
 std::string to_text(const FilterSummary& summary);
 /// One JSON object; docs/json.md has its fields.
 std::string to_json(const FilterSummary& summary);
-/// A self-contained HTML page: what ran and why, the tiles, what each grid was predicted to take.
+/// A self-contained HTML page: the first of the results, what ran and why, the tiles, what each
+/// grid was predicted to take.
 std::string to_page(const FilterSummary& summary);
 
 /// One rank's way through `sextant filter`: window after window of rows, each read by all ranks,
@@ -66,6 +69,7 @@ class FilterRun {
     Progress progress_;
     std::unique_ptr<RowSource> source_;
     std::unique_ptr<format::PlaneSink> sink_;
+    std::optional<Overview> shown_; // of the first derivative
     FilterSummary summary_;
     bool saves_plan_ = false;
 };

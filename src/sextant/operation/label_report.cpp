@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/label_run.hpp"
 #include "sextant/operation/provenance.hpp"
+#include "sextant/report/page.hpp"
 #include "sextant/report/text.hpp"
 
 #include <fmt/format.h>
@@ -21,6 +22,38 @@ std::string to_text(const LabelSummary& summary) {
         summary.shape.height, report::counted(summary.ranks, "rank"), summary.transport,
         summary.grid.columns, summary.grid.rows, summary.plan.pattern->name, summary.plan.reason,
         strips, summary.read * 1e3, summary.label * 1e3, summary.write * 1e3);
+}
+
+std::string to_page(const LabelSummary& summary) {
+    report::Page page;
+    page.title = "Sextant: " + summary.output;
+    page.subtitle =
+        fmt::format("{}: {}", summary.image, report::counted(summary.components, "component"));
+    page.picture = {summary.picture, "Components in colours over the image",
+                    fmt::format("{}, each in a colour; some share one.",
+                                report::counted(summary.components, "component"))};
+    const kernel::Connection connection = summary.connection;
+    page.facts = {
+        {"Image",
+         fmt::format("{}x{}, {}", summary.shape.width, summary.shape.height, summary.element)},
+        {"Belong together",
+         fmt::format("{} neighbours{}",
+                     connection.neighbours == kernel::Neighbours::four ? "4" : "8",
+                     connection.sameness == kernel::Sameness::value ? " of equal value" : "")},
+        {"Tiles", fmt::format("{}x{} on {} of {}", summary.grid.columns, summary.grid.rows,
+                              report::counted(summary.ranks, "rank"), summary.transport)},
+        {"Strips", summary.strips == 1
+                       ? "one: the image fits in memory"
+                       : fmt::format("{} of {} rows, of which the first is shown below",
+                                     summary.strips, summary.grid.height)},
+        {"Merged by", std::string(summary.plan.pattern->name)},
+        {"Why", summary.plan.reason},
+        {"Machine", fmt::format("{}, {}", host(), date())}};
+    for (const std::string& warning : summary.warnings)
+        page.facts.push_back({"Warning", warning});
+    page.phases = {{"read", summary.read}, {"label", summary.label}, {"write", summary.write}};
+    page.sections = merging_sections(summary.plan, summary.merging);
+    return report::render(page);
 }
 
 std::string to_json(const LabelSummary& summary) {

@@ -111,7 +111,7 @@ void LabelRun::open() {
 
 void LabelRun::create_sink() {
     std::vector<std::string> outputs = {summary_.output};
-    for (const char* name : {"table", "json"}) {
+    for (const char* name : {"table", "json", "report"}) {
         if (values_.has(name))
             outputs.push_back(values_.text(name));
     }
@@ -122,6 +122,8 @@ void LabelRun::create_sink() {
     header.sample = Sample::u32;
     header.pixel = source_->header().pixel;
     sink_ = format::create_frames(summary_.output, header);
+    if (values_.has("report"))
+        shown_.emplace(overview_of(*source_));
 }
 
 /// All, or as many as fit in memory.
@@ -147,10 +149,19 @@ LabelRun::Strip LabelRun::label_strip(Elements first) {
         summary_.plan = planned_merging(communicator_, values_, grid, entries_expected(*image),
                                         sizeof(contour::BorderPixel));
     std::optional<Labelled> labelled;
-    timed(summary_.label, [&] {
-        labelled = label_components(*image, summary_.connection, *summary_.plan.pattern);
-    });
+    timed(summary_.label, [&] { labelled = label(*image); });
     return {first, *image, *labelled};
+}
+
+/// Of the first strip, how it was merged is kept.
+Labelled LabelRun::label(const distributed::Image& image) {
+    const bool shows = values_.has("report") && summary_.merging.sent.empty();
+    MergingRecord record;
+    Labelled labelled = label_components(image, summary_.connection, *summary_.plan.pattern,
+                                         shows ? &record : nullptr);
+    if (shows)
+        summary_.merging = gather_merging(communicator_, record);
+    return labelled;
 }
 
 void LabelRun::label_strips(const char* what, const std::function<void(const Strip&)>& take) {
@@ -226,6 +237,8 @@ void LabelRun::write(const Strip& strip) {
                            });
         }
         sink_->write_samples(whole.bytes());
+        if (shown_)
+            shown_->add(strip.first, whole.pixels<kernel::Label>(), summary_.shape.width);
     });
 }
 
@@ -244,7 +257,10 @@ void LabelRun::write_table() {
 
 void LabelRun::report() {
     progress_.clear();
-    tell_run(values_, summary_.warnings, to_json(summary_), to_text(summary_));
+    if (shown_)
+        summary_.picture = shown_->png();
+    tell_run(values_, summary_.warnings, to_json(summary_), to_text(summary_),
+             values_.has("report") ? to_page(summary_) : "");
 }
 
 } // namespace sextant::operation

@@ -6,11 +6,14 @@
 #include "sextant/distributed/components.hpp"
 #include "sextant/kernel/strip_seams.hpp"
 #include "sextant/operation/merging_plan.hpp"
+#include "sextant/operation/merging_report.hpp"
 #include "sextant/operation/operation.hpp"
+#include "sextant/operation/overview.hpp"
 #include "sextant/operation/progress.hpp"
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,12 +30,17 @@ struct LabelSummary {
     int ranks = 1;
     MergingPlan plan;
     Seconds read = 0, label = 0, write = 0;
+    GatheredMerging merging;        ///< of the first strip, where a page is to show it
+    std::vector<std::byte> picture; ///< likewise: a PNG file
     std::vector<std::string> warnings;
 };
 
 std::string to_text(const LabelSummary& summary);
 /// One JSON object; docs/json.md has its fields.
 std::string to_json(const LabelSummary& summary);
+/// A self-contained HTML page: the image with its components in colours, what ran and why, when
+/// each rank merged what.
+std::string to_page(const LabelSummary& summary);
 
 /// One rank's way through `sextant label`: strip after strip of rows, each in tiles over all ranks;
 /// rank 0 joins what meets at their seams and writes. An image that fits in memory is one strip;
@@ -55,6 +63,7 @@ class LabelRun {
         Labelled labelled;
     };
     Strip label_strip(Elements first);
+    Labelled label(const distributed::Image& image);
     void label_strips(const char* what, const std::function<void(const Strip&)>& take);
     void join(const Strip& strip);
     void measure(const Strip& strip);
@@ -68,6 +77,7 @@ class LabelRun {
     Progress progress_;
     std::unique_ptr<RowSource> source_;
     std::unique_ptr<FrameSink> sink_;
+    std::optional<LabelOverview> shown_; // where a page is to show it
     LabelSummary summary_;
     kernel::StripSeams seams_;
     std::vector<kernel::Component> measured_; // for the table: of strip after strip, then of all

@@ -46,7 +46,8 @@ MergingPlan decided(const Values& values, const Grid& grid, double density, Byte
             {.machine = usual.planner->machine(),
              .element_size = entry,
              .nodes = nodes,
-             .within_node = threads ? machine::Link::same_process : machine::Link::same_node});
+             .within_node = threads ? machine::Link::same_process : machine::Link::same_node,
+             .timeline = values.has("report")});
     } catch (const model::CannotExpress& why) {
         return stated(usual_pattern, fmt::format("rule, not predicted: {}", why.what()));
     }
@@ -85,6 +86,8 @@ MergingPlan plan_merging(const Grid& grid, double density, const planner::Settin
     plan.reason = choice.reason;
     plan.machine = setting.machine.name;
     plan.model = choice.model;
+    if (setting.timeline)
+        plan.prediction = choice.chosen().predicted;
     for (const planner::Weighed& weighed : choice.ranking) {
         plan.alternatives.push_back({candidates[weighed.candidate].algorithm, {}});
         if (weighed.predicted)

@@ -24,6 +24,8 @@ struct MergingPlan {
         std::optional<Seconds> seconds; ///< predicted
     };
     std::vector<Alternative> alternatives; ///< the fastest first
+    /// Of the pattern, with its timeline, where that was asked for and something was predicted.
+    std::optional<model::Prediction> prediction;
 };
 
 /// --pattern: one of the catalogue, default auto.
@@ -33,7 +35,7 @@ void check_pattern(const Values& values);
 
 /// Every pattern, predicted with lists of so many entries a pixel of border.
 /// Input     the machine, where ranks lie and by which model: `setting`, whose elements are the
-///           entries.
+///           entries; whether a timeline is wanted.
 /// Throws    model::CannotExpress.
 MergingPlan plan_merging(const Grid& grid, double density, const planner::Setting& setting);
 

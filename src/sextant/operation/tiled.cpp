@@ -51,6 +51,13 @@ Parameter json_parameter() {
             .help = "write what ran as JSON; - for standard output"};
 }
 
+Parameter report_parameter() {
+    return {.name = "report",
+            .type = Type::file,
+            .value = "FILE",
+            .help = "write a page that shows the run (HTML); - for standard output"};
+}
+
 std::unique_ptr<RowSource> open_image(const Values& values) {
     std::unique_ptr<FrameSource> frames = format::open_frames(values.text("image"));
     const std::int64_t count = frames->header().frames;
@@ -62,11 +69,13 @@ std::unique_ptr<RowSource> open_image(const Values& values) {
 }
 
 void tell_run(const Values& values, std::span<const std::string> warnings, const std::string& json,
-              const std::string& text) {
+              const std::string& text, const std::string& page) {
     print_warnings(warnings);
     if (values.has("json"))
         write_text(values.text("json"), json + "\n");
-    if (!values.has("json") || values.text("json") != standard_output)
+    if (values.has("report"))
+        write_text(values.text("report"), page);
+    if (values.text("json") != standard_output && values.text("report") != standard_output)
         std::fputs(text.c_str(), stdout);
 }
 

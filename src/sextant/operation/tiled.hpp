@@ -20,6 +20,7 @@ Parameter ranks_parameter();
 Parameter grid_parameter();
 Parameter machine_parameter();
 Parameter json_parameter();
+Parameter report_parameter();
 
 /// The image of a command, its `frame` of a series. Throws InvalidFile, InvalidTask.
 std::unique_ptr<RowSource> open_image(const Values& values);
@@ -29,10 +30,10 @@ Grid grid_asked_for(const Values& values, ImageShape image, int ranks);
 /// That of --grid, or nearly square.
 Grid grid_of(const Values& values, ImageShape image, int ranks);
 
-/// Says how a run went: warnings, what ran as JSON where --json asks for it, and the text unless
-/// standard output has that. Throws InvalidFile.
+/// Says how a run went: warnings, what ran as JSON where --json asks for it, the page where
+/// --report does, and the text unless standard output has one of these. Throws InvalidFile.
 void tell_run(const Values& values, std::span<const std::string> warnings, const std::string& json,
-              const std::string& text);
+              const std::string& text, const std::string& page);
 
 /// Adds the time of what it does.
 template <class Work>

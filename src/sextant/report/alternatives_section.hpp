@@ -18,9 +18,9 @@ struct TimeRange {
 /// A way to do something: what it was expected to take, and what it took.
 struct Alternative {
     std::string name;
-    std::optional<TimeRange> predicted, measured;
-    std::optional<Seconds> bound; ///< no run is predicted to take less
-    std::string remark;
+    std::optional<TimeRange> predicted = {}, measured = {};
+    std::optional<Seconds> bound = {}; ///< no run is predicted to take less
+    std::string remark = {};
 };
 
 /// Ways that were weighed or tried, beside each other.

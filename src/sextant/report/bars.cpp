@@ -2,6 +2,7 @@
 #include "sextant/report/bars.hpp"
 
 #include "sextant/report/messages.hpp"
+#include "sextant/report/shared_lanes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -79,34 +80,53 @@ int set_rows(std::vector<Bar>& messages, Activity kind, int first) {
     return first + static_cast<int>(rows);
 }
 
-} // namespace
-
-Bars bars(const Trace& trace, int ranks, std::size_t most) {
+/// As few of events in order as it takes for at most `most`; what overlaps is one bar where asked.
+Bars bars_of(const std::vector<Event>& events, Seconds duration, std::size_t most,
+             bool one_at_a_time) {
     constexpr double finest = 1000; // bars side by side that can be told apart
     Bars bars;
-    bars.duration = std::isfinite(trace.duration) ? std::max(trace.duration, 0.0) : 0.0;
-    for (const Event& event : trace.events) {
-        check(event, ranks);
-        bars.duration = std::max(bars.duration, event.end);
-    }
-    const std::vector<Event> events = in_order(trace.events);
+    bars.duration = duration;
     std::vector<Bar> all;
-    if (events.size() <= most) {
+    if (one_at_a_time) {
+        all = merged(events, 0);
+    } else {
         for (const Event& event : events)
             all.push_back({event});
-    } else {
-        bars.pause = bars.duration / finest;
-        all = merged(events, bars.pause);
-        while (all.size() > most && bars.pause < bars.duration) {
-            all = merged(events, bars.pause *= 2);
-        }
     }
-    for (const Bar& bar : all) {
+    for (Seconds pause = duration / finest; all.size() > most; pause *= 2) {
+        all = merged(events, bars.pause = pause);
+        if (pause >= duration)
+            break;
+    }
+    for (const Bar& bar : all)
         (is_message(bar.event.activity) ? bars.messages : bars.work).push_back(bar);
-    }
     bars.rows = set_rows(bars.messages, Activity::send, 0);
     bars.rows = std::max(set_rows(bars.messages, Activity::receive, bars.rows), 1);
     return bars;
+}
+
+/// From the start of the run to the end of the last event.
+Seconds checked_duration(const Trace& trace, int ranks) {
+    Seconds duration = std::isfinite(trace.duration) ? std::max(trace.duration, 0.0) : 0.0;
+    for (const Event& event : trace.events) {
+        check(event, ranks);
+        duration = std::max(duration, event.end);
+    }
+    return duration;
+}
+
+} // namespace
+
+Bars bars(const Trace& trace, int ranks, std::size_t most) {
+    const Seconds duration = checked_duration(trace, ranks);
+    return bars_of(in_order(trace.events), duration, most, false);
+}
+
+Bars bars(const Trace& trace, const SharedLanes& lanes, std::size_t most) {
+    if (!lanes.shared())
+        return bars(trace, lanes.ranks, most);
+    const Seconds duration = checked_duration(trace, lanes.ranks);
+    return bars_of(in_order(lanes.events_by_lane(trace).events), duration, most, true);
 }
 
 } // namespace sextant::report

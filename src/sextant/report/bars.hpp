@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/core/units.hpp"
+#include "sextant/report/shared_lanes.hpp"
 #include "sextant/schedule/trace.hpp"
 
 #include <cstdint>
@@ -28,5 +29,9 @@ struct Bars {
 /// Every event a bar where there are at most `most`, else as few as it takes.
 /// Requires  what `timeline` requires.
 Bars bars(const Trace& trace, int ranks, std::size_t most);
+
+/// The same with lanes in place of ranks; where several ranks share one, events of a kind that
+/// overlap there are one bar.
+Bars bars(const Trace& trace, const SharedLanes& lanes, std::size_t most);
 
 } // namespace sextant::report

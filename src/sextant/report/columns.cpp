@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/report/columns.hpp"
 
+#include "sextant/report/kinds.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double left = 84, plot = 1000, right = 28, height = 150;
 constexpr std::size_t most_places = 250;
-constexpr std::array hues = {255, 185, 50, 340};
+constexpr KindHues hues = {255, 185, 50, 340};
 
 /// Draws one chart.
 class Picture {
@@ -61,20 +61,15 @@ class Picture {
   private:
     void styles() {
         svg_.colour(".grid", "stroke", {"#e1e5ea", "#2c333c"});
-        for (std::size_t kind = 0; kind < chart_.kinds.size(); ++kind)
-            svg_.colour(fmt::format(".kind-{}", kind), "fill", colour_of_hue(hues.at(kind)));
+        add_kind_styles(svg_, chart_.kinds.size(), hues);
         svg_.style(".column:hover", "opacity:.65");
     }
 
     void legend() {
-        std::vector<LegendEntry> entries;
-        for (std::size_t kind = 0; kind < chart_.kinds.size(); ++kind) {
-            entries.push_back({fmt::format("<rect class=\"kind-{}\" x=\"0\" y=\"1\" width=\"18\" "
-                                           "height=\"10\" rx=\"2\"/>",
-                                           kind),
-                               chart_.kinds[kind].name});
-        }
-        svg_.legend(entries);
+        std::vector<std::string> names;
+        for (const ColumnChart::Kind& kind : chart_.kinds)
+            names.push_back(kind.name);
+        add_kind_legend(svg_, names);
     }
 
     void grid() {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/report/gantt.hpp"
 
+#include "sextant/report/kinds.hpp"
 #include "sextant/report/lanes.hpp"
 #include "sextant/report/text.hpp"
 #include "sextant/report/time_axis.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace sextant::report {
 namespace {
 
 constexpr double right = 28, plot = 1000;
-constexpr std::array hues = {50, 255, 185, 340};
+constexpr KindHues hues = {50, 255, 185, 340};
 
 class Picture {
   public:
@@ -31,7 +31,7 @@ class Picture {
     std::string finish() {
         styles();
         svg_.figures(chart_.figures);
-        legend();
+        add_kind_legend(svg_, chart_.kinds);
         lanes_.place(svg_);
         lanes();
         add_time_axis(svg_, lanes_, duration_, plot);
@@ -49,20 +49,8 @@ class Picture {
     void styles() {
         Lanes::add_styles(svg_);
         add_time_axis_styles(svg_);
-        for (std::size_t kind = 0; kind < chart_.kinds.size(); ++kind)
-            svg_.colour(fmt::format(".kind-{}", kind), "fill", colour_of_hue(hues.at(kind)));
+        add_kind_styles(svg_, chart_.kinds.size(), hues);
         svg_.style(".bar:hover", "opacity:.65");
-    }
-
-    void legend() {
-        std::vector<LegendEntry> entries;
-        for (std::size_t kind = 0; kind < chart_.kinds.size(); ++kind) {
-            entries.push_back({fmt::format("<rect class=\"kind-{}\" x=\"0\" y=\"1\" width=\"18\" "
-                                           "height=\"10\" rx=\"2\"/>",
-                                           kind),
-                               chart_.kinds[kind]});
-        }
-        svg_.legend(entries);
     }
 
     void lanes() {

@@ -3,8 +3,10 @@
 
 #include "sextant/report/activity.hpp"
 #include "sextant/report/bars.hpp"
+#include "sextant/report/kinds.hpp"
 #include "sextant/report/lanes.hpp"
 #include "sextant/report/messages.hpp"
+#include "sextant/report/shared_lanes.hpp"
 #include "sextant/report/svg.hpp"
 #include "sextant/report/text.hpp"
 #include "sextant/report/time_axis.hpp"
@@ -23,7 +25,7 @@ constexpr double right = 28, plot = 1000;
 /// Where lanes and times lie.
 struct Layout {
     Layout(const Bars& bars, int ranks) {
-        const int count = std::min(ranks, Lanes::most);
+        const int count = SharedLanes(ranks).lanes;
         const double most = count <= 8 ? 40 : count <= 16 ? 30 : count <= 64 ? 14 : 6;
         work = count <= 16 ? 12 : count <= 64 ? 7 : 4;
         gap = count <= 16 ? 12 : count <= 64 ? 6 : 3;
@@ -46,8 +48,9 @@ class Chart {
   public:
     Chart(const Trace& trace, int ranks, const TimelineOptions& options)
         : ranks_(ranks),
+          shared_(ranks),
           events_(static_cast<std::int64_t>(trace.events.size())),
-          bars_(bars(trace, ranks, static_cast<std::size_t>(std::max(options.most_drawn, 0)))),
+          bars_(bars(trace, shared_, static_cast<std::size_t>(std::max(options.most_drawn, 0)))),
           layout_(bars_, ranks),
           svg_(options.title, options.subtitle, Lanes::left + plot + right) {
         for (const Event& event : trace.events) {
@@ -99,10 +102,7 @@ class Chart {
                 label += fmt::format(" {}", grouped(count_[i]));
             else if (whole > 0)
                 label += fmt::format(" {:.1f} %", 100 * spent_[i] / whole);
-            entries.push_back({fmt::format("<rect class=\"{}\" x=\"0\" y=\"1\" width=\"18\" "
-                                           "height=\"10\" rx=\"2\"/>",
-                                           name(activity)),
-                               label});
+            entries.push_back({swatch(name(activity)), label});
         }
         if (!entries.empty())
             svg_.legend(entries);
@@ -116,12 +116,12 @@ class Chart {
                 svg_.rectangle(Lanes::left, lanes.y(rank), plot, lanes.height, "band");
             svg_.line(Lanes::left, y, Lanes::left + plot, y, "lane");
         }
-        lanes.add_names(svg_, [](int rank) { return fmt::format("rank {}", rank); });
+        lanes.add_names(svg_, [this](int lane) { return shared_.name(lane); });
     }
 
-    static std::string title_of(const Bar& bar) {
+    std::string title_of(const Bar& bar) const {
         const Event& event = bar.event;
-        std::string text = fmt::format("rank {}", event.rank);
+        std::string text = shared_.name(event.rank);
         if (bar.events > 1) {
             text += fmt::format(": {}", counted(bar.events, name(event.activity)));
         } else {
@@ -142,8 +142,6 @@ class Chart {
     }
 
     void draw(const Bar& bar, double y, double height) {
-        if (bar.event.rank >= layout_.lanes.count)
-            return;
         const double x = layout_.x(bar.event.begin);
         const double width = std::max(layout_.x(bar.event.end) - x, 0.5);
         svg_.add(fmt::format("<rect class=\"event {}\" x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" "
@@ -163,12 +161,13 @@ class Chart {
                 "of a kind.",
                 counted(events_, "event"), counted(drawn, "bar"), to_text(bars_.pause)));
         }
-        if (ranks_ <= layout_.lanes.count)
-            return;
-        svg_.note(fmt::format("Left out: ranks {} to {}.", layout_.lanes.count, ranks_ - 1));
+        if (shared_.shared())
+            svg_.note(fmt::format("{} ranks share a lane; what they do at once is one bar.",
+                                  shared_.ranks_per_lane));
     }
 
     const int ranks_;
+    const SharedLanes shared_;
     const std::int64_t events_;
     const Bars bars_;
     Layout layout_;

@@ -20,8 +20,8 @@ struct TimelineOptions {
 ///
 /// Input     the events of all ranks in any order, their times on one clock, or what is to
 ///           pass for one. No events give a picture too.
-/// Output    SVG that stands alone or inside a page. Above 256 ranks the rest are left out with a
-///           note.
+/// Output    SVG that stands alone or inside a page. Above 256 ranks neighbours share a lane, and
+///           the picture says so.
 /// Requires  events of ranks below `ranks`, times that are finite and no event that ends before it
 ///           begins; otherwise throws std::logic_error naming the event.
 /// Deterministic.

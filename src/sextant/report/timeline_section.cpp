@@ -7,6 +7,7 @@
 #include "sextant/report/critical_path.hpp"
 #include "sextant/report/json_text.hpp"
 #include "sextant/report/messages.hpp"
+#include "sextant/report/shared_lanes.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
@@ -69,38 +70,43 @@ void add_bars(std::string& json, const std::vector<Bar>& bars, const Ticks& tick
 
 /// From when both sides were there until it had arrived; a message seen to arrive before that was
 /// timed on clocks that do not agree, and points back.
-void add_arrows(std::string& json, const Trace& trace, const Ticks& ticks) {
+void add_arrows(std::string& json, const Trace& trace, const SharedLanes& lanes,
+                const Ticks& ticks) {
     std::vector<std::int64_t> numbers;
     const std::vector<Message> messages = messages_of(trace);
     for (const Message& message : messages) {
         if (messages.size() > most_messages)
             break;
         const Event &send = trace.events[message.send], &receive = trace.events[message.receive];
-        for (const std::int64_t number : {std::int64_t{send.rank}, ticks(send.begin),
-                                          std::int64_t{receive.rank}, ticks(receive.end)})
+        for (const std::int64_t number :
+             {std::int64_t{lanes.lane_of(send.rank)}, ticks(send.begin),
+              std::int64_t{lanes.lane_of(receive.rank)}, ticks(receive.end)})
             numbers.push_back(number);
     }
     add_column(json, "arrows", numbers, [](std::int64_t number) { return number; });
 }
 
-void add_path(std::string& json, const Recording& recording, const Ticks& ticks) {
+void add_path(std::string& json, const Recording& recording, const SharedLanes& lanes,
+              const Ticks& ticks) {
     std::vector<std::int64_t> numbers;
     for (const CriticalPath::Point& point : critical_path(recording).points) {
-        numbers.push_back(point.rank);
+        numbers.push_back(lanes.lane_of(point.rank));
         numbers.push_back(ticks(point.time));
     }
     add_column(json, "path", numbers, [](std::int64_t number) { return number; });
 }
 
 std::string json_of(const Recording& recording, const Bars& bars, const Ticks& ticks) {
-    std::string json =
-        fmt::format("{{\"name\":{},\"ranks\":{},\"rows\":{},\"duration\":{}",
-                    json_text(recording.title()), recording.ranks, bars.rows, ticks(bars.duration));
+    const SharedLanes lanes(recording.ranks);
+    std::string json = fmt::format(
+        "{{\"name\":{},\"ranks\":{},\"lanes\":{},\"shared\":{},\"rows\":{},\"duration\":{}",
+        json_text(recording.title()), recording.ranks, lanes.lanes, lanes.ranks_per_lane, bars.rows,
+        ticks(bars.duration));
     std::vector<Bar> all = bars.messages;
     all.insert(all.end(), bars.work.begin(), bars.work.end());
     add_bars(json, all, ticks);
-    add_arrows(json, recording.trace, ticks);
-    add_path(json, recording, ticks);
+    add_arrows(json, recording.trace, lanes, ticks);
+    add_path(json, recording, lanes, ticks);
     return json + "}";
 }
 
@@ -161,6 +167,9 @@ std::string listed(std::span<const Recording> recordings, const std::vector<Bars
         const Recording& recording = recordings[i];
         html += fmt::format("<li>{}: {} on {}", escape(recording.title()),
                             to_text(bars[i].duration), counted(recording.ranks, "rank"));
+        if (const SharedLanes lanes(recording.ranks); lanes.shared())
+            html += fmt::format(", of which {} share a lane; what they do at once is one bar",
+                                lanes.ranks_per_lane);
         const auto events = static_cast<std::int64_t>(recording.trace.events.size());
         if (bars[i].pause > 0) {
             html += fmt::format(
@@ -191,7 +200,8 @@ Section timeline_section(std::span<const Recording> recordings) {
     std::vector<Bars> all;
     std::string json = fmt::format("{{\"tick\":{},\"runs\":[", ticks.seconds());
     for (const Recording& recording : recordings) {
-        all.push_back(bars(recording.trace, recording.ranks, most_bars / recordings.size()));
+        all.push_back(
+            bars(recording.trace, SharedLanes(recording.ranks), most_bars / recordings.size()));
         json += all.size() > 1 ? "," : "";
         json += json_of(recording, all.back(), ticks);
     }

@@ -4,7 +4,7 @@
 "use strict";
 (() => {
   const kinds = ["send", "receive", "fold", "copy", "compute", "wait"];
-  const gutter = 84, axis = 24, tallest = 560, mostArrows = 2000;
+  const gutter = 96, axis = 24, tallest = 560, mostArrows = 2000;
   const units = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];
 
   const clamp = (value, least, most) => Math.min(Math.max(value, least), most);
@@ -33,9 +33,15 @@
     return first;
   }
 
-  /** Bars by rank and kind, each list in order of begin, so that those in view are found fast. */
+  /** Whose a lane is. */
+  function laneName(run, lane) {
+    const first = lane * run.shared, last = Math.min(first + run.shared, run.ranks) - 1;
+    return first === last ? `rank ${first}` : `ranks ${first}-${last}`;
+  }
+
+  /** Bars by lane (`rank`) and kind, each list in order of begin, so that those in view are found fast. */
   function byRankAndKind(run) {
-    const lists = Array.from({length: run.ranks}, () => kinds.map(() => ({bars: [], longest: 0})));
+    const lists = Array.from({length: run.lanes}, () => kinds.map(() => ({bars: [], longest: 0})));
     run.rank.forEach((rank, bar) => {
       const list = lists[rank][run.kind[bar]];
       list.bars.push(bar);
@@ -71,20 +77,20 @@
     /** Which lane lies where: all runs of a rank together, or all ranks of a run. */
     arrange() {
       const lanes = [];
-      const ranks = Math.max(...this.runs.map((run) => run.ranks));
+      const ranks = Math.max(...this.runs.map((run) => run.lanes));
       if (this.shows("apart")) {
         this.runs.forEach((run, i) => {
-          for (let rank = 0; rank < run.ranks; ++rank) lanes.push({run: i, rank, first: rank === 0});
+          for (let rank = 0; rank < run.lanes; ++rank) lanes.push({run: i, rank, first: rank === 0});
         });
       } else {
         for (let rank = 0; rank < ranks; ++rank)
           this.runs.forEach((run, i) => {
-            if (rank < run.ranks) lanes.push({run: i, rank, first: i === 0});
+            if (rank < run.lanes) lanes.push({run: i, rank, first: i === 0});
           });
       }
       this.lanes = lanes;
       this.lane = clamp(tallest / lanes.length, 9, 44);
-      this.places = this.runs.map((run) => new Int32Array(run.ranks));
+      this.places = this.runs.map((run) => new Int32Array(run.lanes));
       lanes.forEach((lane, place) => { this.places[lane.run][lane.rank] = place; });
       this.resize();
     }
@@ -157,7 +163,8 @@
         if (middle < free + 6) continue;
         const several = this.runs.length > 1;
         const whole = lane.first || this.lane < 12 || this.shows("apart");
-        const name = several ? `${whole ? `rank ${lane.rank} · ` : "· "}${lane.run + 1}` : `rank ${lane.rank}`;
+        const own = laneName(this.runs[lane.run], lane.rank);
+        const name = several ? `${whole ? `${own} · ` : "· "}${lane.run + 1}` : own;
         pen.fillStyle = this.colour(lane.first ? "ink" : "quiet");
         pen.fillText(name, gutter - 8, middle);
         free = middle + 6;
@@ -290,7 +297,7 @@
       const size = kind === "wait" ? "" : `, ${counted(run.elements[bar], "element")}`;
       const which = kind === "wait" || run.events[bar] > 1 ? "" : `, step ${run.step[bar]}, round ${run.round[bar]}`;
       const begin = run.begin[bar] * tick, length = run.length[bar] * tick;
-      return `rank ${run.rank[bar]}: ${what}${size}${which}; ${timeToText(length)} from ${timeToText(begin)} `
+      return `${laneName(run, run.rank[bar])}: ${what}${size}${which}; ${timeToText(length)} from ${timeToText(begin)} `
            + `to ${timeToText(begin + length)} (${run.name})`;
     }
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/report/outlines_section.hpp"
+
+#include "sextant/report/palette.hpp"
+#include "sextant/report/png_size.hpp"
+#include "sextant/report/text.hpp"
+
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace sextant::report {
+
+namespace {
+
+/// Through the middles of its pixels, by steps. One point is a dot.
+std::string path_of(const Outline& outline) {
+    const Outline::Point& first = outline.points.front();
+    std::string text = fmt::format("M{}.5 {}.5l", first.x, first.y);
+    for (std::size_t k = 1; k < outline.points.size(); ++k)
+        fmt::format_to(std::back_inserter(text), "{}{} {}", k == 1 ? "" : " ",
+                       outline.points[k].x - outline.points[k - 1].x,
+                       outline.points[k].y - outline.points[k - 1].y);
+    if (outline.points.size() == 1)
+        text += "0 0";
+    return text + (outline.closed ? "z" : "");
+}
+
+std::string words_of(const Outline& outline) {
+    return counted(outline.length, "point") + (outline.closed ? ", closed" : "");
+}
+
+/// On the picture, whose colours are the same in a dark room: bright ones.
+std::string drawn(const OutlinedPicture& picture) {
+    png_size(picture.png);
+    std::string svg = fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
+        "aria-label=\"The image with its {2}\"><image width=\"{0}\" height=\"{1}\" "
+        "preserveAspectRatio=\"none\" href=\"data:image/png;base64,{3}\"/>\n",
+        picture.width, picture.height,
+        counted(static_cast<std::int64_t>(picture.outlines.size()), "longest contour"),
+        base64(picture.png));
+    const auto count = static_cast<int>(picture.outlines.size());
+    const std::vector<Colour> colours = ordered_colours(count);
+    for (int i = count - 1; i >= 0; --i) { // the longest on top
+        const Outline& outline = picture.outlines[static_cast<std::size_t>(i)];
+        svg += fmt::format("<path d=\"{}\" stroke=\"{}\"><title>{}: {}</title></path>\n",
+                           path_of(outline),
+                           colours[static_cast<std::size_t>(colour_index(i, count))].dark, i + 1,
+                           words_of(outline));
+    }
+    return svg + "</svg>\n";
+}
+
+std::string table(const std::vector<Outline>& outlines) {
+    const auto count = static_cast<int>(outlines.size());
+    const std::vector<Colour> colours = ordered_colours(count);
+    std::string html =
+        "<details><summary>These as a table</summary>\n<div class=\"scroll\"><table>\n<thead><tr>"
+        "<th scope=\"col\"></th><th scope=\"col\">Contour</th><th scope=\"col\" "
+        "class=\"number\">From x</th><th scope=\"col\" class=\"number\">y</th></tr></thead>\n"
+        "<tbody>\n";
+    for (int i = 0; i < count; ++i) {
+        const Outline& outline = outlines[static_cast<std::size_t>(i)];
+        html += fmt::format("<tr><td><span class=\"key\" style=\"background:{}\"></span>{}</td>"
+                            "<td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>"
+                            "</tr>\n",
+                            colours[static_cast<std::size_t>(colour_index(i, count))].dark, i + 1,
+                            words_of(outline), outline.points.front().x, outline.points.front().y);
+    }
+    return html + "</tbody>\n</table></div></details>\n";
+}
+
+} // namespace
+
+Section outlines_section(const OutlinedPicture& picture) {
+    if (picture.png.empty())
+        return {};
+    return {picture.title,
+            "<figure class=\"outlined\">\n" + drawn(picture) +
+                fmt::format("<figcaption>{}</figcaption>\n</figure>\n", escape(picture.caption)) +
+                (picture.outlines.empty() ? "" : table(picture.outlines))};
+}
+
+} // namespace sextant::report

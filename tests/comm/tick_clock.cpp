@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/tick_clock.hpp"
+
+#include "sextant/comm/execute.hpp"
+#include "sextant/comm/threads.hpp"
+#include "sextant/compositing/catalogue.hpp"
+#include "sextant/core/image.hpp"
+#include "sextant/kernel/catalogue.hpp"
+
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace sextant {
+namespace {
+
+TEST(TickClock, passes_as_the_steady_clock_does) {
+    TickClock clock;
+    clock.restart();
+    const auto begin = std::chrono::steady_clock::now();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const double seconds = static_cast<double>(clock.ticks()) * clock.tick();
+    const double passed =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    EXPECT_GE(seconds, .0199);
+    EXPECT_LE(seconds, passed * 1.001 + 1e-4);
+    EXPECT_LE(clock.origin(), std::chrono::duration<double>(begin.time_since_epoch()).count());
+}
+
+TEST(TickClock, knows_its_tick_at_once) {
+    TickClock clock;
+    clock.restart();
+    const Seconds short_run = clock.tick();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_NEAR(clock.tick() / short_run, 1, .01);
+}
+
+TEST(Trace, of_a_run_has_seconds_within_it_on_every_rank) {
+    run_threads(3, [](const Communicator& communicator) {
+        const compositing::Task task =
+            compositing::one_image_each(3, 4096, compositing::Task::distributed);
+        const Image image({64, 64}, rgba_f32);
+        Execution execution(
+            communicator,
+            compositing::program(compositing::find("direct-send"), task, {}, communicator.rank()),
+            kernel::find("over", rgba_f32), {.trace = true});
+        execution.bind(0, image.bytes());
+        for (int run = 0; run < 3; ++run) {
+            const auto begin = std::chrono::steady_clock::now();
+            execution.run();
+            const double passed =
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+            const Trace& trace = execution.trace();
+            EXPECT_GT(trace.duration, 0);
+            EXPECT_LE(trace.duration, passed * 1.01 + 1e-6);
+            for (const Event& event : trace.events) {
+                EXPECT_GE(event.begin, 0);
+                EXPECT_GE(event.end, event.begin);
+                EXPECT_LE(event.end, trace.duration);
+            }
+        }
+    });
+}
+
+} // namespace
+} // namespace sextant

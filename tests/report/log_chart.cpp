@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/report/log_chart.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "tests/report/markup.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::report {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string number(double value) {
+    return std::to_string(value);
+}
+
+LogChart chart_of(std::vector<LogChart::Point> points) {
+    return {.title = "Chart",
+            .x_name = "x",
+            .y_name = "y",
+            .x_text = number,
+            .y_text = number,
+            .kinds = {{"kind", std::move(points), true}}};
+}
+
+TEST(LogChart, DrawsEveryPointAndJoinsThemInOrder) {
+    LogChart chart = chart_of({{100, 1, "third"}, {1, 1, "first"}, {10, 1, "second"}});
+    const std::string svg = log_chart(chart);
+    EXPECT_EQ(test::markup_error(svg), "");
+    EXPECT_EQ(test::occurrences(svg, "<title>first</title>"), 1);
+    const double x1 =
+        std::stod(svg.substr(svg.find("d=\"M92") == std::string::npos ? svg.find(" d=\"M") + 5
+                                                                      : svg.find("d=\"M92") + 4));
+    EXPECT_LT(x1, 200); // the line begins with the least, not with the first given
+}
+
+TEST(LogChart, LeavesOutWhatHasNoLogarithmAndSaysSo) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const std::string svg =
+        log_chart(chart_of({{1, 2, "a"}, {0, 1, "b"}, {1, -1, "c"}, {nan, 1, "d"}}));
+    EXPECT_THAT(svg, HasSubstr("3 points left out"));
+    EXPECT_THAT(svg, Not(HasSubstr("nan")));
+    EXPECT_EQ(test::markup_error(svg), "");
+    EXPECT_EQ(log_chart(chart_of({})), "");
+    EXPECT_EQ(log_chart(chart_of({{0, 0, ""}})), "");
+}
+
+TEST(LogChart, ComparesOnTwoAxesThatAreAlike) {
+    LogChart chart = chart_of({{1e-6, 1e-3, "above"}, {1e-4, 1e-4, "on"}});
+    chart.compares = true;
+    const std::string svg = log_chart(chart);
+    EXPECT_EQ(test::markup_error(svg), "");
+    EXPECT_EQ(test::occurrences(svg, "class=\"equal twice\""), 2);
+    EXPECT_THAT(svg, HasSubstr("equal; twice, half"));
+}
+
+TEST(LogChart, EscapesNames) {
+    LogChart chart = chart_of({{1, 1, std::string(test::hostile_name)}});
+    chart.kinds[0].name = test::hostile_name;
+    EXPECT_EQ(test::markup_error(log_chart(chart)), "");
+}
+
+} // namespace
+} // namespace sextant::report
