@@ -34,6 +34,19 @@ TEST(WinnerMap, colours_each_known_case_by_its_winner) {
     EXPECT_EQ(count(picture, "64 ranks"), 1u);
 }
 
+/// The width of the first field of the map.
+double width_of_field(const std::string& picture) {
+    const std::size_t row = picture.find("16 ranks"), field = picture.find("<rect", row);
+    return std::stod(picture.substr(picture.find("width=\"", field) + 7));
+}
+
+TEST(WinnerMap, has_fields_as_wide_as_what_they_say) {
+    WinnerMap map = small();
+    const double before = width_of_field(winner_map(map));
+    map.cells.back().front().detail = "4,2,2,4,2,2; 4 % before parallel-pipeline";
+    EXPECT_GT(width_of_field(winner_map(map)), before + 50);
+}
+
 TEST(WinnerMap, refuses_cells_that_fit_no_names) {
     WinnerMap map = small();
     map.cells.back().pop_back();

@@ -218,16 +218,5 @@ TEST_F(Simulate, platforms_that_cannot_be_read_are_named) {
     EXPECT_THAT(refusal<InvalidFile>(test::star(2, 10)), HasSubstr("broken.json: is not JSON"));
 }
 
-TEST(SimulateWithout, says_which_package_is_missing) {
-    if (available())
-        GTEST_SKIP() << "built with SimGrid";
-    try {
-        simulate({.schedule = {}, .platform = "any.json"});
-        FAIL();
-    } catch (const Error& error) {
-        EXPECT_THAT(error.what(), HasSubstr("libsimgrid-dev"));
-    }
-}
-
 } // namespace
 } // namespace sextant::simulate

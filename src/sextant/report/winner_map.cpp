@@ -12,7 +12,7 @@ namespace sextant::report {
 
 namespace {
 
-constexpr double margin = 24, names = 150, wide = 150, high = 40, gap = 2;
+constexpr double margin = 24, names = 150, narrowest = 150, high = 40, gap = 2;
 
 void check(const WinnerMap& map) {
     bool fits = map.cells.size() == map.rows.size();
@@ -36,13 +36,24 @@ std::vector<std::string> winners(const WinnerMap& map) {
     return all;
 }
 
+/// Of a column, so that what its fields say stays within them.
+double width_of_column(const WinnerMap& map) {
+    double widest = narrowest;
+    for (const auto& row : map.cells) {
+        for (const WinnerMap::Cell& cell : row)
+            widest = std::max({widest, width_of_text(cell.winner), width_of_text(cell.detail)});
+    }
+    return widest + 10;
+}
+
 class Drawing {
   public:
     explicit Drawing(const WinnerMap& map)
         : map_(map),
           winners_(winners(map)),
+          wide_(width_of_column(map)),
           svg_(map.title, map.subtitle,
-               2 * margin + names + wide * static_cast<double>(map.columns.size())) {}
+               2 * margin + names + wide_ * static_cast<double>(map.columns.size())) {}
 
     std::string draw() {
         const auto colours = ordered_colours(static_cast<int>(winners_.size()));
@@ -57,7 +68,7 @@ class Drawing {
         svg_.legend(legend);
         svg_.skip(18);
         for (std::size_t c = 0; c < map_.columns.size(); ++c)
-            svg_.text(left(c) + wide / 2, svg_.bottom(), "middle quiet", map_.columns[c]);
+            svg_.text(left(c) + wide_ / 2, svg_.bottom(), "middle quiet", map_.columns[c]);
         svg_.skip(8);
         for (std::size_t r = 0; r < map_.rows.size(); ++r)
             draw_row(r);
@@ -65,8 +76,8 @@ class Drawing {
     }
 
   private:
-    static double left(std::size_t column) {
-        return margin + names + wide * static_cast<double>(column);
+    double left(std::size_t column) const {
+        return margin + names + wide_ * static_cast<double>(column);
     }
 
     void draw_row(std::size_t r) {
@@ -77,16 +88,17 @@ class Drawing {
             if (cell.winner.empty())
                 continue;
             const auto place = std::lower_bound(winners_.begin(), winners_.end(), cell.winner);
-            svg_.rectangle(left(c), top, wide - gap, high - gap,
+            svg_.rectangle(left(c), top, wide_ - gap, high - gap,
                            fmt::format("w{}", place - winners_.begin()));
-            svg_.text(left(c) + wide / 2, top + 17, "middle", cell.winner);
-            svg_.text(left(c) + wide / 2, top + 31, "middle quiet", cell.detail);
+            svg_.text(left(c) + wide_ / 2, top + 17, "middle", cell.winner);
+            svg_.text(left(c) + wide_ / 2, top + 31, "middle quiet", cell.detail);
         }
         svg_.skip(high);
     }
 
     const WinnerMap& map_;
     const std::vector<std::string> winners_;
+    const double wide_; ///< of each column
     Svg svg_;
 };
 

@@ -83,6 +83,14 @@ constexpr Named exchanges[] = {{"1-lev-lin", "1-lev-lin-all-to-all"},
                                {"2-lev-c_r", "2-lev-cr-all-to-all"},
                                {"logp-lev-bfly", "logp-lev-bfly-all-to-all"}};
 
+/// What the paper compares: all for messages of middling size, combining with permutations for
+/// small ones, and the butterfly with them for large ones.
+bool is_worth_a_look(std::string_view algorithm, Bytes size) {
+    const bool permutes = algorithm == "1-lev-xor";
+    return size == 128 || (size == 16 && (permutes || algorithm == "2-lev-c_r")) ||
+           (size == 4096 && (permutes || algorithm == "logp-lev-bfly"));
+}
+
 Result figure_11(Extent extent) {
     const Table table("c3_figure11_all_to_all_delta256_ms");
     Result result{"milliseconds, by bytes a message", {"simulated"}, {}, {}};
@@ -90,12 +98,8 @@ Result figure_11(Extent extent) {
     for (std::size_t c = 1; c < table.columns().size(); ++c) {
         const std::string& bytes = table.columns()[c];
         const Bytes size = std::strtoll(bytes.c_str(), nullptr, 10);
-        if (extent == Extent::quick && size != 4096 && size != 128)
-            continue;
         for (const Named& each : exchanges) {
-            // Of large messages, what the butterfly is compared with is enough for a look.
-            if (extent == Extent::quick && size == 4096 && each.paper != "1-lev-xor" &&
-                each.paper != "logp-lev-bfly")
+            if (extent == Extent::quick && !is_worth_a_look(each.paper, size))
                 continue;
             const double took = ours[{each.paper, size}] = all_to_all(each.ours, size);
             result.rows.push_back({fmt::format("{}, {}", each.paper, bytes),
