@@ -39,13 +39,13 @@ struct Stacked {
     MadeSource source;
     registration::Registered registered;
 
-    registration::Combined combined(int ranks, Bytes memory = Bytes{1} << 24) {
+    registration::Combined combined(int ranks, Bytes memory = Bytes{1} << 24, int threads = 1) {
         registration::Combined result;
         std::mutex one_reader;
         run_threads(ranks, [&](const Communicator& communicator) {
             MadeSource own(source.frames());
             registration::Combined mine = combine(communicator, own, registered.frames,
-                                                  transforms(registered), {true, memory});
+                                                  transforms(registered), {true, memory, threads});
             const std::lock_guard lock(one_reader);
             if (communicator.rank() == ranks - 1)
                 result = std::move(mine);
@@ -67,7 +67,7 @@ TEST(Combined, frames_have_less_noise_and_count_their_samples) {
     EXPECT_LT(difference(all.median, truth), .4 * difference(alone, truth));
 }
 
-TEST(Combined, has_the_same_bits_on_any_number_of_ranks_and_in_any_memory) {
+TEST(Combined, has_the_same_bits_on_any_number_of_ranks_and_threads_and_in_any_memory) {
     const MadeSeries made = make_series(5);
     Stacked stacked(made);
     const registration::Combined once = stacked.combined(1);
@@ -76,6 +76,10 @@ TEST(Combined, has_the_same_bits_on_any_number_of_ranks_and_in_any_memory) {
         EXPECT_EQ(once.mean, other.mean);
         EXPECT_EQ(once.median, other.median);
         EXPECT_EQ(once.count, other.count);
+        const registration::Combined shared = stacked.combined(1, Bytes{1} << 24, ranks);
+        EXPECT_EQ(once.mean, shared.mean);
+        EXPECT_EQ(once.median, shared.median);
+        EXPECT_EQ(once.count, shared.count);
     }
     EXPECT_THAT([&] { stacked.combined(2, 1000); },
                 ThrowsMessage<AgreedFailure>(HasSubstr("1000 bytes of memory for a row of 5")));

@@ -221,7 +221,7 @@ void RegisterRun::gather_shown(const Combined& combined) {
     shown.registered = std::ssize(registered_.frames);
     shown.before = registration::combine(communicator_, *source_, registered_.frames,
                                          [](std::int64_t) { return registration::Transform(); },
-                                         {false, stage_options_.memory});
+                                         {false, stage_options_.memory, stage_options_.threads});
     shown.after = {combined.mean, {}, combined.count};
     shown.work = gather_work(communicator_, *log_);
 }

@@ -88,7 +88,7 @@ void RegisterRun::run() {
     registration::Combined combined;
     timed(summary_.combine, [&] {
         combined = combine(communicator_, *source_, registered_.frames, transform_of(stages_),
-                           {true, stage_options_.memory});
+                           {true, stage_options_.memory, stage_options_.threads});
     });
     gather_places();
     if (values_.has("report"))

@@ -46,7 +46,8 @@ std::unique_ptr<FrameSink> RegisterRun::aligned() {
                   *checkpoint_,
                   stages_ == 1 ? summary_.transforms.reference : registration::the_average, stages_)
             : registration::transforms(registered_);
-    registration::Resampler resampler(*source_);
+    Team team(stage_options_.threads);
+    registration::Resampler resampler(*source_, &team);
     std::vector<float> shown(static_cast<std::size_t>(shape.elements()));
     std::int64_t done = 0;
     for (const std::int64_t frame : registered_.frames) {

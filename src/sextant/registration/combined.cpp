@@ -28,45 +28,67 @@ float middle_of(std::span<float> values) {
 /// Rows of all frames that are combined at a time.
 class Band {
   public:
-    Band(Elements pixels, std::size_t frames, bool median)
+    Band(Elements pixels, std::size_t frames, bool median, Team* team)
         : shown_(static_cast<std::size_t>(pixels)),
           sums_(shown_.size()),
           counts_(shown_.size()),
           values_(median ? shown_.size() * frames : 0),
-          frames_(frames) {}
+          frames_(frames),
+          team_(team) {}
 
     /// For a frame's rows.
     std::span<float> shown() { return shown_; }
 
     void add() {
-        for (std::size_t pixel = 0; pixel < shown_.size(); ++pixel) {
+        for_each_pixel([&](std::size_t pixel) {
             if (!std::isfinite(shown_[pixel]))
-                continue;
+                return;
             sums_[pixel] += static_cast<double>(shown_[pixel]);
             if (!values_.empty())
                 values_[pixel * frames_ + counts_[pixel]] = shown_[pixel];
             ++counts_[pixel];
-        }
+        });
     }
 
+    /// At the end of what there is of these.
     void finish(Combined& combined) {
-        for (std::size_t pixel = 0; pixel < shown_.size(); ++pixel) {
+        const std::size_t before = combined.mean.size();
+        combined.mean.resize(before + shown_.size());
+        combined.count.resize(before + shown_.size());
+        if (!values_.empty())
+            combined.median.resize(before + shown_.size());
+        for_each_pixel([&](std::size_t pixel) {
             const std::size_t count = counts_[pixel];
-            combined.count.push_back(static_cast<float>(count));
-            combined.mean.push_back(
-                count > 0 ? static_cast<float>(sums_[pixel] / static_cast<double>(count)) : 0);
+            combined.count[before + pixel] = static_cast<float>(count);
+            if (count == 0)
+                return; // 0
+            combined.mean[before + pixel] =
+                static_cast<float>(sums_[pixel] / static_cast<double>(count));
             if (!values_.empty())
-                combined.median.push_back(
-                    count > 0 ? middle_of(std::span(values_).subspan(pixel * frames_, count)) : 0);
-        }
+                combined.median[before + pixel] =
+                    middle_of(std::span(values_).subspan(pixel * frames_, count));
+        });
     }
 
   private:
+    template <class Body>
+    void for_each_pixel(const Body& body) {
+        constexpr std::size_t at_a_time = 4096;
+        const auto parts = static_cast<int>((shown_.size() + at_a_time - 1) / at_a_time);
+        run_parts(team_, parts, [&](int part, int) {
+            const std::size_t first = static_cast<std::size_t>(part) * at_a_time;
+            for (std::size_t pixel = first; pixel < std::min(shown_.size(), first + at_a_time);
+                 ++pixel)
+                body(pixel);
+        });
+    }
+
     std::vector<float> shown_;
     std::vector<double> sums_;
     std::vector<std::uint32_t> counts_;
     std::vector<float> values_; ///< of each pixel those of all frames that show it
     std::size_t frames_;
+    Team* team_;
 };
 
 /// Of a pixel of a band.
@@ -81,11 +103,12 @@ Combined combine_rows(FrameSource& source, std::span<const std::int64_t> frames,
     const auto count = static_cast<std::int64_t>(frames.size());
     const std::int64_t step =
         std::max<std::int64_t>(1, options.memory / (bytes_of_pixel(count, options.median) * width));
-    Resampler resampler(source);
+    Team team(options.threads);
+    Resampler resampler(source, &team);
     Combined combined;
     for (std::int64_t first = rows.first; first < rows.last; first += step) {
         const Rows some{first, std::min(first + step, rows.last)};
-        Band band(some.count() * width, frames.size(), options.median);
+        Band band(some.count() * width, frames.size(), options.median, &team);
         for (const std::int64_t frame : frames) {
             resampler.show(frame, transform_of(frame), some, band.shown());
             band.add();

@@ -19,6 +19,7 @@ struct Combined {
 struct CombineOptions {
     bool median = true;             ///< else it stays empty
     Bytes memory = Bytes{64} << 20; ///< for samples of all frames, of as many rows as fit
+    int threads = 1;                ///< of each rank, which share its rows
 };
 
 /// The least memory that frames of that width can be combined in: samples of a row of each.
@@ -37,7 +38,7 @@ Bytes least_memory(std::int64_t frames, std::int64_t width, const CombineOptions
 /// Cost      each frame is read about once by all ranks together for each time; three numbers a
 ///           pixel and `memory` a rank.
 /// Collective.
-/// Deterministic  the same bits on any number of ranks, in any memory.
+/// Deterministic  the same bits on any number of ranks and threads, in any memory.
 Combined combine(const Communicator& communicator, FrameSource& source,
                  std::span<const std::int64_t> frames, const TransformOf& transform_of,
                  const CombineOptions& options = {});

@@ -64,7 +64,7 @@ const NonrigidResult& NonrigidRegistration::run(const kernel::SampleView& refere
                                                 const FieldStart& start) {
     SplineFit& found = fit(reference, templ, start);
     result_.spacing = found.spacing();
-    found.write(pyramid_, result_.field);
+    found.write(result_.field);
     return result_;
 }
 

@@ -36,7 +36,8 @@ std::size_t most_coefficients(ImageShape image);
 /// Input     the whole of two frames of the shape it is made for, and a motion near to the truth:
 ///           within half a period on lattices.
 /// Output    a field with a node every 8 pixels. Nodes whose surroundings show no more than noise
-///           are not `known`: there it is an extrapolation, and sigma says how far it may be off.
+///           or whose places lie beyond the template are not `known`: there it is an
+///           extrapolation, and sigma says how far it may be off.
 /// Requires  as Pyramid, which also says what it throws.
 /// Cost      a pixel: a prefilter, a pyramid, and ~10 looks of 12 operations; a matrix of a few
 ///           hundred unknowns factored for each step. Nothing is allocated once two pairs have

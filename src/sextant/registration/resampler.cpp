@@ -2,6 +2,7 @@
 #include "sextant/registration/resampler.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/registration/bands.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -60,7 +61,7 @@ Point apply_inverse(const Transform& transform, Point y, ImageShape shape) {
     return apply(inverse(std::get<RigidMotion>(transform)), y, centre(shape));
 }
 
-Resampler::Resampler(FrameSource& source) : source_(source) {
+Resampler::Resampler(FrameSource& source, Team* team) : source_(source), team_(team) {
     const ImageShape shape = source.header().shape;
     if (std::min(shape.width, shape.height) < 2)
         throw InvalidTask(fmt::format("{}: frames of {}x{} pixels, expected at least 2x2",
@@ -106,11 +107,15 @@ void Resampler::show(std::int64_t frame, const Transform& transform, Rows rows,
     const auto show_by = [&](const auto& phi, const auto& place) {
         const auto [lowest, highest] = reach(phi, rows, shape);
         read(frame, lowest, highest);
-        auto next = to.begin();
-        for (std::int64_t y = rows.first; y < rows.last; ++y) {
-            for (std::int64_t x = 0; x < shape.width; ++x)
-                *next++ = sample(place(Point{static_cast<double>(x), static_cast<double>(y)}));
-        }
+        const Bands bands(rows.count());
+        run_parts(team_, bands.count(), [&](int band, int) {
+            float* next = to.data() + bands.first(band) * shape.width;
+            for (Elements row = bands.first(band); row < bands.first(band + 1); ++row) {
+                const auto y = static_cast<double>(rows.first + row);
+                for (std::int64_t x = 0; x < shape.width; ++x)
+                    *next++ = sample(place(Point{static_cast<double>(x), y}));
+            }
+        });
     };
     if (const auto* const motion = std::get_if<RigidMotion>(&transform)) {
         const Point c = centre(shape);

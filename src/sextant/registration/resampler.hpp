@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/comm/team.hpp"
 #include "sextant/core/frame_source.hpp"
 #include "sextant/registration/displacement_field.hpp"
 
@@ -26,11 +27,11 @@ Point apply_inverse(const Transform& transform, Point y, ImageShape shape);
 /// these need. Bilinear, which makes nothing darker or brighter than it was; NaN where φ leads out
 /// of the frame, and beside samples that are NaN.
 ///
-/// Deterministic  the same bits however the rows are cut.
+/// A team shares the rows. Deterministic  the same bits however the rows are cut.
 class Resampler {
   public:
-    /// Requires  frames of at least 2x2 pixels (InvalidTask), a source that stays.
-    explicit Resampler(FrameSource& source);
+    /// Requires  frames of at least 2x2 pixels (InvalidTask), a source that stays, as a team does.
+    explicit Resampler(FrameSource& source, Team* team = nullptr);
 
     /// Requires  room for exactly these rows (std::logic_error), a field of the frames' size
     ///           (InvalidTask).
@@ -42,6 +43,7 @@ class Resampler {
     float sample(Point at) const;
 
     FrameSource& source_;
+    Team* team_;
     Rows held_; ///< the rows of the frame that are in memory
     std::vector<float> samples_;
 };

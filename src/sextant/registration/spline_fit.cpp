@@ -40,12 +40,12 @@ void weigh(CellSums& cell, double share, bool finest) {
     cell.yy *= signal;
 }
 
-/// Whether any cell around a node shows more than noise.
-bool is_known(const InformativeTiles& tiles, ImageShape cells, Elements x, Elements y) {
+/// Whether any cell around a node showed something to the last look.
+bool is_known(const std::vector<CellSums>& sums, ImageShape cells, Elements x, Elements y) {
     for (const Elements j : {y - 1, y}) {
         for (const Elements i : {x - 1, x}) {
             const bool is_cell = i >= 0 && j >= 0 && i < cells.width && j < cells.height;
-            if (is_cell && tiles.share(i * cell_size, j * cell_size) > 0)
+            if (is_cell && sums[static_cast<std::size_t>(j * cells.width + i)].count > 0)
                 return true;
         }
     }
@@ -285,7 +285,7 @@ SplineFitReport SplineFit::run(const PairPyramid& pyramid, const FieldStart& sta
     return report_;
 }
 
-void SplineFit::write(const PairPyramid& pyramid, DisplacementField& field) {
+void SplineFit::write(DisplacementField& field) {
     Level& level = levels_[0];
     level.cells.displacements(coefficients_, motion_, centre_, field.x, field.y);
     if (matrix_.trace() > 0 &&
@@ -296,7 +296,7 @@ void SplineFit::write(const PairPyramid& pyramid, DisplacementField& field) {
     run_parts(team_, static_cast<int>(field.nodes.height), [&](int y, int) {
         for (Elements x = 0; x < field.nodes.width; ++x)
             field.known[static_cast<std::size_t>(y * field.nodes.width + x)] =
-                is_known(pyramid.informative(), level.cells.cells(), x, y);
+                is_known(level.sums, level.cells.cells(), x, y);
     });
 }
 

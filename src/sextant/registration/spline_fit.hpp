@@ -33,7 +33,8 @@ struct SplineFitReport {
     int steps = 0;        ///< of all levels
 };
 
-/// w of a motion φ(x) = motion(x) + w(x), at places of the reference.
+/// w of a motion φ(x) = motion(x) + w(x), at places of the reference. Threads of a team ask it side
+/// by side.
 using Displacement = std::function<Point(Point)>;
 
 /// Where a fit begins: at a rigid motion, and at a field about it where one is known.
@@ -72,9 +73,10 @@ class SplineFit {
     const RigidMotion& motion() const { return motion_; }
     /// Of the field found about it.
     std::span<const double> coefficients() const { return coefficients_; }
-    /// The field found, on a node for each corner of cells. `field` has that shape. Where nothing
-    /// at all is known it is the start, and its deviations are infinite.
-    void write(const PairPyramid& pyramid, DisplacementField& field);
+    /// The field found, on a node for each corner of cells. `field` has that shape. A node is known
+    /// where a cell around it shows more than noise and its place lies in the template. Where
+    /// nothing at all is known the field is the start, and its deviations are infinite.
+    void write(DisplacementField& field);
 
   private:
     /// What a look finds in squares of cells.

@@ -131,8 +131,8 @@ std::vector<float> whole_frame(FrameSource& source, std::int64_t frame) {
 std::vector<float> average_of(const Communicator& communicator, FrameSource& source,
                               const Registered& registered, const TransformOf& transform_of,
                               const StageOptions& options) {
-    Combined combined =
-        combine(communicator, source, registered.frames, transform_of, {false, options.memory});
+    Combined combined = combine(communicator, source, registered.frames, transform_of,
+                                {false, options.memory, options.threads});
     for (std::size_t pixel = 0; pixel < combined.mean.size(); ++pixel) {
         if (combined.count[pixel] == 0)
             combined.mean[pixel] = std::numeric_limits<float>::quiet_NaN();

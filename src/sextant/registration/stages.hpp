@@ -20,7 +20,7 @@ struct StageOptions {
     double prefilter = usual_prefilter;
     NonrigidOptions nonrigid;
     Bytes memory = Bytes{64} << 20; ///< of combine()
-    int threads = 1;                ///< of each rank, which share the rows of one registration
+    int threads = 1;                ///< of each rank, which share the rows of a frame
 };
 
 /// Leaves out frames that are unrelated to what they were registered to.
