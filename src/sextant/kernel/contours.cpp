@@ -34,6 +34,34 @@ bool leads_out(Direction code, Elements x, Elements y, const Tile& tile) {
 
 } // namespace
 
+/// Which neighbours a point is linked with; of codes 0 … 3 the point that leads here, of 4 … 7 the
+/// one that this leads to, lies before it, row by row.
+struct ContourRanking::Links {
+    Direction successor, predecessor;
+
+    bool from_before() const { return (predecessor & ~3) == 0; }
+    bool to_before() const { return (successor & ~3) == 4; }
+    /// From a point before it to one behind, and the other way round.
+    bool goes_on() const { return ((predecessor | successor) & ~3) == 0; }
+    bool goes_back() const { return to_before() && (predecessor & ~3) == 4; }
+};
+
+/// Counts of the points before one, by codes: rows of [x], of 0 segments where there is none.
+struct ContourRanking::Before {
+    const Count* rows[4];
+
+    /// Of a point that comes right after the one with this code.
+    Count next(Direction predecessor, Elements x) const {
+        const Count from = rows[predecessor][x];
+        return {from.segment, from.count + 1};
+    }
+    /// Of a point right before the one with this code.
+    Count last(Direction successor, Elements x) const {
+        const Count to = rows[successor - 4][x];
+        return {to.segment, to.count - 1};
+    }
+};
+
 void ContourRanking::apply(const DirectionView& input, const Tile& tile) {
     constexpr Elements most = std::numeric_limits<std::int32_t>::max();
     if (tile.width > most || tile.height > most || tile.elements() > most)
@@ -77,50 +105,58 @@ Count* ContourRanking::counts(Elements y) {
     return reinterpret_cast<Count*>(counts_.data()) + (y & 1) * (tile_.width + 2 * margin) + margin;
 }
 
+/// Most points go on along the line of the one before them: those are followed here, since calls
+/// would take longer than what there is to do.
 void ContourRanking::follow_row(const LinkedRow& row, Elements y) {
     Count* const here = counts(y);
-    Count* const all = followed();
+    const Count* const above = counts(y + 1);
+    const Before before{{here - 1, above - 1, above, above + 1}};
+    Count* to = followed() + points_;
     const std::uint64_t* const points = bits(y);
+    const Elements right = tile_.width - 1;
     const bool at_border = y == 0 || y == tile_.height - 1;
     for (Elements word = 0; word < words_; ++word) {
         for (std::uint64_t left = points[word]; left != 0; left &= left - 1) {
             const Elements x = 64 * word + std::countr_zero(left);
-            const Count made = follow(row, x, y);
-            here[x] = all[points_++] = made;
-            if (at_border || x == 0 || x == tile_.width - 1)
-                note_border(row, x, y, made);
+            const Links links{row.successors[x], row.predecessors[x]};
+            Count made;
+            if (links.goes_on())
+                made = before.next(links.predecessor, x);
+            else if (links.goes_back())
+                made = before.last(links.successor, x);
+            if (made.segment == 0)
+                made = follow(links, before, x, y);
+            here[x] = *to++ = made;
+            if (at_border || x == 0 || x == right)
+                note_border(links, x, y, made);
         }
     }
+    points_ = to - followed();
 }
 
 /// A point goes on from its neighbours before it, row by row, that it is linked with.
-Count ContourRanking::follow(const LinkedRow& row, Elements x, Elements y) {
-    const Direction successor = row.successors[x], predecessor = row.predecessors[x];
-    const Count* const here = counts(y) + x;
-    const Count* const above = counts(y + 1) + x;
-    const Count* const before[] = {here - 1, above - 1, above, above + 1};
-    // Of codes 0 … 3 the point that leads here, of 4 … 7 the one that this leads to, lies there.
-    const Count from = predecessor >= 0 && predecessor < 4 ? *before[predecessor] : Count{};
-    const Count to = successor >= 4 ? *before[successor - 4] : Count{};
+Count ContourRanking::follow(const Links& links, const Before& before, Elements x, Elements y) {
+    const Count next = links.from_before() ? before.next(links.predecessor, x) : Count{};
+    const Count last = links.to_before() ? before.last(links.successor, x) : Count{};
     Count made;
-    if (from.segment != 0) {
-        made = {from.segment, from.count + 1};
-        if (to.segment != 0)
-            segments_.join(made, to);
-    } else if (to.segment != 0) {
-        made = {to.segment, to.count - 1};
+    if (next.segment != 0) {
+        made = next;
+        if (last.segment != 0)
+            segments_.join(made, {last.segment, last.count + 1});
+    } else if (last.segment != 0) {
+        made = last;
     } else {
         made = {segments_.add(pixel(x, y)), 0};
     }
-    if (predecessor == no_edge)
+    if (links.predecessor == no_edge)
         segments_.begin(made);
-    if (successor == edge_end)
+    if (links.successor == edge_end)
         segments_.end(made, pixel(x, y), false);
     return made;
 }
 
-void ContourRanking::note_border(const LinkedRow& row, Elements x, Elements y, Count made) {
-    const Direction successor = row.successors[x], predecessor = row.predecessors[x];
+void ContourRanking::note_border(const Links& links, Elements x, Elements y, Count made) {
+    const auto [successor, predecessor] = links;
     if (successor >= 0 && leads_out(successor, x, y, tile_))
         segments_.end({made.segment, made.count + 1},
                       pixel(x + steps[successor].x, y + steps[successor].y), true);

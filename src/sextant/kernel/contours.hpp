@@ -85,10 +85,13 @@ class ContourRanking {
         Count at;
     };
 
+    struct Links;
+    struct Before;
+
     void prepare(const Tile& tile, ImageShape image);
     void follow_row(const LinkedRow& row, Elements y);
-    Count follow(const LinkedRow& row, Elements x, Elements y);
-    void note_border(const LinkedRow& row, Elements x, Elements y, Count at);
+    Count follow(const Links& links, const Before& before, Elements x, Elements y);
+    void note_border(const Links& links, Elements x, Elements y, Count at);
     void finish();
     Elements pixel(Elements x, Elements y) const {
         return (tile_.y + y) * image_.width + tile_.x + x;

@@ -28,11 +28,23 @@ HWY_INLINE void copy_word(const std::int32_t* from, std::int32_t* to, Elements c
         store(hn::Load(d, from + i), d, to + i, stream);
 }
 
+/// A stretch without points, straight from registers.
+HWY_INLINE void write_none(std::int32_t* to, bool stream) {
+    const Integers d;
+    for (std::size_t i = 0; i < 64; i += hn::MaxLanes(d))
+        store(hn::Set(d, -1), d, to + i, stream);
+}
+
 Elements write_ranks(const RankRow& row) {
     HWY_ALIGN std::int32_t contours[64], ranks[64];
     const Count* count = row.counts;
     for (Elements first = 0; first < row.width; first += 64) {
         const std::uint64_t points = row.points[first / 64];
+        if (points == 0 && row.width - first >= 64) {
+            write_none(row.contours_to + first, row.stream);
+            write_none(row.ranks_to + first, row.stream);
+            continue;
+        }
         if (~points != 0) {
             fill_word(contours);
             fill_word(ranks);
