@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -43,6 +44,33 @@ ImageShape tiles_in(ImageShape shape) {
 Tile tile_at(Elements column, Elements row, ImageShape shape) {
     const Elements side = tile_side(shape), x = column * side, y = row * side;
     return {x, y, std::min(side, shape.width - x), std::min(side, shape.height - y)};
+}
+
+/// How much a tile counts. Slopes of noise add to a score what says nothing of the motion: where
+/// all slopes are such, as between particles, a tile is left out. ΣJD has no noise of its own;
+/// where it is a third of ΣJJᵀ or more, a tile counts whole.
+double weight_of(const kernel::RigidSums& tile) {
+    constexpr double enough = 1. / 3;
+    const double slopes = tile.jj[3] + tile.jj[5], common = tile.jd[3] + tile.jd[5];
+    return slopes > 0 ? std::clamp(common / (enough * slopes), 0., 1.) : 0;
+}
+
+void scale(kernel::RigidSums& sums, double by) {
+    for (double* const sum : {&sums.count, &sums.r, &sums.t, &sums.rr, &sums.tt, &sums.rt})
+        *sum *= by;
+    for (const std::span<double> some :
+         {std::span<double>(sums.j), std::span<double>(sums.jr), std::span<double>(sums.jt),
+          std::span<double>(sums.jj), std::span<double>(sums.jd)}) {
+        for (double& sum : some)
+            sum *= by;
+    }
+}
+
+kernel::RigidSums total(const std::vector<kernel::RigidSums>& tiles) {
+    kernel::RigidSums sums;
+    for (const kernel::RigidSums& tile : tiles)
+        sums += tile;
+    return sums;
 }
 
 } // namespace
@@ -172,7 +200,7 @@ void RigidRegistration::finish(const Images& finest, double prefilter, RigidResu
     kernel::RigidSums sums = sums_of_tiles(finest, result.motion, row_step);
     for (int steps = 0; steps < options_.most_steps; ++steps) {
         const auto step = sums.count >= least_count(shape_, row_step)
-                              ? newton_step(sums, similarity(sums))
+                              ? newton_step(total(tiles_), similarity(sums))
                               : std::nullopt;
         if (!step)
             break;
@@ -186,7 +214,7 @@ void RigidRegistration::finish(const Images& finest, double prefilter, RigidResu
     judge(finest, sums, static_cast<double>(row_step), prefilter, result);
 }
 
-/// The sums of each tile, and those of all.
+/// Those of the whole frame; of each tile as much as it counts.
 kernel::RigidSums RigidRegistration::sums_of_tiles(const Images& finest, const RigidMotion& motion,
                                                    Elements row_step) {
     const kernel::RigidLook look = look_at(finest, motion, row_step);
@@ -196,10 +224,10 @@ kernel::RigidSums RigidRegistration::sums_of_tiles(const Images& finest, const R
             tiles_[static_cast<std::size_t>(row * tiles.width + column)] =
                 kernel::rigid_sums(look, tile_at(column, row, shape_), kernel::Detail::slopes);
     });
-    kernel::RigidSums sums;
-    for (const kernel::RigidSums& tile : tiles_)
-        sums += tile;
-    return sums;
+    const kernel::RigidSums all = total(tiles_);
+    for (kernel::RigidSums& tile : tiles_)
+        scale(tile, weight_of(tile));
+    return all;
 }
 
 /// How alike the frames are, how sure the motion is, and whether it means anything.
@@ -207,7 +235,7 @@ void RigidRegistration::judge(const Images& finest, const kernel::RigidSums& sum
                               double prefilter, RigidResult& result) {
     result.ncc_before = similarity(sums_over(finest, {}, kernel::Detail::score, 4, team_)).ncc;
     const Similarity alike = similarity(sums);
-    result.uncertainty = uncertainty_of(tiles_, sums, alike, result.motion.alpha);
+    result.uncertainty = uncertainty_of(tiles_, total(tiles_), alike, result.motion.alpha);
     result.ncc_after = alike.ncc;
     const Tile seen = kernel::with_slopes({0, 0, shape_.width, shape_.height}, shape_);
     const double count = sums.count * row_step;
