@@ -56,6 +56,7 @@ CompositeCase read_case(const CaseReader& reader, const Json& json) {
             {"all_tunings", [&](const Json& v) { made.all_tunings = v.get<bool>(); }},
             {"all_transports", [&](const Json& v) { made.all_transports = v.get<bool>(); }},
             {"algorithms", [&](const Json& v) { v.get_to(made.algorithms); }},
+            {"reference", [&](const Json& v) { made.reference = v.get<std::string>(); }},
         });
     check(made, reader);
     if (made.name.empty()) {

@@ -19,13 +19,13 @@ struct CompositeResult {
     Elements pixels = 0;       ///< that it sends, or stands for by what it sends
     double sent = 1;           ///< what part of their bytes all ranks send
     Estimate wall, cpu;        ///< seconds: of the slowest rank, of all ranks
-    Estimate ratio;            ///< to the reference
+    Estimate ratio, cpu_ratio; ///< to the reference
 };
 
 struct CompositeResults {
     CompositeCase what;
     int ranks = 1;
-    std::string reference; ///< the baseline that MPI users would write, else the first
+    std::string reference; ///< as asked for; else the baseline that MPI users would write, or first
     std::vector<CompositeResult> results;
 };
 
