@@ -48,6 +48,7 @@ CompositeCase read_case(const CaseReader& reader, const Json& json) {
         {"all_tunings", [&](const Json& v) { made.all_tunings = v.get<bool>(); }},
         {"all_transports", [&](const Json& v) { made.all_transports = v.get<bool>(); }},
         {"algorithms", [&](const Json& v) { v.get_to(made.algorithms); }},
+        {"reference", [&](const Json& v) { made.reference = v.get<std::string>(); }},
     };
     fields.merge(reader.size_fields(made.shape));
     reader.each_field(json, fields);

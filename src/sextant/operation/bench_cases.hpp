@@ -19,6 +19,7 @@ struct CompositeCase {
     bool all_tunings = false;            ///< each algorithm with every tuning, not its usual one
     bool all_transports = false;         ///< over processes: in shared memory as well
     std::vector<std::string> algorithms; ///< empty: all
+    std::string reference;               ///< whose ratios are told; empty, or not there: the first
 };
 
 /// Reads cases from a JSON file. Throws InvalidFile, naming case, field, value and expectation.

@@ -271,6 +271,14 @@ class Field {
     std::vector<Contestant> contestants_;
 };
 
+/// Whose ratios are told.
+std::size_t reference_of(const std::vector<Contestant>& contestants, const std::string& asked) {
+    const auto found =
+        std::find_if(contestants.begin(), contestants.end(),
+                     [&](const Contestant& each) { return each.result.name == asked; });
+    return found == contestants.end() ? 0 : static_cast<std::size_t>(found - contestants.begin());
+}
+
 } // namespace
 
 CompositeResults bench_composite(const Communicator& communicator, const CompositeCase& what,
@@ -282,13 +290,15 @@ CompositeResults bench_composite(const Communicator& communicator, const Composi
     for (const Contestant& contestant : field.contestants())
         runs.push_back(contestant.run);
     const std::vector<Score> scores = contest(communicator, runs, options);
+    const std::size_t reference = reference_of(field.contestants(), what.reference);
     CompositeResults results{
-        what, communicator.size(), field.contestants().front().result.name, {}};
+        what, communicator.size(), field.contestants()[reference].result.name, {}};
     for (std::size_t i = 0; i < scores.size(); ++i) {
         CompositeResult result = std::move(field.contestants()[i].result);
         result.wall = estimate(scores[i].wall);
         result.cpu = estimate(scores[i].cpu);
-        result.ratio = estimate_ratio(scores[i].wall, scores.front().wall);
+        result.ratio = estimate_ratio(scores[i].wall, scores[reference].wall);
+        result.cpu_ratio = estimate_ratio(scores[i].cpu, scores[reference].cpu);
         results.results.push_back(std::move(result));
     }
     return results;

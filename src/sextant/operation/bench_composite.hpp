@@ -21,14 +21,14 @@ struct CompositeResult {
     double sent = 1;           ///< what part of their bytes all ranks send
     /// As usual on this machine; nothing of baselines, of images that are copied and of codes.
     std::optional<Seconds> predicted;
-    Estimate wall, cpu; ///< seconds: of the slowest rank, of all ranks
-    Estimate ratio;     ///< to the reference
+    Estimate wall, cpu;        ///< seconds: of the slowest rank, of all ranks
+    Estimate ratio, cpu_ratio; ///< to the reference
 };
 
 struct CompositeResults {
     CompositeCase what;
     int ranks = 1;
-    std::string reference; ///< the baseline that MPI users would write, else the first
+    std::string reference; ///< as asked for; else the baseline that MPI users would write, or first
     std::vector<CompositeResult> results;
 };
 

@@ -25,12 +25,12 @@ std::string to_text(const CompositeResults& results, const std::string& transpor
     std::string text = fmt::format("{}: {} ranks over {}, {}; medians of {} rounds, [95 %]\n",
                                    results.what.name, results.ranks, transport,
                                    results.what.collect ? "collected" : "distributed", rounds);
-    text += fmt::format("  {:<40} {:>24} {:>24} {:>9} {:>9} {:>6}\n", "", "ms",
-                        "of " + results.reference, "CPU ms", "messages", "sent");
+    text += fmt::format("  {:<40} {:>24} {:>24} {:>9} {:>24} {:>9} {:>6}\n", "", "ms",
+                        "of " + results.reference, "CPU ms", "of its CPU", "messages", "sent");
     for (const CompositeResult& result : results.results) {
-        text += fmt::format("  {:<40} {:>24} {:>24} {:>9.2f} {:>9} {:>6}\n", name_of(result),
+        text += fmt::format("  {:<40} {:>24} {:>24} {:>9.2f} {:>24} {:>9} {:>6}\n", name_of(result),
                             to_text(result.wall, 1e3, 2), to_text(result.ratio, 1, 3),
-                            result.cpu.median * 1e3,
+                            result.cpu.median * 1e3, to_text(result.cpu_ratio, 1, 3),
                             result.baseline ? "" : std::to_string(result.messages),
                             result.baseline ? "" : fmt::format("{:.0f} %", result.sent * 100));
     }
@@ -57,6 +57,7 @@ nlohmann::ordered_json to_json(const CompositeResults& results) {
                         {"seconds", to_json(result.wall)},
                         {"cpu_seconds", to_json(result.cpu)},
                         {"ratio", to_json(result.ratio)},
+                        {"cpu_ratio", to_json(result.cpu_ratio)},
                         {"messages", result.messages},
                         {"pixels", result.pixels}});
         if (result.predicted)

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What compositing takes of a process's memory beside its image: less than the picture and one
+// image more, wherever the picture is wanted.
+#include "sextant/core/memory.hpp"
+
+#include "sextant/compositing/catalogue.hpp"
+#include "sextant/operation/compositor.hpp"
+
+#include <fstream>
+#include <string>
+
+#include "tests/mpi/groups.hpp"
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace sextant::test {
+namespace {
+
+/// The pages of this process that are its own, not of files or shared.
+Bytes own_pages() {
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;) {
+        if (word == "RssAnon:") {
+            Bytes kibibytes = 0;
+            status >> kibibytes;
+            return kibibytes << 10;
+        }
+    }
+    return 0;
+}
+
+/// What a compositor has taken after its second frame, in images: nothing is taken later.
+double images_taken(const Communicator& communicator, const CompositeOptions& options) {
+    constexpr ImageShape shape{2048, 1024}; // so that parts of it are many huge pages
+    Image image(shape, rgba_f32);
+    write_anew(image.bytes());
+    const Bytes before = own_pages();
+    Compositor compositor(communicator, shape, 1, options);
+    for (int frame = 0; frame < 2; ++frame)
+        compositor.composite(std::as_const(image).bytes());
+    return static_cast<double>(own_pages() - before) / static_cast<double>(image.bytes().size());
+}
+
+/// Of pages that are huge, of MPI, and of small things.
+constexpr double slack = .35;
+
+/// How many images a rank may need beside the picture that it collects.
+double most_beside_picture(std::string_view algorithm) {
+    if (algorithm == "binary-tree" || algorithm == "parallel-pipeline")
+        return 2; // whole images travel, or results in pairs
+    if (algorithm == "two-three-swap")
+        return 1.5; // an eighth more at some numbers of ranks, in pieces that are not huge pages
+    return 1;
+}
+
+TEST(MemoryOfARank, IsAnImageMoreAndThePicture) {
+    for (const int ranks : {2, 4, 7}) {
+        on_group(ranks, [&](const Communicator& communicator) {
+            for (const auto& algorithm : compositing::catalogue()) {
+                if (algorithm.tunings(ranks).empty())
+                    continue;
+                for (const int root : {0, CompositeOptions::distributed}) {
+                    CompositeOptions options;
+                    options.algorithm = algorithm.name;
+                    options.root = root;
+                    const double taken = images_taken(communicator, options);
+                    const double picture = communicator.rank() == root ? 1 : 0;
+                    EXPECT_LE(taken, most_beside_picture(algorithm.name) + picture + slack)
+                        << fmt::format("{} on {} ranks, root {}", algorithm.name, ranks, root);
+                    if (picture > 0) {
+                        EXPECT_GE(taken, picture - slack) << "what is counted is what is taken";
+                    }
+                }
+            }
+        });
+    }
+}
+
+} // namespace
+} // namespace sextant::test
