@@ -43,6 +43,10 @@ TEST(CompositeReport, says_where_clocks_are_not_compared) {
     EXPECT_THAT(to_page(summary, picture), Not(HasSubstr("clocks")));
     summary.clocks = 2;
     EXPECT_THAT(to_page(summary, picture), HasSubstr("The clocks of 2 hosts cannot be compared"));
+    summary.aligned = {{0, 1, 0, 0}, {2, 1, -1.5, 3e-6}};
+    EXPECT_THAT(to_page(summary, picture),
+                HasSubstr("The clocks of 2 hosts were aligned to within 3.00 µs: rank 2's was "
+                          "1.50 s ahead of rank 0's"));
 }
 
 TEST(CompositeReport, shows_what_was_weighed_predicted_and_measured) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/gather_trace.hpp"
 
+#include "sextant/comm/hosts.hpp"
 #include "sextant/comm/threads.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +35,7 @@ void check_order(const Trace& trace, int ranks) {
 TEST(GatherTrace, brings_all_events_to_rank_0_on_one_clock) {
     run_threads(4, [](const Communicator& communicator) {
         const int rank = communicator.rank();
-        const GatheredTrace all = gather_trace(communicator, trace_of(rank, 100 + .5 * rank), 1);
+        const GatheredTrace all = gather_trace(communicator, trace_of(rank, 100 + .5 * rank));
         EXPECT_EQ(all.clocks, 1);
         if (rank > 0) {
             EXPECT_TRUE(all.trace.events.empty());
@@ -47,13 +48,57 @@ TEST(GatherTrace, brings_all_events_to_rank_0_on_one_clock) {
     });
 }
 
-TEST(GatherTrace, compares_no_clocks_of_different_hosts) {
+/// Of one of two hosts, the second of which was booted long before.
+HostClock clock_of(bool second, Seconds ahead) {
+    return {second ? 1U : 0U,
+            [second, ahead] { return HostClock::steady().now() + (second ? ahead : 0); }};
+}
+
+TEST(GatherTrace, aligns_the_clocks_of_different_hosts) {
     run_threads(4, [](const Communicator& communicator) {
         const int rank = communicator.rank();
-        // Ranks 0 and 1 on one host, 2 and 3 on another that was booted long before.
-        const Seconds origin = rank < 2 ? 100 + .5 * rank : 7'000'000 + .5 * (rank - 2);
-        const GatheredTrace all = gather_trace(communicator, trace_of(rank, origin), rank < 2);
+        // Ranks 0 and 1 on one host, 2 and 3 on another; all start half a second after each other.
+        constexpr Seconds ahead = 7'000'000;
+        const Seconds origin = 100 + .5 * rank + (rank < 2 ? 0 : ahead);
+        const GatheredTrace all =
+            gather_trace(communicator, trace_of(rank, origin), clock_of(rank >= 2, ahead));
         EXPECT_EQ(all.clocks, 2);
+        ASSERT_EQ(all.aligned.size(), 2u);
+        EXPECT_EQ(all.aligned[1].first_rank, 2);
+        const Seconds unsure = all.aligned[1].uncertainty + 1e-8;
+        EXPECT_NEAR(all.aligned[1].offset, -ahead, unsure);
+        if (rank > 0)
+            return;
+        EXPECT_NEAR(all.trace.events[0].begin, .5, unsure);
+        EXPECT_NEAR(all.trace.events[1].begin, 1, unsure); // rank 2, of the other host
+        EXPECT_NEAR(all.trace.events[3].begin, 1.5, unsure);
+    });
+}
+
+TEST(GatherTrace, makes_up_for_drift_where_clocks_were_asked_before) {
+    run_threads(2, [](const Communicator& communicator) {
+        const int rank = communicator.rank();
+        // What was read before says that rank 1's clock lost 50 ms in a thousand seconds.
+        const HostClock clock = clock_of(rank == 1, 0);
+        const Seconds now = clock.now();
+        const std::vector<ClockOffset> before = {{0, now - 1000, 0, 0},
+                                                 {1, now - 1000, -.05, 1e-6}};
+        const GatheredTrace all =
+            gather_trace(communicator, trace_of(rank + 1, now - 500), clock, before);
+        if (rank == 0)
+            EXPECT_NEAR(all.trace.events[0].begin - all.trace.events[1].begin, .025, 2e-3);
+    });
+}
+
+TEST(GatherTrace, compares_no_clock_that_runs_backwards) {
+    run_threads(4, [](const Communicator& communicator) {
+        const int rank = communicator.rank();
+        const Seconds origin = rank < 2 ? 100 + .5 * rank : 7'000'000 + .5 * (rank - 2);
+        const HostClock wrong{1, [] { return -HostClock::steady().now(); }};
+        const GatheredTrace all = gather_trace(communicator, trace_of(rank, origin),
+                                               rank < 2 ? clock_of(false, 0) : wrong);
+        EXPECT_EQ(all.clocks, 2);
+        EXPECT_TRUE(all.aligned.empty());
         if (rank > 0)
             return;
         EXPECT_DOUBLE_EQ(all.trace.events[0].begin, .5);

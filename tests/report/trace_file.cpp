@@ -43,12 +43,17 @@ TEST(TraceFile, WhatIsWrittenIsReadBack) {
     Recording written = test::relay();
     written.origin = Origin::simulated;
     written.clocks = 2;
+    written.aligned = {{0, 0, 0, 0}, {2, 0, -1.5, 3e-6}};
     written.lent = true;
     const Recording read = parse_trace(to_json(written), "run.json");
     EXPECT_EQ(read.title(), "relay (simulated)");
     EXPECT_EQ(read.ranks, 3);
     EXPECT_EQ(read.element_size, 4);
     EXPECT_EQ(read.clocks, 2);
+    ASSERT_EQ(read.aligned.size(), 2u);
+    EXPECT_EQ(read.aligned[1].first_rank, 2);
+    EXPECT_EQ(read.aligned[1].offset, -1.5);
+    EXPECT_EQ(read.aligned[1].uncertainty, 3e-6);
     EXPECT_TRUE(read.lent);
     EXPECT_NEAR(read.trace.duration, written.trace.duration, 1e-15);
     ASSERT_EQ(read.trace.events.size(), written.trace.events.size());

@@ -78,6 +78,7 @@ std::vector<report::Recording> recordings_of(const CompositeSummary& summary) {
         report::Recording& predicted = all.emplace_back(measured(summary));
         predicted.origin = report::Origin::predicted;
         predicted.clocks = 1;
+        predicted.aligned.clear();
         predicted.trace = summary.prediction->timeline;
     }
     all.push_back(measured(summary));
@@ -92,6 +93,7 @@ report::Recording measured(const CompositeSummary& summary) {
             .ranks = summary.ranks,
             .element_size = summary.element_size,
             .clocks = summary.clocks,
+            .aligned = summary.aligned,
             .lent = summary.transport == "threads" || summary.shares_nodes,
             .trace = summary.trace};
 }

@@ -34,6 +34,7 @@ struct CompositeSummary {
     std::vector<std::string> warnings;
     Trace trace;                                 ///< of all ranks, where asked for
     int clocks = 1;                              ///< how many clocks its times were taken on
+    std::vector<ClockOffset> aligned;            ///< how these were aligned
     std::string frame;                           ///< which frame it is of: "the second frame"
     std::optional<model::Prediction> prediction; ///< of such a frame, with its timeline
 };

@@ -62,7 +62,7 @@ std::string operator_for(const Values& values, const ElementFormat& element) {
     return asked;
 }
 
-CompositeOptions options_from(const Values& values, const ElementFormat& element, int ranks) {
+CompositeOptions options_from(const Values& values, const ElementFormat& element) {
     CompositeOptions options;
     options.algorithm = values.text("algorithm");
     const compositing::Tuning tuning = tuning_from(values);
@@ -120,9 +120,12 @@ void CompositeRun::run() {
     gather_warnings();
     phase("plan", [&] { plan(); });
     phase("composite", [&] { blend(); });
+    const std::vector<ClockOffset> before = options_.trace
+                                                ? clock_offsets(communicator_, HostClock::steady())
+                                                : std::vector<ClockOffset>();
     if (options_.trace && !raced_)
         phase("again", [&] { blend(); });
-    gather_events();
+    gather_events(before);
     phase("write", [&] {
         if (tells())
             write();
@@ -167,7 +170,7 @@ void CompositeRun::offer_sharing() {
 void CompositeRun::read() {
     if (!inputs_)
         inputs_ = find_inputs(values_);
-    options_ = options_from(values_, inputs_->header.element, communicator_.size());
+    options_ = options_from(values_, inputs_->header.element);
     const Share share = share_of(inputs_->paths.size(), communicator_.rank(), communicator_.size());
     layers_ = static_cast<int>(share.last - share.first);
     if (options_.blend == "deep") {
@@ -248,12 +251,14 @@ const ElementFormat& CompositeRun::picture_element() const {
     return deep_ ? rgba_f32 : flat_->blend().element;
 }
 
-void CompositeRun::gather_events() {
+void CompositeRun::gather_events(const std::vector<ClockOffset>& before) {
     if (!options_.trace)
         return;
-    GatheredTrace gathered = gather_trace(communicator_, compositor().trace());
+    GatheredTrace gathered =
+        gather_trace(communicator_, compositor().trace(), HostClock::steady(), before);
     summary_.trace = std::move(gathered.trace);
     summary_.clocks = gathered.clocks;
+    summary_.aligned = std::move(gathered.aligned);
     if (values_.has("report"))
         agree(communicator_, [&] { summary_.prediction = compositor().prediction(); });
 }

@@ -49,7 +49,7 @@ class CompositeRun {
     void blend();
     const Compositor& compositor() const { return deep_ ? deep_->compositor() : *flat_; }
     const ElementFormat& picture_element() const;
-    void gather_events();
+    void gather_events(const std::vector<ClockOffset>& before);
     void write();
     void report();
     void fill_summary();

@@ -5,33 +5,65 @@
 #include "sextant/comm/execute.hpp"
 
 #include <algorithm>
-#include <set>
+#include <cmath>
+#include <utility>
 
 namespace sextant::operation {
 
 namespace {
 
-/// When a rank began, on which clock.
-struct Start {
-    std::uint64_t clock = 0;
-    Seconds origin = 0;
+/// How the times of a rank become times since the first start of all.
+class Alignment {
+  public:
+    /// Collective.
+    Alignment(const Communicator& communicator, Seconds origin, const HostClock& clock,
+              const std::vector<ClockOffset>& before)
+        : after_(clock_offsets(communicator, clock)), before_(before), origin_(origin) {
+        if (before_.size() != after_.size())
+            before_ = after_;
+        const std::vector<std::uint64_t> identities = communicator.all_gather(clock.identity);
+        while (identities[static_cast<std::size_t>(after_[mine_].first_rank)] != clock.identity)
+            ++mine_;
+        const auto known = [](const ClockOffset& each) { return std::isfinite(each.uncertainty); };
+        aligned_ = std::all_of(after_.begin(), after_.end(), known) &&
+                   std::all_of(before_.begin(), before_.end(), known);
+        struct Start {
+            std::size_t clock = 0;
+            Seconds at = 0;
+        };
+        const Start own{aligned_ ? 0 : mine_, on_first_clock(origin)};
+        first_ = own.at;
+        for (const Start& start : communicator.all_gather(own)) {
+            if (start.clock == own.clock)
+                first_ = std::min(first_, start.at);
+        }
+    }
+
+    /// Of a time since this rank's own start.
+    Seconds operator()(Seconds since_own) const {
+        return on_first_clock(origin_ + since_own) - first_;
+    }
+    int clocks() const { return static_cast<int>(after_.size()); }
+    std::vector<ClockOffset> aligned() const {
+        return aligned_ && clocks() > 1 ? after_ : std::vector<ClockOffset>();
+    }
+
+  private:
+    Seconds on_first_clock(Seconds own) const {
+        return aligned_ ? own + correction(before_[mine_], after_[mine_], own) : own;
+    }
+
+    std::vector<ClockOffset> after_, before_;
+    Seconds origin_, first_ = 0;
+    std::size_t mine_ = 0; // of the clocks
+    bool aligned_ = false;
 };
 
-/// How much later this rank began than the first on its clock.
-Seconds late(const std::vector<Start>& starts, const Start& own) {
-    Seconds first = own.origin;
-    for (const Start& start : starts) {
-        if (start.clock == own.clock)
-            first = std::min(first, start.origin);
-    }
-    return own.origin - first;
-}
-
 template <class Stretch>
-std::vector<Stretch> shifted(std::vector<Stretch> stretches, Seconds by) {
+std::vector<Stretch> aligned(std::vector<Stretch> stretches, const Alignment& alignment) {
     for (Stretch& stretch : stretches) {
-        stretch.begin += by;
-        stretch.end += by;
+        stretch.begin = alignment(stretch.begin);
+        stretch.end = alignment(stretch.end);
     }
     return stretches;
 }
@@ -51,32 +83,24 @@ std::vector<Item> at_first_rank(const Communicator& communicator, const std::vec
     return {items, items + bytes.size() / sizeof(Item)};
 }
 
-int clocks_of(const std::vector<Start>& starts) {
-    std::set<std::uint64_t> clocks;
-    for (const Start& start : starts)
-        clocks.insert(start.clock);
-    return static_cast<int>(clocks.size());
-}
-
 } // namespace
 
 GatheredTrace gather_trace(const Communicator& communicator, const Trace& own,
-                           std::uint64_t clock) {
-    const Start mine{clock, own.origin};
-    const std::vector<Start> starts = communicator.all_gather(mine);
+                           const HostClock& clock, const std::vector<ClockOffset>& before) {
+    const Alignment alignment(communicator, own.origin, clock, before);
     GatheredTrace gathered;
-    gathered.clocks = clocks_of(starts);
-    gathered.trace.events = at_first_rank(communicator, shifted(own.events, late(starts, mine)));
+    gathered.clocks = alignment.clocks();
+    gathered.aligned = alignment.aligned();
+    gathered.trace.events = at_first_rank(communicator, aligned(own.events, alignment));
     for (const Event& event : gathered.trace.events)
         gathered.trace.duration = std::max(gathered.trace.duration, event.end);
     return gathered;
 }
 
 std::vector<scan::Bar> gather_bars(const Communicator& communicator, std::vector<scan::Bar> own,
-                                   Seconds origin, std::uint64_t clock) {
-    const Start mine{clock, origin};
-    const Seconds shift = late(communicator.all_gather(mine), mine);
-    return at_first_rank(communicator, shifted(std::move(own), shift));
+                                   Seconds origin, const HostClock& clock) {
+    const Alignment alignment(communicator, origin, clock, {});
+    return at_first_rank(communicator, aligned(std::move(own), alignment));
 }
 
 } // namespace sextant::operation

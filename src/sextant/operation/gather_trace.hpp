@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/comm/clock_offset.hpp"
 #include "sextant/comm/communicator.hpp"
-#include "sextant/comm/hosts.hpp"
 #include "sextant/scan/application.hpp"
 #include "sextant/schedule/trace.hpp"
 
-#include <cstdint>
 #include <vector>
 
 namespace sextant::operation {
@@ -15,17 +14,23 @@ namespace sextant::operation {
 struct GatheredTrace {
     Trace trace;
     int clocks = 1; ///< how many clocks the times were taken on
+    /// How these stood to rank 0's; empty where one clock could not be trusted.
+    std::vector<ClockOffset> aligned = {};
 };
 
-/// Brings the events of a run to rank 0. Ranks that share a clock keep their distances in time;
-/// clocks of different hosts cannot be compared, so each counts from the first start on it.
+/// Brings the events of a run to rank 0, their times on one clock, from the first start on. Clocks
+/// of different hosts are aligned (clock_offsets); where one runs backwards none can be compared,
+/// and each counts from the first start on it.
+///
+/// Input     how the clocks stood before the run, where that was asked: then drift is made up for.
 /// Collective.
 GatheredTrace gather_trace(const Communicator& communicator, const Trace& own,
-                           std::uint64_t clock = host_identity());
+                           const HostClock& clock = HostClock::steady(),
+                           const std::vector<ClockOffset>& before = {});
 
 /// The same for the applications of a scan: all ranks' at rank 0, from the first start on.
 /// Collective.
 std::vector<scan::Bar> gather_bars(const Communicator& communicator, std::vector<scan::Bar> own,
-                                   Seconds origin, std::uint64_t clock = host_identity());
+                                   Seconds origin, const HostClock& clock = HostClock::steady());
 
 } // namespace sextant::operation

@@ -47,6 +47,7 @@ std::vector<report::Recording> recordings_of(const MergingPlan& plan,
     const report::Recording run{.name = std::string(plan.pattern->name),
                                 .ranks = static_cast<int>(merging.sent.size()),
                                 .clocks = merging.clocks,
+                                .aligned = merging.aligned,
                                 .lent = merging.lent,
                                 .trace = merging.trace};
     std::vector<report::Recording> all;
@@ -54,6 +55,7 @@ std::vector<report::Recording> recordings_of(const MergingPlan& plan,
         report::Recording& predicted = all.emplace_back(run);
         predicted.origin = report::Origin::predicted;
         predicted.clocks = 1;
+        predicted.aligned.clear();
         predicted.trace = plan.prediction->timeline;
     }
     all.push_back(run);
@@ -77,8 +79,8 @@ report::Section sent_section(const std::vector<Bytes>& sent) {
 
 GatheredMerging gather_merging(const Communicator& communicator, const MergingRecord& own) {
     GatheredTrace gathered = gather_trace(communicator, own.trace);
-    return {std::move(gathered.trace), gathered.clocks, communicator.shares_memory(),
-            communicator.all_gather(own.sent)};
+    return {std::move(gathered.trace), gathered.clocks, std::move(gathered.aligned),
+            communicator.shares_memory(), communicator.all_gather(own.sent)};
 }
 
 std::vector<report::Section> merging_sections(const MergingPlan& plan,

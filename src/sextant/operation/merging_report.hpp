@@ -15,9 +15,10 @@ namespace sextant::operation {
 /// What all ranks did, at rank 0; elsewhere nothing.
 struct GatheredMerging {
     Trace trace;
-    int clocks = 1;          ///< how many clocks the times were taken on
-    bool lent = false;       ///< whether messages were loans of memory that ranks share
-    std::vector<Bytes> sent; ///< by rank
+    int clocks = 1;                   ///< how many clocks the times were taken on
+    std::vector<ClockOffset> aligned; ///< how these were
+    bool lent = false;                ///< whether messages were loans of memory that ranks share
+    std::vector<Bytes> sent;          ///< by rank
 };
 
 /// Collective.

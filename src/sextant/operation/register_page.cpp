@@ -5,6 +5,7 @@
 #include "sextant/operation/provenance.hpp"
 #include "sextant/operation/register_run.hpp"
 #include "sextant/report/before_after_section.hpp"
+#include "sextant/report/clocks_text.hpp"
 #include "sextant/report/drift_section.hpp"
 #include "sextant/report/gantt.hpp"
 #include "sextant/report/likeness_section.hpp"
@@ -173,9 +174,7 @@ report::Section work_of(const GatheredWork& work) {
     std::string caption = "Who registered what, when. The scan of ⊙ over the ranks cannot keep all "
                           "of them busy: a rank waits for what those before it found.";
     if (work.clocks > 1)
-        caption += fmt::format(" The clocks of {} hosts cannot be compared: on each, time starts "
-                               "with its first rank.",
-                               work.clocks);
+        caption += fmt::format(" {}.", report::clocks_text(work.clocks, work.aligned));
     return {"Who worked when", to_html(report::Figure{gantt(chart), caption})};
 }
 

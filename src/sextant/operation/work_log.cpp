@@ -93,6 +93,7 @@ GatheredWork gather_work(const Communicator& communicator, const WorkLog& log) {
     GatheredWork work;
     work.ranks = communicator.size();
     work.clocks = gathered.clocks;
+    work.aligned = gathered.aligned;
     std::transform(gathered.trace.events.begin(), gathered.trace.events.end(),
                    std::back_inserter(work.bars), bar_of);
     for (const auto& busy : communicator.all_gather(log.busy())) {

@@ -53,6 +53,7 @@ struct GatheredWork {
     std::vector<WorkBar> bars;
     std::array<Seconds, registration::kinds_of_work> busy{}; ///< of all ranks together
     int ranks = 1, clocks = 1;
+    std::vector<ClockOffset> aligned; ///< how the clocks were
 
     /// The share of the ranks' time between the first and the last of this kind in which they did
     /// none of it; nothing where there was none.

@@ -23,6 +23,8 @@ struct Recording {
     int ranks = 0;
     Bytes element_size = 0; ///< of what messages carry; 0: not known
     int clocks = 1;         ///< how many clocks its times were taken on
+    /// How these were aligned; empty where they were not, or there is one.
+    std::vector<ClockOffset> aligned = {};
     /// Whether messages are loans of memory that ranks share (`Loans`): they arrive at once, and
     /// last for their sender until they are given back.
     bool lent = false;

@@ -4,6 +4,7 @@
 #include "sextant/report/activity.hpp"
 #include "sextant/report/assets.hpp"
 #include "sextant/report/bars.hpp"
+#include "sextant/report/clocks_text.hpp"
 #include "sextant/report/critical_path.hpp"
 #include "sextant/report/json_text.hpp"
 #include "sextant/report/messages.hpp"
@@ -181,11 +182,8 @@ std::string listed(std::span<const Recording> recordings, const std::vector<Bars
         }
         if (messages_of(recording.trace).size() > most_messages)
             html += ". Its messages are too many for arrows";
-        if (recording.clocks > 1) {
-            html += fmt::format(". The clocks of {} hosts cannot be compared: on each, time starts "
-                                "with its first rank",
-                                recording.clocks);
-        }
+        if (recording.clocks > 1)
+            html += ". " + clocks_text(recording.clocks, recording.aligned);
         html += ".</li>\n";
     }
     return html + "</ol>\n";

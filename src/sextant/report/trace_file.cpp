@@ -40,13 +40,24 @@ class Lines {
     bool first_ = true;
 };
 
+/// Nothing where clocks were not aligned: then the field is not there.
+std::string offsets(const std::vector<ClockOffset>& aligned) {
+    std::string text;
+    for (const ClockOffset& clock : aligned)
+        text += fmt::format("{}{{\"first_rank\": {}, \"offset\": {}, \"uncertainty\": {}}}",
+                            text.empty() ? "\"aligned\": [" : ", ", clock.first_rank, clock.offset,
+                            clock.uncertainty);
+    return text.empty() ? "" : text + "], ";
+}
+
 std::string header(const Recording& recording) {
     return fmt::format(
         "{{\"otherData\": {{\"sextant_trace\": {}, \"name\": {}, \"origin\": "
         "\"{}\", \"ranks\": {}, \"element_size\": {}, \"clocks\": {}, "
-        "\"lent\": {}, \"seconds\": {}}},\n\"displayTimeUnit\": \"ns\",\n\"traceEvents\": [",
+        "{}\"lent\": {}, \"seconds\": {}}},\n\"displayTimeUnit\": \"ns\",\n\"traceEvents\": [",
         newest_version, json_text(recording.name), name(recording.origin), recording.ranks,
-        recording.element_size, recording.clocks, recording.lent, recording.trace.duration);
+        recording.element_size, recording.clocks, offsets(recording.aligned), recording.lent,
+        recording.trace.duration);
 }
 
 /// Messages of a rank that overlap lie on tracks of their own; track 0 is its work.
@@ -162,6 +173,7 @@ class Reader {
             throw InvalidFile(path_, "no trace of Sextant: otherData.sextant_trace is missing");
         }
         take_head({*head, path_, "otherData"});
+        take_clocks(*head);
         for (const Event& event : recording_.trace.events)
             check(event);
         return std::move(recording_);
@@ -216,6 +228,24 @@ class Reader {
         recording_.trace.duration = head.number("seconds");
         if (recording_.trace.duration < 0)
             head.fail(fmt::format("seconds: {}, expected 0 or more", recording_.trace.duration));
+    }
+
+    void take_clocks(const Json& head) {
+        const auto aligned = head.find("aligned");
+        if (aligned == head.end())
+            return;
+        if (!aligned->is_array())
+            throw InvalidFile(path_, "otherData: aligned: expected a list");
+        for (const Json& one : *aligned) {
+            const Fields clock(one, path_, "otherData: aligned");
+            if (!one.is_object())
+                clock.fail("expected objects");
+            recording_.aligned.push_back(
+                {.first_rank = static_cast<int>(clock.integer("first_rank", 0, most_ranks)),
+                 .at = 0,
+                 .offset = clock.number("offset"),
+                 .uncertainty = clock.number("uncertainty")});
+        }
     }
 
     static Origin origin(const Fields& head) {

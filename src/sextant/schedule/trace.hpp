@@ -43,4 +43,12 @@ struct Trace {
     Seconds origin = 0; ///< when the run started, on the clock of its host
 };
 
+/// How a clock that times were taken on stands to that of rank 0.
+struct ClockOffset {
+    int first_rank = 0;      ///< of those that read it
+    Seconds at = 0;          ///< when it was asked, on it
+    Seconds offset = 0;      ///< what to add to it for the time on rank 0's
+    Seconds uncertainty = 0; ///< the offset is as good as that
+};
+
 } // namespace sextant

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Clocks of ranks that stand otherwise, drift and run backwards.
+#include "sextant/comm/clock_offset.hpp"
+
+#include "sextant/comm/threads.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+namespace sextant {
+namespace {
+
+Seconds steady() {
+    return HostClock::steady().now();
+}
+
+/// So much before the steady clock, and faster by a part.
+HostClock skewed(std::uint64_t identity, Seconds before, double faster) {
+    const Seconds start = steady();
+    return {identity, [=] { return steady() + before + faster * (steady() - start); }};
+}
+
+TEST(ClockOffsets, are_those_of_skewed_clocks_as_exactly_as_they_say) {
+    run_threads(5, [](const Communicator& communicator) {
+        // Ranks 1 and 3 on rank 0's host, 2 and 4 on others.
+        const int rank = communicator.rank();
+        const Seconds before = rank == 2 ? 1000 : rank == 4 ? -.25 : 0;
+        const auto offsets = clock_offsets(
+            communicator, skewed(rank % 2 == 1 ? 0 : static_cast<std::uint64_t>(rank), before, 0));
+        ASSERT_EQ(offsets.size(), 3u);
+        EXPECT_EQ(offsets[0].offset, 0);
+        EXPECT_EQ(offsets[1].first_rank, 2);
+        EXPECT_EQ(offsets[2].first_rank, 4);
+        EXPECT_NEAR(offsets[1].offset, -1000, offsets[1].uncertainty + 1e-9);
+        EXPECT_NEAR(offsets[2].offset, .25, offsets[2].uncertainty + 1e-9);
+        EXPECT_GT(offsets[1].uncertainty, 0);
+        EXPECT_LT(offsets[1].uncertainty, 1);
+    });
+}
+
+TEST(ClockOffsets, of_one_clock_cost_no_message) {
+    run_threads(3, [](const Communicator& communicator) {
+        const auto offsets = clock_offsets(communicator, skewed(7, 5, 0));
+        ASSERT_EQ(offsets.size(), 1u);
+        EXPECT_EQ(offsets[0].offset, 0);
+    });
+}
+
+TEST(ClockOffsets, trust_no_clock_that_runs_backwards) {
+    run_threads(2, [](const Communicator& communicator) {
+        const bool wrong = communicator.rank() == 1;
+        const auto offsets =
+            clock_offsets(communicator, {static_cast<std::uint64_t>(communicator.rank()),
+                                         [wrong] { return wrong ? -steady() : steady(); }});
+        EXPECT_TRUE(std::isinf(offsets[1].uncertainty));
+    });
+}
+
+TEST(ClockOffsets, asked_twice_tell_drift) {
+    run_threads(2, [](const Communicator& communicator) {
+        const int rank = communicator.rank();
+        constexpr double faster = .01; // so that 50 ms show it
+        const HostClock clock =
+            skewed(static_cast<std::uint64_t>(rank), rank == 0 ? 0 : 3, rank == 0 ? 0 : faster);
+        const ClockOffset before = clock_offsets(communicator, clock).back();
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        const ClockOffset after = clock_offsets(communicator, clock).back();
+        const Seconds between = after.at - before.at;
+        EXPECT_NEAR((after.offset - before.offset) / between, -faster / (1 + faster),
+                    (before.uncertainty + after.uncertainty) / between + 1e-9);
+    });
+}
+
+TEST(Correction, follows_a_drift_that_is_known_well_enough) {
+    const ClockOffset before{1, 100, 5, 1e-6}, after{1, 200, 5.01, 1e-6};
+    EXPECT_DOUBLE_EQ(correction(before, after, 100), 5);
+    EXPECT_DOUBLE_EQ(correction(before, after, 150), 5.005);
+    // Within a millisecond a microsecond of doubt is more than any drift: the better reading.
+    const ClockOffset soon{1, 100.001, 5.3, 5e-7};
+    EXPECT_EQ(correction(before, soon, 150), 5.3);
+    EXPECT_EQ(correction(before, before, 150), 5);
+}
+
+} // namespace
+} // namespace sextant
