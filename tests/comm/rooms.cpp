@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where memory is shared, what a rank blends for another is made right where that one wants it.
 #include "sextant/comm/threads.hpp"
+#include "sextant/schedule/builder.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
 
 #include "tests/support/blending.hpp"
 #include <gtest/gtest.h>
@@ -68,6 +74,140 @@ TEST(Rooms, AResultStaysAsItIsUntilItsOwnerRunsAgain) {
                  at < execution.result().data() + execution.result().size(); at += 16)
                 ASSERT_EQ(*reinterpret_cast<const float*>(at), 1.0f * frame);
         }
+    });
+}
+
+/// Rows of a picture on rank 0 that another rank makes.
+struct Rows {
+    Elements length, count;
+    Elements stride; ///< between them in the picture
+    Elements elements() const { return length * count; }
+};
+
+/// Rank 1 makes them, by two kernels, in memory of its own, and sends them to rank 0, which
+/// may first have other use for that memory.
+Program rows_for_rank_0(const Rows& rows, bool used_before, int rank) {
+    ProgramBuilder builder;
+    if (rank == 1) {
+        const Region made = builder.scratch(rows.elements());
+        const Elements upper = rows.count / 2;
+        builder.compute(0, {}, {{made.buffer, 0, rows.length, rows.length, upper}});
+        builder.compute(
+            0, {},
+            {{made.buffer, upper * rows.length, rows.length, rows.length, rows.count - upper}});
+        builder.send(0, made);
+        return builder.finish({});
+    }
+    const Region picture = builder.output(rows.stride * rows.count);
+    if (used_before)
+        builder.compute(0, {}, {picture});
+    builder.receive(1, {picture.buffer, 0, rows.length, rows.stride, rows.count});
+    return builder.finish(picture);
+}
+
+/// Where rank 1 made its rows in the last of some runs, and what of the picture came of them.
+struct Made {
+    std::vector<const std::byte*> at;
+    std::span<const std::byte> picture;
+    bool right = true;
+};
+
+/// Kernels write where they are told 1, 2, 3 ... as they are called.
+Kernel counting(Made& made, int& value) {
+    return [&](const Computation& computation) {
+        const Blocks& place = computation.places[0];
+        ++value;
+        for (Elements run = 0; run < place.count; ++run) {
+            auto* const to = reinterpret_cast<float*>(place.base + run * place.stride);
+            std::fill_n(to, place.length / static_cast<Bytes>(sizeof(float)), float(value));
+        }
+        made.at.push_back(place.base);
+    };
+}
+
+bool all(std::span<const std::byte> bytes, Elements first, Elements count, float value) {
+    const auto* const from = reinterpret_cast<const float*>(bytes.data()) + first;
+    return std::all_of(from, from + count, [&](float f) { return f == value; });
+}
+
+Made make_rows(const Rows& rows, bool used_before) {
+    Operator floats;
+    floats.element = {"f32", sizeof(float)};
+    Made by_rank_1;
+    run_threads(2, [&](Communicator communicator) {
+        const int rank = communicator.rank();
+        Made made;
+        int value = 0;
+        Execution execution(communicator, rows_for_rank_0(rows, used_before, rank), floats, {},
+                            {counting(made, value)});
+        for (int run = 0; run < 3; ++run) {
+            communicator.barrier();
+            made.at.clear();
+            value = rank;
+            execution.run();
+            if (rank == 0)
+                by_rank_1.picture = execution.result();
+            communicator.barrier();
+            for (Elements row = 0; rank == 0 && row < rows.count; ++row)
+                by_rank_1.right = by_rank_1.right && all(by_rank_1.picture, row * rows.stride,
+                                                         rows.length, row < rows.count / 2 ? 2 : 3);
+            if (rank == 1)
+                by_rank_1.at = made.at;
+            communicator.barrier();
+        }
+    });
+    return by_rank_1;
+}
+
+TEST(Rooms, WhatKernelsMakeForARankIsMadeInItsMemory) {
+    // Rows that follow one another, and those of a tile with another beside it.
+    for (const Rows& rows : {Rows{300, 200, 300}, Rows{300, 200, 700}}) {
+        const Made made = make_rows(rows, false);
+        EXPECT_TRUE(made.right);
+        ASSERT_EQ(made.at.size(), 2u);
+        EXPECT_EQ(made.at[0], made.picture.data());
+        EXPECT_EQ(made.at[1], made.picture.data() + rows.count / 2 * rows.stride * 4);
+    }
+}
+
+TEST(Rooms, WhatKernelsMakeIsCopiedWhereItsPlaceIsStillUsed) {
+    const Made made = make_rows({300, 200, 700}, true);
+    EXPECT_TRUE(made.right);
+    ASSERT_EQ(made.at.size(), 2u);
+    for (const std::byte* at : made.at)
+        EXPECT_FALSE(lies_in(at, made.picture));
+}
+
+TEST(Rooms, WhatLittleKernelsMakeArrivesAsWell) {
+    for (const Rows& rows : {Rows{3, 2, 3}, Rows{3, 2, 7}, Rows{50, 30, 60}})
+        EXPECT_TRUE(make_rows(rows, false).right);
+}
+
+TEST(Rooms, AReceiverThatFailsOrComesLateHangsNoKernel) {
+    const Rows rows{300, 200, 300};
+    Operator floats;
+    floats.element = {"f32", sizeof(float)};
+    run_threads(2, [&](Communicator communicator) {
+        const int rank = communicator.rank();
+        Made made;
+        int value = 0;
+        Execution execution(communicator, rows_for_rank_0(rows, false, rank), floats, {},
+                            {counting(made, value)});
+        if (rank == 0)
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        if (rank == 0) {
+            EXPECT_THROW(execution.run_failed(std::make_exception_ptr(std::runtime_error("no"))),
+                         std::runtime_error);
+        } else {
+            execution.run();
+        }
+        communicator.barrier();
+        execution.run();
+        if (rank == 0) {
+            EXPECT_TRUE(all(execution.result(), 0, rows.elements() / 2, 3));
+            EXPECT_TRUE(all(execution.result(), rows.elements() / 2, rows.elements() / 2, 4));
+        }
+        communicator.barrier();
     });
 }
 

@@ -72,6 +72,29 @@ TEST(WindowFilter, gives_the_same_bits_however_many_rows_a_window_has) {
     }
 }
 
+/// Tiles that are large enough to be made where rank 0 wants them, side by side and below each
+/// other, of several sizes.
+TEST(WindowFilter, gives_the_same_bits_where_ranks_make_them_in_the_memory_of_rank_0) {
+    const ImageShape shape{419, 421};
+    const std::vector<std::byte> bytes = samples_of(gray_u8, shape);
+    const distributed::Filter filter = filters()[0];
+    const std::vector<float> whole = filtered(bytes, gray_u8, shape, filter);
+    for (const filtering::Way& way :
+         std::vector<filtering::Way>{{1, 2}, {2, 1}, {1, 3}, {3, 1}, {2, 2}, {2, 3}, {7, 1}}) {
+        for (const Elements rows : {421, 300}) {
+            run_threads(way.ranks(), [&](Communicator communicator) {
+                RowSource source(std::make_unique<Samples>(bytes, shape, gray_u8), 0);
+                const auto planes = by_windows(communicator, source, way, rows, {filter});
+                if (communicator.rank() == 0) {
+                    EXPECT_TRUE(same_bits(std::as_bytes(std::span(planes)),
+                                          std::as_bytes(std::span(whole))))
+                        << way.text() << ", " << rows << " rows";
+                }
+            });
+        }
+    }
+}
+
 /// The filters on the whole image, one after another.
 std::vector<float> filtered(const std::vector<std::byte>& bytes, const ElementFormat& element,
                             ImageShape shape, const distributed::Filters& filters) {

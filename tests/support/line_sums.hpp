@@ -67,13 +67,11 @@ inline Case line_sums_case(int ranks) {
 
 /// The kernel on values.
 inline void sum_line(const Computation& computation) {
-    const auto at = [&](const Region& region) {
-        return reinterpret_cast<float*>(
-                   computation.buffers[static_cast<std::size_t>(region.buffer)]) +
-               region.offset;
-    };
-    const float* const read = at(computation.read[0]);
-    float* const made = at(computation.made[0]);
+    const Region& from = computation.read[0];
+    const float* const read =
+        reinterpret_cast<float*>(computation.buffers[static_cast<std::size_t>(from.buffer)]) +
+        from.offset;
+    auto* const made = reinterpret_cast<float*>(computation.places[0].base);
     for (Elements i = 0; i < computation.made[0].length; ++i)
         made[i] = read[i] + read[i + 1] + read[i + 2];
 }

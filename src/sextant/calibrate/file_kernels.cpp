@@ -67,9 +67,8 @@ class ScratchFile {
 };
 
 std::span<std::byte> bytes_of(const Computation& computation) {
-    const Region& made = computation.made[0];
-    return {computation.buffers[static_cast<std::size_t>(made.buffer)] + made.offset,
-            static_cast<std::size_t>(made.elements())};
+    const Blocks& place = computation.places[0];
+    return {place.base, static_cast<std::size_t>(place.bytes())};
 }
 
 /// A step's bytes in memory are those that it moves, whichever way.

@@ -54,10 +54,8 @@ Kernel filter_kernel(const TimedFilter& filter, Elements side) {
             computation.buffers[static_cast<std::size_t>(computation.read[0].buffer)]);
         const Tile all{0, 0, side, side};
         std::vector<kernel::Plane> planes;
-        for (const Region& made : computation.made) {
-            auto* const buffer = computation.buffers[static_cast<std::size_t>(made.buffer)];
-            planes.push_back({reinterpret_cast<float*>(buffer) + made.offset, side});
-        }
+        for (const Blocks& place : computation.places)
+            planes.push_back({reinterpret_cast<float*>(place.base), side});
         bank->apply({image, side, all, {side, side}}, all, planes, computation.progress);
     };
 }

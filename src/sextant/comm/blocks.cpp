@@ -45,6 +45,15 @@ void copy(std::span<const Blocks> to, std::span<const Blocks> from) {
     }
 }
 
+Blocks within(const Blocks& whole, Bytes first, const Blocks& shape) {
+    if (whole.contiguous())
+        return {whole.base + first, shape.length, shape.stride, shape.count};
+    const bool alike = shape.count <= 1 || shape.stride % whole.length == 0;
+    if (!alike || shape.length > whole.run_left(first))
+        return {};
+    return {whole.at(first), shape.length, shape.stride / whole.length * whole.stride, shape.count};
+}
+
 const std::byte* in_one_piece(std::span<const Blocks> blocks, Bytes first, Bytes count) {
     for (const Blocks& b : blocks) {
         if (first < b.bytes())

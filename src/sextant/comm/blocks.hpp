@@ -27,6 +27,10 @@ struct Blocks {
 /// Copies bytes to as many bytes; the two sides may be cut differently.
 void copy(std::span<const Blocks> to, std::span<const Blocks> from);
 
+/// Bytes that begin `first` bytes into others, in runs shaped like those of `shape`, counted as if
+/// the others lay in one piece. Without a base unless that is a block.
+Blocks within(const Blocks& whole, Bytes first, const Blocks& shape);
+
 /// Where bytes [first, first + count) of several blocks lie; null unless they lie in one piece.
 const std::byte* in_one_piece(std::span<const Blocks> blocks, Bytes first, Bytes count);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/comm/blocks.hpp"
 #include "sextant/schedule/program.hpp"
 
 #include <cstddef>
@@ -14,6 +15,9 @@ struct Computation {
     const Step& step;
     std::span<const Region> read, made;
     std::span<std::byte* const> buffers; ///< where each buffer of the program begins
+    /// Where each region made is to lie: there, or where another rank wants it, its runs as long
+    /// and as many, but elsewhere and perhaps further apart.
+    std::span<const Blocks> places;
     /// To be called now and then in long work, so that messages keep moving meanwhile.
     const std::function<void()>& progress;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/loan_exchange.hpp"
 
+#include "sextant/schedule/loans.hpp"
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -10,8 +12,10 @@ namespace sextant {
 
 namespace {
 
-/// Copying less costs less than saying where it should have been written.
-constexpr Bytes least_room = Bytes{4} << 10;
+/// Whether a note is of a send of who gets it.
+bool tells_of_room(const Note& note) {
+    return note.kind == Note::Kind::room || note.kind == Note::Kind::no_room;
+}
 
 } // namespace
 
@@ -93,11 +97,25 @@ void LoanExchange::begin() {
 /// Before anything is offered, so that who folds what this rank offers knows where to.
 void LoanExchange::show_rooms() {
     for (const auto& [sender, m] : by_sender_) {
-        const Message& message = at(m);
-        const bool whole = message.blocks.size() == 1 && message.blocks[0].contiguous();
-        if (message.free && !message.lends && whole && message.bytes() >= least_room && shows(m))
-            neighbours_.post(message.peer, note_of(m, Note::Kind::room));
+        if (has_room(m))
+            neighbours_.post(at(m).peer, note_of(m, Note::Kind::room));
+        else if (at(m).bytes() >= least_promised_room)
+            neighbours_.post(at(m).peer, note_of(m, Note::Kind::no_room));
     }
+}
+
+/// Whether a receive's memory may be written before it comes.
+bool LoanExchange::has_room(int m) const {
+    const Message& message = at(m);
+    return message.free && !message.lends && message.blocks.size() == 1 &&
+           message.bytes() >= least_room && shows(m);
+}
+
+Room LoanExchange::room(int m) const {
+    const Send& send = sends_[static_cast<std::size_t>(m)];
+    const Bytes bytes = at(m).bytes();
+    const bool open = lends(m) && !send.told && bytes >= least_room;
+    return {send.room, open, open && bytes >= least_promised_room};
 }
 
 void LoanExchange::start(int m) {
@@ -178,7 +196,7 @@ void LoanExchange::take(const Note& note) {
     else if (note.run == run + 1)
         neighbours_.early.push_back(note);
     else if (note.run == run)
-        note.kind == Note::Kind::room ? take_room(note) : take_offer(note);
+        tells_of_room(note) ? take_room(note) : take_offer(note);
 }
 
 void LoanExchange::take_offer(const Note& note) {
@@ -202,9 +220,9 @@ void LoanExchange::take_room(const Note& note) {
     Send& send = sends_[static_cast<std::size_t>(found->second)];
     if (send.started)
         return;
-    const std::uintptr_t base = neighbours_.base(note.source);
-    const auto* list = reinterpret_cast<const Piece*>(base + note.list);
-    send.room = reinterpret_cast<std::byte*>(base + list->at);
+    send.told = true;
+    if (note.kind == Note::Kind::room)
+        send.room = block(note, 0);
 }
 
 void LoanExchange::match(int m) {
@@ -232,14 +250,16 @@ void LoanExchange::match(int m) {
 }
 
 void LoanExchange::locate(const Note& note, std::vector<Blocks>& blocks) const {
-    const std::uintptr_t base = neighbours_.base(note.source);
-    const auto* pieces = reinterpret_cast<const Piece*>(base + note.list);
     blocks.clear();
-    for (std::uint32_t i = 0; i < note.pieces; ++i) {
-        const Piece& piece = pieces[i];
-        blocks.push_back({reinterpret_cast<std::byte*>(base + piece.at), piece.length, piece.stride,
-                          piece.count});
-    }
+    for (std::uint32_t i = 0; i < note.pieces; ++i)
+        blocks.push_back(block(note, i));
+}
+
+/// One of those that a note lists, as seen from here.
+Blocks LoanExchange::block(const Note& note, std::uint32_t i) const {
+    const std::uintptr_t base = neighbours_.base(note.source);
+    const Piece& piece = reinterpret_cast<const Piece*>(base + note.list)[i];
+    return {reinterpret_cast<std::byte*>(base + piece.at), piece.length, piece.stride, piece.count};
 }
 
 } // namespace sextant

@@ -28,7 +28,7 @@ class LoanExchange : public Exchange {
     void start(int m) override;
     void start_short(int m, Bytes bytes) override { offer(m, Note::Kind::offer, bytes); }
     void start_empty(int m) override { offer(m, Note::Kind::offer, 0); }
-    std::byte* room(int m) override { return sends_[static_cast<std::size_t>(m)].room; }
+    Room room(int m) const override;
     void start_delivered(int m) override;
     int poll(std::span<Completion> completions) override;
     void give_back(int m) override;
@@ -60,8 +60,8 @@ class LoanExchange : public Exchange {
         std::vector<Blocks> lent; ///< where the offer lies, as seen from here
     };
     struct Send {
-        bool started = false;
-        std::byte* room = nullptr; ///< where the receiver wants it
+        bool started = false, told = false; ///< where the receiver wants it
+        Blocks room;                        ///< there; without a base nowhere
     };
 
     /// Waiting at once: of each message an offer or a room and its return, of this run and, where a
@@ -71,6 +71,7 @@ class LoanExchange : public Exchange {
     void make_lists();
     void list(int m);
     void show_rooms();
+    bool has_room(int m) const;
     void offer(int m, Note::Kind kind, Bytes bytes);
     Note note_of(int m, Note::Kind kind) const;
     void take(const Note& note);
@@ -79,6 +80,7 @@ class LoanExchange : public Exchange {
     void match(int m);
     void return_loan(int m);
     void locate(const Note& note, std::vector<Blocks>& blocks) const;
+    Blocks block(const Note& note, std::uint32_t i) const;
 
     Neighbourhood& neighbours_;
     std::vector<Message> messages_;

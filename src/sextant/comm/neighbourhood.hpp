@@ -16,7 +16,8 @@ struct Note {
         offer,     ///< "it lies here": in `pieces` blocks, listed at `list`
         announced, ///< "it comes to you another way"
         delivered, ///< "it lies in your room already"
-        room,      ///< "write it here", in one piece, as listed
+        room,      ///< "write it here", in one block, as listed
+        no_room,   ///< "keep it where it is"
         returned,  ///< "it has been read"
     };
     Kind kind = Kind::offer;

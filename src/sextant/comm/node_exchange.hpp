@@ -26,7 +26,7 @@ class NodeExchange : public Exchange {
     void start(int m) override;
     void start_short(int m, Bytes bytes) override;
     void start_empty(int m) override;
-    std::byte* room(int m) override { return near_.room(m); }
+    Room room(int m) const override { return near_.room(m); }
     void start_delivered(int m) override { near_.start_delivered(m); }
     int poll(std::span<Completion> completions) override;
     void give_back(int m) override { near_.give_back(m); }

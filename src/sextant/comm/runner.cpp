@@ -30,6 +30,7 @@ Execution::Runner::Runner(Communicator communicator, Program program, Operator o
       communicator_(std::move(communicator)),
       rank_(communicator_.rank()) {
     check_kernels();
+    reserve_for_kernels();
     allocate_scratch();
     touch_spared();
     if (options.sparse)
@@ -47,6 +48,16 @@ void Execution::Runner::check_kernels() const {
                 fmt::format("rank {} has {} kernels, its program wants number {}", rank_,
                             kernels_.size(), step.kernel));
     }
+}
+
+/// So that runs allocate nothing.
+void Execution::Runner::reserve_for_kernels() {
+    std::size_t steps = 0;
+    for (const Step& step : program_.steps) {
+        steps += step.verb == Verb::compute;
+        made_.reserve(step.made);
+    }
+    held_.reserve(steps);
 }
 
 void Execution::Runner::allocate_scratch() {
@@ -153,6 +164,8 @@ void Execution::Runner::begin() {
     loans_out_ = 0;
     sent_ = {};
     delivered_.assign(program_.steps.size(), 0);
+    settled_.assign(program_.steps.size(), 0);
+    held_.clear();
     failure_ = nullptr;
     transport_failure_ = nullptr;
     failed_peer_ = -1;
@@ -261,9 +274,27 @@ bool Execution::Runner::take_turn() {
     return false;
 }
 
+std::vector<int>::iterator Execution::Runner::held_that_may_start() {
+    return std::find_if(held_.begin(), held_.end(),
+                        [this](int step) { return knows_places(step); });
+}
+
+/// What a kernel makes for another rank it makes where that wants it, once that has said where.
+int Execution::Runner::next_work() {
+    if (const auto known = held_that_may_start(); known != held_.end()) {
+        const int step = *known;
+        held_.erase(known);
+        return step;
+    }
+    int step = walk_.next_work();
+    for (; step != Walk::none && !knows_places(step); step = walk_.next_work())
+        held_.push_back(step);
+    return step;
+}
+
 /// One piece of work that may be done now, if any.
 bool Execution::Runner::work() {
-    const int step = walk_.next_work();
+    const int step = next_work();
     if (step == Walk::none)
         return false;
     if (fine()) {
@@ -297,8 +328,12 @@ void Execution::Runner::do_work(int index) {
 }
 
 void Execution::Runner::compute(const Step& step) {
-    kernels_[static_cast<std::size_t>(step.kernel)](
-        {step, program_.regions_of(step), program_.made_by(step), places_.bases(), progress_});
+    made_.clear();
+    for (std::uint32_t m = 0; m < step.made; ++m)
+        made_.push_back(place_of_made(step.first + step.count + m));
+    kernels_[static_cast<std::size_t>(step.kernel)]({step, program_.regions_of(step),
+                                                     program_.made_by(step), places_.bases(), made_,
+                                                     progress_});
 }
 
 bool Execution::Runner::combine_some() {

@@ -45,6 +45,7 @@ class Execution::Runner {
   private:
     using Clock = std::chrono::steady_clock;
 
+    void reserve_for_kernels();
     void allocate_scratch();
     void touch_spared();
     void check_kernels() const;
@@ -55,6 +56,13 @@ class Execution::Runner {
     bool take_turn();
     bool lends(int step) const { return exchange_->lends(table_.message_of(step)); }
     Folding::Room room_for(int fold);
+    bool knows_places(int step);
+    bool knows_place(int send);
+    bool fits(int send, const Blocks& room) const;
+    Blocks place_of_made(std::uint32_t region) const;
+    Blocks place_within(std::uint32_t region, int send, const Blocks& room) const;
+    std::vector<int>::iterator held_that_may_start();
+    int next_work();
     bool finished() const { return walk_.done() && loans_out_ == 0; }
 
     bool pump();
@@ -103,6 +111,7 @@ class Execution::Runner {
     bool any_lent_ = false;      // of the messages
     bool moved_ = true;          // a buffer was bound since messages were placed
     std::vector<Blocks> blocks_; // of the message being placed
+    std::vector<Blocks> made_;   // where the kernel at work makes what it makes
 
     // Of the run at hand, or the last.
     bool over_ = true;
@@ -112,6 +121,8 @@ class Execution::Runner {
     bool arrived_ = false;                // an operand, since combining found nothing
     int loans_out_ = 0;                   // lent sends not yet given back
     std::vector<std::uint8_t> delivered_; // by step: sends whose bytes lie with the receiver
+    std::vector<std::uint8_t> settled_;   // by step: sends of what kernels make, once that is known
+    std::vector<int> held_;               // computations that wait until it is known
     Sent sent_;
     std::exception_ptr failure_;           // of this rank
     int failed_peer_ = -1;                 // who told us that it failed

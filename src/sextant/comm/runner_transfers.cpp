@@ -45,14 +45,15 @@ void Execution::Runner::pump_within_work() {
     }
 }
 
-/// Takes what has arrived and starts what that allows. Whether anything came.
+/// Takes what has arrived and starts what that allows. Whether anything came that there was to
+/// wait for.
 bool Execution::Runner::pump() {
     const int count = exchange_->poll(completions_);
     for (int i = 0; i < count; ++i)
         complete_message(completions_[static_cast<std::size_t>(i)]);
     if (count > 0)
         start_messages();
-    return count > 0;
+    return count > 0 || held_that_may_start() != held_.end();
 }
 
 void Execution::Runner::complete_message(const Completion& completion) {
@@ -86,9 +87,57 @@ Folding::Room Execution::Runner::room_for(int fold) {
     const int send = loans_.taker(fold);
     if (send < 0 || operator_.used || encodes(table_.message_of(send)))
         return {};
-    std::byte* const room = exchange_->room(table_.message_of(send));
-    delivered_[static_cast<std::size_t>(send)] = room != nullptr;
-    return {room, !room && lends(send)};
+    const Room room = exchange_->room(table_.message_of(send));
+    const bool usable = room.at.base && room.at.contiguous();
+    delivered_[static_cast<std::size_t>(send)] = usable;
+    return {usable ? room.at.base : nullptr, room.open};
+}
+
+/// Whether it is settled where a step makes what it makes. It is once that rank runs for which it
+/// is made; no rank needs anything to get there, so who waits for that waits for nothing else.
+bool Execution::Runner::knows_places(int index) {
+    const Step& step = step_at(index);
+    bool known = true;
+    for (std::uint32_t m = 0; fine() && step.verb == Verb::compute && m < step.made; ++m) {
+        const int send = loans_.taker_of_made(step.first + step.count + m);
+        known = known && (send < 0 || knows_place(send));
+    }
+    return known;
+}
+
+/// Of all that a send takes of kernels: with the receiver, or where this rank keeps it.
+bool Execution::Runner::knows_place(int send) {
+    const auto at = static_cast<std::size_t>(send);
+    if (settled_[at] || operator_.used || encodes(table_.message_of(send)))
+        return true;
+    const Room room = exchange_->room(table_.message_of(send));
+    if (room.open && room.promised)
+        return false;
+    settled_[at] = true;
+    delivered_[at] = room.at.base && fits(send, room.at);
+    return true;
+}
+
+bool Execution::Runner::fits(int send, const Blocks& room) const {
+    const std::vector<std::uint32_t> made = loans_.made_for(send);
+    return std::all_of(made.begin(), made.end(), [&](std::uint32_t region) {
+        return place_within(region, send, room).base != nullptr;
+    });
+}
+
+Blocks Execution::Runner::place_of_made(std::uint32_t region) const {
+    const int send = loans_.taker_of_made(region);
+    if (send >= 0 && delivered_[static_cast<std::size_t>(send)])
+        return place_within(region, send, exchange_->room(table_.message_of(send)).at);
+    return places_.blocks(program_.regions[region]);
+}
+
+/// In the room for a message, which is contiguous where it is sent from.
+Blocks Execution::Runner::place_within(std::uint32_t region, int send, const Blocks& room) const {
+    const Region& made = program_.regions[region];
+    const Region& sent = program_.regions_of(step_at(send))[0];
+    return within(room, (made.offset - sent.offset) * places_.element_size(made.buffer),
+                  places_.blocks(made));
 }
 
 Bytes Execution::Runner::bytes_of(const Region& region) const {

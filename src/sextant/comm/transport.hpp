@@ -38,6 +38,13 @@ struct Completion {
     std::span<const Blocks> lent;
 };
 
+/// Where the receiver of a send wants its bytes.
+struct Room {
+    Blocks at = {};        ///< without a base: nowhere, or nobody has said
+    bool open = false;     ///< it may still be said in this run
+    bool promised = false; ///< as soon as the receiver runs it says that, or that there is none
+};
+
 /// The messages of one program on one rank: prepared once, run often. Nothing here blocks, except
 /// `rest` for a moment. Messages are known by their index.
 class Exchange {
@@ -62,9 +69,9 @@ class Exchange {
     virtual void start_short(int message, Bytes bytes) = 0;
     /// Instead of a send: tells the peer that this rank failed.
     virtual void start_empty(int message) = 0;
-    /// Where the receiver wants the bytes of a send, in one piece, if it has said so in this run.
-    /// Who puts them there starts the send by `start_delivered`; any other start forgoes it.
-    virtual std::byte* room(int message) = 0;
+    /// Where the receiver wants the bytes of a send, if it has said so in this run. Who puts them
+    /// there starts the send by `start_delivered`; any other start forgoes it.
+    virtual Room room(int message) const = 0;
     virtual void start_delivered(int message) = 0;
     /// What completed meanwhile; its number. Throws CommunicationFailed, PeerFailed.
     virtual int poll(std::span<Completion> completions) = 0;

@@ -111,7 +111,7 @@ void WindowFilter::open_execution() {
     if (image_buffer_ < 0)
         return;
     const auto& buffer = execution_->program().buffers[static_cast<std::size_t>(image_buffer_)];
-    image_ = Memory(buffer.size * element_.size);
+    image_ = communicator_.memory(buffer.size * element_.size);
     execution_->bind(image_buffer_, image_.bytes());
 }
 
@@ -119,7 +119,7 @@ void WindowFilter::bind_planes(std::span<float> planes) {
     const Elements floats = this->planes() * plane_elements();
     if (planes.empty()) {
         if (own_planes_.size() != floats * float_size)
-            own_planes_ = Memory(floats * float_size);
+            own_planes_ = communicator_.memory(floats * float_size);
         planes = {reinterpret_cast<float*>(own_planes_.data()), static_cast<std::size_t>(floats)};
     }
     planes_ = planes;
@@ -198,9 +198,8 @@ void WindowFilter::compute(std::size_t k, const Computation& computation) {
     stencil.collects = k + 1 == task_.filters.size() && collects_ && !window_.way.collect;
     const Tile part = halo::part_made(stencil, communicator_.rank(), computation.made[0]);
     std::vector<kernel::Plane> outputs;
-    for (const Region& region : computation.made)
-        outputs.push_back(
-            {reinterpret_cast<float*>(at(computation, region, float_size)), region.stride});
+    for (const Blocks& place : computation.places)
+        outputs.push_back({reinterpret_cast<float*>(place.base), place.stride / float_size});
     banks_[k].apply(view(k, computation, part), in_image(k, part), outputs, computation.progress);
 }
 

@@ -60,27 +60,140 @@ int taker_of(const Program& program, const Dependences& dependences, int fold) {
     return taker;
 }
 
+bool in_result(const Dependences& dependences, std::uint32_t step) {
+    const auto& kept = dependences.result_writers();
+    return std::find(kept.begin(), kept.end(), step) != kept.end();
+}
+
+/// Finds the sends all of whose elements kernels make, for nobody else.
+class TakersOfMade {
+  public:
+    TakersOfMade(const Program& program, const Dependences& dependences)
+        : program_(program), dependences_(dependences), takes_(program.steps.size()) {}
+
+    std::vector<int> find() {
+        std::vector<int> takers(program_.regions.size(), -1);
+        each_made([&](std::uint32_t step, std::uint32_t made) { look_at(step, made); });
+        each_made([&](std::uint32_t, std::uint32_t made) {
+            const int send = only_reader_[made];
+            if (send >= 0 && takes_all(send))
+                takers[made] = send;
+        });
+        return takers;
+    }
+
+  private:
+    /// What is known of a send.
+    struct Takes {
+        Elements elements = 0;           ///< that kernels make for it alone
+        std::vector<std::uint32_t> from; ///< these steps
+        bool shares = false;             ///< some of it has another reader
+    };
+
+    template <class Look>
+    void each_made(Look&& look) {
+        for (std::uint32_t i = 0; i < program_.steps.size(); ++i) {
+            const Step& step = program_.steps[i];
+            for (std::uint32_t m = 0; step.verb == Verb::compute && m < step.made; ++m)
+                look(i, step.first + step.count + m);
+        }
+    }
+
+    const Region& region(std::uint32_t at) const { return program_.regions[at]; }
+
+    /// Whether a step may take what kernels make: one piece of memory that at first holds nothing.
+    bool may_take(const Dependences::Edge& edge) const {
+        const Step& step = program_.steps[edge.step];
+        const Region& read = region(static_cast<std::uint32_t>(edge.region));
+        const Role role = program_.buffers[static_cast<std::size_t>(read.buffer)].role;
+        return step.verb == Verb::send && step.count == 1 && read.contiguous() &&
+               (role == Role::scratch || role == Role::output);
+    }
+
+    void look_at(std::uint32_t step, std::uint32_t made) {
+        std::vector<std::uint32_t> readers;
+        bool sends_it_whole = !in_result(dependences_, step);
+        for (const Dependences::Edge& edge : dependences_.after(static_cast<int>(step))) {
+            if (edge.region == Dependences::commit ||
+                !overlap(region(static_cast<std::uint32_t>(edge.region)), region(made)))
+                continue;
+            readers.push_back(edge.step);
+            sends_it_whole = sends_it_whole && may_take(edge) &&
+                             covers(region(static_cast<std::uint32_t>(edge.region)), region(made));
+        }
+        for (const std::uint32_t reader : readers) {
+            Takes& takes = takes_[reader];
+            takes.shares = takes.shares || readers.size() > 1 || !sends_it_whole;
+            takes.elements += region(made).elements();
+            if (takes.from.empty() || takes.from.back() != step)
+                takes.from.push_back(step);
+        }
+        only_reader_.resize(program_.regions.size(), -1);
+        if (readers.size() == 1 && sends_it_whole)
+            only_reader_[made] = static_cast<int>(readers[0]);
+    }
+
+    /// Where as much is made as is sent, by all who write there, nothing is made twice: otherwise
+    /// something would be sent that nobody wrote.
+    bool takes_all(int send) const {
+        const auto at = static_cast<std::size_t>(send);
+        const Takes& takes = takes_[at];
+        const std::uint32_t sent = program_.steps[at].first;
+        return !takes.shares && takes.elements == region(sent).elements() &&
+               takes.from.size() == dependences_.region_needs()[sent];
+    }
+
+    const Program& program_;
+    const Dependences& dependences_;
+    std::vector<Takes> takes_;     // by step
+    std::vector<int> only_reader_; // by region
+};
+
 } // namespace
+
+bool is_room(const Program& program, const Dependences& dependences, int receive, Bytes usual) {
+    const auto at = static_cast<std::size_t>(receive);
+    const Step& step = program.steps[at];
+    return step.verb == Verb::receive && step.count == 1 && dependences.needs()[at] == 0 &&
+           program.bytes_of(step, usual) >= least_promised_room;
+}
 
 Loans::Loans(const Program& program, const Dependences& dependences)
     : lendable_(program.steps.size()),
       takers_(program.steps.size(), -1),
       first_(program.steps.size() + 1) {
-    const auto& kept = dependences.result_writers();
+    bool computes = false;
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
         const int step = static_cast<int>(i);
         const Verb verb = program.steps[i].verb;
         lendable_[i] = verb == Verb::send && dependences.after(step).empty();
-        const bool in_result =
-            std::find(kept.begin(), kept.end(), static_cast<std::uint32_t>(i)) != kept.end();
-        if (verb == Verb::receive && !in_result) {
+        const bool kept = in_result(dependences, static_cast<std::uint32_t>(i));
+        computes = computes || verb == Verb::compute;
+        if (verb == Verb::receive && !kept) {
             const std::vector<Use> uses = uses_of(program, dependences, step);
             uses_.insert(uses_.end(), uses.begin(), uses.end());
         }
-        if (verb == Verb::fold && !in_result)
+        if (verb == Verb::fold && !kept)
             takers_[i] = taker_of(program, dependences, step);
         first_[i + 1] = static_cast<std::uint32_t>(uses_.size());
     }
+    if (!computes)
+        return;
+    made_takers_ = TakersOfMade(program, dependences).find();
+    takes_made_.resize(program.steps.size());
+    for (const int send : made_takers_) {
+        if (send >= 0)
+            takes_made_[static_cast<std::size_t>(send)] = 1;
+    }
+}
+
+std::vector<std::uint32_t> Loans::made_for(int send) const {
+    std::vector<std::uint32_t> regions;
+    for (std::uint32_t region = 0; region < made_takers_.size(); ++region) {
+        if (made_takers_[region] == send)
+            regions.push_back(region);
+    }
+    return regions;
 }
 
 } // namespace sextant

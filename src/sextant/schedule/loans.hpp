@@ -10,6 +10,15 @@
 
 namespace sextant {
 
+/// Copying less costs less than saying where it should have been written.
+inline constexpr Bytes least_room = Bytes{4} << 10;
+/// Who makes as much waits to be told where its receiver wants it.
+inline constexpr Bytes least_promised_room = Bytes{64} << 10;
+
+/// Whether nothing else uses the memory of a receive until it has come, so that much may be made
+/// there; `usual` as in Program::bytes_of.
+bool is_room(const Program& program, const Dependences& dependences, int receive, Bytes usual);
+
 /// Which messages need no copy where two ranks share memory: the sender lends its elements, and the
 /// receiver folds straight from there and gives them back when the fold is done.
 ///
@@ -39,9 +48,22 @@ class Loans {
     /// then the fold may be made right where the receiver wants it. -1 where there is none.
     int taker(int fold) const { return takers_[static_cast<std::size_t>(fold)]; }
 
+    /// The same of a region that a kernel makes (an index into Program::regions), which may be a
+    /// part of the message: others of the same step, or of others, are the rest.
+    int taker_of_made(std::uint32_t region) const {
+        return made_takers_.empty() ? -1 : made_takers_[region];
+    }
+    /// Whether that is how a send comes by all that it takes, and by which regions.
+    bool takes_made(int send) const {
+        return !takes_made_.empty() && takes_made_[static_cast<std::size_t>(send)] != 0;
+    }
+    std::vector<std::uint32_t> made_for(int send) const;
+
   private:
     std::vector<std::uint8_t> lendable_;
     std::vector<int> takers_;
+    std::vector<int> made_takers_;         // by region; none where nothing is computed
+    std::vector<std::uint8_t> takes_made_; // by step; likewise
     std::vector<std::uint32_t> first_;
     std::vector<Use> uses_;
 };
