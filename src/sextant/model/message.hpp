@@ -22,6 +22,8 @@ struct Message {
     Bytes sent_block = 0, received_block = 0;
     /// Whether it is not moved: ranks share memory, and who receives it only folds it.
     bool lent = false;
+    /// Whether it is not moved since its sender makes it in the receiver's memory.
+    bool made_there = false;
     /// Whether links carry it that others share, and its price is what it costs beside: how long
     /// they need is up to whom it meets there (`Sharing`).
     bool meets = false;

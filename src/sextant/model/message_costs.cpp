@@ -7,6 +7,7 @@ MessageCosts::MessageCosts(const Question& question, const Prices& prices, const
                            Traffic& traffic)
     : question_(question),
       prices_(prices),
+      prepared_(prepared),
       work_(question),
       messages_(question),
       traffic_(traffic) {
@@ -18,9 +19,13 @@ MessageCosts::MessageCosts(const Question& question, const Prices& prices, const
 
 MessageCosts::Costly MessageCosts::of(StepOfRank send, StepOfRank receive) {
     Message m = messages_.describe(send, receive);
-    m.lent = m.link == machine::Link::same_process && is_lent(send, receive);
-    m.meets = prices_.share_links && !m.lent && traffic_.takes(send.rank, receive.rank);
-    const Look key{m.bytes, m.link, m.layout, m.sent_block, m.received_block, m.lent, m.meets};
+    const bool sees = m.link == machine::Link::same_process;
+    m.lent = sees && is_lent(send, receive);
+    m.made_there = sees && is_made_there(send, receive);
+    m.meets =
+        prices_.share_links && !m.lent && !m.made_there && traffic_.takes(send.rank, receive.rank);
+    const Look key{m.bytes,          m.link, m.layout,     m.sent_block,
+                   m.received_block, m.lent, m.made_there, m.meets};
     auto found = costs_.find(key);
     if (found == costs_.end())
         found = costs_.emplace(key, price(m)).first;
@@ -44,6 +49,15 @@ MessageCost MessageCosts::price(const Message& message) const {
 bool MessageCosts::is_lent(StepOfRank send, StepOfRank receive) const {
     return loans_[static_cast<std::size_t>(send.rank)].may_lend(send.step) &&
            !loans_[static_cast<std::size_t>(receive.rank)].uses(receive.step).empty();
+}
+
+/// By kernels, in memory that is nobody's until the message comes.
+bool MessageCosts::is_made_there(StepOfRank send, StepOfRank receive) const {
+    const auto to = static_cast<std::size_t>(receive.rank);
+    return loans_[static_cast<std::size_t>(send.rank)].takes_made(send.step) &&
+           loans_[to].uses(receive.step).empty() &&
+           is_room(question_.schedule[to], prepared_.dependences[to], receive.step,
+                   question_.element_size);
 }
 
 } // namespace sextant::model

@@ -28,12 +28,14 @@ class MessageCosts {
 
   private:
     bool is_lent(StepOfRank send, StepOfRank receive) const;
+    bool is_made_there(StepOfRank send, StepOfRank receive) const;
     MessageCost price(const Message& message) const;
 
-    using Look = std::tuple<Bytes, machine::Link, machine::Layout, Bytes, Bytes, bool, bool>;
+    using Look = std::tuple<Bytes, machine::Link, machine::Layout, Bytes, Bytes, bool, bool, bool>;
 
     const Question& question_;
     const Prices& prices_;
+    const Prepared& prepared_;
     const WorkCosts work_;
     const Messages messages_;
     Traffic& traffic_;

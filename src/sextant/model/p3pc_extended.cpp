@@ -24,6 +24,8 @@ class Pricing {
         : question_(question), work_(question), lookup_(question) {}
 
     MessageCost operator()(const Message& message) {
+        if (message.made_there)
+            return told(message);
         if (message.lent)
             return lent(message);
         if (message.meets)
@@ -75,6 +77,15 @@ class Pricing {
         if (machine::find(link, Path::full, message.layout, question_.strided))
             return false;
         return question_.strided == Strategy::packing || !question_.machine.copies.empty();
+    }
+
+    /// The sender only says that it lies there.
+    MessageCost told(const Message& message) {
+        const auto& points =
+            curve(question_, message.link, Path::full, Layout::cc, Strategy::contiguous).points;
+        MessageCost cost;
+        cost.full = cost.receive = lookup_.at_size(points, points.front().bytes);
+        return cost;
     }
 
     /// Reading the message where it lies costs who folds it so much more than the fold; the sender

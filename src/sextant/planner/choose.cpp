@@ -82,7 +82,7 @@ class Choosing {
     /// What a rank needs even if nobody keeps it waiting, nor meets its messages on links.
     Seconds bound(Program program, int rank) {
         if (setting_.within_node == machine::Link::same_process)
-            program = without_loans(std::move(program));
+            program = without_loans(std::move(program), setting_.element_size);
         const Alone alone = planner::alone(std::move(program), rank);
         std::vector<int> nodes;
         for (const int r : alone.ranks) {
