@@ -25,15 +25,17 @@ takes() {
     base=$(peak "$work/dot.npy" --ranks "$ranks")
     echo $(($(peak "$@" --ranks "$ranks") - base))
 }
-# Five planes of floats, of 4 MiB each, in one window. One rank holds the image and them; of
-# several each holds also what it made of them, until rank 0 has it: all together what the run says.
+# Five planes of floats, of 4 MiB each, in one window. Ranks hold the image and them, which they make
+# where rank 0 has them: all together what the run says, which is little more.
 zeros "$work/floats.npy" '<f4' 1024 1024 4194304
 zeros "$work/bytes.npy" '|u1' 1024 1024 1048576
-for ranks in 1 2; do
+for ranks in 1 2 3 4; do
     for image in floats:4 bytes:1; do
         all=$(((5 * 4 + ${image#*:}) * 1024))
-        more=$(takes $ranks "$work/${image%:*}.npy" --memory 64 --json "$work/json")
-        [ $ranks = 1 ] || all=$(($(sed -n 's/^  "memory": \([0-9]*\),/\1/p' "$work/json") / 1024))
+        more=$(takes $ranks "$work/${image%:*}.npy" --memory 64 --grid 1x$ranks --json "$work/json")
+        said=$(($(sed -n 's/^  "memory": \([0-9]*\),/\1/p' "$work/json") / 1024))
+        [ $((said * 100)) -le $((all * 102)) ] ||
+            fail "${image%:*} on $ranks ranks: said to take $said KiB, expected $all"
         # The kernels' strips, half a MiB a rank, and buffers of files come on top.
         [ "$more" -le $((all * 105 / 100 + ranks * 1024)) ] ||
             fail "${image%:*} on $ranks ranks: $more KiB, expected $all"

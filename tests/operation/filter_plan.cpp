@@ -63,6 +63,19 @@ TEST(FilterPlan, windows_are_as_many_rows_as_memory_allows) {
     EXPECT_THROW(set_window(plan, task, 40'000), InvalidTask);
 }
 
+TEST(FilterPlan, ranks_that_share_memory_hold_what_is_collected_once) {
+    for (const int ranks : {1, 2, 3, 4}) {
+        FilterTask task = five_of({1000, 1200}, ranks);
+        const filtering::Way strips{1, ranks};
+        const Bytes image = 1000 * 1200 * 4, planes = 5 * image;
+        const Bytes between = 2 * (ranks - 1) * 12 * 1000 * 4; // rows of neighbours
+        EXPECT_EQ(memory_of(strips, task, 1200),
+                  image + between + planes + planes * (ranks - 1) / ranks);
+        task.shares_memory = true;
+        EXPECT_EQ(memory_of(strips, task, 1200), image + between + planes);
+    }
+}
+
 /// A machine where a filter takes so long for an element that it makes.
 machine::Profile where_filters_take(Seconds seconds, machine::Profile machine) {
     machine.kernels.push_back({.name = "gaussian-derivatives",

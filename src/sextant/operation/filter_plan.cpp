@@ -4,6 +4,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/filter_bank.hpp"
 #include "sextant/operation/file_costs.hpp"
+#include "sextant/schedule/loans.hpp"
 
 #include <algorithm>
 
@@ -65,6 +66,22 @@ Candidate candidate_of(const FilterTask& task, const Way& way, Elements rows) {
     const filtering::WindowTask window = rows_of(task, way, rows);
     return {"filter", text_of(way), way.ranks(),
             [=](int rank) { return filtering::window_program(window, way, rank).program; }};
+}
+
+/// Of planes that a rank makes in the memory of another, where both share it: so much is never
+/// touched.
+Bytes made_elsewhere(const Program& program) {
+    const Dependences dependences(program);
+    const Loans loans(program, dependences);
+    Bytes bytes = 0;
+    for (std::size_t s = 0; s < program.steps.size(); ++s) {
+        const Bytes sent =
+            program.steps[s].verb == Verb::send && loans.takes_made(static_cast<int>(s))
+                ? program.bytes_of(program.steps[s], gray_f32.size)
+                : 0;
+        bytes += sent >= least_promised_room ? sent : 0;
+    }
+    return bytes;
 }
 
 /// Of many ranks not every number is looked at: all of them, half, a quarter.
@@ -209,24 +226,26 @@ Bytes memory_of(const Way& way, const FilterTask& task, Elements rows) {
         for (int b = 0; b < static_cast<int>(program.buffers.size()); ++b)
             bytes += program.buffers[static_cast<std::size_t>(b)].size *
                      program.element_size(b, gray_f32.size);
+        if (task.shares_memory && rank > 0)
+            bytes -= made_elsewhere(program);
     }
     return bytes;
 }
 
 void set_window(FilterPlan& plan, const FilterTask& task, Bytes budget) {
-    if (memory_of(plan.way, task, 1) > budget)
+    const auto memory = [&](Elements rows) { return memory_of(plan.way, task, rows); };
+    if (memory(1) > budget)
         throw InvalidTask(fmt::format(
             "one row of {} samples, those around it and {} results take {} bytes on {} ranks, "
             "allowed are {}",
-            task.image.width, task.features().size(), memory_of(plan.way, task, 1),
-            plan.way.ranks(), budget));
+            task.image.width, task.features().size(), memory(1), plan.way.ranks(), budget));
     Elements fits = 1, too_many = task.image.height + 1;
     while (too_many - fits > 1) {
         const Elements rows = fits + (too_many - fits) / 2;
-        (memory_of(plan.way, task, rows) <= budget ? fits : too_many) = rows;
+        (memory(rows) <= budget ? fits : too_many) = rows;
     }
     plan.window = fits;
-    plan.memory = memory_of(plan.way, task, fits);
+    plan.memory = memory(fits);
 }
 
 void predict_windows(FilterPlan& plan, const FilterTask& task, const planner::Setting& setting) {

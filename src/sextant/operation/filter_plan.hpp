@@ -15,7 +15,8 @@ struct FilterTask {
     distributed::Filters filters;
     ImageShape image;
     ElementFormat element = gray_f32;
-    int ranks = 1; ///< at most
+    int ranks = 1;              ///< at most
+    bool shares_memory = false; ///< ranks are threads of one process
     /// "read": each rank reads its tile; "scatter", "broadcast" or a collective: rank 0 does, and
     /// distributes; "any": whichever of these is the fastest, where the profile knows what reading
     /// takes, else "read".
@@ -66,7 +67,8 @@ FilterPlan strips_plan(const FilterTask& task, const std::string& reason);
 /// By prediction, or strips where the machine's profile has no words for it.
 FilterPlan usual_filter_plan(const FilterTask& task, const planner::Setting& setting);
 
-/// What all ranks hold for windows of so many rows.
+/// What all ranks hold for windows of so many rows. Where they share memory, planes that go
+/// straight to rank 0 are made there.
 Bytes memory_of(const filtering::Way& way, const FilterTask& task, Elements rows);
 
 /// Sets the window so that all ranks together hold at most `budget` bytes of the image and of what

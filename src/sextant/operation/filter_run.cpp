@@ -90,6 +90,7 @@ void FilterRun::open() {
         task.rows = grid.rows;
     }
     task.ranks = summary_.ranks = communicator_.size();
+    task.shares_memory = communicator_.shares_memory();
     summary_.transport = communicator_.shares_memory() ? "threads" : mpi_of_build();
     saves_plan_ = values_.has("plan") && !std::filesystem::exists(values_.text("plan"));
     if (!tells())
