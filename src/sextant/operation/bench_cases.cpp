@@ -22,8 +22,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::int64_t widest = 1 << 16;
-
 /// Names are known here, so that a wrong one ends before anything is timed.
 void check(const CompositeCase& made, const CaseReader& reader) {
     try {
@@ -40,23 +38,19 @@ void check(const CompositeCase& made, const CaseReader& reader) {
 
 CompositeCase read_case(const CaseReader& reader, const Json& json) {
     CompositeCase made;
-    reader.each_field(
-        json,
-        {
-            {"name", [&](const Json& v) { made.name = v.get<std::string>(); }},
-            {"width",
-             [&](const Json& v) { made.shape.width = reader.whole("width", v, 1, widest); }},
-            {"height",
-             [&](const Json& v) { made.shape.height = reader.whole("height", v, 1, widest); }},
-            {"operator", [&](const Json& v) { made.blend = v.get<std::string>(); }},
-            {"element", [&](const Json& v) { made.element = v.get<std::string>(); }},
-            {"image", [&](const Json& v) { made.image = v.get<std::string>(); }},
-            {"collect", [&](const Json& v) { made.collect = v.get<bool>(); }},
-            {"sparse", [&](const Json& v) { made.sparse = v.get<bool>(); }},
-            {"all_tunings", [&](const Json& v) { made.all_tunings = v.get<bool>(); }},
-            {"all_transports", [&](const Json& v) { made.all_transports = v.get<bool>(); }},
-            {"algorithms", [&](const Json& v) { v.get_to(made.algorithms); }},
-        });
+    CaseReader::Fields fields = {
+        {"name", [&](const Json& v) { made.name = v.get<std::string>(); }},
+        {"operator", [&](const Json& v) { made.blend = v.get<std::string>(); }},
+        {"element", [&](const Json& v) { made.element = v.get<std::string>(); }},
+        {"image", [&](const Json& v) { made.image = v.get<std::string>(); }},
+        {"collect", [&](const Json& v) { made.collect = v.get<bool>(); }},
+        {"sparse", [&](const Json& v) { made.sparse = v.get<bool>(); }},
+        {"all_tunings", [&](const Json& v) { made.all_tunings = v.get<bool>(); }},
+        {"all_transports", [&](const Json& v) { made.all_transports = v.get<bool>(); }},
+        {"algorithms", [&](const Json& v) { v.get_to(made.algorithms); }},
+    };
+    fields.merge(reader.size_fields(made.shape));
+    reader.each_field(json, fields);
     check(made, reader);
     if (made.name.empty()) {
         made.name = fmt::format("{} {}x{} {} {}", made.image, made.shape.width, made.shape.height,

@@ -17,8 +17,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::int64_t widest = 1 << 16;
-
 struct NamedSamples {
     std::string_view name;
     const ElementFormat* element;
@@ -46,23 +44,17 @@ void name_it(FilterCase& made) {
 FilterCase read_case(const CaseReader& reader, const Json& json) {
     FilterCase made;
     distributed::Filter& filter = made.filter;
-    reader.each_field(
-        json,
-        {
-            {"name", [&](const Json& v) { made.name = v.get<std::string>(); }},
-            {"width",
-             [&](const Json& v) { made.shape.width = reader.whole("width", v, 1, widest); }},
-            {"height",
-             [&](const Json& v) { made.shape.height = reader.whole("height", v, 1, widest); }},
-            {"element",
-             [&](const Json& v) { made.element = samples_named(reader, v.get<std::string>()); }},
-            {"sigma", [&](const Json& v) { filter.sigma = v.get<double>(); }},
-            {"derivatives", [&](const Json& v) { v.get_to(filter.features); }},
-            {"most",
-             [&](const Json& v) {
-                 made.most = static_cast<int>(reader.whole("most", v, 1, 1000));
-             }},
-        });
+    CaseReader::Fields fields = {
+        {"name", [&](const Json& v) { made.name = v.get<std::string>(); }},
+        {"element",
+         [&](const Json& v) { made.element = samples_named(reader, v.get<std::string>()); }},
+        {"sigma", [&](const Json& v) { filter.sigma = v.get<double>(); }},
+        {"derivatives", [&](const Json& v) { v.get_to(filter.features); }},
+        {"most",
+         [&](const Json& v) { made.most = static_cast<int>(reader.whole("most", v, 1, 1000)); }},
+    };
+    fields.merge(reader.size_fields(made.shape));
+    reader.each_field(json, fields);
     try {
         kernel::FilterBank(filter.sigma, filter.features, filter.border);
     } catch (const InvalidTask& error) {

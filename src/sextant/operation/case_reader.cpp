@@ -53,6 +53,12 @@ std::int64_t CaseReader::whole(const char* field, const Json& value, std::int64_
     return number;
 }
 
+CaseReader::Fields CaseReader::size_fields(ImageShape& shape) const {
+    constexpr std::int64_t widest = 1 << 16;
+    return {{"width", [&](const Json& v) { shape.width = whole("width", v, 1, widest); }},
+            {"height", [&](const Json& v) { shape.height = whole("height", v, 1, widest); }}};
+}
+
 void CaseReader::fail(const std::string& what) const {
     throw InvalidFile(path_, fmt::format("case {}: {}", number_, what));
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/image.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -27,6 +29,8 @@ class CaseReader {
     void each_field(const nlohmann::json& object, const Fields& readers) const;
     std::int64_t whole(const char* field, const nlohmann::json& value, std::int64_t least,
                        std::int64_t most) const;
+    /// Readers of "width" and "height"; keep the shape and this alive.
+    Fields size_fields(ImageShape& shape) const;
     [[noreturn]] void fail(const std::string& what) const;
 
     const std::string& path() const { return path_; }
