@@ -137,7 +137,9 @@ TEST(CellPrograms, what_was_written_to_a_file_is_read_from_it) {
     std::byte* const buffers[] = {bytes.data()};
     const Program& program = what.programs[0];
     const std::function<void()> nothing = [] {};
-    what.kernels[0]({program.steps[0], {}, program.made_by(program.steps[0]), buffers, nothing});
+    const Blocks places[] = {{bytes.data(), 5000, 5000}};
+    what.kernels[0](
+        {program.steps[0], {}, program.made_by(program.steps[0]), buffers, places, nothing});
     EXPECT_EQ(bytes[0], std::byte{0}) << "of a file of zeros";
 }
 

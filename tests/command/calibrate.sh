@@ -79,3 +79,23 @@ code $MPIRUN -n 1 "$SEXTANT" calibrate --budget 1s -o "$folder/none.json"
 code "$SEXTANT" calibrate --transport mpi --launcher false --budget 1s -o "$folder/none.json"
 [ "$status" = 1 ] || fail "exit code $status for a launcher that fails: $message"
 [ ! -e "$folder/none.json" ] || fail "something was written"
+
+# Filters over processes stand beside what that profile predicts of them: every way once, as many predicted
+# as were walked, the fastest of these first and chosen.
+echo '{"cases": [{"width": 600, "height": 400, "sigma": 1, "derivatives": ["x"]}]}' >"$folder/cases.json"
+SEXTANT_MACHINE="$mpi" $MPIRUN -n 2 "$SEXTANT" bench filter --cases "$folder/cases.json" --rounds 5 \
+    --json "$folder/filters.json" >"$folder/said"
+name=$(sed -n 's/^  *"name": "\(.*\)",$/\1/p' "$mpi" | head -1)
+reason=$(sed -n 's/^ *"reason": "\(.*\)",$/\1/p' "$folder/filters.json")
+case $reason in "fastest of "*" on $name"*) ;; *) fail "$reason, expected the profile of $name" ;; esac
+ways=${reason#fastest of }
+ways=${ways%% *}
+walked=$(echo "$reason; $ways walked" | sed 's/^[^;]*\(; [0-9]* may be as fast\)*; \([0-9]*\) walked.*/\2/')
+names=$(sed -n '/"results"/,$ s/^ *"name": "\(.*\)",$/\1/p' "$folder/filters.json")
+[ "$(echo "$names" | wc -l)" = "$ways" ] || fail "timed $names, expected $ways ways"
+[ "$(echo "$names" | sort | uniq -d | wc -l)" = 0 ] || fail "timed twice: $names"
+sed -n 's/^ *"predicted": \([0-9.e-]*\),*$/\1/p' "$folder/filters.json" >"$folder/predicted"
+[ "$(wc -l <"$folder/predicted")" = "$walked" ] || fail "$(cat "$folder/predicted") of $walked walked"
+LC_ALL=C sort -g -c "$folder/predicted" || fail "predictions in another order"
+sed -n '/^  [^ ]/p' "$folder/said" | sed -n 1p | grep -q "  [0-9.]* .* 1\.000 \[1\.000, 1\.000\]" ||
+    fail "the chosen does not come first, predicted and measured: $(cat "$folder/said")"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An image filtered a window of rows at a time, as one that does not fit in memory is.
+#include "sextant/comm/share_nodes.hpp"
 #include "sextant/comm/threads.hpp"
 
 #include "tests/support/filter_runs.hpp"
@@ -81,15 +82,21 @@ TEST(WindowFilter, gives_the_same_bits_where_ranks_make_them_in_the_memory_of_ra
     const std::vector<float> whole = filtered(bytes, gray_u8, shape, filter);
     for (const filtering::Way& way :
          std::vector<filtering::Way>{{1, 2}, {2, 1}, {1, 3}, {3, 1}, {2, 2}, {2, 3}, {7, 1}}) {
-        for (const Elements rows : {421, 300}) {
+        for (const bool as_processes : {false, true}) {
             run_threads(way.ranks(), [&](Communicator communicator) {
-                RowSource source(std::make_unique<Samples>(bytes, shape, gray_u8), 0);
-                const auto planes = by_windows(communicator, source, way, rows, {filter});
-                if (communicator.rank() == 0) {
-                    EXPECT_TRUE(same_bits(std::as_bytes(std::span(planes)),
-                                          std::as_bytes(std::span(whole))))
-                        << way.text() << ", " << rows << " rows";
+                const Communicator ranks =
+                    as_processes ? share_nodes(communicator, {0, Bytes{16} << 20}).communicator
+                                 : communicator;
+                for (const Elements rows : {421, 300}) {
+                    RowSource source(std::make_unique<Samples>(bytes, shape, gray_u8), 0);
+                    const auto planes = by_windows(ranks, source, way, rows, {filter});
+                    if (ranks.rank() == 0) {
+                        EXPECT_TRUE(same_bits(std::as_bytes(std::span(planes)),
+                                              std::as_bytes(std::span(whole))))
+                            << way.text() << ", " << rows << " rows";
+                    }
                 }
+                EXPECT_EQ(ranks.shortage(), "");
             });
         }
     }

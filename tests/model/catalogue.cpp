@@ -276,6 +276,39 @@ TEST(P3pcExtended, lends_between_threads_what_is_only_folded) {
     EXPECT_DOUBLE_EQ(predicted(Link::same_node), 101 + 200);
 }
 
+/// Rank 0 makes so many bytes for rank 1.
+Schedule pair_that_computes(Elements bytes) {
+    return make_schedule(2, [=](int rank) {
+        ProgramBuilder builder;
+        const Region made = rank == 0 ? builder.scratch(bytes) : builder.output(bytes);
+        if (rank == 1) {
+            builder.receive(0, made);
+            return builder.finish(made);
+        }
+        builder.compute(0, {}, {made});
+        builder.send(1, made);
+        return builder.finish({});
+    });
+}
+
+TEST(P3pcExtended, moves_nothing_between_threads_that_kernels_make_where_it_is_wanted) {
+    const std::vector<int> nodes = {0, 0};
+    const auto predicted = [&](Link within, Elements bytes) {
+        const machine::Profile machine = detailed_machine(within);
+        const Schedule schedule = pair_that_computes(bytes);
+        return find("p3pc-extended")
+            .predict({.schedule = schedule,
+                      .machine = machine,
+                      .element_size = 1,
+                      .nodes = nodes,
+                      .within_node = within})
+            .seconds;
+    };
+    EXPECT_DOUBLE_EQ(predicted(Link::same_process, 100'000), 1) << "as an empty message";
+    EXPECT_DOUBLE_EQ(predicted(Link::same_process, 1000), 1001) << "too little to be made there";
+    EXPECT_GT(predicted(Link::same_node, 100'000), 50'000);
+}
+
 TEST(C3, has_no_words_for_a_round_in_which_messages_depend_on_one_another) {
     const machine::Profile delta = test::shipped_machine("delta256");
     const Schedule relay = make_schedule(3, [](int rank) {

@@ -3,6 +3,7 @@
 #include "sextant/planner/choose.hpp"
 
 #include "sextant/compositing/ways.hpp"
+#include "sextant/halo/stencil.hpp"
 #include "sextant/machine/built_in.hpp"
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/planner/alone.hpp"
@@ -113,6 +114,27 @@ TEST(Choose, bounds_lie_below_predictions_where_memory_is_shared) {
                 }
             }
         }
+    }
+}
+
+TEST(Choose, bounds_lie_below_predictions_where_kernels_make_what_others_want) {
+    constexpr int ranks = 4;
+    const std::vector<int> nodes(ranks, 0);
+    std::vector<Candidate> candidates;
+    for (const int columns : {1, 2, 4}) {
+        halo::Stencil stencil{.grid = {{600, 600, columns, ranks / columns}, {3, 3}}, .planes = 2};
+        stencil.collects = true;
+        candidates.push_back({"stencil", std::to_string(columns), ranks,
+                              [=](int rank) { return halo::stencil(stencil, rank); }});
+    }
+    const Choice choice = choose(candidates, {.machine = machine::built_in(),
+                                              .element_size = 4,
+                                              .nodes = nodes,
+                                              .within_node = machine::Link::same_process,
+                                              .most_messages = 1'000'000});
+    for (const Weighed& weighed : choice.ranking) {
+        ASSERT_TRUE(weighed.predicted) << candidates[weighed.candidate].text() << weighed.remark;
+        EXPECT_LE(*weighed.bound, weighed.predicted->seconds * (1 + 1e-9));
     }
 }
 
