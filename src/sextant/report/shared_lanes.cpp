@@ -7,8 +7,8 @@
 
 namespace sextant::report {
 
-SharedLanes::SharedLanes(int ranks)
-    : ranks(ranks), ranks_per_lane(std::max(1, (ranks + most - 1) / most)) {
+SharedLanes::SharedLanes(int of)
+    : ranks(of), ranks_per_lane(std::max(1, (of + most - 1) / most)) {
     lanes = (ranks + ranks_per_lane - 1) / ranks_per_lane;
 }
 
