@@ -158,8 +158,9 @@ TEST(CellPrograms, a_kernel_takes_longer_where_it_does_more) {
         };
         const Seconds little = shortest(kernel.operands().front());
         const Seconds much = shortest(kernel.operands().back());
-        if (communicator.rank() == 0)
+        if (communicator.rank() == 0) {
             EXPECT_GT(much, little);
+        }
     });
 }
 

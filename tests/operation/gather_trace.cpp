@@ -85,8 +85,9 @@ TEST(GatherTrace, makes_up_for_drift_where_clocks_were_asked_before) {
                                                  {1, now - 1000, -.05, 1e-6}};
         const GatheredTrace all =
             gather_trace(communicator, trace_of(rank + 1, now - 500), clock, before);
-        if (rank == 0)
+        if (rank == 0) {
             EXPECT_NEAR(all.trace.events[0].begin - all.trace.events[1].begin, .025, 2e-3);
+        }
     });
 }
 

@@ -104,10 +104,11 @@ TEST(Nonrigid, follows_frames_that_are_turned) {
         const Point to = truth(at);
         constexpr double cell = 8 * 1.5; // across, where they lie askew
         const double outside = std::max({-to.x, -to.y, to.x - 255, to.y - 255});
-        if (outside > cell)
+        if (outside > cell) {
             EXPECT_FALSE(field.known[i]) << at.x << ", " << at.y;
-        else if (outside < -cell)
+        } else if (outside < -cell) {
             EXPECT_TRUE(field.known[i]) << at.x << ", " << at.y;
+        }
     }
     EXPECT_LT(rms_distance(field, dense(truth, shape)), .3) << "where it is known";
 }

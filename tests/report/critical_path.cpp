@@ -60,7 +60,7 @@ TEST(CriticalPath, StaysWhereTheReceiverWasLate) {
 }
 
 TEST(CriticalPath, GoesToWhoGaveALoanBackLast) {
-    Recording recording{.ranks = 2, .lent = true, .trace = {}};
+    Recording recording{.name = "", .ranks = 2, .lent = true, .trace = {}};
     recording.trace.events = {{0, 0, Activity::send, 0, 1, 8, 0, 10}, // given back after the fold
                               {1, 0, Activity::receive, 0, 0, 8, 0, 1},
                               {1, 1, Activity::fold, 0, -1, 8, 1, 9}};

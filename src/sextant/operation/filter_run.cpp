@@ -144,8 +144,8 @@ void FilterRun::tell_plan() {
     const auto place = [](const collective::Algorithm* row) {
         return row ? static_cast<int>(row - collective::catalogue().data()) : -1;
     };
-    const auto row_at = [](int place) {
-        return place < 0 ? nullptr : &collective::catalogue()[static_cast<std::size_t>(place)];
+    const auto row_at = [](int row) {
+        return row < 0 ? nullptr : &collective::catalogue()[static_cast<std::size_t>(row)];
     };
     FilterTask& task = summary_.task;
     filtering::Way& way = summary_.plan.way;
