@@ -35,7 +35,7 @@ Parameter shared_memory_parameter() {
             .type = Type::choice,
             .value = "WHEN",
             .fallback = "auto",
-            .help = "processes of a node read each other's memory; auto: where predicted to pay",
+            .help = "processes of a node share memory: as predicted, on, off",
             .choices = {"auto", "on", "off"}};
 }
 
