@@ -35,7 +35,7 @@ Parameter shared_memory_parameter() {
             .type = Type::choice,
             .value = "WHEN",
             .fallback = "auto",
-            .help = "processes of a node share memory: as predicted, on, off",
+            .help = "processes of a node share memory",
             .choices = {"auto", "on", "off"}};
 }
 
