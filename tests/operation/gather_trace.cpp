@@ -76,11 +76,11 @@ TEST(GatherTrace, aligns_the_clocks_of_different_hosts) {
 }
 
 TEST(GatherTrace, makes_up_for_drift_where_clocks_were_asked_before) {
-    run_threads(2, [](const Communicator& communicator) {
+    const Seconds now = HostClock::steady().now();
+    run_threads(2, [now](const Communicator& communicator) {
         const int rank = communicator.rank();
         // What was read before says that rank 1's clock lost 50 ms in a thousand seconds.
         const HostClock clock = clock_of(rank == 1, 0);
-        const Seconds now = clock.now();
         const std::vector<ClockOffset> before = {{0, now - 1000, 0, 0},
                                                  {1, now - 1000, -.05, 1e-6}};
         const GatheredTrace all =
