@@ -61,8 +61,8 @@ std::vector<report::Fact> facts_of(const ContoursSummary& summary) {
         {"Image", fmt::format("{}x{} pixels", summary.grid.width, summary.grid.height)},
         {"Found", found_text(summary)},
         {"Edges", edges_text(summary)},
-        {"Cut",
-         fmt::format("{} at {}", summary.cut, report::counted(summary.junctions, "junction"))},
+        {"Cut", fmt::format("{} at {}", report::grouped(summary.cut),
+                            report::counted(summary.junctions, "junction"))},
         {"Tiles", fmt::format("{}x{} on {} of {}", summary.grid.columns, summary.grid.rows,
                               report::counted(summary.ranks, "rank"), summary.transport)},
         {"Machine", fmt::format("{}, {}", host(), date())}};
@@ -109,10 +109,11 @@ std::string to_page(const ContoursSummary& summary) {
 }
 
 std::string to_text(const ContoursSummary& summary) {
-    std::string text = fmt::format("{}: {} of {}, {} closed; {}, {} cut there\n", summary.output,
-                                   report::counted(summary.contours, "contour"),
-                                   report::counted(summary.points, "point"), summary.closed,
-                                   report::counted(summary.junctions, "junction"), summary.cut);
+    std::string text =
+        fmt::format("{}: {} of {}, {} closed; {}, {} cut there\n", summary.output,
+                    report::counted(summary.contours, "contour"),
+                    report::counted(summary.points, "point"), summary.closed,
+                    report::counted(summary.junctions, "junction"), report::grouped(summary.cut));
     if (summary.thresholds)
         text += fmt::format("edges {}\n", edges_text(summary));
     text += fmt::format(

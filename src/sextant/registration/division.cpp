@@ -42,7 +42,7 @@ FrameCosts usual_costs(ImageShape shape, int farthest, bool by_fields) {
         ++costs.links;
         costs.combined = pixels * field;
         costs.rest += pixels * field;
-        costs.shared = .75;
+        costs.shared = .9;
     }
     return costs;
 }
