@@ -7,8 +7,7 @@
 
 namespace sextant::report {
 
-SharedLanes::SharedLanes(int of)
-    : ranks(of), ranks_per_lane(std::max(1, (of + most - 1) / most)) {
+SharedLanes::SharedLanes(int of) : ranks(of), ranks_per_lane(std::max(1, (of + most - 1) / most)) {
     lanes = (ranks + ranks_per_lane - 1) / ranks_per_lane;
 }
 
