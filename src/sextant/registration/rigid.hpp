@@ -44,7 +44,8 @@ struct RigidResult {
 /// Steps on the finest level look at every second row: after the filter the others say nothing of
 /// their own. (Sums over both halves of the rows differ by what the filter leaves of waves of two
 /// rows: .4 % of their noise.) Without such a filter every row counts. Tiles, 32 x 32 pixels (16 x
-/// 16 of small frames), tell how sure a motion is; one whose slopes are noise alone counts for none.
+/// 16 of small frames), tell how sure a motion is; one whose slopes are noise alone counts for
+/// none.
 ///
 /// One object a thread; `align` and `refine` allocate nothing. A team shares rows, angles and
 /// starts. Deterministic  the same bits on the same kind of processor, for any number of threads.
