@@ -4,15 +4,13 @@
 #include "sextant/core/error.hpp"
 #include "sextant/operation/contours.hpp"
 
-#include <cstdio>
 #include <filesystem>
 #include <map>
 
 #include "tests/format/file_size_limit.hpp"
 #include "tests/operation/gray_files.hpp"
+#include "tests/operation/peak_memory.hpp"
 #include <gmock/gmock.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace sextant::test {
 namespace {
@@ -26,24 +24,8 @@ void find_contours(const std::string& image, const std::string& output, const ch
                                                          {"memory", {memory}}}));
 }
 
-/// The most memory of a process that finds contours, in KiB.
 long peak_of_contours(const std::string& image, const std::string& output, const char* memory) {
-    const pid_t child = fork();
-    if (child == 0) {
-        int code = 1;
-        try {
-            find_contours(image, output, memory);
-            code = 0;
-        } catch (const std::exception& error) {
-            std::fputs(error.what(), stderr);
-        }
-        _exit(code);
-    }
-    int status = 0;
-    rusage usage{};
-    wait4(child, &status, 0, &usage);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    return usage.ru_maxrss;
+    return peak_memory_of([&] { find_contours(image, output, memory); });
 }
 
 TEST(ContoursMemory, of_strips_is_what_was_allowed) {

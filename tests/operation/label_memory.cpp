@@ -2,14 +2,11 @@
 // What labels of an image take that is larger than the memory they may: a process of its own each.
 #include "sextant/operation/label.hpp"
 
-#include <cstdio>
 #include <fstream>
 
 #include "tests/format/temporary_folder.hpp"
+#include "tests/operation/peak_memory.hpp"
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace sextant::test {
 namespace {
@@ -31,28 +28,14 @@ std::string dotted_image(const TemporaryFolder& folder, int width, int height) {
     return path;
 }
 
-/// The most memory of a process that labels, in KiB.
 long peak_of_labels(const std::string& image, const TemporaryFolder& folder, const char* memory) {
-    const pid_t child = fork();
-    if (child == 0) {
-        const operation::Operation label = operation::label_operation();
-        int code = 1;
-        try {
-            code = label.run(
-                operation::Values(label.parameters, {{"image", {image}},
-                                                     {"output", {folder.path("labels.npy")}},
-                                                     {"ranks", {"1"}},
-                                                     {"memory", {memory}}}));
-        } catch (const std::exception& error) {
-            std::fputs(error.what(), stderr);
-        }
-        _exit(code);
-    }
-    int status = 0;
-    rusage usage{};
-    wait4(child, &status, 0, &usage);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    return usage.ru_maxrss;
+    const operation::Operation label = operation::label_operation();
+    return peak_memory_of([&] {
+        label.run(operation::Values(label.parameters, {{"image", {image}},
+                                                       {"output", {folder.path("labels.npy")}},
+                                                       {"ranks", {"1"}},
+                                                       {"memory", {memory}}}));
+    });
 }
 
 TEST(LabelMemory, of_strips_is_what_was_allowed) {
