@@ -95,6 +95,14 @@ done
 "$SEXTANT" contours "$work/codes.npy" --directions -o "$work/long.csv" --min-length 4 --ranks 2 >/dev/null
 [ "$(wc -l <"$work/long.csv")" = 5 ] || { cat "$work/long.csv"; fail "shorter contours are not left out"; }
 
+# same_counts WHERE: one.json and many.json count alike.
+same_counts() {
+    for count in contours points closed junctions cut; do
+        [ "$(grep "\"$count\":" "$work/one.json")" = "$(grep "\"$count\":" "$work/many.json")" ] ||
+            fail "another number of $count: $1"
+    done
+}
+
 # --- Contours of an image that does not fit in the memory it may take: the same files. Lines go down
 # and up through all of the direction map.
 { printf 'aH%.0s' 1 2 3 4; yes 'ah' | tr -d '\n' | head -c 399984; printf 'Hh%.0s' 1 2 3 4; } |
@@ -108,10 +116,7 @@ for format in csv geojson svg npy; do
                 --json "$work/many.json" >/dev/null
             grep -q '"strips": [1-9][0-9],' "$work/many.json" || fail "$what: not in strips"
             cmp "$work/one.$format" "$work/many.$format" || fail "$what: other contours in strips: $format"
-            for count in contours points closed junctions cut; do
-                [ "$(grep "\"$count\":" "$work/one.json")" = "$(grep "\"$count\":" "$work/many.json")" ] ||
-                    fail "$what: another number of $count in strips"
-            done
+            same_counts "$what: in strips"
         done
     done
 done
@@ -129,10 +134,7 @@ grep -q 'edges at sigma 1.5' "$work/text" || fail "the thresholds are not told"
 for grid in 6x1 3x2 2x3 1x6; do
     edges -o "$work/many.csv" --sigma 1.5 --ranks 6 --grid $grid --json "$work/many.json" >/dev/null
     cmp "$work/one.csv" "$work/many.csv" || fail "other edges on $grid tiles"
-    for count in contours points closed junctions cut; do
-        [ "$(grep "\"$count\":" "$work/one.json")" = "$(grep "\"$count\":" "$work/many.json")" ] ||
-            fail "another number of $count on $grid tiles"
-    done
+    same_counts "on $grid tiles"
 done
 edges -o "$work/hand.csv" --sigma 1.5 --thresholds 4,9 --ranks 1 >"$work/text"
 grep -q 'gradients of 9 on, followed to 4' "$work/text" || fail "thresholds by hand"
