@@ -30,7 +30,7 @@ std::string to_page(const LabelSummary& summary) {
     page.subtitle =
         fmt::format("{}: {}", summary.image, report::counted(summary.components, "component"));
     page.picture = {summary.picture, "Components in colours over the image",
-                    fmt::format("{}, each in a colour; some share one.",
+                    fmt::format("{}, each in a colour; of many some look alike.",
                                 report::counted(summary.components, "component"))};
     const kernel::Connection connection = summary.connection;
     page.facts = {

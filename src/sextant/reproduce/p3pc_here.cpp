@@ -147,7 +147,8 @@ constexpr Experiment experiments[] = {
      "same run with other messages: LogGP* with contiguous ones, P-3PC with each layout by size "
      "and "
      "length of its blocks",
-     "the machine was busy with other things, or its caches hide what strides cost", figures_here}};
+     "what was calibrated lay in nearer caches than these images, or other programs ran",
+     figures_here}};
 
 } // namespace
 
