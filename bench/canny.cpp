@@ -13,7 +13,7 @@
 #include "sextant/distributed/canny.hpp"
 
 #include "sextant/comm/threads.hpp"
-#include "sextant/kernel/gaussian_weights.hpp"
+#include "sextant/kernel/filter/gaussian_weights.hpp"
 
 #include <fstream>
 #include <optional>

@@ -9,11 +9,11 @@
 // does on one rank; the sort is the readable reference, which allocates a list a pixel. Both run on
 // one thread, whose own clock is read, in turn; ratios are taken within a round; medians and their
 // bootstrap intervals, never a minimum.
-#include "sextant/kernel/deep.hpp"
+#include "sextant/kernel/fold/deep.hpp"
 
 #include "sextant/core/memory.hpp"
-#include "sextant/kernel/deep_reference.hpp"
-#include "sextant/kernel/shells.hpp"
+#include "sextant/kernel/fold/deep_reference.hpp"
+#include "sextant/kernel/fold/shells.hpp"
 
 #include <algorithm>
 #include <fstream>

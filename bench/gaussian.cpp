@@ -10,10 +10,10 @@
 // the processor. Within a round both run one after the other, ours first in every second round; a
 // ratio is taken within its round, so that drift of the machine meets both; medians over the rounds
 // and their bootstrap intervals, never a minimum. Built without OpenCV, ours is timed alone.
-#include "sextant/kernel/gaussian.hpp"
+#include "sextant/kernel/filter/gaussian.hpp"
 
 #include "sextant/core/memory.hpp"
-#include "sextant/kernel/gaussian_weights.hpp"
+#include "sextant/kernel/filter/gaussian_weights.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -16,8 +16,8 @@
 #include "sextant/comm/mpi.hpp"
 #include "sextant/comm/share_nodes.hpp"
 #include "sextant/core/statistics.hpp"
-#include "sextant/kernel/catalogue.hpp"
-#include "sextant/operation/element.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
+#include "sextant/operation/composite/element.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -3,8 +3,8 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/memory.hpp"
-#include "sextant/operation/compositor.hpp"
-#include "sextant/operation/element.hpp"
+#include "sextant/operation/composite/compositor.hpp"
+#include "sextant/operation/composite/element.hpp"
 
 #include <algorithm>
 #include <array>

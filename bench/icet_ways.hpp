@@ -3,7 +3,7 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/image.hpp"
-#include "sextant/operation/bench_cases.hpp"
+#include "sextant/operation/bench/bench_cases.hpp"
 
 #include <memory>
 #include <span>

@@ -13,7 +13,7 @@
 // all; medians over the rounds and their bootstrap intervals, never a minimum.
 #include "sextant/core/memory.hpp"
 #include "sextant/core/statistics.hpp"
-#include "sextant/kernel/catalogue.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -8,7 +8,7 @@
 // checked before anything is timed (OpenCV numbers some of them in another order). Spaghetti is the
 // fastest that OpenCV has. The clock is the thread's own. Both run in turn, ratios are taken within
 // a round; medians over the rounds and their bootstrap intervals, never a minimum.
-#include "sextant/kernel/labels.hpp"
+#include "sextant/kernel/label/labels.hpp"
 
 #include <fstream>
 #include <map>

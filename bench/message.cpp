@@ -15,7 +15,7 @@
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/core/statistics.hpp"
-#include "sextant/kernel/catalogue.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
 
 #include <chrono>
 #include <fstream>

@@ -14,7 +14,7 @@
 #include "sextant/comm/tick_clock.hpp"
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/image.hpp"
-#include "sextant/kernel/catalogue.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/schedule/builder.hpp"
 
 #include <chrono>

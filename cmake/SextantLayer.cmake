@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A layer is a folder of src/sextant and a target of its own, so that a dependency that points
 # upward does not link. Files are found, not listed: adding an algorithm edits no build file.
+# A large layer has rooms, folders of its own; what lies beside them serves them all.
 function(sextant_layer name)
-    cmake_parse_arguments(LAYER "" "" "DEPENDS" ${ARGN})
+    cmake_parse_arguments(LAYER "" "" "ROOMS;DEPENDS" ${ARGN})
     set(folder "${PROJECT_SOURCE_DIR}/src/sextant/${name}")
-    file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cpp")
+    set(patterns "${folder}/*.cpp")
+    foreach(room IN LISTS LAYER_ROOMS)
+        list(APPEND patterns "${folder}/${room}/*.cpp")
+    endforeach()
+    file(GLOB sources CONFIGURE_DEPENDS ${patterns})
     add_library(sextant_${name} STATIC ${sources})
     add_library(sextant::${name} ALIAS sextant_${name})
     set_target_properties(sextant_${name} PROPERTIES EXPORT_NAME ${name})

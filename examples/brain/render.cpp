@@ -2,7 +2,7 @@
 #include "render.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/over.hpp"
+#include "sextant/kernel/fold/over.hpp"
 
 #include <algorithm>
 #include <cmath>

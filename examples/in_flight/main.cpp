@@ -6,7 +6,7 @@
 //   mpirun -n 2 frames_in_flight
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/launch.hpp"
-#include "sextant/operation/frames_in_flight.hpp"
+#include "sextant/operation/composite/frames_in_flight.hpp"
 
 #include <chrono>
 #include <cmath>

@@ -5,8 +5,8 @@
 //   draw_shells --parts 5 -o shells
 //   sextant composite shells/part_*.exr -o shells.png --background white
 #include "sextant/format/catalogue.hpp"
-#include "sextant/kernel/deep_reference.hpp"
-#include "sextant/kernel/shells.hpp"
+#include "sextant/kernel/fold/deep_reference.hpp"
+#include "sextant/kernel/fold/shells.hpp"
 
 #include <cstdio>
 #include <cstring>

@@ -5,7 +5,7 @@
 #include "sextant/comm/threads.hpp"
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/image.hpp"
-#include "sextant/kernel/catalogue.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
 
 #include <thread>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What compositing goes wrong by, each hazard by its name: every algorithm with every tuning, over
 // threads, against the serial fold.
-#include "sextant/kernel/background.hpp"
-#include "sextant/kernel/nearest.hpp"
-#include "sextant/kernel/over.hpp"
-#include "sextant/kernel/wide.hpp"
-#include "sextant/operation/compositor.hpp"
+#include "sextant/kernel/fold/background.hpp"
+#include "sextant/kernel/fold/nearest.hpp"
+#include "sextant/kernel/fold/over.hpp"
+#include "sextant/kernel/fold/wide.hpp"
+#include "sextant/operation/composite/compositor.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the steps of edge detection are, on every kind of processor; and what is refused.
-#include "sextant/kernel/canny.hpp"
+#include "sextant/kernel/edge/canny.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/canny_reference.hpp"
-#include "sextant/kernel/edge_finder.hpp"
-#include "sextant/kernel/labels_reference.hpp"
-#include "sextant/kernel/thinning.hpp"
+#include "sextant/kernel/edge/canny_reference.hpp"
+#include "sextant/kernel/edge/edge_finder.hpp"
+#include "sextant/kernel/edge/thinning.hpp"
+#include "sextant/kernel/label/labels_reference.hpp"
 
 #include "tests/kernel/processors.hpp"
 #include "tests/support/gradients.hpp"

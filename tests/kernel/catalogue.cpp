@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/kernel/catalogue.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
 
 #include "sextant/core/error.hpp"
 

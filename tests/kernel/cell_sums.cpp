@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Slopes of images, and the sums over cells that fields are fitted by.
-#include "sextant/kernel/cell_sums.hpp"
+#include "sextant/kernel/fit/cell_sums.hpp"
 
-#include "sextant/kernel/slopes.hpp"
+#include "sextant/kernel/filter/slopes.hpp"
 
 #include <cmath>
 #include <limits>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/kernel/deep.hpp"
+#include "sextant/kernel/fold/deep.hpp"
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/memory.hpp"
-#include "sextant/kernel/deep_reference.hpp"
+#include "sextant/kernel/fold/deep_reference.hpp"
 
 #include <algorithm>
 #include <cstring>

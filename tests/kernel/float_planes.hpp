@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/kernel/float_plane.hpp"
+#include "sextant/kernel/filter/float_plane.hpp"
 
 #include "tests/support/random.hpp"
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What Gaussian derivatives are: the readable reference, polynomials, borders, and what is refused.
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/gaussian_reference.hpp"
-#include "sextant/kernel/gaussian_weights.hpp"
+#include "sextant/kernel/filter/gaussian_reference.hpp"
+#include "sextant/kernel/filter/gaussian_weights.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/kernel/gaussian_weights.hpp"
+#include "sextant/kernel/filter/gaussian_weights.hpp"
 
 #include "sextant/core/error.hpp"
 

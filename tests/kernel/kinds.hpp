@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/kernel/add.hpp"
-#include "sextant/kernel/catalogue.hpp"
-#include "sextant/kernel/fold.hpp"
-#include "sextant/kernel/max.hpp"
-#include "sextant/kernel/nearest.hpp"
-#include "sextant/kernel/over.hpp"
+#include "sextant/kernel/fold/add.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
+#include "sextant/kernel/fold/fold.hpp"
+#include "sextant/kernel/fold/max.hpp"
+#include "sextant/kernel/fold/nearest.hpp"
+#include "sextant/kernel/fold/over.hpp"
 
 #include <cstring>
 #include <limits>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What connected components are, on every kind of processor; and what is refused.
-#include "sextant/kernel/labels.hpp"
+#include "sextant/kernel/label/labels.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/labels_reference.hpp"
+#include "sextant/kernel/label/labels_reference.hpp"
 
 #include <limits>
 

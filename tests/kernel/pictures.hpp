@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/kernel/gaussian.hpp"
+#include "sextant/kernel/filter/gaussian.hpp"
 
 #include <cmath>
 #include <cstring>

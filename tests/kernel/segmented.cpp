@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/kernel/segmented.hpp"
+#include "sextant/kernel/fold/segmented.hpp"
 
 #include "sextant/comm/threads.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/kernel/density.hpp"
-#include "sextant/kernel/sparse_encoder.hpp"
+#include "sextant/kernel/fold/density.hpp"
+#include "sextant/kernel/fold/sparse_encoder.hpp"
 
 #include <cstring>
 

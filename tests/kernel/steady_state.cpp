@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/kernel/labels.hpp"
-#include "sextant/kernel/sparse_encoder.hpp"
+#include "sextant/kernel/fold/sparse_encoder.hpp"
+#include "sextant/kernel/label/labels.hpp"
 
 #include "tests/kernel/pictures.hpp"
 #include "tests/support/counting_new.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Components of images labelled in strips: those of the whole image, however it is cut.
-#include "sextant/kernel/strip_seams.hpp"
+#include "sextant/kernel/label/strip_seams.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/labels_reference.hpp"
+#include "sextant/kernel/label/labels_reference.hpp"
 
 #include "tests/support/shapes.hpp"
 #include <gmock/gmock.h>

@@ -2,7 +2,7 @@
 // What MPI offers, with our kernels, gives our pictures: a benchmark's contestants are checked
 // against a serial fold before they are timed.
 #include "sextant/comm/mpi_baselines.hpp"
-#include "sextant/operation/bench_composite.hpp"
+#include "sextant/operation/bench/bench_composite.hpp"
 
 #include "tests/mpi/groups.hpp"
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // Every collective on values over MPI, in groups of 1, 2, 3, 4 and 7 ranks; and MPI's own, which a
 // benchmark checks before it times them.
 #include "sextant/comm/mpi_collectives.hpp"
-#include "sextant/operation/bench_collective.hpp"
+#include "sextant/operation/bench/bench_collective.hpp"
 
 #include <set>
 #include <string>

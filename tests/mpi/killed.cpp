@@ -5,7 +5,7 @@
 #include "sextant/comm/share_nodes.hpp"
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/catalogue.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
 
 #include <csignal>
 #include <cstdio>

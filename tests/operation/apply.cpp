@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Transforms applied to images and to coordinates.
-#include "sextant/operation/apply.hpp"
+#include "sextant/operation/series/apply.hpp"
 
 #include "sextant/core/error.hpp"
 #include "sextant/format/frame_catalogue.hpp"
-#include "sextant/operation/coordinates.hpp"
-#include "sextant/operation/transforms.hpp"
+#include "sextant/operation/series/coordinates.hpp"
+#include "sextant/operation/series/transforms.hpp"
 
 #include <cmath>
 #include <fstream>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/operation/bench_collective.hpp"
+#include "sextant/operation/bench/bench_collective.hpp"
 
 #include "sextant/collective/catalogue.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/operation/bench_collective_report.hpp"
+#include "sextant/operation/bench/bench_collective_report.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/operation/bench_filter.hpp"
+#include "sextant/operation/bench/bench_filter.hpp"
 
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"

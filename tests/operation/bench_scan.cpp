@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Scans that are timed and rehearsed. No test asserts a time; they hold what is counted.
-#include "sextant/operation/bench_scan.hpp"
+#include "sextant/operation/bench/bench_scan.hpp"
 
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/operation/bench_scan_report.hpp"
-#include "sextant/operation/mock_operator.hpp"
+#include "sextant/operation/bench/bench_scan_report.hpp"
+#include "sextant/operation/bench/mock_operator.hpp"
 
 #include <array>
 #include <filesystem>

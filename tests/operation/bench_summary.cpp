@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What pages of benchmarks say of all their cases.
-#include "sextant/operation/bench_summary.hpp"
+#include "sextant/operation/bench/bench_summary.hpp"
 
 #include "sextant/collective/catalogue.hpp"
 #include "sextant/planner/usual.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/operation/checkpoint.hpp"
+#include "sextant/operation/series/checkpoint.hpp"
 
 #include "sextant/core/error.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is told of a run: the words of composite_report and phases.
-#include "sextant/operation/composite_report.hpp"
+#include "sextant/operation/composite/composite_report.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/operation/phases.hpp"
+#include "sextant/operation/composite/phases.hpp"
 #include "sextant/planner/asked.hpp"
 
 #include <gmock/gmock.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/operation/contest.hpp"
+#include "sextant/operation/bench/contest.hpp"
 
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/operation/bench_cases.hpp"
-#include "sextant/operation/bench_composite.hpp"
+#include "sextant/operation/bench/bench_cases.hpp"
+#include "sextant/operation/bench/bench_composite.hpp"
 
 #include <array>
 #include <atomic>

@@ -4,8 +4,8 @@
 #include "sextant/comm/threads.hpp"
 #include "sextant/distributed/canny.hpp"
 #include "sextant/format/frame_catalogue.hpp"
-#include "sextant/kernel/thinning.hpp"
-#include "sextant/operation/strip_contours.hpp"
+#include "sextant/kernel/edge/thinning.hpp"
+#include "sextant/operation/contours/strip_contours.hpp"
 
 #include "tests/format/temporary_folder.hpp"
 #include "tests/operation/gray_files.hpp"

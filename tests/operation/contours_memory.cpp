@@ -2,7 +2,7 @@
 // What contours of an image take that is larger than the memory they may: a process of its own
 // each; and what is left where the disk is full.
 #include "sextant/core/error.hpp"
-#include "sextant/operation/contours.hpp"
+#include "sextant/operation/contours/contours.hpp"
 
 #include <filesystem>
 #include <map>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Contours and merging as pages tell of them.
 #include "sextant/comm/threads.hpp"
-#include "sextant/operation/contours_run.hpp"
-#include "sextant/operation/merging_report.hpp"
+#include "sextant/operation/contours/contours_run.hpp"
+#include "sextant/operation/contours/merging_report.hpp"
 
 #include <numeric>
 

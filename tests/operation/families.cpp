@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Schedules by name, as prove and draw ask for them.
-#include "sextant/operation/families.hpp"
+#include "sextant/operation/schedules/families.hpp"
 
 #include "sextant/core/error.hpp"
 

@@ -3,8 +3,8 @@
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/image.hpp"
-#include "sextant/operation/filter.hpp"
-#include "sextant/operation/filter_run.hpp"
+#include "sextant/operation/filter/filter.hpp"
+#include "sextant/operation/filter/filter_run.hpp"
 
 #include <filesystem>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/operation/filter_plan.hpp"
+#include "sextant/operation/filter/filter_plan.hpp"
 
 #include "sextant/core/error.hpp"
 #include "sextant/machine/profile_file.hpp"

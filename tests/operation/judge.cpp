@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Regret, noise floor and errors, from measurements whose verdict is known.
-#include "sextant/operation/judge.hpp"
+#include "sextant/operation/bench/judge.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/operation/winners.hpp"
+#include "sextant/operation/bench/winners.hpp"
 
 #include <filesystem>
 #include <fstream>

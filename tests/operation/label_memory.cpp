@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What labels of an image take that is larger than the memory they may: a process of its own each.
-#include "sextant/operation/label.hpp"
+#include "sextant/operation/contours/label.hpp"
 
 #include <fstream>
 

@@ -2,7 +2,7 @@
 // One frame in one call, and what of a frame is whose.
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/operation/compositor.hpp"
+#include "sextant/operation/composite/compositor.hpp"
 
 #include <gtest/gtest.h>
 

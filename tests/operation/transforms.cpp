@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of where frames lie: written, read again, and refused where it makes no sense.
-#include "sextant/operation/transforms.hpp"
+#include "sextant/operation/series/transforms.hpp"
 
 #include "sextant/core/error.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/operation/work_log.hpp"
+#include "sextant/operation/series/work_log.hpp"
 
 #include "sextant/comm/threads.hpp"
 

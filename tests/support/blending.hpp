@@ -4,7 +4,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/execute.hpp"
 #include "sextant/compositing/catalogue.hpp"
-#include "sextant/kernel/catalogue.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -4,7 +4,7 @@
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/texts.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/operation/compositor.hpp"
+#include "sextant/operation/composite/compositor.hpp"
 
 #include <cstdio>
 #include <filesystem>

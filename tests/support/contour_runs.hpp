@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/distributed/contours.hpp"
-#include "sextant/kernel/contours_reference.hpp"
+#include "sextant/kernel/label/contours_reference.hpp"
 
 #include "tests/support/direction_maps.hpp"
 #include <fmt/format.h>

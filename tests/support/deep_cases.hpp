@@ -2,10 +2,10 @@
 #pragma once
 
 #include "sextant/comm/agree.hpp"
-#include "sextant/kernel/deep_reference.hpp"
-#include "sextant/kernel/over.hpp"
-#include "sextant/kernel/shells.hpp"
-#include "sextant/operation/deep_compositor.hpp"
+#include "sextant/kernel/fold/deep_reference.hpp"
+#include "sextant/kernel/fold/over.hpp"
+#include "sextant/kernel/fold/shells.hpp"
+#include "sextant/operation/composite/deep_compositor.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/kernel/directions.hpp"
+#include "sextant/kernel/label/directions.hpp"
 
 #include "tests/support/shapes.hpp"
 

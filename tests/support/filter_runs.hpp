@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/distributed/gaussian_derivatives.hpp"
-#include "sextant/kernel/filter_bank.hpp"
+#include "sextant/kernel/filter/filter_bank.hpp"
 
 #include <cmath>
 #include <cstring>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/core/error.hpp"
-#include "sextant/operation/frames_in_flight.hpp"
+#include "sextant/operation/composite/frames_in_flight.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/kernel/pixel_type.hpp"
-#include "sextant/kernel/sparse_code.hpp"
+#include "sextant/kernel/fold/pixel_type.hpp"
+#include "sextant/kernel/fold/sparse_code.hpp"
 
 #include <array>
 

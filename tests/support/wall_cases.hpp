@@ -2,8 +2,8 @@
 #pragma once
 
 #include "sextant/comm/agree.hpp"
-#include "sextant/kernel/over.hpp"
-#include "sextant/operation/tile_wall.hpp"
+#include "sextant/kernel/fold/over.hpp"
+#include "sextant/operation/composite/tile_wall.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -3,7 +3,7 @@
 
 #include "sextant/calibrate/file_kernels.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/filter_bank.hpp"
+#include "sextant/kernel/filter/filter_bank.hpp"
 #include "sextant/schedule/builder.hpp"
 
 #include <algorithm>

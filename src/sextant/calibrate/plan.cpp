@@ -2,7 +2,7 @@
 #include "sextant/calibrate/plan.hpp"
 
 #include "sextant/calibrate/kernels.hpp"
-#include "sextant/kernel/catalogue.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
 
 #include <algorithm>
 #include <initializer_list>

@@ -2,7 +2,7 @@
 #include "sextant/calibrate/programs.hpp"
 
 #include "sextant/calibrate/kernels.hpp"
-#include "sextant/kernel/catalogue.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/schedule/builder.hpp"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include "sextant/comm/places.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/core/operator.hpp"
-#include "sextant/kernel/sparse_encoder.hpp"
+#include "sextant/kernel/fold/sparse_encoder.hpp"
 
 #include <optional>
 #include <span>
@@ -13,9 +13,9 @@
 
 namespace sextant {
 
-/// The messages of a program, as codes (kernel/sparse_code.hpp): written before they are sent, read
-/// where they came. Each has room for its elements as they are, at the sender and at the receiver,
-/// of which a code uses only as much as it needs.
+/// The messages of a program, as codes (kernel/fold/sparse_code.hpp): written before they are sent,
+/// read where they came. Each has room for its elements as they are, at the sender and at the
+/// receiver, of which a code uses only as much as it needs.
 class Encoding {
   public:
     /// Requires  an operator that says what nothing is, in a multiple of 4 bytes

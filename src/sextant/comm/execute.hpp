@@ -22,8 +22,8 @@ struct ExecuteOptions {
     /// How many threads share this rank's folds (fold_team.hpp): no bit depends on it. More than
     /// one only with an operator that may be called by several at once.
     int fold_threads = 1;
-    /// Messages leave out what was not drawn (kernel/sparse_code.hpp), and are folded from there:
-    /// the same bits, in fewer bytes, for a pass over what is sent. All ranks alike.
+    /// Messages leave out what was not drawn (kernel/fold/sparse_code.hpp), and are folded from
+    /// there: the same bits, in fewer bytes, for a pass over what is sent. All ranks alike.
     bool sparse = false;
 };
 

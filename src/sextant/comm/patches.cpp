@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/patches.hpp"
 
-#include "sextant/kernel/sparse_code.hpp"
+#include "sextant/kernel/fold/sparse_code.hpp"
 
 #include <algorithm>
 #include <stdexcept>

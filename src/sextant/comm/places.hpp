@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/comm/blocks.hpp"
-#include "sextant/kernel/sparse_code.hpp"
+#include "sextant/kernel/fold/sparse_code.hpp"
 #include "sextant/schedule/program.hpp"
 
 #include <cstddef>

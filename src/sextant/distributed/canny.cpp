@@ -8,8 +8,8 @@
 #include "sextant/distributed/margins.hpp"
 #include "sextant/distributed/quantile.hpp"
 #include "sextant/distributed/sample_view.hpp"
-#include "sextant/kernel/edge_finder.hpp"
-#include "sextant/kernel/thinning.hpp"
+#include "sextant/kernel/edge/edge_finder.hpp"
+#include "sextant/kernel/edge/thinning.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -44,8 +44,8 @@ struct Surrounded {
     Padded padded;
 };
 
-/// Codes of edges (kernel/edge_code.hpp) of this rank's tile, with room for those that thinning
-/// reads around it.
+/// Codes of edges (kernel/edge/edge_code.hpp) of this rank's tile, with room for those that
+/// thinning reads around it.
 class EdgeTile {
   public:
     EdgeTile(const Communicator& communicator, const Grid& grid)

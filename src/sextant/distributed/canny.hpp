@@ -4,7 +4,7 @@
 #include "sextant/contour/catalogue.hpp"
 #include "sextant/distributed/image.hpp"
 #include "sextant/distributed/window_filter.hpp"
-#include "sextant/kernel/canny.hpp"
+#include "sextant/kernel/edge/canny.hpp"
 
 #include <functional>
 

@@ -4,7 +4,7 @@
 #include "sextant/contour/catalogue.hpp"
 #include "sextant/distributed/image.hpp"
 #include "sextant/distributed/merging_record.hpp"
-#include "sextant/kernel/labels.hpp"
+#include "sextant/kernel/label/labels.hpp"
 
 #include <vector>
 

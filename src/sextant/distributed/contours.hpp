@@ -5,7 +5,7 @@
 #include "sextant/contour/boundary.hpp"
 #include "sextant/contour/catalogue.hpp"
 #include "sextant/distributed/merging_record.hpp"
-#include "sextant/kernel/contours.hpp"
+#include "sextant/kernel/label/contours.hpp"
 
 #include <span>
 #include <vector>

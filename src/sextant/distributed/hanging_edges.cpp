@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/distributed/hanging_edges.hpp"
 
-#include "sextant/kernel/hysteresis.hpp"
+#include "sextant/kernel/edge/hysteresis.hpp"
 
 namespace sextant {
 

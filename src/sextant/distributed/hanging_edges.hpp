@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/distributed/join_components.hpp"
-#include "sextant/kernel/canny.hpp"
+#include "sextant/kernel/edge/canny.hpp"
 
 #include <cstdint>
 #include <span>

@@ -5,7 +5,7 @@
 #include "sextant/contour/frontier.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/merge_lists.hpp"
-#include "sextant/kernel/each_run.hpp"
+#include "sextant/kernel/label/each_run.hpp"
 
 #include <algorithm>
 

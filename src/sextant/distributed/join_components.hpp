@@ -5,7 +5,7 @@
 #include "sextant/contour/catalogue.hpp"
 #include "sextant/contour/frontier.hpp"
 #include "sextant/distributed/merging_record.hpp"
-#include "sextant/kernel/labels.hpp"
+#include "sextant/kernel/label/labels.hpp"
 
 #include <span>
 #include <vector>

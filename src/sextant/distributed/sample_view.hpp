@@ -3,7 +3,7 @@
 
 #include "sextant/core/element.hpp"
 #include "sextant/distributed/image.hpp"
-#include "sextant/kernel/samples.hpp"
+#include "sextant/kernel/filter/samples.hpp"
 
 namespace sextant::distributed {
 

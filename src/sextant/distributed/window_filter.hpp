@@ -6,7 +6,7 @@
 #include "sextant/core/element.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/filtering/window_program.hpp"
-#include "sextant/kernel/filter_bank.hpp"
+#include "sextant/kernel/filter/filter_bank.hpp"
 
 #include <functional>
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/correlation.hpp"
 
-#include "sextant/kernel/rigid_map.hpp"
+#include "sextant/kernel/fit/rigid_map.hpp"
 #include "sextant/registration/bands.hpp"
 #include "sextant/registration/level.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/comm/team.hpp"
-#include "sextant/kernel/float_plane.hpp"
+#include "sextant/kernel/filter/float_plane.hpp"
 #include "sextant/registration/motion.hpp"
 
 #include <complex>

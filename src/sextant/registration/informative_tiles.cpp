@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/informative_tiles.hpp"
 
-#include "sextant/kernel/gaussian_weights.hpp"
+#include "sextant/kernel/filter/gaussian_weights.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/comm/team.hpp"
-#include "sextant/kernel/rigid_sums.hpp"
+#include "sextant/kernel/fit/rigid_sums.hpp"
 #include "sextant/registration/motion.hpp"
 
 #include <optional>

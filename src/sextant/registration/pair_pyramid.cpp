@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/pair_pyramid.hpp"
 
-#include "sextant/kernel/slopes.hpp"
+#include "sextant/kernel/filter/slopes.hpp"
 #include "sextant/registration/bands.hpp"
 
 #include <algorithm>

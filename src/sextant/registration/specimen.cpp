@@ -2,7 +2,7 @@
 #include "sextant/registration/specimen.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/gaussian.hpp"
+#include "sextant/kernel/filter/gaussian.hpp"
 #include "sextant/registration/noise.hpp"
 
 #include <algorithm>

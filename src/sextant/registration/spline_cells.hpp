@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/comm/team.hpp"
-#include "sextant/kernel/cell_sums.hpp"
+#include "sextant/kernel/fit/cell_sums.hpp"
 #include "sextant/registration/motion.hpp"
 #include "sextant/registration/spline_grid.hpp"
 

@@ -2,7 +2,7 @@
 #include "sextant/registration/thesis.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/gaussian.hpp"
+#include "sextant/kernel/filter/gaussian.hpp"
 #include "sextant/registration/thesis_energy.hpp"
 
 #include <algorithm>

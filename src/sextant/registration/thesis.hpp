@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/kernel/samples.hpp"
+#include "sextant/kernel/filter/samples.hpp"
 #include "sextant/registration/displacement_field.hpp"
 #include "sextant/registration/motion.hpp"
 

@@ -2,8 +2,8 @@
 // However long a series is, no more of it is in memory than where its frames lie.
 #include "sextant/comm/threads.hpp"
 #include "sextant/format/frame_catalogue.hpp"
-#include "sextant/operation/register.hpp"
-#include "sextant/operation/register_run.hpp"
+#include "sextant/operation/series/register.hpp"
+#include "sextant/operation/series/register_run.hpp"
 #include "sextant/registration/synthetic.hpp"
 
 #include <fstream>

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/kernel/edge/edge_row.hpp"
+
+#include "sextant/kernel/edge/canny.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sextant/kernel/edge/edge_row.cpp"
+#include "sextant/kernel/lanes-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace sextant::kernel::HWY_NAMESPACE {
+
+template <class Vector>
+HWY_INLINE Vector square(Vector x, Vector y) {
+    return hn::Add(hn::Mul(x, x), hn::Mul(y, y));
+}
+
+/// A vector of bytes from one of integers.
+template <class D, class Vector>
+HWY_INLINE void store_bytes(D, Vector integers, std::uint8_t* to) {
+    const hn::Rebind<std::uint8_t, D> bytes;
+    hn::StoreU(hn::DemoteTo(bytes, integers), bytes, to);
+}
+
+template <class D>
+HWY_INLINE void measure(D d, const GradientRow& row, Elements i) {
+    const auto x = hn::LoadU(d, row.x + i), y = hn::LoadU(d, row.y + i);
+    const auto length = square(x, y);
+    hn::StoreU(length, d, row.squared + i);
+    if (hn::AllFalse(d, hn::Ge(length, hn::Set(d, row.low))))
+        return;
+    const auto across = hn::Abs(x), down = hn::Abs(y);
+    const auto tangent = hn::Set(d, tangent_of_near), zero = hn::Zero(d);
+    const hn::RebindToSigned<D> integers;
+    const auto bit = [&](auto mask, std::uint8_t value) HWY_ATTR {
+        return hn::IfThenElseZero(hn::RebindMask(integers, mask),
+                                  hn::Set(integers, std::int32_t{value}));
+    };
+    const auto near =
+        hn::Or(hn::Le(down, hn::Mul(tangent, across)), hn::Le(across, hn::Mul(tangent, down)));
+    const auto signs = hn::Or(bit(hn::Lt(x, zero), heading_left), bit(hn::Lt(y, zero), heading_up));
+    const auto axes = hn::Or(bit(hn::Le(down, across), heading_flat), bit(near, heading_near));
+    store_bytes(d, hn::Or(signs, axes), row.headings + i);
+}
+
+/// A vector of pixels. Which two neighbours lie along the gradient follows from its heading: near
+/// an axis those on it, else corners.
+template <class D>
+HWY_INLINE void classify(D d, const EdgeRow& row, Elements i) {
+    const hn::RebindToSigned<D> integers;
+    const hn::Rebind<std::uint8_t, D> bytes;
+    const auto length = hn::LoadU(d, row.here + i);
+    const auto long_enough = hn::Ge(length, hn::Set(d, row.low));
+    if (hn::AllFalse(d, long_enough)) {
+        hn::StoreU(hn::Zero(bytes), bytes, row.codes + i);
+        return;
+    }
+    const auto heading = hn::PromoteTo(integers, hn::LoadU(bytes, row.headings + i));
+    const auto has = [&](auto bits, std::uint8_t value) HWY_ATTR {
+        return hn::RebindMask(d, hn::TestBit(bits, hn::Set(integers, std::int32_t{value})));
+    };
+    const auto flat = has(heading, heading_flat), near = has(heading, heading_near);
+    const auto rising = has(hn::Xor(heading, hn::ShiftRight<1>(heading)), heading_left);
+    const auto choose = [&](const float* side, const float* vertical, const float* down,
+                            const float* up) HWY_ATTR {
+        const auto corner = hn::IfThenElse(rising, hn::LoadU(d, up + i), hn::LoadU(d, down + i));
+        const auto on_axis =
+            hn::IfThenElse(flat, hn::LoadU(d, side + i), hn::LoadU(d, vertical + i));
+        return hn::IfThenElse(near, on_axis, corner);
+    };
+    const auto before = choose(row.here - 1, row.above, row.above - 1, row.above + 1);
+    const auto behind = choose(row.here + 1, row.below, row.below + 1, row.below - 1);
+    const auto peak = hn::And(hn::Gt(length, before), hn::Ge(length, behind));
+    const auto edge = hn::And(peak, long_enough);
+    const auto strong = hn::RebindMask(integers, hn::Ge(length, hn::Set(d, row.high)));
+    const auto kind = hn::IfThenElse(strong, hn::Set(integers, std::int32_t{strong_edge}),
+                                     hn::Set(integers, std::int32_t{weak_edge}));
+    const auto code = hn::IfThenElseZero(hn::RebindMask(integers, edge), hn::Or(heading, kind));
+    store_bytes(d, code, row.codes + i);
+}
+
+/// Of whole vectors while they fit, of single pixels behind.
+template <class Work>
+HWY_INLINE void each_vector(Elements width, Work work) {
+    const hn::ScalableTag<float> d;
+    const auto lanes = static_cast<Elements>(hn::Lanes(d));
+    Elements i = 0;
+    for (; i + lanes <= width; i += lanes)
+        work(d, i);
+    for (; i < width; ++i)
+        work(hn::CappedTag<float, 1>(), i);
+}
+
+void measure_row(const GradientRow& row) {
+    each_vector(row.width, [&row](auto d, Elements i) HWY_ATTR { measure(d, row, i); });
+}
+
+void classify_row(const EdgeRow& row) {
+    each_vector(row.width, [&row](auto d, Elements i) HWY_ATTR { classify(d, row, i); });
+}
+
+void square_row(const float* x, const float* y, Elements count, float* to) {
+    each_vector(count, [=](auto d, Elements i) HWY_ATTR {
+        hn::StoreU(square(hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, to + i);
+    });
+}
+
+} // namespace sextant::kernel::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sextant::kernel {
+
+HWY_EXPORT(measure_row);
+HWY_EXPORT(classify_row);
+HWY_EXPORT(square_row);
+
+void measure_gradients(const GradientRow& row) {
+    HWY_DYNAMIC_DISPATCH(measure_row)(row);
+}
+
+void classify_edges(const EdgeRow& row) {
+    HWY_DYNAMIC_DISPATCH(classify_row)(row);
+}
+
+void squared_lengths(const float* x, const float* y, Elements count, float* to) {
+    HWY_DYNAMIC_DISPATCH(square_row)(x, y, count, to);
+}
+
+} // namespace sextant::kernel
+#endif

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/kernel/filter/filter_bank.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace sextant::kernel {
+
+namespace {
+
+bool same(const Derivative& a, const Derivative& b) {
+    return a.x == b.x && a.y == b.y;
+}
+
+std::vector<Feature> found(const std::vector<std::string>& names) {
+    std::vector<Feature> features;
+    for (const std::string& name : names) {
+        const Feature feature = find_feature(name);
+        for (const Feature& other : features) {
+            const bool twice = other.name == name || (!other.make && !feature.make &&
+                                                      same(other.needs[0], feature.needs[0]));
+            if (twice)
+                throw InvalidTask(
+                    fmt::format("{} is asked for twice: as {} too", name, other.name));
+        }
+        features.push_back(feature);
+    }
+    return features;
+}
+
+std::vector<Derivative> needed_by(const std::vector<Feature>& features) {
+    std::vector<Derivative> all;
+    for (const Feature& feature : features) {
+        for (const Derivative& one : feature.needs) {
+            if (std::none_of(all.begin(), all.end(), [&](auto& d) { return same(d, one); }))
+                all.push_back(one);
+        }
+    }
+    return all;
+}
+
+constexpr std::size_t most_needed = 8; ///< derivatives by one feature
+
+/// Rows that are done together where derivatives are kept: enough that the rows around them, which
+/// are filtered again, count little.
+Elements rows_of_a_band(int reach) {
+    return std::max<Elements>(256, 8 * Elements{reach});
+}
+
+} // namespace
+
+FilterBank::FilterBank(double sigma, const std::vector<std::string>& names, BorderRule rule)
+    : features_(found(names)),
+      needed_(needed_by(features_)),
+      feature_of_(needed_.size(), -1),
+      takes_(features_.size()),
+      derivatives_(sigma, needed_, rule) {
+    for (std::size_t f = 0; f < features_.size(); ++f) {
+        for (const Derivative& one : features_[f].needs) {
+            const auto at = std::find_if(needed_.begin(), needed_.end(),
+                                         [&](const Derivative& d) { return same(d, one); });
+            const auto d = static_cast<std::size_t>(at - needed_.begin());
+            if (features_[f].make)
+                takes_[f].push_back(d);
+            else
+                feature_of_[d] = static_cast<int>(f);
+        }
+    }
+}
+
+int FilterBank::multiply_adds() const {
+    const auto features = static_cast<int>(features_.size());
+    return (derivatives_.multiply_adds() + features - 1) / features;
+}
+
+/// Where the derivatives of a part of a tile go that begins `y` rows below its top.
+std::vector<Plane> FilterBank::planes_of(const Tile& part, Elements y,
+                                         std::span<const Plane> outputs) {
+    std::vector<Plane> planes;
+    auto* scratch = reinterpret_cast<float*>(scratch_.data());
+    for (const int feature : feature_of_) {
+        if (feature >= 0) {
+            const Plane& output = outputs[static_cast<std::size_t>(feature)];
+            planes.push_back({output.first + y * output.stride, output.stride});
+        } else {
+            planes.push_back({scratch, part.width});
+            scratch += part.elements();
+        }
+    }
+    return planes;
+}
+
+/// One row of a feature that is more than a derivative.
+void FilterBank::make_row(std::size_t feature, std::span<const Plane> planes, Elements row,
+                          const Plane& output, Elements width) const {
+    std::array<const float*, most_needed> from{};
+    const std::vector<std::size_t>& takes = takes_[feature];
+    for (std::size_t i = 0; i < takes.size(); ++i)
+        from[i] = planes[takes[i]].first + row * planes[takes[i]].stride;
+    features_[feature].make({from.data(), takes.size()}, output.first + row * output.stride, width);
+}
+
+void FilterBank::apply(const SampleView& input, const Tile& tile, std::span<const Plane> outputs,
+                       const std::function<void()>& progress) {
+    if (outputs.size() != features_.size())
+        throw InvalidTask(
+            fmt::format("{} planes for {} features", outputs.size(), features_.size()));
+    const bool makes = std::any_of(features_.begin(), features_.end(),
+                                   [](const Feature& feature) { return feature.make; });
+    const Elements band = makes ? rows_of_a_band(reach_y()) : std::max<Elements>(1, tile.height);
+    const auto kept = static_cast<Elements>(std::count(feature_of_.begin(), feature_of_.end(), -1));
+    const Bytes scratch = kept * std::min(band, tile.height) * tile.width;
+    if (scratch_.size() < scratch * static_cast<Bytes>(sizeof(float)))
+        scratch_ = Memory(scratch * static_cast<Bytes>(sizeof(float)));
+    for (Elements y = 0; y < tile.height; y += band) {
+        const Tile part{tile.x, tile.y + y, tile.width, std::min(band, tile.height - y)};
+        const std::vector<Plane> planes = planes_of(part, y, outputs);
+        derivatives_.apply(input, part, planes, progress);
+        for (std::size_t f = 0; f < features_.size(); ++f) {
+            const Plane output{outputs[f].first + y * outputs[f].stride, outputs[f].stride};
+            for (Elements row = 0; features_[f].make && row < part.height; ++row)
+                make_row(f, planes, row, output, part.width);
+        }
+    }
+}
+
+} // namespace sextant::kernel

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/kernel/filter/gaussian.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/kernel/filter/float_row.hpp"
+#include "sextant/kernel/filter/gaussian_weights.hpp"
+#include "sextant/kernel/fold/fold.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include <fmt/format.h>
+#include <hwy/cache_control.h>
+
+namespace sextant::kernel {
+
+namespace {
+
+std::size_t at(int order) {
+    return static_cast<std::size_t>(order);
+}
+
+/// Strips as wide as keeps their filtered rows in a level-two cache. What is computed of a sample
+/// does not depend on it.
+Elements width_of_strips(std::size_t rings, int reach) {
+    constexpr Bytes share = Bytes{384} << 10;
+    const Bytes column = static_cast<Bytes>(rings * sizeof(float)) * (2 * reach + 1);
+    return std::clamp<Elements>(share / column / line_unit, 2, 16) * line_unit;
+}
+
+/// About a tenth of a millisecond apart.
+constexpr Elements rows_between_calls = 16;
+
+/// The weights of what lies k = 0 … reach after.
+std::vector<float> half_of(const std::vector<double>& weights) {
+    std::vector<float> half;
+    for (std::size_t i = weights.size() / 2; i < weights.size(); ++i)
+        half.push_back(static_cast<float>(weights[i]));
+    return half;
+}
+
+std::string text(const Tile& tile) {
+    return fmt::format("{}x{} samples at ({}, {})", tile.width, tile.height, tile.x, tile.y);
+}
+
+bool holds(const Tile& outer, const Tile& inner) {
+    return inner.x >= outer.x && inner.y >= outer.y &&
+           inner.x + inner.width <= outer.x + outer.width &&
+           inner.y + inner.height <= outer.y + outer.height;
+}
+
+bool empty(const Tile& tile) {
+    return tile.width == 0 || tile.height == 0;
+}
+
+/// The samples of row `y` from column `x` on, as floats, with what is seen beyond the border.
+template <class Sample>
+void read_line(const SampleView& input, const Sample* first, BorderRule rule, Elements x,
+               Elements y, std::span<float> line) {
+    const auto row = seen_at(rule.border, y, input.image.height);
+    if (!row) {
+        std::fill(line.begin(), line.end(), rule.constant);
+        return;
+    }
+    const Elements origin = (*row - input.tile.y) * input.stride - input.tile.x;
+    const auto count = static_cast<Elements>(line.size());
+    const auto beyond = [&](Elements begin, Elements end) {
+        for (Elements i = begin; i < end; ++i) {
+            const auto column = seen_at(rule.border, x + i, input.image.width);
+            line[static_cast<std::size_t>(i)] =
+                column ? static_cast<float>(first[origin + *column]) : rule.constant;
+        }
+    };
+    const Elements begin = std::clamp<Elements>(-x, 0, count);
+    const Elements end = std::clamp<Elements>(input.image.width - x, begin, count);
+    beyond(0, begin);
+    to_floats(first + (origin + x + begin), end - begin, line.data() + begin);
+    beyond(end, count);
+}
+
+} // namespace
+
+GaussianDerivatives::GaussianDerivatives(double sigma, std::span<const Derivative> derivatives,
+                                         BorderRule rule)
+    : rule_(rule) {
+    if (derivatives.empty())
+        throw InvalidTask("no Gaussian derivative is asked for");
+    static_assert(orders == highest_order + 1);
+    Wanted along_x{};
+    std::array<Wanted, orders> along_y{};
+    for (auto& row : plane_)
+        row.fill(none);
+    for (const auto& [x, y] : derivatives) {
+        reach_x_ = std::max(reach_x_, gaussian_reach(sigma, x)); // refuses what is out of range
+        reach_y_ = std::max(reach_y_, gaussian_reach(sigma, y));
+        if (along_y[at(x)][at(y)])
+            throw InvalidTask(
+                fmt::format("the Gaussian derivative of orders {}, {} is asked for twice", x, y));
+        along_x[at(x)] = along_y[at(x)][at(y)] = true;
+        plane_[at(x)][at(y)] = static_cast<int>(planes_++);
+        for (const int order : {x, y})
+            weights_[at(order)] = half_of(gaussian_weights(sigma, order));
+    }
+    rows_ = pairs(along_x);
+    std::transform(along_y.begin(), along_y.end(), columns_.begin(), pairs);
+
+    const auto rings = static_cast<std::size_t>(std::count(along_x.begin(), along_x.end(), true));
+    strip_width_ = width_of_strips(rings, reach_y_);
+    for (std::size_t order = 0; order < orders; ++order) {
+        if (along_x[order])
+            filtered_[order] = RowRing(reach_y_, strip_width_);
+    }
+    line_ = Memory((strip_width_ + 2 * reach_x_ + line_unit) * static_cast<Bytes>(sizeof(float)));
+    for (int k = -reach_x_; k <= reach_x_; ++k)
+        shifted_.push_back(reinterpret_cast<const float*>(line_.data()) + reach_x_ + k);
+}
+
+int GaussianDerivatives::multiply_adds() const {
+    std::size_t count = 0;
+    for (std::size_t x = 0; x < orders; ++x) {
+        for (std::size_t y = 0; y < orders; ++y)
+            count += plane_[x][y] == none ? 0 : weights_[y].size();
+        if (std::any_of(plane_[x].begin(), plane_[x].end(), [](int p) { return p != none; }))
+            count += weights_[x].size();
+    }
+    return static_cast<int>(count);
+}
+
+/// An even and an odd order read a line once, where both are there.
+std::vector<GaussianDerivatives::Pair> GaussianDerivatives::pairs(const Wanted& wanted) {
+    std::vector<int> even, odd;
+    for (int order = highest_order; order >= 0; --order) {
+        if (wanted[at(order)])
+            (order % 2 == 0 ? even : odd).push_back(order);
+    }
+    std::vector<Pair> all(std::max(even.size(), odd.size()));
+    for (std::size_t i = 0; i < even.size(); ++i)
+        all[i].even = even[i];
+    for (std::size_t i = 0; i < odd.size(); ++i)
+        all[i].odd = odd[i];
+    return all;
+}
+
+Tile GaussianDerivatives::reads(const Tile& tile, ImageShape image) const {
+    return read_for(tile, image, reach_x_, reach_y_, rule_.border);
+}
+
+void GaussianDerivatives::check(const SampleView& input, const Tile& tile) const {
+    if (tile.width < 0 || tile.height < 0 ||
+        !holds({0, 0, input.image.width, input.image.height}, tile))
+        throw InvalidTask(fmt::format("Gaussian derivatives of {}, expected them within {}x{}",
+                                      text(tile), input.image.width, input.image.height));
+    if (empty(tile))
+        return;
+    const Tile needed = reads(tile, input.image);
+    if (!holds(input.tile, needed))
+        throw InvalidTask(
+            fmt::format("Gaussian derivatives of {} are computed from {}; given are {}", text(tile),
+                        text(needed), text(input.tile)));
+}
+
+void GaussianDerivatives::check(const Tile& tile, std::span<const Plane> outputs) const {
+    if (outputs.size() != planes_)
+        throw InvalidTask(
+            fmt::format("{} planes for {} Gaussian derivatives", outputs.size(), planes_));
+    for (const Plane& plane : outputs) {
+        if (empty(tile))
+            return;
+        if (!plane.first || (tile.height > 1 && std::abs(plane.stride) < tile.width))
+            throw InvalidTask(fmt::format("a plane of stride {} for {}", plane.stride, text(tile)));
+    }
+}
+
+void GaussianDerivatives::apply(const SampleView& input, const Tile& tile,
+                                std::span<const Plane> outputs,
+                                const std::function<void()>& progress) {
+    check(input, tile);
+    check(tile, outputs);
+    const auto images = static_cast<Bytes>(planes_ + 1);
+    const bool stream =
+        exceeds_caches(images * tile.elements() * static_cast<Bytes>(sizeof(float)));
+    const std::function<void(Elements)> after_row = [&progress](Elements y) {
+        if (progress && y % rows_between_calls == 0)
+            progress();
+    };
+    const Sweep sweep{input, tile, outputs, stream, after_row};
+    for (Elements x = 0; x < tile.width; x += strip_width_)
+        apply_strip(sweep,
+                    {tile.x + x, tile.y, std::min(strip_width_, tile.width - x), tile.height});
+    if (stream)
+        hwy::FlushStream();
+}
+
+void GaussianDerivatives::each_row(const SampleView& input, const Tile& strip,
+                                   const std::function<void(std::span<const float* const>)>& take) {
+    check(input, strip);
+    if (strip.width > strip_width_)
+        throw InvalidTask(
+            fmt::format("rows of {}, expected at most {} a row", text(strip), strip_width_));
+    const auto planes = static_cast<Bytes>(planes_);
+    if (row_.size() == 0)
+        row_ = Memory(planes * strip_width_ * static_cast<Bytes>(sizeof(float)));
+    std::vector<Plane> outputs; // each row takes the place of the one before
+    std::vector<const float*> rows;
+    for (Bytes k = 0; k < planes; ++k) {
+        outputs.push_back({reinterpret_cast<float*>(row_.data()) + k * strip_width_, 0});
+        rows.push_back(outputs.back().first);
+    }
+    const std::function<void(Elements)> after_row = [&](Elements) { take(rows); };
+    if (!empty(strip))
+        apply_strip({input, strip, outputs, false, after_row}, strip);
+}
+
+void GaussianDerivatives::apply_strip(const Sweep& sweep, const Tile& strip) {
+    Elements next = strip.y - reach_y_;
+    for (Elements y = strip.y; y < strip.y + strip.height; ++y) {
+        for (; next <= y + reach_y_; ++next)
+            filter_row(sweep.input, strip, next);
+        filter_columns(sweep, strip, y);
+        sweep.after_row(y);
+    }
+}
+
+void GaussianDerivatives::filter_row(const SampleView& input, const Tile& strip, Elements y) {
+    const std::span<float> line(reinterpret_cast<float*>(line_.data()),
+                                static_cast<std::size_t>(strip.width + 2 * reach_x_));
+    std::visit(
+        [&](const auto* first) { read_line(input, first, rule_, strip.x - reach_x_, y, line); },
+        input.first);
+    const auto into_ring = [&](int order) {
+        return order == none ? HalfFilter{}
+                             : filter(order, filtered_[at(order)].row(y - strip.y + reach_y_));
+    };
+    for (const Pair& pair : rows_)
+        weigh_lines(
+            {shifted_.data() + reach_x_, strip.width, into_ring(pair.even), into_ring(pair.odd)});
+}
+
+void GaussianDerivatives::filter_columns(const Sweep& sweep, const Tile& strip, Elements y) {
+    for (int order_x = 0; order_x <= highest_order; ++order_x) {
+        const RowRing& rows = filtered_[at(order_x)];
+        for (const Pair& pair : columns_[at(order_x)])
+            weigh_lines({rows.around(y - strip.y + reach_y_), strip.width,
+                         filter_into_plane(sweep, strip, y, order_x, pair.even),
+                         filter_into_plane(sweep, strip, y, order_x, pair.odd)});
+    }
+}
+
+HalfFilter GaussianDerivatives::filter(int order, float* to, bool stream) const {
+    const std::vector<float>& weights = weights_[at(order)];
+    return {weights.data(), static_cast<int>(weights.size()) - 1, to, stream};
+}
+
+HalfFilter GaussianDerivatives::filter_into_plane(const Sweep& sweep, const Tile& strip, Elements y,
+                                                  int order_x, int order_y) const {
+    if (order_y == none)
+        return {};
+    const Plane& plane = sweep.outputs[at(plane_[at(order_x)][at(order_y)])];
+    float* const to = plane.first + (y - sweep.tile.y) * plane.stride + strip.x - sweep.tile.x;
+    const bool aligned = reinterpret_cast<std::uintptr_t>(to) % stream_alignment == 0;
+    return filter(order_y, to, sweep.stream && aligned);
+}
+
+} // namespace sextant::kernel

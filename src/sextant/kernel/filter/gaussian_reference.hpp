@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/kernel/filter/gaussian.hpp"
+
+namespace sextant::kernel {
+
+/// One sample of a Gaussian derivative, from the definition: Σ_j Σ_i w_y(j) w_x(i) f(x + i, y + j)
+/// with the weights of gaussian_weights.hpp, all in double precision. What GaussianDerivatives
+/// means, and is tested against.
+/// Requires  sigma and orders as gaussian_weights; an input that holds the samples that count
+///           (read_for).
+/// Cost      the product of the numbers of weights.
+double gaussian_derivative(const SampleView& input, Elements x, Elements y, double sigma,
+                           Derivative derivative, BorderRule rule = {});
+
+} // namespace sextant::kernel

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/kernel/filter/halving.hpp"
+
+#include "sextant/kernel/filter/gaussian_weights.hpp"
+#include "sextant/kernel/filter/weighted_lines.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace sextant::kernel {
+
+namespace {
+
+constexpr double sigma = 1;
+
+Memory make_line(Elements width) {
+    return Memory((width + 2 * line_unit) * static_cast<Bytes>(sizeof(float)));
+}
+
+float* floats(Memory& memory) {
+    return reinterpret_cast<float*>(memory.data());
+}
+
+} // namespace
+
+Halving::Halving(ImageShape fine)
+    : fine_(fine),
+      line_(make_line(fine.width)),
+      even_(make_line(halved(fine).width)),
+      odd_(make_line(halved(fine).width)) {
+    if (gaussian_reach(sigma, 0) != reach)
+        throw std::logic_error("the Gaussian of a pyramid has another reach than its lines");
+    const std::vector<double> weights = gaussian_weights(sigma, 0);
+    for (int k = 0; k <= reach; ++k)
+        weights_[static_cast<std::size_t>(k)] =
+            static_cast<float>(weights[static_cast<std::size_t>(reach + k)]);
+    for (int k = -reach; k <= reach; ++k) {
+        const bool is_odd = k % 2 != 0;
+        const Elements shift = is_odd ? (k - 1) / 2 : k / 2; // exact: both are even
+        columns_[static_cast<std::size_t>(reach + k)] =
+            floats(is_odd ? odd_ : even_) + margin + shift;
+    }
+}
+
+void Halving::apply(const FloatImage& fine, Plane coarse) {
+    apply_rows(fine, coarse, 0, halved(fine_).height);
+}
+
+void Halving::apply_rows(const FloatImage& fine, Plane coarse, Elements first, Elements last) {
+    const ImageShape shape = halved(fine_);
+    for (Elements y = first; y < last; ++y) {
+        std::array<const float*, 2 * reach + 1> rows;
+        for (int k = -reach; k <= reach; ++k)
+            rows[static_cast<std::size_t>(reach + k)] =
+                fine.row(std::clamp<Elements>(2 * y + k, 0, fine_.height - 1));
+        weigh_lines(
+            {rows.data() + reach, fine_.width, {weights_.data(), reach, floats(line_)}, {}});
+        split(shape.width);
+        weigh_lines({columns_.data() + reach,
+                     shape.width,
+                     {weights_.data(), reach, coarse.first + y * coarse.stride},
+                     {}});
+    }
+}
+
+/// The even and the odd columns of the line, with what is seen beyond its ends.
+void Halving::split(Elements width) {
+    const float* const line = floats(line_);
+    float* const even = floats(even_) + margin;
+    float* const odd = floats(odd_) + margin;
+    const auto seen = [&](Elements x) { return line[std::clamp<Elements>(x, 0, fine_.width - 1)]; };
+    const Elements whole = fine_.width / 2;
+    for (Elements x = 0; x < whole; ++x) {
+        even[x] = line[2 * x];
+        odd[x] = line[2 * x + 1];
+    }
+    for (const Elements x : {Elements{-2}, Elements{-1}, whole, whole + 1, width}) {
+        even[x] = seen(2 * x);
+        odd[x] = seen(2 * x + 1);
+    }
+}
+
+} // namespace sextant::kernel

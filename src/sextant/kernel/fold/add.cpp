@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/kernel/fold/add.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sextant/kernel/fold/add.cpp"
+#include "sextant/kernel/lanes-inl.hpp"
+
+#if HWY_TARGET != HWY_SCALAR
+HWY_BEFORE_NAMESPACE();
+namespace sextant::kernel::HWY_NAMESPACE {
+
+struct Add {
+    HWY_INLINE FloatVector operator()(FloatVector first, FloatVector second) const {
+        return hn::Add(first, second);
+    }
+};
+
+/// Saturating after each layer or once gives the same.
+struct AddU8 {
+    HWY_INLINE U8::Vector operator()(U8::Vector first, U8::Vector second) const {
+        return hn::SaturatedAdd(first, second);
+    }
+};
+
+Elements add_f32(const Operands& operands, Elements first, Elements last) {
+    return fold_lanes<F32>(operands, first, last, Add());
+}
+
+Elements add_f16(const Operands& operands, Elements first, Elements last) {
+    return fold_lanes<F16>(operands, first, last, Add());
+}
+
+Elements add_u8(const Operands& operands, Elements first, Elements last) {
+    return fold_lanes<U8>(operands, first, last, AddU8());
+}
+
+} // namespace sextant::kernel::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
+
+#if HWY_ONCE
+namespace sextant::kernel {
+
+SEXTANT_EXPORT(add_f32);
+SEXTANT_EXPORT(add_f16);
+SEXTANT_EXPORT(add_u8);
+
+std::span<const Operator> add_operators() {
+    constexpr std::string_view summary = "add up light, channel by channel";
+    static const Operator operators[] = {
+        {"add", summary, rgba_f32, true, true, folding<RgbaF32>(SEXTANT_BEST(add_f32), add),
+         filling(RgbaF32{})},
+        {"add", summary, rgba_f16, true, false, folding<RgbaF16>(SEXTANT_BEST(add_f16), add),
+         filling(RgbaF16{})},
+        {"add", summary, rgba_u8, true, true, folding<RgbaU8>(SEXTANT_BEST(add_u8), add),
+         filling(RgbaU8{})},
+    };
+    return operators;
+}
+
+} // namespace sextant::kernel
+#endif

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/kernel/fold/deep.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/kernel/fold/over.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+namespace sextant::kernel {
+
+namespace {
+
+using Sources = FoldFunction::Sources;
+using Count = std::uint32_t;
+
+static_assert(std::is_trivially_copyable_v<Fragment> && alignof(Fragment) == alignof(Count));
+
+/// The fragments of a pixel that are kept, and how many there were.
+struct List {
+    const Fragment* data = nullptr;
+    Count kept = 0, count = 0;
+};
+
+List list_at(const std::byte* pixel, Count capacity) {
+    Count count = 0;
+    std::memcpy(&count, pixel, sizeof(count));
+    return {reinterpret_cast<const Fragment*>(pixel + sizeof(count)), std::min(count, capacity),
+            count};
+}
+
+void write(std::byte* pixel, const List& list) {
+    std::memcpy(pixel, &list.count, sizeof(list.count));
+    std::byte* const to = pixel + sizeof(list.count);
+    if (list.kept > 0 && reinterpret_cast<const std::byte*>(list.data) != to)
+        std::memmove(to, list.data, list.kept * sizeof(Fragment));
+}
+
+Count sum_of(Count a, Count b) {
+    constexpr Count most = std::numeric_limits<Count>::max();
+    return a > most - b ? most : a + b;
+}
+
+/// The nearest of two lists, as many as there is room for.
+List merge(const List& front, const List& back, Fragment* to, Count capacity) {
+    Count f = 0, b = 0, kept = 0;
+    while (kept < capacity && f < front.kept && b < back.kept) {
+        const bool nearer = back.data[b].depth < front.data[f].depth;
+        to[kept++] = nearer ? back.data[b++] : front.data[f++];
+    }
+    const auto rest = [&](const List& list, Count from) {
+        const Count count = std::min(list.kept - from, capacity - kept);
+        std::copy_n(list.data + from, count, to + kept);
+        kept += count;
+    };
+    rest(front, f);
+    rest(back, b);
+    return {to, kept, sum_of(front.count, back.count)};
+}
+
+/// What is merged, in turn: memory and no fragments, since clearing it would take longer than most
+/// merges.
+struct Room {
+    alignas(Fragment) std::byte bytes[2][largest_capacity * sizeof(Fragment)];
+
+    Fragment* side(int number) { return reinterpret_cast<Fragment*>(bytes[number]); }
+};
+
+/// Most pixels have fragments in one operand or none: nothing is merged for those.
+void fold_pixel(Sources sources, Bytes offset, std::byte* to, Count capacity, Room& room) {
+    int side = 0;
+    List sum;
+    for (const std::byte* source : sources) {
+        const List next = list_at(source + offset, capacity);
+        if (next.count == 0)
+            continue;
+        sum = sum.count == 0 ? next : merge(sum, next, room.side(side ^= 1), capacity);
+    }
+    write(to, sum);
+}
+
+Elements pixels_in(std::span<const std::byte> pixels, int capacity) {
+    const auto size = static_cast<std::size_t>(deep_element(capacity).size);
+    if (pixels.size() % size != 0)
+        throw std::logic_error("deep pixels of another capacity");
+    return static_cast<Elements>(pixels.size() / size);
+}
+
+} // namespace
+
+ElementFormat deep_element(int capacity) {
+    if (capacity < 1 || capacity > largest_capacity) {
+        throw InvalidTask(fmt::format("deep pixels of {} fragments: expected 1 to {}", capacity,
+                                      largest_capacity));
+    }
+    return {deep_f32.name,
+            static_cast<Bytes>(sizeof(Count)) + capacity * static_cast<Bytes>(sizeof(Fragment))};
+}
+
+Operator deep_operator(int capacity) {
+    const ElementFormat element = deep_element(capacity);
+    const auto room = static_cast<Count>(capacity);
+    return {.name = "deep",
+            .summary = "merge the fragments of deep pixels by depth",
+            .element = element,
+            .commutative = false, // of equal depths the first operand's come first
+            .exact_when_split = true,
+            .fold =
+                [=, size = element.size](Sources sources, std::byte* to, Elements elements) {
+                    Room merged;
+                    for (Elements i = 0; i < elements; ++i)
+                        fold_pixel(sources, i * size, to + i * size, room, merged);
+                },
+            .fill_identity =
+                [size = element.size](std::byte* to, Elements elements) {
+                    for (Elements i = 0; i < elements; ++i)
+                        write(to + i * size, {});
+                },
+            .used =
+                [room](const std::byte* pixel) {
+                    return static_cast<Bytes>(sizeof(Count)) +
+                           list_at(pixel, room).kept * static_cast<Bytes>(sizeof(Fragment));
+                }};
+}
+
+void pack(const DeepImage& image, int capacity, std::span<std::byte> to) {
+    const Bytes size = deep_element(capacity).size;
+    if (pixels_in(to, capacity) != image.shape.elements())
+        throw std::logic_error("another number of deep pixels");
+    for (Elements i = 0; i < image.shape.elements(); ++i) {
+        const std::span<const Fragment> fragments = image.at(i);
+        const auto count = static_cast<Count>(fragments.size());
+        const Count kept = std::min(count, static_cast<Count>(capacity));
+        write(to.data() + i * size, {fragments.data(), kept, count});
+    }
+}
+
+Fullest fullest(std::span<const std::byte> pixels, int capacity) {
+    const Bytes size = deep_element(capacity).size;
+    Fullest found;
+    for (Elements i = 0; i < pixels_in(pixels, capacity); ++i) {
+        const std::int64_t count =
+            list_at(pixels.data() + i * size, static_cast<Count>(capacity)).count;
+        if (found.pixel < 0 || count > found.fragments)
+            found = {i, count};
+    }
+    return found;
+}
+
+void blend_fragments(std::span<const std::byte> pixels, int capacity, std::span<RgbaF32> to) {
+    const Bytes size = deep_element(capacity).size;
+    if (pixels_in(pixels, capacity) != static_cast<Elements>(to.size()))
+        throw std::logic_error("another number of deep pixels than of colours");
+    for (std::size_t i = 0; i < to.size(); ++i) {
+        const List list =
+            list_at(pixels.data() + static_cast<Bytes>(i) * size, static_cast<Count>(capacity));
+        RgbaF32 sum;
+        for (Count f = 0; f < list.kept; ++f) {
+            const Fragment& next = list.data[f];
+            sum = over(sum, {next.r, next.g, next.b, next.a});
+        }
+        to[i] = sum;
+    }
+}
+
+} // namespace sextant::kernel

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/kernel/fold/over.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sextant/kernel/fold/over.cpp"
+#include "sextant/kernel/lanes-inl.hpp"
+
+#if HWY_TARGET != HWY_SCALAR
+HWY_BEFORE_NAMESPACE();
+namespace sextant::kernel::HWY_NAMESPACE {
+
+/// over(), never contracted to a fused multiply-add.
+struct Over {
+    HWY_INLINE FloatVector operator()(FloatVector front, FloatVector back) const {
+        const auto opaque = hn::Set(Floats(), 1);
+        const auto through = hn::Sub(opaque, hn::Broadcast<3>(front));
+        return hn::Add(front, hn::Mul(through, back));
+    }
+};
+
+Elements over_f32(const Operands& operands, Elements first, Elements last) {
+    return fold_lanes<F32>(operands, first, last, Over());
+}
+
+Elements over_f16(const Operands& operands, Elements first, Elements last) {
+    return fold_lanes<F16>(operands, first, last, Over());
+}
+
+/// Two layers in integers: the quotient by 255, rounded, of products below 2^16 is
+/// (x + 128 + (x + 128) / 256) / 256. Bytes at even and at odd places lie in words of their own.
+struct OverU8 {
+    using Bytes = U8::Bytes;
+    using Words = hn::Repartition<std::uint16_t, Bytes>;
+    using Pixels = hn::Repartition<std::uint32_t, Bytes>;
+
+    HWY_INLINE U8::Vector operator()(U8::Vector front, U8::Vector back) const {
+        const Bytes bytes;
+        const Words words;
+        const auto low = hn::Set(words, 0x00ff);
+        const auto one = hn::ShiftRight<24>(hn::BitCast(Pixels(), hn::Not(front)));
+        const auto through = hn::BitCast(words, hn::Or(one, hn::ShiftLeft<16>(one)));
+        const auto both = hn::BitCast(words, back);
+        const auto even = rounded(hn::Mul(hn::And(both, low), through));
+        const auto odd = rounded(hn::Mul(hn::ShiftRight<8>(both), through));
+        const auto seen = hn::Or(hn::ShiftRight<8>(even), hn::AndNot(low, odd));
+        return hn::SaturatedAdd(front, hn::BitCast(bytes, seen));
+    }
+
+    /// Its upper byte is the quotient.
+    static HWY_INLINE hn::Vec<Words> rounded(hn::Vec<Words> product) {
+        const auto x = hn::Add(product, hn::Set(Words(), 128));
+        return hn::Add(x, hn::ShiftRight<8>(x));
+    }
+};
+
+/// Sixteen or fewer pixels in u8 as floats, a vector a channel. A channel stays where it lies in
+/// its pixel and so counts 1, 2^8 or 2^16 times as much, which changes no digit of what is computed
+/// of it.
+struct Channels {
+    using Signed = hn::RebindToSigned<Floats>;
+    FloatVector r, g, b, a;
+
+    Channels() = default;
+    explicit HWY_INLINE Channels(hn::Vec<OverU8::Pixels> pixels)
+        : r(masked(pixels, 0xff)),
+          g(masked(pixels, 0xff00)),
+          b(masked(pixels, 0xff0000)),
+          a(hn::ConvertTo(Floats(), hn::BitCast(Signed(), hn::ShiftRight<24>(pixels)))) {}
+
+    static HWY_INLINE FloatVector masked(hn::Vec<OverU8::Pixels> pixels, std::uint32_t mask) {
+        const auto channel = hn::And(pixels, hn::Set(OverU8::Pixels(), mask));
+        return hn::ConvertTo(Floats(), hn::BitCast(Signed(), channel));
+    }
+
+    /// over(), where `this` is the front.
+    HWY_INLINE void put_behind(const Channels& back) {
+        const auto seen = hn::Sub(hn::Set(Floats(), 255), a);
+        const auto through = hn::Mul(seen, hn::Set(Floats(), 1.0f / 255));
+        r = hn::Add(r, hn::Mul(through, back.r));
+        g = hn::Add(g, hn::Mul(through, back.g));
+        b = hn::Add(b, hn::Mul(through, back.b));
+        a = hn::Add(a, hn::Mul(through, back.a));
+    }
+
+    HWY_INLINE hn::Vec<OverU8::Pixels> pixels() const {
+        const auto rg = hn::Or(level(r, 1), hn::ShiftLeft<8>(level(g, 0x1p8f)));
+        const auto ba = hn::Or(level(b, 0x1p16f), hn::ShiftLeft<8>(level(a, 1)));
+        return hn::Or(rg, hn::ShiftLeft<16>(ba));
+    }
+
+    /// Of `unit`, rounded and at most 255: beside 2^23 the last bit of a float is 1, so that adding
+    /// it rounds.
+    static HWY_INLINE hn::Vec<OverU8::Pixels> level(FloatVector channel, float unit) {
+        const OverU8::Pixels d;
+        const auto sum = hn::Min(channel, hn::Set(Floats(), 255 * unit));
+        const auto rounded = hn::Add(sum, hn::Set(Floats(), 0x1p23f * unit));
+        return hn::And(hn::BitCast(d, rounded), hn::Set(d, 255));
+    }
+};
+
+/// Several layers, computed in floats and rounded once. Each layer waits for the opacity of those
+/// before it, so vectors are folded side by side where there are registers for more than one.
+HWY_INLINE Elements over_many_u8(const Operands& operands, Elements first, Elements last) {
+    constexpr Elements lanes = hn::MaxLanes(OverU8::Pixels());
+    constexpr int vectors = lanes == 16 ? 2 : 1;
+    const auto channels = [&](std::size_t k, Elements i) HWY_ATTR {
+        const auto* from = reinterpret_cast<const std::uint8_t*>(operands.sources[k]) + 4 * i;
+        return Channels(hn::BitCast(OverU8::Pixels(), U8::load(from)));
+    };
+    Elements i = first;
+    for (; i + vectors * lanes <= last; i += vectors * lanes) {
+        Channels sums[vectors];
+        for (int v = 0; v < vectors; ++v)
+            sums[v] = channels(0, i + v * lanes);
+        for (std::size_t k = 1; k < operands.count; ++k) {
+            for (int v = 0; v < vectors; ++v)
+                sums[v].put_behind(channels(k, i + v * lanes));
+        }
+        for (int v = 0; v < vectors; ++v) {
+            auto* const to = reinterpret_cast<std::uint8_t*>(operands.to) + 4 * (i + v * lanes);
+            U8::save(hn::BitCast(U8::Bytes(), sums[v].pixels()), to, operands.stream);
+        }
+    }
+    if (operands.stream)
+        hwy::FlushStream();
+    return i;
+}
+
+Elements over_u8(const Operands& operands, Elements first, Elements last) {
+    return operands.count == 2 ? fold_lanes<U8>(operands, first, last, OverU8())
+                               : over_many_u8(operands, first, last);
+}
+
+} // namespace sextant::kernel::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
+
+#if HWY_ONCE
+namespace sextant::kernel {
+
+SEXTANT_EXPORT(over_f32);
+SEXTANT_EXPORT(over_f16);
+SEXTANT_EXPORT(over_u8);
+
+namespace {
+
+template <class Pixel>
+RgbaF32 combine(const RgbaF32& front, const RgbaF32& back) {
+    return over(front, back, Wide<Pixel>::opaque);
+}
+
+} // namespace
+
+std::span<const Operator> over_operators() {
+    constexpr std::string_view summary = "blend premultiplied colour, front over back";
+    static const Operator operators[] = {
+        {"over", summary, rgba_f32, false, true,
+         folding<RgbaF32>(SEXTANT_BEST(over_f32), combine<RgbaF32>), filling(RgbaF32{})},
+        {"over", summary, rgba_f16, false, false,
+         folding<RgbaF16>(SEXTANT_BEST(over_f16), combine<RgbaF16>), filling(RgbaF16{})},
+        {"over", summary, rgba_u8, false, false,
+         folding<RgbaU8>(SEXTANT_BEST(over_u8), combine<RgbaU8>), filling(RgbaU8{})},
+    };
+    return operators;
+}
+
+} // namespace sextant::kernel
+#endif

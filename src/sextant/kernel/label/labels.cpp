@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/kernel/label/labels.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/kernel/fold/fold.hpp"
+#include "sextant/kernel/label/each_run.hpp"
+#include "sextant/kernel/label/label_row.hpp"
+#include "sextant/kernel/label/run_unions.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <limits>
+
+#include <fmt/format.h>
+#include <hwy/cache_control.h>
+
+namespace sextant::kernel {
+
+namespace {
+
+/// How many labels write_labels() may read past the last.
+constexpr Elements slack = 17;
+
+std::size_t at(Elements i) {
+    return static_cast<std::size_t>(i);
+}
+
+/// How many runs a tile may have: of any colours, or with the background between them.
+Elements most_runs(const Tile& tile, Sameness sameness) {
+    return (sameness == Sameness::value ? tile.width : (tile.width + 1) / 2) * tile.height;
+}
+
+void check(const SampleView& input, Sameness sameness) {
+    const Elements width = input.tile.width, height = input.tile.height;
+    constexpr Elements largest = std::numeric_limits<Label>::max() - slack;
+    if (width < 0 || height < 0 || width > largest || height > largest ||
+        most_runs(input.tile, sameness) > largest)
+        throw InvalidTask(fmt::format("labels of {}x{} pixels, which may have more than {} runs: "
+                                      "expected smaller tiles",
+                                      width, height, largest));
+}
+
+void check(const Tile& tile, const LabelPlane& output) {
+    const Elements width = tile.width, height = tile.height;
+    if (width * height > 0 && (!output.first || (height > 1 && std::abs(output.stride) < width)))
+        throw InvalidTask(fmt::format("a plane of stride {} for labels of {}x{} pixels",
+                                      output.stride, width, height));
+}
+
+/// A run of pixels of a row.
+Component of_run(Elements x, Elements y, Elements length, Elements width) {
+    Component run;
+    run.first = y * width + x;
+    run.area = length;
+    run.box = {x, y, length, 1};
+    run.sum_x = length * (2 * x + length - 1) / 2;
+    run.sum_y = length * y;
+    return run;
+}
+
+Tile around(const Tile& a, const Tile& b) {
+    const Elements x = std::min(a.x, b.x), y = std::min(a.y, b.y);
+    return {x, y, std::max(a.x + a.width, b.x + b.width) - x,
+            std::max(a.y + a.height, b.y + b.height) - y};
+}
+
+} // namespace
+
+Label Labeller::apply(const SampleView& input, const LabelPlane& output) {
+    check(input, connection_.sameness);
+    check(input.tile, output);
+    find(input);
+    write(output);
+    return count_;
+}
+
+Label Labeller::find(const SampleView& input) {
+    check(input, connection_.sameness);
+    prepare(input);
+    std::visit([&](const auto* first) { find_components(input, first); }, input.first);
+    return count_ = number_components();
+}
+
+void Labeller::prepare(const SampleView& input) {
+    const Tile& tile = input.tile;
+    image_ = input.image;
+    tile_ = tile;
+    words_ = words_for(tile.width);
+    const auto grow = [](Memory& memory, Bytes size) {
+        if (memory.size() < size)
+            memory = Memory(size);
+    };
+    grow(bits_, 2 * words_ * tile.height * static_cast<Bytes>(sizeof(std::uint64_t)));
+    grow(runs_,
+         (most_runs(tile, connection_.sameness) + slack) * static_cast<Bytes>(sizeof(Label)));
+    runs_before_.resize(at(tile.height + 1));
+    for (auto* bits : {&equal_, &equal_left_, &equal_right_})
+        bits->resize(at(words_));
+}
+
+RunRow Labeller::row(Elements y) const {
+    auto* const words = reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(bits_.data()));
+    std::uint64_t* const inside = words + 2 * words_ * y;
+    return {inside, inside + words_, runs_before_[at(y)]};
+}
+
+template <class Sample>
+void Labeller::find_components(const SampleView& input, const Sample* first) {
+    runs()[0] = runs_before_[0] = 0;
+    if (tile_.width == 0)
+        runs_before_.back() = 0;
+    for (Elements y = 0; y < tile_.height && tile_.width > 0; ++y) {
+        const Sample* const samples = first + y * input.stride;
+        find_runs(samples, y);
+        runs_before_[at(y + 1)] = begin_runs(row(y), words_, runs());
+        if (y > 0)
+            join_with_above(samples, samples - input.stride, y);
+    }
+}
+
+template <class Sample>
+void Labeller::find_runs(const Sample* samples, Elements y) {
+    const RunRow found = row(y);
+    bits_not_zero(samples, tile_.width, found.inside);
+    const bool by_value = connection_.sameness == Sameness::value;
+    if (by_value)
+        bits_equal(samples, samples + 1, tile_.width - 1, equal_.data());
+    Shift shift;
+    for (Elements word = 0; word < words_; ++word)
+        found.starts[word] =
+            found.inside[word] & ~shift(by_value ? equal_[at(word)] : found.inside[word]);
+}
+
+template <class Sample>
+void Labeller::join_with_above(const Sample* samples, const Sample* above, Elements y) {
+    const bool corners = connection_.neighbours == Neighbours::eight;
+    const bool by_value = connection_.sameness == Sameness::value;
+    if (by_value)
+        bits_equal(samples, above, tile_.width, equal_.data());
+    if (by_value && corners) {
+        bits_equal(samples + 1, above, tile_.width - 1, equal_left_.data());
+        bits_equal(samples, above + 1, tile_.width - 1, equal_right_.data());
+    }
+    const EqualsAbove equal{equal_.data(), equal_left_.data(), equal_right_.data()};
+    join_runs({row(y), row(y - 1), words_, corners, by_value ? &equal : nullptr, runs()});
+}
+
+/// A run comes after the one above that it is joined with: one pass numbers all.
+Label Labeller::number_components() {
+    Label* const labels = runs();
+    Label count = 0;
+    const Label last = runs_before_.back();
+    for (Label run = 1; run <= last; ++run) {
+        const bool first = labels[run] == run;
+        count += first ? 1 : 0;
+        labels[run] = first ? count : labels[labels[run]];
+    }
+    return count;
+}
+
+void Labeller::write(const LabelPlane& output) {
+    const Bytes written = tile_.elements() * static_cast<Bytes>(sizeof(Label));
+    const bool aligned = reinterpret_cast<std::uintptr_t>(output.first) % stream_alignment == 0 &&
+                         output.stride * static_cast<Bytes>(sizeof(Label)) % stream_alignment == 0;
+    const bool stream = aligned && exceeds_caches(2 * written);
+    for (Elements y = 0; y < tile_.height && tile_.width > 0; ++y) {
+        const RunRow bits = row(y);
+        write_labels({bits.inside, bits.starts, runs() + bits.before,
+                      output.first + y * output.stride, tile_.width, stream});
+    }
+    if (stream)
+        hwy::FlushStream();
+}
+
+void Component::add(const Component& other) {
+    if (area == 0) {
+        *this = other;
+        return;
+    }
+    first = std::min(first, other.first);
+    area += other.area;
+    box = around(box, other.box);
+    sum_x += other.sum_x;
+    sum_y += other.sum_y;
+}
+
+bool Component::operator==(const Component& other) const {
+    return first == other.first && area == other.area && box.x == other.box.x &&
+           box.y == other.box.y && box.width == other.box.width && box.height == other.box.height &&
+           sum_x == other.sum_x && sum_y == other.sum_y;
+}
+
+LabelledRuns Labeller::runs_of(Elements y) const {
+    const RunRow bits = row(y);
+    return {bits.inside, bits.starts, runs() + bits.before + 1};
+}
+
+std::vector<Component> Labeller::components() const {
+    std::vector<Component> components(at(count_));
+    for (Elements y = 0; y < tile_.height; ++y) {
+        each_run(runs_of(y), tile_.width, [&](Elements begin, Elements end, Label label) {
+            components[at(label - 1)].add(
+                of_run(tile_.x + begin, tile_.y + y, end - begin, image_.width));
+        });
+    }
+    return components;
+}
+
+std::vector<Elements> Labeller::first_pixels() const {
+    std::vector<Elements> first;
+    first.reserve(at(count_));
+    for (Elements y = 0; y < tile_.height; ++y) {
+        each_run(runs_of(y), tile_.width, [&](Elements begin, Elements, Label label) {
+            if (at(label) > first.size())
+                first.push_back((tile_.y + y) * image_.width + tile_.x + begin);
+        });
+    }
+    return first;
+}
+
+/// Counted from the end of the row that is nearer.
+Label Labeller::label_at(Elements x, Elements y) const {
+    const RunRow bits = row(y);
+    const Elements word = x / 64, bit = x % 64;
+    if ((bits.inside[word] >> bit & 1) == 0)
+        return 0;
+    Elements run = bits.before + std::popcount(bits.starts[word] << (63 - bit));
+    if (2 * word < words_) {
+        for (Elements before = 0; before < word; ++before)
+            run += std::popcount(bits.starts[before]);
+    } else {
+        run = runs_before_[at(y + 1)] - std::popcount(bits.starts[word] >> bit >> 1);
+        for (Elements behind = word + 1; behind < words_; ++behind)
+            run -= std::popcount(bits.starts[behind]);
+    }
+    return runs()[run];
+}
+
+} // namespace sextant::kernel

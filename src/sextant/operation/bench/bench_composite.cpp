@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/bench/bench_composite.hpp"
+
+#include "sextant/comm/agree.hpp"
+#include "sextant/comm/execute.hpp"
+#include "sextant/comm/hosts.hpp"
+#include "sextant/comm/mpi_baselines.hpp"
+#include "sextant/comm/share_nodes.hpp"
+#include "sextant/compositing/catalogue.hpp"
+#include "sextant/core/region.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
+#include "sextant/kernel/fold/convert.hpp"
+#include "sextant/operation/composite/element.hpp"
+#include "sextant/planner/usual.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace sextant::operation {
+
+namespace {
+
+/// One way to composite, ready to run.
+struct Contestant {
+    CompositeResult result;
+    compositing::Piece piece; ///< what this rank has to show
+    std::function<void()> run;
+    std::function<std::span<const std::byte>()> shown;
+    std::function<Sent()> sent; ///< of schedules
+};
+
+/// One way for ranks to exchange, and the image that they exchange by it.
+struct Carrier {
+    std::string name;
+    Communicator communicator;
+    std::span<const std::byte> image;
+};
+
+/// What a schedule costs the rank that it costs most.
+void count_messages(CompositeResult& result, const compositing::Algorithm& algorithm,
+                    const compositing::Task& task, const compositing::Tuning& tuning) {
+    for (int rank = 0; rank < task.ranks; ++rank) {
+        const Program program = compositing::program(algorithm, task, tuning, rank);
+        std::int64_t messages = 0;
+        Elements pixels = 0;
+        for (const Step& step : program.steps) {
+            if (step.verb != Verb::send)
+                continue;
+            ++messages;
+            pixels += program.elements_of(step);
+        }
+        result.messages = std::max(result.messages, messages);
+        result.pixels = std::max(result.pixels, pixels);
+    }
+}
+
+/// What compositing costs between ranks that exchange so.
+planner::Work work_of(const Operator& op, const std::vector<int>& nodes, bool in_memory) {
+    return {.operator_name = std::string(op.name),
+            .element_name = std::string(channels(op.element)),
+            .element_size = op.element.size,
+            .folds_at_once = !op.exact_when_split,
+            .nodes = nodes,
+            .within_node = in_memory ? machine::Link::same_process : machine::Link::same_node};
+}
+
+/// All that run in one case on one rank.
+class Field {
+  public:
+    Field(const Communicator& communicator, const CompositeCase& what)
+        : communicator_(communicator),
+          what_(what),
+          operator_(kernel::find(what.blend, element_named(what.element, what.blend))),
+          task_(compositing::one_image_each(communicator.size(), what.shape.elements(),
+                                            what.collect ? 0 : compositing::Task::distributed)),
+          image_(what.shape, operator_.element) {
+        fill_image(image_, what.image, communicator.rank(), communicator.size());
+        add_carriers();
+        add_baselines();
+        add_schedules();
+        predict();
+    }
+
+    std::vector<Contestant>& contestants() { return contestants_; }
+
+    /// As if this rank had just drawn its image.
+    void draw_anew() {
+        write_anew(image_.bytes());
+        write_anew(shared_image_.bytes());
+    }
+
+    /// Holds each contestant's picture against the serial fold.
+    void check() {
+        const std::vector<float> expected = serial_fold();
+        for (Contestant& contestant : contestants_) {
+            contestant.run();
+            agree(communicator_, [&] { check(contestant, expected); });
+            if (contestant.sent)
+                contestant.result.sent = share_sent(contestant.sent());
+        }
+    }
+
+  private:
+    void add_carriers() {
+        const std::span<const std::byte> own = std::as_const(image_).bytes();
+        if (communicator_.shares_memory() || !what_.all_transports) {
+            carriers_.push_back({"", communicator_, own});
+            return;
+        }
+        carriers_.push_back({"messages", communicator_, own});
+        const Communicator shared = share_nodes(communicator_).communicator;
+        if (!shared.shares_nodes())
+            return;
+        shared_image_ = shared.memory(static_cast<Bytes>(own.size()));
+        std::copy(own.begin(), own.end(), shared_image_.data());
+        carriers_.push_back({"shared", shared, std::as_const(shared_image_).bytes()});
+        carriers_.push_back({"copied in", shared, own});
+    }
+
+    void add_baselines() {
+        const int root = what_.collect ? 0 : -1;
+        for (const Baseline& row : mpi_baselines(communicator_)) {
+            if (row.name == "mpi-reduce" && root < 0)
+                continue; // it has no other form
+            const std::shared_ptr<Reduction> reduction =
+                row.prepare(communicator_, operator_, task_.elements, root);
+            Contestant contestant;
+            contestant.result.name = row.name;
+            contestant.result.baseline = true;
+            const Region own =
+                part(block(0, 0, task_.elements), communicator_.rank(), communicator_.size());
+            contestant.piece = {own.offset, own.length};
+            if (root >= 0)
+                contestant.piece = {0, communicator_.rank() == root ? task_.elements : 0};
+            contestant.run = [this, reduction] { reduction->run(image_.bytes()); };
+            contestant.shown = [reduction] { return reduction->result(); };
+            contestants_.push_back(std::move(contestant));
+        }
+    }
+
+    void add_schedules() {
+        for (const compositing::Algorithm& algorithm : compositing::catalogue()) {
+            const auto& wanted = what_.algorithms;
+            const bool asked = wanted.empty() || std::find(wanted.begin(), wanted.end(),
+                                                           algorithm.name) != wanted.end();
+            if (!asked)
+                continue;
+            for (const compositing::Tuning& tuning : algorithm.tunings(task_.positions())) {
+                for (const Carrier& carrier : carriers_) {
+                    add_schedule(carrier, algorithm, tuning, false);
+                    if (what_.sparse)
+                        add_schedule(carrier, algorithm, tuning, true);
+                }
+                if (!what_.all_tunings)
+                    break;
+            }
+        }
+    }
+
+    void add_schedule(const Carrier& carrier, const compositing::Algorithm& algorithm,
+                      const compositing::Tuning& tuning, bool sparse) {
+        const int rank = communicator_.rank();
+        const auto execution = std::make_shared<Execution>(
+            carrier.communicator, compositing::program(algorithm, task_, tuning, rank), operator_,
+            ExecuteOptions{.sparse = sparse});
+        execution->bind(0, carrier.image);
+        Contestant contestant;
+        contestant.result.name = algorithm.name;
+        contestant.result.tuning = compositing::to_text(tuning);
+        contestant.result.transport = carrier.name;
+        contestant.result.sparse = sparse;
+        count_messages(contestant.result, algorithm, task_, tuning);
+        contestant.piece = compositing::piece(algorithm, task_, tuning, rank);
+        contestant.run = [execution] { execution->run(); };
+        contestant.shown = [execution] { return execution->result(); };
+        contestant.sent = [execution] { return execution->sent(); };
+        contestants_.push_back(std::move(contestant));
+    }
+
+    /// At rank 0, which tells.
+    void predict() {
+        const std::vector<int> nodes = nodes_of(communicator_);
+        agree(communicator_, [&] {
+            if (communicator_.rank() > 0)
+                return;
+            for (Contestant& contestant : contestants_)
+                predict(contestant.result, nodes);
+        });
+    }
+
+    void predict(CompositeResult& result, const std::vector<int>& nodes) const {
+        if (result.baseline || result.sparse || result.transport == "copied in")
+            return;
+        const bool in_memory = communicator_.shares_memory() || result.transport == "shared";
+        const planner::UsualPlanner usual = planner::usual_planner(in_memory ? "threads" : "mpi");
+        for (const compositing::Way& way : compositing::ways(task_)) {
+            if (way.algorithm->name == result.name &&
+                compositing::to_text(way.tuning) == result.tuning)
+                result.predicted =
+                    usual.planner->seconds(task_, way, work_of(operator_, nodes, in_memory));
+        }
+    }
+
+    double share_sent(const Sent& own) const {
+        Sent all;
+        for (const Sent& each : communicator_.all_gather(own))
+            all = {all.bytes + each.bytes, all.elements + each.elements};
+        return all.elements > 0 ? static_cast<double>(all.bytes) / static_cast<double>(all.elements)
+                                : 1;
+    }
+
+    std::vector<float> serial_fold() const {
+        Image sum(what_.shape, operator_.element), next(what_.shape, operator_.element);
+        fill_image(sum, what_.image, 0, communicator_.size());
+        for (int rank = 1; rank < communicator_.size(); ++rank) {
+            fill_image(next, what_.image, rank, communicator_.size());
+            const std::array<const std::byte*, 2> operands = {sum.bytes().data(),
+                                                              next.bytes().data()};
+            operator_.fold(operands, sum.bytes().data(), task_.elements);
+        }
+        return as_floats(sum.bytes());
+    }
+
+    std::vector<float> as_floats(std::span<const std::byte> pixels) const {
+        const ElementFormat& wide = has_depth(operator_.element) ? rgba_depth_f32 : rgba_f32;
+        const Elements count = static_cast<Elements>(pixels.size()) / operator_.element.size;
+        std::vector<float> values(static_cast<std::size_t>(count * wide.size) / sizeof(float));
+        kernel::convert(operator_.element, pixels, wide, std::as_writable_bytes(std::span(values)));
+        return values;
+    }
+
+    /// How far bracketing in another way may take a channel: a unit a fold, and some.
+    float tolerance() const {
+        const float unit = operator_.element == rgba_f32   ? 0x1p-23f
+                           : operator_.element == rgba_f16 ? 0x1p-10f
+                           : operator_.element == rgba_u8  ? 1.0f / 255
+                                                           : 0;
+        return static_cast<float>(communicator_.size()) * unit;
+    }
+
+    void check(const Contestant& contestant, const std::vector<float>& expected) const {
+        const std::vector<float> shown = as_floats(contestant.shown());
+        const std::size_t channels = expected.size() / static_cast<std::size_t>(task_.elements);
+        const auto first = static_cast<std::size_t>(contestant.piece.first) * channels;
+        const auto alike = [&](float a, float b) {
+            return a == b || std::abs(a - b) <= tolerance();
+        };
+        const bool right =
+            shown.size() == static_cast<std::size_t>(contestant.piece.count) * channels &&
+            std::equal(shown.begin(), shown.end(),
+                       expected.begin() + static_cast<std::ptrdiff_t>(first), alike);
+        if (!right) {
+            throw std::logic_error(fmt::format("{} in case '{}': another picture than a serial "
+                                               "fold",
+                                               contestant.result.name, what_.name));
+        }
+    }
+
+    const Communicator& communicator_;
+    const CompositeCase& what_;
+    const Operator& operator_;
+    const compositing::Task task_;
+    Image image_;
+    std::vector<Carrier> carriers_;
+    Memory shared_image_; // the same, where peers read it
+    std::vector<Contestant> contestants_;
+};
+
+/// Whose ratios are told.
+std::size_t reference_of(const std::vector<Contestant>& contestants, const std::string& asked) {
+    const auto found =
+        std::find_if(contestants.begin(), contestants.end(),
+                     [&](const Contestant& each) { return each.result.name == asked; });
+    return found == contestants.end() ? 0 : static_cast<std::size_t>(found - contestants.begin());
+}
+
+} // namespace
+
+CompositeResults bench_composite(const Communicator& communicator, const CompositeCase& what,
+                                 ContestOptions options) {
+    Field field(communicator, what);
+    field.check();
+    options.before = [&field] { field.draw_anew(); };
+    std::vector<std::function<void()>> runs;
+    for (const Contestant& contestant : field.contestants())
+        runs.push_back(contestant.run);
+    const std::vector<Score> scores = contest(communicator, runs, options);
+    const std::size_t reference = reference_of(field.contestants(), what.reference);
+    CompositeResults results{
+        what, communicator.size(), field.contestants()[reference].result.name, {}};
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+        CompositeResult result = std::move(field.contestants()[i].result);
+        result.wall = estimate(scores[i].wall);
+        result.cpu = estimate(scores[i].cpu);
+        result.ratio = estimate_ratio(scores[i].wall, scores[reference].wall);
+        result.cpu_ratio = estimate_ratio(scores[i].cpu, scores[reference].cpu);
+        results.results.push_back(std::move(result));
+    }
+    return results;
+}
+
+} // namespace sextant::operation

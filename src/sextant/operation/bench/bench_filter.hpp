@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/operation/bench/bench_filter_cases.hpp"
+#include "sextant/operation/bench/contest.hpp"
+#include "sextant/operation/filter/filter_plan.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sextant::operation {
+
+/// How one way to filter did in a case.
+struct FilterResult {
+    std::string name;
+    int ranks = 1; ///< that it uses
+    std::optional<Seconds> predicted;
+    Estimate wall, cpu; ///< seconds: of the slowest rank, of all ranks
+    Estimate ratio;     ///< to the chosen way
+};
+
+/// How many times faster something is on all ranks than on one.
+struct FilterGain {
+    Estimate wall; ///< by the slowest rank's time
+    Estimate cpu;  ///< by the processors' time, were it shared evenly
+};
+
+struct FilterResults {
+    FilterCase what;
+    int ranks = 1;
+    std::string reason;                ///< of the choice
+    int left_out = 0;                  ///< ways that were not timed
+    std::vector<FilterResult> results; ///< the chosen first, then as predicted
+    /// The chosen over the best of what was timed, and which that is; by processors' time each
+    /// rank's that a way uses, as if none were kept waiting.
+    struct Regret {
+        std::string best;
+        Estimate ratio;
+    };
+    Regret by_wall, by_cpu;
+    /// The chosen over itself, in another turn of the same rounds: what of regret is noise.
+    Estimate wall_noise, cpu_noise;
+    FilterGain filter;  ///< the chosen over one rank
+    FilterGain stay;    ///< the same where planes stay in tiles
+    FilterGain control; ///< the same of arithmetic alone
+};
+
+/// Times the ways that `sextant filter` chooses from, each with its tile on every rank from the
+/// start, against each other, and arithmetic that needs no memory and no messages as a control.
+/// Every way's planes are first compared, to the bit, with those of one rank: others throw
+/// std::logic_error. Memory: an image and its planes, and again on ranks, for each way. Collective.
+FilterResults bench_filter(const Communicator& communicator, const FilterCase& what,
+                           const ContestOptions& options);
+
+} // namespace sextant::operation

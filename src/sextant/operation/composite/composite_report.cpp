@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/composite/composite_report.hpp"
+
+#include "sextant/format/png.hpp"
+#include "sextant/operation/provenance.hpp"
+#include "sextant/report/alternatives_section.hpp"
+#include "sextant/report/causes_section.hpp"
+#include "sextant/report/draw.hpp"
+#include "sextant/report/page.hpp"
+#include "sextant/report/text.hpp"
+#include "sextant/report/timeline_section.hpp"
+#include "sextant/report/traffic_section.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::operation {
+
+namespace {
+
+std::string images_on_ranks(const CompositeSummary& summary) {
+    const auto images = static_cast<std::int64_t>(summary.inputs.size());
+    const std::string on =
+        summary.transport == "threads"
+            ? report::counted(summary.ranks, "thread")
+            : fmt::format("{} of {}",
+                          summary.ranks == 1 ? "1 process"
+                                             : fmt::format("{} processes", summary.ranks),
+                          summary.transport);
+    return fmt::format("{} of {}x{} on {}", report::counted(images, "image"), summary.shape.width,
+                       summary.shape.height, on);
+}
+
+/// How processes of a node exchange.
+std::string within_nodes(const CompositeSummary& summary) {
+    return fmt::format("{} within nodes ({})", summary.shares_nodes ? "shared memory" : "messages",
+                       summary.sharing);
+}
+
+std::string blending(const CompositeSummary& summary) {
+    return fmt::format("{} on {}", summary.blend, summary.element);
+}
+
+Schedule schedule_of(const CompositeSummary& summary) {
+    return make_schedule(summary.task.ranks, [&](int rank) {
+        return compositing::program(*summary.plan.algorithm, summary.task, summary.plan.tuning,
+                                    rank);
+    });
+}
+
+/// What was raced was measured too; what ran is as it is shown.
+report::Alternatives alternatives_of(const CompositeSummary& summary) {
+    const planner::Plan& plan = summary.plan;
+    report::Alternatives all{
+        "What was weighed",
+        fmt::format("predicted by {} on {}; measured: {}", plan.model, plan.machine, summary.frame),
+        {}};
+    for (const planner::Alternative& each : plan.alternatives) {
+        report::Alternative& way = all.all.emplace_back();
+        way.name = each.way.text();
+        way.bound = each.bound;
+        way.remark = each.remark;
+        if (const auto& expected = each.expected)
+            way.predicted = {expected->seconds, expected->low, expected->high};
+        if (each.raced)
+            way.measured = {*each.raced, *each.raced, *each.raced};
+    }
+    const Seconds took = summary.trace.duration;
+    if (!all.all.empty() && took > 0 && !all.all.front().measured)
+        all.all.front().measured = {took, took, took};
+    return all;
+}
+
+/// The prediction first, to stand above what was measured.
+std::vector<report::Recording> recordings_of(const CompositeSummary& summary) {
+    std::vector<report::Recording> all;
+    if (summary.prediction) {
+        report::Recording& predicted = all.emplace_back(measured(summary));
+        predicted.origin = report::Origin::predicted;
+        predicted.clocks = 1;
+        predicted.aligned.clear();
+        predicted.trace = summary.prediction->timeline;
+    }
+    all.push_back(measured(summary));
+    return all;
+}
+
+} // namespace
+
+report::Recording measured(const CompositeSummary& summary) {
+    return {.name = summary.plan.text(),
+            .origin = report::Origin::measured,
+            .ranks = summary.ranks,
+            .element_size = summary.element_size,
+            .clocks = summary.clocks,
+            .aligned = summary.aligned,
+            .lent = summary.transport == "threads" || summary.shares_nodes,
+            .trace = summary.trace};
+}
+
+std::string to_text(const CompositeSummary& summary) {
+    std::string text =
+        fmt::format("{}: {}, {}\n", summary.output, images_on_ranks(summary), blending(summary));
+    text += fmt::format("{} ({})\n", summary.plan.text(), summary.plan.reason);
+    if (!summary.sharing.empty())
+        text += within_nodes(summary) + "\n";
+    for (const auto& phase : summary.phases) {
+        text += fmt::format("{} {:.1f} ms  ", phase.name, phase.seconds * 1e3);
+    }
+    text.back() = '\n';
+    return text;
+}
+
+std::string to_json(const CompositeSummary& summary) {
+    nlohmann::ordered_json json;
+    json["operation"] = "composite";
+    json["output"] = summary.output;
+    json["inputs"] = summary.inputs;
+    json["width"] = summary.shape.width;
+    json["height"] = summary.shape.height;
+    json["ranks"] = summary.ranks;
+    json["transport"] = summary.transport;
+    if (!summary.sharing.empty())
+        json["shared_memory"] = {{"used", summary.shares_nodes}, {"reason", summary.sharing}};
+    json["operator"] = summary.blend;
+    json["element"] = summary.element;
+    json["association"] = summary.association;
+    json["background"] = summary.background;
+    json["plan"] = nlohmann::ordered_json::parse(planner::to_json(summary.plan));
+    for (const auto& phase : summary.phases)
+        json["seconds"][phase.name] = phase.seconds;
+    json["warnings"] = summary.warnings;
+    json["host"] = host();
+    json["date"] = date();
+    return json.dump(2);
+}
+
+std::string to_page(const CompositeSummary& summary, const Image& picture) {
+    report::Page page;
+    page.title = "Sextant: " + summary.output;
+    page.subtitle = images_on_ranks(summary);
+    const std::string png = format::encode_png(picture);
+    const auto* bytes = reinterpret_cast<const std::byte*>(png.data());
+    page.picture = {{bytes, bytes + png.size()},
+                    report::counted(static_cast<std::int64_t>(summary.inputs.size()), "image") +
+                        " blended into one",
+                    summary.output};
+    page.facts = {
+        {"Images", images_on_ranks(summary)},
+        {"Algorithm", summary.plan.text()},
+        {"Why", summary.plan.reason},
+        {"Operator", fmt::format("{}, association {}", blending(summary), summary.association)},
+        {"Background", summary.background.empty() ? "none" : summary.background},
+        {"Machine", fmt::format("{}, {}", host(), date())}};
+    if (!summary.sharing.empty())
+        page.facts.push_back({"Exchange", within_nodes(summary)});
+    if (summary.ranks > most_ranks_drawn)
+        page.facts.push_back({"Left out", fmt::format("the schedule of {} ranks, which is drawn of "
+                                                      "up to {}: sextant draw shows any",
+                                                      summary.ranks, most_ranks_drawn)});
+    for (const std::string& warning : summary.warnings)
+        page.facts.push_back({"Warning", warning});
+    for (const auto& phase : summary.phases)
+        page.phases.push_back({phase.name, phase.seconds});
+    page.sections.push_back(report::alternatives_section(alternatives_of(summary)));
+    const std::vector<report::Recording> recordings = recordings_of(summary);
+    page.sections.push_back(report::timeline_section(recordings));
+    page.sections.push_back(report::causes_section(recordings));
+    page.sections.push_back(report::traffic_section(recordings.back()));
+    if (summary.ranks <= most_ranks_drawn) {
+        report::DrawOptions drawing;
+        drawing.title = summary.plan.text();
+        page.figures.push_back(
+            {report::draw(schedule_of(summary), drawing), "The schedule: who sends what to whom."});
+    }
+    page.next_steps = {
+        {"Your own images, front to back",
+         "sextant composite front.exr middle.exr back.exr -o frame.exr"},
+        {"On several processes", "mpirun -n 4 sextant composite part*.exr -o frame.exr"},
+        {"Everything it can do", "sextant composite --help"}};
+    return report::render(page);
+}
+
+} // namespace sextant::operation

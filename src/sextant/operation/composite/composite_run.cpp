@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/composite/composite_run.hpp"
+
+#include "sextant/comm/agree.hpp"
+#include "sextant/comm/launch.hpp"
+#include "sextant/comm/texts.hpp"
+#include "sextant/format/catalogue.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
+#include "sextant/kernel/fold/convert.hpp"
+#include "sextant/kernel/fold/density.hpp"
+#include "sextant/operation/composite/colour.hpp"
+#include "sextant/operation/composite/element.hpp"
+#include "sextant/operation/composite/phases.hpp"
+#include "sextant/operation/gather_trace.hpp"
+#include "sextant/operation/outputs.hpp"
+#include "sextant/operation/schedules/tuning.hpp"
+#include "sextant/report/text.hpp"
+#include "sextant/report/trace_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+
+#include <fmt/format.h>
+
+namespace sextant::operation {
+
+namespace {
+
+/// As of a program that blends for a while: --race asks what would then be best.
+constexpr int frames_of_a_race = 1000;
+
+constexpr std::array<std::string_view, 5> phase_names = {"read", "plan", "composite", "again",
+                                                         "write"};
+
+/// Which images a rank brings: a contiguous run in visibility order.
+struct Share {
+    std::size_t first = 0, last = 0;
+};
+
+Share share_of(std::size_t images, int rank, int ranks) {
+    const auto cut = [&](int r) {
+        return images * static_cast<std::size_t>(r) / static_cast<std::size_t>(ranks);
+    };
+    return {cut(rank), cut(rank + 1)};
+}
+
+/// Deep images are merged by depth, and nothing else is.
+std::string operator_for(const Values& values, const ElementFormat& element) {
+    const std::string asked = values.text("operator");
+    const bool deep = is_deep(element);
+    if (asked == "auto")
+        return deep ? "deep" : element == rgba_depth_f32 ? "nearest" : "over";
+    if (deep && asked != "deep")
+        throw InvalidTask(fmt::format("--operator {}: deep images take deep, or auto", asked));
+    if (!deep && asked == "deep")
+        throw InvalidTask("--operator deep: for deep images, these are flat");
+    return asked;
+}
+
+CompositeOptions options_from(const Values& values, const ElementFormat& element) {
+    CompositeOptions options;
+    options.algorithm = values.text("algorithm");
+    const compositing::Tuning tuning = tuning_from(values);
+    options.radices = tuning.radices;
+    options.window = tuning.window;
+    options.sparse = sparse_from(values);
+    options.blend = operator_for(values, element);
+    if (options.blend != "deep")
+        options.element = element_named(values.text("element"), options.blend);
+    if (values.has("background"))
+        options.background = parse_colour(values.text("background"));
+    if (values.text("association") == "by-arrival")
+        options.association = Association::by_arrival;
+    options.machine = values.text("machine");
+    options.plan = values.text("plan");
+    options.fold_threads = static_cast<int>(values.integer("fold-threads"));
+    if (options.blend == "deep" && values.text("element") != "f32") {
+        throw InvalidTask(
+            fmt::format("--element {}: deep images are blended as f32", values.text("element")));
+    }
+    options.frames = values.flag("race") ? frames_of_a_race : 1;
+    options.trace = values.has("trace") || values.has("report");
+    return options;
+}
+
+std::string describe(const Oddity& oddity) {
+    std::string text = oddity.path + ":";
+    const auto add = [&](const char* what, Elements pixels) {
+        if (pixels > 0)
+            text += fmt::format(" {}: {};", what, report::counted(pixels, "pixel"));
+    };
+    add("not a number", oddity.check.not_a_number);
+    add("not premultiplied (a colour below 0 or above its opacity, or opacity not from 0 to 1)",
+        oddity.check.not_premultiplied);
+    return text + " used as they are";
+}
+
+} // namespace
+
+std::shared_ptr<const Inputs> find_inputs(const Values& values) {
+    return std::make_shared<Inputs>(find_inputs(values.texts("inputs"), values.integers("order")));
+}
+
+CompositeRun::CompositeRun(const Values& values, Communicator communicator,
+                           std::shared_ptr<const Inputs> inputs)
+    : values_(values),
+      communicator_(std::move(communicator)),
+      progress_(communicator_.rank() == 0),
+      inputs_(std::move(inputs)) {}
+
+void CompositeRun::run() {
+    agree(communicator_, [&] { check(); });
+    agree(communicator_, [&] { offer_sharing(); });
+    phase("read", [&] { read(); });
+    gather_warnings();
+    phase("plan", [&] { plan(); });
+    phase("composite", [&] { blend(); });
+    const std::vector<ClockOffset> before = options_.trace
+                                                ? clock_offsets(communicator_, HostClock::steady())
+                                                : std::vector<ClockOffset>();
+    if (options_.trace && !raced_)
+        phase("again", [&] { blend(); });
+    gather_events(before);
+    phase("write", [&] {
+        if (tells())
+            write();
+    });
+    agree(communicator_, [&] {
+        if (tells())
+            report();
+    });
+}
+
+void CompositeRun::phase(const char* name, const std::function<void()>& part) {
+    progress_.say(name);
+    const auto begin = std::chrono::steady_clock::now();
+    agree(communicator_, part);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    summary_.phases.push_back({name, took.count()});
+}
+
+/// All that can be known to go wrong before anything is read. Only rank 0 writes.
+void CompositeRun::check() {
+    summary_.phases = phases_before(values_.text("before"), phase_names);
+    check_picture_name(values_.text("output"));
+    std::vector<std::string> paths;
+    saves_plan_ = values_.has("plan") && !std::filesystem::exists(values_.text("plan"));
+    for (const char* name : {"output", "json", "report", "trace", "plan"}) {
+        if (values_.has(name) && (saves_plan_ || std::string_view(name) != "plan"))
+            paths.push_back(values_.text(name));
+    }
+    if (tells())
+        check_outputs(paths);
+}
+
+/// Before anything is read: images are best read to where they are blended from.
+void CompositeRun::offer_sharing() {
+    OfferedSharing offered = sextant::operation::offer_sharing(values_, communicator_);
+    shared_ = std::move(offered.shared);
+    sharing_ = std::move(offered.choice);
+    if (!offered.warning.empty())
+        summary_.warnings.push_back(offered.warning);
+}
+
+void CompositeRun::read() {
+    if (!inputs_)
+        inputs_ = find_inputs(values_);
+    options_ = options_from(values_, inputs_->header.element);
+    const Share share = share_of(inputs_->paths.size(), communicator_.rank(), communicator_.size());
+    layers_ = static_cast<int>(share.last - share.first);
+    if (options_.blend == "deep") {
+        deep_images_ = read_deep_inputs(*inputs_, share.first, share.last);
+        return;
+    }
+    images_ = read_inputs(*inputs_, share.first, share.last,
+                          kernel::find(options_.blend, *options_.element).element,
+                          shared_ ? *shared_ : communicator_, oddities_);
+}
+
+/// Warnings are printed once, by rank 0, a line an image.
+void CompositeRun::gather_warnings() {
+    std::string mine;
+    for (const Oddity& oddity : oddities_)
+        mine += describe(oddity) + "\n";
+    for (const std::string& text : all_gather_texts(communicator_, mine)) {
+        std::istringstream lines(text);
+        for (std::string line; std::getline(lines, line);)
+            summary_.warnings.push_back(line);
+    }
+}
+
+/// The mean of all images, on every rank.
+double CompositeRun::density() const {
+    const Operator& op = kernel::find(options_.blend, *options_.element);
+    struct Share {
+        double drawn, images;
+    };
+    const double images = layers_, own = kernel::sampled_density(images_.bytes(), op);
+    Share all{0, 0};
+    for (const Share& each : communicator_.all_gather(Share{own * images, images}))
+        all = {all.drawn + each.drawn, all.images + each.images};
+    return all.images > 0 ? all.drawn / all.images : 1;
+}
+
+/// A race ends on all ranks with the same frame; one that fails ends it everywhere.
+void CompositeRun::plan() {
+    if (options_.blend == "deep")
+        fragments_ =
+            std::max(1, most_fragments(communicator_, inputs_->header.shape, deep_images_));
+    else
+        options_.density = density();
+    make_compositor(shared_ ? *shared_ : communicator_);
+    weigh_sharing();
+    raced_ = compositor().racing();
+    while (compositor().racing())
+        agree(communicator_, [&] { blend(); });
+}
+
+/// Where it is open whether nodes share memory, what is predicted to be faster. The plan of either
+/// is known without delay when it is asked for again.
+void CompositeRun::weigh_sharing() {
+    if (!shared_ || sharing_.settled)
+        return;
+    const std::optional<Seconds> shared = compositor().plan().expected();
+    make_compositor(communicator_);
+    sharing_ = choose_sharing(communicator_, shared, compositor().plan().expected());
+    if (sharing_.shares)
+        make_compositor(*shared_);
+}
+
+void CompositeRun::make_compositor(const Communicator& communicator) {
+    const ImageShape shape = inputs_->header.shape;
+    if (options_.blend != "deep") {
+        flat_.emplace(communicator, shape, layers_, options_);
+        return;
+    }
+    deep_.emplace(communicator, shape, layers_, fragments_, options_);
+}
+
+void CompositeRun::blend() {
+    frame_ = deep_ ? deep_->composite(deep_images_) : flat_->composite(images_.bytes());
+}
+
+/// Deep pixels are blended by then.
+const ElementFormat& CompositeRun::picture_element() const {
+    return deep_ ? rgba_f32 : flat_->blend().element;
+}
+
+void CompositeRun::gather_events(const std::vector<ClockOffset>& before) {
+    if (!options_.trace)
+        return;
+    GatheredTrace gathered =
+        gather_trace(communicator_, compositor().trace(), HostClock::steady(), before);
+    summary_.trace = std::move(gathered.trace);
+    summary_.clocks = gathered.clocks;
+    summary_.aligned = std::move(gathered.aligned);
+    if (values_.has("report"))
+        agree(communicator_, [&] { summary_.prediction = compositor().prediction(); });
+}
+
+/// As it is where the file can hold it, else in floats; the report shows floats.
+void CompositeRun::write() {
+    const ElementFormat& element = picture_element();
+    const ImageShape shape = inputs_->header.shape;
+    picture_ = Image(shape, has_depth(element) ? rgba_depth_f32 : rgba_f32);
+    kernel::convert(element, frame_.bytes, picture_.element(), picture_.bytes());
+    const std::string path = values_.text("output");
+    if (element == rgba_f16 && format::format_of(path).halves) {
+        Image halves(shape, element);
+        std::memcpy(halves.bytes().data(), frame_.bytes.data(), frame_.bytes.size());
+        format::write_image(path, halves);
+    } else {
+        format::write_image(path, picture_);
+    }
+}
+
+void CompositeRun::report() {
+    progress_.clear();
+    fill_summary();
+    bool printed = false;
+    const auto tell = [&](const char* name, const std::string& text) {
+        printed = printed || values_.text(name) == standard_output;
+        write_text(values_.text(name), text);
+    };
+    if (values_.has("json"))
+        tell("json", to_json(summary_) + "\n");
+    if (values_.has("report"))
+        tell("report", to_page(summary_, picture_));
+    if (values_.has("trace"))
+        tell("trace", report::to_json(measured(summary_)));
+    if (saves_plan_)
+        tell("plan", planner::to_json(summary_.plan) + "\n");
+    print_warnings(summary_.warnings);
+    if (!printed)
+        std::fputs(to_text(summary_).c_str(), stdout);
+}
+
+void CompositeRun::fill_summary() {
+    summary_.inputs = inputs_->paths;
+    summary_.output = values_.text("output");
+    summary_.shape = inputs_->header.shape;
+    summary_.ranks = communicator_.size();
+    summary_.transport = communicator_.shares_memory() ? "threads" : mpi_of_build();
+    summary_.shares_nodes = sharing_.shares;
+    summary_.sharing = sharing_.reason;
+    summary_.blend = compositor().blend().name;
+    summary_.element = compositor().blend().element.name;
+    summary_.element_size = compositor().blend().element.size;
+    summary_.frame = raced_ ? "medians of the race" : "the second frame";
+    summary_.association = name(options_.association);
+    summary_.background = values_.text("background");
+    summary_.plan = compositor().plan();
+    for (const std::string& warning : compositor().warnings())
+        summary_.warnings.push_back(warning);
+    if (values_.flag("race") && !raced_)
+        summary_.warnings.push_back("nothing was raced: no second way may be as fast");
+    summary_.task = compositor().task();
+}
+
+} // namespace sextant::operation

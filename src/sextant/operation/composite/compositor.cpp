@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/composite/compositor.hpp"
+
+#include "sextant/comm/agree.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/kernel/fold/background.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
+#include "sextant/kernel/fold/deep.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace sextant {
+
+namespace {
+
+constexpr int most_threads_folding = 1024;
+
+/// What every rank says of itself, so that all can tell whether they agree.
+struct Declaration {
+    std::int64_t width, height;
+    int layers, root;
+    std::size_t options; ///< a hash of the rest
+};
+
+std::size_t hash_of(const CompositeOptions& options) {
+    std::string text = fmt::format(
+        "{} {} {} {} {} {} {} {} {} {} {} {} {}", options.algorithm,
+        fmt::join(options.radices, ","), options.window, options.blend,
+        options.element ? options.element->name : "usual", fmt::join(options.order, ","),
+        name(options.association), options.frames, options.reproducible, options.fragments,
+        options.fold_threads, static_cast<int>(options.sparse), options.density);
+    if (const auto& b = options.background)
+        text += fmt::format(" {} {} {} {}", b->r, b->g, b->b, b->a);
+    return std::hash<std::string>()(text);
+}
+
+/// The same check on the same data on every rank: all throw, or none.
+void check_alike(const std::vector<Declaration>& all) {
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+        const Declaration &own = all[rank], &first = all[0];
+        if (own.width < 0 || own.height < 0) {
+            throw InvalidTask(
+                fmt::format("rank {}: an image of {}x{}", rank, own.width, own.height));
+        }
+        if (own.layers < 0) {
+            throw InvalidTask(
+                fmt::format("rank {}: {} images; expected 0 or more", rank, own.layers));
+        }
+        if (own.width != first.width || own.height != first.height) {
+            throw InvalidTask(fmt::format("rank {} has images of {}x{}, rank 0 of {}x{}", rank,
+                                          own.width, own.height, first.width, first.height));
+        }
+        if (own.root != first.root) {
+            throw InvalidTask(fmt::format("rank {} wants the picture on rank {}, rank 0 on rank {}",
+                                          rank, own.root, first.root));
+        }
+        if (own.options != first.options) {
+            throw InvalidTask(fmt::format("rank {} gives other options than rank 0", rank));
+        }
+    }
+}
+
+compositing::Task make_task(const std::vector<Declaration>& all, ImageShape shape,
+                            const CompositeOptions& options) {
+    compositing::Task task;
+    task.ranks = static_cast<int>(all.size());
+    task.elements = shape.elements();
+    task.root = options.root;
+    std::vector<int> order = options.order;
+    if (order.empty()) {
+        order.resize(all.size());
+        std::iota(order.begin(), order.end(), 0);
+    }
+    for (int rank : order) {
+        const bool exists = rank >= 0 && rank < task.ranks;
+        const int layers = exists ? all[static_cast<std::size_t>(rank)].layers : 1;
+        if (layers == 0)
+            continue;
+        task.order.push_back(rank);
+        task.layers.push_back(layers);
+    }
+    compositing::check(task);
+    for (int rank = 0; rank < task.ranks; ++rank) {
+        if (all[static_cast<std::size_t>(rank)].layers == 0)
+            continue;
+        if (std::find(order.begin(), order.end(), rank) == order.end()) {
+            throw InvalidTask(
+                fmt::format("rank {} brings an image but has no place in the order {}", rank,
+                            fmt::join(order, ",")));
+        }
+    }
+    return task;
+}
+
+} // namespace
+
+Operator operator_of(const CompositeOptions& options) {
+    if (options.blend == "deep") {
+        if (options.background)
+            throw InvalidTask(
+                "no background can be put behind deep pixels before they are blended");
+        return kernel::deep_operator(options.fragments);
+    }
+    return options.element ? kernel::find(options.blend, *options.element)
+                           : kernel::find_family(options.blend).operators.front();
+}
+
+Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
+                       CompositeOptions options)
+    : communicator_(std::move(communicator)),
+      options_(std::move(options)),
+      rank_(communicator_.rank()),
+      layers_(layers) {
+    const std::vector<Declaration> all = communicator_.all_gather(
+        Declaration{shape.width, shape.height, layers, options_.root, hash_of(options_)});
+    agree(communicator_, [&] {
+        check_alike(all);
+        operator_ = operator_of(options_);
+        task_ = make_task(all, shape, options_);
+        if (options_.fold_threads < 1 || options_.fold_threads > most_threads_folding) {
+            throw InvalidTask(
+                fmt::format("{} threads that share a rank's blending: expected 1 to {}",
+                            options_.fold_threads, most_threads_folding));
+        }
+    });
+    const planner::Plan plan = decide();
+    agree(communicator_, [&] { prepare(plan); });
+    warn_of_shortage();
+    if (options_.frames > 1 && !options_.reproducible)
+        enter_race(plan);
+}
+
+void Compositor::prepare(planner::Plan plan) {
+    const compositing::Algorithm& algorithm = *plan.algorithm;
+    const compositing::Piece piece = compositing::piece(algorithm, task_, plan.tuning, rank_);
+    Execution execution(communicator_, compositing::program(algorithm, task_, plan.tuning, rank_),
+                        *operator_,
+                        {.association = options_.association,
+                         .trace = options_.trace,
+                         .fold_threads = options_.fold_threads,
+                         .sparse = plan.sparse});
+    runners_.push_back({std::move(plan), piece, std::move(execution)});
+}
+
+/// Rank 0 knows what was weighed, and so who takes part.
+void Compositor::enter_race(const planner::Plan& plan) {
+    const planner::RacingOrder mine = planner::racing_order(plan, options_.frames);
+    const auto [contestants, rounds] =
+        communicator_.all_gather(std::array{static_cast<int>(mine.ways.size()), mine.rounds})
+            .front();
+    for (int i = 1; i < contestants; ++i) { // the chosen is prepared
+        planner::Plan other = plan;
+        if (rank_ == 0)
+            other.take(mine.ways[static_cast<std::size_t>(i)]);
+        other.reason = "raced, since it may be as fast as " + plan.text();
+        other = told(other);
+        agree(communicator_, [&] { prepare(std::move(other)); });
+    }
+    if (contestants > 0)
+        race_.emplace(contestants, rounds);
+}
+
+/// The same decision from the same times on every rank, with the same frame.
+void Compositor::settle() {
+    const planner::Race::Outcome outcome = race_->judge(communicator_.all_gather(race_->times()));
+    std::vector<compositing::Way> ways;
+    for (const Runner& each : runners_)
+        ways.push_back(each.plan.way());
+    planner::Plan plan = planner::after_race(runners_.front().plan, ways, outcome);
+    running_ = 0;
+    std::swap(runners_.front(), runners_[static_cast<std::size_t>(outcome.winner)]);
+    runners_.erase(runners_.begin() + 1, runners_.end());
+    runners_.front().plan = std::move(plan);
+    race_.reset();
+}
+
+Frame Compositor::composite(std::span<const std::byte> images) {
+    if (race_ && race_->over())
+        settle();
+    if (!race_)
+        return run(images);
+    running_ = static_cast<std::size_t>(race_->next());
+    communicator_.barrier(); // what the slowest rank takes from here on is what the frame takes
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+        const Frame frame = run(images);
+        race_->finish(
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+        return frame;
+    } catch (...) {
+        race_->finish(planner::Race::failed); // others may not know: all stay in step
+        throw;
+    }
+}
+
+Frame Compositor::run(std::span<const std::byte> images) {
+    Execution& execution = runner().execution;
+    try {
+        bind(images, {});
+    } catch (const InvalidTask&) {
+        execution.run_failed(std::current_exception()); // others wait for this rank
+    }
+    execution.run();
+    return finish(execution.result());
+}
+
+void Compositor::start(std::span<const std::byte> images, Flight& flight,
+                       std::span<std::byte> picture) {
+    Execution& execution = runner().execution;
+    try {
+        bind(images, picture);
+    } catch (const InvalidTask&) {
+        return flight.start_failed(execution, std::current_exception());
+    }
+    flight.start(execution);
+}
+
+Frame Compositor::wait(Flight& flight) {
+    flight.wait(runner().execution);
+    return finish(runner().execution.result());
+}
+
+void Compositor::bind(std::span<const std::byte> images, std::span<std::byte> picture) {
+    check_size(images);
+    place_picture(picture);
+    if (layers_ > 0)
+        runner().execution.bind(0, images);
+}
+
+/// A picture that is collected is collected where the caller wants it, or else in memory of ours.
+void Compositor::place_picture(std::span<std::byte> picture) {
+    const Bytes size = rank_ == task_.root ? task_.elements * operator_->element.size : 0;
+    if (!picture.empty() && static_cast<Bytes>(picture.size()) != size) {
+        throw InvalidTask(fmt::format("rank {}: room for a picture of {} bytes, expected {}", rank_,
+                                      picture.size(), size));
+    }
+    picture_ = picture;
+    const Program& program = this->program();
+    const int buffer = program.result.buffer;
+    const bool collected = !program.result.empty() &&
+                           program.buffers[static_cast<std::size_t>(buffer)].role == Role::output;
+    if (!collected || (picture.empty() && !collects_outside_))
+        return;
+    if (picture.empty() && finished_.size() != size)
+        finished_ = Memory(size);
+    collects_outside_ = !picture.empty();
+    runner().execution.bind(buffer, picture.empty() ? finished_.bytes() : picture);
+}
+
+void Compositor::check_size(std::span<const std::byte> images) const {
+    const Bytes expected = task_.elements * layers_ * operator_->element.size;
+    if (static_cast<Bytes>(images.size()) == expected)
+        return;
+    throw InvalidTask(fmt::format("rank {}: a frame of {} bytes, planned for {} ({} images of {} "
+                                  "pixels, {})",
+                                  rank_, images.size(), expected, layers_, task_.elements,
+                                  operator_->element.name));
+}
+
+/// Adds the background; where nobody brought an image, makes the empty picture; brings it to where
+/// the caller wants it, unless it was collected there.
+Frame Compositor::finish(std::span<const std::byte> result) {
+    const bool nothing = task_.positions() == 0 && rank_ == task_.root;
+    const compositing::Piece piece =
+        nothing ? compositing::Piece{0, task_.elements} : runner().piece;
+    Frame frame{piece.first, piece.count, result};
+    const bool there = picture_.empty() || result.data() == picture_.data();
+    if (!nothing && !options_.background && there)
+        return frame;
+    const std::span<std::byte> to = room_for(piece.count);
+    if (nothing)
+        operator_->fill_identity(to.data(), piece.count);
+    frame.bytes = to;
+    if (options_.background)
+        kernel::put_behind(operator_->element, nothing ? to : result, *options_.background, to);
+    else if (!nothing)
+        std::copy(result.begin(), result.end(), to.begin());
+    return frame;
+}
+
+/// Where the caller wants the picture, or memory of ours.
+std::span<std::byte> Compositor::room_for(Elements pixels) {
+    const Bytes size = pixels * operator_->element.size;
+    if (!picture_.empty())
+        return picture_;
+    if (finished_.size() != size)
+        finished_ = Memory(size);
+    return finished_.bytes();
+}
+
+Image composite(const Image& image, const Communicator& communicator,
+                const CompositeOptions& options) {
+    CompositeOptions with_element = options;
+    with_element.element = image.element();
+    Compositor compositor(communicator, image.shape(), 1, std::move(with_element));
+    if (options.root == CompositeOptions::distributed) {
+        throw InvalidTask("a picture left distributed is no image: use a Compositor, whose frame "
+                          "is each rank's piece");
+    }
+    const Frame frame = compositor.composite(image.bytes());
+    if (communicator.rank() != options.root)
+        return {};
+    Image picture(image.shape(), image.element());
+    std::memcpy(picture.bytes().data(), frame.bytes.data(), frame.bytes.size());
+    return picture;
+}
+
+} // namespace sextant

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/composite/synthesize.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/operation/outputs.hpp"
+#include "sextant/operation/progress.hpp"
+#include "sextant/registration/synthetic.hpp"
+
+#include <array>
+#include <numbers>
+#include <string>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::operation {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using registration::RigidMotion;
+using registration::SeriesPlan;
+using registration::SyntheticSeries;
+
+constexpr double degree = std::numbers::pi / 180;
+
+std::vector<registration::Jump> jumps_from(const Values& values) {
+    if (!values.has("jumps"))
+        return {};
+    const std::vector<int> given = values.integers("jumps");
+    if (given.size() % 3 != 0)
+        throw InvalidTask(fmt::format("--jumps has {} numbers, expected three a jump: a frame and "
+                                      "how far it moves right and down",
+                                      given.size()));
+    std::vector<registration::Jump> jumps;
+    for (std::size_t i = 0; i < given.size(); i += 3)
+        jumps.push_back(
+            {given[i], static_cast<double>(given[i + 1]), static_cast<double>(given[i + 2])});
+    return jumps;
+}
+
+SeriesPlan plan_from(const Values& values) {
+    SeriesPlan plan;
+    plan.shape = {values.integer("width"), values.integer("height")};
+    plan.frames = static_cast<int>(values.integer("frames"));
+    plan.dose = values.number("dose");
+    plan.drift = {values.number("turn") * degree, values.number("drift-x"),
+                  values.number("drift-y")};
+    plan.wander = values.number("wander");
+    plan.turn_wander = values.number("turn-wander") * degree;
+    plan.warp = values.number("warp");
+    plan.warp_length = values.number("warp-length");
+    if (values.has("blanks"))
+        plan.blanks = values.integers("blanks");
+    plan.jumps = jumps_from(values);
+    plan.seed = static_cast<std::uint64_t>(values.integer("seed"));
+    return plan;
+}
+
+/// The first frame of a file, as floats.
+kernel::FloatPlane first_frame(const std::string& path) {
+    const std::unique_ptr<FrameSource> source = format::open_frames(path);
+    const ImageShape shape = source->header().shape;
+    kernel::FloatPlane image(shape);
+    for (std::int64_t y = 0; y < shape.height; ++y)
+        source->read_rows(0, {y, y + 1}, {image.row(y), static_cast<std::size_t>(shape.width)});
+    return image;
+}
+
+/// A specimen is as large as its frames get about.
+void check_field(ImageShape field) {
+    constexpr Elements most = Elements{1} << 28;
+    if (field.elements() > most)
+        throw InvalidTask(fmt::format("these frames drift over {}x{} pixels, which take {} MiB, "
+                                      "expected up to {}; take less --drift-x, --drift-y or "
+                                      "--wander",
+                                      field.width, field.height, field.elements() >> 18,
+                                      most >> 18));
+}
+
+registration::Specimen specimen_from(const Values& values, const SeriesPlan& plan) {
+    if (values.has("image"))
+        return registration::specimen_of(first_frame(values.text("image")).image());
+    registration::SpecimenPlan specimen;
+    specimen.field = registration::field_for(plan);
+    check_field(specimen.field);
+    specimen.contrast = values.number("contrast");
+    specimen.period = values.number("period");
+    specimen.amorphous = values.number("amorphous");
+    specimen.detail = values.number("detail");
+    specimen.seed = plan.seed;
+    return registration::find_specimen(values.text("specimen")).make(specimen);
+}
+
+Json as_json(const RigidMotion& motion) {
+    return {{"alpha", motion.alpha}, {"tx", motion.tx}, {"ty", motion.ty}};
+}
+
+Json truth_of(const SyntheticSeries& series, const Values& values) {
+    const SeriesPlan& plan = series.plan();
+    Json truth = {
+        {"about", "a motion takes x to R(alpha)(x - c) + c + t about the middle c of a frame, "
+                  "((width - 1)/2, (height - 1)/2); alpha in radians, clockwise as seen with y "
+                  "downward, t in pixels, middles of pixels at whole numbers"},
+        {"to_specimen", "where what frame i shows at x lies in the specimen, in pixels of frame 0; "
+                        "x is first moved by the warp"},
+        {"to_first", "registers frame i to frame 0, warp aside: frame i at the place of x shows "
+                     "what frame 0 does at x"},
+        {"specimen", values.has("image") ? values.text("image") : values.text("specimen")},
+        {"width", plan.shape.width},
+        {"height", plan.shape.height},
+        {"dose", plan.dose},
+        {"seed", plan.seed}};
+    if (plan.warp != 0) {
+        const auto [a, b] = series.warp_phases();
+        truth["warp"] = {{"about", "frame i of n moves x by i/(n - 1) amplitude (sin(k(y + x/2) + "
+                                   "phase_x), sin(k(x - y/2) + phase_y)), k = 2 pi / length"},
+                         {"amplitude", plan.warp},
+                         {"length", plan.warp_length},
+                         {"phase_x", a},
+                         {"phase_y", b}};
+    }
+    truth["frames"] = Json::array();
+    for (int frame = 0; frame < plan.frames; ++frame)
+        truth["frames"].push_back({{"frame", frame},
+                                   {"blank", series.is_blank(frame)},
+                                   {"to_specimen", as_json(series.motion(frame))},
+                                   {"to_first", as_json(series.between(0, frame))}});
+    return truth;
+}
+
+void write_frames(const SyntheticSeries& series, FrameSink& sink) {
+    Progress progress(true);
+    const SeriesPlan& plan = series.plan();
+    for (int frame = 0; frame < plan.frames; ++frame) {
+        progress.say(fmt::format("frame {} of {}", frame + 1, plan.frames));
+        const kernel::FloatPlane image = series.counted(frame);
+        for (std::int64_t y = 0; y < plan.shape.height; ++y)
+            sink.write({image.image().row(y), static_cast<std::size_t>(plan.shape.width)});
+    }
+}
+
+int run_synthesize(const Values& values) {
+    const std::string path = values.text("output");
+    const std::string truth_path = values.has("truth") ? values.text("truth") : path + ".json";
+    check_outputs(std::array{path, truth_path});
+    const SeriesPlan plan = plan_from(values);
+    const SyntheticSeries series(plan, specimen_from(values, plan));
+    FrameHeader header;
+    header.frames = plan.frames;
+    header.shape = plan.shape;
+    const std::unique_ptr<FrameSink> sink = format::create_frames(path, header);
+    write_frames(series, *sink);
+    sink->commit();
+    write_text(truth_path, truth_of(series, values).dump(2) + "\n");
+    return 0;
+}
+
+Parameter number(std::string_view name, std::string_view unit, std::string_view fallback,
+                 std::string_view help) {
+    return {.name = name, .type = Type::number, .value = unit, .fallback = fallback, .help = help};
+}
+
+/// One of either sign.
+Parameter signed_number(std::string_view name, std::string_view unit, std::string_view fallback,
+                        std::string_view help) {
+    Parameter parameter = number(name, unit, fallback, help);
+    parameter.least = -(1 << 20);
+    return parameter;
+}
+
+Parameter count(std::string_view name, std::string_view fallback, std::int64_t most,
+                std::string_view help) {
+    return {.name = name,
+            .type = Type::integer,
+            .value = "N",
+            .fallback = fallback,
+            .help = help,
+            .least = 1,
+            .most = most};
+}
+
+std::vector<Parameter> parameters() {
+    Parameter specimen{.name = "specimen",
+                       .type = Type::choice,
+                       .value = "NAME",
+                       .fallback = "lattice",
+                       .help = "what the frames show"};
+    for (const registration::SpecimenKind& kind : registration::specimens())
+        specimen.choices.push_back(kind.name);
+    return {{"output", Type::file, "FILE", "", "the series", 'o', false, true},
+            {.name = "truth", .type = Type::file, .value = "FILE", .help = "default: FILE.json"},
+            specimen,
+            {.name = "image", .type = Type::file, .value = "FILE", .help = "shown instead"},
+            count("frames", "16", 1 << 24, "how many"),
+            count("width", "512", 1 << 20, "pixels"),
+            count("height", "512", 1 << 20, "pixels"),
+            number("dose", "E", "10", "electrons a pixel"),
+            number("contrast", "C", ".25", "deviation of the brightness, of mean 1"),
+            number("period", "PX", "24", "of the lattice"),
+            number("amorphous", "SHARE", ".38", "of the lattice's contrast that is not periodic"),
+            number("detail", "PX", "6", "size of what is not periodic"),
+            signed_number("drift-x", "PX", "1.3", "to the right, a frame"),
+            signed_number("drift-y", "PX", "-.7", "downward, a frame"),
+            signed_number("turn", "DEG", "0", "a frame"),
+            number("wander", "PX", ".5", "deviation of a random step, each frame"),
+            number("turn-wander", "DEG", "0", "the same of the angle"),
+            signed_number("warp", "PX", "0", "amplitude of a smooth distortion, at the last frame"),
+            number("warp-length", "PX", "512", "of its waves"),
+            {.name = "blanks", .type = Type::integers, .value = "I,J", .help = "frames, beam off"},
+            {.name = "jumps",
+             .type = Type::integers,
+             .value = "I,X,Y",
+             .help = "a jump by X, Y pixels before frame I; three numbers for each",
+             .least = -(1 << 20),
+             .most = 1 << 24},
+            {.name = "seed",
+             .type = Type::integer,
+             .value = "N",
+             .fallback = "1",
+             .help = "another one, another series"}};
+}
+
+} // namespace
+
+Operation synthesize_operation() {
+    return {"synthesize",
+            "make a series of frames whose every motion is known",
+            "  sextant synthesize -o lattice.tif --frames 32 --dose 5 --drift-x 2 --turn .05\n"
+            "  sextant synthesize -o movie.tif --specimen carbon --blanks 7 --jumps 12,30,-20",
+            parameters(),
+            run_synthesize,
+            true};
+}
+
+} // namespace sextant::operation

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/contours/contours_run.hpp"
+
+#include "sextant/comm/agree.hpp"
+#include "sextant/comm/launch.hpp"
+#include "sextant/contour/frontier.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/distributed/margins.hpp"
+#include "sextant/format/line_catalogue.hpp"
+#include "sextant/kernel/edge/edge_finder.hpp"
+#include "sextant/operation/contours/direction_map.hpp"
+#include "sextant/operation/outputs.hpp"
+#include "sextant/operation/overview.hpp"
+#include "sextant/operation/tiled.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant::operation {
+
+namespace {
+
+/// Of a pixel that is an edge point, as all of a direction map may be: the points that are moved,
+/// three times, ranks, and codes on their way.
+constexpr Bytes bytes_a_pixel = 100;
+/// Of a column: codes around a strip that is thinned.
+constexpr Bytes bytes_beside_strips = 160;
+/// Memory is for strips but for this part, in which points are brought into order.
+constexpr Bytes share_of_order = 4;
+
+kernel::EdgeThresholds thresholds_given(const Values& values) {
+    const LowHigh given = low_high("thresholds", values.text("thresholds"));
+    return {given.low, given.high};
+}
+
+} // namespace
+
+LowHigh low_high(std::string_view option, const std::string& text) {
+    std::istringstream numbers(text);
+    LowHigh made;
+    char comma = 0;
+    if (!(numbers >> made.low >> comma >> made.high) || comma != ',' || !(numbers >> std::ws).eof())
+        throw InvalidTask(fmt::format("--{} {}: expected two numbers, LOW,HIGH", option, text));
+    return made;
+}
+
+ContoursRun::ContoursRun(const Values& values, Communicator communicator)
+    : values_(values),
+      communicator_(std::move(communicator)),
+      progress_(communicator_.rank() == 0) {}
+
+void ContoursRun::run() {
+    agree(communicator_, [&] { open(); });
+    if (summary_.strips == 1)
+        run_in_memory();
+    else
+        run_in_strips();
+    agree(communicator_, [&] {
+        if (tells())
+            report();
+    });
+}
+
+void ContoursRun::run_in_memory() {
+    std::optional<distributed::Image> image;
+    timed(summary_.read, [&] { image = read(); });
+    progress_.say("edges");
+    timed(summary_.edges, [&] { image = directions_of(*image); });
+    progress_.say("contours");
+    LinearPart part;
+    timed(summary_.rank, [&] { part = rank_contours(*image); });
+    timed(summary_.write, [&] { write(part); });
+}
+
+/// All that can be known to go wrong before anything is computed. Only rank 0 writes.
+void ContoursRun::open() {
+    summary_.image = values_.text("image");
+    summary_.output = values_.text("output");
+    summary_.min_length = values_.integer("min-length");
+    summary_.ranks = communicator_.size();
+    summary_.transport = communicator_.shares_memory() ? "threads" : mpi_of_build();
+    if (values_.has("thresholds"))
+        low_high("thresholds", values_.text("thresholds"));
+    low_high("quantiles", values_.text("quantiles"));
+    format::line_format_of(summary_.output);
+    check_pattern(values_);
+    source_ = open_image(values_);
+    summary_.warnings = source_->header().remarks;
+    find_strips();
+    std::vector<std::string> outputs = {summary_.output};
+    for (const char* name : {"json", "report"}) {
+        if (values_.has(name))
+            outputs.push_back(values_.text(name));
+    }
+    if (tells())
+        check_outputs(outputs);
+}
+
+/// All rows at once, or as many as fit in memory.
+void ContoursRun::find_strips() {
+    const ImageShape image = source_->shape();
+    const Bytes memory = values_.integer("memory") << 20;
+    summary_.grid = grid_of(values_, image, communicator_.size());
+    if (image.elements() * bytes_a_pixel <= memory)
+        return;
+    const Elements reach =
+        values_.flag("directions") ? 0 : kernel::EdgeFinder(values_.number("sigma")).margin();
+    const Bytes beside = image.width * (2 * reach * source_->element().size + bytes_beside_strips);
+    const Elements rows =
+        (memory - memory / share_of_order - beside) / (image.width * bytes_a_pixel);
+    if (rows < 1)
+        throw InvalidTask(fmt::format(
+            "--memory {}: a row of {} pixels and those that are read "
+            "around it take {} MiB",
+            values_.integer("memory"), image.width,
+            ((image.width * bytes_a_pixel + beside) * share_of_order / (share_of_order - 1) >> 20) +
+                1));
+    summary_.strips = (image.height + rows - 1) / rows;
+    summary_.grid = grid_of(values_, {image.width, rows}, communicator_.size());
+    summary_.grid.height = image.height;
+    if (values_.text("pattern") != "auto")
+        summary_.warnings.push_back(
+            fmt::format("--pattern {} has no effect: {} strips are merged one after another",
+                        values_.text("pattern"), summary_.strips));
+}
+
+distributed::Image ContoursRun::read() {
+    std::optional<distributed::Image> image;
+    agree(communicator_, [&] {
+        image = distributed::read_tiles(communicator_, summary_.grid, *source_);
+        if (values_.flag("directions"))
+            image = directions_from(*image, summary_.image);
+    });
+    return *image;
+}
+
+distributed::Image ContoursRun::directions_of(const distributed::Image& image) {
+    if (values_.flag("directions"))
+        return image;
+    summary_.sigma = values_.number("sigma");
+    summary_.thresholds = thresholds_of(image);
+    return edge_directions(image, summary_.sigma, *summary_.thresholds,
+                           [&](Elements entries) -> const contour::Pattern& {
+                               summary_.hysteresis =
+                                   planned_merging(communicator_, values_, image.grid(), entries,
+                                                   sizeof(contour::BorderPixel));
+                               return *summary_.hysteresis->pattern;
+                           });
+}
+
+kernel::EdgeThresholds ContoursRun::thresholds_of(const distributed::Image& image) {
+    if (values_.has("thresholds"))
+        return thresholds_given(values_);
+    const LowHigh shares = low_high("quantiles", values_.text("quantiles"));
+    return quantiles_of(image, summary_.sigma, shares.low, shares.high);
+}
+
+LinearPart ContoursRun::rank_contours(const distributed::Image& directions) {
+    const Grid& grid = directions.grid();
+    kernel::ContourRanking ranking;
+    const distributed::Padded padded = distributed::with_margin(directions, 2);
+    agree(communicator_, [&] {
+        ranking.apply({reinterpret_cast<const kernel::Direction*>(padded.pixels.data()),
+                       padded.held.width, padded.held, directions.shape()},
+                      directions.tile());
+    });
+    count(ranking);
+    summary_.plan =
+        planned_merging(communicator_, values_, grid,
+                        static_cast<Elements>(ranking.entries().size()), sizeof(contour::Crossing));
+    MergingRecord record;
+    const bool shows = values_.has("report");
+    const ContoursOfTile contours = merge_contours(
+        communicator_, grid, ranking, *summary_.plan->pattern, shows ? &record : nullptr);
+    if (shows)
+        summary_.merging = gather_merging(communicator_, record);
+    return linearize(communicator_, grid, ranking, contours, summary_.min_length);
+}
+
+/// A junction is counted by the tile that it lies in, a link that is cut by that of its point.
+void ContoursRun::count(const kernel::ContourRanking& ranking) {
+    struct Counts {
+        Elements junctions, cut;
+    };
+    for (const Counts& of_rank :
+         communicator_.all_gather(Counts{ranking.junctions(), ranking.cut()})) {
+        summary_.junctions += of_rank.junctions;
+        summary_.cut += of_rank.cut;
+    }
+}
+
+void ContoursRun::write(const LinearPart& part) {
+    summary_.contours = part.contours;
+    summary_.points = part.points;
+    const ContourLines lines = gather_lines(communicator_, summary_.grid, part);
+    agree(communicator_, [&] {
+        if (!tells())
+            return;
+        summary_.closed = std::count_if(lines.lines.begin(), lines.lines.end(),
+                                        [](const ContourLine& line) { return line.closed; });
+        write([&] { return std::make_unique<LinesInMemory>(lines); });
+    });
+}
+
+StripTiles ContoursRun::strip_tiles() const {
+    Grid grid = summary_.grid;
+    grid.rows *= static_cast<int>(summary_.strips);
+    return {grid, static_cast<int>(summary_.strips)};
+}
+
+kernel::EdgeThresholds ContoursRun::strip_thresholds(const StripWork& work) {
+    if (values_.has("thresholds"))
+        return thresholds_given(values_);
+    const LowHigh shares = low_high("quantiles", values_.text("quantiles"));
+    return strip_quantiles(work, *source_, summary_.sigma, shares.low, shares.high);
+}
+
+BytePlane ContoursRun::strip_edges_of(const StripWork& work) {
+    summary_.sigma = values_.number("sigma");
+    summary_.thresholds = strip_thresholds(work);
+    return strip_thinning(work, strip_edges(work, *source_, summary_.sigma, *summary_.thresholds));
+}
+
+void ContoursRun::run_in_strips() {
+    const StripTiles tiles = strip_tiles();
+    const StripWork work{communicator_, tiles, summary_.output, progress_};
+    std::optional<BytePlane> edges;
+    StripDirections directions = directions_in(work, *source_);
+    if (!values_.flag("directions")) {
+        timed(summary_.edges, [&] { edges = strip_edges_of(work); });
+        directions = sextant::operation::directions_of(work, *edges);
+    }
+    std::optional<PointOrder> points;
+    timed(summary_.rank, [&] {
+        agree(communicator_, [&] {
+            if (tells())
+                points.emplace(summary_.output, (values_.integer("memory") << 20) / share_of_order);
+        });
+        const Junctions found = rank_strips(work, directions, points ? &*points : nullptr);
+        summary_.junctions = found.junctions;
+        summary_.cut = found.cut;
+    });
+    timed(summary_.write, [&] {
+        agree(communicator_, [&] {
+            if (tells())
+                write(*points);
+        });
+    });
+}
+
+void ContoursRun::write(PointOrder& points) {
+    points.finish(summary_.min_length);
+    summary_.contours = points.contours();
+    summary_.points = points.points();
+    summary_.closed = points.closed();
+    write([&] { return points.reader(source_->shape()); });
+}
+
+void ContoursRun::write(const std::function<std::unique_ptr<LineReader>()>& lines) {
+    format::line_format_of(summary_.output).write(summary_.output, *lines());
+    if (values_.has("report"))
+        summary_.shown = outlined(*lines());
+}
+
+void ContoursRun::report() {
+    progress_.clear();
+    if (values_.has("report"))
+        summary_.shown.png = overview_of(*source_).png();
+    tell_run(values_, summary_.warnings, to_json(summary_), to_text(summary_),
+             values_.has("report") ? to_page(summary_) : "");
+}
+
+} // namespace sextant::operation

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/contours/label_run.hpp"
+
+#include "sextant/comm/agree.hpp"
+#include "sextant/comm/launch.hpp"
+#include "sextant/contour/frontier.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/distributed/sample_view.hpp"
+#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/operation/outputs.hpp"
+#include "sextant/operation/tiled.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant::operation {
+
+namespace {
+
+kernel::Connection connection_from(const Values& values) {
+    return {values.text("neighbours") == "4" ? kernel::Neighbours::four : kernel::Neighbours::eight,
+            values.flag("by-value") ? kernel::Sameness::value : kernel::Sameness::foreground};
+}
+
+/// How many pixels of a tile are not background, of so many as its border has: what it would tell
+/// others, if they were spread evenly.
+Elements entries_expected(const distributed::Image& image) {
+    const Tile tile = image.tile();
+    if (tile.elements() == 0)
+        return 0;
+    const Elements inside = std::visit(
+        [&](const auto* first) -> Elements {
+            return tile.elements() - std::count(first, first + tile.elements(), 0);
+        },
+        distributed::sample_view(image).first);
+    return 2 * (tile.width + tile.height) * inside / tile.elements();
+}
+
+/// Of all ranks together, a pixel of a strip: its sample and label, and both again where rank 0
+/// gathers them; its runs and their bits, in whole bytes.
+Bytes bytes_a_pixel(const ElementFormat& element, kernel::Connection connection) {
+    const bool by_value = connection.sameness == kernel::Sameness::value;
+    const Bytes label = sizeof(kernel::Label);
+    return element.size * (by_value ? 2 : 1) + 2 * label + (by_value ? label : label / 2) + 1;
+}
+
+/// A row of an image's samples, as floats.
+std::vector<float> row_of(const Image& image, const ElementFormat& element, Elements y) {
+    std::vector<float> row;
+    std::visit(
+        [&](const auto* first) {
+            const auto* const begin = first + y * image.shape().width;
+            std::copy(begin, begin + image.shape().width, std::back_inserter(row));
+        },
+        distributed::samples_of(element, image.bytes().data()).first);
+    return row;
+}
+
+} // namespace
+
+LabelRun::LabelRun(const Values& values, Communicator communicator)
+    : values_(values),
+      communicator_(std::move(communicator)),
+      progress_(communicator_.rank() == 0),
+      seams_(connection_from(values)) {}
+
+void LabelRun::run() {
+    agree(communicator_, [&] { open(); });
+    if (summary_.strips > 1) {
+        label_strips("label", [&](const Strip& strip) { join(strip); });
+        number();
+    }
+    label_strips(summary_.strips > 1 ? "write" : "label", [&](const Strip& strip) {
+        if (summary_.strips == 1) {
+            summary_.components = strip.labelled.components;
+            measure(strip);
+        }
+        timed(summary_.write, [&] { write(strip); });
+    });
+    agree(communicator_, [&] {
+        if (!tells())
+            return;
+        sink_->commit();
+        write_table();
+        report();
+    });
+}
+
+/// All that can be known to go wrong before anything is labelled. Only rank 0 writes.
+void LabelRun::open() {
+    source_ = open_image(values_);
+    summary_.image = values_.text("image");
+    summary_.output = values_.text("output");
+    summary_.element = source_->element().name;
+    summary_.shape = source_->shape();
+    summary_.connection = connection_from(values_);
+    summary_.ranks = communicator_.size();
+    summary_.transport = communicator_.shares_memory() ? "threads" : mpi_of_build();
+    summary_.warnings = source_->header().remarks;
+    const Elements rows = rows_of_strips();
+    summary_.strips = (summary_.shape.height + rows - 1) / rows;
+    summary_.grid = grid_of(values_, {summary_.shape.width, rows}, communicator_.size());
+    check_pattern(values_);
+    if (tells())
+        create_sink();
+}
+
+void LabelRun::create_sink() {
+    std::vector<std::string> outputs = {summary_.output};
+    for (const char* name : {"table", "json", "report"}) {
+        if (values_.has(name))
+            outputs.push_back(values_.text(name));
+    }
+    check_outputs(outputs);
+    FrameHeader header;
+    header.frames = 1;
+    header.shape = summary_.shape;
+    header.sample = Sample::u32;
+    header.pixel = source_->header().pixel;
+    sink_ = format::create_frames(summary_.output, header);
+    if (values_.has("report"))
+        shown_.emplace(overview_of(*source_));
+}
+
+/// All, or as many as fit in memory.
+Elements LabelRun::rows_of_strips() const {
+    const Bytes row = summary_.shape.width * bytes_a_pixel(source_->element(), summary_.connection);
+    const Elements rows = (values_.integer("memory") << 20) / row;
+    if (rows < 1)
+        throw InvalidTask(fmt::format("--memory {}: a row of {} pixels and its labels takes {} MiB",
+                                      values_.integer("memory"), summary_.shape.width,
+                                      (row >> 20) + 1));
+    return std::min(rows, summary_.shape.height);
+}
+
+LabelRun::Strip LabelRun::label_strip(Elements first) {
+    Grid grid = summary_.grid;
+    grid.height = std::min(grid.height, summary_.shape.height - first);
+    std::optional<distributed::Image> image;
+    timed(summary_.read, [&] {
+        agree(communicator_,
+              [&] { image = distributed::read_tiles(communicator_, grid, *source_, first); });
+    });
+    if (!summary_.plan.pattern)
+        summary_.plan = planned_merging(communicator_, values_, grid, entries_expected(*image),
+                                        sizeof(contour::BorderPixel));
+    std::optional<Labelled> labelled;
+    timed(summary_.label, [&] { labelled = label(*image); });
+    return {first, *image, *labelled};
+}
+
+/// Of the first strip, how it was merged is kept.
+Labelled LabelRun::label(const distributed::Image& image) {
+    const bool shows = values_.has("report") && summary_.merging.sent.empty();
+    MergingRecord record;
+    Labelled labelled = label_components(image, summary_.connection, *summary_.plan.pattern,
+                                         shows ? &record : nullptr);
+    if (shows)
+        summary_.merging = gather_merging(communicator_, record);
+    return labelled;
+}
+
+void LabelRun::label_strips(const char* what, const std::function<void(const Strip&)>& take) {
+    for (Elements first = 0; first < summary_.shape.height; first += summary_.grid.height) {
+        progress_.say(fmt::format("{} {} %", what, 100 * first / summary_.shape.height));
+        take(label_strip(first));
+    }
+}
+
+/// What meets at a seam belongs together.
+void LabelRun::join(const Strip& strip) {
+    const Image labels = distributed::gather(strip.labelled.labels);
+    const bool by_value = summary_.connection.sameness == kernel::Sameness::value;
+    const Image samples = by_value ? distributed::gather(strip.image) : Image();
+    measure(strip);
+    agree(communicator_, [&] {
+        if (!tells())
+            return;
+        const auto width = static_cast<std::size_t>(labels.shape().width);
+        const std::span all(reinterpret_cast<const kernel::Label*>(labels.bytes().data()),
+                            static_cast<std::size_t>(labels.shape().elements()));
+        std::vector<float> top, bottom;
+        if (by_value) {
+            top = row_of(samples, source_->element(), 0);
+            bottom = row_of(samples, source_->element(), samples.shape().height - 1);
+        }
+        seams_.add(static_cast<kernel::Label>(strip.labelled.components), {all.first(width), top},
+                   {all.last(width), bottom});
+    });
+}
+
+/// Components of a strip, for the table.
+void LabelRun::measure(const Strip& strip) {
+    if (!values_.has("table"))
+        return;
+    for (kernel::Component component : gather_components(strip.labelled)) {
+        component.first += strip.first * summary_.shape.width;
+        component.box.y += strip.first;
+        component.sum_y += strip.first * component.area;
+        measured_.push_back(component);
+    }
+}
+
+/// Of the strips' components those of the image.
+void LabelRun::number() {
+    agree(communicator_, [&] {
+        if (!tells())
+            return;
+        summary_.components = seams_.finish();
+        std::vector<kernel::Component> all(
+            measured_.empty() ? 0 : static_cast<std::size_t>(summary_.components));
+        auto part = measured_.begin();
+        for (Elements strip = 0; strip < summary_.strips && !all.empty(); ++strip) {
+            for (const kernel::Label number : seams_.numbers(static_cast<std::size_t>(strip)))
+                all[static_cast<std::size_t>(number - 1)].add(*part++);
+        }
+        measured_ = std::move(all);
+    });
+}
+
+void LabelRun::write(const Strip& strip) {
+    Image whole = distributed::gather(strip.labelled.labels);
+    agree(communicator_, [&] {
+        if (!tells())
+            return;
+        if (summary_.strips > 1) {
+            const std::span<const kernel::Label> numbers =
+                seams_.numbers(static_cast<std::size_t>(strip.first / summary_.grid.height));
+            auto* const first = reinterpret_cast<kernel::Label*>(whole.bytes().data());
+            std::transform(first, first + whole.shape().elements(), first,
+                           [numbers](kernel::Label label) {
+                               return label == 0 ? 0 : numbers[static_cast<std::size_t>(label - 1)];
+                           });
+        }
+        sink_->write_samples(whole.bytes());
+        if (shown_)
+            shown_->add(strip.first, whole.pixels<kernel::Label>(), summary_.shape.width);
+    });
+}
+
+/// label,area,x,y,width,height,centroid_x,centroid_y: a row for each component.
+void LabelRun::write_table() {
+    if (!values_.has("table"))
+        return;
+    std::string text = "label,area,x,y,width,height,centroid_x,centroid_y\n";
+    for (std::size_t i = 0; i < measured_.size(); ++i) {
+        const kernel::Component& each = measured_[i];
+        text += fmt::format("{},{},{},{},{},{},{},{}\n", i + 1, each.area, each.box.x, each.box.y,
+                            each.box.width, each.box.height, each.x(), each.y());
+    }
+    write_text(values_.text("table"), text);
+}
+
+void LabelRun::report() {
+    progress_.clear();
+    if (shown_)
+        summary_.picture = shown_->png();
+    tell_run(values_, summary_.warnings, to_json(summary_), to_text(summary_),
+             values_.has("report") ? to_page(summary_) : "");
+}
+
+} // namespace sextant::operation

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Plans of filters as JSON; docs/json.md has the fields.
+#include "sextant/core/error.hpp"
+#include "sextant/format/source_file.hpp"
+#include "sextant/operation/filter/filter_plan.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::operation {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const filtering::Way& way) {
+    const auto name = [](const collective::Algorithm* row) {
+        return row ? Json(row->name) : Json();
+    };
+    return {{"columns", way.columns},
+            {"rows", way.rows},
+            {"distribute", name(way.distribute)},
+            {"collect", name(way.collect)},
+            {"packs", way.packs}};
+}
+
+/// The fields of a plan, each refused by name.
+class PlanFile {
+  public:
+    explicit PlanFile(const std::string& path)
+        : path_(path), json_(nlohmann::json::parse(format::read_file(path, most), nullptr, false)) {
+        number("plan_version", 1);
+        if (const auto* operation = find("operation"); !operation || *operation != "filter")
+            throw InvalidFile(path, "is no plan of a filter");
+    }
+
+    std::int64_t number(const char* field, std::int64_t highest) const {
+        const auto* found = find(field);
+        if (!found || !found->is_number_integer() || found->get<std::int64_t>() < 1 ||
+            found->get<std::int64_t>() > highest)
+            throw InvalidFile(path_, fmt::format("no plan of a filter: \"{}\" is no whole number "
+                                                 "from 1 to {}",
+                                                 field, highest));
+        return found->get<std::int64_t>();
+    }
+
+    bool flag(const char* field) const {
+        const auto* found = find(field);
+        if (found && !found->is_boolean())
+            throw InvalidFile(path_, fmt::format("\"{}\" is neither true nor false", field));
+        return found && found->get<bool>();
+    }
+
+    /// Null where the field is, or is not there.
+    const collective::Algorithm* collective(const char* field) const {
+        const auto* found = find(field);
+        if (!found || found->is_null())
+            return nullptr;
+        if (!found->is_string())
+            throw InvalidFile(path_, fmt::format("\"{}\" is no name of a collective", field));
+        try {
+            return &collective::find(found->get<std::string>());
+        } catch (const InvalidTask& unknown) {
+            throw InvalidFile(path_, fmt::format("\"{}\": {}", field, unknown.what()));
+        }
+    }
+
+  private:
+    static constexpr Bytes most = Bytes{1} << 20;
+
+    const nlohmann::json* find(const char* field) const {
+        const auto found = json_.is_object() ? json_.find(field) : json_.end();
+        return json_.is_object() && found != json_.end() ? &*found : nullptr;
+    }
+
+    const std::string path_;
+    const nlohmann::json json_;
+};
+
+} // namespace
+
+std::string to_json(const FilterPlan& plan) {
+    Json json{{"plan_version", 1}, {"operation", "filter"}};
+    json.update(to_json(plan.way));
+    json["window"] = plan.window;
+    json["reason"] = plan.reason;
+    if (!plan.machine.empty()) {
+        json["machine"] = plan.machine;
+        json["model"] = plan.model;
+    }
+    if (plan.predicted) {
+        json["predicted"] = {{"seconds", plan.predicted->seconds},
+                             {"interval", {plan.predicted->low, plan.predicted->high}}};
+        if (plan.predicted->read)
+            json["predicted"]["read"] = *plan.predicted->read;
+        if (plan.predicted->write)
+            json["predicted"]["write"] = *plan.predicted->write;
+    }
+    for (const FilterPlan::Alternative& alternative : plan.alternatives) {
+        Json candidate = to_json(alternative.way);
+        if (alternative.seconds)
+            candidate["seconds"] = *alternative.seconds;
+        if (!alternative.remark.empty())
+            candidate["remark"] = alternative.remark;
+        json["candidates"].push_back(candidate);
+    }
+    return json.dump(2);
+}
+
+FilterPlan read_filter_plan(const std::string& path, const FilterTask& task) {
+    const PlanFile file(path);
+    FilterPlan plan;
+    plan.way.columns = static_cast<int>(file.number("columns", task.ranks));
+    plan.way.rows = static_cast<int>(file.number("rows", task.ranks));
+    plan.way.distribute = file.collective("distribute");
+    plan.way.collect = file.collective("collect");
+    plan.way.packs = file.flag("packs");
+    plan.window = file.number("window", task.image.height);
+    plan.reason = "the plan of " + path;
+    if (plan.way.ranks() > task.ranks)
+        throw InvalidFile(path, fmt::format("{}x{} tiles, expected at most as many as the {} ranks",
+                                            plan.way.columns, plan.way.rows, task.ranks));
+    try {
+        using enum Collective;
+        filtering::check_role(plan.way.distribute, {scatter, broadcast}, "distribute");
+        filtering::check_role(plan.way.collect, {gather}, "collect");
+    } catch (const InvalidTask& wrong) {
+        throw InvalidFile(path, wrong.what());
+    }
+    plan.memory = memory_of(plan.way, task, plan.window);
+    return plan;
+}
+
+} // namespace sextant::operation

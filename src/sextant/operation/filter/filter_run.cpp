@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/filter/filter_run.hpp"
+
+#include "sextant/comm/agree.hpp"
+#include "sextant/comm/hosts.hpp"
+#include "sextant/comm/launch.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/distributed/image.hpp"
+#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/operation/filter/filter_parameters.hpp"
+#include "sextant/operation/outputs.hpp"
+#include "sextant/operation/tiled.hpp"
+#include "sextant/planner/usual.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <iterator>
+#include <numeric>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace sextant::operation {
+
+namespace {
+
+Elements count_not_a_number(const ElementFormat& element, std::span<const std::byte> samples) {
+    if (element != gray_f32)
+        return 0;
+    const std::span floats(reinterpret_cast<const float*>(samples.data()),
+                           samples.size() / sizeof(float));
+    return std::count_if(floats.begin(), floats.end(), [](float f) { return std::isnan(f); });
+}
+
+/// What filters take; what another is becomes floats.
+const ElementFormat filtered_elements[] = {gray_f32, gray_u8, gray_u16};
+
+} // namespace
+
+FilterRun::FilterRun(const Values& values, Communicator communicator)
+    : values_(values),
+      communicator_(std::move(communicator)),
+      progress_(communicator_.rank() == 0) {}
+
+void FilterRun::run() {
+    open_source();
+    agree(communicator_, [&] { open(); });
+    plan();
+    go_through();
+    agree(communicator_, [&] {
+        if (tells())
+            report();
+    });
+}
+
+/// Rank 0 must be able to read the image, and all must where nobody said who is to.
+void FilterRun::open_source() {
+    const bool asked = values_.has("distribute");
+    const bool reads = !asked || values_.text("distribute") == "read";
+    std::string failure;
+    try {
+        if (tells() || reads)
+            source_ = open_image(values_);
+    } catch (const Error& error) {
+        failure = error.what();
+    }
+    const std::vector<char> have = communicator_.all_gather(static_cast<char>(source_ != nullptr));
+    const bool everyone = std::all_of(have.begin(), have.end(), [](char has) { return has != 0; });
+    agree(communicator_, [&] {
+        if (!failure.empty() && (asked || !have[0]))
+            source_ = open_image(values_); // throws again, in its own words
+    });
+    summary_.task.distribute = asked ? values_.text("distribute") : everyone ? "any" : "scatter";
+    if (!asked && !everyone)
+        warn({fmt::format("{} is there for rank 0 only, which distributes it",
+                          values_.text("image"))});
+}
+
+/// All that can be known to go wrong before anything is filtered. Only rank 0 writes.
+void FilterRun::open() {
+    summary_.image = values_.text("image");
+    summary_.output = values_.text("output");
+    FilterTask& task = summary_.task;
+    task.filters = filters_from(values_);
+    if (values_.has("grid")) {
+        const Grid grid = grid_asked_for(values_, {}, communicator_.size());
+        task.columns = grid.columns;
+        task.rows = grid.rows;
+    }
+    task.ranks = summary_.ranks = communicator_.size();
+    task.shares_memory = communicator_.shares_memory();
+    summary_.transport = communicator_.shares_memory() ? "threads" : mpi_of_build();
+    saves_plan_ = values_.has("plan") && !std::filesystem::exists(values_.text("plan"));
+    if (!tells())
+        return;
+    warn(source_->header().remarks);
+    task.image = source_->shape();
+    task.element = source_->element();
+    std::vector<std::string> outputs = {summary_.output};
+    for (const char* name : {"json", "report", "plan"}) {
+        if (values_.has(name) && (saves_plan_ || std::string_view(name) != "plan"))
+            outputs.push_back(values_.text(name));
+    }
+    check_outputs(outputs);
+    create_sink();
+}
+
+void FilterRun::create_sink() {
+    FrameHeader header;
+    header.frames = static_cast<std::int64_t>(summary_.task.features().size());
+    header.shape = summary_.task.image;
+    header.pixel = source_->header().pixel;
+    sink_ = std::make_unique<format::PlaneSink>(format::create_frames(summary_.output, header));
+    if (values_.has("report"))
+        shown_.emplace(summary_.task.image);
+}
+
+void FilterRun::warn(const std::vector<std::string>& warnings) {
+    summary_.warnings.insert(summary_.warnings.end(), warnings.begin(), warnings.end());
+}
+
+/// Rank 0 decides, and tells the others.
+void FilterRun::plan() {
+    progress_.say("plan");
+    const std::vector<int> nodes = nodes_of(communicator_);
+    agree(communicator_, [&] {
+        if (tells())
+            summary_.plan = planned(nodes);
+    });
+    tell_plan();
+}
+
+/// What all must know: the image, and how it is filtered.
+void FilterRun::tell_plan() {
+    struct Told {
+        ImageShape image;
+        int element;
+        int columns, rows, distribute, collect;
+        bool packs;
+        Elements window;
+    };
+    const auto place = [](const collective::Algorithm* row) {
+        return row ? static_cast<int>(row - collective::catalogue().data()) : -1;
+    };
+    const auto row_at = [](int row) {
+        return row < 0 ? nullptr : &collective::catalogue()[static_cast<std::size_t>(row)];
+    };
+    FilterTask& task = summary_.task;
+    filtering::Way& way = summary_.plan.way;
+    const auto kind =
+        std::find(std::begin(filtered_elements), std::end(filtered_elements), task.element);
+    const Told told = communicator_.all_gather(
+        Told{task.image, static_cast<int>(kind - filtered_elements), way.columns, way.rows,
+             place(way.distribute), place(way.collect), way.packs, summary_.plan.window})[0];
+    task.image = told.image;
+    task.element = filtered_elements[told.element];
+    way = {told.columns, told.rows, row_at(told.distribute), row_at(told.collect), told.packs};
+    summary_.plan.window = told.window;
+}
+
+FilterPlan FilterRun::planned(const std::vector<int>& nodes) {
+    const FilterTask& task = summary_.task;
+    const bool threads = communicator_.shares_memory();
+    const planner::UsualPlanner usual =
+        planner::usual_planner(threads ? "threads" : "mpi", values_.text("machine"));
+    warn(usual.warnings);
+    const planner::Setting setting{.machine = usual.planner->machine(),
+                                   .element_size = gray_f32.size,
+                                   .nodes = nodes,
+                                   .within_node = threads ? machine::Link::same_process
+                                                          : machine::Link::same_node};
+    FilterPlan plan;
+    if (values_.has("plan") && !saves_plan_) {
+        plan = read_filter_plan(values_.text("plan"), task);
+    } else {
+        plan = usual_filter_plan(task, setting);
+        set_window(plan, task, values_.integer("memory") << 20);
+    }
+    predict_windows(plan, task, setting);
+    return plan;
+}
+
+/// The ranks that the plan uses go through the windows; all hear how it went.
+void FilterRun::go_through() {
+    const FilterPlan& plan = summary_.plan;
+    const ImageShape image = summary_.task.image;
+    const bool takes_part = communicator_.rank() < plan.way.ranks();
+    const Communicator ranks = communicator_.split(takes_part ? 0 : -1, 0);
+    std::optional<distributed::WindowFilter> filter;
+    agree(communicator_, [&] {
+        if (!takes_part)
+            return;
+        check_source();
+        filter.emplace(ranks, summary_.task.filters, summary_.task.element, true);
+    });
+    for (Elements first = 0; first < image.height; first += plan.window) {
+        progress_.say(fmt::format("filter {} %", 100 * first / image.height));
+        const Elements rows = std::min(plan.window, image.height - first);
+        timed(summary_.read, [&] {
+            agree(communicator_, [&] {
+                if (!takes_part)
+                    return;
+                filter->prepare({image, first, rows, plan.way});
+                read_window(*filter, first, rows);
+            });
+        });
+        timed(summary_.filter, [&] {
+            agree(communicator_, [&] {
+                if (takes_part)
+                    filter->run();
+            });
+        });
+        timed(summary_.write, [&] {
+            agree(communicator_, [&] {
+                if (tells())
+                    write_window(*filter, first);
+            });
+        });
+        if (shown_)
+            shown_->add(first, filter->plane(0));
+        ++summary_.windows;
+    }
+    sum_not_a_number();
+    timed(summary_.write, [&] {
+        agree(communicator_, [&] {
+            if (tells())
+                sink_->commit();
+        });
+    });
+}
+
+/// Ranks of other nodes may have found another file by that name.
+void FilterRun::check_source() {
+    const FilterTask& task = summary_.task;
+    if (summary_.plan.way.distribute || tells())
+        return;
+    if (!source_) // a plan has everyone read where it was asked that rank 0 does
+        source_ = open_image(values_);
+    const ImageShape here = source_->shape();
+    if (here.width != task.image.width || here.height != task.image.height ||
+        source_->element() != task.element)
+        throw InvalidFile(source_->path(),
+                          fmt::format("{}x{} {} here, expected {}x{} {} as on rank 0", here.width,
+                                      here.height, source_->element().name, task.image.width,
+                                      task.image.height, task.element.name));
+}
+
+/// Counts what is no number where it is a rank's own, not where it is read for a neighbour's rows.
+void FilterRun::read_window(distributed::WindowFilter& filter, Elements first, Elements rows) {
+    filter.fill([&](const Tile& part, std::span<std::byte> to) {
+        distributed::read_part(*source_, part, to);
+        const Bytes row = part.width * source_->element().size;
+        const Elements above = std::clamp<Elements>(first - part.y, 0, part.height);
+        const Elements end = std::clamp<Elements>(first + rows - part.y, above, part.height);
+        summary_.not_a_number += count_not_a_number(
+            source_->element(), to.subspan(static_cast<std::size_t>(above * row),
+                                           static_cast<std::size_t>((end - above) * row)));
+    });
+}
+
+/// Of all ranks.
+void FilterRun::sum_not_a_number() {
+    const std::vector<Elements> all = communicator_.all_gather(summary_.not_a_number);
+    summary_.not_a_number = std::accumulate(all.begin(), all.end(), Elements{0});
+}
+
+void FilterRun::write_window(const distributed::WindowFilter& filter, Elements first) {
+    for (int k = 0; k < static_cast<int>(summary_.task.features().size()); ++k)
+        sink_->write(k, first, filter.plane(k));
+}
+
+void FilterRun::report() {
+    progress_.clear();
+    if (summary_.not_a_number > 0)
+        summary_.warnings.push_back(fmt::format("{}: {} samples are not a number; so is what is "
+                                                "computed from them",
+                                                summary_.image, summary_.not_a_number));
+    const FilterPlan& plan = summary_.plan;
+    if (plan.way.rows > plan.window || plan.way.columns > summary_.task.image.width)
+        summary_.warnings.push_back(
+            fmt::format("{}x{} tiles of windows of {}x{}: some ranks have nothing to do",
+                        plan.way.columns, plan.way.rows, summary_.task.image.width, plan.window));
+    if (shown_)
+        summary_.picture = shown_->png();
+    if (values_.has("json"))
+        write_text(values_.text("json"), to_json(summary_) + "\n");
+    if (values_.has("report"))
+        write_text(values_.text("report"), to_page(summary_));
+    if (saves_plan_)
+        write_text(values_.text("plan"), to_json(summary_.plan) + "\n");
+    print_warnings(summary_.warnings);
+    if (values_.text("json") != standard_output && values_.text("report") != standard_output)
+        std::fputs(to_text(summary_).c_str(), stdout);
+}
+
+} // namespace sextant::operation

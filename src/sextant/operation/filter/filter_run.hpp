@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/core/row_source.hpp"
+#include "sextant/distributed/window_filter.hpp"
+#include "sextant/format/plane_sink.hpp"
+#include "sextant/operation/filter/filter_plan.hpp"
+#include "sextant/operation/operation.hpp"
+#include "sextant/operation/overview.hpp"
+#include "sextant/operation/progress.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sextant::operation {
+
+/// What a filter run was and how it went.
+struct FilterSummary {
+    std::string image, output;
+    FilterTask task;
+    FilterPlan plan;
+    std::string transport;
+    int ranks = 1;             ///< that there are; the plan may use fewer
+    Elements not_a_number = 0; ///< samples of the image
+    int windows = 0;
+    Seconds read = 0, filter = 0, write = 0;
+    std::vector<std::byte> picture; ///< of the first derivative, where a page shows it: a PNG file
+    std::vector<std::string> warnings;
+};
+
+std::string to_text(const FilterSummary& summary);
+/// One JSON object; docs/json.md has its fields.
+std::string to_json(const FilterSummary& summary);
+/// A self-contained HTML page: the first of the results, what ran and why, the tiles, what each
+/// grid was predicted to take.
+std::string to_page(const FilterSummary& summary);
+
+/// One rank's way through `sextant filter`: window after window of rows, each read by all ranks,
+/// filtered, collected and written by rank 0. Each phase is agreed on, so that a failure anywhere
+/// ends all ranks with the same message and leaves nothing.
+class FilterRun {
+  public:
+    FilterRun(const Values& values, Communicator communicator);
+
+    /// Collective.
+    void run();
+
+  private:
+    bool tells() const { return communicator_.rank() == 0; }
+    void open();
+    void open_source();
+    void create_sink();
+    void plan();
+    void tell_plan();
+    FilterPlan planned(const std::vector<int>& nodes);
+    void warn(const std::vector<std::string>& warnings);
+    void go_through();
+    void check_source();
+    void read_window(distributed::WindowFilter& filter, Elements first, Elements rows);
+    void sum_not_a_number();
+    void write_window(const distributed::WindowFilter& filter, Elements first);
+    void report();
+
+    const Values& values_;
+    const Communicator communicator_;
+    Progress progress_;
+    std::unique_ptr<RowSource> source_;
+    std::unique_ptr<format::PlaneSink> sink_;
+    std::optional<Overview> shown_; // of the first derivative
+    FilterSummary summary_;
+    bool saves_plan_ = false;
+};
+
+} // namespace sextant::operation

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/machines/calibrate_check.hpp"
+
+#include "sextant/calibrate/held_out.hpp"
+#include "sextant/calibrate/launch.hpp"
+#include "sextant/calibrate/staleness.hpp"
+#include "sextant/comm/agree.hpp"
+#include "sextant/comm/launch.hpp"
+#include "sextant/core/statistics.hpp"
+#include "sextant/machine/profile_file.hpp"
+
+#include <cstdio>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::operation {
+
+namespace {
+
+using calibrate::HeldOut;
+
+constexpr int contiguous_messages = 60, strided_messages = 60, rounds = 6;
+
+/// The errors of one kind of messages.
+struct Errors {
+    std::string kind;
+    std::vector<double> values;
+
+    double median() const { return sextant::median(values); }
+    double nine_in_ten() const { return quantile(values, .9); }
+};
+
+void tell(machine::Link link, const std::vector<HeldOut>& held, bool as_json) {
+    Errors errors[] = {{"contiguous", {}}, {"tiles of images", {}}};
+    nlohmann::ordered_json json{{"operation", "calibrate --check"}, {"link", name(link)}};
+    for (const HeldOut& one : held) {
+        errors[one.cell.layout == machine::Layout::cc ? 0 : 1].values.push_back(one.error());
+        json["messages"].push_back({{"layout", name(one.cell.layout)},
+                                    {"bytes", one.cell.bytes},
+                                    {"block", one.cell.block},
+                                    {"row", one.cell.row},
+                                    {"predicted", one.predicted},
+                                    {"measured", one.measured}});
+    }
+    std::string text;
+    for (const Errors& of : errors) {
+        text += fmt::format("{}, {}: {} messages never calibrated, error {:.1f} % in the median, "
+                            "nine in ten within {:.1f} %\n",
+                            name(link), of.kind, of.values.size(), 100 * of.median(),
+                            100 * of.nine_in_ten());
+        json["errors"].push_back({{"kind", of.kind},
+                                  {"messages", of.values.size()},
+                                  {"median", of.median()},
+                                  {"nine_in_ten", of.nine_in_ten()}});
+    }
+    std::fputs(as_json ? (json.dump(2) + "\n").c_str() : text.c_str(), stdout);
+}
+
+/// Predictions hold for the state they were made in; in another, errors say what the states differ.
+void tell_state(const Communicator& communicator, const machine::Profile& profile) {
+    const Seconds now = calibrate::probe_state(communicator);
+    const std::string other = calibrate::difference_of_state(profile, now);
+    if (communicator.rank() == 0 && profile.state_probe.median > 0 && !other.empty())
+        std::fputs(("the machine is not in the profile's " + other + "\n").c_str(), stderr);
+}
+
+} // namespace
+
+void check_predictions(const std::string& path, unsigned seed, bool json) {
+    launch(2, [&](Communicator communicator) {
+        machine::Profile profile;
+        agree(communicator, [&] { profile = machine::read_profile(path); });
+        const std::vector<calibrate::Cell> cells =
+            calibrate::draw_held_out(seed, contiguous_messages, strided_messages);
+        agree(communicator, [&] { tell_state(communicator, profile); });
+        agree(communicator, [&] {
+            constexpr Bytes memory = Bytes{200} << 20;
+            calibrate::with_rigs(communicator, memory, [&](auto& stopwatch, machine::Link link) {
+                const auto held = calibrate::hold_out(stopwatch, cells, profile, link, rounds);
+                if (communicator.rank() == 0)
+                    tell(link, held, json);
+            });
+        });
+    });
+}
+
+} // namespace sextant::operation

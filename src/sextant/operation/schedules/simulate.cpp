@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/schedules/simulate.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/machine/interpolate.hpp"
+#include "sextant/machine/profile_file.hpp"
+#include "sextant/operation/outputs.hpp"
+#include "sextant/operation/schedules/families.hpp"
+#include "sextant/operation/schedules/tuning.hpp"
+#include "sextant/report/comparison.hpp"
+#include "sextant/report/text.hpp"
+#include "sextant/report/timeline.hpp"
+#include "sextant/report/trace_file.hpp"
+#include "sextant/simulate/clock.hpp"
+#include "sextant/simulate/platform.hpp"
+#include "sextant/simulate/shared.hpp"
+#include "sextant/simulate/simulate.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::operation {
+
+namespace {
+
+/// Of one element, in passes over two operands of what a rank blends where all blend evenly.
+double seconds_per_application(const machine::Work& work, const Values& values) {
+    if (work.passes.empty())
+        return work.seconds_per_element->median;
+    const Elements elements =
+        std::max<Elements>(1, values.integer("elements") / values.integer("ranks"));
+    return machine::at_pass(work.passes, elements, 2).median / static_cast<double>(elements);
+}
+
+/// What a profile knows of a rank's own work.
+void take_profile(const Values& values, simulate::Costs& costs) {
+    const machine::Profile profile = machine::read_profile(values.text("machine"));
+    const std::string name = values.text("operator");
+    const machine::Work* work = profile.find_operator(name, "f32");
+    if (!work)
+        throw InvalidTask(fmt::format("the profile of {} has no operator {}", profile.name, name));
+    costs.seconds_per_application = seconds_per_application(*work, values);
+    for (const machine::CopyRate& rate : profile.copies) {
+        if (rate.block == 0)
+            costs.copy_seconds_per_byte = rate.seconds_per_byte.median;
+    }
+}
+
+/// Those of the platform; a profile's before them, what is asked for before both.
+simulate::Costs costs_from(const Values& values, const std::string& platform) {
+    simulate::Costs costs;
+    if (simulate::is_json(platform))
+        costs = simulate::read_platform(platform).costs;
+    if (values.has("machine"))
+        take_profile(values, costs);
+    if (values.has("send-overhead"))
+        costs.send_overhead = values.number("send-overhead");
+    if (values.has("receive-overhead"))
+        costs.receive_overhead = values.number("receive-overhead");
+    if (values.has("blend-rate")) {
+        const double rate = values.number("blend-rate");
+        costs.seconds_per_application = rate > 0 ? 1 / rate : 0;
+    }
+    return costs;
+}
+
+report::Recording recording_of(const NamedSchedule& made, Bytes element_size, const Trace& trace) {
+    return {.name = made.title,
+            .origin = report::Origin::simulated,
+            .ranks = static_cast<int>(made.schedule.size()),
+            .element_size = element_size,
+            .trace = trace};
+}
+
+/// A picture where the name ends so, else a trace.
+std::string trace_text(const std::string& path, const report::Recording& recording) {
+    if (path.ends_with(".svg"))
+        return report::timeline(recording.trace, recording.ranks,
+                                {.title = recording.name, .subtitle = "simulated"});
+    return report::to_json(recording);
+}
+
+std::string page_text(const report::Recording& recording, const simulate::Question& question) {
+    const std::span all(&recording, 1);
+    report::Page page = report::comparison("Sextant: " + recording.title(), all);
+    page.subtitle = question.platform;
+    page.facts.push_back({"Association", std::string(name(question.association))});
+    return report::render(page);
+}
+
+nlohmann::ordered_json json_of(const simulate::Costs& costs) {
+    return {{"send_overhead", costs.send_overhead},
+            {"receive_overhead", costs.receive_overhead},
+            {"send_seconds_per_byte", costs.send_seconds_per_byte},
+            {"receive_seconds_per_byte", costs.receive_seconds_per_byte},
+            {"seconds_per_application", costs.seconds_per_application},
+            {"copy_seconds_per_byte", costs.copy_seconds_per_byte}};
+}
+
+std::string json_text(const Values& values, const NamedSchedule& made,
+                      const simulate::Question& question, const simulate::Simulation& run) {
+    const nlohmann::ordered_json json{{"operation", "simulate"},
+                                      {"family", values.text("family")},
+                                      {"algorithm", made.title},
+                                      {"ranks", made.schedule.size()},
+                                      {"elements", values.integer("elements")},
+                                      {"element_size", question.element_size},
+                                      {"platform", question.platform},
+                                      {"order", values.text("order")},
+                                      {"association", name(question.association)},
+                                      {"costs", json_of(question.costs)},
+                                      {"seconds", run.seconds},
+                                      {"finished", run.finished}};
+    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::string plain_text(const NamedSchedule& made, const simulate::Question& question,
+                       const simulate::Simulation& run) {
+    const auto [first, last] = std::minmax_element(run.finished.begin(), run.finished.end());
+    std::string text =
+        fmt::format("{} on {} ranks of {}\n{}, {:.4g} a second; the first rank is done after {}\n",
+                    made.title, made.schedule.size(), question.platform,
+                    report::to_text(run.seconds), 1 / run.seconds, report::to_text(*first));
+    if (question.costs.seconds_per_application == 0)
+        text += "combining costs nothing: the platform says no rate, and none was given\n";
+    return text;
+}
+
+/// Where what ranks did when is to go.
+std::vector<std::string> outputs_of(const Values& values) {
+    std::vector<std::string> paths;
+    for (const char* name : {"trace", "report"}) {
+        if (values.has(name))
+            paths.push_back(values.text(name));
+    }
+    return paths;
+}
+
+int run_simulate(const Values& values) {
+    ScheduleRequest request;
+    request.family = values.text("family");
+    request.algorithm = values.text("algorithm");
+    request.tuning = tuning_from(values);
+    request.ranks = static_cast<int>(values.integer("ranks"));
+    request.elements = values.integer("elements");
+    const std::vector<std::string> shown = outputs_of(values);
+    check_outputs(shown);
+    const std::string platform = machine::shared_file(simulate::platforms, values.text("platform"));
+    const simulate::Costs costs = costs_from(values, platform);
+    std::vector<std::string> order;
+    if (values.has("order"))
+        order = simulate::read_order(machine::shared_file(simulate::orders, values.text("order")));
+    const NamedSchedule made = make_schedule(request);
+    const simulate::Question question{.schedule = made.schedule,
+                                      .platform = platform,
+                                      .order = std::move(order),
+                                      .element_size = values.integer("element-size"),
+                                      .costs = costs,
+                                      .association = values.text("association") == "by-arrival"
+                                                         ? Association::by_arrival
+                                                         : Association::in_order,
+                                      .timeline = !shown.empty()};
+    const simulate::Simulation run =
+        values.flag("clock") ? simulate::simulate_on_clock(question) : simulate::simulate(question);
+    const report::Recording recording = recording_of(made, question.element_size, run.timeline);
+    if (values.has("trace"))
+        write_text(values.text("trace"), trace_text(values.text("trace"), recording));
+    if (values.has("report"))
+        write_text(values.text("report"), page_text(recording, question));
+    if (std::find(shown.begin(), shown.end(), standard_output) == shown.end()) {
+        const std::string text = values.flag("json") ? json_text(values, made, question, run)
+                                                     : plain_text(made, question, run);
+        std::fputs(text.c_str(), stdout);
+    }
+    return 0;
+}
+
+} // namespace
+
+Operation simulate_operation() {
+    return {"simulate",
+            "how long a schedule takes on a machine that need not be there, links shared",
+            "  sextant simulate compositing --algorithm shift-based --ranks 144 \\\n"
+            "      --elements 8388608 --platform fat-tree-144-calibrated",
+            {family_parameter(),
+             {.name = "algorithm", .value = "NAME", .help = "one of them; default: the first"},
+             radices_parameter(),
+             window_parameter(),
+             {.name = "ranks",
+              .type = Type::integer,
+              .value = "N",
+              .fallback = "8",
+              .help = "how many take part",
+              .least = 1,
+              .most = 16384},
+             {.name = "elements",
+              .type = Type::integer,
+              .value = "N",
+              .fallback = "1048576",
+              .help = "pixels of an image, or values",
+              .least = 1},
+             {.name = "element-size",
+              .type = Type::integer,
+              .value = "BYTES",
+              .fallback = "16",
+              .help = "of one element",
+              .least = 1,
+              .most = 1 << 20},
+             {.name = "platform",
+              .type = Type::file,
+              .value = "FILE",
+              .help = "a platform (JSON, or SimGrid's XML), or the name of a shipped one",
+              .required = true},
+             {.name = "order",
+              .type = Type::file,
+              .value = "FILE",
+              .help = "hosts in the order in which they take ranks, one a line"},
+             {.name = "association",
+              .type = Type::choice,
+              .value = "HOW",
+              .fallback = "in-order",
+              .help = "how folds combine",
+              .choices = {"in-order", "by-arrival"}},
+             {.name = "send-overhead",
+              .type = Type::number,
+              .value = "S",
+              .help = "seconds a rank spends on a message it sends"},
+             {.name = "receive-overhead",
+              .type = Type::number,
+              .value = "S",
+              .help = "likewise on one that it receives"},
+             {.name = "blend-rate",
+              .type = Type::number,
+              .value = "PX/S",
+              .help = "elements that a rank combines a second; 0: free"},
+             {.name = "machine",
+              .type = Type::file,
+              .value = "FILE",
+              .help = "a machine's profile, for what combining and copying cost"},
+             {.name = "operator",
+              .value = "NAME",
+              .fallback = "over",
+              .help = "what folds apply, as that profile names it"},
+             {.name = "clock",
+              .type = Type::flag,
+              .help = "by our own clock, not SimGrid: faster where many messages meet"},
+             {.name = "json", .type = Type::flag, .help = "as JSON"},
+             {.name = "trace",
+              .type = Type::file,
+              .value = "OUT",
+              .help = "what ranks did when: .svg, or a trace (docs/trace.md)"},
+             {.name = "report",
+              .type = Type::file,
+              .value = "FILE",
+              .help = "the same as a page (HTML); - for standard output"}},
+            run_simulate,
+            true};
+}
+
+} // namespace sextant::operation

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/schedules/tuning.hpp"
+
+namespace sextant::operation {
+
+namespace {
+
+constexpr std::int64_t most = 1 << 30;
+
+} // namespace
+
+Parameter radices_parameter() {
+    return {.name = "radices",
+            .type = Type::integers,
+            .value = "K,K",
+            .help = "for radix-k: factors of the ranks, 2 or more",
+            .least = 2,
+            .most = most};
+}
+
+Parameter window_parameter() {
+    return {.name = "window",
+            .type = Type::integer,
+            .value = "N",
+            .help = "rounds of messages open at once, where an algorithm has rounds",
+            .least = 1,
+            .most = most};
+}
+
+Parameter sparse_parameter() {
+    return {.name = "sparse",
+            .type = Type::choice,
+            .value = "WHEN",
+            .fallback = "auto",
+            .help = "leave out of messages what was not drawn",
+            .choices = {"auto", "on", "off"}};
+}
+
+planner::Sparse sparse_from(const Values& values) {
+    const std::string when = values.text("sparse");
+    return when == "on"    ? planner::Sparse::on
+           : when == "off" ? planner::Sparse::off
+                           : planner::Sparse::automatic;
+}
+
+compositing::Tuning tuning_from(const Values& values) {
+    const int window = values.has("window") ? static_cast<int>(values.integer("window")) : 0;
+    return {values.integers("radices"), window};
+}
+
+} // namespace sextant::operation

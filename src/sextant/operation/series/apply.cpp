@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/series/apply.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/frame_check.hpp"
+#include "sextant/operation/outputs.hpp"
+#include "sextant/operation/progress.hpp"
+#include "sextant/operation/series/coordinates.hpp"
+#include "sextant/operation/series/transforms.hpp"
+#include "sextant/registration/resampler.hpp"
+
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+namespace sextant::operation {
+
+namespace {
+
+using registration::DisplacementField;
+using registration::FramePlace;
+using registration::Transform;
+
+/// What a file says of where frames lie, fields read when they are asked for.
+class Applied {
+  public:
+    explicit Applied(const std::string& path) : path_(path), all_(read_transforms(path)) {
+        number_frames();
+        if (all_.fields)
+            open_fields();
+    }
+
+    const SeriesTransforms& all() const { return all_; }
+
+    /// Throws InvalidTask, naming the frame, for one that there is not or that was left out.
+    Transform of(std::int64_t frame) {
+        const auto at = places_.find(frame);
+        if (at == places_.end())
+            throw InvalidTask(fmt::format("{} has no frame {}, expected one of {}", path_, frame,
+                                          all_.frames.size()));
+        const FramePlace& place = all_.frames[at->second.place];
+        if (!place.left_out.empty())
+            throw InvalidTask(
+                fmt::format("{}: frame {} was left out: {}", path_, frame, place.left_out));
+        return fields_ ? Transform(field(at->second.registered)) : place.result.motion;
+    }
+
+  private:
+    /// Where a frame stands among all, and how many before it were registered.
+    struct Standing {
+        std::size_t place = 0;
+        std::int64_t registered = 0;
+    };
+
+    void number_frames() {
+        for (std::size_t place = 0; place < all_.frames.size(); ++place) {
+            const FramePlace& frame = all_.frames[place];
+            if (!places_.try_emplace(frame.frame, Standing{place, registered_}).second)
+                throw InvalidFile(path_, fmt::format("has frame {} twice", frame.frame));
+            registered_ += frame.left_out.empty() ? 1 : 0;
+        }
+    }
+
+    void open_fields() {
+        const FieldFile& file = *all_.fields;
+        const auto path = std::filesystem::path(path_).parent_path() / file.path;
+        fields_ = format::open_frames(path.string());
+        const FrameHeader& header = fields_->header();
+        if (header.shape != file.nodes || header.frames != 4 * registered_)
+            throw InvalidFile(path.string(),
+                              fmt::format("{} planes of {}, expected {} of {} as {} says",
+                                          header.frames, format::to_text(header.shape),
+                                          4 * registered_, format::to_text(file.nodes), path_));
+    }
+
+    DisplacementField field(std::int64_t number) {
+        const FieldFile& file = *all_.fields;
+        DisplacementField field{all_.shape, file.spacing, file.nodes, {}, {}, {}, {}};
+        std::int64_t plane = 4 * number;
+        for (std::vector<float>* to : {&field.x, &field.y}) {
+            to->resize(field.count());
+            fields_->read_frame(plane++, *to);
+        }
+        return field;
+    }
+
+    std::string path_;
+    SeriesTransforms all_;
+    std::unordered_map<std::int64_t, Standing> places_; ///< by number of the frame
+    std::int64_t registered_ = 0;
+    std::unique_ptr<FrameSource> fields_;
+};
+
+void check_shape(const FrameSource& source, const SeriesTransforms& transforms) {
+    if (source.header().shape != transforms.shape)
+        throw InvalidFile(source.path(),
+                          fmt::format("is {}, expected {} as the frames that were registered",
+                                      format::to_text(source.header().shape),
+                                      format::to_text(transforms.shape)));
+}
+
+/// Which frames of an image are shown, and by whose transform each.
+struct Shown {
+    std::int64_t frame = 0, registered = 0;
+};
+
+std::vector<Shown> frames_to_show(const Values& values, const FrameSource& source,
+                                  const SeriesTransforms& transforms) {
+    const std::int64_t count = source.header().frames;
+    if (values.has("frame")) {
+        if (count != 1)
+            throw InvalidTask(
+                fmt::format("{} has {} frames, expected one with --frame", source.path(), count));
+        return {{0, values.integer("frame")}};
+    }
+    if (count != std::ssize(transforms.frames))
+        throw InvalidTask(fmt::format("{} has {} frames, expected {} as were registered, or one "
+                                      "and --frame N",
+                                      source.path(), count, transforms.frames.size()));
+    std::vector<Shown> shown;
+    for (const FramePlace& place : transforms.frames) {
+        if (place.left_out.empty())
+            shown.push_back({place.frame, place.frame});
+    }
+    return shown;
+}
+
+void apply_to_images(const Values& values, Applied& applied) {
+    const std::unique_ptr<FrameSource> source = format::open_frames(values.text("data"));
+    check_shape(*source, applied.all());
+    const std::vector<Shown> shown = frames_to_show(values, *source, applied.all());
+    FrameHeader header;
+    header.frames = std::ssize(shown);
+    header.shape = source->header().shape;
+    header.pixel = source->header().pixel;
+    const std::unique_ptr<FrameSink> sink = format::create_frames(values.text("output"), header);
+    registration::Resampler resampler(*source);
+    std::vector<float> pixels(static_cast<std::size_t>(header.shape.elements()));
+    Progress progress(true);
+    std::int64_t done = 0;
+    for (const Shown& one : shown) {
+        progress.say("apply", done++, header.frames);
+        resampler.show(one.frame, applied.of(one.registered), {0, header.shape.height}, pixels);
+        sink->write(pixels);
+    }
+    sink->commit();
+}
+
+void apply_to_coordinates(const Values& values, Applied& applied) {
+    if (values.has("frame"))
+        throw InvalidTask("--frame: coordinates name their frames themselves");
+    const std::string path = values.text("data");
+    std::vector<FramePoint> points = read_coordinates(path);
+    std::optional<std::int64_t> frame;
+    Transform transform;
+    for (FramePoint& point : points) {
+        try {
+            if (frame != point.frame)
+                transform = applied.of(point.frame);
+            frame = point.frame;
+            point.at = values.flag("from-reference")
+                           ? apply(transform, point.at, applied.all().shape)
+                           : apply_inverse(transform, point.at, applied.all().shape);
+        } catch (const InvalidTask& error) {
+            throw InvalidFile(path, fmt::format("line {}: {}", point.line, error.what()));
+        }
+    }
+    write_text(values.text("output"), to_csv(points));
+}
+
+int run_apply(const Values& values) {
+    const std::string path = values.text("data");
+    const bool coordinates = std::filesystem::path(path).extension() == ".csv";
+    if (values.flag("from-reference") && !coordinates)
+        throw InvalidTask(
+            fmt::format("--from-reference: {} is no table of coordinates (.csv)", path));
+    check_outputs(std::array{values.text("output")});
+    Applied applied(values.text("transforms"));
+    if (coordinates)
+        apply_to_coordinates(values, applied);
+    else
+        apply_to_images(values, applied);
+    return 0;
+}
+
+std::vector<Parameter> parameters() {
+    return {{.name = "transforms",
+             .type = Type::file,
+             .value = "FILE",
+             .help = "transforms.json of sextant register",
+             .positional = true,
+             .required = true},
+            {.name = "data",
+             .type = Type::file,
+             .value = "DATA",
+             .help = "as many frames as were registered; or a .csv of frame, x, y",
+             .positional = true,
+             .required = true},
+            {.name = "output",
+             .type = Type::file,
+             .value = "OUT",
+             .help = "frames that lie over one another, f32, NaN outside; or a .csv",
+             .letter = 'o',
+             .required = true},
+            {.name = "frame",
+             .type = Type::integer,
+             .value = "N",
+             .help = "the data is one image, and lies as frame N does",
+             .least = 0},
+            {.name = "from-reference",
+             .type = Type::flag,
+             .help = "coordinates of the reference into frames, not the other way"}};
+}
+
+} // namespace
+
+Operation apply_operation() {
+    return {"apply",
+            "apply the transforms of a registered series to other images, or to coordinates",
+            "  sextant apply out/transforms.json second-channel.mrc -o aligned.tif\n"
+            "  sextant apply out/transforms.json particles.csv -o in-reference.csv",
+            parameters(),
+            run_apply,
+            true};
+}
+
+} // namespace sextant::operation

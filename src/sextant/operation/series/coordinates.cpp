@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/series/coordinates.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace sextant::operation {
+
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view blanks = " \t\r";
+    const std::size_t first = text.find_first_not_of(blanks);
+    if (first == std::string_view::npos)
+        return {};
+    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+/// The whole of a text as a number, if it is one.
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+    text = trimmed(text);
+    Number number{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size())
+        return std::nullopt;
+    return number;
+}
+
+std::vector<std::string_view> cells_of(std::string_view line) {
+    std::vector<std::string_view> cells;
+    for (std::size_t at = 0; at <= line.size();) {
+        const std::size_t end = std::min(line.find(',', at), line.size());
+        cells.push_back(line.substr(at, end - at));
+        at = end + 1;
+    }
+    return cells;
+}
+
+std::optional<FramePoint> point_in(std::string_view line) {
+    const std::vector<std::string_view> cells = cells_of(line);
+    if (cells.size() != 3)
+        return std::nullopt;
+    const auto frame = number_in<std::int64_t>(cells[0]);
+    const auto x = number_in<double>(cells[1]), y = number_in<double>(cells[2]);
+    if (!frame || !x || !y || !std::isfinite(*x) || !std::isfinite(*y))
+        return std::nullopt;
+    return FramePoint{*frame, {*x, *y}};
+}
+
+} // namespace
+
+std::vector<FramePoint> read_coordinates(const std::string& path) {
+    std::ifstream file(path);
+    if (!file)
+        throw InvalidFile(path, "cannot be read");
+    std::vector<FramePoint> points;
+    bool names_may_come = true;
+    std::string line;
+    for (int number = 1; std::getline(file, line); ++number) {
+        const std::string_view text = trimmed(line);
+        if (text.empty() || text.front() == '#')
+            continue;
+        std::optional<FramePoint> point = point_in(text);
+        const bool names = names_may_come && !point && !number_in<double>(cells_of(text)[0]);
+        names_may_come = false;
+        if (names)
+            continue;
+        if (!point)
+            throw InvalidFile(path, fmt::format("line {}: \"{}\", expected a frame's number, x and "
+                                                "y, with commas between",
+                                                number, text.substr(0, 40)));
+        point->line = number;
+        points.push_back(*point);
+    }
+    return points;
+}
+
+std::string to_csv(const std::vector<FramePoint>& points) {
+    std::string csv = "frame,x,y\n";
+    for (const FramePoint& point : points)
+        csv += fmt::format("{},{:.4f},{:.4f}\n", point.frame, point.at.x, point.at.y);
+    return csv;
+}
+
+} // namespace sextant::operation
