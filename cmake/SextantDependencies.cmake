@@ -23,11 +23,29 @@ if(SEXTANT_SIMGRID STREQUAL "AUTO" AND NOT SEXTANT_SIMGRID_MPI)
 elseif(SEXTANT_SIMGRID)
     pkg_check_modules(simgrid REQUIRED IMPORTED_TARGET simgrid)
 endif()
+if(SEXTANT_OTF2 STREQUAL "AUTO")
+    pkg_check_modules(otf2 IMPORTED_TARGET otf2)
+elseif(SEXTANT_OTF2)
+    pkg_check_modules(otf2 REQUIRED IMPORTED_TARGET otf2)
+else()
+    set(otf2_FOUND FALSE) # whatever an earlier configuration found
+endif()
 if(SEXTANT_SIMGRID_MPI)
     include(SextantSmpi)
 elseif(SEXTANT_MPI)
     include(SextantMpi)
 endif()
+
+# One of two folders of a layer implements what takes a library that may be missing.
+function(sextant_optional layer library)
+    set(folder "${PROJECT_SOURCE_DIR}/src/sextant/${layer}/without_${library}")
+    if(${library}_FOUND)
+        set(folder "${PROJECT_SOURCE_DIR}/src/sextant/${layer}/with_${library}")
+        target_link_libraries(sextant_${layer} PRIVATE PkgConfig::${library})
+    endif()
+    file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cpp")
+    target_sources(sextant_${layer} PRIVATE ${sources})
+endfunction()
 
 # Which layer uses which library; private, so that none leaks into a user's build.
 function(sextant_use_libraries)
@@ -42,14 +60,8 @@ function(sextant_use_libraries)
         target_compile_definitions(sextant_comm PUBLIC SEXTANT_WITH_MPI OMPI_SKIP_MPICXX
                                                        MPICH_SKIP_MPICXX)
     endif()
-    # One of two folders implements simulate/simulate.hpp.
-    set(simulator "${PROJECT_SOURCE_DIR}/src/sextant/simulate/without_simgrid")
-    if(simgrid_FOUND)
-        set(simulator "${PROJECT_SOURCE_DIR}/src/sextant/simulate/with_simgrid")
-        target_link_libraries(sextant_simulate PRIVATE PkgConfig::simgrid)
-    endif()
-    file(GLOB sources CONFIGURE_DEPENDS "${simulator}/*.cpp")
-    target_sources(sextant_simulate PRIVATE ${sources})
+    sextant_optional(simulate simgrid) # simulate/simulate.hpp
+    sextant_optional(report otf2)      # report/otf2.hpp
     target_link_libraries(sextant_registration PRIVATE Eigen3::Eigen PkgConfig::kissfft)
     target_link_libraries(sextant_machine PRIVATE nlohmann_json::nlohmann_json)
     target_link_libraries(sextant_calibrate PRIVATE nlohmann_json::nlohmann_json PkgConfig::hwloc)

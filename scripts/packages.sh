@@ -8,6 +8,7 @@ packages_build="g++ cmake ninja-build pkg-config ca-certificates
 packages_sample="mricron-data"
 packages_test="libgtest-dev libgmock-dev"
 packages_simulation="libsimgrid-dev"
+packages_traces="libopen-trace-format2-dev"
 packages_other_mpi="libmpich-dev mpich"
 packages_rings="ccache" # for all the tests: several builds compile much alike
 packages_check="clang-format"

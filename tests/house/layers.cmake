@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # cmake -DSOURCE=<src/sextant> -DLAYERS="core: kernel:core ..." -P layers.cmake
 # Fails on an include of a layer that is not below, directly or through others; on <mpi.h> outside
-# comm/ and on SimGrid outside simulate/; and on a folder that is no layer.
+# comm/, SimGrid outside simulate/ and OTF2 outside report/; and on a folder that is no layer.
 cmake_minimum_required(VERSION 3.22)
 string(REPLACE " " ";" rows "${LAYERS}")
 foreach(row IN LISTS rows)
@@ -34,6 +34,9 @@ foreach(file IN LISTS files)
         endif()
         if(include MATCHES "[<\"]simgrid" AND NOT layer STREQUAL "simulate")
             list(APPEND wrong "${path} includes SimGrid, which only simulate may")
+        endif()
+        if(include MATCHES "[<\"]otf2/" AND NOT layer STREQUAL "report")
+            list(APPEND wrong "${path} includes OTF2, which only report may")
         endif()
     endforeach()
 endforeach()

@@ -4,6 +4,8 @@
 #include "sextant/core/error.hpp"
 #include "sextant/format/atomic_file.hpp"
 #include "sextant/format/catalogue.hpp"
+#include "sextant/report/otf2.hpp"
+#include "sextant/report/trace_file.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -36,7 +38,7 @@ void check_picture_name(const std::string& path) {
     }
 }
 
-void check_outputs(std::span<const std::string> paths) {
+void check_outputs(std::span<const std::string> paths, const std::string& trace) {
     std::vector<std::string> places;
     for (const std::string& path : paths) {
         const std::string place = place_of(path);
@@ -45,7 +47,9 @@ void check_outputs(std::span<const std::string> paths) {
         places.push_back(place);
     }
     for (const std::string& path : paths) {
-        if (path != standard_output)
+        if (path == trace && report::is_otf2(path))
+            report::require_otf2(path);
+        else if (path != standard_output)
             format::require_writable(path);
     }
 }
@@ -59,6 +63,13 @@ void write_text(const std::string& path, std::string_view text) {
     if (path != standard_output)
         return format::write_file(path, text);
     std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void write_trace(const std::string& path, const report::Recording& recording) {
+    if (report::is_otf2(path))
+        report::write_otf2(path, recording);
+    else
+        write_text(path, report::to_json(recording));
 }
 
 } // namespace sextant::operation

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/report/recording.hpp"
+
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,13 +17,17 @@ inline constexpr std::string_view standard_output = "-";
 void check_picture_name(const std::string& path);
 
 /// Throws InvalidTask where two outputs would go to the same place, and InvalidFile where one could
-/// not be written now: to be called before the work whose results they take.
-void check_outputs(std::span<const std::string> paths);
+/// not be written now: to be called before the work whose results they take. `trace`: the one
+/// of them that goes to `write_trace`; empty: none does.
+void check_outputs(std::span<const std::string> paths, const std::string& trace = "");
 
 /// A line each, on standard error.
 void print_warnings(std::span<const std::string> warnings);
 
 /// Writes a text whole to a file, or to standard output. Throws InvalidFile.
 void write_text(const std::string& path, std::string_view text);
+
+/// What ranks did: an archive where its name ends in .otf2, else JSON. Throws InvalidFile.
+void write_trace(const std::string& path, const report::Recording& recording);
 
 } // namespace sextant::operation

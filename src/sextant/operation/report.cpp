@@ -7,6 +7,7 @@
 #include "sextant/operation/provenance.hpp"
 #include "sextant/report/comparison.hpp"
 #include "sextant/report/joined.hpp"
+#include "sextant/report/otf2.hpp"
 #include "sextant/report/text.hpp"
 #include "sextant/report/trace_file.hpp"
 
@@ -47,8 +48,13 @@ int run_report(const Values& values) {
     if (is_page(paths.front()))
         return join_pages(values, paths);
     std::vector<report::Recording> recordings;
-    for (const std::string& path : paths)
+    for (const std::string& path : paths) {
+        if (report::is_otf2(path))
+            throw InvalidTask(fmt::format("{}: OTF2 is only written; expected a trace in JSON "
+                                          "(--trace FILE.json)",
+                                          path));
         recordings.push_back(report::read_trace(path));
+    }
     report::Page page = report::comparison(
         values.has("title") ? values.text("title") : "Sextant: runs compared", recordings);
     page.subtitle = report::counted(static_cast<std::int64_t>(paths.size()), "trace");

@@ -117,7 +117,7 @@ Operation composite_operation() {
          {.name = "trace",
           .type = Type::file,
           .value = "FILE",
-          .help = "write what each rank did when (docs/trace.md); - for standard output"},
+          .help = "what each rank did when: JSON (- for here), .otf2 (docs/trace.md)"},
          {.name = "before",
           .value = "NAME=S,...",
           .help = "for the report: earlier phases, seconds"}},

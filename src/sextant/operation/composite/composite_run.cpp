@@ -15,7 +15,6 @@
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/schedules/tuning.hpp"
 #include "sextant/report/text.hpp"
-#include "sextant/report/trace_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -155,7 +154,7 @@ void CompositeRun::check() {
             paths.push_back(values_.text(name));
     }
     if (tells())
-        check_outputs(paths);
+        check_outputs(paths, values_.text("trace"));
 }
 
 /// Before anything is read: images are best read to where they are blended from.
@@ -282,7 +281,7 @@ void CompositeRun::write() {
 void CompositeRun::report() {
     progress_.clear();
     fill_summary();
-    bool printed = false;
+    bool printed = values_.text("trace") == standard_output;
     const auto tell = [&](const char* name, const std::string& text) {
         printed = printed || values_.text(name) == standard_output;
         write_text(values_.text(name), text);
@@ -292,7 +291,7 @@ void CompositeRun::report() {
     if (values_.has("report"))
         tell("report", to_page(summary_, picture_));
     if (values_.has("trace"))
-        tell("trace", report::to_json(measured(summary_)));
+        write_trace(values_.text("trace"), measured(summary_));
     if (saves_plan_)
         tell("plan", planner::to_json(summary_.plan) + "\n");
     print_warnings(summary_.warnings);

@@ -12,7 +12,6 @@
 #include "sextant/operation/schedules/tuning.hpp"
 #include "sextant/report/comparison.hpp"
 #include "sextant/report/text.hpp"
-#include "sextant/report/trace_file.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -92,7 +91,7 @@ void write_shown(const Values& values, const std::vector<report::Recording>& rec
         throw InvalidTask("no model that was asked says what ranks do when: expected another "
                           "--model, or neither --trace nor --report");
     if (values.has("trace"))
-        write_text(values.text("trace"), report::to_json(recordings.front()));
+        write_trace(values.text("trace"), recordings.front());
     if (values.has("report"))
         write_text(values.text("report"),
                    report::render(report::comparison("Sextant: predicted", recordings)));
@@ -136,7 +135,7 @@ std::vector<std::string> outputs_of(const Values& values) {
 
 int run_predict(const Values& values) {
     const std::vector<std::string> shown = outputs_of(values);
-    check_outputs(shown);
+    check_outputs(shown, values.text("trace"));
     const machine::Profile machine = machine::read_profile(values.text("machine"));
     ScheduleRequest request;
     request.family = values.text("family");
@@ -234,7 +233,7 @@ Operation predict_operation() {
              {.name = "trace",
               .type = Type::file,
               .value = "FILE",
-              .help = "what ranks would do when (docs/trace.md), by the model named"},
+              .help = "what ranks would do when, by that model: JSON, .otf2 (docs/trace.md)"},
              {.name = "report",
               .type = Type::file,
               .value = "FILE",

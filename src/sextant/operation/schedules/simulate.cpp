@@ -10,7 +10,6 @@
 #include "sextant/report/comparison.hpp"
 #include "sextant/report/text.hpp"
 #include "sextant/report/timeline.hpp"
-#include "sextant/report/trace_file.hpp"
 #include "sextant/simulate/clock.hpp"
 #include "sextant/simulate/platform.hpp"
 #include "sextant/simulate/shared.hpp"
@@ -76,11 +75,12 @@ report::Recording recording_of(const NamedSchedule& made, Bytes element_size, co
 }
 
 /// A picture where the name ends so, else a trace.
-std::string trace_text(const std::string& path, const report::Recording& recording) {
+void write_shown(const std::string& path, const report::Recording& recording) {
     if (path.ends_with(".svg"))
-        return report::timeline(recording.trace, recording.ranks,
-                                {.title = recording.name, .subtitle = "simulated"});
-    return report::to_json(recording);
+        write_text(path, report::timeline(recording.trace, recording.ranks,
+                                          {.title = recording.name, .subtitle = "simulated"}));
+    else
+        write_trace(path, recording);
 }
 
 std::string page_text(const report::Recording& recording, const simulate::Question& question) {
@@ -147,7 +147,7 @@ int run_simulate(const Values& values) {
     request.ranks = static_cast<int>(values.integer("ranks"));
     request.elements = values.integer("elements");
     const std::vector<std::string> shown = outputs_of(values);
-    check_outputs(shown);
+    check_outputs(shown, values.text("trace"));
     const std::string platform = machine::shared_file(simulate::platforms, values.text("platform"));
     const simulate::Costs costs = costs_from(values, platform);
     std::vector<std::string> order;
@@ -167,7 +167,7 @@ int run_simulate(const Values& values) {
         values.flag("clock") ? simulate::simulate_on_clock(question) : simulate::simulate(question);
     const report::Recording recording = recording_of(made, question.element_size, run.timeline);
     if (values.has("trace"))
-        write_text(values.text("trace"), trace_text(values.text("trace"), recording));
+        write_shown(values.text("trace"), recording);
     if (values.has("report"))
         write_text(values.text("report"), page_text(recording, question));
     if (std::find(shown.begin(), shown.end(), standard_output) == shown.end()) {
@@ -251,7 +251,7 @@ Operation simulate_operation() {
              {.name = "trace",
               .type = Type::file,
               .value = "OUT",
-              .help = "what ranks did when: .svg, or a trace (docs/trace.md)"},
+              .help = "what ranks did when: .svg, or a trace: JSON, .otf2 (docs/trace.md)"},
              {.name = "report",
               .type = Type::file,
               .value = "FILE",

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/format/atomic_folder.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <array>
+#include <string_view>
+
+#include "tests/format/temporary_folder.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::format {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+constexpr std::array<std::string_view, 2> entries = {"anchor", "parts"};
+
+void write_one(const std::string& path, const std::string& anchor) {
+    AtomicFolder folder(path, entries);
+    test::fill_file(folder.temporary() + "/anchor", anchor);
+    fs::create_directory(folder.temporary() + "/parts");
+    folder.commit();
+}
+
+std::string refusal_of(const std::string& path) {
+    try {
+        const AtomicFolder folder(path, entries);
+    } catch (const InvalidFile& refusal) {
+        return refusal.what();
+    }
+    return "begun";
+}
+
+TEST(AtomicFolder, appears_whole_when_it_is_finished) {
+    const test::TemporaryFolder around;
+    {
+        AtomicFolder folder(around.path("run/"), entries);
+        test::fill_file(folder.temporary() + "/anchor", "new");
+        EXPECT_FALSE(fs::exists(around.path("run")));
+        folder.commit();
+    }
+    EXPECT_EQ(test::content(around.path("run/anchor")), "new");
+    EXPECT_EQ(around.entries(), 1);
+}
+
+TEST(AtomicFolder, leaves_nothing_where_it_was_not_finished) {
+    const test::TemporaryFolder around;
+    write_one(around.path("run"), "old");
+    {
+        const AtomicFolder folder(around.path("run"), entries);
+        test::fill_file(folder.temporary() + "/anchor", "new");
+    }
+    EXPECT_EQ(test::content(around.path("run/anchor")), "old");
+    EXPECT_EQ(around.entries(), 1);
+}
+
+TEST(AtomicFolder, replaces_its_like_and_nothing_else) {
+    const test::TemporaryFolder around;
+    const std::string path = around.path("run");
+    write_one(path, "old");
+    write_one(path, "new");
+    EXPECT_EQ(test::content(path + "/anchor"), "new");
+    EXPECT_EQ(around.entries(), 1);
+    test::fill_file(path + "/diary", "mine");
+    EXPECT_THAT(refusal_of(path), HasSubstr("run: cannot be written: the folder that is there also "
+                                            "holds 'diary', which would be lost"));
+    EXPECT_EQ(test::content(path + "/diary"), "mine");
+    test::fill_file(around.path("file"), "mine");
+    EXPECT_THAT(refusal_of(around.path("file")),
+                HasSubstr("it is a file, expected a folder or nothing"));
+    EXPECT_EQ(test::content(around.path("file")), "mine");
+}
+
+TEST(AtomicFolder, goes_to_where_a_link_points) {
+    const test::TemporaryFolder around;
+    write_one(around.path("run"), "old");
+    fs::create_symlink("run", around.path("link"));
+    write_one(around.path("link"), "new");
+    EXPECT_TRUE(fs::is_symlink(around.path("link")));
+    EXPECT_EQ(test::content(around.path("run/anchor")), "new");
+}
+
+TEST(AtomicFolder, needs_a_folder_around_it) {
+    const test::TemporaryFolder around;
+    EXPECT_THAT(refusal_of(around.path("none/run")), HasSubstr("none does not exist"));
+}
+
+} // namespace
+} // namespace sextant::format

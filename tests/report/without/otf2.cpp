@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a build without OTF2 has in its place, compiled into this program in every build.
+#include "sextant/report/otf2.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::report {
+namespace {
+
+TEST(Otf2Without, says_which_package_is_missing) {
+    EXPECT_FALSE(otf2_available());
+    for (const auto& write :
+         {+[] { require_otf2("run.otf2"); },
+          +[] { write_otf2("run.otf2", {.name = "any", .ranks = 1, .trace = {}}); }}) {
+        try {
+            write();
+            FAIL();
+        } catch (const Error& error) {
+            EXPECT_THAT(error.what(), testing::HasSubstr("install libopen-trace-format2-dev"));
+            EXPECT_THAT(error.what(), testing::HasSubstr("run.otf2: "));
+        }
+    }
+}
+
+} // namespace
+} // namespace sextant::report
