@@ -110,7 +110,8 @@ TEST(GatherMerging, brings_every_ranks_events_and_bytes_to_the_first) {
     run_threads(3, [](const Communicator& communicator) {
         const int rank = communicator.rank();
         MergingRecord own{{{{rank, 0, Activity::fold, 0, -1, 1, 0, 1e-6}}, 1e-6, 0}, 10 * rank};
-        const GatheredMerging all = gather_merging(communicator, own);
+        const TraceClocks clocks(communicator);
+        const GatheredMerging all = gather_merging(communicator, clocks, own);
         EXPECT_EQ(all.sent, (std::vector<Bytes>{0, 10, 20}));
         EXPECT_EQ(all.trace.events.size(), rank == 0 ? 3u : 0u);
         EXPECT_TRUE(all.lent);

@@ -89,10 +89,11 @@ TEST(WorkLog, OfAllRanksSaysWhatShareOfTheirTimeWasIdle) {
     GatheredWork gathered;
     run_threads(2, [&](const Communicator& communicator) {
         PlainLedger ledger;
+        const TraceClocks clocks(communicator);
         WorkLog log(ledger, communicator.rank());
         if (communicator.rank() == 0)
             found_or_made(&log, name_of(Work::combined, 1), found_slowly);
-        const GatheredWork all = gather_work(communicator, log);
+        const GatheredWork all = gather_work(communicator, clocks, log);
         if (communicator.rank() == 0)
             gathered = all;
     });

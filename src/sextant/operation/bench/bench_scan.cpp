@@ -5,7 +5,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/operation/bench/mock_operator.hpp"
 #include "sextant/operation/bench/scan_baseline.hpp"
-#include "sextant/operation/gather_trace.hpp"
+#include "sextant/operation/trace_clocks.hpp"
 #include "sextant/prefix/scan.hpp"
 #include "sextant/scan/neighbours.hpp"
 #include "sextant/scan/rehearsal.hpp"
@@ -202,9 +202,9 @@ void rehearse(Contestant& contestant, const std::vector<Seconds>& measured) {
     result.ratio = estimate_ratio(measured, rehearsed);
 }
 
-void look_at_last_run(const Communicator& communicator, ScanResult& result,
-                      const prefix::Scan& scan, Seconds serial) {
-    result.bars = gather_bars(communicator, scan.applications(), scan.origin());
+void look_at_last_run(const Communicator& communicator, const TraceClocks& clocks,
+                      ScanResult& result, const prefix::Scan& scan, Seconds serial) {
+    result.bars = clocks.gather(scan.applications(), scan.origin());
     result.usage = scan::usage(result.bars, communicator.size(), result.threads, serial);
     for (const Elements stolen : communicator.all_gather(scan.stolen()))
         result.stolen += stolen;
@@ -235,6 +235,7 @@ ScanResults bench_scan(const Communicator& communicator, const ScanCase& what,
     std::vector<std::function<void()>> runs;
     for (const Contestant& contestant : field.contestants())
         runs.push_back(contestant.run);
+    const TraceClocks clocks(communicator);
     const std::vector<Score> scores = contest(communicator, runs, with_draws);
     ScanResults results{what,
                         communicator.size(),
@@ -245,7 +246,8 @@ ScanResults bench_scan(const Communicator& communicator, const ScanCase& what,
         Contestant& contestant = field.contestants()[i];
         agree(communicator, [&] { field.check(contestant); });
         if (contestant.scan)
-            look_at_last_run(communicator, contestant.result, *contestant.scan, results.serial);
+            look_at_last_run(communicator, clocks, contestant.result, *contestant.scan,
+                             results.serial);
         rehearse(contestant, scores[i].wall);
         results.results.push_back(std::move(contestant.result));
     }

@@ -11,7 +11,6 @@
 #include "sextant/operation/composite/colour.hpp"
 #include "sextant/operation/composite/element.hpp"
 #include "sextant/operation/composite/phases.hpp"
-#include "sextant/operation/gather_trace.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/schedules/tuning.hpp"
 #include "sextant/report/text.hpp"
@@ -117,14 +116,13 @@ void CompositeRun::run() {
     agree(communicator_, [&] { offer_sharing(); });
     phase("read", [&] { read(); });
     gather_warnings();
+    if (options_.trace)
+        clocks_.emplace(communicator_); // a race runs while it plans
     phase("plan", [&] { plan(); });
     phase("composite", [&] { blend(); });
-    const std::vector<ClockOffset> before = options_.trace
-                                                ? clock_offsets(communicator_, HostClock::steady())
-                                                : std::vector<ClockOffset>();
     if (options_.trace && !raced_)
         phase("again", [&] { blend(); });
-    gather_events(before);
+    gather_events();
     phase("write", [&] {
         if (tells())
             write();
@@ -250,11 +248,10 @@ const ElementFormat& CompositeRun::picture_element() const {
     return deep_ ? rgba_f32 : flat_->blend().element;
 }
 
-void CompositeRun::gather_events(const std::vector<ClockOffset>& before) {
-    if (!options_.trace)
+void CompositeRun::gather_events() {
+    if (!clocks_)
         return;
-    GatheredTrace gathered =
-        gather_trace(communicator_, compositor().trace(), HostClock::steady(), before);
+    GatheredTrace gathered = clocks_->gather(compositor().trace());
     summary_.trace = std::move(gathered.trace);
     summary_.clocks = gathered.clocks;
     summary_.aligned = std::move(gathered.aligned);

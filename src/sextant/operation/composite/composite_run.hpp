@@ -9,6 +9,7 @@
 #include "sextant/operation/composite/inputs.hpp"
 #include "sextant/operation/operation.hpp"
 #include "sextant/operation/progress.hpp"
+#include "sextant/operation/trace_clocks.hpp"
 
 #include <functional>
 #include <memory>
@@ -49,7 +50,7 @@ class CompositeRun {
     void blend();
     const Compositor& compositor() const { return deep_ ? deep_->compositor() : *flat_; }
     const ElementFormat& picture_element() const;
-    void gather_events(const std::vector<ClockOffset>& before);
+    void gather_events();
     void write();
     void report();
     void fill_summary();
@@ -60,6 +61,7 @@ class CompositeRun {
     Progress progress_;
     std::shared_ptr<const Inputs> inputs_;
     CompositeOptions options_;
+    std::optional<TraceClocks> clocks_; ///< of a run that is traced
     NodeSharingChoice sharing_;
     int layers_ = 0, fragments_ = 0;
     Memory images_;

@@ -173,10 +173,13 @@ LinearPart ContoursRun::rank_contours(const distributed::Image& directions) {
                         static_cast<Elements>(ranking.entries().size()), sizeof(contour::Crossing));
     MergingRecord record;
     const bool shows = values_.has("report");
+    std::optional<TraceClocks> clocks;
+    if (shows)
+        clocks.emplace(communicator_);
     const ContoursOfTile contours = merge_contours(
         communicator_, grid, ranking, *summary_.plan->pattern, shows ? &record : nullptr);
     if (shows)
-        summary_.merging = gather_merging(communicator_, record);
+        summary_.merging = gather_merging(communicator_, *clocks, record);
     return linearize(communicator_, grid, ranking, contours, summary_.min_length);
 }
 

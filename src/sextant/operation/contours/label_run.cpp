@@ -156,11 +156,14 @@ LabelRun::Strip LabelRun::label_strip(Elements first) {
 /// Of the first strip, how it was merged is kept.
 Labelled LabelRun::label(const distributed::Image& image) {
     const bool shows = values_.has("report") && summary_.merging.sent.empty();
+    std::optional<TraceClocks> clocks;
+    if (shows)
+        clocks.emplace(communicator_);
     MergingRecord record;
     Labelled labelled = label_components(image, summary_.connection, *summary_.plan.pattern,
                                          shows ? &record : nullptr);
     if (shows)
-        summary_.merging = gather_merging(communicator_, record);
+        summary_.merging = gather_merging(communicator_, *clocks, record);
     return labelled;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/contours/merging_report.hpp"
 
-#include "sextant/operation/gather_trace.hpp"
 #include "sextant/report/alternatives_section.hpp"
 #include "sextant/report/causes_section.hpp"
 #include "sextant/report/columns.hpp"
@@ -77,8 +76,9 @@ report::Section sent_section(const std::vector<Bytes>& sent) {
 
 } // namespace
 
-GatheredMerging gather_merging(const Communicator& communicator, const MergingRecord& own) {
-    GatheredTrace gathered = gather_trace(communicator, own.trace);
+GatheredMerging gather_merging(const Communicator& communicator, const TraceClocks& clocks,
+                               const MergingRecord& own) {
+    GatheredTrace gathered = clocks.gather(own.trace);
     return {std::move(gathered.trace), gathered.clocks, std::move(gathered.aligned),
             communicator.shares_memory(), communicator.all_gather(own.sent)};
 }

@@ -4,6 +4,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/distributed/merging_record.hpp"
 #include "sextant/operation/contours/merging_plan.hpp"
+#include "sextant/operation/trace_clocks.hpp"
 #include "sextant/report/page.hpp"
 
 #include <optional>
@@ -22,7 +23,8 @@ struct GatheredMerging {
 };
 
 /// Collective.
-GatheredMerging gather_merging(const Communicator& communicator, const MergingRecord& own);
+GatheredMerging gather_merging(const Communicator& communicator, const TraceClocks& clocks,
+                               const MergingRecord& own);
 
 /// What was weighed, when each rank did what, predicted above measured, and why it took as long;
 /// what each sent. What says nothing of one rank alone is left out.

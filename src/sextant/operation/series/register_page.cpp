@@ -222,7 +222,7 @@ void RegisterRun::gather_shown(const Combined& combined) {
                                          [](std::int64_t) { return registration::Transform(); },
                                          {false, stage_options_.memory, stage_options_.threads});
     shown.after = {combined.mean, {}, combined.count};
-    shown.work = gather_work(communicator_, *log_);
+    shown.work = gather_work(communicator_, *clocks_, *log_);
 }
 
 std::string to_page(const RegisterSummary& summary) {

@@ -191,6 +191,8 @@ void RegisterRun::open_checkpoint(const registration::SeriesLook& look) {
         checkpoint_ = std::make_unique<Checkpoint>(summary_.output, communicator_.rank(), identity);
         summary_.resumed = checkpoint_->size();
     });
+    if (values_.has("report"))
+        clocks_.emplace(communicator_);
     log_ = std::make_unique<WorkLog>(*checkpoint_, communicator_.rank());
     hooks_.ledger = log_.get();
     if (tells() && summary_.resumed > 0)

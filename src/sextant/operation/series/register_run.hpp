@@ -87,7 +87,8 @@ class RegisterRun {
     RegisterSummary summary_;
     std::unique_ptr<FrameSource> source_;
     std::unique_ptr<Checkpoint> checkpoint_;
-    std::unique_ptr<WorkLog> log_; ///< of the checkpoint
+    std::unique_ptr<WorkLog> log_;      ///< of the checkpoint
+    std::optional<TraceClocks> clocks_; ///< of that, where it is shown
     registration::SeriesOptions options_;
     registration::StageOptions stage_options_;
     registration::SeriesHooks hooks_;

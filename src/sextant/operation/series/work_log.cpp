@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/series/work_log.hpp"
 
-#include "sextant/operation/gather_trace.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -85,11 +83,12 @@ std::optional<double> GatheredWork::idle(Work work) const {
     return 1 - busy.at(static_cast<std::size_t>(work)) / (ranks * (last - first));
 }
 
-GatheredWork gather_work(const Communicator& communicator, const WorkLog& log) {
+GatheredWork gather_work(const Communicator& communicator, const TraceClocks& clocks,
+                         const WorkLog& log) {
     Trace own;
     own.origin = log.origin();
     std::transform(log.bars().begin(), log.bars().end(), std::back_inserter(own.events), event_of);
-    const GatheredTrace gathered = gather_trace(communicator, own);
+    const GatheredTrace gathered = clocks.gather(own);
     GatheredWork work;
     work.ranks = communicator.size();
     work.clocks = gathered.clocks;

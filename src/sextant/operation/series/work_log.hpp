@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/comm/communicator.hpp"
+#include "sextant/operation/trace_clocks.hpp"
 #include "sextant/registration/ledger.hpp"
 #include "sextant/schedule/trace.hpp"
 
@@ -61,6 +62,7 @@ struct GatheredWork {
 };
 
 /// At rank 0; elsewhere without bars. Collective.
-GatheredWork gather_work(const Communicator& communicator, const WorkLog& log);
+GatheredWork gather_work(const Communicator& communicator, const TraceClocks& clocks,
+                         const WorkLog& log);
 
 } // namespace sextant::operation

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/operation/gather_trace.hpp"
+#include "sextant/operation/trace_clocks.hpp"
 
 #include "sextant/comm/hosts.hpp"
 #include "sextant/comm/threads.hpp"
@@ -32,10 +32,11 @@ void check_order(const Trace& trace, int ranks) {
     EXPECT_EQ(index, trace.events.size());
 }
 
-TEST(GatherTrace, brings_all_events_to_rank_0_on_one_clock) {
+TEST(TraceClocks, bring_all_events_to_rank_0_on_one_clock) {
     run_threads(4, [](const Communicator& communicator) {
         const int rank = communicator.rank();
-        const GatheredTrace all = gather_trace(communicator, trace_of(rank, 100 + .5 * rank));
+        const TraceClocks clocks(communicator);
+        const GatheredTrace all = clocks.gather(trace_of(rank, 100 + .5 * rank));
         EXPECT_EQ(all.clocks, 1);
         if (rank > 0) {
             EXPECT_TRUE(all.trace.events.empty());
@@ -54,14 +55,14 @@ HostClock clock_of(bool second, Seconds ahead) {
             [second, ahead] { return HostClock::steady().now() + (second ? ahead : 0); }};
 }
 
-TEST(GatherTrace, aligns_the_clocks_of_different_hosts) {
+TEST(TraceClocks, align_the_clocks_of_different_hosts) {
     run_threads(4, [](const Communicator& communicator) {
         const int rank = communicator.rank();
         // Ranks 0 and 1 on one host, 2 and 3 on another; all start half a second after each other.
         constexpr Seconds ahead = 7'000'000;
         const Seconds origin = 100 + .5 * rank + (rank < 2 ? 0 : ahead);
-        const GatheredTrace all =
-            gather_trace(communicator, trace_of(rank, origin), clock_of(rank >= 2, ahead));
+        const TraceClocks clocks(communicator, clock_of(rank >= 2, ahead));
+        const GatheredTrace all = clocks.gather(trace_of(rank, origin));
         EXPECT_EQ(all.clocks, 2);
         ASSERT_EQ(all.aligned.size(), 2u);
         EXPECT_EQ(all.aligned[1].first_rank, 2);
@@ -75,29 +76,35 @@ TEST(GatherTrace, aligns_the_clocks_of_different_hosts) {
     });
 }
 
-TEST(GatherTrace, makes_up_for_drift_where_clocks_were_asked_before) {
+TEST(TraceClocks, make_up_for_drift_between_being_asked_and_gathering) {
     const Seconds now = HostClock::steady().now();
     run_threads(2, [now](const Communicator& communicator) {
         const int rank = communicator.rank();
-        // What was read before says that rank 1's clock lost 50 ms in a thousand seconds.
-        const HostClock clock = clock_of(rank == 1, 0);
-        const std::vector<ClockOffset> before = {{0, now - 1000, 0, 0},
-                                                 {1, now - 1000, -.05, 1e-6}};
-        const GatheredTrace all =
-            gather_trace(communicator, trace_of(rank + 1, now - 500), clock, before);
+        Seconds passed = 0;
+        const HostClock clock{static_cast<std::uint64_t>(rank),
+                              [&] { return HostClock::steady().now() + passed; }};
+        const TraceClocks clocks(communicator, clock);
+        passed = rank == 0 ? 1000 : 1000 - .05; // the clock of rank 1 lost 50 ms by then
+        // Ranks read the same half way, where that of rank 1 was 25 ms behind.
+        const GatheredTrace events = clocks.gather(trace_of(rank + 1, now + 500));
+        std::vector<scan::Bar> own(1);
+        own[0].end = 1;
+        const std::vector<scan::Bar> bars = clocks.gather(own, now + 500);
         if (rank == 0) {
-            EXPECT_NEAR(all.trace.events[0].begin - all.trace.events[1].begin, .025, 2e-3);
+            EXPECT_NEAR(events.trace.events[1].begin - events.trace.events[0].begin, .025, 2e-3);
+            ASSERT_EQ(bars.size(), 2u);
+            EXPECT_NEAR(bars[1].begin - bars[0].begin, .025, 2e-3);
         }
     });
 }
 
-TEST(GatherTrace, compares_no_clock_that_runs_backwards) {
+TEST(TraceClocks, compare_no_clock_that_runs_backwards) {
     run_threads(4, [](const Communicator& communicator) {
         const int rank = communicator.rank();
         const Seconds origin = rank < 2 ? 100 + .5 * rank : 7'000'000 + .5 * (rank - 2);
         const HostClock wrong{1, [] { return -HostClock::steady().now(); }};
-        const GatheredTrace all = gather_trace(communicator, trace_of(rank, origin),
-                                               rank < 2 ? clock_of(false, 0) : wrong);
+        const TraceClocks clocks(communicator, rank < 2 ? clock_of(false, 0) : wrong);
+        const GatheredTrace all = clocks.gather(trace_of(rank, origin));
         EXPECT_EQ(all.clocks, 2);
         EXPECT_TRUE(all.aligned.empty());
         if (rank > 0)
@@ -108,7 +115,7 @@ TEST(GatherTrace, compares_no_clock_that_runs_backwards) {
     });
 }
 
-TEST(GatherTrace, knows_the_processes_of_one_host_by_their_clock) {
+TEST(TraceClocks, know_the_processes_of_one_host_by_their_clock) {
     EXPECT_EQ(host_identity(), host_identity());
     EXPECT_NE(host_identity(), std::hash<std::string>()("")) << "no boot id was read";
 }

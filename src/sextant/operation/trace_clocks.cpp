@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/operation/gather_trace.hpp"
+#include "sextant/operation/trace_clocks.hpp"
 
 #include "sextant/collective/linear_gather.hpp"
 #include "sextant/comm/execute.hpp"
@@ -19,8 +19,6 @@ class Alignment {
     Alignment(const Communicator& communicator, Seconds origin, const HostClock& clock,
               const std::vector<ClockOffset>& before)
         : after_(clock_offsets(communicator, clock)), before_(before), origin_(origin) {
-        if (before_.size() != after_.size())
-            before_ = after_;
         const std::vector<std::uint64_t> identities = communicator.all_gather(clock.identity);
         while (identities[static_cast<std::size_t>(after_[mine_].first_rank)] != clock.identity)
             ++mine_;
@@ -85,22 +83,25 @@ std::vector<Item> at_first_rank(const Communicator& communicator, const std::vec
 
 } // namespace
 
-GatheredTrace gather_trace(const Communicator& communicator, const Trace& own,
-                           const HostClock& clock, const std::vector<ClockOffset>& before) {
-    const Alignment alignment(communicator, own.origin, clock, before);
+TraceClocks::TraceClocks(const Communicator& communicator, HostClock clock)
+    : communicator_(communicator),
+      clock_(std::move(clock)),
+      before_(clock_offsets(communicator_, clock_)) {}
+
+GatheredTrace TraceClocks::gather(const Trace& own) const {
+    const Alignment alignment(communicator_, own.origin, clock_, before_);
     GatheredTrace gathered;
     gathered.clocks = alignment.clocks();
     gathered.aligned = alignment.aligned();
-    gathered.trace.events = at_first_rank(communicator, aligned(own.events, alignment));
+    gathered.trace.events = at_first_rank(communicator_, aligned(own.events, alignment));
     for (const Event& event : gathered.trace.events)
         gathered.trace.duration = std::max(gathered.trace.duration, event.end);
     return gathered;
 }
 
-std::vector<scan::Bar> gather_bars(const Communicator& communicator, std::vector<scan::Bar> own,
-                                   Seconds origin, const HostClock& clock) {
-    const Alignment alignment(communicator, origin, clock, {});
-    return at_first_rank(communicator, aligned(std::move(own), alignment));
+std::vector<scan::Bar> TraceClocks::gather(std::vector<scan::Bar> own, Seconds origin) const {
+    const Alignment alignment(communicator_, origin, clock_, before_);
+    return at_first_rank(communicator_, aligned(std::move(own), alignment));
 }
 
 } // namespace sextant::operation
