@@ -159,6 +159,39 @@ async function outlines(page) {
   assert.ok(paths.length > 1 && Math.max(...paths) > 10, `contours of lengths ${paths}`);
 }
 
+/** Every chart has marks, all within it, and says what it is. */
+async function charts(page) {
+  const drawn = await page.value(`[...document.querySelectorAll("main svg")].map((svg) => {
+    const frame = svg.getBoundingClientRect();
+    const outside = ({left, top, right, bottom}) => left < frame.left - 2 || right > frame.right + 2 ||
+                                                    top < frame.top - 2 || bottom > frame.bottom + 2;
+    const all = [...svg.querySelectorAll("circle, rect, path, text, line")];
+    return {
+      title: svg.closest("figure, section")?.querySelector("h2, h3, figcaption, title")?.textContent ?? "",
+      wide: frame.width,
+      marks: svg.querySelectorAll("circle, rect, path").length,
+      told: [...svg.querySelectorAll("title")].filter((title) => title.textContent.trim()).length,
+      strange: /NaN|Infinity|undefined/.test(svg.outerHTML),
+      outside: all.filter((mark) => outside(mark.getBoundingClientRect())).map((mark) => mark.outerHTML.slice(0, 90)),
+    };
+  }).filter(({wide}) => wide > 100)`);
+  assert.ok(drawn.length > 0, "no chart is drawn");
+  for (const { title, marks, told, strange, outside } of drawn) {
+    assert.ok(marks > 1 && told > 0, `${title}: ${marks} marks, told of ${told}`);
+    assert.ok(!strange, `${title}: a place that is no number`);
+    assert.deepEqual(outside, [], `${title}: outside of its chart`);
+  }
+}
+
+/** What folds away a table opens, and the table has rows. */
+async function opensTables(page) {
+  const rows = await page.value(`[...document.querySelectorAll("main details")].map((details) => {
+    details.querySelector("summary").click();
+    return details.open ? [...details.querySelectorAll("tbody tr, table tr")].filter((row) => row.offsetHeight > 0).length : 0;
+  })`);
+  assert.ok(rows.length > 0 && rows.every((count) => count > 1), `rows of tables: ${rows}`);
+}
+
 const at = (name) => pathToFileURL(`${folder}/${name}.html`).href;
 const phone = { width: 390, height: 844, phone: true };
 await withBrowser(chromium, async (browser) => {
@@ -203,6 +236,12 @@ await withBrowser(chromium, async (browser) => {
     await check(`${name} on a phone`, await browser.open(at(name), phone), fits);
   }
   await check("contours' merging", await browser.open(at("contours")), zooms);
+  for (const name of ["bench-composite", "bench-filter", "bench-scan"]) {
+    await check(name, await browser.open(at(name)), charts);
+    await check(`${name} dark`, await browser.open(at(name), { dark: true }), charts);
+    await check(`${name} tables`, await browser.open(at(name)), opensTables);
+    await check(`${name} on a phone`, await browser.open(at(name), phone), fits);
+  }
   await check("many events", await browser.open(at("many")), staysSmooth);
 });
 console.log(`${passed} passed, 0 failed`);

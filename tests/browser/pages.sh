@@ -52,4 +52,15 @@ awk 'BEGIN {
 } >"$folder/cells.npy"
 "$SEXTANT" label "$folder/cells.npy" -o "$folder/labels.npy" --ranks 3 --report "$folder/label.html" >/dev/null
 
+# Benchmarks, of each what takes little time.
+cat >"$folder/cases.json" <<'CASES'
+{"cases": [{"values": 40, "threads": [1, 2], "algorithms": ["sklansky", "brent-kung"], "neighbours": 1,
+            "times": {"kind": "exponential", "mean": 0.01}}]}
+CASES
+"$SEXTANT" bench composite --size 96 --ranks 4 --rounds 5 --report "$folder/bench-composite.html" >/dev/null
+echo '{"cases": [{"width": 160, "height": 120, "most": 6}]}' >"$folder/filters.json"
+"$SEXTANT" bench filter --cases "$folder/filters.json" --ranks 3 --rounds 5 --report "$folder/bench-filter.html" >/dev/null
+"$SEXTANT" bench scan --simulated --cases "$folder/cases.json" --ranks 12 --rounds 5 \
+    --report "$folder/bench-scan.html" >/dev/null
+
 "$node" "$here/pages.mjs" "$chromium" "$folder" ${PICTURES:+"$PICTURES"}
