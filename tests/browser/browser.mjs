@@ -12,9 +12,13 @@ export async function withBrowser(program, work) {
     "--disable-dev-shm-usage", "--no-first-run", "--remote-debugging-pipe", `--user-data-dir=${profile}`],
     { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
   const ended = new Promise((resolve) => browser.on("exit", resolve));
+  const connection = new Connection(browser);
   try {
-    return await work(new Connection(browser));
+    return await work(connection);
   } finally {
+    // Asked to close, it waits for its other processes, which else go on writing to the profile.
+    const closed = connection.send("Browser.close").catch(() => {}).then(() => ended);
+    await Promise.race([closed, new Promise((late) => setTimeout(late, 5000).unref())]);
     browser.kill("SIGKILL");
     await ended;
     rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
