@@ -51,8 +51,7 @@ nlohmann::ordered_json to_json(const distributed::Filters& earlier) {
 }
 
 /// The image cut into tiles, each with its rank.
-std::string tiles_picture(const FilterSummary& summary) {
-    const filtering::Way& way = summary.plan.way;
+std::string tiles_picture(const FilterSummary& summary, const filtering::Retiling& way) {
     constexpr double left = 24, width = 1112, most_width = 700, most_height = 320;
     const auto columns = static_cast<double>(summary.task.image.width);
     const auto rows = static_cast<double>(summary.task.image.height);
@@ -175,7 +174,11 @@ std::string to_page(const FilterSummary& summary) {
         page.facts.push_back({"Warning", warning});
     page.phases = {{"read", summary.read}, {"filter", summary.filter}, {"write", summary.write}};
     page.sections = {alternatives_section(alternatives_of(summary))};
-    page.figures = {{tiles_picture(summary), "Each tile with the rank that filters it."}};
+    for (const filtering::Retiling& tiles : plan.way.all_tiles())
+        page.figures.push_back({tiles_picture(summary, tiles),
+                                tiles.filter == 0 ? "Each tile with the rank that filters it."
+                                                  : fmt::format("From filter {} on tiles lie anew.",
+                                                                tiles.filter + 1)});
     return report::render(page);
 }
 

@@ -4,6 +4,7 @@
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/hosts.hpp"
 #include "sextant/comm/launch.hpp"
+#include "sextant/comm/texts.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/image.hpp"
 #include "sextant/format/frame_catalogue.hpp"
@@ -137,27 +138,19 @@ void FilterRun::tell_plan() {
     struct Told {
         ImageShape image;
         int element;
-        int columns, rows, distribute, collect;
-        bool packs;
-        Elements window;
-    };
-    const auto place = [](const collective::Algorithm* row) {
-        return row ? static_cast<int>(row - collective::catalogue().data()) : -1;
-    };
-    const auto row_at = [](int row) {
-        return row < 0 ? nullptr : &collective::catalogue()[static_cast<std::size_t>(row)];
     };
     FilterTask& task = summary_.task;
-    filtering::Way& way = summary_.plan.way;
     const auto kind =
         std::find(std::begin(filtered_elements), std::end(filtered_elements), task.element);
-    const Told told = communicator_.all_gather(
-        Told{task.image, static_cast<int>(kind - filtered_elements), way.columns, way.rows,
-             place(way.distribute), place(way.collect), way.packs, summary_.plan.window})[0];
+    const Told told =
+        communicator_.all_gather(Told{task.image, static_cast<int>(kind - filtered_elements)})[0];
     task.image = told.image;
     task.element = filtered_elements[told.element];
-    way = {told.columns, told.rows, row_at(told.distribute), row_at(told.collect), told.packs};
-    summary_.plan.window = told.window;
+    FilterPlan bare = summary_.plan;
+    bare.alternatives.clear();
+    const std::string plan = all_gather_texts(communicator_, tells() ? to_json(bare) : "").front();
+    if (!tells())
+        summary_.plan = parse_filter_plan(plan, "the plan of rank 0", task);
 }
 
 FilterPlan FilterRun::planned(const std::vector<int>& nodes) {
@@ -278,10 +271,12 @@ void FilterRun::report() {
                                                 "computed from them",
                                                 summary_.image, summary_.not_a_number));
     const FilterPlan& plan = summary_.plan;
-    if (plan.way.rows > plan.window || plan.way.columns > summary_.task.image.width)
-        summary_.warnings.push_back(
-            fmt::format("{}x{} tiles of windows of {}x{}: some ranks have nothing to do",
-                        plan.way.columns, plan.way.rows, summary_.task.image.width, plan.window));
+    for (const filtering::Retiling& tiles : plan.way.all_tiles()) {
+        if (tiles.rows > plan.window || tiles.columns > summary_.task.image.width)
+            summary_.warnings.push_back(
+                fmt::format("{}x{} tiles of windows of {}x{}: some ranks have nothing to do",
+                            tiles.columns, tiles.rows, summary_.task.image.width, plan.window));
+    }
     if (shown_)
         summary_.picture = shown_->png();
     if (values_.has("json"))
