@@ -50,6 +50,15 @@ if [ -n "${MPIRUN:-}" ]; then
     $MPIRUN -n 3 "$SEXTANT" filter "$work/u8.npy" -o "$work/mpi.npy" --derivatives $features \
         --border mirror --memory 2 >/dev/null
     cmp "$work/one.npy" "$work/mpi.npy" || fail "over MPI it has other bits"
+    for shared in on off auto; do
+        $MPIRUN -n 3 "$SEXTANT" filter "$work/u8.npy" -o "$work/mpi.npy" --derivatives $features \
+            --border mirror --memory 2 --shared-memory $shared --json "$work/json" >"$work/text"
+        cmp "$work/one.npy" "$work/mpi.npy" || fail "with shared memory $shared it has other bits"
+        case $shared in on) used=true ;; off) used=false ;; auto) used='[a-z]*' ;; esac
+        grep -q "\"used\": $used," "$work/json" || fail "shared memory $shared: $(cat "$work/json")"
+        grep -Eq '^(shared memory|messages) within nodes \((asked for|predicted .* ms|a rule, .*)\)$' "$work/text" ||
+            fail "how processes of a node exchange is not told"
+    done
 fi
 
 # A plan is saved, and taken instead of a prediction.
@@ -186,6 +195,7 @@ refuses 1 'nothing.npy' "$work/nothing.npy"
 echo '{"plan_version": 1, "operation": "filter", "columns": 3, "rows": 2, "window": 5}' >"$work/bad.json"
 refuses 1 '3x2 tiles, expected at most as many as the 4 ranks' "$work/u8.npy" --ranks 4 --plan "$work/bad.json"
 refuses 1 '"filter" is no whole number from 1 to 1' "$work/u8.npy" --ranks 6 --plan "$work/tiles.json"
+refuses 2 'shared-memory off: ranks are threads' "$work/u8.npy" --ranks 2 --shared-memory off
 # A file that shrinks while it is read: it is gone through in thousands of windows.
 shrinks() {
     printf '\223NUMPY\001\000\166\000%-117s\n' \

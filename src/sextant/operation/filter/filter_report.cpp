@@ -120,6 +120,8 @@ std::string to_text(const FilterSummary& summary) {
                     task.image.width, task.image.height, task.element.name,
                     report::counted(summary.ranks, "rank"), summary.transport);
     text += fmt::format("{} ({})\n", text_of(summary.plan.way), summary.plan.reason);
+    if (!summary.sharing.reason.empty())
+        text += within_nodes(summary.sharing) + "\n";
     text +=
         fmt::format("{} of {}, {}\n", report::counted(summary.windows, "window"),
                     report::counted(summary.plan.window, "row"), mebibytes(summary.plan.memory));
@@ -140,6 +142,9 @@ std::string to_json(const FilterSummary& summary) {
     json["derivatives"] = filters.back().features;
     json["ranks"] = summary.ranks;
     json["transport"] = summary.transport;
+    if (!summary.sharing.reason.empty())
+        json["shared_memory"] = {{"used", summary.sharing.shares},
+                                 {"reason", summary.sharing.reason}};
     json["windows"] = summary.windows;
     json["memory"] = summary.plan.memory;
     json["not_a_number"] = summary.not_a_number;
@@ -170,6 +175,8 @@ std::string to_page(const FilterSummary& summary) {
          fmt::format("{} of {}, {} of all ranks", report::counted(summary.windows, "window"),
                      report::counted(plan.window, "row"), mebibytes(plan.memory))},
         {"Machine", fmt::format("{}, {}", host(), date())}};
+    if (!summary.sharing.reason.empty())
+        page.facts.push_back({"Exchange", within_nodes(summary.sharing)});
     for (const std::string& warning : summary.warnings)
         page.facts.push_back({"Warning", warning});
     page.phases = {{"read", summary.read}, {"filter", summary.filter}, {"write", summary.write}};
