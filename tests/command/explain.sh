@@ -92,6 +92,13 @@ grep -q "in the file -> in 1x16 tiles: each rank reads its own" "$work/filter" |
     fail "not every grid with every gather"
 filter --sigma 1 --before smooth@2,x@3 | grep -q "in 1x16 tiles -> in 1x16 tiles: borders, filter, 3 times" ||
     fail "no chain of filters"
+"$SEXTANT" explain filter --machine "$MACHINES/das.json" --ranks 64 --size 512 --sigma 3 --before smooth@3,smooth@3 \
+    >"$work/filter"
+grep -q "^sextant filter, .*: 8x8 tiles, then 1x64 from filter 3 on, " "$work/filter" ||
+    fail "the command does not change tiles: $(cat "$work/filter")"
+grep -q "in 8x8 tiles -> in 8x8 tiles: borders, filter, 2 times" "$work/filter" || fail "no filters before the change"
+grep -q "in 8x8 tiles -> in 1x64 tiles: dealt out anew" "$work/filter" || fail "no state of the change"
+grep -q "in 1x64 tiles -> in 1x64 tiles: filter$" "$work/filter" || fail "no filter after the change"
 filter --sigma 3 --json | grep -q '"plan_version"' || fail "no plan of the command in JSON"
 filter --grid 4x4 --derivatives xx --json | grep -q '"columns": 4' || fail "no JSON, or other tiles"
 sed 's/"links"/"kernels": [{"name": "gaussian-derivatives", "seconds_per_element": 1e-9}], "links"/' \

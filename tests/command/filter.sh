@@ -50,6 +50,15 @@ if [ -n "${MPIRUN:-}" ]; then
     $MPIRUN -n 3 "$SEXTANT" filter "$work/u8.npy" -o "$work/mpi.npy" --derivatives $features \
         --border mirror --memory 2 >/dev/null
     cmp "$work/one.npy" "$work/mpi.npy" || fail "over MPI it has other bits"
+    for shared in on off auto; do
+        $MPIRUN -n 3 "$SEXTANT" filter "$work/u8.npy" -o "$work/mpi.npy" --derivatives $features \
+            --border mirror --memory 2 --shared-memory $shared --json "$work/json" >"$work/text"
+        cmp "$work/one.npy" "$work/mpi.npy" || fail "with shared memory $shared it has other bits"
+        case $shared in on) used=true ;; off) used=false ;; auto) used='[a-z]*' ;; esac
+        grep -q "\"used\": $used," "$work/json" || fail "shared memory $shared: $(cat "$work/json")"
+        grep -Eq '^(shared memory|messages) within nodes \((asked for|predicted .* ms|a rule, .*)\)$' "$work/text" ||
+            fail "how processes of a node exchange is not told"
+    done
 fi
 
 # A plan is saved, and taken instead of a prediction.
@@ -92,6 +101,23 @@ chain -o "$work/one.npy" --ranks 1 >/dev/null
 chain -o "$work/many.npy" --ranks 6 --grid 2x3 --memory 1 >"$work/text"
 grep -q '^[2-9] windows' "$work/text" || fail "a chain is not streamed"
 cmp "$work/one.npy" "$work/many.npy" || fail "a chain has other bits in windows"
+
+# Tiles that change between filters, as a plan says.
+chain -o "$work/many.npy" --ranks 6 --grid 2x3 --plan "$work/chain.json" >/dev/null
+sed 's/^  "packs": [a-z]*/&, "retilings": [{"filter": 2, "columns": 6, "rows": 1}, {"filter": 3, "columns": 1, "rows": 5}]/' \
+    "$work/chain.json" >"$work/tiles.json"
+for window in 307 100; do
+    sed "s/^  \"window\": [0-9]*/  \"window\": $window/" "$work/tiles.json" >"$work/plan.json"
+    chain -o "$work/many.npy" --ranks 6 --plan "$work/plan.json" --report "$work/page.html" >"$work/text"
+    grep -q '^2x3 tiles, then 6x1 from filter 2 on, then 1x5 from filter 3 on, each rank' "$work/text" ||
+        fail "tiles do not change as planned: $(cat "$work/text")"
+    cmp "$work/one.npy" "$work/many.npy" || fail "where tiles change it has other bits, windows of $window rows"
+    grep -q 'From filter 3 on' "$work/page.html" || fail "the page does not show all tiles"
+    [ -n "${MPIRUN:-}" ] || continue
+    $MPIRUN -n 6 "$SEXTANT" filter "$work/u8.npy" --before smooth@2,x@1.5 --derivatives laplacian,y \
+        -o "$work/mpi.npy" --plan "$work/plan.json" >/dev/null
+    cmp "$work/one.npy" "$work/mpi.npy" || fail "where tiles change over MPI it has other bits"
+done
 filter "$work/u8.npy" -o "$work/first.tif" --sigma 2 --derivatives smooth >/dev/null
 filter "$work/first.tif" -o "$work/second.tif" --sigma 1.5 --derivatives x >/dev/null
 filter "$work/second.tif" -o "$work/many.npy" --sigma 1 --derivatives laplacian,y >/dev/null
@@ -168,6 +194,8 @@ refuses 1 'is of no known format' "$SEXTANT"
 refuses 1 'nothing.npy' "$work/nothing.npy"
 echo '{"plan_version": 1, "operation": "filter", "columns": 3, "rows": 2, "window": 5}' >"$work/bad.json"
 refuses 1 '3x2 tiles, expected at most as many as the 4 ranks' "$work/u8.npy" --ranks 4 --plan "$work/bad.json"
+refuses 1 '"filter" is no whole number from 1 to 1' "$work/u8.npy" --ranks 6 --plan "$work/tiles.json"
+refuses 2 'shared-memory off: ranks are threads' "$work/u8.npy" --ranks 2 --shared-memory off
 # A file that shrinks while it is read: it is gone through in thousands of windows.
 shrinks() {
     printf '\223NUMPY\001\000\166\000%-117s\n' \

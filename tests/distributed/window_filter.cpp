@@ -155,5 +155,50 @@ TEST(WindowFilter, gives_the_same_bits_by_every_way_and_through_several_filters)
     }
 }
 
+/// Every rank in strips, in columns and in a grid between them, one after another in every order;
+/// and on as many ranks with fewer tiles in the middle or at first.
+std::vector<filtering::Way> changing_ways(int ranks) {
+    const Grid middle = near_square(ranks, 1, 1);
+    const int fewer = std::max(1, ranks - 1);
+    return {
+        {ranks, 1, {}, {}, false, {{1, 1, ranks}, {2, middle.columns, middle.rows}}},
+        {middle.columns, middle.rows, {}, {}, true, {{1, ranks, 1}}},
+        {1, ranks, &collective::find("binomial-scatter"), {}, false, {{2, ranks, 1}}},
+        {1, ranks, {}, &collective::find("binomial-gather"), false, {{1, 1, fewer}, {2, ranks, 1}}},
+        {fewer, 1, &collective::find("flat-scatter"), {}, true, {{1, 1, ranks}}},
+        {1, ranks, {}, &collective::find("flat-gather"), false, {{2, fewer, 1}}}};
+}
+
+TEST(WindowFilter, gives_the_same_bits_where_tiles_change_between_filters) {
+    using kernel::Border;
+    const std::vector<distributed::Filters> chains = {
+        {{1.5, {"smooth"}, {Border::mirror, 0}},
+         {.7, {"gradient-magnitude"}, {}},
+         {1, {"laplacian", "y"}, {Border::constant, 2}}},
+        {{3, {"x"}, {}}, {2, {"smooth"}, {}}, {.5, {"smooth"}, {}}, {1, {"xx", "yy", "xy"}, {}}}};
+    for (const ImageShape shape : {ImageShape{29, 43}, ImageShape{5, 3}}) {
+        const std::vector<std::byte> bytes = samples_of(gray_u16, shape);
+        for (const distributed::Filters& filters : chains) {
+            const std::vector<float> whole = filtered(bytes, gray_u16, shape, filters);
+            for (int ranks = 1; ranks <= 8; ++ranks) {
+                for (const filtering::Way& way : changing_ways(ranks)) {
+                    run_threads(ranks, [&](Communicator communicator) {
+                        for (const Elements rows : {shape.height, Elements{5}, Elements{17}}) {
+                            RowSource source(std::make_unique<Samples>(bytes, shape, gray_u16), 0);
+                            const auto planes =
+                                by_windows(communicator, source, way, rows, filters);
+                            if (communicator.rank() == 0) {
+                                EXPECT_TRUE(same_bits(std::as_bytes(std::span(planes)),
+                                                      std::as_bytes(std::span(whole))))
+                                    << ranks << " ranks, " << way.text() << ", " << rows << " rows";
+                            }
+                        }
+                    });
+                }
+            }
+        }
+    }
+}
+
 } // namespace
 } // namespace sextant::test

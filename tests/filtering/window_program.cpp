@@ -18,8 +18,9 @@ WindowTask task_of(const Way& way, const std::vector<halo::Margin>& margins, Ele
     Elements last = first + rows;
     for (auto margin = margins.rbegin(); margin != margins.rend(); ++margin) {
         halo::Stencil filter;
+        const Retiling tiles = way.tiles_of(static_cast<int>(margins.rend() - margin) - 1);
         filter.grid.width = width, filter.grid.height = last - first;
-        filter.grid.columns = way.columns, filter.grid.rows = way.rows;
+        filter.grid.columns = tiles.columns, filter.grid.rows = tiles.rows;
         filter.grid.margin = *margin;
         filter.grid.above = std::min(first, margin->y);
         filter.grid.below = std::min(height - last, margin->y);
@@ -74,6 +75,66 @@ TEST(WindowProgram, of_tiles_smaller_than_the_margin_is_proved) {
             expect_proof(task_of(way, {4, {3, 5}}, 12, 3), way);
         }
     }
+}
+
+/// From every grid to every other, of as many tiles or fewer, before some filter or before each.
+std::vector<std::vector<Retiling>> retilings_of(int ranks, int filters) {
+    std::vector<std::vector<Retiling>> all;
+    for (const int count : {ranks, ranks - 1}) {
+        for (const Way& grid : grids_of(count)) {
+            for (int filter = 1; filter < filters; ++filter)
+                all.push_back({{filter, grid.columns, grid.rows}});
+            if (filters > 2)
+                all.push_back({{1, grid.columns, grid.rows}, {2, ranks, 1}});
+        }
+    }
+    return all;
+}
+
+TEST(WindowProgram, that_deals_tiles_out_anew_between_filters_is_proved) {
+    for (const int ranks : {2, 3, 6}) {
+        for (const int first : {ranks, ranks - 1}) {
+            for (const Way& grid : grids_of(first)) {
+                for (const auto& retilings : retilings_of(ranks, 3)) {
+                    Way way{grid.columns, grid.rows, nullptr, nullptr, false, retilings};
+                    expect_proof(task_of(way, chains[2], 0, 31), way);
+                    expect_proof(task_of(way, chains[2], 8, 9), way);
+                    expect_proof(task_of(way, {4, {3, 5}, 7}, 12, 3), way);
+                }
+            }
+        }
+    }
+}
+
+TEST(WindowProgram, that_deals_tiles_out_anew_is_proved_with_every_scatter_and_gather) {
+    for (Way way : ways_of(6)) {
+        for (const auto& retilings : retilings_of(6, 2)) {
+            way.retilings = retilings;
+            expect_proof(task_of(way, chains[1], 0, 31), way);
+        }
+    }
+    for (Way way : ways_of(4)) { // and more ranks later than at first
+        way.retilings = {{1, 2, 3}};
+        expect_proof(task_of(way, chains[1], 8, 9), way);
+    }
+}
+
+TEST(WindowProgram, exchanges_borders_only_where_tiles_stay) {
+    const auto messages = [](const std::vector<Retiling>& retilings) {
+        const Way way{2, 2, nullptr, nullptr, false, retilings};
+        WindowTask task = task_of(way, {1, 1}, 0, 31);
+        task.collect = false;
+        int sent = 0;
+        for (const Program& program : window_schedule(task, way)) {
+            for (const Step& step : program.steps)
+                sent += step.verb == Verb::send;
+        }
+        return sent;
+    };
+    EXPECT_EQ(messages({}), 2 * 4 * 3); // with three neighbours, before each filter
+    EXPECT_EQ(messages({{1, 2, 2}}), 2 * 4 * 3) << "the same tiles again are no change";
+    // The outer columns are of two tiles, the inner ones, with a pixel on either side, of all four.
+    EXPECT_EQ(messages({{1, 4, 1}}), 4 * 3 + 1 + 3 + 3 + 1);
 }
 
 TEST(WindowProgram, leaves_tiles_where_they_are) {
@@ -141,6 +202,14 @@ TEST(WindowProgram, that_cannot_be_is_refused_and_says_why) {
     EXPECT_EQ(refusal_of(task_of(way, {1, 1}, 0, 31), way), "");
     EXPECT_THAT(refusal_of({}, way), HasSubstr("no filter"));
     EXPECT_THAT(refusal_of(task_of({1, 4}, {1}, 0, 31), way), HasSubstr("expected 2x2"));
+    EXPECT_THAT(refusal_of(task_of(way, {1, 1}, 0, 31), {2, 2, {}, {}, false, {{1, 4, 1}}}),
+                HasSubstr("filter 1 on 2x2 tiles, expected 4x1"));
+    for (const std::vector<Retiling>& wrong :
+         {std::vector<Retiling>{{0, 4, 1}}, {{2, 4, 1}}, {{1, 4, 1}, {1, 1, 4}}})
+        EXPECT_THAT(refusal_of(task_of(way, {1, 1}, 0, 31), {2, 2, {}, {}, false, wrong}),
+                    HasSubstr("expected one of the second to the last"));
+    EXPECT_THAT(refusal_of(task_of(way, {1, 1}, 0, 31), {2, 2, {}, {}, false, {{1, 0, 4}}}),
+                HasSubstr("0x4 tiles: expected 1x1 or more"));
     WindowTask many = task_of(way, {1, 1}, 0, 31);
     many.filters[0].planes = 2;
     EXPECT_THAT(refusal_of(many, way), HasSubstr("makes 2 planes, expected 1"));

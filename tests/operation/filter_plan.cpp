@@ -40,6 +40,21 @@ TEST(FilterPlan, weighs_every_grid_and_takes_strips_where_what_is_collected_deci
     EXPECT_NEAR(*plan.alternatives[0].seconds, 5 * 27.03e-3, 2e-3);
 }
 
+TEST(FilterPlan, changes_tiles_between_filters_where_that_is_faster) {
+    FilterTask task = five_of({512, 512}, 64);
+    EXPECT_EQ(on_das(task).way, (filtering::Way{1, 64})) << "one filter has nothing to change";
+    task.filters.insert(task.filters.begin(), 2, {3, {"smooth"}, {}});
+    const FilterPlan plan = on_das(task);
+    // Square tiles have the shortest borders, strips are collected the fastest.
+    EXPECT_EQ(plan.way, (filtering::Way{8, 8, {}, {}, false, {{2, 1, 64}}}));
+    for (const FilterPlan::Alternative& other : plan.alternatives) {
+        EXPECT_GE(other.seconds.value_or(1), *plan.alternatives[0].seconds);
+        EXPECT_TRUE(!(other.way == plan.way) || &other == &plan.alternatives[0]);
+    }
+    task.columns = 8, task.rows = 8;
+    EXPECT_EQ(on_das(task).way.retilings.size(), 0u) << "asked for";
+}
+
 TEST(FilterPlan, of_bytes_moves_less_and_is_predicted_all_the_same) {
     const FilterTask floats = five_of({512, 512}, 16), bytes = five_of({512, 512}, 16, gray_u8);
     const auto seconds = [](const FilterTask& task) {
@@ -106,6 +121,29 @@ TEST(FilterPlan, takes_fewer_ranks_where_these_are_faster) {
     EXPECT_EQ(ranks(5e-8), 2);
     EXPECT_EQ(ranks(1e-7), 4);
     EXPECT_EQ(ranks(1e-5), 8);
+}
+
+TEST(FilterPlan, is_the_fastest_of_every_number_of_ranks) {
+    int between = 0; // all of the ranks, half of them, and any up to eight
+    for (const Seconds seconds : {2e-6, 4.4e-6, 6e-6}) {
+        const machine::Profile machine = where_filters_take(seconds, slow_messages());
+        const planner::Setting setting{.machine = machine, .element_size = 4};
+        const FilterTask task = five_of({257, 263}, 24);
+        const FilterPlan plan = plan_filter(task, setting);
+        const Seconds best = plan.alternatives[0].seconds.value_or(0);
+        EXPECT_GT(best, 0);
+        between += plan.way.ranks() > 8 && plan.way.ranks() != 12 && plan.way.ranks() != 24;
+        for (int ranks = 1; ranks <= 24; ++ranks) {
+            for (const filtering::Way& grid : filtering::grids_of(ranks)) {
+                FilterPlan other = strips_plan(task, "");
+                other.way = grid;
+                predict_windows(other, task, setting);
+                EXPECT_GE(other.predicted.value_or(FilterPlan::Predicted{}).seconds, best * .999)
+                    << grid.text();
+            }
+        }
+    }
+    EXPECT_GT(between, 0);
 }
 
 TEST(FilterPlan, chooses_a_collective_where_rank_0_has_the_image) {
@@ -210,6 +248,37 @@ TEST(FilterPlan, is_saved_and_read_again) {
     EXPECT_EQ(again.window, 40);
     EXPECT_THAT(again.reason, HasSubstr(path));
     EXPECT_GT(again.memory, 0);
+}
+
+TEST(FilterPlan, with_tiles_that_change_is_saved_and_read_again) {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.path("plan.json");
+    FilterTask task = five_of({512, 300}, 6);
+    task.filters.insert(task.filters.begin(), {{2, {"smooth"}, {}}, {1, {"x"}, {}}});
+    FilterPlan plan = strips_plan(task, "");
+    const auto again = [&](std::vector<filtering::Retiling> retilings) {
+        plan.way.retilings = std::move(retilings);
+        test::fill_file(path, to_json(plan));
+        return read_filter_plan(path, task);
+    };
+    EXPECT_EQ(again({{1, 3, 2}, {2, 1, 5}}).way, plan.way);
+    EXPECT_EQ(again({{2, 6, 1}}).way, plan.way);
+    const auto refusal = [&](std::vector<filtering::Retiling> retilings) -> std::string {
+        try {
+            again(std::move(retilings));
+        } catch (const InvalidFile& error) {
+            return error.what();
+        }
+        return "accepted";
+    };
+    EXPECT_THAT(refusal({{3, 6, 1}}), HasSubstr("\"filter\" is no whole number from 1 to 3"));
+    EXPECT_THAT(refusal({{0, 6, 1}}), HasSubstr("expected one of the second to the last"));
+    EXPECT_THAT(refusal({{2, 6, 1}, {1, 1, 6}}), HasSubstr("each after the one before"));
+    EXPECT_THAT(refusal({{1, 3, 3}}), HasSubstr("at most as many as the 6 ranks"));
+    EXPECT_THAT(refusal({{1, 7, 1}}), HasSubstr("\"columns\" is no whole number from 1 to 6"));
+    test::fill_file(path, R"({"plan_version": 1, "operation": "filter", "columns": 2, "rows": 3,
+                              "window": 300, "retilings": 7})");
+    EXPECT_THROW(read_filter_plan(path, task), InvalidFile);
 }
 
 TEST(FilterPlan, that_is_none_is_refused) {

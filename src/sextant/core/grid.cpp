@@ -13,6 +13,8 @@ Grid near_square(int ranks, Elements width, Elements height) {
 }
 
 Tile tile(const Grid& grid, int rank) {
+    if (rank >= grid.ranks())
+        return {};
     const int i = rank % grid.columns, j = rank / grid.columns;
     const auto cut = [](Elements size, int k, int parts) { return size * k / parts; };
     Tile tile;

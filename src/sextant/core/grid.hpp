@@ -30,7 +30,7 @@ struct Tile {
     Elements elements() const { return width * height; }
 };
 
-Tile tile(const Grid& grid, int rank);
+Tile tile(const Grid& grid, int rank); ///< empty for a rank beyond the grid's
 
 /// The rank whose tile holds a pixel of the image.
 int rank_at(const Grid& grid, Elements x, Elements y);

@@ -54,13 +54,15 @@ filtering::WindowTask window_task(const Window& window, const Filters& filters,
     task.collect = collects;
     // From the last filter, which makes the window, to the first: each needs more rows.
     Elements first = window.first, end = window.first + window.rows;
+    int number = static_cast<int>(filters.size());
     for (auto filter = filters.rbegin(); filter != filters.rend(); ++filter) {
+        const filtering::Retiling tiles = window.way.tiles_of(--number);
         const kernel::FilterBank bank(filter->sigma, filter->features, filter->border);
         halo::Stencil stencil;
         stencil.grid.width = window.image.width;
         stencil.grid.height = end - first;
-        stencil.grid.columns = window.way.columns;
-        stencil.grid.rows = window.way.rows;
+        stencil.grid.columns = tiles.columns;
+        stencil.grid.rows = tiles.rows;
         stencil.grid.margin = {bank.reach_x(), bank.reach_y()};
         stencil.grid.above = std::min<Elements>(first, bank.reach_y());
         stencil.grid.below = std::min<Elements>(window.image.height - end, bank.reach_y());
@@ -84,8 +86,8 @@ WindowFilter::WindowFilter(Communicator communicator, Filters filters, ElementFo
 
 void WindowFilter::prepare(const Window& window, std::span<float> planes) {
     if (window.way.columns < 1 || window.way.ranks() != communicator_.size())
-        throw InvalidTask(fmt::format("a grid of {}x{} tiles for {} ranks", window.way.columns,
-                                      window.way.rows, communicator_.size()));
+        throw InvalidTask(
+            fmt::format("{} for {} ranks", window.way.tiles_text(), communicator_.size()));
     filtering::WindowTask task =
         window_task(window, filters_, element_, collects_, communicator_.size() > 1);
     const bool alike = execution_ && same_program(task_, task, window_, window);

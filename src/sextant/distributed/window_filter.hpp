@@ -31,7 +31,7 @@ using Filters = std::vector<Filter>;
 struct Window {
     ImageShape image; ///< the whole
     Elements first = 0, rows = 0;
-    filtering::Way way; ///< the grid, and how the image comes and the planes go
+    filtering::Way way; ///< the tiles, and how the image comes and the planes go
     bool operator==(const Window&) const = default;
 };
 
@@ -57,7 +57,7 @@ class WindowFilter {
 
     /// Takes a window on. `planes`: where the results are to go, of `plane_elements()` floats for
     /// each feature of the last filter; empty: memory of its own.
-    /// Requires  a grid of as many tiles as there are ranks (InvalidTask).
+    /// Requires  as many tiles, of some filter, as there are ranks (InvalidTask).
     void prepare(const Window& window, std::span<float> planes = {});
     /// Asks `fill` for the pixels that no other rank sends.
     void fill(const Fill& fill);

@@ -44,8 +44,38 @@ void check_role(const collective::Algorithm* row, std::initializer_list<Collecti
         throw InvalidTask(fmt::format("{} to {}: it does {}", row->name, role, name(row->what)));
 }
 
-std::string Way::text() const {
+std::vector<Retiling> Way::all_tiles() const {
+    std::vector<Retiling> all = {{0, columns, rows}};
+    all.insert(all.end(), retilings.begin(), retilings.end());
+    return all;
+}
+
+int Way::ranks() const {
+    int most = columns * rows;
+    for (const Retiling& tiles : retilings)
+        most = std::max(most, tiles.ranks());
+    return most;
+}
+
+Retiling Way::tiles_of(int filter) const {
+    Retiling found{0, columns, rows};
+    for (const Retiling& tiles : retilings) {
+        if (tiles.filter <= filter)
+            found = tiles;
+    }
+    return found;
+}
+
+std::string Way::tiles_text() const {
     std::string text = fmt::format("{}x{} tiles", columns, rows);
+    for (const Retiling& tiles : retilings)
+        text += fmt::format(", then {}x{} from filter {} on", tiles.columns, tiles.rows,
+                            tiles.filter + 1);
+    return text;
+}
+
+std::string Way::text() const {
+    std::string text = tiles_text();
     for (const collective::Algorithm* row : {distribute, collect}) {
         if (row)
             text += fmt::format(", {}", row->name);
@@ -68,10 +98,26 @@ Grid grid_of(const Task& task, const Way& way) {
     return {task.width, task.height, way.columns, way.rows};
 }
 
+void check_tiles(const Way& way, int filters) {
+    const auto check = [](int columns, int rows) {
+        if (columns < 1 || rows < 1)
+            throw InvalidTask(fmt::format("{}x{} tiles: expected 1x1 or more", columns, rows));
+    };
+    check(way.columns, way.rows);
+    int least = 1;
+    for (const Retiling& tiles : way.retilings) {
+        check(tiles.columns, tiles.rows);
+        if (tiles.filter < least || tiles.filter >= filters)
+            throw InvalidTask(fmt::format("{}: of {} filters, expected one of the second to the "
+                                          "last, each after the one before",
+                                          way.tiles_text(), filters));
+        least = tiles.filter + 1;
+    }
+}
+
 void check(const Task& task, const Way& way) {
     check(task);
-    if (way.columns < 1 || way.rows < 1)
-        throw InvalidTask(fmt::format("{}x{} tiles: expected 1x1 or more", way.columns, way.rows));
+    check_tiles(way, 1); // dealt out anew they may be in windows only
     check_role(way.distribute, {Collective::scatter, Collective::broadcast}, "distribute");
     check_role(way.collect, {Collective::gather}, "collect");
     if (task.collect != (way.collect != nullptr))

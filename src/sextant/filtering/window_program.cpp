@@ -16,21 +16,24 @@ namespace sextant::filtering {
 namespace {
 
 /// Whether a filter's tiles are those of the one before.
-bool stays(const halo::Stencil& filter) {
-    return filter.grid.above == 0 && filter.grid.below == 0;
+bool stay(const halo::Grid& before, const halo::Grid& tiles) {
+    return tiles.above == 0 && tiles.below == 0 && tiles.columns == before.columns &&
+           tiles.rows == before.rows;
 }
 
 void check(const WindowTask& task, const Way& way) {
+    check_tiles(way, static_cast<int>(task.filters.size()));
     check_role(way.distribute, {Collective::scatter, Collective::broadcast}, "distribute");
     check_role(way.collect, {Collective::gather}, "collect");
     if (task.filters.empty())
         throw InvalidTask("no filter: expected one or more");
     for (std::size_t k = 0; k < task.filters.size(); ++k) {
         const halo::Stencil& filter = task.filters[k];
-        if (filter.grid.columns != way.columns || filter.grid.rows != way.rows)
+        const Retiling tiles = way.tiles_of(static_cast<int>(k));
+        if (filter.grid.columns != tiles.columns || filter.grid.rows != tiles.rows)
             throw InvalidTask(fmt::format("filter {} on {}x{} tiles, expected {}x{}", k,
-                                          filter.grid.columns, filter.grid.rows, way.columns,
-                                          way.rows));
+                                          filter.grid.columns, filter.grid.rows, tiles.columns,
+                                          tiles.rows));
         if (k + 1 < task.filters.size() && filter.planes != 1)
             throw InvalidTask(fmt::format("filter {} makes {} planes, expected 1: another follows",
                                           k, filter.planes));
@@ -47,7 +50,8 @@ std::vector<halo::Stencil> filters_of(const WindowTask& task, const Way& way) {
     std::vector<halo::Stencil> filters = task.filters;
     for (std::size_t k = 0; k < filters.size(); ++k) {
         filters[k].kernel = static_cast<int>(k);
-        filters[k].exchanges = k == 0 ? !way.broadcasts() : stays(filters[k]);
+        filters[k].exchanges =
+            k == 0 ? !way.broadcasts() : stay(filters[k - 1].grid, filters[k].grid);
         filters[k].collects = false;
     }
     filters.back().collects = task.collect && !way.collect;
@@ -105,7 +109,9 @@ class WindowWriter {
             made_.image = whole.buffer;
         }
         const Region image = builder_.scratch(held.elements(), sample());
-        if (way_.broadcasts())
+        if (rank_ >= first_grid().ranks()) // its tiles come with a later filter
+            ++parts_;
+        else if (way_.broadcasts())
             broadcast(whole, image, held);
         else
             scatter(whole, image, held);
@@ -192,7 +198,8 @@ class WindowWriter {
             std::vector<Region> places = {block(made.buffer, k * own, own)};
             if (rank_ == 0)
                 places.push_back(block(planes.buffer, k * plane, plane));
-            run(way_.collect->program(last.grid, rank_), places);
+            if (rank_ < last.grid.ranks())
+                run(way_.collect->program(last.grid, rank_), places);
         }
         return planes;
     }

@@ -13,8 +13,9 @@ namespace sextant::filtering {
 /// all but the last make one plane.
 ///
 /// A filter's grid is of the rows that it makes, at hand are those that the one before made. Where
-/// these are as many, as for a whole image, tiles stay where they are, and the filter exchanges
-/// their borders; otherwise rows are dealt out anew, with the pixels around the new tiles.
+/// these are as many, as for a whole image, and in the same tiles, these stay where they are, and
+/// the filter exchanges their borders; otherwise rows are dealt out anew, with the pixels around
+/// the new tiles.
 struct WindowTask {
     std::vector<halo::Stencil> filters; ///< what they do with borders and planes follows from here
     bool collect = true;                ///< planes of the last at rank 0; otherwise tiles stay
@@ -35,9 +36,9 @@ struct WindowProgram {
 /// gather: planes go straight to rank 0, each when it is made. A broadcast brings pixels around
 /// tiles too.
 ///
-/// Requires  filters of one number of ranks, that of the way; rows and columns that follow from
-///           each other; one plane but for the last; a scatter or broadcast to distribute, a gather
-///           to collect, or none (InvalidTask).
+/// Requires  filters on the tiles of the way; rows and columns that follow from each other; one
+///           plane but for the last; a scatter or broadcast to distribute, a gather to collect, or
+///           none (InvalidTask).
 /// Cost      beside image and planes: an image at rank 0 and tiles where something distributes or
 ///           is a filter's that is not the last.
 WindowProgram window_program(const WindowTask& task, const Way& way, int rank);

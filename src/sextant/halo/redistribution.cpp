@@ -14,15 +14,9 @@ namespace {
 
 /// In the coordinates of the new grid, whose window may begin below the first row of the old one.
 Tile tile_before(const sextant::Grid& from, const Grid& to, int rank) {
-    if (rank >= from.ranks())
-        return {};
     Tile own = tile(from, rank);
     own.y -= to.above;
     return own;
-}
-
-Tile tile_after(const Grid& to, int rank) {
-    return rank < to.ranks() ? clipped_tile(to, rank) : Tile{};
 }
 
 /// Pixel e of a tile, row by row, in the coordinates of the new grid.
@@ -43,13 +37,13 @@ void check(const sextant::Grid& from, const Grid& to) {
 Program redistribution(const sextant::Grid& from, const Grid& to, int rank) {
     check(from, to);
     const int ranks = std::max(from.ranks(), to.ranks());
-    const Tile had = tile_before(from, to, rank), held = tile_after(to, rank);
+    const Tile had = tile_before(from, to, rank), held = clipped_tile(to, rank);
     ProgramBuilder builder;
     const Region before = builder.input(had.elements()), after = builder.output(held.elements());
     // Each begins with the rank behind it, so that no rank is everyone's first.
     for (int distance = 1; distance < ranks; ++distance) {
         const int next = (rank + distance) % ranks, last = (rank + ranks - distance) % ranks;
-        const Tile sent = common(had, tile_after(to, next));
+        const Tile sent = common(had, clipped_tile(to, next));
         const Tile received = common(tile_before(from, to, last), held);
         builder.send(next, place_in(had, sent, before.buffer));
         builder.receive(last, place_in(held, received, after.buffer));
@@ -66,7 +60,7 @@ Claim redistribution_claim(const sextant::Grid& from, const Grid& to) {
         return pixel(to, tile_before(from, to, rank), e);
     };
     claim.wanted = [=](int rank, const std::vector<Symbol>& result) -> std::string {
-        const Tile held = tile_after(to, rank);
+        const Tile held = clipped_tile(to, rank);
         if (static_cast<Elements>(result.size()) != held.elements())
             return fmt::format("{} elements, expected {}", result.size(), held.elements());
         for (Elements e = 0; e < held.elements(); ++e) {

@@ -341,13 +341,8 @@ class Choosing {
     }
 
     std::string reason(const Choice& choice) const {
-        std::string text = fmt::format("fastest of {} by {} on {}", candidates_.size(),
-                                       choice.model, setting_.machine.name);
-        if (choice.rivals > 1)
-            text += fmt::format("; {} may be as fast", choice.rivals - 1);
-        if (const int count = walked(choice); count < static_cast<int>(candidates_.size()))
-            text += fmt::format("; {} walked", count);
-        return text;
+        return reason_of(static_cast<int>(candidates_.size()), choice.model, setting_.machine.name,
+                         static_cast<int>(choice.rivals), walked(choice));
     }
 
     const std::span<const Candidate> candidates_;
@@ -364,6 +359,16 @@ class Choosing {
 
 Choice choose(std::span<const Candidate> candidates, const Setting& setting) {
     return Choosing(candidates, setting).choose();
+}
+
+std::string reason_of(int candidates, std::string_view model, std::string_view machine, int rivals,
+                      int walked) {
+    std::string text = fmt::format("fastest of {} by {} on {}", candidates, model, machine);
+    if (rivals > 1)
+        text += fmt::format("; {} may be as fast", rivals - 1);
+    if (walked < candidates)
+        text += fmt::format("; {} walked", walked);
+    return text;
 }
 
 } // namespace sextant::planner

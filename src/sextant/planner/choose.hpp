@@ -72,4 +72,9 @@ struct Choice {
 /// Deterministic.
 Choice choose(std::span<const Candidate> candidates, const Setting& setting);
 
+/// A line for people: the fastest of so many, which `rivals` with itself might be, by predictions
+/// of so many.
+std::string reason_of(int candidates, std::string_view model, std::string_view machine, int rivals,
+                      int walked);
+
 } // namespace sextant::planner

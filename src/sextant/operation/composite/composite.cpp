@@ -4,7 +4,7 @@
 #include "sextant/comm/launch.hpp"
 #include "sextant/operation/composite/colour.hpp"
 #include "sextant/operation/composite/composite_run.hpp"
-#include "sextant/operation/composite/composite_sharing.hpp"
+#include "sextant/operation/node_sharing.hpp"
 #include "sextant/operation/launch_ranks.hpp"
 #include "sextant/operation/schedules/tuning.hpp"
 

@@ -2,6 +2,7 @@
 #include "sextant/operation/composite/composite_report.hpp"
 
 #include "sextant/format/png.hpp"
+#include "sextant/operation/node_sharing.hpp"
 #include "sextant/operation/provenance.hpp"
 #include "sextant/report/alternatives_section.hpp"
 #include "sextant/report/causes_section.hpp"
@@ -33,8 +34,7 @@ std::string images_on_ranks(const CompositeSummary& summary) {
 
 /// How processes of a node exchange.
 std::string within_nodes(const CompositeSummary& summary) {
-    return fmt::format("{} within nodes ({})", summary.shares_nodes ? "shared memory" : "messages",
-                       summary.sharing);
+    return within_nodes(NodeSharingChoice{summary.shares_nodes, true, summary.sharing});
 }
 
 std::string blending(const CompositeSummary& summary) {

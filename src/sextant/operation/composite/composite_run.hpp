@@ -3,7 +3,7 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/operation/composite/composite_report.hpp"
-#include "sextant/operation/composite/composite_sharing.hpp"
+#include "sextant/operation/node_sharing.hpp"
 #include "sextant/operation/composite/compositor.hpp"
 #include "sextant/operation/composite/deep_compositor.hpp"
 #include "sextant/operation/composite/inputs.hpp"

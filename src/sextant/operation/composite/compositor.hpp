@@ -139,7 +139,6 @@ class Compositor {
     planner::Plan decide();
     planner::Plan choose(const std::vector<int>& nodes);
     planner::Work work(const std::vector<int>& nodes) const;
-    bool reads_all(const std::vector<int>& nodes) const;
     planner::UsualPlanner usual_planner(const std::vector<int>& nodes) const;
     void warn_of_shortage();
     planner::Plan told(const planner::Plan& own) const;

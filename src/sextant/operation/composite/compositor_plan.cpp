@@ -7,6 +7,7 @@
 #include "sextant/comm/texts.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/operation/composite/compositor.hpp"
+#include "sextant/operation/node_sharing.hpp"
 #include "sextant/planner/asked.hpp"
 
 #include <algorithm>
@@ -86,27 +87,16 @@ planner::Plan Compositor::choose(const std::vector<int>& nodes) {
     return planner::plan_or_built_in(usual, task_, work(nodes), asked, warnings_);
 }
 
-/// Whether every rank reads every other's memory, as threads do: then what was measured of threads
-/// is what it costs.
-bool Compositor::reads_all(const std::vector<int>& nodes) const {
-    const bool one_node =
-        std::all_of(nodes.begin(), nodes.end(), [](int node) { return node == 0; });
-    return communicator_.shares_memory() || (communicator_.shares_nodes() && one_node);
-}
-
 planner::UsualPlanner Compositor::usual_planner(const std::vector<int>& nodes) const {
-    return planner::usual_planner(reads_all(nodes) ? "threads" : "mpi", options_.machine);
+    return planner::usual_planner(operation::reads_all(communicator_, nodes) ? "threads" : "mpi",
+                                  options_.machine);
 }
 
 /// Where messages replace memory that is not to be had, somebody should know, once.
 void Compositor::warn_of_shortage() {
-    if (!communicator_.shares_nodes() || communicator_.shares_memory())
-        return;
-    const std::vector<std::string> all = all_gather_texts(communicator_, communicator_.shortage());
-    const auto first =
-        std::find_if(all.begin(), all.end(), [](const std::string& text) { return !text.empty(); });
-    if (rank_ == 0 && first != all.end())
-        warnings_.push_back(*first);
+    const std::string shortage = operation::shortage_of(communicator_);
+    if (rank_ == 0 && !shortage.empty())
+        warnings_.push_back(shortage);
 }
 
 planner::Work Compositor::work(const std::vector<int>& nodes) const {
@@ -116,8 +106,8 @@ planner::Work Compositor::work(const std::vector<int>& nodes) const {
             .folds_at_once =
                 options_.association == Association::in_order && !operator_->exact_when_split,
             .nodes = nodes,
-            .within_node =
-                reads_all(nodes) ? machine::Link::same_process : machine::Link::same_node,
+            .within_node = operation::reads_all(communicator_, nodes) ? machine::Link::same_process
+                                                                      : machine::Link::same_node,
             .density = options_.density,
             .sparse = options_.sparse};
 }

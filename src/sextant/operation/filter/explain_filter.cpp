@@ -85,17 +85,31 @@ std::optional<FilterPlan> plan_of_command(const Values& values, const FilterQues
 /// The states that the image goes through.
 std::string states_of(const FilterPlan& plan, std::size_t filters) {
     const filtering::Way& way = plan.way;
-    const std::string times = filters > 1 ? fmt::format(", {} times", filters) : "";
+    const auto times = [](std::size_t n) { return n > 1 ? fmt::format(", {} times", n) : ""; };
     if (way.ranks() == 1)
         return fmt::format("  in the file -> on rank 0: it reads it\n"
                            "  on rank 0 -> on rank 0: filter{}\n",
-                           times);
-    const std::string tiles = fmt::format("in {}x{} tiles", way.columns, way.rows);
-    std::string text =
-        fmt::format("  in the file -> {}\n",
-                    way.distribute ? fmt::format("on rank 0 -> {}: {}", tiles, way.distribute->name)
-                                   : fmt::format("{}: each rank reads its own", tiles));
-    text += fmt::format("  {} -> {}: borders, filter{}\n", tiles, tiles, times);
+                           times(filters));
+    const std::vector<filtering::Retiling> all = way.all_tiles();
+    std::string tiles, text;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const std::string now = fmt::format("in {}x{} tiles", all[i].columns, all[i].rows);
+        if (i > 0)
+            text +=
+                fmt::format("  {} -> {}: dealt out anew, with what lies around them\n", tiles, now);
+        else if (way.distribute)
+            text +=
+                fmt::format("  in the file -> on rank 0 -> {}: {}\n", now, way.distribute->name);
+        else
+            text += fmt::format("  in the file -> {}: each rank reads its own\n", now);
+        const auto first = static_cast<std::size_t>(all[i].filter);
+        const std::size_t end =
+            i + 1 < all.size() ? static_cast<std::size_t>(all[i + 1].filter) : filters;
+        text += i > 0 ? fmt::format("  {} -> {}: filter\n", now, now) : "";
+        if (const std::size_t more = end - first - (i > 0 ? 1 : 0); more > 0)
+            text += fmt::format("  {} -> {}: borders, filter{}\n", now, now, times(more));
+        tiles = now;
+    }
     return text + fmt::format("  {} -> on rank 0: {}\n", tiles,
                               way.collect ? way.collect->name : "planes straight to it");
 }

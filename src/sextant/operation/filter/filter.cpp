@@ -4,6 +4,7 @@
 #include "sextant/operation/filter/filter_parameters.hpp"
 #include "sextant/operation/filter/filter_run.hpp"
 #include "sextant/operation/launch_ranks.hpp"
+#include "sextant/operation/node_sharing.hpp"
 #include "sextant/operation/tiled.hpp"
 
 #include <utility>
@@ -53,6 +54,7 @@ std::vector<Parameter> parameters() {
          .help = "for the image and what is made of it; larger ones stream",
          .least = 1,
          .most = 1 << 30},
+        shared_memory_parameter(),
         machine_parameter(),
         {.name = "plan",
          .type = Type::file,

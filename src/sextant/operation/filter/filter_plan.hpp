@@ -48,14 +48,16 @@ struct FilterPlan {
     std::vector<Alternative> alternatives; ///< the fastest first
 };
 
-/// As candidates are called, and plans are told: "2x2 tiles, each rank reads its own, ...".
+/// As candidates are called, and plans are told: "2x2 tiles, then 1x4 from filter 3 on, each rank
+/// reads its own, ...".
 std::string text_of(const filtering::Way& way);
 
-/// Every way that the task leaves open, predicted, each as one schedule: grids of so many ranks or
-/// fewer (of all of them where the profile does not know what filters take), scatters or broadcasts
-/// where rank 0 has the image, gathers and sending planes straight to rank 0, strided messages as
-/// datatypes and packed (where the profile knows what copies take). Where anything may bring the
-/// image to the ranks, and the profile knows what reading takes, all ways are weighed with reading.
+/// The ways that the task leaves open (filter_ways.hpp), predicted, each as one schedule. First all
+/// ranks, half, a quarter and so on, with every collective; then numbers on either side of the
+/// best, ever closer, with the collectives of the best. Of several filters, on the grids of as many
+/// ranks as the best, other tiles for a stretch of filters, again and again as long as that is
+/// faster. Where anything may bring the image to the ranks, and the profile knows what reading
+/// takes, all ways are weighed with reading.
 ///
 /// Input     the machine, where ranks lie and by which model: `setting`, whose elements are floats.
 /// Throws    model::CannotExpress, InvalidTask.
@@ -80,8 +82,11 @@ void set_window(FilterPlan& plan, const FilterTask& task, Bytes budget);
 /// nothing where the profile has no words for it, or does not know what filters take.
 void predict_windows(FilterPlan& plan, const FilterTask& task, const planner::Setting& setting);
 
-/// As it is saved and read again. Throws InvalidFile, also for a plan of more ranks.
+/// As it is saved and read again, or told. Throws InvalidFile, also for a plan of more ranks, or
+/// for tiles dealt out anew before a filter that there is not.
 std::string to_json(const FilterPlan& plan);
+FilterPlan parse_filter_plan(const std::string& text, const std::string& path,
+                             const FilterTask& task);
 FilterPlan read_filter_plan(const std::string& path, const FilterTask& task);
 
 } // namespace sextant::operation

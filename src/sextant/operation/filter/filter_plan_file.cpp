@@ -4,6 +4,8 @@
 #include "sextant/format/source_file.hpp"
 #include "sextant/operation/filter/filter_plan.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -17,21 +19,27 @@ Json to_json(const filtering::Way& way) {
     const auto name = [](const collective::Algorithm* row) {
         return row ? Json(row->name) : Json();
     };
-    return {{"columns", way.columns},
-            {"rows", way.rows},
-            {"distribute", name(way.distribute)},
-            {"collect", name(way.collect)},
-            {"packs", way.packs}};
+    Json json{{"columns", way.columns},
+              {"rows", way.rows},
+              {"distribute", name(way.distribute)},
+              {"collect", name(way.collect)},
+              {"packs", way.packs}};
+    for (const filtering::Retiling& tiles : way.retilings)
+        json["retilings"].push_back(
+            {{"filter", tiles.filter + 1}, {"columns", tiles.columns}, {"rows", tiles.rows}});
+    return json;
 }
 
-/// The fields of a plan, each refused by name.
-class PlanFile {
+/// The fields of a plan, or of a part of it, each refused by name.
+class PlanFields {
   public:
-    explicit PlanFile(const std::string& path)
-        : path_(path), json_(nlohmann::json::parse(format::read_file(path, most), nullptr, false)) {
+    PlanFields(const std::string& path, nlohmann::json json)
+        : path_(path), json_(std::move(json)) {}
+
+    void check_kind() const {
         number("plan_version", 1);
         if (const auto* operation = find("operation"); !operation || *operation != "filter")
-            throw InvalidFile(path, "is no plan of a filter");
+            throw InvalidFile(path_, "is no plan of a filter");
     }
 
     std::int64_t number(const char* field, std::int64_t highest) const {
@@ -65,9 +73,22 @@ class PlanFile {
         }
     }
 
-  private:
-    static constexpr Bytes most = Bytes{1} << 20;
+    std::vector<filtering::Retiling> retilings(const FilterTask& task) const {
+        std::vector<filtering::Retiling> all;
+        const auto* found = find("retilings");
+        if (found && !found->is_array())
+            throw InvalidFile(path_, "\"retilings\" is no list");
+        for (const auto& fields : found ? *found : nlohmann::json::array()) {
+            const PlanFields tiles(path_, fields);
+            const auto filters = static_cast<std::int64_t>(task.filters.size());
+            all.push_back({static_cast<int>(tiles.number("filter", filters) - 1),
+                           static_cast<int>(tiles.number("columns", task.ranks)),
+                           static_cast<int>(tiles.number("rows", task.ranks))});
+        }
+        return all;
+    }
 
+  private:
     const nlohmann::json* find(const char* field) const {
         const auto found = json_.is_object() ? json_.find(field) : json_.end();
         return json_.is_object() && found != json_.end() ? &*found : nullptr;
@@ -107,26 +128,37 @@ std::string to_json(const FilterPlan& plan) {
     return json.dump(2);
 }
 
-FilterPlan read_filter_plan(const std::string& path, const FilterTask& task) {
-    const PlanFile file(path);
+FilterPlan parse_filter_plan(const std::string& text, const std::string& path,
+                             const FilterTask& task) {
+    const PlanFields fields(path, nlohmann::json::parse(text, nullptr, false));
+    fields.check_kind();
     FilterPlan plan;
-    plan.way.columns = static_cast<int>(file.number("columns", task.ranks));
-    plan.way.rows = static_cast<int>(file.number("rows", task.ranks));
-    plan.way.distribute = file.collective("distribute");
-    plan.way.collect = file.collective("collect");
-    plan.way.packs = file.flag("packs");
-    plan.window = file.number("window", task.image.height);
+    filtering::Way& way = plan.way;
+    way.columns = static_cast<int>(fields.number("columns", task.ranks));
+    way.rows = static_cast<int>(fields.number("rows", task.ranks));
+    way.distribute = fields.collective("distribute");
+    way.collect = fields.collective("collect");
+    way.packs = fields.flag("packs");
+    way.retilings = fields.retilings(task);
+    plan.window = fields.number("window", task.image.height);
     plan.reason = "the plan of " + path;
-    if (plan.way.ranks() > task.ranks)
-        throw InvalidFile(path, fmt::format("{}x{} tiles, expected at most as many as the {} ranks",
-                                            plan.way.columns, plan.way.rows, task.ranks));
+    if (way.ranks() > task.ranks)
+        throw InvalidFile(path, fmt::format("{}, expected at most as many as the {} ranks",
+                                            way.tiles_text(), task.ranks));
     try {
         using enum Collective;
-        filtering::check_role(plan.way.distribute, {scatter, broadcast}, "distribute");
-        filtering::check_role(plan.way.collect, {gather}, "collect");
+        filtering::check_role(way.distribute, {scatter, broadcast}, "distribute");
+        filtering::check_role(way.collect, {gather}, "collect");
+        filtering::check_tiles(way, static_cast<int>(task.filters.size()));
     } catch (const InvalidTask& wrong) {
         throw InvalidFile(path, wrong.what());
     }
+    return plan;
+}
+
+FilterPlan read_filter_plan(const std::string& path, const FilterTask& task) {
+    constexpr Bytes most = Bytes{1} << 20;
+    FilterPlan plan = parse_filter_plan(format::read_file(path, most), path, task);
     plan.memory = memory_of(plan.way, task, plan.window);
     return plan;
 }

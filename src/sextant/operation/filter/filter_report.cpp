@@ -51,8 +51,7 @@ nlohmann::ordered_json to_json(const distributed::Filters& earlier) {
 }
 
 /// The image cut into tiles, each with its rank.
-std::string tiles_picture(const FilterSummary& summary) {
-    const filtering::Way& way = summary.plan.way;
+std::string tiles_picture(const FilterSummary& summary, const filtering::Retiling& way) {
     constexpr double left = 24, width = 1112, most_width = 700, most_height = 320;
     const auto columns = static_cast<double>(summary.task.image.width);
     const auto rows = static_cast<double>(summary.task.image.height);
@@ -121,6 +120,8 @@ std::string to_text(const FilterSummary& summary) {
                     task.image.width, task.image.height, task.element.name,
                     report::counted(summary.ranks, "rank"), summary.transport);
     text += fmt::format("{} ({})\n", text_of(summary.plan.way), summary.plan.reason);
+    if (!summary.sharing.reason.empty())
+        text += within_nodes(summary.sharing) + "\n";
     text +=
         fmt::format("{} of {}, {}\n", report::counted(summary.windows, "window"),
                     report::counted(summary.plan.window, "row"), mebibytes(summary.plan.memory));
@@ -141,6 +142,9 @@ std::string to_json(const FilterSummary& summary) {
     json["derivatives"] = filters.back().features;
     json["ranks"] = summary.ranks;
     json["transport"] = summary.transport;
+    if (!summary.sharing.reason.empty())
+        json["shared_memory"] = {{"used", summary.sharing.shares},
+                                 {"reason", summary.sharing.reason}};
     json["windows"] = summary.windows;
     json["memory"] = summary.plan.memory;
     json["not_a_number"] = summary.not_a_number;
@@ -171,11 +175,17 @@ std::string to_page(const FilterSummary& summary) {
          fmt::format("{} of {}, {} of all ranks", report::counted(summary.windows, "window"),
                      report::counted(plan.window, "row"), mebibytes(plan.memory))},
         {"Machine", fmt::format("{}, {}", host(), date())}};
+    if (!summary.sharing.reason.empty())
+        page.facts.push_back({"Exchange", within_nodes(summary.sharing)});
     for (const std::string& warning : summary.warnings)
         page.facts.push_back({"Warning", warning});
     page.phases = {{"read", summary.read}, {"filter", summary.filter}, {"write", summary.write}};
     page.sections = {alternatives_section(alternatives_of(summary))};
-    page.figures = {{tiles_picture(summary), "Each tile with the rank that filters it."}};
+    for (const filtering::Retiling& tiles : plan.way.all_tiles())
+        page.figures.push_back({tiles_picture(summary, tiles),
+                                tiles.filter == 0 ? "Each tile with the rank that filters it."
+                                                  : fmt::format("From filter {} on tiles lie anew.",
+                                                                tiles.filter + 1)});
     return report::render(page);
 }
 

@@ -2,7 +2,6 @@
 #include "sextant/operation/filter/filter_run.hpp"
 
 #include "sextant/comm/agree.hpp"
-#include "sextant/comm/hosts.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/image.hpp"
@@ -10,13 +9,11 @@
 #include "sextant/operation/filter/filter_parameters.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/tiled.hpp"
-#include "sextant/planner/usual.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <iterator>
 #include <numeric>
 #include <optional>
 
@@ -34,9 +31,6 @@ Elements count_not_a_number(const ElementFormat& element, std::span<const std::b
     return std::count_if(floats.begin(), floats.end(), [](float f) { return std::isnan(f); });
 }
 
-/// What filters take; what another is becomes floats.
-const ElementFormat filtered_elements[] = {gray_f32, gray_u8, gray_u16};
-
 } // namespace
 
 FilterRun::FilterRun(const Values& values, Communicator communicator)
@@ -47,6 +41,7 @@ FilterRun::FilterRun(const Values& values, Communicator communicator)
 void FilterRun::run() {
     open_source();
     agree(communicator_, [&] { open(); });
+    agree(communicator_, [&] { offer_sharing(); });
     plan();
     go_through();
     agree(communicator_, [&] {
@@ -117,69 +112,13 @@ void FilterRun::create_sink() {
         shown_.emplace(summary_.task.image);
 }
 
+/// Each once.
 void FilterRun::warn(const std::vector<std::string>& warnings) {
-    summary_.warnings.insert(summary_.warnings.end(), warnings.begin(), warnings.end());
-}
-
-/// Rank 0 decides, and tells the others.
-void FilterRun::plan() {
-    progress_.say("plan");
-    const std::vector<int> nodes = nodes_of(communicator_);
-    agree(communicator_, [&] {
-        if (tells())
-            summary_.plan = planned(nodes);
-    });
-    tell_plan();
-}
-
-/// What all must know: the image, and how it is filtered.
-void FilterRun::tell_plan() {
-    struct Told {
-        ImageShape image;
-        int element;
-        int columns, rows, distribute, collect;
-        bool packs;
-        Elements window;
-    };
-    const auto place = [](const collective::Algorithm* row) {
-        return row ? static_cast<int>(row - collective::catalogue().data()) : -1;
-    };
-    const auto row_at = [](int row) {
-        return row < 0 ? nullptr : &collective::catalogue()[static_cast<std::size_t>(row)];
-    };
-    FilterTask& task = summary_.task;
-    filtering::Way& way = summary_.plan.way;
-    const auto kind =
-        std::find(std::begin(filtered_elements), std::end(filtered_elements), task.element);
-    const Told told = communicator_.all_gather(
-        Told{task.image, static_cast<int>(kind - filtered_elements), way.columns, way.rows,
-             place(way.distribute), place(way.collect), way.packs, summary_.plan.window})[0];
-    task.image = told.image;
-    task.element = filtered_elements[told.element];
-    way = {told.columns, told.rows, row_at(told.distribute), row_at(told.collect), told.packs};
-    summary_.plan.window = told.window;
-}
-
-FilterPlan FilterRun::planned(const std::vector<int>& nodes) {
-    const FilterTask& task = summary_.task;
-    const bool threads = communicator_.shares_memory();
-    const planner::UsualPlanner usual =
-        planner::usual_planner(threads ? "threads" : "mpi", values_.text("machine"));
-    warn(usual.warnings);
-    const planner::Setting setting{.machine = usual.planner->machine(),
-                                   .element_size = gray_f32.size,
-                                   .nodes = nodes,
-                                   .within_node = threads ? machine::Link::same_process
-                                                          : machine::Link::same_node};
-    FilterPlan plan;
-    if (values_.has("plan") && !saves_plan_) {
-        plan = read_filter_plan(values_.text("plan"), task);
-    } else {
-        plan = usual_filter_plan(task, setting);
-        set_window(plan, task, values_.integer("memory") << 20);
+    std::vector<std::string>& all = summary_.warnings;
+    for (const std::string& warning : warnings) {
+        if (!warning.empty() && std::find(all.begin(), all.end(), warning) == all.end())
+            all.push_back(warning);
     }
-    predict_windows(plan, task, setting);
-    return plan;
 }
 
 /// The ranks that the plan uses go through the windows; all hear how it went.
@@ -187,7 +126,7 @@ void FilterRun::go_through() {
     const FilterPlan& plan = summary_.plan;
     const ImageShape image = summary_.task.image;
     const bool takes_part = communicator_.rank() < plan.way.ranks();
-    const Communicator ranks = communicator_.split(takes_part ? 0 : -1, 0);
+    const Communicator ranks = filters_on().split(takes_part ? 0 : -1, 0);
     std::optional<distributed::WindowFilter> filter;
     agree(communicator_, [&] {
         if (!takes_part)
@@ -222,6 +161,8 @@ void FilterRun::go_through() {
             shown_->add(first, filter->plane(0));
         ++summary_.windows;
     }
+    if (takes_part)
+        warn({shortage_of(ranks)});
     sum_not_a_number();
     timed(summary_.write, [&] {
         agree(communicator_, [&] {
@@ -278,10 +219,12 @@ void FilterRun::report() {
                                                 "computed from them",
                                                 summary_.image, summary_.not_a_number));
     const FilterPlan& plan = summary_.plan;
-    if (plan.way.rows > plan.window || plan.way.columns > summary_.task.image.width)
-        summary_.warnings.push_back(
-            fmt::format("{}x{} tiles of windows of {}x{}: some ranks have nothing to do",
-                        plan.way.columns, plan.way.rows, summary_.task.image.width, plan.window));
+    for (const filtering::Retiling& tiles : plan.way.all_tiles()) {
+        if (tiles.rows > plan.window || tiles.columns > summary_.task.image.width)
+            summary_.warnings.push_back(
+                fmt::format("{}x{} tiles of windows of {}x{}: some ranks have nothing to do",
+                            tiles.columns, tiles.rows, summary_.task.image.width, plan.window));
+    }
     if (shown_)
         summary_.picture = shown_->png();
     if (values_.has("json"))

@@ -6,6 +6,7 @@
 #include "sextant/distributed/window_filter.hpp"
 #include "sextant/format/plane_sink.hpp"
 #include "sextant/operation/filter/filter_plan.hpp"
+#include "sextant/operation/node_sharing.hpp"
 #include "sextant/operation/operation.hpp"
 #include "sextant/operation/overview.hpp"
 #include "sextant/operation/progress.hpp"
@@ -23,6 +24,7 @@ struct FilterSummary {
     FilterTask task;
     FilterPlan plan;
     std::string transport;
+    NodeSharingChoice sharing;
     int ranks = 1;             ///< that there are; the plan may use fewer
     Elements not_a_number = 0; ///< samples of the image
     int windows = 0;
@@ -50,10 +52,14 @@ class FilterRun {
 
   private:
     bool tells() const { return communicator_.rank() == 0; }
+    /// The same ranks, where their nodes may share memory.
+    const Communicator& filters_on() const { return shared_ ? *shared_ : communicator_; }
     void open();
     void open_source();
     void create_sink();
+    void offer_sharing();
     void plan();
+    void plan_on(const Communicator& communicator, const std::vector<int>& nodes);
     void tell_plan();
     FilterPlan planned(const std::vector<int>& nodes);
     void warn(const std::vector<std::string>& warnings);
@@ -66,6 +72,7 @@ class FilterRun {
 
     const Values& values_;
     const Communicator communicator_;
+    std::optional<Communicator> shared_; // the same ranks, where their nodes share memory
     Progress progress_;
     std::unique_ptr<RowSource> source_;
     std::unique_ptr<format::PlaneSink> sink_;

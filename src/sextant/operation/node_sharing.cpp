@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/operation/composite/composite_sharing.hpp"
+#include "sextant/operation/node_sharing.hpp"
 
 #include "sextant/comm/hosts.hpp"
 #include "sextant/comm/share_nodes.hpp"
+#include "sextant/comm/texts.hpp"
 #include "sextant/core/error.hpp"
 
 #include <algorithm>
@@ -60,6 +61,26 @@ OfferedSharing offer_sharing(const Values& values, const Communicator& communica
     return {{},
             {false, true, "shared memory is not to be had"},
             "no memory is shared within nodes: " + nodes.why_not};
+}
+
+bool reads_all(const Communicator& communicator, const std::vector<int>& nodes) {
+    const bool one_node =
+        std::all_of(nodes.begin(), nodes.end(), [](int node) { return node == 0; });
+    return communicator.shares_memory() || (communicator.shares_nodes() && one_node);
+}
+
+std::string shortage_of(const Communicator& communicator) {
+    if (!communicator.shares_nodes() || communicator.shares_memory())
+        return "";
+    const std::vector<std::string> all = all_gather_texts(communicator, communicator.shortage());
+    const auto first =
+        std::find_if(all.begin(), all.end(), [](const std::string& text) { return !text.empty(); });
+    return first == all.end() ? "" : *first;
+}
+
+std::string within_nodes(const NodeSharingChoice& choice) {
+    return fmt::format("{} within nodes ({})", choice.shares ? "shared memory" : "messages",
+                       choice.reason);
 }
 
 NodeSharingChoice choose_sharing(const Communicator& communicator, std::optional<Seconds> shared,

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace sextant::operation {
 
@@ -29,6 +30,18 @@ struct OfferedSharing {
 /// Throws    InvalidTask, on all ranks: asked for and not to be had, or forbidden to threads.
 /// Collective.
 OfferedSharing offer_sharing(const Values& values, const Communicator& communicator);
+
+/// Whether every rank reads every other's memory, as threads do: then what was measured of threads
+/// is what it costs.
+bool reads_all(const Communicator& communicator, const std::vector<int>& nodes);
+
+/// Why messages replace memory that was to be shared, of the first rank of which they do; empty
+/// where none does. Somebody should know, once.
+/// Collective.
+std::string shortage_of(const Communicator& communicator);
+
+/// "shared memory within nodes (asked for)".
+std::string within_nodes(const NodeSharingChoice& choice);
 
 /// What rank 0 expects to be faster; shared memory where it expects nothing.
 /// Input     what plans say of both, at rank 0.
