@@ -28,12 +28,14 @@ std::vector<std::uint8_t> found_in_tile(const GradientField& field, const Tile& 
 TEST(Canny, finds_the_maxima_of_the_reference_on_every_processor) {
     for (const ImageShape shape : {ImageShape{37, 29}, {64, 5}, {1, 9}, {9, 1}, {130, 3}}) {
         for (const GradientField& field : gradient_fields(shape)) {
-            const kernel::Edges expected = kernel::canny_reference(field.view(), {1, 2});
-            on_every_processor([&](const char* processor) {
-                EXPECT_EQ(found_in_tile(field, whole_of(shape), {1, 2}), expected.maxima)
-                    << field.name << " of " << shape.width << "x" << shape.height << ", "
-                    << processor;
-            });
+            for (const EdgeThresholds thresholds : {EdgeThresholds{1, 2}, {0, 1}, {0, 0}}) {
+                const kernel::Edges expected = kernel::canny_reference(field.view(), thresholds);
+                on_every_processor([&](const char* processor) {
+                    EXPECT_EQ(found_in_tile(field, whole_of(shape), thresholds), expected.maxima)
+                        << field.name << " of " << shape.width << "x" << shape.height << " from "
+                        << thresholds.low << " on, " << processor;
+                });
+            }
         }
     }
 }
