@@ -116,6 +116,26 @@ TEST(Canny, thins_and_directs_as_the_reference) {
     }
 }
 
+TEST(Canny, directs_a_tile_in_place_of_codes_of_it_and_of_what_lies_around_it) {
+    const ImageShape shape{37, 29};
+    for (const GradientField& field : gradient_fields(shape)) {
+        const kernel::Edges expected = kernel::canny_reference(field.view(), {.2, .8});
+        for (const Tile& tile :
+             {Tile{5, 7, 20, 11}, {0, 0, 37, 12}, {1, 3, 36, 25}, {9, 9, 1, 1}}) {
+            std::vector<std::uint8_t> codes = expected.thinned;
+            auto* const directions = reinterpret_cast<kernel::Direction*>(codes.data());
+            kernel::find_directions({codes.data(), shape.width, whole_of(shape), shape}, tile,
+                                    directions);
+            for (Elements i = 0; i < tile.elements(); ++i) {
+                const Elements x = tile.x + i % tile.width, y = tile.y + i / tile.width;
+                ASSERT_EQ(directions[i],
+                          expected.directions[static_cast<std::size_t>(y * shape.width + x)])
+                    << field.name << " at (" << x << ", " << y << ")";
+            }
+        }
+    }
+}
+
 TEST(Canny, follows_the_rim_of_a_bright_disc_once_round_with_the_disc_to_the_left) {
     const GradientField disc = disc_gradient({41, 41}, 20, 20, 12);
     const kernel::Edges edges = kernel::canny_reference(disc.view(), {.5, .9});

@@ -96,19 +96,17 @@ void EdgeTile::thin() {
     }
 }
 
+/// Codes give way to directions: new memory takes longer.
 distributed::Image EdgeTile::directions() {
-    std::shared_ptr<Memory> codes, made;
+    std::shared_ptr<Memory> codes;
     const Tile held = codes_.held();
     agree(communicator_, [&] {
         codes = std::make_shared<Memory>(codes_.release().pixels);
-        // Codes of the tile alone give way to its directions: new memory takes longer.
-        made =
-            held.elements() == own_.elements() ? codes : std::make_shared<Memory>(own_.elements());
         kernel::find_directions(
             {bytes(codes->data()), held.width, held, {grid_.width, grid_.height}}, own_,
-            reinterpret_cast<kernel::Direction*>(made->data()));
+            reinterpret_cast<kernel::Direction*>(codes->data()));
     });
-    return {communicator_, grid_, direction_i8, made, 0};
+    return {communicator_, grid_, direction_i8, codes, 0};
 }
 
 /// All that comes after the gradient; `find` fills in the codes of its maxima.
