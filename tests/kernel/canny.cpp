@@ -79,11 +79,11 @@ void finds_the_edges_of_derivatives(ImageShape shape, double sigma) {
     kernel::GaussianDerivatives(sigma, derivatives).apply(view, whole_of(shape), planes);
     kernel::EdgeFinder finder(sigma);
     std::vector<std::uint8_t> found(samples.size(), 9);
-    finder.find(view, whole_of(shape), {1, 4}, {found.data(), shape.width});
+    finder.find({&view, 1}, whole_of(shape), {1, 4}, {found.data(), shape.width});
     EXPECT_EQ(found, found_in_tile(field, whole_of(shape), {1, 4}))
         << shape.width << "x" << shape.height << ", sigma " << sigma;
     std::vector<float> squared(samples.size()), expected(samples.size());
-    finder.square(view, whole_of(shape), squared.data());
+    finder.square({&view, 1}, whole_of(shape), squared.data());
     kernel::squared_lengths(field.x.data(), field.y.data(), shape.elements(), expected.data());
     EXPECT_EQ(squared, expected);
 }
@@ -235,7 +235,7 @@ TEST(Canny, refuses_in_one_go_what_lies_outside_and_thresholds_that_are_reversed
     const auto refusal = [&](const kernel::SampleView& view, const Tile& tile,
                              EdgeThresholds thresholds) -> std::string {
         try {
-            kernel::EdgeFinder(1).find(view, tile, thresholds, {codes.data(), 9});
+            kernel::EdgeFinder(1).find({&view, 1}, tile, thresholds, {codes.data(), 9});
         } catch (const InvalidTask& error) {
             return error.what();
         }

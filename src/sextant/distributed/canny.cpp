@@ -7,7 +7,7 @@
 #include "sextant/distributed/hanging_edges.hpp"
 #include "sextant/distributed/margins.hpp"
 #include "sextant/distributed/quantile.hpp"
-#include "sextant/distributed/sample_view.hpp"
+#include "sextant/distributed/surroundings.hpp"
 #include "sextant/kernel/edge/edge_finder.hpp"
 #include "sextant/kernel/edge/thinning.hpp"
 
@@ -28,21 +28,6 @@ using distributed::PaddedTile;
 const float* floats_in(const std::byte* bytes) {
     return reinterpret_cast<const float*>(bytes);
 }
-
-/// An image's samples with so many around this rank's tile.
-struct Surrounded {
-    Surrounded(const distributed::Image& image, Elements margin) {
-        agree(image.communicator(), [&] { view = distributed::sample_view(image); });
-        if (image.communicator().size() == 1)
-            return; // nothing lies around it
-        padded = distributed::with_margin(image, margin);
-        view.first = distributed::samples_of(image.element(), padded.pixels.data()).first;
-        view.stride = padded.held.width;
-        view.tile = padded.held;
-    }
-    kernel::SampleView view;
-    Padded padded;
-};
 
 /// Codes of edges (kernel/edge/edge_code.hpp) of this rank's tile, with room for those that
 /// thinning reads around it.
@@ -166,9 +151,9 @@ kernel::EdgeThresholds quantiles_of(const distributed::Image& image, double sigm
                                     double high) {
     std::optional<kernel::EdgeFinder> finder;
     agree(image.communicator(), [&] { finder.emplace(sigma); });
-    const Surrounded samples(image, finder->margin());
+    const distributed::Surrounded samples = distributed::with_surroundings(image, finder->margin());
     return quantiles_by(image.communicator(), image.tile(), low, high,
-                        [&](float* to) { finder->square(samples.view, image.tile(), to); });
+                        [&](float* to) { finder->square(samples.pieces, image.tile(), to); });
 }
 
 PatternForEntries always(const contour::Pattern& pattern) {
@@ -193,10 +178,10 @@ distributed::Image edge_directions(const distributed::Image& image, double sigma
                                    const PatternForEntries& pattern) {
     std::optional<kernel::EdgeFinder> finder;
     agree(image.communicator(), [&] { finder.emplace(sigma); });
-    const Surrounded samples(image, finder->margin());
+    const distributed::Surrounded samples = distributed::with_surroundings(image, finder->margin());
     return directions_by(image.communicator(), image.grid(), pattern,
                          [&](const Tile& tile, const kernel::EdgePlane& codes) {
-                             finder->find(samples.view, tile, thresholds, codes);
+                             finder->find(samples.pieces, tile, thresholds, codes);
                          });
 }
 
