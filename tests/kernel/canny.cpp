@@ -28,12 +28,14 @@ std::vector<std::uint8_t> found_in_tile(const GradientField& field, const Tile& 
 TEST(Canny, finds_the_maxima_of_the_reference_on_every_processor) {
     for (const ImageShape shape : {ImageShape{37, 29}, {64, 5}, {1, 9}, {9, 1}, {130, 3}}) {
         for (const GradientField& field : gradient_fields(shape)) {
-            const kernel::Edges expected = kernel::canny_reference(field.view(), {1, 2});
-            on_every_processor([&](const char* processor) {
-                EXPECT_EQ(found_in_tile(field, whole_of(shape), {1, 2}), expected.maxima)
-                    << field.name << " of " << shape.width << "x" << shape.height << ", "
-                    << processor;
-            });
+            for (const EdgeThresholds thresholds : {EdgeThresholds{1, 2}, {0, 1}, {0, 0}}) {
+                const kernel::Edges expected = kernel::canny_reference(field.view(), thresholds);
+                on_every_processor([&](const char* processor) {
+                    EXPECT_EQ(found_in_tile(field, whole_of(shape), thresholds), expected.maxima)
+                        << field.name << " of " << shape.width << "x" << shape.height << " from "
+                        << thresholds.low << " on, " << processor;
+                });
+            }
         }
     }
 }
@@ -77,11 +79,11 @@ void finds_the_edges_of_derivatives(ImageShape shape, double sigma) {
     kernel::GaussianDerivatives(sigma, derivatives).apply(view, whole_of(shape), planes);
     kernel::EdgeFinder finder(sigma);
     std::vector<std::uint8_t> found(samples.size(), 9);
-    finder.find(view, whole_of(shape), {1, 4}, {found.data(), shape.width});
+    finder.find({&view, 1}, whole_of(shape), {1, 4}, {found.data(), shape.width});
     EXPECT_EQ(found, found_in_tile(field, whole_of(shape), {1, 4}))
         << shape.width << "x" << shape.height << ", sigma " << sigma;
     std::vector<float> squared(samples.size()), expected(samples.size());
-    finder.square(view, whole_of(shape), squared.data());
+    finder.square({&view, 1}, whole_of(shape), squared.data());
     kernel::squared_lengths(field.x.data(), field.y.data(), shape.elements(), expected.data());
     EXPECT_EQ(squared, expected);
 }
@@ -111,6 +113,26 @@ TEST(Canny, thins_and_directs_as_the_reference) {
         kernel::find_directions({expected.thinned.data(), shape.width, whole_of(shape), shape},
                                 whole_of(shape), directions.data());
         EXPECT_EQ(directions, expected.directions) << field.name;
+    }
+}
+
+TEST(Canny, directs_a_tile_in_place_of_codes_of_it_and_of_what_lies_around_it) {
+    const ImageShape shape{37, 29};
+    for (const GradientField& field : gradient_fields(shape)) {
+        const kernel::Edges expected = kernel::canny_reference(field.view(), {.2, .8});
+        for (const Tile& tile :
+             {Tile{5, 7, 20, 11}, {0, 0, 37, 12}, {1, 3, 36, 25}, {9, 9, 1, 1}}) {
+            std::vector<std::uint8_t> codes = expected.thinned;
+            auto* const directions = reinterpret_cast<kernel::Direction*>(codes.data());
+            kernel::find_directions({codes.data(), shape.width, whole_of(shape), shape}, tile,
+                                    directions);
+            for (Elements i = 0; i < tile.elements(); ++i) {
+                const Elements x = tile.x + i % tile.width, y = tile.y + i / tile.width;
+                ASSERT_EQ(directions[i],
+                          expected.directions[static_cast<std::size_t>(y * shape.width + x)])
+                    << field.name << " at (" << x << ", " << y << ")";
+            }
+        }
     }
 }
 
@@ -213,7 +235,7 @@ TEST(Canny, refuses_in_one_go_what_lies_outside_and_thresholds_that_are_reversed
     const auto refusal = [&](const kernel::SampleView& view, const Tile& tile,
                              EdgeThresholds thresholds) -> std::string {
         try {
-            kernel::EdgeFinder(1).find(view, tile, thresholds, {codes.data(), 9});
+            kernel::EdgeFinder(1).find({&view, 1}, tile, thresholds, {codes.data(), 9});
         } catch (const InvalidTask& error) {
             return error.what();
         }

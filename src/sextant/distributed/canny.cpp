@@ -7,7 +7,7 @@
 #include "sextant/distributed/hanging_edges.hpp"
 #include "sextant/distributed/margins.hpp"
 #include "sextant/distributed/quantile.hpp"
-#include "sextant/distributed/sample_view.hpp"
+#include "sextant/distributed/surroundings.hpp"
 #include "sextant/kernel/edge/edge_finder.hpp"
 #include "sextant/kernel/edge/thinning.hpp"
 
@@ -28,21 +28,6 @@ using distributed::PaddedTile;
 const float* floats_in(const std::byte* bytes) {
     return reinterpret_cast<const float*>(bytes);
 }
-
-/// An image's samples with so many around this rank's tile.
-struct Surrounded {
-    Surrounded(const distributed::Image& image, Elements margin) {
-        agree(image.communicator(), [&] { view = distributed::sample_view(image); });
-        if (image.communicator().size() == 1)
-            return; // nothing lies around it
-        padded = distributed::with_margin(image, margin);
-        view.first = distributed::samples_of(image.element(), padded.pixels.data()).first;
-        view.stride = padded.held.width;
-        view.tile = padded.held;
-    }
-    kernel::SampleView view;
-    Padded padded;
-};
 
 /// Codes of edges (kernel/edge/edge_code.hpp) of this rank's tile, with room for those that
 /// thinning reads around it.
@@ -96,19 +81,17 @@ void EdgeTile::thin() {
     }
 }
 
+/// Codes give way to directions: new memory takes longer.
 distributed::Image EdgeTile::directions() {
-    std::shared_ptr<Memory> codes, made;
+    std::shared_ptr<Memory> codes;
     const Tile held = codes_.held();
     agree(communicator_, [&] {
         codes = std::make_shared<Memory>(codes_.release().pixels);
-        // Codes of the tile alone give way to its directions: new memory takes longer.
-        made =
-            held.elements() == own_.elements() ? codes : std::make_shared<Memory>(own_.elements());
         kernel::find_directions(
             {bytes(codes->data()), held.width, held, {grid_.width, grid_.height}}, own_,
-            reinterpret_cast<kernel::Direction*>(made->data()));
+            reinterpret_cast<kernel::Direction*>(codes->data()));
     });
-    return {communicator_, grid_, direction_i8, made, 0};
+    return {communicator_, grid_, direction_i8, codes, 0};
 }
 
 /// All that comes after the gradient; `find` fills in the codes of its maxima.
@@ -168,9 +151,9 @@ kernel::EdgeThresholds quantiles_of(const distributed::Image& image, double sigm
                                     double high) {
     std::optional<kernel::EdgeFinder> finder;
     agree(image.communicator(), [&] { finder.emplace(sigma); });
-    const Surrounded samples(image, finder->margin());
+    const distributed::Surrounded samples = distributed::with_surroundings(image, finder->margin());
     return quantiles_by(image.communicator(), image.tile(), low, high,
-                        [&](float* to) { finder->square(samples.view, image.tile(), to); });
+                        [&](float* to) { finder->square(samples.pieces, image.tile(), to); });
 }
 
 PatternForEntries always(const contour::Pattern& pattern) {
@@ -195,10 +178,10 @@ distributed::Image edge_directions(const distributed::Image& image, double sigma
                                    const PatternForEntries& pattern) {
     std::optional<kernel::EdgeFinder> finder;
     agree(image.communicator(), [&] { finder.emplace(sigma); });
-    const Surrounded samples(image, finder->margin());
+    const distributed::Surrounded samples = distributed::with_surroundings(image, finder->margin());
     return directions_by(image.communicator(), image.grid(), pattern,
                          [&](const Tile& tile, const kernel::EdgePlane& codes) {
-                             finder->find(samples.view, tile, thresholds, codes);
+                             finder->find(samples.pieces, tile, thresholds, codes);
                          });
 }
 

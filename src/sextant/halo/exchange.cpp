@@ -47,21 +47,27 @@ Numbers within_reach(Elements first, Elements last, Elements size, int parts) {
 
 } // namespace
 
-void add_exchange(ProgramBuilder& builder, const Grid& grid, int rank, const Region& buffer,
-                  Tile (*held_by)(const Grid& grid, int rank)) {
-    const Tile own = tile(grid, rank), held = held_by(grid, rank);
-    if (own.elements() == 0)
-        return;
+std::vector<int> peers_of(const Grid& grid, int rank, const Tile& held) {
+    std::vector<int> peers;
+    if (held.elements() == 0)
+        return peers;
     const Numbers columns = within_reach(held.x, held.x + held.width, grid.width, grid.columns);
     const Numbers rows = within_reach(held.y, held.y + held.height, grid.height, grid.rows);
     for (int j = rows.first; j < rows.last; ++j) {
         for (int i = columns.first; i < columns.last; ++i) {
-            const int peer = j * grid.columns + i;
-            if (peer == rank)
-                continue;
-            builder.send(peer, place_in(held, common(own, held_by(grid, peer)), buffer.buffer));
-            builder.receive(peer, place_in(held, common(tile(grid, peer), held), buffer.buffer));
+            if (j * grid.columns + i != rank)
+                peers.push_back(j * grid.columns + i);
         }
+    }
+    return peers;
+}
+
+void add_exchange(ProgramBuilder& builder, const Grid& grid, int rank, const Region& buffer,
+                  Tile (*held_by)(const Grid& grid, int rank)) {
+    const Tile own = tile(grid, rank), held = held_by(grid, rank);
+    for (const int peer : peers_of(grid, rank, held)) {
+        builder.send(peer, place_in(held, common(own, held_by(grid, peer)), buffer.buffer));
+        builder.receive(peer, place_in(held, common(tile(grid, peer), held), buffer.buffer));
     }
 }
 

@@ -5,6 +5,8 @@
 #include "sextant/schedule/builder.hpp"
 #include "sextant/schedule/program.hpp"
 
+#include <vector>
+
 namespace sextant::halo {
 
 /// How many pixels a tile needs beside it, on both sides along each axis.
@@ -51,6 +53,10 @@ Region place_in(const Tile& held, const Tile& part, int buffer);
 ///           margin; none waits for another.
 /// Source    the ghost-cell pattern, as in P-3PC's partial tile exchange
 Program exchange(const Grid& grid, int rank);
+
+/// Who may hold pixels of the margin that lie within `held`, and may need pixels of this rank's:
+/// rank by rank.
+std::vector<int> peers_of(const Grid& grid, int rank, const Tile& held);
 
 /// The messages of `exchange` alone, for a buffer that holds the rectangle `held_by(grid, rank)`:
 /// padded_tile or clipped_tile.

@@ -67,8 +67,8 @@ void squared_lengths(const float* x, const float* y, Elements count, float* to);
 /// an end.
 ///
 /// Input     codes of the tile and the pixels around it, as far as the image goes.
-/// Output    directions of the tile, row by row; where the view is of the tile alone, they may take
-///           the place of its codes.
+/// Output    directions of the tile, row by row; they may take the place of the view's codes, from
+///           the first on.
 /// Deterministic  the same however the image is cut.
 void find_directions(const EdgeView& edges, const Tile& tile, Direction* directions);
 

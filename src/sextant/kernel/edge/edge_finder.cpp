@@ -27,24 +27,26 @@ void EdgeFinder::each_strip(const Tile& tile, Body&& body) const {
         body(Tile{tile.x + x, tile.y, std::min(width, tile.width - x), tile.height});
 }
 
-void EdgeFinder::find(const SampleView& input, const Tile& tile, EdgeThresholds thresholds,
+void EdgeFinder::find(SamplePieces input, const Tile& tile, EdgeThresholds thresholds,
                       const EdgePlane& codes) {
     require_thresholds(thresholds);
-    if (tile.x < 0 || tile.y < 0 || tile.x + tile.width > input.image.width ||
-        tile.y + tile.height > input.image.height)
+    if (input.empty())
+        throw InvalidTask("edges of no samples");
+    const ImageShape image = input.front().image;
+    if (tile.x < 0 || tile.y < 0 || tile.x + tile.width > image.width ||
+        tile.y + tile.height > image.height)
         throw InvalidTask(
             fmt::format("edges of {}x{} pixels at ({}, {}), expected them within {}x{}", tile.width,
-                        tile.height, tile.x, tile.y, input.image.width, input.image.height));
+                        tile.height, tile.x, tile.y, image.width, image.height));
     each_strip(tile, [&](const Tile& strip) {
-        EdgeRows rows(strip, input.image, thresholds,
-                      {codes.first + strip.x - tile.x, codes.stride});
+        EdgeRows rows(strip, image, thresholds, {codes.first + strip.x - tile.x, codes.stride});
         derivatives_.each_row(input, rows.needed(), [&](std::span<const float* const> row) {
             rows.take(row[0], row[1]);
         });
     });
 }
 
-void EdgeFinder::square(const SampleView& input, const Tile& tile, float* to) {
+void EdgeFinder::square(SamplePieces input, const Tile& tile, float* to) {
     each_strip(tile, [&](const Tile& strip) {
         float* first = to + strip.x - tile.x;
         derivatives_.each_row(input, strip, [&](std::span<const float* const> row) {

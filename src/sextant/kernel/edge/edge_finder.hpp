@@ -9,8 +9,8 @@ namespace sextant::kernel {
 /// Edges of an image by its Gaussian derivatives, which are kept nowhere: strip by strip, rows of
 /// the gradient become rows of edges while they are in the nearest cache.
 ///
-/// Input     samples that hold the tile and `margin()` pixels around it, as far as the image goes;
-///           beyond it the border is replicated.
+/// Input     samples that hold the tile and `margin()` pixels around it, as far as the image goes,
+///           in pieces that do not overlap; beyond the image the border is replicated.
 /// Output    as find_edges() of the derivatives.
 /// Requires  a sigma as GaussianDerivatives, a tile within the image, samples that hold what it
 ///           reads, thresholds 0 ≤ low ≤ high; otherwise throws InvalidTask.
@@ -23,10 +23,10 @@ class EdgeFinder {
 
     Elements margin() const { return derivatives_.reach_x() + 1; }
 
-    void find(const SampleView& input, const Tile& tile, EdgeThresholds thresholds,
+    void find(SamplePieces input, const Tile& tile, EdgeThresholds thresholds,
               const EdgePlane& codes);
     /// The squared length of each gradient of the tile, row by row.
-    void square(const SampleView& input, const Tile& tile, float* to);
+    void square(SamplePieces input, const Tile& tile, float* to);
 
   private:
     template <class Body>

@@ -4,6 +4,7 @@
 #include "sextant/kernel/edge/edge_row.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace sextant::kernel {
 
@@ -11,6 +12,12 @@ namespace {
 
 float squared(double length) {
     return static_cast<float>(length * length);
+}
+
+/// A gradient of 0 is longer than none beside it. Where the lower threshold is 0, as quantiles of
+/// images that are flat for the most part are, flat parts are passed over by this.
+float lowest_edge(EdgeThresholds thresholds) {
+    return std::max(squared(thresholds.low), std::numeric_limits<float>::denorm_min());
 }
 
 } // namespace
@@ -26,7 +33,7 @@ EdgeRows::EdgeRows(const Tile& tile, ImageShape image, EdgeThresholds thresholds
     : tile_(tile),
       needed_(grown(tile, 1, image)),
       codes_(codes),
-      low_(squared(thresholds.low)),
+      low_(lowest_edge(thresholds)),
       high_(squared(thresholds.high)),
       pitch_(static_cast<std::size_t>(tile.width + 2)),
       next_(needed_.y),

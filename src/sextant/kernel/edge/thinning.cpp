@@ -45,15 +45,33 @@ Thinning::Bits* Thinning::row(Elements y) {
     return bits_.data() + (y + 1) * pitch_ + thin_slack;
 }
 
-/// What lies around the tile may have changed.
+/// What lies around the tile may have changed; within it, once it was read, only what this object
+/// took off itself.
 void Thinning::read() {
+    const Elements left = tile_.x - held_.x, right = left + tile_.width;
     for (Elements y = 0; y < held_.height && held_.width > 0; ++y) {
-        bits_not_zero(edges_ + y * held_.width, held_.width, fresh_.data());
-        if (std::equal(fresh_.begin(), fresh_.end(), row(y)))
+        const Elements j = held_.y + y - tile_.y;
+        const bool beside = j < 0 || j >= tile_.height;
+        if (pass_ == 0 || beside) {
+            read(y, 0, words_);
             continue;
-        std::copy(fresh_.begin(), fresh_.end(), row(y));
-        changed_[at(y + 1)] = pass_;
+        }
+        if (left > 0)
+            read(y, 0, words_for(left));
+        if (right < held_.width)
+            read(y, right / 64, words_);
     }
+}
+
+/// So many words of a row.
+void Thinning::read(Elements y, Elements first, Elements end) {
+    const Elements from = 64 * first, to = std::min(64 * end, held_.width);
+    Bits* const there = row(y) + first;
+    bits_not_zero(edges_ + y * held_.width + from, to - from, fresh_.data());
+    if (std::equal(there, there + (end - first), fresh_.begin()))
+        return;
+    std::copy_n(fresh_.begin(), end - first, there);
+    changed_[at(y + 1)] = pass_;
 }
 
 /// Pixels of every second column of a part may be taken off.

@@ -34,6 +34,7 @@ class Thinning {
 
     Bits* row(Elements y);
     void read();
+    void read(Elements y, Elements first, Elements end);
     void begin_pass(const Tile& part, Elements parity);
     bool is_news(Elements y, Elements parity);
     Elements take_off(Elements y);

@@ -2,8 +2,8 @@
 #include "sextant/kernel/filter/gaussian.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/filter/float_row.hpp"
 #include "sextant/kernel/filter/gaussian_weights.hpp"
+#include "sextant/kernel/filter/sample_line.hpp"
 #include "sextant/kernel/fold/fold.hpp"
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <hwy/cache_control.h>
 
 namespace sextant::kernel {
@@ -52,31 +53,6 @@ bool holds(const Tile& outer, const Tile& inner) {
 
 bool empty(const Tile& tile) {
     return tile.width == 0 || tile.height == 0;
-}
-
-/// The samples of row `y` from column `x` on, as floats, with what is seen beyond the border.
-template <class Sample>
-void read_line(const SampleView& input, const Sample* first, BorderRule rule, Elements x,
-               Elements y, std::span<float> line) {
-    const auto row = seen_at(rule.border, y, input.image.height);
-    if (!row) {
-        std::fill(line.begin(), line.end(), rule.constant);
-        return;
-    }
-    const Elements origin = (*row - input.tile.y) * input.stride - input.tile.x;
-    const auto count = static_cast<Elements>(line.size());
-    const auto beyond = [&](Elements begin, Elements end) {
-        for (Elements i = begin; i < end; ++i) {
-            const auto column = seen_at(rule.border, x + i, input.image.width);
-            line[static_cast<std::size_t>(i)] =
-                column ? static_cast<float>(first[origin + *column]) : rule.constant;
-        }
-    };
-    const Elements begin = std::clamp<Elements>(-x, 0, count);
-    const Elements end = std::clamp<Elements>(input.image.width - x, begin, count);
-    beyond(0, begin);
-    to_floats(first + (origin + x + begin), end - begin, line.data() + begin);
-    beyond(end, count);
 }
 
 } // namespace
@@ -146,18 +122,23 @@ Tile GaussianDerivatives::reads(const Tile& tile, ImageShape image) const {
     return read_for(tile, image, reach_x_, reach_y_, rule_.border);
 }
 
-void GaussianDerivatives::check(const SampleView& input, const Tile& tile) const {
-    if (tile.width < 0 || tile.height < 0 ||
-        !holds({0, 0, input.image.width, input.image.height}, tile))
+void GaussianDerivatives::check(SamplePieces input, const Tile& tile) const {
+    if (input.empty())
+        throw InvalidTask("Gaussian derivatives of no samples");
+    const ImageShape image = input.front().image;
+    if (tile.width < 0 || tile.height < 0 || !holds({0, 0, image.width, image.height}, tile))
         throw InvalidTask(fmt::format("Gaussian derivatives of {}, expected them within {}x{}",
-                                      text(tile), input.image.width, input.image.height));
+                                      text(tile), image.width, image.height));
     if (empty(tile))
         return;
-    const Tile needed = reads(tile, input.image);
-    if (!holds(input.tile, needed))
-        throw InvalidTask(
-            fmt::format("Gaussian derivatives of {} are computed from {}; given are {}", text(tile),
-                        text(needed), text(input.tile)));
+    const Tile needed = reads(tile, image);
+    if (hold(input, needed))
+        return;
+    std::vector<std::string> given;
+    for (const SampleView& piece : input)
+        given.push_back(text(piece.tile));
+    throw InvalidTask(fmt::format("Gaussian derivatives of {} are computed from {}; given are {}",
+                                  text(tile), text(needed), fmt::join(given, ", ")));
 }
 
 void GaussianDerivatives::check(const Tile& tile, std::span<const Plane> outputs) const {
@@ -175,7 +156,7 @@ void GaussianDerivatives::check(const Tile& tile, std::span<const Plane> outputs
 void GaussianDerivatives::apply(const SampleView& input, const Tile& tile,
                                 std::span<const Plane> outputs,
                                 const std::function<void()>& progress) {
-    check(input, tile);
+    check({&input, 1}, tile);
     check(tile, outputs);
     const auto images = static_cast<Bytes>(planes_ + 1);
     const bool stream =
@@ -184,7 +165,7 @@ void GaussianDerivatives::apply(const SampleView& input, const Tile& tile,
         if (progress && y % rows_between_calls == 0)
             progress();
     };
-    const Sweep sweep{input, tile, outputs, stream, after_row};
+    const Sweep sweep{{&input, 1}, tile, outputs, stream, after_row};
     for (Elements x = 0; x < tile.width; x += strip_width_)
         apply_strip(sweep,
                     {tile.x + x, tile.y, std::min(strip_width_, tile.width - x), tile.height});
@@ -192,7 +173,7 @@ void GaussianDerivatives::apply(const SampleView& input, const Tile& tile,
         hwy::FlushStream();
 }
 
-void GaussianDerivatives::each_row(const SampleView& input, const Tile& strip,
+void GaussianDerivatives::each_row(SamplePieces input, const Tile& strip,
                                    const std::function<void(std::span<const float* const>)>& take) {
     check(input, strip);
     if (strip.width > strip_width_)
@@ -222,12 +203,10 @@ void GaussianDerivatives::apply_strip(const Sweep& sweep, const Tile& strip) {
     }
 }
 
-void GaussianDerivatives::filter_row(const SampleView& input, const Tile& strip, Elements y) {
+void GaussianDerivatives::filter_row(SamplePieces input, const Tile& strip, Elements y) {
     const std::span<float> line(reinterpret_cast<float*>(line_.data()),
                                 static_cast<std::size_t>(strip.width + 2 * reach_x_));
-    std::visit(
-        [&](const auto* first) { read_line(input, first, rule_, strip.x - reach_x_, y, line); },
-        input.first);
+    read_line(input, rule_, strip.x - reach_x_, y, line);
     const auto into_ring = [&](int order) {
         return order == none ? HalfFilter{}
                              : filter(order, filtered_[at(order)].row(y - strip.y + reach_y_));

@@ -55,8 +55,9 @@ class GaussianDerivatives {
 
     /// The widest tile that `each_row` takes.
     Elements strip_width() const { return strip_width_; }
-    /// As `apply`, but rows are kept nowhere: `take` is given each in turn, of every derivative.
-    void each_row(const SampleView& input, const Tile& strip,
+    /// As `apply`, but rows are kept nowhere: `take` is given each in turn, of every derivative;
+    /// and the samples may lie in pieces, of one kind of samples, that do not overlap.
+    void each_row(SamplePieces input, const Tile& strip,
                   const std::function<void(std::span<const float* const>)>& take);
 
   private:
@@ -69,7 +70,7 @@ class GaussianDerivatives {
     };
     /// One run of `apply`.
     struct Sweep {
-        const SampleView& input;
+        SamplePieces input;
         const Tile& tile;
         std::span<const Plane> outputs;
         bool stream;
@@ -79,10 +80,10 @@ class GaussianDerivatives {
     using Wanted = std::array<bool, orders>;
     static std::vector<Pair> pairs(const Wanted& wanted);
 
-    void check(const SampleView& input, const Tile& tile) const;
+    void check(SamplePieces input, const Tile& tile) const;
     void check(const Tile& tile, std::span<const Plane> outputs) const;
     void apply_strip(const Sweep& sweep, const Tile& strip);
-    void filter_row(const SampleView& input, const Tile& strip, Elements y);
+    void filter_row(SamplePieces input, const Tile& strip, Elements y);
     void filter_columns(const Sweep& sweep, const Tile& strip, Elements y);
     HalfFilter filter(int order, float* to, bool stream = false) const;
     HalfFilter filter_into_plane(const Sweep& sweep, const Tile& strip, Elements y, int order_x,

@@ -6,6 +6,7 @@
 #include "sextant/kernel/filter/border.hpp"
 
 #include <cstdint>
+#include <span>
 #include <variant>
 
 namespace sextant::kernel {
@@ -18,6 +19,9 @@ struct SampleView {
     Tile tile;           ///< where the rectangle lies in the image
     ImageShape image;    ///< the whole
 };
+
+/// Samples of an image that lie in several rectangles.
+using SamplePieces = std::span<const SampleView>;
 
 /// Where the samples of a result go.
 struct Plane {

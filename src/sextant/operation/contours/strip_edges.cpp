@@ -114,7 +114,7 @@ kernel::EdgeThresholds strip_quantiles(const StripWork& work, RowSource& source,
                 const kernel::SampleView held =
                     samples.read(kernel::grown(tile, finder->margin(), work.tiles.image()));
                 std::vector<float> squared(pixels_of(tile));
-                finder->square(held, tile, squared.data());
+                finder->square({&held, 1}, tile, squared.data());
                 found.add(squared);
             });
         });
@@ -138,7 +138,7 @@ BytePlane strip_edges(const StripWork& work, RowSource& source, double sigma,
         agree(work.communicator, [&] {
             const kernel::SampleView held =
                 samples.read(kernel::grown(tile, finder->margin(), work.tiles.image()));
-            finder->find(held, tile, thresholds, {codes.data(), tile.width});
+            finder->find({&held, 1}, tile, thresholds, {codes.data(), tile.width});
             hanging.emplace(work, strip, codes);
         });
         lists.go_down(hanging->frontier);

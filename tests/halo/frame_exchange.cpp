@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/halo/frame_exchange.hpp"
+
+#include <vector>
+
+#include "tests/support/halo_case.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant::halo {
+namespace {
+
+const std::vector<Grid> grids = {
+    {7, 5, 1, 1, 2},
+    {26, 3, 8, 1, 3},
+    {4, 27, 1, 9, 2},
+    {26, 27, 4, 4, 2},
+    {26, 27, 3, 5, 2},
+    {9, 15, 3, 5, 3},
+    {26, 27, 3, 5, 0},
+    {34, 35, 7, 3, 4},
+    {13, 13, 13, 13, 1},
+    // Margins that differ along the axes, or that are wider than a neighbour's tile; empty tiles.
+    {26, 27, 4, 4, {1, 3}},
+    {9, 15, 3, 5, 4},
+    {26, 27, 5, 3, 40},
+    {2, 9, 5, 2, {1, 3}},
+    {7, 3, 2, 6, 2}};
+
+Symbol pixel(const Grid& grid, const Tile& held, Elements place) {
+    return {(held.y + place / held.width) * grid.width + held.x + place % held.width, 0, 1, 0};
+}
+
+test::Case frame_case(const Grid& grid) {
+    Claim claim;
+    claim.given = [=](int rank, int buffer, Elements e) {
+        return buffer == 0 ? pixel(grid, tile(grid, rank), e) : Symbol{};
+    };
+    claim.wanted = test::exactly([=](int rank) {
+        std::vector<Symbol> symbols;
+        for (const Tile& band : frame_of(grid, rank)) {
+            for (Elements e = 0; e < band.elements(); ++e)
+                symbols.push_back(pixel(grid, band, e));
+        }
+        return symbols;
+    });
+    return {fmt::format("frames of {}x{} on {}x{} tiles, margin {}x{}", grid.width, grid.height,
+                        grid.columns, grid.rows, grid.margin.x, grid.margin.y),
+            make_schedule(grid.ranks(), [&](int rank) { return frame_exchange(grid, rank); }),
+            claim};
+}
+
+TEST(FrameExchange, brings_what_lies_around_each_tile_and_leaves_the_tile) {
+    for (const Grid& grid : grids) {
+        const test::Case c = frame_case(grid);
+        EXPECT_EQ(prove(c.schedule, c.claim).error, "") << c.name;
+    }
+}
+
+TEST(FrameExchange, has_bands_that_make_up_the_margin_and_do_not_overlap) {
+    for (const Grid& grid : grids) {
+        for (int rank = 0; rank < grid.ranks(); ++rank) {
+            const Tile own = tile(grid, rank), held = clipped_tile(grid, rank);
+            const Frame frame = frame_of(grid, rank);
+            Elements elements = own.elements();
+            for (const Tile& band : frame) {
+                elements += band.elements();
+                EXPECT_EQ(common(band, held).elements(), band.elements());
+                for (const Tile& other : frame)
+                    EXPECT_TRUE(&other == &band || common(band, other).elements() == 0);
+                EXPECT_EQ(common(band, own).elements(), 0);
+            }
+            EXPECT_EQ(elements, held.elements());
+        }
+    }
+}
+
+TEST(FrameExchange, sends_what_an_exchange_of_whole_tiles_sends) {
+    for (const Grid& grid : grids) {
+        const Proof frames = test::proved(frame_case(grid));
+        const Proof wholes = test::proved(test::halo_case(grid, {exchange, padded_tile}));
+        EXPECT_EQ(frames.messages, wholes.messages);
+        EXPECT_EQ(frames.most_moved, wholes.most_moved);
+    }
+}
+
+} // namespace
+} // namespace sextant::halo
