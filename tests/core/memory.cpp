@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <fstream>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace sextant {
 namespace {
@@ -41,6 +44,28 @@ TEST(Memory, from_two_mebibytes_on_begins_at_a_huge_page) {
     for (int trial = 0; trial < 8; ++trial) {
         const Memory memory(huge_page + trial * 4096);
         EXPECT_EQ(address(memory) % static_cast<std::uintptr_t>(huge_page), 0u);
+    }
+}
+
+/// What this process has in memory.
+Bytes resident() {
+    std::ifstream file("/proc/self/statm");
+    Bytes all = 0, pages = 0;
+    file >> all >> pages;
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+TEST(Memory, takes_no_more_than_an_eighth_beyond_its_size) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "sanitizers take memory of their own";
+#endif
+    // A plane of 768x768 floats, and one of 1024x1024 and a few samples more.
+    for (const Bytes size : {Bytes{2359360}, 2 * huge_page + 64}) {
+        const Bytes before = resident();
+        std::vector<Memory> planes;
+        for (int i = 0; i < 16; ++i)
+            std::ranges::fill(planes.emplace_back(size).bytes(), std::byte{1});
+        EXPECT_LE(resident() - before, 16 * (size + size / 8) + huge_page) << size;
     }
 }
 

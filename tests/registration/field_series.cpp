@@ -140,9 +140,11 @@ TEST(FieldSeries, ranks_bracket_otherwise_and_agree_within_the_noise) {
     for (const int ranks : {2, 3}) {
         const FieldSeries series = scanned_by_fields(made.frames, ranks);
         for (std::size_t i = 0; i < 8; ++i) {
-            const Point one = alone.motions[i]({64, 50}), other = series.motions[i]({64, 50});
-            EXPECT_NEAR(one.x, other.x, .02) << ranks << " " << i;
-            EXPECT_NEAR(one.y, other.y, .02) << ranks << " " << i;
+            for (const Point at : {Point{64, 50}, {30, 30}, {30, 98}, {98, 30}, {98, 98}}) {
+                const Point one = alone.motions[i](at), other = series.motions[i](at);
+                EXPECT_NEAR(one.x, other.x, .005) << ranks << " " << i;
+                EXPECT_NEAR(one.y, other.y, .005) << ranks << " " << i;
+            }
         }
     }
 }

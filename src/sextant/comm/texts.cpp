@@ -3,40 +3,60 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 
 namespace sextant {
 
 namespace {
 
-/// All texts, `size` bytes of each at a time.
+/// All bytes, `size` of each rank at a time.
 template <std::size_t size>
-std::vector<std::string> gathered(const Communicator& communicator, const std::string& mine,
-                                  const std::vector<std::size_t>& sizes) {
-    using Block = std::array<char, size>;
+void gather(const Communicator& communicator, std::span<const std::byte> mine,
+            std::span<const std::size_t> sizes, std::span<std::byte> all) {
     const std::size_t longest = *std::max_element(sizes.begin(), sizes.end());
-    std::vector<std::string> texts(sizes.size());
     for (std::size_t from = 0; from < longest; from += size) {
-        Block block{};
+        std::array<std::byte, size> block{};
         if (from < mine.size())
-            mine.copy(block.data(), block.size(), from);
-        const std::vector<Block> blocks = communicator.all_gather(block);
+            std::ranges::copy(mine.subspan(from, std::min(size, mine.size() - from)),
+                              block.begin());
+        const std::vector<std::array<std::byte, size>> blocks = communicator.all_gather(block);
+        std::size_t before = 0; // where a rank's bytes begin
         for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
-            const std::size_t left = sizes[rank] - texts[rank].size();
-            texts[rank].append(blocks[rank].data(), std::min(left, size));
+            if (from < sizes[rank])
+                std::copy_n(blocks[rank].begin(), std::min(size, sizes[rank] - from),
+                            all.begin() + static_cast<std::ptrdiff_t>(before + from));
+            before += sizes[rank];
         }
     }
-    return texts;
 }
 
 } // namespace
 
+void all_gather_bytes(const Communicator& communicator, std::span<const std::byte> mine,
+                      std::span<const std::size_t> sizes, std::span<std::byte> all) {
+    constexpr std::size_t little = 1 << 10, much = 1 << 14;
+    if (std::ssize(sizes) != communicator.size() ||
+        mine.size() != sizes[static_cast<std::size_t>(communicator.rank())] ||
+        all.size() != std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}))
+        throw std::logic_error("bytes gathered of other sizes than said");
+    if (*std::max_element(sizes.begin(), sizes.end()) > little)
+        gather<much>(communicator, mine, sizes, all);
+    else
+        gather<little>(communicator, mine, sizes, all);
+}
+
 std::vector<std::string> all_gather_texts(const Communicator& communicator,
                                           const std::string& mine) {
-    constexpr std::size_t little = 1 << 10, much = 1 << 14;
     const std::vector<std::size_t> sizes = communicator.all_gather(mine.size());
-    const bool long_ones = *std::max_element(sizes.begin(), sizes.end()) > little;
-    return long_ones ? gathered<much>(communicator, mine, sizes)
-                     : gathered<little>(communicator, mine, sizes);
+    std::vector<std::byte> all(std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}));
+    all_gather_bytes(communicator, std::as_bytes(std::span(mine)), sizes, all);
+    std::vector<std::string> texts;
+    const char* next = reinterpret_cast<const char*>(all.data());
+    for (const std::size_t size : sizes) {
+        texts.emplace_back(next, size);
+        next += size;
+    }
+    return texts;
 }
 
 } // namespace sextant

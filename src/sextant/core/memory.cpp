@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace sextant {
 
@@ -17,6 +18,13 @@ constexpr Bytes huge_page = Bytes{2} << 20;
 
 Bytes rounded_up(Bytes size, Bytes unit) {
     return (size + unit - 1) / unit * unit;
+}
+
+/// How much to map for so much: whole huge pages, unless that were much more.
+Bytes mapped_for(Bytes size) {
+    constexpr Bytes tolerable = 8; // an eighth
+    const Bytes whole = rounded_up(size, huge_page);
+    return whole - size <= size / tolerable ? whole : rounded_up(size, sysconf(_SC_PAGESIZE));
 }
 
 /// Maps `size` bytes at a huge-page boundary by mapping more and giving back both ends.
@@ -40,7 +48,7 @@ std::byte* map_aligned(Bytes size) {
 
 Memory::Memory(Bytes size) : size_(size) {
     if (size >= huge_page) {
-        mapped_ = rounded_up(size, huge_page);
+        mapped_ = mapped_for(size);
         data_ = map_aligned(mapped_);
         madvise(data_, static_cast<std::size_t>(mapped_), MADV_HUGEPAGE); // a hint: may be refused
     } else if (size > 0) {

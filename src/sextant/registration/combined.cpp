@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -106,6 +107,10 @@ Combined combine_rows(FrameSource& source, std::span<const std::int64_t> frames,
     Team team(options.threads);
     Resampler resampler(source, &team);
     Combined combined;
+    const auto pixels = static_cast<std::size_t>(rows.count() * width);
+    combined.mean.reserve(pixels);
+    combined.count.reserve(pixels);
+    combined.median.reserve(options.median ? pixels : 0);
     for (std::int64_t first = rows.first; first < rows.last; first += step) {
         const Rows some{first, std::min(first + step, rows.last)};
         Band band(some.count() * width, frames.size(), options.median, &team);
@@ -138,8 +143,9 @@ Combined combine(const Communicator& communicator, FrameSource& source,
         const Share share = share_of(communicator.rank(), communicator.size(), shape.height);
         mine = combine_rows(source, frames, transform_of, {share.first, share.last}, options);
     });
-    const auto all = [&](const std::vector<float>& values) {
-        return all_gather_lists(communicator, std::span<const float>(values));
+    const auto all = [&](std::vector<float>& values) {
+        const std::vector<float> own = std::move(values); // is not needed beside the next
+        return all_gather_lists(communicator, std::span<const float>(own));
     };
     return {all(mine.mean), all(mine.median), all(mine.count)};
 }

@@ -56,6 +56,8 @@ class FieldScan {
           shape_(source.header().shape),
           team_(options.threads),
           registration_(shape_, nonrigid, &team_),
+          reference_(static_cast<std::size_t>(shape_.elements())),
+          moved_(reference_.size()),
           places_(std::move(places)),
           motions_(places_.size(), SplineMotion{{}, {}, nullptr, centre(shape_)}) {}
 
@@ -146,9 +148,10 @@ class FieldScan {
 
     FieldLink registered(std::int64_t reference, std::int64_t moved, const FieldStart& start) {
         const auto begin = std::chrono::steady_clock::now();
-        const std::vector<float> r = whole_frame(source_, reference);
-        const std::vector<float> t = whole_frame(source_, moved);
-        FieldLink link{{reference, moved, {}, 0}, registration_.find(view(r), view(t), start)};
+        source_.read_frame(reference, reference_);
+        source_.read_frame(moved, moved_);
+        FieldLink link{{reference, moved, {}, 0},
+                       registration_.find(view(reference_), view(moved_), start)};
         const SplineFitReport& fit = registration_.report();
         RigidResult& result = link.head.result;
         result.motion = link.motion.motion;
@@ -231,6 +234,7 @@ class FieldScan {
     ImageShape shape_;
     Team team_;
     NonrigidRegistration registration_;
+    std::vector<float> reference_, moved_; ///< the frames of a pair
     std::vector<FramePlace> places_;
     std::vector<SplineMotion> motions_; ///< of each of these
 };

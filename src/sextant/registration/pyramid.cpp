@@ -145,7 +145,7 @@ void Pyramid::fill(const kernel::SampleView& frame) {
         throw InvalidTask(fmt::format("a frame of {}x{} pixels, expected {}x{}", frame.tile.width,
                                       frame.tile.height, shape().width, shape().height));
     gaps_ = false;
-    filter(frame, levels_.front());
+    filter(frame);
     Moments found = moments(levels_.front().image(), false, team_);
     if (!std::isfinite(found.mean) || !std::isfinite(found.squares)) {
         filter_around_gaps(frame);
@@ -155,62 +155,112 @@ void Pyramid::fill(const kernel::SampleView& frame) {
     halve();
 }
 
-void Pyramid::filter(const kernel::SampleView& frame, kernel::FloatPlane& to) {
+void Pyramid::filter(const kernel::SampleView& frame) {
     const Bands bands(shape().height);
-    const kernel::Plane plane = to.plane();
+    const kernel::Plane to = levels_.front().plane();
     run_parts(team_, team_ ? bands.count() : 1, [&](int band, int member) {
         const Elements first = team_ ? bands.first(band) : 0;
         const Elements last = team_ ? bands.first(band + 1) : shape().height;
-        const kernel::Plane rows{plane.first + first * plane.stride, plane.stride};
-        if (!gaussians_.empty()) {
-            gaussians_[static_cast<std::size_t>(member)].apply(
-                frame, {0, first, shape().width, last - first}, {&rows, 1});
-            return;
-        }
-        std::visit(
-            [&](const auto* samples) {
-                for (Elements y = first; y < last; ++y)
-                    std::transform(samples + y * frame.stride,
-                                   samples + y * frame.stride + shape().width, to.row(y),
-                                   [](auto sample) { return static_cast<float>(sample); });
-            },
-            frame.first);
+        filter_rows(frame, {0, first, shape().width, last - first},
+                    {to.first + first * to.stride, to.stride}, member);
     });
+}
+
+void Pyramid::filter_rows(const kernel::SampleView& frame, const Tile& rows, kernel::Plane to,
+                          int member) {
+    if (!gaussians_.empty()) {
+        gaussians_[static_cast<std::size_t>(member)].apply(frame, rows, {&to, 1});
+        return;
+    }
+    std::visit(
+        [&](const auto* samples) {
+            for (Elements y = 0; y < rows.height; ++y) {
+                const auto* const row = samples + (rows.y + y - frame.tile.y) * frame.stride;
+                std::transform(row, row + rows.width, to.first + y * to.stride,
+                               [](auto sample) { return static_cast<float>(sample); });
+            }
+        },
+        frame.first);
 }
 
 /// Gaps count 0 in the filtered frame and in the filtered weights, whose ratio is what is seen.
 void Pyramid::filter_around_gaps(const kernel::SampleView& frame) {
     if (!has_gaps(frame))
         throw UnusableFrame("its samples are too large to be added up");
-    if (!known_)
-        known_ = std::make_unique<Known>(Known{
-            kernel::FloatPlane(shape()), kernel::FloatPlane(shape()), kernel::FloatPlane(shape())});
-    const float* const samples = std::get<const float*>(frame.first);
+    if (known_.empty())
+        make_room();
+    const Bands bands(shape().height);
+    std::array<RowsSeen, Bands::most> seen;
+    run_parts(team_, bands.count(), [&](int band, int member) {
+        const Elements first = bands.first(band);
+        seen[static_cast<std::size_t>(band)] = filter_rows_around_gaps(
+            frame, {0, first, shape().width, bands.first(band + 1) - first}, member);
+    });
     Elements finite = 0;
-    for (Elements y = 0; y < shape().height; ++y) {
-        for (Elements x = 0; x < shape().width; ++x) {
-            const float sample = samples[y * frame.stride + x];
-            const bool known = std::isfinite(sample);
-            known_->samples.row(y)[x] = known ? sample : 0;
-            known_->weights.row(y)[x] = known ? 1 : 0;
-            finite += known;
-        }
+    for (const RowsSeen& of_band : seen) {
+        finite += of_band.finite;
+        gaps_ |= of_band.gaps;
     }
     if (finite == 0)
         throw UnusableFrame(
             fmt::format("none of its {} samples is a finite number", shape().elements()));
-    filter(known_->samples.samples(), levels_.front());
-    filter(known_->weights.samples(), known_->weight_seen);
-    constexpr float least = .5F;
-    for (Elements y = 0; y < shape().height; ++y) {
-        float* const row = levels_.front().row(y);
-        const float* const weight = known_->weight_seen.row(y);
-        for (Elements x = 0; x < shape().width; ++x) {
-            row[x] =
-                weight[x] >= least ? row[x] / weight[x] : std::numeric_limits<float>::quiet_NaN();
-            gaps_ |= weight[x] < least;
+}
+
+/// Into the same rows of the finest level.
+Pyramid::RowsSeen Pyramid::filter_rows_around_gaps(const kernel::SampleView& frame,
+                                                   const Tile& rows, int member) {
+    Known& known = known_[static_cast<std::size_t>(member)];
+    const Tile seen = seen_from(rows);
+    const float* const samples = std::get<const float*>(frame.first);
+    RowsSeen found;
+    for (Elements y = 0; y < seen.height; ++y) {
+        const float* const row = samples + (seen.y + y) * frame.stride;
+        const bool own = seen.y + y >= rows.y && seen.y + y < rows.y + rows.height;
+        for (Elements x = 0; x < seen.width; ++x) {
+            const bool finite = std::isfinite(row[x]);
+            known.samples.row(y)[x] = finite ? row[x] : 0;
+            known.weights.row(y)[x] = finite ? 1 : 0;
+            found.finite += own && finite;
         }
     }
+    kernel::Plane to = levels_.front().plane();
+    to.first += rows.y * to.stride;
+    const auto held = [&](const kernel::FloatPlane& plane) -> kernel::SampleView {
+        return {plane.image().first, plane.image().stride, seen, shape()};
+    };
+    filter_rows(held(known.samples), rows, to, member);
+    filter_rows(held(known.weights), rows, known.weight_seen.plane(), member);
+    constexpr float least = .5F;
+    for (Elements y = 0; y < rows.height; ++y) {
+        float* const row = to.first + y * to.stride;
+        const float* const weight = known.weight_seen.row(y);
+        for (Elements x = 0; x < rows.width; ++x) {
+            row[x] =
+                weight[x] >= least ? row[x] / weight[x] : std::numeric_limits<float>::quiet_NaN();
+            found.gaps |= weight[x] < least;
+        }
+    }
+    return found;
+}
+
+/// What the filter needs of the frame for some rows.
+Tile Pyramid::seen_from(const Tile& rows) const {
+    return gaussians_.empty() ? rows : gaussians_.front().reads(rows, shape());
+}
+
+/// For the highest band.
+void Pyramid::make_room() {
+    const Bands bands(shape().height);
+    Elements highest = 0;
+    for (int band = 0; band < bands.count(); ++band) {
+        const Elements first = bands.first(band);
+        const Tile rows{0, first, shape().width, bands.first(band + 1) - first};
+        highest = std::max(highest, seen_from(rows).height);
+    }
+    const ImageShape room{shape().width, highest};
+    for (int member = 0; member < members_of(team_); ++member)
+        known_.push_back(
+            {kernel::FloatPlane(room), kernel::FloatPlane(room), kernel::FloatPlane(room)});
 }
 
 void Pyramid::normalise(double mean, double deviation) {

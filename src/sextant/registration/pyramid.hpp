@@ -6,7 +6,6 @@
 #include "sextant/kernel/filter/gaussian.hpp"
 #include "sextant/kernel/filter/halving.hpp"
 
-#include <memory>
 #include <vector>
 
 namespace sextant::registration {
@@ -60,13 +59,24 @@ class Pyramid {
     bool gaps() const { return gaps_; }
 
   private:
-    /// Where samples are known, and how much of the filter's weight lies there.
+    /// Of a band of rows and of what the filter sees beside: where samples are known, and how much
+    /// of the filter's weight lies there.
     struct Known {
         kernel::FloatPlane samples, weights, weight_seen;
     };
+    /// What there is in some rows.
+    struct RowsSeen {
+        Elements finite = 0;
+        bool gaps = false;
+    };
 
-    void filter(const kernel::SampleView& frame, kernel::FloatPlane& to);
+    void filter(const kernel::SampleView& frame);
+    void filter_rows(const kernel::SampleView& frame, const Tile& rows, kernel::Plane to,
+                     int member);
     void filter_around_gaps(const kernel::SampleView& frame);
+    RowsSeen filter_rows_around_gaps(const kernel::SampleView& frame, const Tile& rows, int member);
+    Tile seen_from(const Tile& rows) const;
+    void make_room();
     void normalise(double mean, double deviation);
     void halve();
 
@@ -76,7 +86,7 @@ class Pyramid {
     std::vector<kernel::GaussianDerivatives> gaussians_; ///< one a member; none: frames as they are
     std::vector<kernel::FloatPlane> levels_;
     std::vector<std::vector<kernel::Halving>> halvings_; ///< [level][member]
-    std::unique_ptr<Known> known_;                       ///< once a frame had gaps
+    std::vector<Known> known_;                           ///< one a member, once a frame had gaps
 };
 
 } // namespace sextant::registration

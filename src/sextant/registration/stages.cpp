@@ -184,6 +184,7 @@ void register_by_fields(FrameSource& source, std::span<const float> image, std::
     const ImageShape shape = source.header().shape;
     Team team(options.threads);
     NonrigidRegistration registration(shape, options.nonrigid, &team);
+    std::vector<float> samples(image.size());
     std::int64_t done = 0;
     for (FramePlace& place : mine) {
         hooks.progress("fields", done++, static_cast<std::int64_t>(mine.size()));
@@ -197,7 +198,7 @@ void register_by_fields(FrameSource& source, std::span<const float> image, std::
         StoredField stored = standing_still(shape);
         if (place.frame != reference) {
             const auto begin = std::chrono::steady_clock::now();
-            const std::vector<float> samples = whole_frame(source, place.frame);
+            source.read_frame(place.frame, samples);
             const NonrigidResult& result =
                 registration.run(view_of(image, shape), view_of(samples, shape),
                                  start_of ? start_of(place) : FieldStart(place.result.motion));
