@@ -70,8 +70,9 @@ struct Way {
     }
 };
 
-/// Every algorithm with every tuning: folding in order and collecting the picture, where the task
-/// says or else at the last rank; folding by arrival and leaving it distributed.
+/// Every algorithm with every tuning: folding in order and collecting the picture, in one piece and
+/// in segments, where the task says or else at the last rank; folding by arrival and leaving it
+/// distributed.
 inline std::vector<Way> ways_of(const Task& task) {
     std::vector<Way> ways;
     Task distributed = task, collected = task;
@@ -82,6 +83,9 @@ inline std::vector<Way> ways_of(const Task& task) {
         for (const compositing::Tuning& tuning : algorithm.tunings(task.positions())) {
             ways.push_back({algorithm, tuning, Association::in_order, collected});
             ways.push_back({algorithm, tuning, Association::by_arrival, distributed});
+            compositing::Tuning cut = tuning;
+            cut.segments = 3;
+            ways.push_back({algorithm, cut, Association::in_order, collected});
         }
     }
     return ways;

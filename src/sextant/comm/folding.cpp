@@ -49,7 +49,7 @@ void Folding::make_accumulators() {
         if (step.count < 3)
             continue;
         const std::size_t runs = association_ == Association::in_order ? 1 : step.count / 2;
-        count = std::max(count, runs + 1); // a run that grows moves to another
+        count = std::max(count, runs); // a run that grows does so where it lies
         bytes = std::max(bytes, step.to.elements() * places_.element_size(step.to.buffer));
     }
     for (std::size_t i = 0; i < count; ++i) {
@@ -137,7 +137,7 @@ int Folding::combine_some(const Walk& walk) {
             continue;
         const bool commits = walk.may_commit(fold.step) && destination_free(fold, group) &&
                              (fold.settled || !room_(fold.step).awaited);
-        if (!commits && !accumulator_free())
+        if (!commits && !accumulator_of(fold, group) && !accumulator_free())
             continue;
         combine(fold, group, commits);
         return fold.step;
@@ -191,15 +191,15 @@ void Folding::list_items(const Fold& fold, Group group) {
 void Folding::combine(Fold& fold, Group group, bool into_destination) {
     const Step& step = program_.steps[static_cast<std::size_t>(fold.step)];
     list_items(fold, group);
-    std::byte* accumulator = nullptr;
+    std::byte* accumulator = into_destination ? nullptr : accumulator_of(fold, group);
     if (into_destination)
         settle(fold);
-    else
+    else if (!accumulator)
         accumulator = take_accumulator();
     pass(step, accumulator ? accumulator : fold.elsewhere);
     std::erase_if(fold.runs, [&](const Run& run) {
         const bool merged = run.first >= group.first && run.last <= group.last;
-        if (merged && run.data)
+        if (merged && run.data && run.data != accumulator)
             release(run.data);
         return merged;
     });
@@ -272,6 +272,15 @@ void Folding::gather(Elements count) {
         else if (sources_.empty() || sources_.back() != nothing)
             sources_.push_back(nothing);
     }
+}
+
+/// That of a run which grows, since a fold may write over one of its sources; null: none.
+std::byte* Folding::accumulator_of(const Fold& fold, Group group) {
+    for (const Run& run : fold.runs) {
+        if (run.data && run.first >= group.first && run.last <= group.last)
+            return const_cast<std::byte*>(run.data); // one of ours
+    }
+    return nullptr;
 }
 
 bool Folding::accumulator_free() const {

@@ -79,6 +79,7 @@ class Folding {
     Elements look(Elements element, Elements count);
     void gather(Elements count);
     void make_accumulators();
+    static std::byte* accumulator_of(const Fold& fold, Group group);
     std::byte* take_accumulator();
     bool accumulator_free() const;
     void release(const std::byte* accumulator);

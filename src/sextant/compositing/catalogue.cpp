@@ -7,6 +7,7 @@
 #include "sextant/compositing/direct_send.hpp"
 #include "sextant/compositing/parallel_pipeline.hpp"
 #include "sextant/compositing/radix_k.hpp"
+#include "sextant/compositing/segments.hpp"
 #include "sextant/compositing/shift_based.hpp"
 #include "sextant/compositing/two_three_swap.hpp"
 #include "sextant/core/error.hpp"
@@ -44,17 +45,40 @@ std::vector<Tuning> any_window(int) {
     return {Tuning{}, Tuning{{}, 1}};
 }
 
+/// Also the picture in segments: fewer of more ranks, which cut it themselves.
+std::vector<Tuning> any_window_and_segments(int positions) {
+    constexpr int fewest = 4; // that are worth it
+    std::vector<Tuning> tunings = any_window(positions);
+    for (const int pieces : {8, 64}) {
+        if (positions > 1 && pieces / positions >= fewest)
+            tunings.push_back({{}, 0, pieces / positions});
+    }
+    return tunings;
+}
+
+std::vector<Tuning> whole_and_segments(int positions) {
+    if (positions < 2)
+        return {Tuning{}};
+    return {Tuning{}, Tuning{{}, 0, 64}};
+}
+
 Piece part_by_position(const Task& task, const Tuning&, int position) {
     return equal_part(task, position);
 }
 
+/// Segments keep all ranks busy at once, so that it matters how much each has to do.
+Piece direct_send_piece(const Task& task, const Tuning& tuning, int position) {
+    return tuning.segments > 1 ? balanced_part(task, position) : equal_part(task, position);
+}
+
 constexpr Algorithm algorithms[] = {
     {"direct-send", "each rank gathers and blends one part from all others",
-     "Neumann 1994, doi:10.1109/38.291531", "any number", false, any_window,
+     "Neumann 1994, doi:10.1109/38.291531", "any number", false, any_window_and_segments,
      [](const Task& task, const Tuning& tuning, int position) {
-         return direct_send(task, Partners::ascending, tuning.window, position);
+         return direct_send(task, Partners::ascending, tuning.window, position,
+                            tuning.segments > 1 ? balanced_part : equal_part);
      },
-     part_by_position},
+     direct_send_piece},
     {"radix-k", "rounds of direct send within groups of k ranks",
      "Peterka et al. 2009, doi:10.1145/1654059.1654064", "any number", true, all_radices,
      [](const Task& task, const Tuning& tuning, int position) {
@@ -91,12 +115,26 @@ constexpr Algorithm algorithms[] = {
      },
      part_by_position},
     {"binary-tree", "whole images blended pairwise, half of the ranks idle after each round",
-     "as in Ma et al. 1994, doi:10.1109/38.291532", "any number", false, nothing_to_tune,
+     "as in Ma et al. 1994, doi:10.1109/38.291532", "any number", false, whole_and_segments,
      [](const Task& task, const Tuning&, int position) { return binary_tree(task, position); },
      [](const Task& task, const Tuning&, int position) {
          return binary_tree_piece(task, position);
      }},
 };
+
+Program in_one_piece(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
+    const int position = task.position_of(rank);
+    Program own = position < 0 ? Program{}
+                               : with_peers(algorithm.program(task, tuning, position), task.order);
+    if (task.root == Task::distributed)
+        return own;
+    std::vector<Piece> pieces;
+    if (rank == task.root) { // nobody else needs to know them
+        for (int i = 0; i < task.positions(); ++i)
+            pieces.push_back(algorithm.piece(task, tuning, i));
+    }
+    return collect(std::move(own), task, pieces, rank);
+}
 
 /// What is wrong with the result of a rank that should hold `expected` of the picture, or "".
 std::string judge(const Piece& expected, int layers, const std::vector<Symbol>& result) {
@@ -125,17 +163,12 @@ const Algorithm& find(std::string_view wanted) {
 }
 
 Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
-    const int position = task.position_of(rank);
-    Program own = position < 0 ? Program{}
-                               : with_peers(algorithm.program(task, tuning, position), task.order);
-    if (task.root == Task::distributed)
-        return own;
-    std::vector<Piece> pieces;
-    if (rank == task.root) { // nobody else needs to know them
-        for (int i = 0; i < task.positions(); ++i)
-            pieces.push_back(algorithm.piece(task, tuning, i));
-    }
-    return collect(std::move(own), task, pieces, rank);
+    const auto whole = [&](const Task& part) {
+        return in_one_piece(algorithm, part, tuning, rank);
+    };
+    if (tuning.segments < 2 || task.root == Task::distributed || task.positions() < 2)
+        return whole(task);
+    return in_segments(task, tuning.segments, rank, whole);
 }
 
 Piece piece(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {

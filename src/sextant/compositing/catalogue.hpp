@@ -37,8 +37,8 @@ std::span<const Algorithm> catalogue();
 const Algorithm& find(std::string_view name);
 
 /// The program of one rank: positions turned into ranks and, where the task names a root, the
-/// pieces collected there. A rank without an image only collects, or does nothing. Throws
-/// InvalidTask.
+/// pieces collected there, in segments if tuned so. A rank without an image only collects, or does
+/// nothing. Throws InvalidTask.
 Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank);
 
 /// The pixels that a rank ends up with: the whole picture at the root, its piece otherwise.

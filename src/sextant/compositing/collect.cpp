@@ -28,6 +28,14 @@ bool touches(const Program& program, const Step& step, const Region& region) {
                        [&](const Region& r) { return overlap(r, region); });
 }
 
+/// Whether the result is the whole of scratch of its own: then that may be the picture.
+bool fills_its_buffer(const Program& program) {
+    if (program.result.empty() || !program.result.contiguous())
+        return false;
+    const BufferSpec& buffer = program.buffers[static_cast<std::size_t>(program.result.buffer)];
+    return buffer.role == Role::scratch && buffer.size == program.result.elements();
+}
+
 /// Makes the result lie in `to`: the fold that makes it writes there, or else it is copied.
 void move_result(Program& program, const Region& to) {
     if (program.result.empty())
@@ -57,6 +65,10 @@ Program collect(Program program, const Task& task, std::span<const Piece> pieces
     const bool only_image = task.order.size() == 1 && task.order[0] == rank && task.layers[0] == 1;
     if (only_image)
         return program; // it is the picture, where it lies
+    if (program.result.elements() == task.elements && fills_its_buffer(program)) {
+        program.buffers[static_cast<std::size_t>(program.result.buffer)].role = Role::output;
+        return program;
+    }
     program.buffers.push_back({Role::output, task.elements});
     const int picture = static_cast<int>(program.buffers.size()) - 1;
     for (int position = 0; position < task.positions(); ++position) {

@@ -6,13 +6,17 @@
 
 namespace sextant::compositing {
 
-Program direct_send(const Task& task, Partners partners, int window, int position) {
+Program direct_send(const Task& task, Partners partners, int window, int position,
+                    Piece (*part_of)(const Task&, int)) {
     const int p = task.positions();
     const int layers = task.layers_at(position);
     ProgramBuilder builder;
     const Region input = builder.input(task.elements * layers);
-    const Region image = block(input.buffer, 0, task.elements);
-    const Region mine = part(image, position, p);
+    const auto part = [&](int i) {
+        const Piece piece = part_of(task, i);
+        return block(input.buffer, piece.first, piece.count);
+    };
+    const Region mine = part(position);
 
     builder.window(window);
     std::vector<Region> slots(static_cast<std::size_t>(p)); // by position
@@ -24,7 +28,7 @@ Program direct_send(const Task& task, Partners partners, int window, int positio
             from = (position - step + p) % p;
         }
         builder.round(step - 1);
-        builder.send(to, in_all_layers(part(image, to, p), task.elements, layers));
+        builder.send(to, in_all_layers(part(to), task.elements, layers));
         const int incoming = task.layers_at(from);
         const Region slot = builder.scratch(mine.length * incoming);
         builder.receive(from, slot);

@@ -4,6 +4,8 @@
 #include "sextant/compositing/layers.hpp"
 #include "sextant/schedule/builder.hpp"
 
+#include <algorithm>
+
 namespace sextant::compositing {
 
 namespace {
@@ -50,23 +52,38 @@ class Pipeline {
         const Elements n = mine.length;
         const int start = (c + 1) % p_;
         if (position_ >= start) {
-            const Region back = receive(n);
+            const Region back = receive(n, c);
             blend_behind(back, mine);
             return {{}, back};
         }
         if (position_ == 0) // the wrap: what comes is of the last image, ours is the first
-            return {blended(builder_, mine), receive(n)};
-        const Region both = receive(2 * n);
+            return {blended(builder_, mine), receive(n, c)};
+        const Region both = receive(2 * n, c);
         const Partial held{block(both.buffer, 0, n), block(both.buffer, n, n)};
         blend_behind(held.front, mine);
         return held;
     }
 
-    Region receive(Elements count) {
-        const Region slot = builder_.scratch(count);
+    Region receive(Elements count, int c) {
+        const Region slot = slot_for(count, c);
         builder_.receive((position_ - 1 + p_) % p_, slot);
         return slot;
     }
+
+    /// What came so many steps ago has been sent on, so that its slot takes in another. As many
+    /// slots as hold an image, if two partial results lie in each, but two at least: one to receive
+    /// into, one to send from.
+    Region slot_for(Elements count, int c) {
+        const std::size_t most = static_cast<std::size_t>(std::max(2, p_ / 2));
+        const std::size_t step = static_cast<std::size_t>((position_ - 1 - c + p_) % p_);
+        if (p_ - 1 <= static_cast<int>(most))
+            return builder_.scratch(count);
+        if (slots_.size() < most)
+            slots_.push_back(builder_.scratch(2 * part_at_most()));
+        return block(slots_[(step - 1) % most].buffer, 0, count);
+    }
+
+    Elements part_at_most() const { return (task_.elements + p_ - 1) / p_; }
 
     void blend_behind(const Region& sum, const Region& mine) {
         std::vector<Region> operands{sum};
@@ -85,6 +102,7 @@ class Pipeline {
     const int p_, position_;
     ProgramBuilder builder_;
     Region input_;
+    std::vector<Region> slots_; // where they take turns
 };
 
 } // namespace

@@ -17,6 +17,7 @@ namespace sextant::compositing {
 /// Output    part i of p of the picture (equal_part).
 /// Cost      p − 1 messages a position; of elements / p pixels before the wrap and twice as many
 ///           after it: elements (p−1)/p (1 + (p−2)/2p) in the mean, 1 + (p−2)/(p−1) at position 0.
+///           Scratch of an image at most: what was sent on makes room for what comes.
 /// Source    Lee, Raghavendra, Nicholas, IEEE TVCG 2(3), 1996, doi:10.1109/2945.537304
 Program parallel_pipeline(const Task& task, int window, int position);
 

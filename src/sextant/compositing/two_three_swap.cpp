@@ -153,19 +153,23 @@ class TwoThreeSwap {
     void gather(const std::vector<Group>& children, std::size_t own, const Share& share) {
         const Region mine = pixels(share);
         std::vector<Region> operands;
-        Region sum; // in place of the first that comes
+        Region sum, blended_away; // the sum lies in place of the first that comes
         for (std::size_t child = 0; child < children.size(); ++child) {
             if (child == own) {
                 append_runs(operands, held(mine));
                 continue;
             }
-            const Region slot = builder_.scratch(mine.length);
+            const Region slot = slot_for(mine.length);
             receive(children[child], share, slot);
             operands.push_back(slot);
             if (sum.empty())
                 sum = slot;
+            else
+                blended_away = slot;
         }
         builder_.fold(sum, operands);
+        if (free_.length < blended_away.length)
+            free_ = blended_away;
         held_ = sum;
         held_pixels_ = mine;
     }
@@ -175,9 +179,19 @@ class TwoThreeSwap {
         const Region mine = pixels(share);
         for (int place = share.first_of(child.size); place < share.last_of(child.size); ++place) {
             const Region piece = common(mine, pixels({place, child.size}));
-            builder_.receive(owner_of(child, place),
-                             block(slot.buffer, piece.offset - mine.offset, piece.length));
+            builder_.receive(
+                owner_of(child, place),
+                block(slot.buffer, slot.offset + piece.offset - mine.offset, piece.length));
         }
+    }
+
+    /// In what a group of three has left over, while that lasts.
+    Region slot_for(Elements count) {
+        if (count > free_.length)
+            return builder_.scratch(count);
+        const Region slot = block(free_.buffer, free_.offset, count);
+        free_ = block(free_.buffer, free_.offset + count, free_.length - count);
+        return slot;
     }
 
     /// Some of the pixels held, in all layers that they are in.
@@ -190,6 +204,7 @@ class TwoThreeSwap {
     const Region picture_; // pixels are counted in it
     ProgramBuilder builder_;
     Region held_, held_pixels_; // what this position holds, and of which pixels
+    Region free_;               // scratch whose pixels have been blended into others
 };
 
 } // namespace

@@ -3,6 +3,7 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/format/source_file.hpp"
+#include "sextant/operation/bench/growth.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/provenance.hpp"
 #include "sextant/report/comparison.hpp"
@@ -10,6 +11,8 @@
 #include "sextant/report/otf2.hpp"
 #include "sextant/report/text.hpp"
 #include "sextant/report/trace_file.hpp"
+
+#include <fstream>
 
 #include <fmt/format.h>
 
@@ -24,6 +27,37 @@ bool is_page(const std::string& path) {
 }
 
 constexpr Bytes largest_page = Bytes{1} << 28;
+
+bool is_of_benchmark(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::string head(256, ' ');
+    file.read(head.data(), static_cast<std::streamsize>(head.size()));
+    return is_composite_bench(head);
+}
+
+/// How compositing grows, from benchmarks at several numbers of ranks.
+int show_growth(const Values& values, const std::vector<std::string>& paths) {
+    std::vector<GrowthPoint> points;
+    report::Page page;
+    for (const std::string& path : paths) {
+        if (!is_of_benchmark(path))
+            throw InvalidTask(fmt::format("{} is no file of bench composite --json as {} is", path,
+                                          paths.front()));
+        const std::vector<GrowthPoint> more =
+            read_growth(format::read_file(path, largest_page), path);
+        points.insert(points.end(), more.begin(), more.end());
+        page.facts.push_back({"Results", path});
+    }
+    page.figures = growth_charts(points);
+    if (page.figures.empty())
+        throw InvalidTask(fmt::format("{}: expected results of more than one number of ranks or "
+                                      "pixels",
+                                      paths.front()));
+    page.title = values.has("title") ? values.text("title") : "Sextant: how compositing grows";
+    const std::string output = values.text("output");
+    write_text(output, output.ends_with(".svg") ? page.figures.front().svg : report::render(page));
+    return 0;
+}
 
 int join_pages(const Values& values, const std::vector<std::string>& paths) {
     std::vector<report::Document> pages;
@@ -47,6 +81,8 @@ int run_report(const Values& values) {
     check_outputs({&output, 1});
     if (is_page(paths.front()))
         return join_pages(values, paths);
+    if (is_of_benchmark(paths.front()))
+        return show_growth(values, paths);
     std::vector<report::Recording> recordings;
     for (const std::string& path : paths) {
         if (report::is_otf2(path))
@@ -73,17 +109,18 @@ Operation report_operation() {
             "  sextant composite *.exr -o frame.exr --trace measured.json\n"
             "  sextant simulate --ranks 8 --platform crossbar-12 --trace simulated.json\n"
             "  sextant report measured.json simulated.json -o page.html\n"
-            "  sextant report composite.html series.html -o both.html",
+            "  sextant report composite.html series.html -o both.html\n"
+            "  sextant report on_2_ranks.json on_4.json on_8.json -o growth.html",
             {{.name = "traces",
               .type = Type::files,
               .value = "TRACE...",
-              .help = "files that --trace wrote (docs/trace.md), or pages that --report wrote",
+              .help = "files of --trace, pages of --report, or of bench composite --json",
               .positional = true,
               .required = true},
              {.name = "output",
               .type = Type::file,
               .value = "OUT",
-              .help = "the page (HTML); - for standard output",
+              .help = "the page (HTML), or of benchmarks a chart (SVG); - for standard output",
               .letter = 'o',
               .required = true},
              {.name = "title", .value = "TEXT", .help = "what stands above it"}},

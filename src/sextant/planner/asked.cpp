@@ -38,6 +38,8 @@ void check_asked(const compositing::Algorithm& algorithm, const compositing::Tun
     }
     if (asked.window < 0)
         throw InvalidTask(fmt::format("a window of {}: expected 1 or more", asked.window));
+    if (asked.segments < 0)
+        throw InvalidTask(fmt::format("{} segments: expected 1 or more", asked.segments));
     if (asked.window > 0 && !has_window(algorithm)) {
         throw InvalidTask(fmt::format("{} takes no window; shift-based, direct-send and "
                                       "parallel-pipeline do",
@@ -74,6 +76,8 @@ Plan choose_by_name(const std::string& name, const compositing::Tuning& asked, i
         tuning.radices = asked.radices;
     if (asked.window > 0)
         tuning.window = asked.window;
+    if (asked.segments > 0)
+        tuning.segments = asked.segments;
     Plan plan;
     plan.algorithm = &algorithm;
     plan.tuning = std::move(tuning);
@@ -91,6 +95,8 @@ std::vector<compositing::Way> ways_with(const compositing::Task& task,
             return true;
         if (asked.window > 0)
             way.tuning.window = asked.window;
+        if (asked.segments > 0)
+            way.tuning.segments = asked.segments;
         return !asked.radices.empty() && way.tuning.radices != asked.radices;
     });
     const auto last = std::unique(ways.begin(), ways.end()); // of windows one is left

@@ -17,7 +17,8 @@ constexpr int plan_version = 1;
 nlohmann::ordered_json to_json(const Alternative& alternative) {
     nlohmann::ordered_json json{{"algorithm", alternative.way.algorithm->name},
                                 {"radices", alternative.way.tuning.radices},
-                                {"window", alternative.way.tuning.window}};
+                                {"window", alternative.way.tuning.window},
+                                {"segments", alternative.way.tuning.segments}};
     if (alternative.bound)
         json["bound"] = *alternative.bound;
     if (const auto& expected = alternative.expected) {
@@ -54,6 +55,7 @@ std::string to_json(const Plan& plan) {
                                 {"algorithm", plan.algorithm->name},
                                 {"radices", plan.tuning.radices},
                                 {"window", plan.tuning.window},
+                                {"segments", plan.tuning.segments},
                                 {"sparse", plan.sparse},
                                 {"reason", plan.reason}};
     if (!plan.alternatives.empty()) {
@@ -83,6 +85,8 @@ Plan parse_plan(std::string_view text, const std::string& path) {
     for (const Field& radix : file.at("radices").items())
         plan.tuning.radices.push_back(static_cast<int>(radix.integer(2, most)));
     plan.tuning.window = static_cast<int>(file.at("window").integer(0, most));
+    if (const auto segments = file.find("segments"))
+        plan.tuning.segments = static_cast<int>(segments->integer(0, most));
     if (const auto sparse = file.find("sparse"))
         plan.sparse = sparse->boolean();
     plan.reason = file.at("reason").text();

@@ -57,6 +57,7 @@ Operation composite_operation() {
           .help = "predicted to be fastest; or one of 'sextant list algorithms'"},
          radices_parameter(),
          window_parameter(),
+         segments_parameter(),
          sparse_parameter(),
          shared_memory_parameter(),
          {.name = "operator",

@@ -66,6 +66,7 @@ CompositeOptions options_from(const Values& values, const ElementFormat& element
     const compositing::Tuning tuning = tuning_from(values);
     options.radices = tuning.radices;
     options.window = tuning.window;
+    options.segments = tuning.segments;
     options.sparse = sparse_from(values);
     options.blend = operator_for(values, element);
     if (options.blend != "deep")

@@ -31,8 +31,8 @@ struct Declaration {
 
 std::size_t hash_of(const CompositeOptions& options) {
     std::string text = fmt::format(
-        "{} {} {} {} {} {} {} {} {} {} {} {} {}", options.algorithm,
-        fmt::join(options.radices, ","), options.window, options.blend,
+        "{} {} {} {} {} {} {} {} {} {} {} {} {} {}", options.algorithm,
+        fmt::join(options.radices, ","), options.window, options.segments, options.blend,
         options.element ? options.element->name : "usual", fmt::join(options.order, ","),
         name(options.association), options.frames, options.reproducible, options.fragments,
         options.fold_threads, static_cast<int>(options.sparse), options.density);

@@ -38,7 +38,7 @@ void warn_of_other_machine(const planner::UsualPlanner& usual, std::vector<std::
 
 /// What is asked for by name every rank knows; else rank 0 chooses, and tells.
 planner::Plan Compositor::decide() {
-    const compositing::Tuning asked{options_.radices, options_.window};
+    const compositing::Tuning asked{options_.radices, options_.window, options_.segments};
     planner::Plan plan;
     const std::vector<int> nodes = nodes_of(communicator_);
     if (options_.algorithm != "auto" && options_.plan.empty()) {
@@ -69,7 +69,7 @@ planner::Plan Compositor::told(const planner::Plan& own) const {
 }
 
 planner::Plan Compositor::choose(const std::vector<int>& nodes) {
-    const compositing::Tuning asked{options_.radices, options_.window};
+    const compositing::Tuning asked{options_.radices, options_.window, options_.segments};
     const int positions = std::max(1, task_.positions());
     if (!options_.plan.empty() && std::filesystem::exists(options_.plan)) {
         planner::Plan saved = planner::read_plan(options_.plan);

@@ -109,6 +109,7 @@ FramesInFlight::FramesInFlight(const Communicator& communicator, ImageShape shap
         options.algorithm = plan.algorithm->name;
         options.radices = plan.tuning.radices;
         options.window = plan.tuning.window;
+        options.segments = plan.tuning.segments;
         options.plan.clear();
     }
     batch_.resize(slots_.size());

@@ -45,6 +45,7 @@ Operation draw_operation() {
               .help = "one of them; default: the first, in its usual tuning"},
              radices_parameter(),
              window_parameter(),
+             segments_parameter(),
              {.name = "ranks",
               .type = Type::integer,
               .value = "N",

@@ -42,7 +42,8 @@ std::vector<Way> ways_for(const ScheduleRequest& request) {
         if (!tuned) {
             for (const compositing::Tuning& tuning : algorithm.tunings(request.ranks))
                 ways.push_back(way(algorithm, tuning));
-        } else if (!request.algorithm.empty() || planner::takes(algorithm, request.tuning)) {
+        } else if (!request.algorithm.empty() || (planner::takes(algorithm, request.tuning) &&
+                                                  !algorithm.tunings(request.ranks).empty())) {
             ways.push_back(chosen(std::string(algorithm.name), request));
         }
     }

@@ -190,6 +190,7 @@ Operation predict_operation() {
              {.name = "algorithm", .value = "NAME", .help = "one of them; default: the first"},
              radices_parameter(),
              window_parameter(),
+             segments_parameter(),
              {.name = "ranks",
               .type = Type::integer,
               .value = "N",

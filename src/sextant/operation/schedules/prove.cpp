@@ -263,6 +263,7 @@ Operation prove_operation() {
              {.name = "algorithm", .value = "NAME", .help = "one of them; default: all"},
              radices_parameter(),
              window_parameter(),
+             segments_parameter(),
              {.name = "ranks",
               .type = Type::ranges,
               .value = "A..B,C",

@@ -189,6 +189,7 @@ Operation simulate_operation() {
              {.name = "algorithm", .value = "NAME", .help = "one of them; default: the first"},
              radices_parameter(),
              window_parameter(),
+             segments_parameter(),
              {.name = "ranks",
               .type = Type::integer,
               .value = "N",

@@ -27,6 +27,15 @@ Parameter window_parameter() {
             .most = most};
 }
 
+Parameter segments_parameter() {
+    return {.name = "segments",
+            .type = Type::integer,
+            .value = "N",
+            .help = "parts of a collected picture that are composited one after another",
+            .least = 1,
+            .most = 1 << 20};
+}
+
 Parameter sparse_parameter() {
     return {.name = "sparse",
             .type = Type::choice,
@@ -45,7 +54,8 @@ planner::Sparse sparse_from(const Values& values) {
 
 compositing::Tuning tuning_from(const Values& values) {
     const int window = values.has("window") ? static_cast<int>(values.integer("window")) : 0;
-    return {values.integers("radices"), window};
+    const int segments = values.has("segments") ? static_cast<int>(values.integer("segments")) : 0;
+    return {values.integers("radices"), window, segments};
 }
 
 } // namespace sextant::operation
