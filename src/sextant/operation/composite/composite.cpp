@@ -4,8 +4,8 @@
 #include "sextant/comm/launch.hpp"
 #include "sextant/operation/composite/colour.hpp"
 #include "sextant/operation/composite/composite_run.hpp"
-#include "sextant/operation/node_sharing.hpp"
 #include "sextant/operation/launch_ranks.hpp"
+#include "sextant/operation/node_sharing.hpp"
 #include "sextant/operation/schedules/tuning.hpp"
 
 #include <algorithm>

@@ -3,10 +3,10 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/operation/composite/composite_report.hpp"
-#include "sextant/operation/node_sharing.hpp"
 #include "sextant/operation/composite/compositor.hpp"
 #include "sextant/operation/composite/deep_compositor.hpp"
 #include "sextant/operation/composite/inputs.hpp"
+#include "sextant/operation/node_sharing.hpp"
 #include "sextant/operation/operation.hpp"
 #include "sextant/operation/progress.hpp"
 #include "sextant/operation/trace_clocks.hpp"
