@@ -56,12 +56,6 @@ std::vector<Tuning> any_window_and_segments(int positions) {
     return tunings;
 }
 
-std::vector<Tuning> whole_and_segments(int positions) {
-    if (positions < 2)
-        return {Tuning{}};
-    return {Tuning{}, Tuning{{}, 0, 64}};
-}
-
 Piece part_by_position(const Task& task, const Tuning&, int position) {
     return equal_part(task, position);
 }
@@ -115,7 +109,7 @@ constexpr Algorithm algorithms[] = {
      },
      part_by_position},
     {"binary-tree", "whole images blended pairwise, half of the ranks idle after each round",
-     "as in Ma et al. 1994, doi:10.1109/38.291532", "any number", false, whole_and_segments,
+     "as in Ma et al. 1994, doi:10.1109/38.291532", "any number", false, nothing_to_tune,
      [](const Task& task, const Tuning&, int position) { return binary_tree(task, position); },
      [](const Task& task, const Tuning&, int position) {
          return binary_tree_piece(task, position);
