@@ -129,8 +129,6 @@ TEST(CompositingCost, of_collecting_is_one_message_an_owner_and_its_piece) {
     for (const Algorithm& algorithm : catalogue()) {
         for (int p : {2, 3, 4, 8, 12}) {
             for (const Tuning& tuning : algorithm.tunings(p)) {
-                if (tuning.segments > 1)
-                    continue; // tests/compositing/segments.cpp
                 const Elements n = 2 * p;
                 const Task collected = one_image_each(p, n, p - 1);
                 const Proof alone = cost(algorithm.name, one_image_each(p, n), tuning);

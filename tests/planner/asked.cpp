@@ -39,16 +39,11 @@ TEST(Asked, refuses_what_an_algorithm_does_not_have_or_take) {
     expect_refused("binary-swap", {}, 6, "binary-swap does not take 6 ranks with images");
 }
 
-std::vector<std::string> texts(const compositing::Task& task, const compositing::Tuning& asked,
-                               bool sends = true) {
+std::vector<std::string> texts(int ranks, const compositing::Tuning& asked) {
     std::vector<std::string> all;
-    for (const compositing::Way& way : ways_with(task, asked, sends))
+    for (const compositing::Way& way : ways_with(compositing::one_image_each(ranks, 100), asked))
         all.push_back(way.text());
     return all;
-}
-
-std::vector<std::string> texts(int ranks, const compositing::Tuning& asked) {
-    return texts(compositing::one_image_each(ranks, 100), asked);
 }
 
 TEST(Asked, of_the_tuning_leaves_the_ways_that_have_it) {
@@ -60,16 +55,6 @@ TEST(Asked, of_the_tuning_leaves_the_ways_that_have_it) {
                                                      "binary-swap", "binary-tree"}));
     EXPECT_THROW(texts(6, {{2, 2}, 0}), InvalidTask);
     EXPECT_THROW(texts(6, {{2, 3}, 4}), InvalidTask);
-}
-
-TEST(Asked, segments_are_weighed_where_messages_move_or_where_asked_for) {
-    compositing::Task task = compositing::one_image_each(4, 100);
-    const auto in_segments = testing::Contains(HasSubstr("segments"));
-    EXPECT_THAT(texts(task, {}), testing::Not(in_segments)) << "nothing is collected";
-    task.root = 0;
-    EXPECT_THAT(texts(task, {}), in_segments);
-    EXPECT_THAT(texts(task, {}, false), testing::Not(in_segments));
-    EXPECT_THAT(texts(task, {{}, 0, 5}, false), testing::Each(HasSubstr("segments 5")));
 }
 
 } // namespace

@@ -45,17 +45,6 @@ std::vector<Tuning> any_window(int) {
     return {Tuning{}, Tuning{{}, 1}};
 }
 
-/// Also the picture in segments: fewer of more ranks, which cut it themselves.
-std::vector<Tuning> any_window_and_segments(int positions) {
-    constexpr int fewest = 4; // that are worth it
-    std::vector<Tuning> tunings = any_window(positions);
-    for (const int pieces : {8, 64}) {
-        if (positions > 1 && pieces / positions >= fewest)
-            tunings.push_back({{}, 0, pieces / positions});
-    }
-    return tunings;
-}
-
 Piece part_by_position(const Task& task, const Tuning&, int position) {
     return equal_part(task, position);
 }
@@ -67,7 +56,7 @@ Piece direct_send_piece(const Task& task, const Tuning& tuning, int position) {
 
 constexpr Algorithm algorithms[] = {
     {"direct-send", "each rank gathers and blends one part from all others",
-     "Neumann 1994, doi:10.1109/38.291531", "any number", false, any_window_and_segments,
+     "Neumann 1994, doi:10.1109/38.291531", "any number", false, any_window,
      [](const Task& task, const Tuning& tuning, int position) {
          return direct_send(task, Partners::ascending, tuning.window, position,
                             tuning.segments > 1 ? balanced_part : equal_part);

@@ -14,11 +14,8 @@ std::string Way::text() const {
 std::vector<Way> ways(const Task& task) {
     std::vector<Way> all;
     for (const Algorithm& algorithm : catalogue()) {
-        for (Tuning& tuning : algorithm.tunings(std::max(1, task.positions()))) {
-            const bool cut = tuning.segments > 1; // only what is collected is
-            if (!cut || (task.root != Task::distributed && task.positions() > 1))
-                all.push_back({&algorithm, std::move(tuning)});
-        }
+        for (Tuning& tuning : algorithm.tunings(std::max(1, task.positions())))
+            all.push_back({&algorithm, std::move(tuning)});
     }
     return all;
 }

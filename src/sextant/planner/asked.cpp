@@ -86,13 +86,12 @@ Plan choose_by_name(const std::string& name, const compositing::Tuning& asked, i
 }
 
 std::vector<compositing::Way> ways_with(const compositing::Task& task,
-                                        const compositing::Tuning& asked, bool sends) {
+                                        const compositing::Tuning& asked) {
     if (!asked.radices.empty())
         compositing::check_radices(asked.radices, std::max(1, task.positions()));
     std::vector<compositing::Way> ways = compositing::ways(task);
     std::erase_if(ways, [&](compositing::Way& way) {
-        if (!takes(*way.algorithm, asked) ||
-            (!sends && asked.segments == 0 && way.tuning.segments > 1))
+        if (!takes(*way.algorithm, asked))
             return true;
         if (asked.window > 0)
             way.tuning.window = asked.window;

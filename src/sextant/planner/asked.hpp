@@ -20,10 +20,8 @@ bool takes(const compositing::Algorithm& algorithm, const compositing::Tuning& a
 /// that do not multiply to the positions, a number of positions that the algorithm does not take.
 Plan choose_by_name(const std::string& name, const compositing::Tuning& asked, int positions);
 
-/// The ways to do a task that have what is asked of the tuning. In segments, where nothing is asked
-/// of them, only where something is sent: who reads its peers' memory gains nothing by them.
-/// Throws InvalidTask where none has.
+/// The ways to do a task that have what is asked of the tuning. Throws InvalidTask where none has.
 std::vector<compositing::Way> ways_with(const compositing::Task& task,
-                                        const compositing::Tuning& asked, bool sends = true);
+                                        const compositing::Tuning& asked);
 
 } // namespace sextant::planner

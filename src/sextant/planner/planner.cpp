@@ -26,11 +26,6 @@ std::string key(const compositing::Task& task, const Work& work, const compositi
 /// A code is hardly ever worth writing for less.
 constexpr double most_worth_coding = .75;
 
-bool one_node(const Work& work) {
-    return std::adjacent_find(work.nodes.begin(), work.nodes.end(), std::not_equal_to<>()) ==
-           work.nodes.end();
-}
-
 /// Between threads nothing is moved that could be less.
 bool may_be_sparse(const Work& work) {
     return work.sparse != Sparse::off && work.density <= most_worth_coding &&
@@ -65,7 +60,9 @@ constexpr double worth_coding_on_a_node = .25;
 bool sparse_by_rule(const Work& work) {
     if (work.sparse == Sparse::on)
         return true;
-    return may_be_sparse(work) && (!one_node(work) || work.density <= worth_coding_on_a_node);
+    const bool one_node = std::adjacent_find(work.nodes.begin(), work.nodes.end(),
+                                             std::not_equal_to<>()) == work.nodes.end();
+    return may_be_sparse(work) && (!one_node || work.density <= worth_coding_on_a_node);
 }
 
 Plan Planner::plan(const compositing::Task& task, const Work& work,
@@ -132,8 +129,7 @@ Plan Planner::predict(const compositing::Task& task, const Work& work,
 
 Plan Planner::predict(const compositing::Task& task, const Work& work,
                       const compositing::Tuning& asked, bool sparse) const {
-    const bool reads = one_node(work) && work.within_node == machine::Link::same_process;
-    const std::vector<compositing::Way> ways = ways_with(task, asked, !reads);
+    const std::vector<compositing::Way> ways = ways_with(task, asked);
     Plan plan;
     plan.machine = machine_.name;
     plan.sparse = sparse;
