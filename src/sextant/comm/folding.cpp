@@ -8,6 +8,16 @@
 
 namespace sextant {
 
+namespace {
+
+/// Whether operands of a fold are combined while its destination may not be written yet. Of two,
+/// both would be there already: they wait for it, and need no memory of their own.
+bool combined_aside(const Step& fold) {
+    return fold.count >= 3;
+}
+
+} // namespace
+
 Folding::Folding(const Program& program, const Operator& op, const Places& places,
                  const ExecuteOptions& options, std::function<void()> progress,
                  std::function<Room(int)> room)
@@ -37,8 +47,7 @@ Folding::Folding(const Program& program, const Operator& op, const Places& place
         patches_ = Patches(op, most_operands);
 }
 
-/// Enough for the fold with most operands, as large as the largest: none is made during a run. Two
-/// operands need none.
+/// Enough for the fold with most operands, as large as the largest: none is made during a run.
 void Folding::make_accumulators() {
     if (association_ == Association::in_order && !operator_.exact_when_split)
         return;
@@ -46,7 +55,7 @@ void Folding::make_accumulators() {
     Bytes bytes = 0;
     for (const Fold& fold : folds_) {
         const Step& step = program_.steps[static_cast<std::size_t>(fold.step)];
-        if (step.count < 3)
+        if (!combined_aside(step))
             continue;
         const std::size_t runs = association_ == Association::in_order ? 1 : step.count / 2;
         count = std::max(count, runs); // a run that grows does so where it lies
@@ -137,7 +146,7 @@ int Folding::combine_some(const Walk& walk) {
             continue;
         const bool commits = walk.may_commit(fold.step) && destination_free(fold, group) &&
                              (fold.settled || !room_(fold.step).awaited);
-        if (!commits && !accumulator_of(fold, group) && !accumulator_free())
+        if (!commits && !may_combine_aside(fold, group))
             continue;
         combine(fold, group, commits);
         return fold.step;
@@ -283,7 +292,11 @@ std::byte* Folding::accumulator_of(const Fold& fold, Group group) {
     return nullptr;
 }
 
-bool Folding::accumulator_free() const {
+bool Folding::may_combine_aside(const Fold& fold, Group group) const {
+    if (!combined_aside(program_.steps[static_cast<std::size_t>(fold.step)]))
+        return false;
+    if (accumulator_of(fold, group))
+        return true;
     return std::any_of(accumulators_.begin(), accumulators_.end(),
                        [](const Accumulator& accumulator) { return !accumulator.taken; });
 }

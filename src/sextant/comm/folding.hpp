@@ -81,7 +81,7 @@ class Folding {
     void make_accumulators();
     static std::byte* accumulator_of(const Fold& fold, Group group);
     std::byte* take_accumulator();
-    bool accumulator_free() const;
+    bool may_combine_aside(const Fold& fold, Group group) const;
     void release(const std::byte* accumulator);
 
     const Program& program_;
