@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/comm/mpi.hpp"
+#include "sextant/comm/communicator.hpp"
 
-#include <mpi.h>
+#include <functional>
 
 namespace sextant::test {
 
 inline constexpr int group_sizes[] = {1, 2, 3, 4, 7};
 
 /// Calls `body` on the first `size` ranks with a communicator of their own, made by the caller's
-/// MPI.
-template <class Body>
-void on_group(int size, Body&& body) {
-    int rank = 0, all = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &all);
-    if (size > all)
-        return;
-    MPI_Comm group = MPI_COMM_NULL;
-    MPI_Comm_split(MPI_COMM_WORLD, rank < size ? 0 : MPI_UNDEFINED, rank, &group);
-    if (group == MPI_COMM_NULL)
-        return;
-    body(from_mpi(group));
-    MPI_Comm_free(&group);
-}
+/// MPI. That MPI is not seen here, so that tests are compiled alike for every one.
+void on_group(int size, const std::function<void(const Communicator&)>& body);
 
 } // namespace sextant::test
