@@ -73,6 +73,39 @@ TEST(DeepKernel, FoldsAreOneSortHoweverBracketed) {
     }
 }
 
+TEST(DeepKernel, FoldsMayLieWhereAnyOfTheirSourcesDoes) {
+    std::mt19937 random(8);
+    for (std::size_t operands = 1; operands <= 4; ++operands) {
+        std::vector<DeepImage> images;
+        for (std::size_t i = 0; i < operands; ++i)
+            images.push_back(random_lists(lists_shape, 4, random));
+        for (const int capacity : {3, 16}) { // not room for all, and room for all
+            const Operator op = kernel::deep_operator(capacity);
+            Memory apart(lists_shape.elements() * op.element.size);
+            for (std::size_t place = 0; place <= operands; ++place) {
+                std::vector<Memory> pixels;
+                std::vector<const std::byte*> sources;
+                for (const DeepImage& image : images) {
+                    pixels.push_back(packed(image, capacity));
+                    sources.push_back(pixels.back().data());
+                }
+                Memory& to = place == 0 ? apart : pixels[place - 1];
+                op.fold(sources, to.data(), lists_shape.elements());
+                for (Elements i = 0; i < lists_shape.elements(); ++i) {
+                    const std::byte* const expected = apart.data() + i * op.element.size;
+                    ASSERT_EQ(std::memcmp(to.data() + i * op.element.size, expected,
+                                          static_cast<std::size_t>(op.used(expected))),
+                              0)
+                        << operands << " sources, into number " << place << ", pixel " << i;
+                }
+            }
+            if (capacity == 16) {
+                EXPECT_EQ(blended(apart, capacity, lists_shape), kernel::blend_sorted(images));
+            }
+        }
+    }
+}
+
 TEST(DeepKernel, TheNearestAreKeptAndAllAreCountedWhereThereIsNoRoom) {
     std::mt19937 random(6);
     const int capacity = 3;

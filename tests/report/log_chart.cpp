@@ -58,6 +58,24 @@ TEST(LogChart, ComparesOnTwoAxesThatAreAlike) {
     EXPECT_THAT(svg, HasSubstr("equal; twice, half"));
 }
 
+TEST(LogChart, NamesTheFewPlacesThatCurvesGoThrough) {
+    const auto named = [](const LogChart& chart, double x) {
+        return test::occurrences(log_chart(chart), ">" + number(x) + "</text>");
+    };
+    LogChart few = chart_of({{8, 30, ""}, {2, 30, ""}, {4, 30, ""}});
+    for (const double x : {2., 4., 8.})
+        EXPECT_EQ(named(few, x), 1) << x;
+    EXPECT_EQ(named(few, 5), 0);
+    few.kinds[0].joined = false;
+    EXPECT_EQ(named(few, 4), 0);
+    EXPECT_EQ(named(few, 5), 1);
+    LogChart many = chart_of({});
+    for (int x = 1; x <= 9; ++x)
+        many.kinds[0].points.push_back({static_cast<double>(x), 30, ""});
+    EXPECT_EQ(named(many, 5), 1);
+    EXPECT_EQ(named(many, 4), 0);
+}
+
 TEST(LogChart, EscapesNames) {
     LogChart chart = chart_of({{1, 1, std::string(test::hostile_name)}});
     chart.kinds[0].name = test::hostile_name;

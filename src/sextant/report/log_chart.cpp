@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -67,6 +68,8 @@ class Drawing {
                     continue;
                 }
                 x_.hold(point.x);
+                joined_ = joined_ && kind.joined;
+                places_.insert(point.x);
                 y_.hold(point.y);
                 ++drawn_;
             }
@@ -134,9 +137,17 @@ class Drawing {
         svg_.legend(entries);
     }
 
+    /// Of curves through few places, such as numbers of ranks, those; they are no decades.
+    std::vector<double> x_ticks() const {
+        constexpr std::size_t few = 8;
+        if (joined_ && !chart_.compares && places_.size() <= few)
+            return {places_.begin(), places_.end()};
+        return x_.ticks();
+    }
+
     void grid() {
         double free = 0;
-        for (const double tick : x_.ticks()) {
+        for (const double tick : x_ticks()) {
             svg_.line(x(tick), top_, x(tick), top_ + y_.length, "tick");
             const std::string text = chart_.x_text(tick);
             if (x(tick) - width_of_text(text) / 2 < free)
@@ -188,6 +199,8 @@ class Drawing {
     Axis x_, y_;
     double top_ = 0;
     std::int64_t drawn_ = 0, left_out_ = 0;
+    bool joined_ = true;      // all that is drawn
+    std::set<double> places_; // on the axis of x
     Svg svg_;
 };
 

@@ -34,11 +34,27 @@ List list_at(const std::byte* pixel, Count capacity) {
             count};
 }
 
+Fragment* fragments_of(std::byte* pixel) {
+    return reinterpret_cast<Fragment*>(pixel + sizeof(Count));
+}
+
 void write(std::byte* pixel, const List& list) {
     std::memcpy(pixel, &list.count, sizeof(list.count));
-    std::byte* const to = pixel + sizeof(list.count);
-    if (list.kept > 0 && reinterpret_cast<const std::byte*>(list.data) != to)
-        std::memmove(to, list.data, list.kept * sizeof(Fragment));
+    Fragment* const to = fragments_of(pixel);
+    if (list.kept > 0 && list.data != to)
+        std::memmove(static_cast<void*>(to), list.data, list.kept * sizeof(Fragment));
+}
+
+/// Pixels lie far apart, most of their room unused, and no processor foresees how much of the next
+/// will be read: as much is asked for as this one has, of a pixel that comes a little later.
+void ask_for_later(const std::byte* pixel, Bytes size, Count fragments) {
+    constexpr Bytes pixels = 4, line = 64, most = 8 * line;
+    const std::byte* const later = pixel + pixels * size;
+    const Bytes used =
+        std::min(static_cast<Bytes>(sizeof(Count) + fragments * sizeof(Fragment)), most);
+    for (Bytes at = 0; at < used; at += line)
+        __builtin_prefetch(later + at);
+    __builtin_prefetch(later + used - 1); // pixels do not begin with a line
 }
 
 Count sum_of(Count a, Count b) {
@@ -72,15 +88,26 @@ struct Room {
 };
 
 /// Most pixels have fragments in one operand or none: nothing is merged for those.
-void fold_pixel(Sources sources, Bytes offset, std::byte* to, Count capacity, Room& room) {
+void fold_pixel(Sources sources, Bytes offset, Bytes size, std::byte* to, Count capacity,
+                Room& room) {
+    Fragment* const there = fragments_of(to);
     int side = 0;
     List sum;
-    for (const std::byte* source : sources) {
-        const List next = list_at(source + offset, capacity);
+    for (std::size_t s = 0; s < sources.size(); ++s) {
+        const std::byte* const pixel = sources[s] + offset;
+        const List next = list_at(pixel, capacity);
+        ask_for_later(pixel, size, next.kept);
         if (next.count == 0)
             continue;
-        sum = sum.count == 0 ? next : merge(sum, next, room.side(side ^= 1), capacity);
+        if (sum.count == 0) {
+            sum = next;
+            continue;
+        }
+        // The last merge may write what it makes where it shall lie, unless it reads that.
+        const bool in_place = s + 1 == sources.size() && sum.data != there && next.data != there;
+        sum = merge(sum, next, in_place ? there : room.side(side ^= 1), capacity);
     }
+    ask_for_later(to, size, sum.kept);
     write(to, sum);
 }
 
@@ -114,7 +141,7 @@ Operator deep_operator(int capacity) {
                 [=, size = element.size](Sources sources, std::byte* to, Elements elements) {
                     Room merged;
                     for (Elements i = 0; i < elements; ++i)
-                        fold_pixel(sources, i * size, to + i * size, room, merged);
+                        fold_pixel(sources, i * size, size, to + i * size, room, merged);
                 },
             .fill_identity =
                 [size = element.size](std::byte* to, Elements elements) {
@@ -136,6 +163,7 @@ void pack(const DeepImage& image, int capacity, std::span<std::byte> to) {
         const std::span<const Fragment> fragments = image.at(i);
         const auto count = static_cast<Count>(fragments.size());
         const Count kept = std::min(count, static_cast<Count>(capacity));
+        ask_for_later(to.data() + i * size, size, kept);
         write(to.data() + i * size, {fragments.data(), kept, count});
     }
 }
@@ -159,6 +187,7 @@ void blend_fragments(std::span<const std::byte> pixels, int capacity, std::span<
     for (std::size_t i = 0; i < to.size(); ++i) {
         const List list =
             list_at(pixels.data() + static_cast<Bytes>(i) * size, static_cast<Count>(capacity));
+        ask_for_later(pixels.data() + static_cast<Bytes>(i) * size, size, list.kept);
         RgbaF32 sum;
         for (Count f = 0; f < list.kept; ++f) {
             const Fragment& next = list.data[f];
