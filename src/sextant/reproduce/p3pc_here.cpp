@@ -149,8 +149,8 @@ constexpr Experiment experiments[] = {
      "same run with other messages: LogGP* with contiguous ones, P-3PC with each layout by size "
      "and "
      "length of its blocks",
-     "rows of these images lie nearer to each other than those of what was calibrated (20 KiB), "
-     "or other programs ran",
+     "other programs ran, or the machine came into another state: in single runs contiguous "
+     "messages, too, take twice as long",
      figures_here}};
 
 } // namespace
