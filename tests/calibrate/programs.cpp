@@ -76,6 +76,44 @@ TEST(CellPrograms, strided_sides_are_strided_where_the_layout_says_so) {
     EXPECT_EQ(region(Layout::nn, 1, Verb::receive).stride, row_bytes);
 }
 
+TEST(CellPrograms, large_messages_come_out_of_memory_however_they_lie) {
+    for (const Layout layout : {Layout::cc, Layout::cn, Layout::nc, Layout::nn}) {
+        for (const Bytes block : {Bytes{256}, Bytes{1200}, Bytes{4096}, Bytes{16384}}) {
+            const bool contiguous = layout == Layout::cc;
+            const Bytes bytes = 600 * block < (1 << 19) ? 2048 * block : 600 * block;
+            const Cell cell =
+                contiguous ? message(Kind::round_trip, bytes)
+                           : strided(Kind::round_trip, layout, Strategy::datatype, bytes, block);
+            const Timed what = timed(cell, 0);
+            Bytes touched = 0; // that no two share, the next test says
+            for (const Region& place : what.fresh)
+                touched += place.elements();
+            EXPECT_GT(touched, 48 << 20) << bytes << " of " << block;
+        }
+    }
+}
+
+TEST(CellPrograms, places_of_messages_share_nothing_and_stay_within_the_memory_of_a_rank) {
+    const PlanOptions options{.lending = true, .work = false};
+    for (const std::vector<Cell>& level : make_plan(options)) {
+        for (const Cell& cell : level) {
+            for (const int rank : {0, 1}) {
+                const Timed what = timed(cell, rank);
+                for (const Program& program : what.programs) {
+                    Bytes memory = 0;
+                    for (const BufferSpec& buffer : program.buffers)
+                        memory += (buffer.size * what.op.element.size + 4095) / 4096 * 4096;
+                    EXPECT_LE(memory, options.memory) << cell.bytes << " of " << cell.block;
+                }
+                for (std::size_t i = 0; i < what.fresh.size(); ++i) {
+                    for (std::size_t j = 0; j < i; ++j)
+                        ASSERT_FALSE(overlap(what.fresh[i], what.fresh[j])) << cell.bytes;
+                }
+            }
+        }
+    }
+}
+
 TEST(Rig, times_every_kind_of_cell_on_two_threads) {
     run_threads(2, [](const Communicator& communicator) {
         Rig rig(communicator, Bytes{64} << 20);
@@ -83,7 +121,8 @@ TEST(Rig, times_every_kind_of_cell_on_two_threads) {
              {probe(), message(Kind::stream, 4096), lent(1024), pass("over", "u8", 256, 3),
               copy(65536, 64), message(Kind::round_trip, 1 << 20),
               strided(Kind::round_trip, Layout::nn, Strategy::packing, 4096, 256),
-              strided(Kind::stream, Layout::cn, Strategy::packing, 4096, 256)}) {
+              strided(Kind::stream, Layout::cn, Strategy::packing, 4096, 256),
+              strided(Kind::stream, Layout::cn, Strategy::datatype, 65536, 64)}) {
             const std::vector<Sample> samples = rig.burst(cell);
             ASSERT_GE(samples.size(), 2u);
             const auto everyone = communicator.all_gather(samples[0].seconds);

@@ -34,6 +34,34 @@ bool strided_at(const Cell& cell, int rank) {
     return cell.layout == Layout::nn || cell.layout == (rank == 0 ? Layout::nc : Layout::cn);
 }
 
+/// So many messages of this size come out of memory and not of caches.
+int more_than_caches(Bytes bytes) {
+    return static_cast<int>(std::max<Bytes>(1, 64 * mebi / bytes));
+}
+
+/// Places of strided messages: columns of images, as far apart as there is room, one of each image
+/// after the other. Were each message in an image of its own, most of which nobody touches, memory
+/// for a few would do, and those few would stay in caches.
+std::vector<Region> columns(ProgramBuilder& builder, const Cell& cell, int slots) {
+    constexpr Bytes lines = 128; // that caches fetch together, and no two messages may share
+    const Bytes narrowest = (cell.block + lines - 1) / lines * lines;
+    const Bytes an_image = std::clamp<Bytes>(cell.row / narrowest, 1, slots);
+    const Bytes pitch = cell.row / an_image / lines * lines;
+    const Bytes images = (slots + an_image - 1) / an_image;
+    const Elements rows = cell.bytes / cell.block;
+    std::vector<int> buffers;
+    for (Bytes i = 0; i < images; ++i) {
+        const Bytes extent = (rows - 1) * cell.row + (an_image - 1) * pitch + cell.block;
+        buffers.push_back(builder.in_out(extent).buffer);
+    }
+    std::vector<Region> places;
+    for (int i = 0; i < slots; ++i) {
+        const int buffer = buffers[static_cast<std::size_t>(i % images)];
+        places.push_back({buffer, i / images * pitch, cell.block, cell.row, rows});
+    }
+    return places;
+}
+
 /// One rank's side of a message: where it lies, and, where it is packed, what travels.
 class Side {
   public:
@@ -41,13 +69,12 @@ class Side {
         : builder_(builder), packs_(false) {
         const bool strided = strided_at(cell, rank);
         packs_ = strided && cell.strategy == Strategy::packing;
+        if (strided)
+            lies_ = columns(builder, cell, slots);
         for (int i = 0; i < slots; ++i) {
-            const Elements rows = strided ? cell.bytes / cell.block : 1;
-            const Bytes extent = strided ? (rows - 1) * cell.row + cell.block : cell.bytes;
-            const int buffer = builder.in_out(extent).buffer;
-            lies_.push_back(strided ? Region{buffer, 0, cell.block, cell.row, rows}
-                                    : block(buffer, 0, cell.bytes));
-            travels_.push_back(packs_ ? builder.in_out(cell.bytes) : lies_.back());
+            if (!strided)
+                lies_.push_back(builder.in_out(cell.bytes));
+            travels_.push_back(packs_ ? builder.in_out(cell.bytes) : lies_[place(i)]);
         }
     }
 
@@ -81,11 +108,9 @@ class Side {
 /// through so many places that they come out of memory and not of caches.
 int trips_of(const Cell& cell) {
     const Bytes bytes = cell.bytes;
-    if (bytes < 512 * kibi)
-        return bytes <= 4 * kibi ? 8 : bytes <= 64 * kibi ? 4 : 2;
-    constexpr Bytes more_than_caches = 64 * mebi;
-    const Bytes room = cell.layout == Layout::cc ? bytes : bytes / cell.block * cell.row;
-    return static_cast<int>(std::max<Bytes>(1, more_than_caches / room));
+    if (bytes >= 512 * kibi)
+        return more_than_caches(bytes);
+    return bytes <= 4 * kibi ? 8 : bytes <= 64 * kibi ? 4 : 2;
 }
 
 Timed round_trips(const Cell& cell, int rank) {
@@ -116,9 +141,7 @@ Program stream(const Cell& cell, int rank, int messages) {
             side.send(0, i % 2);
         builder.receive(1, signal);
     } else {
-        const Bytes room =
-            cell.layout == Layout::cc ? cell.bytes : cell.bytes / cell.block * cell.row;
-        const int slots = static_cast<int>(std::clamp<Bytes>(64 * mebi / room, 2, messages));
+        const int slots = std::clamp(more_than_caches(cell.bytes), 2, messages);
         Side side(builder, cell, rank, slots);
         builder.send(0, signal);
         for (int i = 0; i < messages; ++i)

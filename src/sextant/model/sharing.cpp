@@ -11,6 +11,7 @@ namespace sextant::model {
 namespace {
 
 constexpr Seconds never = std::numeric_limits<Seconds>::infinity();
+constexpr auto gone = std::numeric_limits<std::uint32_t>::max();
 
 struct Level {
     double rate_by_weight;
@@ -27,7 +28,8 @@ Sharing::Sharing(const machine::Wires& wires, double together)
       together_(together),
       next_(never),
       admitted_at_(never),
-      links_(static_cast<std::size_t>(wires.links)) {}
+      loads_(static_cast<std::size_t>(wires.links)),
+      left_(static_cast<std::size_t>(wires.links)) {}
 
 bool Sharing::has_links(int from, int to) {
     const std::size_t before = ways_.size();
@@ -71,44 +73,63 @@ std::span<const Arrival> Sharing::pass() {
 /// Lets those under way travel on, and takes out who is there, or nearly: it
 /// makes room for others, and is there in its time.
 void Sharing::travel(Seconds passed) {
-    std::erase_if(open_, [&](Way& way) {
+    std::vector<Place> moved(open_.size(), gone);
+    std::size_t stay = 0;
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+        Way& way = open_[i];
         const Seconds rest = way.left / way.rate;
         const Seconds whole = now_ + rest - way.start;
         way.left -= way.rate * passed;
-        if (rest > passed + together_ * whole)
-            return false;
-        there_.push_back({way.message, now_ + rest});
-        return true;
+        if (rest > passed + together_ * whole) {
+            moved[i] = static_cast<Place>(stay);
+            open_[stay++] = way;
+        } else {
+            there_.push_back({way.message, now_ + rest});
+        }
+    }
+    if (stay == open_.size())
+        return;
+    open_.resize(stay);
+    take_off_links(moved);
+}
+
+/// Most messages stay from one time to the next: lists of links are thinned, not made anew.
+void Sharing::take_off_links(std::span<const Place> moved) {
+    std::erase_if(used_, [&](int on) {
+        Load& load = load_of(on);
+        std::size_t stay = 0;
+        load.weight = 0;
+        for (const Place before : load.messages) {
+            if (const Place now = moved[before]; now != gone) {
+                load.messages[stay++] = now;
+                load.weight += open_[now].weight;
+            }
+        }
+        load.messages.resize(stay);
+        return stay == 0;
     });
 }
 
 void Sharing::admit() {
-    open_.insert(open_.end(), waiting_.begin(), waiting_.end());
+    for (const Way& way : waiting_) {
+        for (const int on : links_of(way)) {
+            Load& load = load_of(on);
+            if (load.messages.empty())
+                used_.push_back(on);
+            load.messages.push_back(static_cast<Place>(open_.size()));
+            load.weight += way.weight;
+        }
+        open_.push_back(way);
+    }
     waiting_.clear();
     admitted_at_ = never;
 }
 
-/// Lists who is under way on each link, and what it has for them.
 void Sharing::fill_links() {
-    used_.clear();
-    for (const Way& way : open_) {
-        for (const int on : links_of(way)) {
-            if (link(on).messages++ == 0)
-                used_.push_back(on);
-            link(on).weight += way.weight;
-        }
-    }
-    std::size_t count = 0;
     for (const int on : used_) {
-        Link& at = link(on);
-        at.first = at.last = count;
-        at.bytes_per_second = 1 / wires_.busy(on, 1, at.messages);
-        count += static_cast<std::size_t>(at.messages);
-    }
-    on_links_.resize(count);
-    for (std::size_t i = 0; i < open_.size(); ++i) {
-        for (const int on : links_of(open_[i]))
-            on_links_[link(on).last++] = i;
+        const Load& load = load_of(on);
+        const auto messages = static_cast<int>(load.messages.size());
+        left_of(on) = {1 / wires_.busy(on, 1, messages), load.weight, messages};
     }
 }
 
@@ -117,7 +138,7 @@ void Sharing::fill_links() {
 void Sharing::allot() {
     fill_links();
     std::vector<bool> settled(open_.size());
-    const auto level_of = [&](int on) { return link(on).bytes_per_second / link(on).weight; };
+    const auto level_of = [&](int on) { return left_of(on).bytes_per_second / left_of(on).weight; };
     Levels levels;
     for (const int on : used_)
         levels.push({level_of(on), on});
@@ -125,8 +146,7 @@ void Sharing::allot() {
     while (!levels.empty()) {
         const Level lowest = levels.top();
         levels.pop();
-        const Link at = link(lowest.link);
-        if (at.messages == 0)
+        if (left_of(lowest.link).messages == 0)
             continue;
         if (const double level = level_of(lowest.link);
             level > lowest.rate_by_weight * (1 + 1e-9)) {
@@ -134,15 +154,13 @@ void Sharing::allot() {
             continue;
         }
         reached = std::max(reached, lowest.rate_by_weight);
-        for (std::size_t i = at.first; i < at.last; ++i) {
-            if (const std::size_t on = on_links_[i]; !settled[on]) {
-                settled[on] = true;
-                settle(open_[on], reached * open_[on].weight);
+        for (const Place message : load_of(lowest.link).messages) {
+            if (!settled[message]) {
+                settled[message] = true;
+                settle(open_[message], reached * open_[message].weight);
             }
         }
     }
-    for (const int on : used_)
-        link(on) = {};
 }
 
 void Sharing::settle(Way& way, double rate) {
@@ -150,9 +168,10 @@ void Sharing::settle(Way& way, double rate) {
         way.left -= rate * (now_ - way.start);
     way.rate = rate;
     for (const int on : links_of(way)) {
-        link(on).bytes_per_second -= rate;
-        link(on).weight -= way.weight;
-        --link(on).messages;
+        Left& left = left_of(on);
+        left.bytes_per_second -= rate;
+        left.weight -= way.weight;
+        --left.messages;
     }
 }
 

@@ -4,6 +4,7 @@
 #include "sextant/core/units.hpp"
 #include "sextant/machine/wires.hpp"
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -55,19 +56,26 @@ class Sharing {
         double left = 0; ///< bytes
         double rate = 0; ///< 0: has none yet
     };
+    using Place = std::uint32_t; ///< in `open_`
     /// What a link has left for messages that have no rate yet.
-    struct Link {
+    struct Left {
         double bytes_per_second = 0;
         double weight = 0;
         int messages = 0;
-        std::size_t first = 0, last = 0; ///< in `on_links_`
     };
-    Link& link(int i) { return links_[static_cast<std::size_t>(i)]; }
+    /// Who is on a link.
+    struct Load {
+        std::vector<Place> messages;
+        double weight = 0;
+    };
+    Left& left_of(int link) { return left_[static_cast<std::size_t>(link)]; }
+    Load& load_of(int link) { return loads_[static_cast<std::size_t>(link)]; }
     std::span<const int> links_of(const Way& way) const {
         return {ways_.data() + way.first, way.last - way.first};
     }
 
     void travel(Seconds passed);
+    void take_off_links(std::span<const Place> moved);
     void admit();
     void fill_links();
     void allot();
@@ -83,9 +91,9 @@ class Sharing {
     std::vector<Way> waiting_; ///< for shares to change
     Seconds admitted_at_;      ///< when they will
     std::vector<Arrival> there_;
-    std::vector<Link> links_;
-    std::vector<int> used_;             ///< links that messages under way are on
-    std::vector<std::size_t> on_links_; ///< messages under way
+    std::vector<Load> loads_; ///< by link
+    std::vector<Left> left_;  ///< by link
+    std::vector<int> used_;   ///< links that messages under way are on
 };
 
 } // namespace sextant::model
