@@ -28,6 +28,13 @@ for sparse in on off; do
     $MPIRUN -n 3 "$SEXTANT" composite "$SAMPLE" -o "$folder/mpi.exr" --algorithm direct-send --sparse $sparse >/dev/null
     same "$folder/mpi.exr" "sparse $sparse, 3 processes"
 done
+for interlace in on off; do
+    "$SEXTANT" composite "$SAMPLE" -o "$folder/threads.exr" --algorithm direct-send --interlace $interlace >/dev/null
+    same "$folder/threads.exr" "interlace $interlace, threads"
+    [ -n "${MPIRUN:-}" ] || continue
+    $MPIRUN -n 3 "$SEXTANT" composite "$SAMPLE" -o "$folder/mpi.exr" --algorithm direct-send --sparse on --interlace $interlace >/dev/null
+    same "$folder/mpi.exr" "sparse, interlace $interlace, 3 processes"
+done
 if [ -n "${MPIRUN:-}" ]; then
     for shared in on off auto; do
         $MPIRUN -n 3 "$SEXTANT" composite "$SAMPLE" -o "$folder/mpi.exr" --algorithm shift-based \

@@ -70,9 +70,9 @@ struct Way {
     }
 };
 
-/// Every algorithm with every tuning: folding in order and collecting the picture, in one piece and
-/// in segments, where the task says or else at the last rank; folding by arrival and leaving it
-/// distributed.
+/// Every algorithm with every tuning: folding in order and collecting the picture, in one piece, in
+/// segments and interlaced, where the task says or else at the last rank; folding by arrival and
+/// leaving it distributed, interlaced too.
 inline std::vector<Way> ways_of(const Task& task) {
     std::vector<Way> ways;
     Task distributed = task, collected = task;
@@ -86,6 +86,10 @@ inline std::vector<Way> ways_of(const Task& task) {
             compositing::Tuning cut = tuning;
             cut.segments = 3;
             ways.push_back({algorithm, cut, Association::in_order, collected});
+            compositing::Tuning dealt = tuning;
+            dealt.interlace = 5;
+            ways.push_back({algorithm, dealt, Association::in_order, collected});
+            ways.push_back({algorithm, dealt, Association::by_arrival, distributed});
         }
     }
     return ways;
@@ -105,10 +109,11 @@ std::vector<Picture<Kind>> composited(const Task& task, const Painter<Kind>& pai
             const auto part = run_program(
                 communicator, compositing::program(way.algorithm, way.task, way.tuning, rank),
                 kernel::find(Kind::name, Kind::element), way.association, images);
-            const compositing::Piece own =
-                compositing::piece(way.algorithm, way.task, way.tuning, rank);
-            EXPECT_EQ(static_cast<Elements>(part.size()), own.count) << way.text();
-            std::copy(part.begin(), part.end(), pictures[w].begin() + own.first);
+            const std::vector<Elements> own =
+                compositing::pixels(way.algorithm, way.task, way.tuning, rank);
+            ASSERT_EQ(part.size(), own.size()) << way.text();
+            for (std::size_t i = 0; i < own.size(); ++i)
+                pictures[w][static_cast<std::size_t>(own[i])] = part[i];
         }
     });
     return pictures;

@@ -148,6 +148,23 @@ TYPED_TEST(Sparse, density_is_the_share_of_cells_that_hold_something) {
     EXPECT_EQ(kernel::sampled_density({}, this->op), 1);
 }
 
+TEST(Density, of_bands_tells_where_in_images_something_was_drawn) {
+    const Operator& op = kernel::find("over");
+    const Elements pixels = 30000;
+    std::vector<RgbaF32> images(2 * pixels);
+    std::fill(images.begin() + pixels / 2, images.begin() + pixels, RgbaF32{0, 0, 0, 1});
+    const auto bands = [&](Elements one) {
+        return kernel::sampled_bands(std::as_bytes(std::span(images)), one, op, 4);
+    };
+    const std::vector<double> of_both = bands(pixels), of_one = bands(2 * pixels);
+    const double both[] = {0, 0, .5, .5}, one[] = {0, 1, 0, 0};
+    for (std::size_t b = 0; b < 4; ++b) {
+        EXPECT_NEAR(of_both[b], both[b], .02);
+        EXPECT_NEAR(of_one[b], one[b], .02);
+    }
+    EXPECT_EQ(kernel::sampled_bands({}, 7, op, 2), (std::vector<double>{1, 1}));
+}
+
 TEST(SparseCodes, say_what_is_wrong_with_them) {
     const Operator& op = kernel::find("over");
     const auto nothing = undrawn(op);

@@ -5,6 +5,7 @@
 #include "sextant/compositing/binary_tree.hpp"
 #include "sextant/compositing/collect.hpp"
 #include "sextant/compositing/direct_send.hpp"
+#include "sextant/compositing/interlace.hpp"
 #include "sextant/compositing/parallel_pipeline.hpp"
 #include "sextant/compositing/radix_k.hpp"
 #include "sextant/compositing/segments.hpp"
@@ -15,6 +16,7 @@
 
 #include <bit>
 #include <memory>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -119,14 +121,15 @@ Program in_one_piece(const Algorithm& algorithm, const Task& task, const Tuning&
     return collect(std::move(own), task, pieces, rank);
 }
 
-/// What is wrong with the result of a rank that should hold `expected` of the picture, or "".
-std::string judge(const Piece& expected, int layers, const std::vector<Symbol>& result) {
-    if (static_cast<Elements>(result.size()) != expected.count) {
-        return fmt::format("holds {} pixels, expected {}", result.size(), expected.count);
-    }
+/// What is wrong with the result of a rank that should hold pixels `expected` of the picture, or
+/// "".
+std::string judge(const std::vector<Elements>& expected, int layers,
+                  const std::vector<Symbol>& result) {
+    if (result.size() != expected.size())
+        return fmt::format("holds {} pixels, expected {}", result.size(), expected.size());
     for (std::size_t e = 0; e < result.size(); ++e) {
         const Symbol& symbol = result[e];
-        const Elements pixel = expected.first + static_cast<Elements>(e);
+        const Elements pixel = expected[e];
         if (symbol.element != pixel || symbol.first != 0 || symbol.last != layers) {
             return fmt::format("pixel {} holds layers [{}, {}) of pixel {}, expected all {}", pixel,
                                symbol.first, symbol.last, symbol.element, layers);
@@ -149,9 +152,10 @@ Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuni
     const auto whole = [&](const Task& part) {
         return in_one_piece(algorithm, part, tuning, rank);
     };
-    if (tuning.segments < 2 || task.root == Task::distributed || task.positions() < 2)
-        return whole(task);
-    return in_segments(task, tuning.segments, rank, whole);
+    const bool cut = tuning.segments > 1 && task.root != Task::distributed && task.positions() > 1;
+    Program made = cut ? in_segments(task, tuning.segments, rank, whole) : whole(task);
+    return is_interlaced(task, tuning) ? interlaced(made, task, dealing_of(task, tuning))
+                                       : std::move(made);
 }
 
 Piece piece(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
@@ -165,6 +169,19 @@ Piece piece(const Algorithm& algorithm, const Task& task, const Tuning& tuning, 
     return algorithm.piece(task, tuning, position);
 }
 
+std::vector<Elements> pixels(const Algorithm& algorithm, const Task& task, const Tuning& tuning,
+                             int rank) {
+    const Piece own = piece(algorithm, task, tuning, rank);
+    std::vector<Elements> all(static_cast<std::size_t>(own.count));
+    std::iota(all.begin(), all.end(), own.first);
+    if (rank != task.root && is_interlaced(task, tuning)) {
+        const Dealing dealing = dealing_of(task, tuning);
+        for (Elements& pixel : all)
+            pixel = dealing.pixel(pixel);
+    }
+    return all;
+}
+
 Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning) {
     Claim claim;
     claim.given = [task](int rank, int, Elements element) {
@@ -175,7 +192,7 @@ Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning) 
         return Symbol{element % task.elements, layer, layer + 1, 0};
     };
     claim.wanted = [task, tuning, &algorithm](int rank, const std::vector<Symbol>& result) {
-        return judge(piece(algorithm, task, tuning, rank), task.all_layers(), result);
+        return judge(pixels(algorithm, task, tuning, rank), task.all_layers(), result);
     };
     claim.wanted_together = [task](const std::vector<std::vector<Symbol>>& results) {
         std::vector<int> owners(static_cast<std::size_t>(task.elements), 0);

@@ -37,12 +37,17 @@ std::span<const Algorithm> catalogue();
 const Algorithm& find(std::string_view name);
 
 /// The program of one rank: positions turned into ranks and, where the task names a root, the
-/// pieces collected there, in segments if tuned so. A rank without an image only collects, or does
-/// nothing. Throws InvalidTask.
+/// pieces collected there, in segments or interlaced if tuned so. A rank without an image only
+/// collects, or does nothing. Throws InvalidTask.
 Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank);
 
-/// The pixels that a rank ends up with: the whole picture at the root, its piece otherwise.
+/// The pixels that a rank ends up with: the whole picture at the root, its piece otherwise, which
+/// is one of the dealt order where it is interlaced.
 Piece piece(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank);
+
+/// Which pixels of the picture those are, in the order in which it holds them.
+std::vector<Elements> pixels(const Algorithm& algorithm, const Task& task, const Tuning& tuning,
+                             int rank);
 
 /// What `prove` is to show of a task's schedule: every pixel of every layer blended once, front to
 /// back, and the pieces together cover the picture once.

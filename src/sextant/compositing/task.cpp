@@ -40,6 +40,8 @@ std::string to_text(const Tuning& tuning) {
         parts.push_back(fmt::format("window {}", tuning.window));
     if (tuning.segments > 1)
         parts.push_back(fmt::format("segments {}", tuning.segments));
+    if (tuning.interlace > 0)
+        parts.push_back(fmt::format("interlace {}", tuning.interlace));
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 

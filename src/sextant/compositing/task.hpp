@@ -41,11 +41,14 @@ struct Tuning {
     /// A picture that is collected: how many parts of it are composited one after another
     /// (segments.hpp); 0 or 1: it is in one piece.
     int segments = 0;
+    /// Of how many pixels blocks are that are dealt to the positions in turn, so that all blend as
+    /// much of what was drawn (interlace.hpp); 0: pieces are as they lie.
+    Elements interlace = 0;
 
     bool operator==(const Tuning&) const = default;
 };
 
-/// "radices 4,2, window 1, segments 8"; "" where nothing is set.
+/// "radices 4,2, window 1, segments 8, interlace 2048"; "" where nothing is set.
 std::string to_text(const Tuning& tuning);
 
 /// Which pixels of the picture a position ends up with.

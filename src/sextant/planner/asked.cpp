@@ -40,6 +40,9 @@ void check_asked(const compositing::Algorithm& algorithm, const compositing::Tun
         throw InvalidTask(fmt::format("a window of {}: expected 1 or more", asked.window));
     if (asked.segments < 0)
         throw InvalidTask(fmt::format("{} segments: expected 1 or more", asked.segments));
+    if (asked.interlace < 0)
+        throw InvalidTask(fmt::format("blocks of {} pixels to interlace by: expected 1 or more",
+                                      asked.interlace));
     if (asked.window > 0 && !has_window(algorithm)) {
         throw InvalidTask(fmt::format("{} takes no window; shift-based, direct-send and "
                                       "parallel-pipeline do",
@@ -78,6 +81,7 @@ Plan choose_by_name(const std::string& name, const compositing::Tuning& asked, i
         tuning.window = asked.window;
     if (asked.segments > 0)
         tuning.segments = asked.segments;
+    tuning.interlace = asked.interlace;
     Plan plan;
     plan.algorithm = &algorithm;
     plan.tuning = std::move(tuning);
@@ -97,6 +101,7 @@ std::vector<compositing::Way> ways_with(const compositing::Task& task,
             way.tuning.window = asked.window;
         if (asked.segments > 0)
             way.tuning.segments = asked.segments;
+        way.tuning.interlace = asked.interlace;
         return !asked.radices.empty() && way.tuning.radices != asked.radices;
     });
     const auto last = std::unique(ways.begin(), ways.end()); // of windows one is left

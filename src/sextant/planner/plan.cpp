@@ -18,7 +18,8 @@ nlohmann::ordered_json to_json(const Alternative& alternative) {
     nlohmann::ordered_json json{{"algorithm", alternative.way.algorithm->name},
                                 {"radices", alternative.way.tuning.radices},
                                 {"window", alternative.way.tuning.window},
-                                {"segments", alternative.way.tuning.segments}};
+                                {"segments", alternative.way.tuning.segments},
+                                {"interlace", alternative.way.tuning.interlace}};
     if (alternative.bound)
         json["bound"] = *alternative.bound;
     if (const auto& expected = alternative.expected) {
@@ -56,6 +57,7 @@ std::string to_json(const Plan& plan) {
                                 {"radices", plan.tuning.radices},
                                 {"window", plan.tuning.window},
                                 {"segments", plan.tuning.segments},
+                                {"interlace", plan.tuning.interlace},
                                 {"sparse", plan.sparse},
                                 {"reason", plan.reason}};
     if (!plan.alternatives.empty()) {
@@ -87,6 +89,8 @@ Plan parse_plan(std::string_view text, const std::string& path) {
     plan.tuning.window = static_cast<int>(file.at("window").integer(0, most));
     if (const auto segments = file.find("segments"))
         plan.tuning.segments = static_cast<int>(segments->integer(0, most));
+    if (const auto interlace = file.find("interlace"))
+        plan.tuning.interlace = interlace->integer(0, Elements{1} << 40);
     if (const auto sparse = file.find("sparse"))
         plan.sparse = sparse->boolean();
     plan.reason = file.at("reason").text();

@@ -45,6 +45,7 @@ CompositeCase read_case(const CaseReader& reader, const Json& json) {
         {"image", [&](const Json& v) { made.image = v.get<std::string>(); }},
         {"collect", [&](const Json& v) { made.collect = v.get<bool>(); }},
         {"sparse", [&](const Json& v) { made.sparse = v.get<bool>(); }},
+        {"interlaced", [&](const Json& v) { made.interlaced = v.get<bool>(); }},
         {"all_tunings", [&](const Json& v) { made.all_tunings = v.get<bool>(); }},
         {"all_transports", [&](const Json& v) { made.all_transports = v.get<bool>(); }},
         {"algorithms", [&](const Json& v) { v.get_to(made.algorithms); }},
@@ -83,6 +84,10 @@ struct NamedPattern {
 constexpr NamedPattern patterns[] = {
     {"dense", [](std::int64_t, std::int64_t, ImageShape, int, int) { return true; }},
     {"ellipse", in_ellipse},
+    {"upper half",
+     [](std::int64_t, std::int64_t y, ImageShape shape, int, int) { return y < shape.height / 2; }},
+    {"lower half", [](std::int64_t, std::int64_t y, ImageShape shape, int,
+                      int) { return y >= shape.height / 2; }},
     {"fine checkerboard", [](std::int64_t x, std::int64_t y, ImageShape, int rank,
                              int) { return (x + y + rank) % 2 == 0; }},
     {"checkerboard", [](std::int64_t x, std::int64_t y, ImageShape, int rank,

@@ -16,6 +16,7 @@ struct CompositeCase {
     std::string image = "dense";         ///< a name of image_patterns()
     bool collect = false;                ///< the picture on rank 0, not distributed
     bool sparse = false;                 ///< each also with codes for messages
+    bool interlaced = false;             ///< each sparse one also with rows dealt to the ranks
     bool all_tunings = false;            ///< each algorithm with every tuning, not its usual one
     bool all_transports = false;         ///< over processes: in shared memory as well
     std::vector<std::string> algorithms; ///< empty: all
@@ -30,7 +31,7 @@ std::vector<std::string_view> image_patterns();
 
 /// Fills a rank's image: the same on every rank that asks for it. `dense`: every pixel half
 /// transparent. `ellipse`: the same within an ellipse somewhere that covers ranks^(-2/3) of the
-/// screen, nothing elsewhere. `checkerboard`: squares of 32 pixels, offset by the rank; `fine
+/// screen, nothing elsewhere. `upper half`, `lower half`: there. `checkerboard`: squares of 32 pixels, offset by the rank; `fine
 /// checkerboard`: of one pixel.
 void fill_image(Image& image, std::string_view pattern, int rank, int ranks);
 

@@ -17,6 +17,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -28,7 +29,7 @@ namespace {
 /// One way to composite, ready to run.
 struct Contestant {
     CompositeResult result;
-    compositing::Piece piece; ///< what this rank has to show
+    std::vector<Elements> pixels; ///< what this rank has to show
     std::function<void()> run;
     std::function<std::span<const std::byte>()> shown;
     std::function<Sent()> sent; ///< of schedules
@@ -134,9 +135,11 @@ class Field {
             contestant.result.baseline = true;
             const Region own =
                 part(block(0, 0, task_.elements), communicator_.rank(), communicator_.size());
-            contestant.piece = {own.offset, own.length};
+            compositing::Piece piece{own.offset, own.length};
             if (root >= 0)
-                contestant.piece = {0, communicator_.rank() == root ? task_.elements : 0};
+                piece = {0, communicator_.rank() == root ? task_.elements : 0};
+            contestant.pixels.resize(static_cast<std::size_t>(piece.count));
+            std::iota(contestant.pixels.begin(), contestant.pixels.end(), piece.first);
             contestant.run = [this, reduction] { reduction->run(image_.bytes()); };
             contestant.shown = [reduction] { return reduction->result(); };
             contestants_.push_back(std::move(contestant));
@@ -155,11 +158,19 @@ class Field {
                     add_schedule(carrier, algorithm, tuning, false);
                     if (what_.sparse)
                         add_schedule(carrier, algorithm, tuning, true);
+                    if (what_.sparse && what_.interlaced)
+                        add_schedule(carrier, algorithm, interlaced(tuning), true);
                 }
                 if (!what_.all_tunings)
                     break;
             }
         }
+    }
+
+    /// By rows.
+    compositing::Tuning interlaced(compositing::Tuning tuning) const {
+        tuning.interlace = what_.shape.width;
+        return tuning;
     }
 
     void add_schedule(const Carrier& carrier, const compositing::Algorithm& algorithm,
@@ -175,7 +186,7 @@ class Field {
         contestant.result.transport = carrier.name;
         contestant.result.sparse = sparse;
         count_messages(contestant.result, algorithm, task_, tuning);
-        contestant.piece = compositing::piece(algorithm, task_, tuning, rank);
+        contestant.pixels = compositing::pixels(algorithm, task_, tuning, rank);
         contestant.run = [execution] { execution->run(); };
         contestant.shown = [execution] { return execution->result(); };
         contestant.sent = [execution] { return execution->sent(); };
@@ -246,14 +257,18 @@ class Field {
     void check(const Contestant& contestant, const std::vector<float>& expected) const {
         const std::vector<float> shown = as_floats(contestant.shown());
         const std::size_t channels = expected.size() / static_cast<std::size_t>(task_.elements);
-        const auto first = static_cast<std::size_t>(contestant.piece.first) * channels;
         const auto alike = [&](float a, float b) {
             return a == b || std::abs(a - b) <= tolerance();
         };
-        const bool right =
-            shown.size() == static_cast<std::size_t>(contestant.piece.count) * channels &&
-            std::equal(shown.begin(), shown.end(),
-                       expected.begin() + static_cast<std::ptrdiff_t>(first), alike);
+        const auto at = [&](const std::vector<float>& values, Elements pixel) {
+            return values.begin() + static_cast<std::ptrdiff_t>(channels) * pixel;
+        };
+        bool right = shown.size() == contestant.pixels.size() * channels;
+        for (std::size_t i = 0; right && i < contestant.pixels.size(); ++i) {
+            const auto own = at(shown, static_cast<Elements>(i));
+            right = std::equal(own, own + static_cast<std::ptrdiff_t>(channels),
+                               at(expected, contestant.pixels[i]), alike);
+        }
         if (!right) {
             throw std::logic_error(fmt::format("{} in case '{}': another picture than a serial "
                                                "fold",

@@ -60,6 +60,13 @@ std::string operator_for(const Values& values, const ElementFormat& element) {
     return asked;
 }
 
+planner::Interlace interlace_from(const Values& values) {
+    const std::string when = values.text("interlace");
+    return when == "on"    ? planner::Interlace::on
+           : when == "off" ? planner::Interlace::off
+                           : planner::Interlace::automatic;
+}
+
 CompositeOptions options_from(const Values& values, const ElementFormat& element) {
     CompositeOptions options;
     options.algorithm = values.text("algorithm");
@@ -68,6 +75,7 @@ CompositeOptions options_from(const Values& values, const ElementFormat& element
     options.window = tuning.window;
     options.segments = tuning.segments;
     options.sparse = sparse_from(values);
+    options.interlace = interlace_from(values);
     options.blend = operator_for(values, element);
     if (options.blend != "deep")
         options.element = element_named(values.text("element"), options.blend);
@@ -192,6 +200,13 @@ void CompositeRun::gather_warnings() {
     }
 }
 
+void CompositeRun::take_density() {
+    const Operator& op = kernel::find(options_.blend, *options_.element);
+    options_.density = density();
+    options_.drawn = kernel::sampled_bands(images_.bytes(), inputs_->header.shape.elements(), op,
+                                           planner::drawn_bands);
+}
+
 /// The mean of all images, on every rank.
 double CompositeRun::density() const {
     const Operator& op = kernel::find(options_.blend, *options_.element);
@@ -211,7 +226,7 @@ void CompositeRun::plan() {
         fragments_ =
             std::max(1, most_fragments(communicator_, inputs_->header.shape, deep_images_));
     else
-        options_.density = density();
+        take_density();
     make_compositor(shared_ ? *shared_ : communicator_);
     weigh_sharing();
     raced_ = compositor().racing();

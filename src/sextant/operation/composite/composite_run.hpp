@@ -43,6 +43,7 @@ class CompositeRun {
     void offer_sharing();
     void read();
     void gather_warnings();
+    void take_density();
     double density() const;
     void plan();
     void make_compositor(const Communicator& communicator);

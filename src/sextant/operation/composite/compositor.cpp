@@ -2,6 +2,7 @@
 #include "sextant/operation/composite/compositor.hpp"
 
 #include "sextant/comm/agree.hpp"
+#include "sextant/compositing/interlace.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/fold/background.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
@@ -31,11 +32,12 @@ struct Declaration {
 
 std::size_t hash_of(const CompositeOptions& options) {
     std::string text = fmt::format(
-        "{} {} {} {} {} {} {} {} {} {} {} {} {} {}", options.algorithm,
+        "{} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", options.algorithm,
         fmt::join(options.radices, ","), options.window, options.segments, options.blend,
         options.element ? options.element->name : "usual", fmt::join(options.order, ","),
         name(options.association), options.frames, options.reproducible, options.fragments,
-        options.fold_threads, static_cast<int>(options.sparse), options.density);
+        options.fold_threads, static_cast<int>(options.sparse), static_cast<int>(options.interlace),
+        options.density);
     if (const auto& b = options.background)
         text += fmt::format(" {} {} {} {}", b->r, b->g, b->b, b->a);
     return std::hash<std::string>()(text);
@@ -116,6 +118,7 @@ Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
                        CompositeOptions options)
     : communicator_(std::move(communicator)),
       options_(std::move(options)),
+      row_(shape.width),
       rank_(communicator_.rank()),
       layers_(layers) {
     const std::vector<Declaration> all = communicator_.all_gather(
@@ -129,7 +132,12 @@ Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
                 fmt::format("{} threads that share a rank's blending: expected 1 to {}",
                             options_.fold_threads, most_threads_folding));
         }
+        if (!options_.drawn.empty() && options_.drawn.size() != planner::drawn_bands) {
+            throw InvalidTask(fmt::format("rank {}: what was drawn of {} bands, expected {}", rank_,
+                                          options_.drawn.size(), planner::drawn_bands));
+        }
     });
+    interlacing_pays_ = reckon_interlacing();
     const planner::Plan plan = decide();
     agree(communicator_, [&] { prepare(plan); });
     warn_of_shortage();
@@ -262,6 +270,12 @@ void Compositor::check_size(std::span<const std::byte> images) const {
                                   "pixels, {})",
                                   rank_, images.size(), expected, layers_, task_.elements,
                                   operator_->element.name));
+}
+
+Elements Compositor::pixel(const Frame& frame, Elements i) const {
+    const compositing::Tuning& tuning = plan().tuning;
+    const bool dealt = rank_ != task_.root && compositing::is_interlaced(task_, tuning);
+    return dealt ? compositing::dealing_of(task_, tuning).pixel(frame.first + i) : frame.first + i;
 }
 
 /// Adds the background; where nobody brought an image, makes the empty picture; brings it to where

@@ -6,6 +6,7 @@
 #include "sextant/comm/flight.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/core/operator.hpp"
+#include "sextant/planner/interlacing.hpp"
 #include "sextant/planner/race.hpp"
 #include "sextant/planner/usual.hpp"
 
@@ -45,6 +46,13 @@ struct CompositeOptions {
     /// For that: what part of an image something was drawn in, on average; the same on all ranks.
     /// kernel::sampled_density tells of an image.
     double density = 1;
+    /// Whether rows of the picture are dealt to ranks in turn, so that all blend as much of what
+    /// was drawn. `automatic`: of collected pictures, where messages leave out what was not drawn
+    /// and `drawn` says that it pays. With `on` what stays distributed is in dealt order.
+    planner::Interlace interlace = planner::Interlace::automatic;
+    /// For that: what part of each of planner::drawn_bands bands of this rank's images something
+    /// was drawn in (kernel::sampled_bands); each rank gives its own. Empty: unknown.
+    std::vector<double> drawn = {};
     /// No race: the plan does not depend on what was measured, and every frame has its bracketing.
     bool reproducible = false;
 
@@ -55,8 +63,9 @@ struct CompositeOptions {
 Operator operator_of(const CompositeOptions& options);
 
 /// What a rank holds after compositing: pixels `first` … `first + count` of the picture, row by
-/// row. Valid until the next frame, or until the compositor goes. Where one rank alone brings one
-/// image, and there is no background, it is that image: the caller's own memory, not a copy.
+/// row; where it stays distributed and is interlaced, of the dealt order (Compositor::pixel). Valid
+/// until the next frame, or until the compositor goes. Where one rank alone brings one image, and
+/// there is no background, it is that image: the caller's own memory, not a copy.
 struct Frame {
     Elements first = 0, count = 0;
     std::span<const std::byte> bytes;
@@ -123,6 +132,8 @@ class Compositor {
     const std::vector<std::string>& warnings() const { return warnings_; }
     const compositing::Task& task() const { return task_; }
     const Operator& blend() const { return *operator_; }
+    /// Which pixel of the picture a frame's pixel i is.
+    Elements pixel(const Frame& frame, Elements i) const;
     const Program& program() const { return runner().execution.program(); }
     /// This rank's part of the last frame's trace.
     const Trace& trace() const { return runner().execution.trace(); }
@@ -137,6 +148,9 @@ class Compositor {
         Execution execution;
     };
 
+    bool reckon_interlacing() const;
+    compositing::Tuning asked(bool interlaced) const;
+    planner::Plan by_name(const std::vector<int>& nodes) const;
     planner::Plan decide();
     planner::Plan choose(const std::vector<int>& nodes);
     planner::Work work(const std::vector<int>& nodes) const;
@@ -159,6 +173,8 @@ class Compositor {
     CompositeOptions options_;
     std::optional<Operator> operator_;
     compositing::Task task_;
+    Elements row_ = 0;
+    bool interlacing_pays_ = false; // the same on all ranks
     std::vector<std::string> warnings_;
     std::vector<Runner> runners_; // one; in a race, the contestants
     std::size_t running_ = 0;

@@ -20,6 +20,9 @@ namespace sextant {
 
 namespace {
 
+constexpr const char* interlacing_reason =
+    "; interlaced: drawn so unevenly that the busiest rank has less to move";
+
 /// A profile of another machine, or of another MPI, still plans, but its figures are not ours.
 void warn_of_other_machine(const planner::UsualPlanner& usual, std::vector<std::string>& warnings) {
     if (usual.path.empty())
@@ -34,19 +37,63 @@ void warn_of_other_machine(const planner::UsualPlanner& usual, std::vector<std::
     }
 }
 
+/// Whether a plan leaves nothing to balance: one position blends the whole picture in the end.
+bool one_blends_all(const planner::Plan& plan, const compositing::Task& task) {
+    for (int i = 0; i < task.positions(); ++i) {
+        if (plan.algorithm->piece(task, plan.tuning, i).count == task.elements)
+            return true;
+    }
+    return false;
+}
+
 } // namespace
+
+/// From what all ranks say was drawn of their images, so that all come to the same. Who knows
+/// nothing of it leaves pieces as they lie.
+bool Compositor::reckon_interlacing() const {
+    if (options_.interlace != planner::Interlace::automatic ||
+        options_.sparse == planner::Sparse::off || task_.root == compositing::Task::distributed)
+        return false;
+    struct Said {
+        bool known = false;
+        planner::DrawnBands drawn{};
+    };
+    Said mine{!options_.drawn.empty(), {}};
+    std::copy(options_.drawn.begin(), options_.drawn.end(), mine.drawn.begin());
+    const std::vector<Said> all = communicator_.all_gather(mine);
+    std::vector<planner::DrawnBands> by_position;
+    for (const int rank : task_.order) {
+        const Said& said = all[static_cast<std::size_t>(rank)];
+        if (!said.known)
+            return false;
+        by_position.push_back(said.drawn);
+    }
+    return planner::interlacing_pays(task_, by_position);
+}
+
+compositing::Tuning Compositor::asked(bool interlaced) const {
+    return {options_.radices, options_.window, options_.segments,
+            interlaced ? planner::interlaced_block(row_) : 0};
+}
+
+planner::Plan Compositor::by_name(const std::vector<int>& nodes) const {
+    const bool on = options_.interlace == planner::Interlace::on;
+    planner::Plan plan =
+        planner::choose_by_name(options_.algorithm, asked(on), std::max(1, task_.positions()));
+    plan.sparse = planner::sparse_by_rule(work(nodes));
+    if (plan.sparse && interlacing_pays_ && !one_blends_all(plan, task_)) {
+        plan.tuning.interlace = asked(true).interlace;
+        plan.reason += interlacing_reason;
+    }
+    return plan;
+}
 
 /// What is asked for by name every rank knows; else rank 0 chooses, and tells.
 planner::Plan Compositor::decide() {
-    const compositing::Tuning asked{options_.radices, options_.window, options_.segments};
     planner::Plan plan;
     const std::vector<int> nodes = nodes_of(communicator_);
     if (options_.algorithm != "auto" && options_.plan.empty()) {
-        agree(communicator_, [&] {
-            plan =
-                planner::choose_by_name(options_.algorithm, asked, std::max(1, task_.positions()));
-            plan.sparse = planner::sparse_by_rule(work(nodes));
-        });
+        agree(communicator_, [&] { plan = by_name(nodes); });
         return plan;
     }
     agree(communicator_, [&] {
@@ -69,22 +116,28 @@ planner::Plan Compositor::told(const planner::Plan& own) const {
 }
 
 planner::Plan Compositor::choose(const std::vector<int>& nodes) {
-    const compositing::Tuning asked{options_.radices, options_.window, options_.segments};
     const int positions = std::max(1, task_.positions());
     if (!options_.plan.empty() && std::filesystem::exists(options_.plan)) {
         planner::Plan saved = planner::read_plan(options_.plan);
         planner::choose_by_name(std::string(saved.algorithm->name), saved.tuning, positions);
         return saved;
     }
-    if (options_.algorithm != "auto") {
-        planner::Plan named = planner::choose_by_name(options_.algorithm, asked, positions);
-        named.sparse = planner::sparse_by_rule(work(nodes));
-        return named;
-    }
+    if (options_.algorithm != "auto")
+        return by_name(nodes);
     const planner::UsualPlanner usual = usual_planner(nodes);
     warnings_ = usual.warnings;
     warn_of_other_machine(usual, warnings_);
-    return planner::plan_or_built_in(usual, task_, work(nodes), asked, warnings_);
+    const bool on = options_.interlace == planner::Interlace::on;
+    planner::Plan plan = planner::plan_or_built_in(usual, task_, work(nodes), asked(on), warnings_);
+    if (!plan.sparse || !interlacing_pays_)
+        return plan;
+    std::vector<std::string> said_before;
+    planner::Plan dealt =
+        planner::plan_or_built_in(usual, task_, work(nodes), asked(true), said_before);
+    if (!dealt.sparse || one_blends_all(dealt, task_))
+        return plan;
+    dealt.reason += interlacing_reason;
+    return dealt;
 }
 
 planner::UsualPlanner Compositor::usual_planner(const std::vector<int>& nodes) const {

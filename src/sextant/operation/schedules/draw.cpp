@@ -16,7 +16,7 @@ int run_draw(const Values& values) {
     ScheduleRequest request;
     request.family = values.text("family");
     request.algorithm = values.text("algorithm");
-    request.tuning = tuning_from(values);
+    request.tuning = schedule_tuning_from(values);
     request.ranks = static_cast<int>(values.integer("ranks"));
     request.elements = values.integer("elements");
     if (values.flag("collect"))
@@ -46,6 +46,7 @@ Operation draw_operation() {
              radices_parameter(),
              window_parameter(),
              segments_parameter(),
+             interlace_parameter(),
              {.name = "ranks",
               .type = Type::integer,
               .value = "N",

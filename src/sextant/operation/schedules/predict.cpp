@@ -140,7 +140,7 @@ int run_predict(const Values& values) {
     ScheduleRequest request;
     request.family = values.text("family");
     request.algorithm = values.text("algorithm");
-    request.tuning = tuning_from(values);
+    request.tuning = schedule_tuning_from(values);
     request.ranks = static_cast<int>(values.integer("ranks"));
     request.elements = values.integer("elements");
     const NamedSchedule made = make_schedule(request);
@@ -191,6 +191,7 @@ Operation predict_operation() {
              radices_parameter(),
              window_parameter(),
              segments_parameter(),
+             interlace_parameter(),
              {.name = "ranks",
               .type = Type::integer,
               .value = "N",

@@ -92,7 +92,7 @@ std::vector<ScheduleRequest> requests_for(const Values& values, int ranks) {
     ScheduleRequest request;
     request.family = values.text("family");
     request.algorithm = values.text("algorithm");
-    request.tuning = tuning_from(values);
+    request.tuning = schedule_tuning_from(values);
     request.ranks = ranks;
     std::vector<ScheduleRequest> requests;
     const auto with = [&](Elements elements, int root) {
@@ -264,6 +264,7 @@ Operation prove_operation() {
              radices_parameter(),
              window_parameter(),
              segments_parameter(),
+             interlace_parameter(),
              {.name = "ranks",
               .type = Type::ranges,
               .value = "A..B,C",

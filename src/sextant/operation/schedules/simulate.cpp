@@ -143,7 +143,7 @@ int run_simulate(const Values& values) {
     ScheduleRequest request;
     request.family = values.text("family");
     request.algorithm = values.text("algorithm");
-    request.tuning = tuning_from(values);
+    request.tuning = schedule_tuning_from(values);
     request.ranks = static_cast<int>(values.integer("ranks"));
     request.elements = values.integer("elements");
     const std::vector<std::string> shown = outputs_of(values);
@@ -190,6 +190,7 @@ Operation simulate_operation() {
              radices_parameter(),
              window_parameter(),
              segments_parameter(),
+             interlace_parameter(),
              {.name = "ranks",
               .type = Type::integer,
               .value = "N",

@@ -36,6 +36,14 @@ Parameter segments_parameter() {
             .most = 1 << 20};
 }
 
+Parameter interlace_parameter() {
+    return {.name = "interlace",
+            .type = Type::integer,
+            .value = "N",
+            .help = "deal the picture to ranks in blocks of N pixels, in turn",
+            .least = 1};
+}
+
 Parameter sparse_parameter() {
     return {.name = "sparse",
             .type = Type::choice,
@@ -56,6 +64,12 @@ compositing::Tuning tuning_from(const Values& values) {
     const int window = values.has("window") ? static_cast<int>(values.integer("window")) : 0;
     const int segments = values.has("segments") ? static_cast<int>(values.integer("segments")) : 0;
     return {values.integers("radices"), window, segments};
+}
+
+compositing::Tuning schedule_tuning_from(const Values& values) {
+    compositing::Tuning tuning = tuning_from(values);
+    tuning.interlace = values.has("interlace") ? values.integer("interlace") : 0;
+    return tuning;
 }
 
 } // namespace sextant::operation

@@ -15,6 +15,10 @@ Parameter segments_parameter();
 /// What a user gave for them; what he left out is as by default.
 compositing::Tuning tuning_from(const Values& values);
 
+/// Of a schedule without images, whose rows it does not know: blocks of so many pixels.
+Parameter interlace_parameter();
+compositing::Tuning schedule_tuning_from(const Values& values); ///< with it
+
 /// Whether messages leave out what was not drawn, and what a user gave for it.
 Parameter sparse_parameter();
 planner::Sparse sparse_from(const Values& values);

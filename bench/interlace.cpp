@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What interlacing gains on a network that is not here: Direct-Send with messages that hold just
+// what was drawn, on a simulated platform, the picture's rows as they lie or dealt in turn.
+//
+// The argument: what a rank sends, receives and blends is counted pixel by pixel, and the clock is
+// that of `sextant simulate --clock`, so that nothing beside it matters. Blending takes .7 ns for a
+// pixel and operand. Looking for what was drawn, which takes as long either way, is left out, and
+// so are the bytes that describe a code.
+//
+//   bench_interlace platforms/fat-tree-144-calibrated.json
+#include "sextant/schedule/builder.hpp"
+#include "sextant/simulate/clock.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <numbers>
+#include <vector>
+
+using namespace sextant;
+
+namespace {
+
+constexpr int side = 2048;
+constexpr double seconds_per_application = .7e-9;
+
+/// As of `sextant bench composite`.
+bool in_ellipse(int x, int y, int rank, int ranks) {
+    const double radius = std::cbrt(1.0 / ranks) / std::sqrt(std::numbers::pi);
+    const auto place = [&](int prime) {
+        const double along = std::fmod(rank * std::sqrt(prime), 1.0);
+        return radius + along * std::max(0.0, 1 - 2 * radius);
+    };
+    const double dx = (x + .5) / side - place(2), dy = (y + .5) / side - place(3);
+    return dx * dx + dy * dy < radius * radius;
+}
+
+struct Pattern {
+    const char* name;
+    bool (*drawn)(int x, int y, int rank, int ranks);
+};
+
+constexpr Pattern patterns[] = {
+    {"ellipse", in_ellipse},
+    {"upper half", [](int, int y, int, int) { return y < side / 2; }},
+    {"lower half", [](int, int y, int, int) { return y >= side / 2; }},
+};
+
+/// Pixels that each rank drew in each owner's part, and that anybody did.
+struct Drawn {
+    std::vector<std::vector<Elements>> by_rank;
+    std::vector<Elements> by_anybody;
+
+    Drawn(const Pattern& pattern, int p, bool dealt)
+        : by_rank(static_cast<std::size_t>(p), std::vector<Elements>(static_cast<std::size_t>(p))),
+          by_anybody(static_cast<std::size_t>(p)) {
+        for (int y = 0; y < side; ++y) {
+            const auto owner = static_cast<std::size_t>(dealt ? y % p : y * p / side);
+            for (int x = 0; x < side; ++x) {
+                bool anybody = false;
+                for (int rank = 0; rank < p; ++rank) {
+                    const bool here = pattern.drawn(x, y, rank, p);
+                    by_rank[static_cast<std::size_t>(rank)][owner] += here;
+                    anybody = anybody || here;
+                }
+                by_anybody[owner] += anybody;
+            }
+        }
+    }
+};
+
+/// What a rank does with what was drawn: each message is blended when it is there, and what was
+/// blended is sent to rank 0, where it is collected.
+Program program(const Drawn& drawn, int rank, int p, bool collected) {
+    const auto of = [](int i) { return static_cast<std::size_t>(i); };
+    ProgramBuilder builder;
+    const Region image = builder.input(Elements{side} * side);
+    std::vector<Region> came;
+    for (int step = 1; step < p; ++step) {
+        builder.round(step - 1);
+        const int peer = step - 1 < rank ? step - 1 : step;
+        if (const Elements sent = drawn.by_rank[of(rank)][of(peer)]; sent > 0)
+            builder.send(peer, block(image.buffer, 0, sent));
+        if (const Elements coming = drawn.by_rank[of(peer)][of(rank)]; coming > 0) {
+            came.push_back(builder.scratch(coming));
+            builder.receive(peer, came.back());
+        }
+    }
+    const Region sum = builder.scratch(Elements{side} * side);
+    Elements blended = 0;
+    for (const Region& each : came) {
+        const Region part = block(sum.buffer, 0, each.length);
+        const Elements before = std::min(blended, each.length);
+        builder.fold(block(sum.buffer, 0, before),
+                     {block(sum.buffer, 0, before), block(each.buffer, 0, before)});
+        const Elements rest = each.length - before;
+        builder.fold(block(sum.buffer, before, rest),
+                     {block(image.buffer, before, rest), block(each.buffer, before, rest)});
+        blended = std::max(blended, part.length);
+    }
+    builder.round(p);
+    if (collected && rank > 0) {
+        const Elements all = drawn.by_anybody[of(rank)], made = std::min(blended, all);
+        std::vector<Region> picture{block(sum.buffer, 0, made), block(image.buffer, 0, all - made)};
+        std::erase_if(picture, [](const Region& region) { return region.empty(); });
+        if (all > 0)
+            builder.send(0, picture);
+    }
+    for (int owner = 1; collected && rank == 0 && owner < p; ++owner) {
+        if (drawn.by_anybody[of(owner)] > 0)
+            builder.receive(owner, builder.scratch(drawn.by_anybody[of(owner)]));
+    }
+    return builder.finish({});
+}
+
+Seconds simulated(const Drawn& drawn, int p, bool collected, const char* platform) {
+    const Schedule schedule =
+        make_schedule(p, [&](int rank) { return program(drawn, rank, p, collected); });
+    simulate::Question question{.schedule = schedule, .platform = platform, .element_size = 16};
+    question.costs.seconds_per_application = seconds_per_application;
+    return simulate::simulate_on_clock(question).seconds;
+}
+
+} // namespace
+
+int main(int count, char** arguments) {
+    if (count != 2) {
+        std::fputs("bench_interlace PLATFORM: expected one platform (JSON)\n", stderr);
+        return 2;
+    }
+    std::puts("drawn, ranks: distributed, interlaced, ratio; collected, interlaced, ratio (ms)");
+    for (const Pattern& pattern : patterns) {
+        for (const int p : {2, 4, 8, 16, 64}) {
+            const Drawn lies(pattern, p, false), dealt(pattern, p, true);
+            std::printf("%s, %d:", pattern.name, p);
+            for (const bool collected : {false, true}) {
+                const Seconds before = simulated(lies, p, collected, arguments[1]);
+                const Seconds after = simulated(dealt, p, collected, arguments[1]);
+                std::printf(" %.1f %.1f %.2f", before * 1e3, after * 1e3, after / before);
+            }
+            std::puts("");
+            std::fflush(stdout);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/compositing/interlace.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace sextant::compositing {
+
+Dealing::Dealing(Elements pixels, Elements block, int decks)
+    : pixels_(pixels), block_(block), decks_(decks), blocks_(pixels / block) {}
+
+/// The pixels in all decks before: whole blocks, and the one of what is left, which ends the deck
+/// that it comes to.
+Elements Dealing::begin_of(Elements deck) const {
+    const Elements longer = blocks_ % decks_; // so many decks have a block more
+    const Elements whole = (deck * (blocks_ / decks_) + std::min(deck, longer)) * block_;
+    return whole + (deck > longer ? pixels_ % block_ : 0);
+}
+
+Elements Dealing::deck_of(Elements dealt) const {
+    Elements low = 0, high = decks_; // begin_of(low) <= dealt < begin_of(high)
+    while (high - low > 1) {
+        const Elements middle = (low + high) / 2;
+        (begin_of(middle) <= dealt ? low : high) = middle;
+    }
+    return low;
+}
+
+Elements Dealing::pixel(Elements dealt) const {
+    const Elements deck = deck_of(dealt), within = dealt - begin_of(deck);
+    return (within / block_ * decks_ + deck) * block_ + within % block_;
+}
+
+void Dealing::append(std::vector<Region>& regions, int buffer, Elements offset, Elements first,
+                     Elements count) const {
+    const Elements last = first + count;
+    while (first < last) {
+        const Elements deck = deck_of(first);
+        const Elements there = std::min(last, begin_of(deck + 1)) - first;
+        const Elements inside = (first - begin_of(deck)) % block_; // of a block
+        const Elements from = offset + pixel(first);
+        const Elements blocks = inside == 0 ? there / block_ : 0;
+        if (blocks > 1)
+            regions.push_back({buffer, from, block_, block_ * decks_, blocks});
+        else
+            regions.push_back(sextant::block(buffer, from, std::min(there, block_ - inside)));
+        first += regions.back().elements();
+    }
+}
+
+bool is_interlaced(const Task& task, const Tuning& tuning) {
+    return tuning.interlace > 0 && task.positions() > 1 && task.elements > 0;
+}
+
+Dealing dealing_of(const Task& task, const Tuning& tuning) {
+    return {task.elements, tuning.interlace, task.positions()};
+}
+
+namespace {
+
+/// One rank's program, step by step.
+class Interlaced {
+  public:
+    Interlaced(const Program& dealt, const Task& task, const Dealing& dealing)
+        : dealt_(dealt), task_(task), dealing_(dealing) {}
+
+    Program make() {
+        made_.buffers = dealt_.buffers;
+        made_.window = dealt_.window;
+        for (const Step& step : dealt_.steps) {
+            if (is_message(step.verb))
+                add_message(step);
+            else
+                add_work(step);
+        }
+        if (!dealt_.result.empty() && as_it_lies(dealt_.result) &&
+            dealt_.result.elements() != task_.elements)
+            throw std::logic_error("a piece that lies in an image cannot be in dealt order");
+        made_.result = dealt_.result; // the whole picture, or scratch
+        return std::move(made_);
+    }
+
+  private:
+    /// Whether a region is of an image or the picture.
+    bool as_it_lies(const Region& region) const {
+        return dealt_.buffers[static_cast<std::size_t>(region.buffer)].role != Role::scratch;
+    }
+
+    /// Where a region lies; in scratch it stays.
+    std::vector<Region> places(const Region& region) const {
+        if (!as_it_lies(region))
+            return {region};
+        std::vector<Region> all;
+        for (Elements run = 0; run < region.count; ++run) {
+            const Elements begin = region.offset + run * region.stride;
+            for (Elements done = 0; done < region.length;) { // an image after the other
+                const Elements first = (begin + done) % task_.elements;
+                const Elements count = std::min(region.length - done, task_.elements - first);
+                dealing_.append(all, region.buffer, begin + done - first, first, count);
+                done += count;
+            }
+        }
+        return all;
+    }
+
+    void add_message(const Step& step) {
+        Step made = step;
+        made.first = static_cast<std::uint32_t>(made_.regions.size());
+        for (const Region& region : dealt_.regions_of(step)) {
+            const std::vector<Region> lie = places(region);
+            made_.regions.insert(made_.regions.end(), lie.begin(), lie.end());
+        }
+        made.count = static_cast<std::uint32_t>(made_.regions.size()) - made.first;
+        made_.steps.push_back(made);
+    }
+
+    /// All that a fold reads and makes is of the same pixels, so that what is not in scratch is
+    /// cut at the same places; scratch is cut there too.
+    void add_work(const Step& step) {
+        std::vector<std::vector<Region>> all{places(step.to)};
+        for (const Region& region : dealt_.regions_of(step))
+            all.push_back(places(region));
+        const auto most = std::max_element(all.begin(), all.end(),
+                                           [](auto& a, auto& b) { return a.size() < b.size(); });
+        std::vector<Elements> cuts;
+        for (const Region& region : *most)
+            cuts.push_back(region.elements());
+        for (std::vector<Region>& regions : all) {
+            if (regions.size() < cuts.size())
+                regions = cut(regions, cuts);
+        }
+        for (std::size_t i = 0; i < cuts.size(); ++i)
+            add_part(step, all, i);
+    }
+
+    static std::vector<Region> cut(const std::vector<Region>& whole,
+                                   const std::vector<Elements>& cuts) {
+        if (whole.size() != 1 || !whole[0].contiguous())
+            throw std::logic_error("a fold whose operands are not of the same pixels");
+        std::vector<Region> parts;
+        Elements offset = whole[0].offset;
+        for (const Elements count : cuts) {
+            parts.push_back(block(whole[0].buffer, offset, count));
+            offset += count;
+        }
+        return parts;
+    }
+
+    void add_part(const Step& step, const std::vector<std::vector<Region>>& all, std::size_t i) {
+        Step made = step;
+        made.first = static_cast<std::uint32_t>(made_.regions.size());
+        made.to = all[0][i];
+        for (std::size_t operand = 1; operand < all.size(); ++operand) {
+            if (all[operand][i].elements() != made.to.elements())
+                throw std::logic_error("a fold whose operands are not of the same pixels");
+            made_.regions.push_back(all[operand][i]);
+        }
+        made_.steps.push_back(made);
+    }
+
+    const Program& dealt_;
+    const Task& task_;
+    const Dealing& dealing_;
+    Program made_;
+};
+
+} // namespace
+
+Program interlaced(const Program& program, const Task& task, const Dealing& dealing) {
+    return Interlaced(program, task, dealing).make();
+}
+
+} // namespace sextant::compositing
