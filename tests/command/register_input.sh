@@ -43,12 +43,12 @@ size=16384 # of a frame
 
 # Cut off: the whole frames are used, and it is said how many those are.
 head -c $((1024 + 5 * size + 100)) movie.mrc >cut.mrc
-registered cut.mrc 'truncated: 5 of 8 frames whole'
+registered cut.mrc 'cut.mrc: truncated: 5 of 8 frames whole'
 says '"registered": 5' run.json
 
 # A pixel of an absurd size is none: 1e30 Å a cell, as a float.
 { head -c 40 movie.mrc; printf '\312\362\111\161'; tail -c +45 movie.mrc; } >absurd.mrc
-registered absurd.mrc 'pixel size of .* makes no sense and is left out'
+registered absurd.mrc 'absurd.mrc: its pixel size of .* makes no sense and is left out'
 grep -q '"pixel"' out/transforms.json && fail "the absurd pixel is believed"
 
 # Frames that are no numbers are left out; single samples are filled, and flagged.

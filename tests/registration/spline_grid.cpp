@@ -42,9 +42,10 @@ Point value(const SplineGrid& grid, const std::vector<double>& c, Point at) {
     return sum;
 }
 
-/// Coefficients of w(x) = (a + bx, c + dy): those of a spline that is linear are its values at the
-/// control points, of which the first lies one interval before the image.
-std::vector<double> linear(const SplineGrid& grid, ImageShape image, Point shift, Point slope) {
+/// Coefficients of w(x) = (a + bx − ty, c + dy + tx): those of a spline that is linear are its
+/// values at the control points, of which the first lies one interval before the image.
+std::vector<double> linear(const SplineGrid& grid, ImageShape image, Point shift, Point slope,
+                           double turn = 0) {
     std::vector<double> c(grid.unknowns());
     for (std::size_t j = 0; j < grid.rows(); ++j) {
         for (std::size_t i = 0; i < grid.columns(); ++i) {
@@ -53,8 +54,10 @@ std::vector<double> linear(const SplineGrid& grid, ImageShape image, Point shift
                        static_cast<double>(controls - 3);
             };
             const std::size_t k = grid.unknown(i, j);
-            c[k] = shift.x + slope.x * place(i, grid.columns(), image.width);
-            c[k + 1] = shift.y + slope.y * place(j, grid.rows(), image.height);
+            const double x = place(i, grid.columns(), image.width);
+            const double y = place(j, grid.rows(), image.height);
+            c[k] = shift.x + slope.x * x - turn * y;
+            c[k + 1] = shift.y + slope.y * y + turn * x;
         }
     }
     return c;
@@ -85,7 +88,7 @@ TEST(SplineGrid, has_splines_that_sum_to_one_everywhere) {
     EXPECT_THROW(SplineGrid({20, 5}, 0), InvalidTask);
 }
 
-TEST(SplineGrid, leaves_linear_displacements_without_bending_and_shifts_without_any_energy) {
+TEST(SplineGrid, leaves_linear_displacements_without_bending_and_rigid_ones_without_any_energy) {
     for (const ImageShape image : {ImageShape{150, 80}, {80, 150}}) {
         const SplineGrid grid(image, 32);
         const auto shift = linear(grid, image, {3, -2}, {0, 0});
@@ -95,7 +98,8 @@ TEST(SplineGrid, leaves_linear_displacements_without_bending_and_shifts_without_
         EXPECT_NEAR(there.y, 14, 1e-9);
         EXPECT_NEAR(energy(grid, shift, .1), 0, 1e-9);
         EXPECT_NEAR(energy(grid, stretch, 0), 0, 1e-9);
-        // ∫‖Dw‖² = area (.1² + .2²)
+        EXPECT_NEAR(energy(grid, linear(grid, image, {3, -2}, {0, 0}, .3), 1), 0, 1e-8);
+        // ∫‖ε(w)‖² = area (.1² + .2²)
         const double area = static_cast<double>((image.width - 1) * (image.height - 1));
         EXPECT_NEAR(energy(grid, stretch, 1), .05 * area, 1e-8 * area);
     }
@@ -127,6 +131,26 @@ TEST(SplineGrid, has_the_bending_energy_that_second_differences_show) {
     }
     const double expected = 16 * 16 * sum * step * step;
     EXPECT_NEAR(energy(grid, c, 0) / expected, 1, 1e-3);
+}
+
+TEST(SplineGrid, has_the_energy_of_strain_that_differences_show) {
+    for (const ImageShape image : {ImageShape{65, 40}, {40, 65}}) {
+        const SplineGrid grid(image, 16);
+        const auto c = random_coefficients(grid, 5);
+        const double step = .25, h = 1e-3;
+        double sum = 0;
+        for (double y = step / 2; y < static_cast<double>(image.height - 1); y += step) {
+            for (double x = step / 2; x < static_cast<double>(image.width - 1); x += step) {
+                const Point right = value(grid, c, {x + h, y}), left = value(grid, c, {x - h, y});
+                const Point below = value(grid, c, {x, y + h}), above = value(grid, c, {x, y - h});
+                const double xx = (right.x - left.x) / (2 * h), yy = (below.y - above.y) / (2 * h);
+                const double xy = (below.x - above.x + right.y - left.y) / (4 * h);
+                sum += xx * xx + yy * yy + 2 * xy * xy;
+            }
+        }
+        const double found = energy(grid, c, 1) - energy(grid, c, 0);
+        EXPECT_NEAR(found / (sum * step * step), 1, 1e-3);
+    }
 }
 
 TEST(SplineCells, give_the_displacements_of_motion_and_splines_at_corners) {

@@ -13,7 +13,7 @@ namespace {
 using kernel::cell_size;
 using kernel::CellSums;
 
-constexpr std::size_t null_space = 2; // of the energy: shifts
+constexpr std::size_t null_space = 3; // of the energy: shifts and a turn
 constexpr double collapsed = 4;       // so few coefficients decided mean a rigid motion
 
 /// How many cells a square is wide over which scores are summed: 32 pixels, within which noise is
@@ -65,7 +65,7 @@ SplineFit::SplineFit(ImageShape image, double spacing, const PairPyramid& pyrami
       spacing_(spacing),
       centre_(centre(image)),
       grid_(std::make_unique<const SplineGrid>(image, spacing)),
-      energy_(grid_->energy(options.share_of_dirichlet)),
+      energy_(grid_->energy(options.share_of_strain)),
       matrix_(grid_->unknowns(), grid_->band()),
       cholesky_(grid_->unknowns(), grid_->band(), team),
       coefficients_(grid_->unknowns()),

@@ -18,14 +18,14 @@ struct SplineFitOptions {
     double stop = .003; ///< the step, RMS in pixels, at which a level ends
     double reach = 3;   ///< of the weakest prior, pixels: the deviation of independent coefficients
     int weak_steps = 3; ///< with that prior, until scores show noise rather than the motion
-    double share_of_dirichlet = .1; ///< of SplineGrid::energy
+    double share_of_strain = .1; ///< of SplineGrid::energy
 };
 
 /// What a fit says of itself.
 struct SplineFitReport {
     double ncc_before = 0, ncc_after = 0; ///< over the overlap, of the filtered frames
-    double overlap = 0;   ///< the share of pixels whose place lies within the template
-    double freedom = 0;   ///< γ: how many of the coefficients the data decides, beyond a shift
+    double overlap = 0; ///< the share of pixels whose place lies within the template
+    double freedom = 0; ///< γ: how many of the coefficients the data decides, beyond a rigid motion
     double strength = 0;  ///< β, of the prior
     double noise = 0;     ///< v, the variance that scores have beside the structure tensor
     double coherence = 0; ///< scores of tiles beside those of cells: 1 where only noise is left,

@@ -77,29 +77,48 @@ std::size_t SplineGrid::unknown(std::size_t column, std::size_t row) const {
     return 2 * (columns() <= rows() ? row * columns() + column : column * rows() + row);
 }
 
-BandedMatrix SplineGrid::energy(double share_of_dirichlet) const {
+/// ∫ B_i B_j′, which is not symmetric, at [i][j − i + 3].
+SplineGrid::Axis::Slopes SplineGrid::Axis::slopes() const {
+    Slopes made(controls());
+    for (std::size_t interval = 0; interval < intervals; ++interval) {
+        for (const Node& node : gauss) {
+            const auto b = cubic(node.at, 0), slope = cubic(node.at, 1);
+            for (std::size_t i = 0; i < 4; ++i) {
+                for (std::size_t j = 0; j < 4; ++j)
+                    made[interval + i][j + 3 - i] += node.weight * b[i] * slope[j];
+            }
+        }
+    }
+    return made;
+}
+
+BandedMatrix SplineGrid::energy(double share_of_strain) const {
     BandedMatrix x[3], y[3];
     for (int k = 0; k < 3; ++k) {
         x[k] = x_.gram(k);
         y[k] = y_.gram(k);
     }
+    const Axis::Slopes x_slopes = x_.slopes(), y_slopes = y_.slopes();
     const double bending = x_.spacing * y_.spacing;
-    const auto value = [&](std::size_t i, std::size_t k, std::size_t j, std::size_t l) {
-        const double xs[3] = {x[0].at(i, k), x[1].at(i, k), x[2].at(i, k)};
-        const double ys[3] = {y[0].at(j, l), y[1].at(j, l), y[2].at(j, l)};
-        return bending * (xs[2] * ys[0] + 2 * xs[1] * ys[1] + xs[0] * ys[2]) +
-               share_of_dirichlet * (xs[1] * ys[0] + xs[0] * ys[1]);
-    };
     BandedMatrix energy(unknowns(), band());
+    const auto couple = [&](std::size_t i, std::size_t j, std::size_t k, std::size_t l) {
+        const double along_x = x[1].at(i, k) * y[0].at(j, l);
+        const double along_y = x[0].at(i, k) * y[1].at(j, l);
+        const double bent =
+            bending * (x[2].at(i, k) * y[0].at(j, l) + 2 * x[1].at(i, k) * y[1].at(j, l) +
+                       x[0].at(i, k) * y[2].at(j, l));
+        const std::size_t a = unknown(i, j), b = unknown(k, l);
+        energy.at(a, b) = bent + share_of_strain * (along_x + along_y / 2);
+        energy.at(a + 1, b + 1) = bent + share_of_strain * (along_x / 2 + along_y);
+        // ∂u/∂y of the one and ∂v/∂x of the other.
+        energy.at(a, b + 1) = share_of_strain / 2 * x_slopes[i][k + 3 - i] * y_slopes[l][j + 3 - l];
+        energy.at(a + 1, b) = share_of_strain / 2 * x_slopes[k][i + 3 - k] * y_slopes[j][l + 3 - j];
+    };
     for (std::size_t j = 0; j < rows(); ++j) {
         for (std::size_t i = 0; i < columns(); ++i) {
             for (std::size_t l = j; l < std::min(j + 4, rows()); ++l) {
-                for (std::size_t k = i < 3 ? 0 : i - 3; k < std::min(i + 4, columns()); ++k) {
-                    const double entry = value(i, k, j, l);
-                    const std::size_t a = unknown(i, j), b = unknown(k, l);
-                    energy.at(a, b) = entry;
-                    energy.at(a + 1, b + 1) = entry;
-                }
+                for (std::size_t k = i < 3 ? 0 : i - 3; k < std::min(i + 4, columns()); ++k)
+                    couple(i, j, k, l);
             }
         }
     }

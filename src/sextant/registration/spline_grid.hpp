@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <vector>
 
 namespace sextant::registration {
 
@@ -35,11 +36,11 @@ class SplineGrid {
     SplineBasis along_x(double x) const { return x_.at(x); }
     SplineBasis along_y(double y) const { return y_.at(y); }
 
-    /// The K with cᵀKc = h² ∫‖D²w‖² + share ∫‖Dw‖², h the spacing: bending energy, which leaves
-    /// affine displacements alone, and a share of Dirichlet's, which leaves only shifts and keeps
-    /// the field from being continued as a slope far into what is not known. Its null space has
-    /// two dimensions.
-    BandedMatrix energy(double share_of_dirichlet) const;
+    /// The K with cᵀKc = h² ∫‖D²w‖² + share ∫‖ε(w)‖², h the spacing: bending energy, which leaves
+    /// affine displacements alone, and a share of that of the strain ε(w) = (Dw + Dwᵀ)/2, which
+    /// leaves shifts and small turns and keeps the field from being continued as a stretch far into
+    /// what is not known. Its null space has three dimensions.
+    BandedMatrix energy(double share_of_strain) const;
 
   private:
     struct Axis {
@@ -48,6 +49,8 @@ class SplineGrid {
         std::size_t controls() const { return intervals + 3; }
         SplineBasis at(double place) const;
         BandedMatrix gram(int derivative) const;
+        using Slopes = std::vector<std::array<double, 7>>;
+        Slopes slopes() const;
     };
     static Axis axis(std::int64_t pixels, double spacing);
 

@@ -118,7 +118,8 @@ void RegisterRun::open() {
     summary_.output = values_.text("output");
     summary_.ranks = communicator_.size();
     summary_.transport = communicator_.shares_memory() ? "threads" : mpi_of_build();
-    summary_.warnings = header.remarks;
+    for (const std::string& remark : header.remarks)
+        summary_.warnings.push_back(fmt::format("{}: {}", source_->path(), remark));
     transforms.series = values_.text("series");
     transforms.model = values_.text("model");
     transforms.shape = header.shape;
