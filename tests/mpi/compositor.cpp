@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/mpi.hpp"
+
 #include "tests/mpi/groups.hpp"
 #include "tests/support/compositor_cases.hpp"
 
