@@ -14,7 +14,7 @@
 namespace sextant::registration {
 
 struct SplineFitOptions {
-    int steps = 10;     ///< at most, on a level
+    int steps = 20;     ///< at most, on a level
     double stop = .003; ///< the step, RMS in pixels, at which a level ends
     double reach = 3;   ///< of the weakest prior, pixels: the deviation of independent coefficients
     int weak_steps = 3; ///< with that prior, until scores show noise rather than the motion
