@@ -31,8 +31,8 @@ std::vector<std::string_view> image_patterns();
 
 /// Fills a rank's image: the same on every rank that asks for it. `dense`: every pixel half
 /// transparent. `ellipse`: the same within an ellipse somewhere that covers ranks^(-2/3) of the
-/// screen, nothing elsewhere. `upper half`, `lower half`: there. `checkerboard`: squares of 32 pixels, offset by the rank; `fine
-/// checkerboard`: of one pixel.
+/// screen, nothing elsewhere. `upper half`, `lower half`: there. `checkerboard`: squares of 32
+/// pixels, offset by the rank; `fine checkerboard`: of one pixel.
 void fill_image(Image& image, std::string_view pattern, int rank, int ranks);
 
 } // namespace sextant::operation
