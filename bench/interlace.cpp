@@ -8,13 +8,13 @@
 // so are the bytes that describe a code.
 //
 //   bench_interlace platforms/fat-tree-144-calibrated.json
+#include "sextant/core/image.hpp"
+#include "sextant/operation/bench/bench_cases.hpp"
 #include "sextant/schedule/builder.hpp"
 #include "sextant/simulate/clock.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <numbers>
 #include <vector>
 
 using namespace sextant;
@@ -23,49 +23,35 @@ namespace {
 
 constexpr int side = 2048;
 constexpr double seconds_per_application = .7e-9;
-
-/// As of `sextant bench composite`.
-bool in_ellipse(int x, int y, int rank, int ranks) {
-    const double radius = std::cbrt(1.0 / ranks) / std::sqrt(std::numbers::pi);
-    const auto place = [&](int prime) {
-        const double along = std::fmod(rank * std::sqrt(prime), 1.0);
-        return radius + along * std::max(0.0, 1 - 2 * radius);
-    };
-    const double dx = (x + .5) / side - place(2), dy = (y + .5) / side - place(3);
-    return dx * dx + dy * dy < radius * radius;
-}
-
-struct Pattern {
-    const char* name;
-    bool (*drawn)(int x, int y, int rank, int ranks);
-};
-
-constexpr Pattern patterns[] = {
-    {"ellipse", in_ellipse},
-    {"upper half", [](int, int y, int, int) { return y < side / 2; }},
-    {"lower half", [](int, int y, int, int) { return y >= side / 2; }},
-};
+constexpr const char* patterns[] = {"ellipse", "upper half", "lower half"};
 
 /// Pixels that each rank drew in each owner's part, and that anybody did.
 struct Drawn {
     std::vector<std::vector<Elements>> by_rank;
     std::vector<Elements> by_anybody;
 
-    Drawn(const Pattern& pattern, int p, bool dealt)
+    Drawn(const char* pattern, int p, bool dealt)
         : by_rank(static_cast<std::size_t>(p), std::vector<Elements>(static_cast<std::size_t>(p))),
           by_anybody(static_cast<std::size_t>(p)) {
-        for (int y = 0; y < side; ++y) {
-            const auto owner = static_cast<std::size_t>(dealt ? y % p : y * p / side);
-            for (int x = 0; x < side; ++x) {
-                bool anybody = false;
-                for (int rank = 0; rank < p; ++rank) {
-                    const bool here = pattern.drawn(x, y, rank, p);
-                    by_rank[static_cast<std::size_t>(rank)][owner] += here;
-                    anybody = anybody || here;
-                }
-                by_anybody[owner] += anybody;
+        constexpr auto pixels = static_cast<std::size_t>(side) * side;
+        const auto owner = [&](std::size_t pixel) {
+            const auto y = static_cast<int>(pixel / side);
+            return static_cast<std::size_t>(dealt ? y % p : y * p / side);
+        };
+        std::vector<bool> anybody(pixels);
+        Image image({side, side}, rgba_u8);
+        for (int rank = 0; rank < p; ++rank) {
+            operation::fill_image(image, pattern, rank, p);
+            const auto* pixel = reinterpret_cast<const RgbaU8*>(image.bytes().data());
+            for (std::size_t i = 0; i < pixels; ++i) {
+                if (pixel[i].a == 0)
+                    continue;
+                ++by_rank[static_cast<std::size_t>(rank)][owner(i)];
+                anybody[i] = true;
             }
         }
+        for (std::size_t i = 0; i < pixels; ++i)
+            by_anybody[owner(i)] += anybody[i];
     }
 };
 
@@ -129,10 +115,10 @@ int main(int count, char** arguments) {
         return 2;
     }
     std::puts("drawn, ranks: distributed, interlaced, ratio; collected, interlaced, ratio (ms)");
-    for (const Pattern& pattern : patterns) {
+    for (const char* const pattern : patterns) {
         for (const int p : {2, 4, 8, 16, 64}) {
             const Drawn lies(pattern, p, false), dealt(pattern, p, true);
-            std::printf("%s, %d:", pattern.name, p);
+            std::printf("%s, %d:", pattern, p);
             for (const bool collected : {false, true}) {
                 const Seconds before = simulated(lies, p, collected, arguments[1]);
                 const Seconds after = simulated(dealt, p, collected, arguments[1]);
