@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <queue>
 
@@ -32,112 +33,134 @@ Sharing::Sharing(const machine::Wires& wires, double together)
       left_(static_cast<std::size_t>(wires.links)) {}
 
 bool Sharing::has_links(int from, int to) {
-    const std::size_t before = ways_.size();
-    wires_.route(from, to, ways_);
-    const bool any = ways_.size() > before;
-    ways_.resize(before);
+    const std::size_t before = links_.size();
+    wires_.route(from, to, links_);
+    const bool any = links_.size() > before;
+    links_.resize(before);
     return any;
 }
 
+/// Those under way keep what they had while it waits, so that all together are too early by what it
+/// gets in that time: on a link of many messages, by a quarter of `together` at most.
 int Sharing::start(const Travelling& message, Seconds now) {
     if (open_.empty() && waiting_.empty())
-        ways_.clear();
-    Way way{.message = count_, .first = ways_.size(), .start = now, .left = message.bytes};
-    wires_.route(message.from, message.to, ways_);
-    way.last = ways_.size();
-    Seconds latency = 0;
+        links_.clear();
+    Way way{.start = now, .left = message.bytes, .first = links_.size(), .message = count_};
+    wires_.route(message.from, message.to, links_);
+    way.links = static_cast<std::uint32_t>(links_.size() - way.first);
+    Seconds latency = 0, patience = 0;
     for (const int on : links_of(way)) {
         latency += wires_.latency ? wires_.latency(on) : 0;
-        way.alone = std::max(way.alone, wires_.busy(on, message.bytes, 1));
+        const double crowd = std::max(1., load_of(on).messages / 4.);
+        patience = std::max(patience, crowd * wires_.busy(on, message.bytes, 1));
     }
     way.weight = latency > 0 ? 1 / latency : 1;
     waiting_.push_back(way);
-    admitted_at_ = std::min(admitted_at_, now + together_ * way.alone);
+    admitted_at_ = std::min(admitted_at_, now + together_ * patience);
     next_ = std::min(next_, admitted_at_);
     return count_++;
 }
 
 std::span<const Arrival> Sharing::pass() {
     there_.clear();
-    const Seconds until = next_;
-    if (until == never)
+    if (next_ == never)
         return there_;
-    travel(until - now_);
-    now_ = until;
+    dismiss();
     admit();
     allot();
-    look_ahead();
     return there_;
 }
 
-/// Lets those under way travel on, and takes out who is there, or nearly: it
-/// makes room for others, and is there in its time.
-void Sharing::travel(Seconds passed) {
-    std::vector<Place> moved(open_.size(), gone);
-    std::size_t stay = 0;
+/// Takes out who is there at the next time, or nearly: it makes room for others, and is there in
+/// its time.
+void Sharing::dismiss() {
     for (std::size_t i = 0; i < open_.size(); ++i) {
-        Way& way = open_[i];
-        const Seconds rest = way.left / way.rate;
-        const Seconds whole = now_ + rest - way.start;
-        way.left -= way.rate * passed;
-        if (rest > passed + together_ * whole) {
-            moved[i] = static_cast<Place>(stay);
-            open_[stay++] = way;
-        } else {
-            there_.push_back({way.message, now_ + rest});
-        }
+        if (dismissed_[i] > next_)
+            continue;
+        const Way& way = open_[i];
+        there_.push_back({way.message, now_ + way.left / way.rate});
+        take_off_links(static_cast<Place>(i));
     }
-    if (stay == open_.size())
-        return;
-    open_.resize(stay);
-    take_off_links(moved);
+    if (many_gone_ > open_.size() / 2)
+        tidy();
 }
 
-/// Most messages stay from one time to the next: lists of links are thinned, not made anew.
-void Sharing::take_off_links(std::span<const Place> moved) {
+/// Lists of links go on to name it: whoever reads them passes over it.
+void Sharing::take_off_links(Place place) {
+    for (const int on : links_of(open_[place])) {
+        Load& load = load_of(on);
+        load.weight -= open_[place].weight;
+        --load.messages;
+    }
+    dismissed_[place] = never;
+    gone_[place] = true;
+    ++many_gone_;
+}
+
+/// Drops who is gone from all lists.
+void Sharing::tidy() {
+    std::vector<Place> moved(open_.size());
+    Place stay = 0;
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+        if (gone_[i])
+            continue;
+        moved[i] = stay;
+        dismissed_[stay] = dismissed_[i];
+        open_[stay++] = open_[i];
+    }
     std::erase_if(used_, [&](int on) {
         Load& load = load_of(on);
-        std::size_t stay = 0;
+        std::erase_if(load.places, [&](Place place) { return gone_[place]; });
         load.weight = 0;
-        for (const Place before : load.messages) {
-            if (const Place now = moved[before]; now != gone) {
-                load.messages[stay++] = now;
-                load.weight += open_[now].weight;
-            }
+        for (Place& place : load.places) {
+            place = moved[place];
+            load.weight += open_[place].weight;
         }
-        load.messages.resize(stay);
-        return stay == 0;
+        return load.places.empty();
     });
+    open_.resize(stay);
+    dismissed_.resize(stay);
+    gone_.assign(stay, false);
+    many_gone_ = 0;
 }
 
 void Sharing::admit() {
     for (const Way& way : waiting_) {
         for (const int on : links_of(way)) {
             Load& load = load_of(on);
-            if (load.messages.empty())
+            if (load.places.empty())
                 used_.push_back(on);
-            load.messages.push_back(static_cast<Place>(open_.size()));
+            load.places.push_back(static_cast<Place>(open_.size()));
             load.weight += way.weight;
+            ++load.messages;
         }
         open_.push_back(way);
+        dismissed_.push_back(never);
+        gone_.push_back(false);
     }
     waiting_.clear();
     admitted_at_ = never;
 }
 
 void Sharing::fill_links() {
-    for (const int on : used_) {
-        const Load& load = load_of(on);
-        const auto messages = static_cast<int>(load.messages.size());
-        left_of(on) = {1 / wires_.busy(on, 1, messages), load.weight, messages};
-    }
+    std::erase_if(used_, [&](int on) {
+        Load& load = load_of(on);
+        if (load.messages == 0)
+            load = {};
+        else
+            left_of(on) = {1 / wires_.busy(on, 1, load.messages), load.weight, load.messages};
+        return load.messages == 0;
+    });
 }
 
 /// Gives every message under way its rate: those of the link that has least for each first. Who
 /// waited for its share makes up for it.
 void Sharing::allot() {
+    const Seconds passed = next_ - now_;
+    now_ = next_;
+    next_ = never;
     fill_links();
-    std::vector<bool> settled(open_.size());
+    settled_ = gone_;
     const auto level_of = [&](int on) { return left_of(on).bytes_per_second / left_of(on).weight; };
     Levels levels;
     for (const int on : used_)
@@ -154,31 +177,40 @@ void Sharing::allot() {
             continue;
         }
         reached = std::max(reached, lowest.rate_by_weight);
-        for (const Place message : load_of(lowest.link).messages) {
-            if (!settled[message]) {
-                settled[message] = true;
-                settle(open_[message], reached * open_[message].weight);
-            }
-        }
+        settle_all_on(lowest.link, reached, passed);
     }
 }
 
-void Sharing::settle(Way& way, double rate) {
-    if (way.rate == 0 && now_ > way.start)
-        way.left -= rate * (now_ - way.start);
+/// Memory is asked for ahead: there are more messages than caches hold, in no order.
+void Sharing::settle_all_on(int link, double rate_by_weight, Seconds passed) {
+    constexpr std::size_t way_ahead = 12, links_ahead = 6;
+    unsettled_.clear();
+    std::ranges::copy_if(load_of(link).places, std::back_inserter(unsettled_),
+                         [&](Place place) { return !settled_[place]; });
+    for (std::size_t i = 0; i < unsettled_.size(); ++i) {
+        if (i + way_ahead < unsettled_.size())
+            __builtin_prefetch(&open_[unsettled_[i + way_ahead]]);
+        if (i + links_ahead < unsettled_.size())
+            __builtin_prefetch(links_of(open_[unsettled_[i + links_ahead]]).data());
+        const Place place = unsettled_[i];
+        settled_[place] = true;
+        settle(place, rate_by_weight * open_[place].weight, passed);
+    }
+}
+
+void Sharing::settle(Place place, double rate, Seconds passed) {
+    Way& way = open_[place];
+    way.left -= way.rate == 0 ? rate * (now_ - way.start) : way.rate * passed;
     way.rate = rate;
+    const Seconds there = now_ + way.left / rate;
+    dismissed_[place] = there - together_ * (there - way.start);
+    next_ = std::min(next_, std::max(now_, there));
     for (const int on : links_of(way)) {
         Left& left = left_of(on);
         left.bytes_per_second -= rate;
         left.weight -= way.weight;
         --left.messages;
     }
-}
-
-void Sharing::look_ahead() {
-    next_ = never;
-    for (const Way& way : open_)
-        next_ = std::min(next_, now_ + std::max<Seconds>(0, way.left / way.rate));
 }
 
 } // namespace sextant::model

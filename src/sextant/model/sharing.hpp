@@ -48,13 +48,13 @@ class Sharing {
 
   private:
     struct Way {
-        int message = 0;
-        std::size_t first = 0, last = 0; ///< in `ways_`
         Seconds start = 0;
-        Seconds alone = 0; ///< what it would take if it met nobody
         double weight = 0;
-        double left = 0; ///< bytes
-        double rate = 0; ///< 0: has none yet
+        double left = 0;         ///< bytes, when shares changed last
+        double rate = 0;         ///< 0: has none yet
+        std::size_t first = 0;   ///< in `links_`
+        std::uint32_t links = 0; ///< how many
+        int message = 0;
     };
     using Place = std::uint32_t; ///< in `open_`
     /// What a link has left for messages that have no rate yet.
@@ -63,33 +63,41 @@ class Sharing {
         double weight = 0;
         int messages = 0;
     };
-    /// Who is on a link.
+    /// Who is on a link, and was since lists were tidied.
     struct Load {
-        std::vector<Place> messages;
-        double weight = 0;
+        std::vector<Place> places;
+        double weight = 0; ///< of those under way
+        int messages = 0;  ///< under way
     };
     Left& left_of(int link) { return left_[static_cast<std::size_t>(link)]; }
     Load& load_of(int link) { return loads_[static_cast<std::size_t>(link)]; }
     std::span<const int> links_of(const Way& way) const {
-        return {ways_.data() + way.first, way.last - way.first};
+        return {links_.data() + way.first, way.links};
     }
 
-    void travel(Seconds passed);
-    void take_off_links(std::span<const Place> moved);
+    void dismiss();
+    void take_off_links(Place place);
+    void tidy();
     void admit();
     void fill_links();
     void allot();
-    void settle(Way& way, double rate);
-    void look_ahead();
+    void settle_all_on(int link, double rate_by_weight, Seconds passed);
+    void settle(Place place, double rate, Seconds passed);
 
     const machine::Wires& wires_;
     const double together_;
-    Seconds now_ = 0, next_;
+    Seconds now_ = 0; ///< shares are from then
+    Seconds next_;
     int count_ = 0;
-    std::vector<int> ways_;    ///< links
-    std::vector<Way> open_;    ///< under way
-    std::vector<Way> waiting_; ///< for shares to change
-    Seconds admitted_at_;      ///< when they will
+    std::vector<int> links_;         ///< of ways
+    std::vector<Way> open_;          ///< under way, and gone since lists were tidied
+    std::vector<Seconds> dismissed_; ///< by place: from when on a message may count as there
+    std::vector<bool> gone_;         ///< by place
+    std::size_t many_gone_ = 0;
+    std::vector<bool> settled_;    ///< by place: gone, or given a rate
+    std::vector<Place> unsettled_; ///< of one link
+    std::vector<Way> waiting_;     ///< for shares to change
+    Seconds admitted_at_;          ///< when they will
     std::vector<Arrival> there_;
     std::vector<Load> loads_; ///< by link
     std::vector<Left> left_;  ///< by link
