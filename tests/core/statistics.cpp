@@ -57,6 +57,9 @@ TEST(Statistics, AQuantileIsAValueThatAShareDoesNotExceed) {
     EXPECT_EQ(quantile(values, 0), 1);
     EXPECT_EQ(quantile(values, .5), 3);
     EXPECT_EQ(quantile(values, 1), 5);
+    EXPECT_EQ(quantile(values, .8), 4);
+    EXPECT_EQ(quantile(values, .81), 5);
+    EXPECT_EQ(quantile(std::vector<double>{7, 1, 3, 2}, .95), 7);
 }
 
 } // namespace

@@ -50,7 +50,8 @@ Interval interval_by_rank(std::span<const double> values) {
 
 double quantile(std::span<const double> values, double share) {
     std::vector<double> copy(values.begin(), values.end());
-    const auto place = static_cast<std::ptrdiff_t>(share * static_cast<double>(copy.size() - 1));
+    const double up_to = share * static_cast<double>(copy.size());
+    const auto place = static_cast<std::ptrdiff_t>(std::max(0., std::ceil(up_to - 1e-9) - 1));
     std::nth_element(copy.begin(), copy.begin() + place, copy.end());
     return copy[static_cast<std::size_t>(place)];
 }

@@ -21,7 +21,8 @@ Interval interval_of_median(std::span<const double> values);
 /// of at least one value where six are not there. Cheaper than the bootstrap.
 Interval interval_by_rank(std::span<const double> values);
 
-/// The value that a share of at least one value does not exceed.
+/// The least of at least one value that so large a share of them does not exceed: .95 of 4 values
+/// is the largest.
 double quantile(std::span<const double> values, double share);
 
 } // namespace sextant
