@@ -25,7 +25,7 @@ Platform small_crossbar(const std::string& loss = "") {
 
 Simulation on_clock(const Schedule& schedule, const Costs& costs = {},
                     const Platform& platform = small_crossbar(),
-                    std::vector<std::string> order = {}) {
+                    std::vector<OrderedHost> order = {}) {
     return simulate_on_clock({.schedule = schedule,
                               .platform = "small.json",
                               .order = std::move(order),
@@ -120,7 +120,7 @@ TEST(Clock, refuses_what_it_cannot_run) {
     EXPECT_THAT(refusal_of<InvalidTask>([] { on_clock(test::star(6, 10)); }),
                 HasSubstr("6 ranks, but small.json has 5 cores on 5 hosts"));
     EXPECT_THAT(refusal_of<InvalidTask>([&] {
-                    on_clock(pair, {}, small_crossbar(), {"n0", "n0"});
+                    on_clock(pair, {}, small_crossbar(), {{"n0"}, {"n0"}});
                 }),
                 HasSubstr("'n0' again"));
 }

@@ -57,7 +57,7 @@ class Papers : public testing::TestWithParam<Judge> {
         const Question question{.schedule = schedule,
                                 .platform = file,
                                 .order = run.order.empty()
-                                             ? std::vector<std::string>{}
+                                             ? std::vector<OrderedHost>{}
                                              : read_order(test::shipped("orders/" + run.order)),
                                 .element_size = 16,
                                 .costs = platform.costs,

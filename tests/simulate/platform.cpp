@@ -16,6 +16,7 @@ namespace sextant::simulate {
 namespace {
 
 using testing::ElementsAre;
+using testing::Field;
 using testing::HasSubstr;
 
 std::string platform_with(const std::string& network, const std::string& more = "") {
@@ -82,14 +83,17 @@ TEST(Order, is_one_host_a_line_with_comments) {
         return "";
     };
     test::fill_file(path, "# first\n n1 \n\nn0 # last\n");
-    EXPECT_THAT(read_order(path), ElementsAre("n1", "n0"));
+    const std::vector<OrderedHost> order = read_order(path);
+    EXPECT_THAT(order,
+                ElementsAre(Field(&OrderedHost::name, "n1"), Field(&OrderedHost::name, "n0")));
+    EXPECT_EQ(order[0].named_by, path + ": line 2");
     EXPECT_THAT(refused("n0\nn1\nn0\n"),
                 HasSubstr("order.txt: line 3 names 'n0' again, expected each host once"));
     EXPECT_THAT(refused("n0 n1\n"), HasSubstr("line 1 has 'n1' after 'n0'"));
     EXPECT_THAT(refused("# nobody\n"), HasSubstr("names no host"));
 }
 
-std::string refusal(std::span<const Room> rooms, std::vector<std::string> order, int ranks) {
+std::string refusal(std::span<const Room> rooms, const std::vector<OrderedHost>& order, int ranks) {
     try {
         place(rooms, order, ranks, "small");
     } catch (const InvalidTask& error) {
@@ -101,11 +105,13 @@ std::string refusal(std::span<const Room> rooms, std::vector<std::string> order,
 TEST(Placement, fills_one_host_after_the_other_in_the_order_given) {
     const std::vector<Room> rooms{{"a", 2}, {"b", 1}, {"c", 2}};
     EXPECT_THAT(place(rooms, {}, 4, "small"), ElementsAre(0, 0, 1, 2));
-    EXPECT_THAT(place(rooms, std::vector<std::string>{"c", "b"}, 3, "small"), ElementsAre(2, 2, 1));
+    EXPECT_THAT(place(rooms, std::vector<OrderedHost>{{"c"}, {"b"}}, 3, "small"),
+                ElementsAre(2, 2, 1));
     EXPECT_THAT(refusal(rooms, {}, 6), HasSubstr("6 ranks, but small has 5 cores on 3 hosts"));
-    EXPECT_THAT(refusal(rooms, {"b"}, 2), HasSubstr("1 cores on 1 hosts that the order names"));
-    EXPECT_THAT(refusal(rooms, {"b", "d"}, 2), HasSubstr("small has no host 'd'"));
-    EXPECT_THAT(refusal(rooms, {"b", "b"}, 2), HasSubstr("names 'b' again"));
+    EXPECT_THAT(refusal(rooms, {{"b"}}, 2), HasSubstr("1 cores on 1 hosts that the order names"));
+    EXPECT_THAT(refusal(rooms, {{"b"}, {"d", "o.txt: line 2"}}, 2),
+                HasSubstr("o.txt: line 2 names 'd', expected a host of small"));
+    EXPECT_THAT(refusal(rooms, {{"b"}, {"b"}}, 2), HasSubstr("names 'b' again"));
 }
 
 TEST(Placement, sorts_hosts_by_their_numbers) {

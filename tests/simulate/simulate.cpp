@@ -31,7 +31,7 @@ class Simulate : public testing::Test {
     }
     Simulation simulated(const Schedule& schedule, const Costs& costs = {},
                          Association association = Association::in_order,
-                         std::vector<std::string> order = {}) {
+                         std::vector<OrderedHost> order = {}) {
         return simulate({.schedule = schedule,
                          .platform = platform,
                          .order = std::move(order),
@@ -41,7 +41,7 @@ class Simulate : public testing::Test {
                          .timeline = true});
     }
     template <class Failure>
-    std::string refusal(const Schedule& schedule, std::vector<std::string> order = {}) {
+    std::string refusal(const Schedule& schedule, std::vector<OrderedHost> order = {}) {
         try {
             simulated(schedule, {}, Association::in_order, std::move(order));
         } catch (const Failure& error) {
@@ -205,8 +205,9 @@ TEST_F(Simulate, ranks_that_wait_for_ever_are_named_with_their_steps) {
 TEST_F(Simulate, too_few_hosts_and_wrong_orders_are_refused) {
     EXPECT_THAT(refusal<InvalidTask>(test::star(5, 10)),
                 HasSubstr("5 ranks, but " + platform + " has 4 cores on 4 hosts"));
-    EXPECT_THAT(refusal<InvalidTask>(test::star(2, 10), {"n0", "x"}), HasSubstr("no host 'x'"));
-    EXPECT_THAT(refusal<InvalidTask>(test::star(2, 10), {"n0", "n0"}), HasSubstr("'n0' again"));
+    EXPECT_THAT(refusal<InvalidTask>(test::star(2, 10), {{"n0"}, {"x"}}),
+                HasSubstr("the order names 'x', expected a host of"));
+    EXPECT_THAT(refusal<InvalidTask>(test::star(2, 10), {{"n0"}, {"n0"}}), HasSubstr("'n0' again"));
 }
 
 TEST_F(Simulate, platforms_that_cannot_be_read_are_named) {

@@ -15,7 +15,7 @@ namespace sextant::simulate {
 
 namespace {
 
-std::vector<int> chosen(std::span<const Room> rooms, std::span<const std::string> order,
+std::vector<int> chosen(std::span<const Room> rooms, std::span<const OrderedHost> order,
                         const std::string& platform) {
     std::vector<int> hosts(rooms.size());
     std::iota(hosts.begin(), hosts.end(), 0);
@@ -25,14 +25,14 @@ std::vector<int> chosen(std::span<const Room> rooms, std::span<const std::string
     for (const int host : hosts)
         unused.emplace(rooms[static_cast<std::size_t>(host)].host, host);
     hosts.clear();
-    for (const std::string& name : order) {
+    for (const auto& [name, named_by] : order) {
         const auto found = unused.find(name);
         if (found == unused.end())
             throw InvalidTask(
-                fmt::format("{} has no host '{}', as the order names it", platform, name));
+                fmt::format("{} names '{}', expected a host of {}", named_by, name, platform));
         if (found->second < 0)
             throw InvalidTask(
-                fmt::format("the order names '{}' again, expected each host once", name));
+                fmt::format("{} names '{}' again, expected each host once", named_by, name));
         hosts.push_back(std::exchange(found->second, -1));
     }
     return hosts;
@@ -48,7 +48,7 @@ std::tuple<std::string, std::string::size_type, std::string> natural(const std::
 
 } // namespace
 
-std::vector<int> place(std::span<const Room> rooms, std::span<const std::string> order, int ranks,
+std::vector<int> place(std::span<const Room> rooms, std::span<const OrderedHost> order, int ranks,
                        const std::string& platform) {
     std::vector<int> host_of;
     const std::vector<int> hosts = chosen(rooms, order, platform);

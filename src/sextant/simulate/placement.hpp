@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/units.hpp"
+#include "sextant/simulate/order.hpp"
 
 #include <span>
 #include <string>
@@ -20,7 +20,7 @@ struct Room {
 ///
 /// Throws    InvalidTask: an order that names what is not there, or a host twice; fewer cores than
 ///           ranks.
-std::vector<int> place(std::span<const Room> rooms, std::span<const std::string> order, int ranks,
+std::vector<int> place(std::span<const Room> rooms, std::span<const OrderedHost> order, int ranks,
                        const std::string& platform);
 
 /// Sorts hosts as people number them: n2 before n10.

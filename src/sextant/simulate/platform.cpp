@@ -7,8 +7,6 @@
 #include "sextant/simulate/shapes.hpp"
 
 #include <algorithm>
-#include <set>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -94,30 +92,6 @@ Platform read_platform(const std::string& path) {
 
 bool is_json(const std::string& path) {
     return path.ends_with(".json");
-}
-
-std::vector<std::string> read_order(const std::string& path) {
-    std::istringstream lines(machine::read_text(path, most_bytes));
-    std::vector<std::string> order;
-    std::set<std::string> seen;
-    std::string line;
-    for (int number = 1; std::getline(lines, line); ++number) {
-        std::istringstream words(line.substr(0, line.find('#')));
-        std::string host, more;
-        if (!(words >> host))
-            continue;
-        if (words >> more)
-            throw InvalidFile(path, fmt::format("line {} has '{}' after '{}', expected one host a "
-                                                "line",
-                                                number, more, host));
-        if (!seen.insert(host).second)
-            throw InvalidFile(path, fmt::format("line {} names '{}' again, expected each host once",
-                                                number, host));
-        order.push_back(host);
-    }
-    if (order.empty())
-        throw InvalidFile(path, "names no host");
-    return order;
 }
 
 } // namespace sextant::simulate

@@ -42,7 +42,4 @@ Platform read_platform(const std::string& path);
 /// Whether a file is to be read as our JSON; others are SimGrid's.
 bool is_json(const std::string& path);
 
-/// The names of hosts in a file, one a line, each once; '#' begins a comment. Throws InvalidFile.
-std::vector<std::string> read_order(const std::string& path);
-
 } // namespace sextant::simulate

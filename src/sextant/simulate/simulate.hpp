@@ -5,6 +5,7 @@
 #include "sextant/schedule/program.hpp"
 #include "sextant/schedule/trace.hpp"
 #include "sextant/simulate/costs.hpp"
+#include "sextant/simulate/order.hpp"
 
 #include <string>
 #include <vector>
@@ -18,7 +19,7 @@ struct Question {
     std::string platform;
     /// Hosts by name; each takes as many ranks as it has cores before the next. Empty: the hosts of
     /// the platform, in its order.
-    std::vector<std::string> order = {};
+    std::vector<OrderedHost> order = {};
     Bytes element_size = 0;
     /// The bytes that travel for one element, over its size: 1 but for compressed or sparse data.
     double density = 1;

@@ -150,7 +150,7 @@ int run_simulate(const Values& values) {
     check_outputs(shown, values.text("trace"));
     const std::string platform = machine::shared_file(simulate::platforms, values.text("platform"));
     const simulate::Costs costs = costs_from(values, platform);
-    std::vector<std::string> order;
+    std::vector<simulate::OrderedHost> order;
     if (values.has("order"))
         order = simulate::read_order(machine::shared_file(simulate::orders, values.text("order")));
     const NamedSchedule made = make_schedule(request);
