@@ -114,6 +114,18 @@ refused 2 "times" "$SEXTANT" explain scan --times sometimes
 refused 2 "speedup" "$SEXTANT" explain scan --speedup 1,x
 refused 1 "no parameters of C3" "$SEXTANT" explain --model c3 --machine "$MACHINES/das.json"
 
+# Platforms are planned for with their links, ranks filling nodes; they say nothing of filters.
+"$SEXTANT" explain --ranks 128 --distributed --machine cluster-64x128 >"$work/text"
+grep -q "^hierarchical radix-k\|^radix-k.* by p3pc-extended on cluster-64x128" "$work/text" ||
+    fail "no choice on a platform: $(cat "$work/text")"
+[ "$("$SEXTANT" explain --ranks 9 --machine das)" = "$("$SEXTANT" explain --ranks 9 --machine "$MACHINES/das.json")" ] ||
+    fail "a machine by its name"
+refused 2 "unknown machine or platform 'torus-4x4x5'; did you mean " "$SEXTANT" explain --machine torus-4x4x5
+refused 2 "13 ranks, but .* has 12 cores" "$SEXTANT" explain --ranks 13 --machine crossbar-12-calibrated
+refused 2 "transport .*: a platform says itself where ranks lie" \
+    "$SEXTANT" explain --transport mpi --machine torus-4x4x4
+refused 2 "a platform tells nothing of filters" "$SEXTANT" explain filter --machine torus-4x4x4
+
 # A race: measured medians decide, say so, and are kept with the plan.
 composite --race --plan "$work/raced.json" | grep -q "raced over [0-9]* frames: .* ms; .* ms" ||
     fail "no race"

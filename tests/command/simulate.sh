@@ -70,7 +70,8 @@ printf "n0\nn0\n" >"$folder/order.txt"
 refused 1 "order.txt: line 2 names 'n0' again" --platform crossbar-12 --order "$folder/order.txt"
 printf "n0\nnowhere\n" >"$folder/order.txt"
 for clock in "" --clock; do
-    refused 2 "no host 'nowhere'" --platform crossbar-12-calibrated --order "$folder/order.txt" $clock
+    refused 2 "order.txt: line 2 names 'nowhere', expected a host of" \
+        --platform crossbar-12-calibrated --order "$folder/order.txt" $clock
     refused 2 "13 ranks, but" --ranks 13 --platform crossbar-12-calibrated $clock
 done
 refused 1 "crossbar-12.xml: is SimGrid's; the clock takes platforms in JSON" --platform crossbar-12 --clock

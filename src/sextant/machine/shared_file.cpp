@@ -35,18 +35,26 @@ std::vector<filesystem::path> files_of(const SharedFolder& folder) {
 
 } // namespace
 
-std::string shared_file(const SharedFolder& folder, const std::string& given) {
+std::string shared_file(std::span<const SharedFolder> folders, const std::string& given) {
     std::error_code error;
     if (filesystem::exists(given, error) || given.find('/') != std::string::npos)
         return given;
+    std::string kinds;
     std::set<std::string> names;
-    for (const filesystem::path& file : files_of(folder)) {
-        if (file.stem() == given || file.filename() == given)
-            return file;
-        names.insert(file.stem());
+    for (const SharedFolder& folder : folders) {
+        for (const filesystem::path& file : files_of(folder)) {
+            if (file.stem() == given || file.filename() == given)
+                return file;
+            names.insert(file.stem());
+        }
+        kinds += (kinds.empty() ? "" : " or ") + std::string(folder.kind);
     }
     const std::vector<std::string_view> views(names.begin(), names.end());
-    throw InvalidTask(unknown_name(folder.kind, given, views));
+    throw InvalidTask(unknown_name(kinds, given, views));
+}
+
+std::string shared_file(const SharedFolder& folder, const std::string& given) {
+    return shared_file(std::span(&folder, 1), given);
 }
 
 } // namespace sextant::machine

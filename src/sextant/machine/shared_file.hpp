@@ -18,5 +18,7 @@ struct SharedFolder {
 /// Sextant ships. Throws InvalidTask with near names where it is neither; a path of several folders
 /// stays as it was given, for whoever reads it to refuse.
 std::string shared_file(const SharedFolder& folder, const std::string& given);
+/// The same of several folders, the first of which that has it counts.
+std::string shared_file(std::span<const SharedFolder> folders, const std::string& given);
 
 } // namespace sextant::machine

@@ -72,11 +72,8 @@ class Clock {
     };
 
     static std::vector<int> hosts_of(const Question& question, const Platform& platform) {
-        std::vector<Room> rooms;
-        for (const std::string& host : platform.network.hosts)
-            rooms.push_back({host, platform.network.cores});
-        return place(rooms, question.order, static_cast<int>(question.schedule.size()),
-                     question.platform);
+        return place(rooms_of(platform.network), question.order,
+                     static_cast<int>(question.schedule.size()), question.platform);
     }
 
     int host(int rank) const { return host_of_[static_cast<std::size_t>(rank)]; }

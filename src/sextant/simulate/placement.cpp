@@ -48,6 +48,13 @@ std::tuple<std::string, std::string::size_type, std::string> natural(const std::
 
 } // namespace
 
+std::vector<Room> rooms_of(const Network& network) {
+    std::vector<Room> rooms;
+    for (const std::string& host : network.hosts)
+        rooms.push_back({host, network.cores});
+    return rooms;
+}
+
 std::vector<int> place(std::span<const Room> rooms, std::span<const OrderedHost> order, int ranks,
                        const std::string& platform) {
     std::vector<int> host_of;

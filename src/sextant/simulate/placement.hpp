@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/simulate/network.hpp"
 #include "sextant/simulate/order.hpp"
 
 #include <span>
@@ -14,6 +15,9 @@ struct Room {
     std::string host;
     int cores = 1;
 };
+
+/// Those of a network, in its order.
+std::vector<Room> rooms_of(const Network& network);
 
 /// The host of each rank, as an index into `rooms`: those named in `order` one after another, each
 /// as often as it has cores; without an order, all of them as they come.

@@ -90,6 +90,10 @@ Platform read_platform(const std::string& path) {
     return parse_platform(machine::read_text(path, most_bytes), path);
 }
 
+bool is_platform(const std::string& path) {
+    return Field::parse(machine::read_text(path, most_bytes), path).find("source").has_value();
+}
+
 bool is_json(const std::string& path) {
     return path.ends_with(".json");
 }

@@ -39,6 +39,10 @@ Platform parse_platform(std::string_view text, const std::string& path);
 /// The same from a file of at most 64 MiB.
 Platform read_platform(const std::string& path);
 
+/// Whether a file of JSON is a platform, which has a source, or else the profile of a machine,
+/// which has a method. Throws InvalidFile.
+bool is_platform(const std::string& path);
+
 /// Whether a file is to be read as our JSON; others are SimGrid's.
 bool is_json(const std::string& path);
 

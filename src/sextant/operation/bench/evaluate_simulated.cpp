@@ -54,10 +54,8 @@ class Simulated {
         work_.operator_name = "over";
         work_.element_name = "f32";
         work_.element_size = pixel;
-        std::vector<simulate::Room> rooms;
-        for (const std::string& host : platform_.network.hosts)
-            rooms.push_back({host, platform_.network.cores});
-        work_.nodes = simulate::place(rooms, {}, machine.ranks, platform_.name);
+        work_.nodes = simulate::place(simulate::rooms_of(platform_.network), {}, machine.ranks,
+                                      platform_.name);
     }
 
     Evaluation run() {

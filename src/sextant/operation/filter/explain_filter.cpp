@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/filter/explain_filter.hpp"
 
+#include "sextant/core/error.hpp"
 #include "sextant/kernel/filter/filter_bank.hpp"
 #include "sextant/operation/filter/filter_parameters.hpp"
 #include "sextant/operation/filter/filter_plan.hpp"
 #include "sextant/operation/image_size.hpp"
+#include "sextant/operation/schedules/known_machine.hpp"
 #include "sextant/operation/schedules/placement.hpp"
 #include "sextant/planner/filter_choice.hpp"
 #include "sextant/report/text.hpp"
@@ -276,6 +278,12 @@ std::vector<Parameter> explain_filter_parameters() {
 }
 
 int explain_filter(const Values& values) {
+    if (values.has("machine") && is_platform(values.text("machine"))) {
+        throw InvalidTask(
+            fmt::format("--machine {}: a platform tells nothing of filters, expected a "
+                        "profile",
+                        values.text("machine")));
+    }
     const Placement placement = placement_of(values, static_cast<int>(values.integer("ranks")));
     const FilterQuestion question = question_of(values, placement);
     const FilterChoice choice = planner::choose_filter(question, placement.machine());

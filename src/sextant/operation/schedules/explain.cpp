@@ -6,6 +6,7 @@
 #include "sextant/operation/composite/element.hpp"
 #include "sextant/operation/filter/explain_filter.hpp"
 #include "sextant/operation/image_size.hpp"
+#include "sextant/operation/progress.hpp"
 #include "sextant/operation/schedules/explain_scan.hpp"
 #include "sextant/operation/schedules/placement.hpp"
 #include "sextant/operation/schedules/tuning.hpp"
@@ -73,8 +74,11 @@ int explain_composite(const Values& values) {
         ranks, size.width * size.height,
         values.flag("distributed") ? compositing::Task::distributed : 0);
     const Placement placement = placement_of(values, ranks);
+    Progress progress(true);
+    progress.say(fmt::format("planning for {} ranks of {}", ranks, placement.machine().name));
     const planner::Plan plan =
-        placement.usual.planner->plan(task, work_of(values, placement), tuning_from(values));
+        placement.planner->plan(task, work_of(values, placement), tuning_from(values));
+    progress.clear();
     if (values.flag("json")) {
         std::fputs((planner::to_json(plan) + "\n").c_str(), stdout);
         return 0;

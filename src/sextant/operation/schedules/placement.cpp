@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/schedules/placement.hpp"
 
+#include "sextant/core/error.hpp"
+#include "sextant/operation/schedules/known_machine.hpp"
+#include "sextant/planner/usual.hpp"
+
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -22,15 +26,43 @@ std::vector<Parameter> placement_parameters() {
             {.name = "machine",
              .type = Type::file,
              .value = "FILE",
-             .help = "a profile; default: this machine's, or a built-in one"}};
+             .help = "a profile, or a platform; default: this machine's, or a built-in one"}};
 }
 
+namespace {
+
+Placement on_platform(const Values& values, int ranks) {
+    for (const char* name : {"transport", "ranks-per-node"}) {
+        if (values.has(name))
+            throw InvalidTask(fmt::format("--{} with --machine {}: a platform says itself where "
+                                          "ranks lie",
+                                          name, values.text("machine")));
+    }
+    KnownMachine known = known_machine(values.text("machine"), ranks);
+    Placement placement;
+    placement.nodes = std::move(known.nodes);
+    placement.planner =
+        std::make_shared<planner::Planner>(std::move(known.profile), std::move(known.wires));
+    return placement;
+}
+
+std::shared_ptr<planner::Planner> usual(const std::string& transport, const Values& values) {
+    const std::string file =
+        values.has("machine") ? machine_file(values.text("machine")) : std::string();
+    const planner::UsualPlanner usual = planner::usual_planner(transport, file);
+    for (const std::string& warning : usual.warnings)
+        std::fputs(fmt::format("sextant: warning: {}\n", warning).c_str(), stderr);
+    return usual.planner;
+}
+
+} // namespace
+
 Placement placement_of(const Values& values, int ranks) {
+    if (values.has("machine") && is_platform(values.text("machine")))
+        return on_platform(values, ranks);
     const std::string asked = values.text("transport");
     Placement placement;
-    placement.usual = planner::usual_planner(asked.empty() ? "mpi" : asked, values.text("machine"));
-    for (const std::string& warning : placement.usual.warnings)
-        std::fputs(fmt::format("sextant: warning: {}\n", warning).c_str(), stderr);
+    placement.planner = usual(asked.empty() ? "mpi" : asked, values);
     const bool threads =
         asked == "threads" || (asked.empty() && placement.machine().transport == "threads");
     if (threads)

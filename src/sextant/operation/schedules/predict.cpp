@@ -4,11 +4,11 @@
 #include "sextant/collective/submachine.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
-#include "sextant/machine/profile_file.hpp"
 #include "sextant/model/c3.hpp"
 #include "sextant/model/c3_rounds.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/schedules/families.hpp"
+#include "sextant/operation/schedules/known_machine.hpp"
 #include "sextant/operation/schedules/tuning.hpp"
 #include "sextant/report/comparison.hpp"
 #include "sextant/report/text.hpp"
@@ -136,22 +136,24 @@ std::vector<std::string> outputs_of(const Values& values) {
 int run_predict(const Values& values) {
     const std::vector<std::string> shown = outputs_of(values);
     check_outputs(shown, values.text("trace"));
-    const machine::Profile machine = machine::read_profile(values.text("machine"));
     ScheduleRequest request;
     request.family = values.text("family");
     request.algorithm = values.text("algorithm");
     request.tuning = schedule_tuning_from(values);
     request.ranks = static_cast<int>(values.integer("ranks"));
     request.elements = values.integer("elements");
+    const KnownMachine known = known_machine(values.text("machine"), request.ranks);
     const NamedSchedule made = make_schedule(request);
     const std::string operator_name = values.text("operator"),
                       element_name = values.text("element");
     const std::vector<Answer> all = answers(values.text("model"),
                                             {.schedule = made.schedule,
-                                             .machine = machine,
+                                             .machine = known.profile,
                                              .element_size = values.integer("element-size"),
                                              .operator_name = operator_name,
                                              .element_name = element_name,
+                                             .nodes = known.nodes,
+                                             .wires = known.wires ? &*known.wires : nullptr,
                                              .timeline = !shown.empty()},
                                             made.grid);
     if (!shown.empty())
@@ -159,9 +161,10 @@ int run_predict(const Values& values) {
     if (std::find(shown.begin(), shown.end(), standard_output) != shown.end()) {
         // taken by what is shown
     } else if (values.flag("json")) {
-        nlohmann::ordered_json json{{"operation", "predict"},       {"family", request.family},
-                                    {"algorithm", made.title},      {"ranks", request.ranks},
-                                    {"elements", request.elements}, {"machine", machine.name}};
+        nlohmann::ordered_json json{
+            {"operation", "predict"},       {"family", request.family},
+            {"algorithm", made.title},      {"ranks", request.ranks},
+            {"elements", request.elements}, {"machine", known.profile.name}};
         for (const Answer& answer : all)
             json["predictions"].push_back(json_of(answer));
         std::fputs(
@@ -169,7 +172,8 @@ int run_predict(const Values& values) {
             stdout);
     } else {
         std::fputs(
-            fmt::format("{} on {} ranks of {}\n", made.title, request.ranks, machine.name).c_str(),
+            fmt::format("{} on {} ranks of {}\n", made.title, request.ranks, known.profile.name)
+                .c_str(),
             stdout);
         for (const Answer& answer : all)
             std::fputs(text_of(answer).c_str(), stdout);
@@ -225,7 +229,7 @@ Operation predict_operation() {
              {.name = "machine",
               .type = Type::file,
               .value = "FILE",
-              .help = "the profile of a machine (JSON)",
+              .help = "a profile or a platform (JSON), or the name of one that is shipped",
               .required = true},
              {.name = "model",
               .value = "NAME",

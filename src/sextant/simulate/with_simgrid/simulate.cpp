@@ -92,12 +92,9 @@ void set_up() {
 
 /// The hosts to place ranks on; the platform's own order where it is ours, else by number.
 std::vector<Room> rooms_of(const s4u::Engine& engine, const std::optional<Platform>& platform) {
+    if (platform)
+        return simulate::rooms_of(platform->network);
     std::vector<Room> rooms;
-    if (platform) {
-        for (const std::string& host : platform->network.hosts)
-            rooms.push_back({host, platform->network.cores});
-        return rooms;
-    }
     for (const s4u::Host* host : engine.get_all_hosts())
         rooms.push_back({host->get_name(), host->get_core_count()});
     sort_naturally(rooms);
