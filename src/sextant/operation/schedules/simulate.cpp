@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -83,10 +84,15 @@ void write_shown(const std::string& path, const report::Recording& recording) {
         write_trace(path, recording);
 }
 
+/// What people call a platform: its file, without folder and ending.
+std::string called(const simulate::Question& question) {
+    return std::filesystem::path(question.platform).stem();
+}
+
 std::string page_text(const report::Recording& recording, const simulate::Question& question) {
     const std::span all(&recording, 1);
     report::Page page = report::comparison("Sextant: " + recording.title(), all);
-    page.subtitle = question.platform;
+    page.subtitle = called(question);
     page.facts.push_back({"Association", std::string(name(question.association))});
     return report::render(page);
 }
@@ -122,7 +128,7 @@ std::string plain_text(const NamedSchedule& made, const simulate::Question& ques
     const auto [first, last] = std::minmax_element(run.finished.begin(), run.finished.end());
     std::string text =
         fmt::format("{} on {} ranks of {}\n{}, {:.4g} a second; the first rank is done after {}\n",
-                    made.title, made.schedule.size(), question.platform,
+                    made.title, made.schedule.size(), called(question),
                     report::to_text(run.seconds), 1 / run.seconds, report::to_text(*first));
     if (question.costs.seconds_per_application == 0)
         text += "combining costs nothing: the platform says no rate, and none was given\n";
