@@ -5,6 +5,7 @@
 #include "sextant/simulate/apart.hpp"
 #include "sextant/simulate/placement.hpp"
 #include "sextant/simulate/processors.hpp"
+#include "sextant/simulate/with_simgrid/large_pages.hpp"
 #include "sextant/simulate/with_simgrid/parcel.hpp"
 #include "sextant/simulate/with_simgrid/zone.hpp"
 
@@ -105,6 +106,7 @@ Simulation simulate_here(const Question& question, const std::optional<Platform>
     std::string name = "sextant", quiet = "--log=root.thres:error";
     char* arguments[] = {name.data(), quiet.data(), nullptr};
     int count = 2;
+    ask_for_large_pages();
     s4u::Engine engine(&count, arguments);
     set_up();
     if (platform) {
