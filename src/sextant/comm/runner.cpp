@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/runner.hpp"
 
+#include "sextant/comm/scratch.hpp"
 #include "sextant/core/error.hpp"
 
 #include <algorithm>
@@ -13,89 +14,30 @@ namespace sextant {
 
 Execution::Runner::Runner(Communicator communicator, Program program, Operator op,
                           ExecuteOptions options, std::vector<Kernel> kernels)
-    : program_(std::move(program)),
+    : communicator_(std::move(communicator)),
+      rank_(communicator_.rank()),
+      program_(std::move(program)),
       team_(options.fold_threads),
       operator_(options.fold_threads > 1 ? folded_by(team_, std::move(op)) : std::move(op)),
-      kernels_(std::move(kernels)),
       progress_([this] { pump_within_work(); }),
-      options_(options),
       dependences_(program_),
       loans_(program_, dependences_),
       walk_(program_, dependences_),
       places_(program_, operator_.element.size),
       borrowing_(program_, loans_, places_),
-      folding_(program_, operator_, places_, options, progress_,
-               [this](int fold) { return room_for(fold); }),
       table_(program_, dependences_, loans_, operator_.element.size),
-      communicator_(std::move(communicator)),
-      rank_(communicator_.rank()) {
-    check_kernels();
-    reserve_for_kernels();
-    allocate_scratch();
-    touch_spared();
+      delivery_(program_, loans_, table_, places_, operator_, encoding_),
+      folding_(program_, operator_, places_, options, progress_,
+               [this](int fold) { return delivery_.room_for(fold); }),
+      computing_(program_, std::move(kernels), places_, delivery_, rank_, progress_),
+      tracer_(program_, rank_, options.trace),
+      scratch_(allocate_scratch(program_, communicator_, places_)) {
+    touch_spared(program_, loans_, communicator_, places_);
     if (options.sparse)
         encoding_.emplace(program_, table_, places_, operator_);
-    if (options.trace) {
-        trace_.events.reserve(2 * program_.steps.size());
-        started_at_.resize(program_.steps.size());
-    }
-}
-
-void Execution::Runner::check_kernels() const {
-    for (const Step& step : program_.steps) {
-        if (step.kernel >= static_cast<int>(kernels_.size()))
-            throw std::logic_error(
-                fmt::format("rank {} has {} kernels, its program wants number {}", rank_,
-                            kernels_.size(), step.kernel));
-    }
-}
-
-/// So that runs allocate nothing.
-void Execution::Runner::reserve_for_kernels() {
-    std::size_t steps = 0;
-    for (const Step& step : program_.steps) {
-        steps += step.verb == Verb::compute;
-        made_.reserve(step.made);
-    }
-    held_.reserve(steps);
-}
-
-void Execution::Runner::allocate_scratch() {
-    constexpr Bytes line = 64;
-    std::vector<Bytes> offsets;
-    Bytes size = 0;
-    for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
-        const BufferSpec& buffer = program_.buffers[b];
-        offsets.push_back(size);
-        const bool ours = buffer.role == Role::scratch || buffer.role == Role::output;
-        const Bytes bytes = buffer.size * places_.element_size(static_cast<int>(b));
-        if (ours)
-            size += (bytes + line - 1) / line * line;
-    }
-    scratch_ = communicator_.memory(size);
-    for (std::size_t b = 0; b < offsets.size(); ++b) {
-        const Role role = program_.buffers[b].role;
-        if (role == Role::scratch || role == Role::output) {
-            places_.bind(static_cast<int>(b), scratch_.data() + offsets[b]);
-        }
-    }
-}
-
-/// A fold that is made where its taker wants it leaves its own place alone, until it once comes too
-/// late for that: no frame shall be the first to meet those pages.
-void Execution::Runner::touch_spared() {
-    if (!communicator_.shares_memory() && !communicator_.shares_nodes())
-        return;
-    for (std::size_t s = 0; s < program_.steps.size(); ++s) {
-        const Region& to = program_.steps[s].to;
-        const bool spared =
-            program_.steps[s].verb == Verb::fold && loans_.taker(static_cast<int>(s)) >= 0;
-        if (!spared || !places_.base(to.buffer))
-            continue;
-        const Blocks blocks = places_.blocks(to);
-        for (Elements b = 0; b < blocks.count; ++b)
-            std::fill_n(blocks.base + b * blocks.stride, blocks.length, std::byte{0});
-    }
+    const auto computes = [](const Step& step) { return step.verb == Verb::compute; };
+    held_.reserve(static_cast<std::size_t>(
+        std::count_if(program_.steps.begin(), program_.steps.end(), computes)));
 }
 
 void Execution::Runner::bind(int buffer, std::byte* memory, std::size_t bytes) {
@@ -163,19 +105,14 @@ void Execution::Runner::begin() {
     arrived_ = false;
     loans_out_ = 0;
     sent_ = {};
-    delivered_.assign(program_.steps.size(), 0);
-    settled_.assign(program_.steps.size(), 0);
+    delivery_.begin(*exchange_);
     held_.clear();
     failure_ = nullptr;
     transport_failure_ = nullptr;
     failed_peer_ = -1;
     outcome_ = nullptr;
     idle_ = 0;
-    trace_.events.clear();
-    if (options_.trace) {
-        clock_.restart();
-        trace_.origin = clock_.origin();
-    }
+    tracer_.begin();
     exchange_->begin();
     over_ = false;
 }
@@ -224,7 +161,7 @@ bool Execution::Runner::advance() {
     } catch (...) {
         outcome_ = std::current_exception();
         over_ = true;
-        settle_trace();
+        tracer_.end();
         exchange_->abandon();
     }
     return false;
@@ -255,8 +192,8 @@ bool Execution::Runner::take_turn() {
     // Messages move between two steps of work too: an operator may take seconds.
     const bool worked = work();
     if ((!finished() && pump()) || worked) {
-        if (idle_ > 0 && options_.trace)
-            note(Walk::none, Activity::wait, 0, idle_since_);
+        if (idle_ > 0)
+            tracer_.busy();
         idle_ = 0;
         return true;
     }
@@ -269,15 +206,14 @@ bool Execution::Runner::take_turn() {
             arrived_ = false;
         return true;
     }
-    if (idle_ == 0 && options_.trace)
-        idle_since_ = clock_.ticks();
+    if (idle_ == 0)
+        tracer_.idle();
     ++idle_;
     return false;
 }
 
 std::vector<int>::iterator Execution::Runner::held_that_may_start() {
-    return std::find_if(held_.begin(), held_.end(),
-                        [this](int step) { return knows_places(step); });
+    return std::find_if(held_.begin(), held_.end(), [this](int step) { return may_start(step); });
 }
 
 /// What a kernel makes for another rank it makes where that wants it, once that has said where.
@@ -288,7 +224,7 @@ int Execution::Runner::next_work() {
         return step;
     }
     int step = walk_.next_work();
-    for (; step != Walk::none && !knows_places(step); step = walk_.next_work())
+    for (; step != Walk::none && !may_start(step); step = walk_.next_work())
         held_.push_back(step);
     return step;
 }
@@ -316,37 +252,25 @@ bool Execution::Runner::work() {
 
 void Execution::Runner::do_work(int index) {
     const Step& step = step_at(index);
-    const std::int64_t begin = options_.trace ? clock_.ticks() : 0;
+    const std::int64_t begin = tracer_.now();
     if (step.verb == Verb::fold)
         folding_.complete(index);
     else if (step.verb == Verb::compute)
-        compute(step);
+        computing_.run(step);
     else
         copy_region(step.to, program_.regions_of(step)[0]);
-    if (!options_.trace)
-        return;
-    note(index, activity_of(step.verb), program_.elements_of(step), begin);
-}
-
-void Execution::Runner::compute(const Step& step) {
-    made_.clear();
-    for (std::uint32_t m = 0; m < step.made; ++m)
-        made_.push_back(place_of_made(step.first + step.count + m));
-    kernels_[static_cast<std::size_t>(step.kernel)]({step, program_.regions_of(step),
-                                                     program_.made_by(step), places_.bases(), made_,
-                                                     progress_});
+    tracer_.did(index, begin);
 }
 
 bool Execution::Runner::combine_some() {
     if (!fine())
         return false;
-    const std::int64_t begin = options_.trace ? clock_.ticks() : 0;
+    const std::int64_t begin = tracer_.now();
     try {
         const int step = folding_.combine_some(walk_);
         if (step == Walk::none)
             return false;
-        if (options_.trace)
-            note(step, Activity::fold, step_at(step).to.elements(), begin);
+        tracer_.did(step, begin);
     } catch (...) {
         failure_ = std::current_exception();
     }
@@ -356,7 +280,7 @@ bool Execution::Runner::combine_some() {
 void Execution::Runner::end() {
     exchange_->end();
     over_ = true;
-    settle_trace();
+    tracer_.end();
     if (failure_) {
         outcome_ = failure_;
     } else if (failed_peer_ >= 0) {
@@ -364,34 +288,6 @@ void Execution::Runner::end() {
             PeerFailed(failed_peer_, fmt::format("rank {} stopped: rank {}, whose part it needs, "
                                                  "failed or needed one that did",
                                                  rank_, failed_peer_)));
-    }
-}
-
-void Execution::Runner::note(int index, Activity activity, Elements elements, std::int64_t begin) {
-    Event event{rank_,
-                index,
-                activity,
-                0,
-                -1,
-                elements,
-                static_cast<double>(begin),
-                static_cast<double>(std::max(begin, clock_.ticks()))};
-    if (index != Walk::none) {
-        event.round = step_at(index).round;
-        event.peer = step_at(index).peer;
-    }
-    trace_.events.push_back(event);
-}
-
-/// From ticks to seconds.
-void Execution::Runner::settle_trace() {
-    if (!options_.trace)
-        return;
-    const Seconds tick = clock_.tick();
-    trace_.duration = static_cast<double>(clock_.ticks()) * tick;
-    for (Event& event : trace_.events) {
-        event.begin *= tick;
-        event.end *= tick;
     }
 }
 

@@ -2,13 +2,15 @@
 #pragma once
 
 #include "sextant/comm/borrowing.hpp"
+#include "sextant/comm/computing.hpp"
+#include "sextant/comm/direct_delivery.hpp"
 #include "sextant/comm/encoding.hpp"
 #include "sextant/comm/execute.hpp"
 #include "sextant/comm/fold_team.hpp"
 #include "sextant/comm/folding.hpp"
 #include "sextant/comm/message_table.hpp"
 #include "sextant/comm/places.hpp"
-#include "sextant/comm/tick_clock.hpp"
+#include "sextant/comm/tracer.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/schedule/dependences.hpp"
 #include "sextant/schedule/loans.hpp"
@@ -39,27 +41,18 @@ class Execution::Runner {
     void abandon();
 
     const Program& program() const { return program_; }
-    const Trace& trace() const { return trace_; }
+    const Trace& trace() const { return tracer_.trace(); }
     const Sent& sent() const { return sent_; }
     std::span<const std::byte> result() const;
 
   private:
-    void reserve_for_kernels();
-    void allocate_scratch();
-    void touch_spared();
-    void check_kernels() const;
     void check_bound() const;
     void place_messages();
     void begin();
     void go_through();
     bool take_turn();
     bool lends(int step) const { return exchange_->lends(table_.message_of(step)); }
-    Folding::Room room_for(int fold);
-    bool knows_places(int step);
-    bool knows_place(int send);
-    bool fits(int send, const Blocks& room) const;
-    Blocks place_of_made(std::uint32_t region) const;
-    Blocks place_within(std::uint32_t region, int send, const Blocks& room) const;
+    bool may_start(int work) { return !fine() || delivery_.is_settled(step_at(work)); }
     std::vector<int>::iterator held_that_may_start();
     int next_work();
     bool finished() const { return walk_.done() && loans_out_ == 0; }
@@ -80,58 +73,47 @@ class Execution::Runner {
     bool encodes(int message) const { return encoding_ && encoding_->covers(message); }
     bool work();
     void do_work(int step);
-    void compute(const Step& step);
     bool combine_some();
     bool fine() const { return !failure_ && failed_peer_ < 0; }
     void end();
 
     const Step& step_at(int step) const { return program_.steps[static_cast<std::size_t>(step)]; }
-    void note(int step, Activity activity, Elements elements, std::int64_t begin);
-    void settle_trace();
 
+    const Communicator communicator_;
+    const int rank_;
     const Program program_;
     FoldTeam team_;
     const Operator operator_;
-    const std::vector<Kernel> kernels_;
     const std::function<void()> progress_; // of folds and kernels
-    const ExecuteOptions options_;
     const Dependences dependences_;
     const Loans loans_;
     Walk walk_;
     Places places_;
     Borrowing borrowing_;
-    Folding folding_;
     const MessageTable table_;
     std::optional<Encoding> encoding_; // where messages are codes
-    const Communicator communicator_;
-    const int rank_;
+    DirectDelivery delivery_;
+    Folding folding_;
+    Computing computing_;
+    Tracer tracer_;
     Memory scratch_;
     std::unique_ptr<Exchange> exchange_;
     bool any_lent_ = false;      // of the messages
     bool moved_ = true;          // a buffer was bound since messages were placed
     std::vector<Blocks> blocks_; // of the message being placed
-    std::vector<Blocks> made_;   // where the kernel at work makes what it makes
 
     // Of the run at hand, or the last.
     bool over_ = true;
     std::exception_ptr outcome_; // what `finish` is to throw
     int idle_ = 0;               // turns in which nothing was done
-    std::int64_t idle_since_ = 0;
-    bool arrived_ = false;                // an operand, since combining found nothing
-    int loans_out_ = 0;                   // lent sends not yet given back
-    std::vector<std::uint8_t> delivered_; // by step: sends whose bytes lie with the receiver
-    std::vector<std::uint8_t> settled_;   // by step: sends of what kernels make, once that is known
-    std::vector<int> held_;               // computations that wait until it is known
+    bool arrived_ = false;       // an operand, since combining found nothing
+    int loans_out_ = 0;          // lent sends not yet given back
+    std::vector<int> held_;      // computations that wait until delivery is settled
     Sent sent_;
     std::exception_ptr failure_;           // of this rank
     int failed_peer_ = -1;                 // who told us that it failed
     std::exception_ptr transport_failure_; // met within work, which it must not end
     std::array<Completion, 64> completions_;
-
-    // Where traced. Until the run is over, times of events are in ticks.
-    TickClock clock_;
-    std::vector<std::int64_t> started_at_;
-    Trace trace_;
 };
 
 } // namespace sextant

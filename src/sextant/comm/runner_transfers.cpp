@@ -18,8 +18,7 @@ void Execution::Runner::start_messages() {
 void Execution::Runner::start_message(int index) {
     const int message = table_.message_of(index);
     const bool sends = step_at(index).verb == Verb::send;
-    if (options_.trace)
-        started_at_[static_cast<std::size_t>(index)] = clock_.ticks();
+    tracer_.message_started(index);
     if (!sends)
         exchange_->start(message);
     else if (fine())
@@ -59,10 +58,7 @@ bool Execution::Runner::pump() {
 void Execution::Runner::complete_message(const Completion& completion) {
     const int index = table_.step_of(completion.message);
     const Step& step = step_at(index);
-    if (options_.trace) {
-        note(index, activity_of(step.verb), program_.elements_of(step),
-             started_at_[static_cast<std::size_t>(index)]);
-    }
+    tracer_.message_completed(index);
     if (step.verb == Verb::send) {
         if (loans_.may_lend(index) && lends(index))
             --loans_out_;
@@ -79,65 +75,6 @@ void Execution::Runner::complete_message(const Completion& completion) {
     arrived_ = true;
     take(index, completion);
     walk_.finish(index);
-}
-
-/// Where the rank that wants what a fold makes wants it. Elements that vary in size are sent as
-/// they turn out.
-Folding::Room Execution::Runner::room_for(int fold) {
-    const int send = loans_.taker(fold);
-    if (send < 0 || operator_.used || encodes(table_.message_of(send)))
-        return {};
-    const Room room = exchange_->room(table_.message_of(send));
-    const bool usable = room.at.base && room.at.contiguous();
-    delivered_[static_cast<std::size_t>(send)] = usable;
-    return {usable ? room.at.base : nullptr, room.open};
-}
-
-/// Whether it is settled where a step makes what it makes. It is once that rank runs for which it
-/// is made; no rank needs anything to get there, so who waits for that waits for nothing else.
-bool Execution::Runner::knows_places(int index) {
-    const Step& step = step_at(index);
-    bool known = true;
-    for (std::uint32_t m = 0; fine() && step.verb == Verb::compute && m < step.made; ++m) {
-        const int send = loans_.taker_of_made(step.first + step.count + m);
-        known = known && (send < 0 || knows_place(send));
-    }
-    return known;
-}
-
-/// Of all that a send takes of kernels: with the receiver, or where this rank keeps it.
-bool Execution::Runner::knows_place(int send) {
-    const auto at = static_cast<std::size_t>(send);
-    if (settled_[at] || operator_.used || encodes(table_.message_of(send)))
-        return true;
-    const Room room = exchange_->room(table_.message_of(send));
-    if (room.open && room.promised)
-        return false;
-    settled_[at] = true;
-    delivered_[at] = room.at.base && fits(send, room.at);
-    return true;
-}
-
-bool Execution::Runner::fits(int send, const Blocks& room) const {
-    const std::vector<std::uint32_t> made = loans_.made_for(send);
-    return std::all_of(made.begin(), made.end(), [&](std::uint32_t region) {
-        return place_within(region, send, room).base != nullptr;
-    });
-}
-
-Blocks Execution::Runner::place_of_made(std::uint32_t region) const {
-    const int send = loans_.taker_of_made(region);
-    if (send >= 0 && delivered_[static_cast<std::size_t>(send)])
-        return place_within(region, send, exchange_->room(table_.message_of(send)).at);
-    return places_.blocks(program_.regions[region]);
-}
-
-/// In the room for a message, which is contiguous where it is sent from.
-Blocks Execution::Runner::place_within(std::uint32_t region, int send, const Blocks& room) const {
-    const Region& made = program_.regions[region];
-    const Region& sent = program_.regions_of(step_at(send))[0];
-    return within(room, (made.offset - sent.offset) * places_.element_size(made.buffer),
-                  places_.blocks(made));
 }
 
 Bytes Execution::Runner::bytes_of(const Region& region) const {
@@ -166,7 +103,7 @@ void Execution::Runner::send(int index) {
     const int message = table_.message_of(index);
     const Bytes all = table_.bytes(message);
     Bytes bytes = all;
-    if (delivered_[static_cast<std::size_t>(index)]) {
+    if (delivery_.delivered(index)) {
         sent_.bytes += all;
         sent_.elements += all;
         return exchange_->start_delivered(message);
