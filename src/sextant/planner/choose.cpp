@@ -2,14 +2,12 @@
 #include "sextant/planner/choose.hpp"
 
 #include "sextant/core/statistics.hpp"
-#include "sextant/planner/alone.hpp"
+#include "sextant/planner/predictor.hpp"
+#include "sextant/planner/ranking.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <tuple>
-
-#include <fmt/format.h>
 
 namespace sextant::planner {
 
@@ -39,78 +37,20 @@ Elements largest_message(const Program& program) {
 class Choosing {
   public:
     Choosing(std::span<const Candidate> candidates, const Setting& setting)
-        : candidates_(candidates), setting_(setting) {}
+        : candidates_(candidates), setting_(setting), predictor_(setting) {}
 
     Choice choose() {
         weigh_bounds();
         find_same_work();
         walk();
-        return ranked();
+        return ranked(std::move(entries_), predictor_.model(), setting_.machine.name);
     }
 
   private:
     using Promise = std::pair<double, double>;
 
-    struct Entry {
-        Weighed weighed;
-        std::int64_t messages = 0; ///< about so many, of all ranks
-        Elements largest = 0;      ///< message of the rank that is looked at
-        bool repeats = false;      ///< an earlier candidate
-    };
-
     const Candidate& candidate(const Entry& entry) const {
         return candidates_[entry.weighed.candidate];
-    }
-
-    model::Prediction predict(const Schedule& schedule, std::span<const int> nodes,
-                              const machine::Wires* wires) {
-        model::Question question{.schedule = schedule, .machine = setting_.machine};
-        question.element_size = setting_.element_size;
-        question.operator_name = setting_.operator_name;
-        question.element_name = setting_.element_name;
-        question.folds_at_once = setting_.folds_at_once;
-        question.kernels = setting_.kernels;
-        question.nodes = nodes;
-        question.wires = wires;
-        question.within_node = setting_.within_node;
-        question.density = setting_.density;
-        question.coded = setting_.coded;
-        question.timeline = setting_.timeline;
-        return model_->predict(question);
-    }
-
-    /// What a rank needs even if nobody keeps it waiting, nor meets its messages on links.
-    Seconds bound(Program program, int rank) {
-        if (setting_.within_node == machine::Link::same_process)
-            program = without_loans(std::move(program), setting_.element_size);
-        const Alone alone = planner::alone(std::move(program), rank);
-        std::vector<int> nodes;
-        for (const int r : alone.ranks) {
-            if (!setting_.nodes.empty())
-                nodes.push_back(setting_.nodes[static_cast<std::size_t>(r)]);
-        }
-        return predict(alone.schedule, nodes, nullptr).seconds;
-    }
-
-    /// The model that is asked for; else the first that has words for a candidate.
-    void find_model(const Program& program, int rank) {
-        if (!setting_.model.empty()) {
-            model_ = &model::find(setting_.model);
-            return;
-        }
-        std::string refusal;
-        for (const std::string_view name : models_by_wealth) {
-            model_ = &model::find(name);
-            try {
-                bound(program, rank);
-                return;
-            } catch (const model::CannotExpress& why) {
-                refusal += fmt::format("\n  {}: {}", name, why.what());
-            }
-        }
-        model_ = nullptr;
-        throw model::CannotExpress(fmt::format("no cost model can say what {} would take here:{}",
-                                               candidates_[0].text(), refusal));
     }
 
     void weigh_bounds() {
@@ -134,12 +74,13 @@ class Choosing {
         entry.messages = std::max(entry.messages, messages_of(program) * what.ranks);
         entry.largest = std::max(entry.largest, largest_message(program));
         try {
-            if (!model_)
-                find_model(program, rank);
-            entry.weighed.bound = std::max(entry.weighed.bound.value_or(0),
-                                           what.before + bound(std::move(program), rank));
+            if (!predictor_.has_model())
+                predictor_.find_model(program, rank, candidates_[0].text());
+            entry.weighed.bound =
+                std::max(entry.weighed.bound.value_or(0),
+                         what.before + predictor_.bound(std::move(program), rank));
         } catch (const model::CannotExpress& why) {
-            if (!model_)
+            if (!predictor_.has_model())
                 throw;
             entry.weighed.bound.reset();
             entry.weighed.remark = why.what();
@@ -265,89 +206,17 @@ class Choosing {
     }
 
     void walk(Entry& entry) {
-        const Candidate& what = candidate(entry);
         try {
-            std::span<const int> nodes = setting_.nodes;
-            if (!nodes.empty())
-                nodes = nodes.first(static_cast<std::size_t>(what.ranks));
-            model::Prediction whole =
-                predict(make_schedule(what.ranks, what.program), nodes, setting_.wires);
-            for (Seconds* time : {&whole.seconds, &whole.low, &whole.high})
-                *time += what.before;
-            entry.weighed.predicted = std::move(whole);
+            entry.weighed.predicted = predictor_.whole(candidate(entry));
         } catch (const model::CannotExpress& why) {
             entry.weighed.bound.reset();
             entry.weighed.remark = why.what();
         }
     }
 
-    /// By how much predictions lie above bounds, where both are known: what was not walked is
-    /// ranked as if it did so too.
-    double slack() const {
-        double most = 1;
-        for (const Entry& entry : entries_) {
-            const Weighed& w = entry.weighed;
-            if (w.predicted && w.bound && *w.bound > 0)
-                most = std::max(most, w.predicted->seconds / *w.bound);
-        }
-        return most;
-    }
-
-    /// Of equal predictions the surest first, then the earliest.
-    static auto place(const Entry& entry, double slack) {
-        const Weighed& w = entry.weighed;
-        const int kind = !w.bound ? 2 : entry.repeats ? 1 : 0;
-        const model::Prediction none;
-        const model::Prediction& p = w.predicted ? *w.predicted : none;
-        return std::tuple(kind, w.predicted ? p.seconds : w.bound.value_or(0) * slack,
-                          p.high - p.low, w.candidate);
-    }
-
-    Choice ranked() {
-        std::sort(entries_.begin(), entries_.end(), [slack = slack()](auto& a, auto& b) {
-            return place(a, slack) < place(b, slack);
-        });
-        Choice choice;
-        choice.model = model_->name;
-        for (Entry& entry : entries_)
-            choice.ranking.push_back(std::move(entry.weighed));
-        if (!choice.chosen().bound)
-            throw model::CannotExpress(choice.chosen().remark);
-        if (choice.chosen().predicted) {
-            choice.rivals = rivals(choice);
-            choice.reason = reason(choice);
-        } else {
-            choice.reason = fmt::format("bound only: the lowest of {} by {} on {}; {} walked",
-                                        candidates_.size(), choice.model, setting_.machine.name,
-                                        walked(choice));
-        }
-        return choice;
-    }
-
-    /// Those whose intervals meet that of the first.
-    static std::size_t rivals(const Choice& choice) {
-        const Seconds high = choice.chosen().predicted->high;
-        const auto apart = [&](const Weighed& w) {
-            return !w.predicted || w.predicted->low > high;
-        };
-        const auto last = std::find_if(choice.ranking.begin() + 1, choice.ranking.end(), apart);
-        return static_cast<std::size_t>(last - choice.ranking.begin());
-    }
-
-    static int walked(const Choice& choice) {
-        return static_cast<int>(
-            std::count_if(choice.ranking.begin(), choice.ranking.end(),
-                          [](const Weighed& w) { return w.predicted.has_value(); }));
-    }
-
-    std::string reason(const Choice& choice) const {
-        return reason_of(static_cast<int>(candidates_.size()), choice.model, setting_.machine.name,
-                         static_cast<int>(choice.rivals), walked(choice));
-    }
-
     const std::span<const Candidate> candidates_;
     const Setting& setting_;
-    const model::Model* model_ = nullptr;
+    Predictor predictor_;
     std::vector<Entry> entries_;
     std::int64_t left_ = 0; ///< messages that may still be walked
     Seconds best_ = std::numeric_limits<Seconds>::infinity();
@@ -359,16 +228,6 @@ class Choosing {
 
 Choice choose(std::span<const Candidate> candidates, const Setting& setting) {
     return Choosing(candidates, setting).choose();
-}
-
-std::string reason_of(int candidates, std::string_view model, std::string_view machine, int rivals,
-                      int walked) {
-    std::string text = fmt::format("fastest of {} by {} on {}", candidates, model, machine);
-    if (rivals > 1)
-        text += fmt::format("; {} may be as fast", rivals - 1);
-    if (walked < candidates)
-        text += fmt::format("; {} walked", walked);
-    return text;
 }
 
 } // namespace sextant::planner

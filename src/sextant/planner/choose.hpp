@@ -5,18 +5,12 @@
 #include "sextant/model/model.hpp"
 #include "sextant/schedule/candidate.hpp"
 
-#include <array>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace sextant::planner {
-
-/// From the richest to the simplest; where none is asked for, the first that the profile feeds.
-inline constexpr std::array<std::string_view, 4> models_by_wealth = {"p3pc-extended", "loggp",
-                                                                     "hockney", "c3"};
 
 /// Where candidates would run, and on what.
 struct Setting {
@@ -71,10 +65,5 @@ struct Choice {
 /// Cost      bounds: the steps of a few ranks of each candidate; then Setting::most_messages.
 /// Deterministic.
 Choice choose(std::span<const Candidate> candidates, const Setting& setting);
-
-/// A line for people: the fastest of so many, which `rivals` with itself might be, by predictions
-/// of so many.
-std::string reason_of(int candidates, std::string_view model, std::string_view machine, int rivals,
-                      int walked);
 
 } // namespace sextant::planner

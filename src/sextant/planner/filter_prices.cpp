@@ -4,12 +4,10 @@
 #include "sextant/filtering/program.hpp"
 #include "sextant/halo/redistribution.hpp"
 #include "sextant/planner/alone.hpp"
-#include "sextant/planner/choose.hpp"
+#include "sextant/planner/richest_model.hpp"
 
 #include <algorithm>
 #include <limits>
-
-#include <fmt/format.h>
 
 namespace sextant::planner {
 
@@ -39,7 +37,7 @@ FilterPrices::FilterPrices(const FilterQuestion& question, const machine::Profil
 Seconds FilterPrices::of(const Schedule& schedule) {
     if (!model_)
         find_model(schedule);
-    const model::Prediction prediction = predict(schedule, first_nodes(schedule.size()));
+    const model::Prediction prediction = predict(*model_, schedule, first_nodes(schedule.size()));
     remarks_.insert(prediction.remarks.begin(), prediction.remarks.end());
     return prediction.seconds;
 }
@@ -49,33 +47,19 @@ std::span<const int> FilterPrices::first_nodes(std::size_t ranks) const {
     return nodes.empty() ? nodes : nodes.first(ranks);
 }
 
-model::Prediction FilterPrices::predict(const Schedule& schedule,
+model::Prediction FilterPrices::predict(const model::Model& model, const Schedule& schedule,
                                         std::span<const int> nodes) const {
     model::Question asked{.schedule = schedule, .machine = machine_};
     asked.element_size = question_.element_size;
     asked.nodes = nodes;
     asked.within_node = question_.within_node;
-    return model_->predict(asked);
+    return model.predict(asked);
 }
 
 void FilterPrices::find_model(const Schedule& schedule) {
-    if (!question_.model.empty()) {
-        model_ = &model::find(question_.model);
-        return;
-    }
-    std::string refusals;
-    for (const std::string_view name : models_by_wealth) {
-        model_ = &model::find(name);
-        try {
-            predict(schedule, first_nodes(schedule.size()));
-            return;
-        } catch (const model::CannotExpress& why) {
-            refusals += fmt::format("\n  {}: {}", name, why.what());
-        }
-    }
-    model_ = nullptr;
-    throw model::CannotExpress(
-        fmt::format("no cost model can say what filters would take here:{}", refusals));
+    model_ = &richest_model(question_.model, "filters", [&](const model::Model& model) {
+        predict(model, schedule, first_nodes(schedule.size()));
+    });
 }
 
 Seconds FilterPrices::work_on(const filtering::Way& grid) const {
@@ -108,7 +92,7 @@ Seconds FilterPrices::least(const collective::Algorithm& row, const Grid& grid) 
     }
     if (!model_)
         find_model(alone.schedule);
-    return predict(alone.schedule, nodes).seconds;
+    return predict(*model_, alone.schedule, nodes).seconds;
 }
 
 Seconds FilterPrices::least(std::initializer_list<Collective> kinds, const Grid& grid) {

@@ -54,7 +54,8 @@ class FilterPrices {
     std::vector<std::string> remarks() const { return {remarks_.begin(), remarks_.end()}; }
 
   private:
-    model::Prediction predict(const Schedule& schedule, std::span<const int> nodes) const;
+    model::Prediction predict(const model::Model& model, const Schedule& schedule,
+                              std::span<const int> nodes) const;
     std::span<const int> first_nodes(std::size_t ranks) const;
     void find_model(const Schedule& schedule);
     Seconds least(const collective::Algorithm& row, const Grid& grid);

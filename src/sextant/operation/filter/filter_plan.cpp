@@ -3,6 +3,7 @@
 
 #include "sextant/operation/filter/filter_candidate.hpp"
 #include "sextant/operation/filter/filter_ways.hpp"
+#include "sextant/planner/ranking.hpp"
 
 #include <algorithm>
 #include <utility>

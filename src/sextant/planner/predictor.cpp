@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/planner/predictor.hpp"
+
+#include "sextant/planner/alone.hpp"
+#include "sextant/planner/richest_model.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace sextant::planner {
+
+void Predictor::find_model(const Program& program, int rank, std::string_view what) {
+    model_ = &richest_model(setting_.model, what,
+                            [&](const model::Model& model) { bound(model, program, rank); });
+}
+
+model::Prediction Predictor::predict(const model::Model& model, const Schedule& schedule,
+                                     std::span<const int> nodes,
+                                     const machine::Wires* wires) const {
+    model::Question question{.schedule = schedule, .machine = setting_.machine};
+    question.element_size = setting_.element_size;
+    question.operator_name = setting_.operator_name;
+    question.element_name = setting_.element_name;
+    question.folds_at_once = setting_.folds_at_once;
+    question.kernels = setting_.kernels;
+    question.nodes = nodes;
+    question.wires = wires;
+    question.within_node = setting_.within_node;
+    question.density = setting_.density;
+    question.coded = setting_.coded;
+    question.timeline = setting_.timeline;
+    return model.predict(question);
+}
+
+Seconds Predictor::bound(const model::Model& model, Program program, int rank) const {
+    if (setting_.within_node == machine::Link::same_process)
+        program = without_loans(std::move(program), setting_.element_size);
+    const Alone alone = planner::alone(std::move(program), rank);
+    std::vector<int> nodes;
+    for (const int r : alone.ranks) {
+        if (!setting_.nodes.empty())
+            nodes.push_back(setting_.nodes[static_cast<std::size_t>(r)]);
+    }
+    return predict(model, alone.schedule, nodes, nullptr).seconds;
+}
+
+model::Prediction Predictor::whole(const Candidate& candidate) const {
+    std::span<const int> nodes = setting_.nodes;
+    if (!nodes.empty())
+        nodes = nodes.first(static_cast<std::size_t>(candidate.ranks));
+    model::Prediction whole =
+        predict(*model_, make_schedule(candidate.ranks, candidate.program), nodes, setting_.wires);
+    for (Seconds* time : {&whole.seconds, &whole.low, &whole.high})
+        *time += candidate.before;
+    return whole;
+}
+
+} // namespace sextant::planner

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/planner/choose.hpp"
+
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace sextant::planner {
+
+/// What a cost model says of candidates in a setting. All throw model::CannotExpress.
+class Predictor {
+  public:
+    /// Keep the setting alive.
+    explicit Predictor(const Setting& setting) : setting_(setting) {}
+
+    /// The model that the setting asks for; else the richest that has words for what a rank does.
+    /// To be called first; `what` for the error.
+    void find_model(const Program& program, int rank, std::string_view what);
+    bool has_model() const { return model_ != nullptr; }
+    std::string_view model() const { return model_->name; }
+
+    /// What a rank needs even if nobody keeps it waiting, nor meets its messages on links.
+    Seconds bound(Program program, int rank) const {
+        return bound(*model_, std::move(program), rank);
+    }
+
+    /// What all ranks take, with what passes before.
+    model::Prediction whole(const Candidate& candidate) const;
+
+  private:
+    model::Prediction predict(const model::Model& model, const Schedule& schedule,
+                              std::span<const int> nodes, const machine::Wires* wires) const;
+    Seconds bound(const model::Model& model, Program program, int rank) const;
+
+    const Setting& setting_;
+    const model::Model* model_ = nullptr;
+};
+
+} // namespace sextant::planner
