@@ -23,6 +23,10 @@ struct FilterQuestion {
     std::string model = {};               ///< empty: the richest that the profile feeds
     std::vector<int> nodes = {};          ///< as in model::Question
     machine::Link within_node = machine::Link::same_node;
+
+    bool knows_work() const { return work > 0; }
+    /// Whether rank 0 might do everything.
+    bool may_be_alone() const { return knows_work() && columns * rows <= 1; }
 };
 
 /// A way to do it, with what its parts are predicted to take: alone, one after another.
