@@ -2,8 +2,6 @@
 #include "sextant/comm/folding.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
 #include <utility>
 
 namespace sextant {
@@ -16,6 +14,15 @@ bool combined_aside(const Step& fold) {
     return fold.count >= 3;
 }
 
+std::size_t most_operands(const Program& program) {
+    std::size_t most = 0;
+    for (const Step& step : program.steps) {
+        if (step.verb == Verb::fold)
+            most = std::max<std::size_t>(most, step.count);
+    }
+    return most;
+}
+
 } // namespace
 
 Folding::Folding(const Program& program, const Operator& op, const Places& places,
@@ -25,11 +32,9 @@ Folding::Folding(const Program& program, const Operator& op, const Places& place
       operator_(op),
       places_(places),
       association_(options.association),
-      slice_((Bytes{128} << 10) * std::max(1, options.fold_threads)),
-      progress_(std::move(progress)),
       room_(std::move(room)),
-      fold_of_(program.steps.size(), -1) {
-    std::size_t most_operands = 0;
+      fold_of_(program.steps.size(), -1),
+      pass_(program, op, places, options, most_operands(program), std::move(progress)) {
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
         if (program.steps[i].verb != Verb::fold)
             continue;
@@ -37,14 +42,8 @@ Folding::Folding(const Program& program, const Operator& op, const Places& place
         fold_of_[i] = static_cast<int>(folds_.size());
         folds_.push_back({static_cast<int>(i), {}});
         folds_.back().runs.reserve(association_ == Association::in_order ? 1 : operands / 2 + 1);
-        most_operands = std::max(most_operands, operands);
     }
-    items_.reserve(most_operands);
-    stretches_.reserve(most_operands);
-    sources_.reserve(most_operands);
     make_accumulators();
-    if (options.sparse)
-        patches_ = Patches(op, most_operands);
 }
 
 /// Enough for the fold with most operands, as large as the largest: none is made during a run.
@@ -159,11 +158,11 @@ void Folding::complete(int index) {
     const Step& step = program_.steps[static_cast<std::size_t>(index)];
     fold.finished = true;
     if (fold.runs.empty()) { // nothing was combined early: one pass over all
-        items_.clear();
+        pass_.clear();
         for (std::uint32_t r = step.first; r < step.first + step.count; ++r)
-            items_.push_back(operand(r));
+            pass_.add_operand(r);
         settle(fold);
-        pass(step, fold.elsewhere);
+        pass_.run(step.to, fold.elsewhere);
         return;
     }
     const bool there = fold.runs.size() == 1 &&
@@ -176,36 +175,29 @@ void Folding::complete(int index) {
     }
 }
 
-Folding::Item Folding::operand(std::uint32_t region) const {
-    const Places::Lent& lent = places_.lent(region);
-    if (lent.code)
-        return {.code = kernel::SparseCursor(*lent.code, lent.first), .first = lent.first};
-    return {.data = lent.data, .region = &program_.regions[region]};
-}
-
-/// The runs and single operands of a group, in order.
-void Folding::list_items(const Fold& fold, Group group) {
+/// The runs and single operands of a group.
+void Folding::list(const Fold& fold, Group group) {
     const Step& step = program_.steps[static_cast<std::size_t>(fold.step)];
-    items_.clear();
+    pass_.clear();
     for (std::uint32_t operand = group.first; operand < group.last;) {
         if (const Run* run = run_from(fold, operand)) {
-            items_.push_back({.data = run->data ? run->data : fold.elsewhere, .region = &step.to});
+            pass_.add(run->data ? run->data : fold.elsewhere, step.to);
             operand = run->last;
         } else {
-            items_.push_back(this->operand(step.first + operand++));
+            pass_.add_operand(step.first + operand++);
         }
     }
 }
 
 void Folding::combine(Fold& fold, Group group, bool into_destination) {
     const Step& step = program_.steps[static_cast<std::size_t>(fold.step)];
-    list_items(fold, group);
+    list(fold, group);
     std::byte* accumulator = into_destination ? nullptr : accumulator_of(fold, group);
     if (into_destination)
         settle(fold);
     else if (!accumulator)
         accumulator = take_accumulator();
-    pass(step, accumulator ? accumulator : fold.elsewhere);
+    pass_.run(step.to, accumulator ? accumulator : fold.elsewhere);
     std::erase_if(fold.runs, [&](const Run& run) {
         const bool merged = run.first >= group.first && run.last <= group.last;
         if (merged && run.data && run.data != accumulator)
@@ -221,66 +213,6 @@ void Folding::settle(Fold& fold) {
     if (!fold.settled)
         fold.elsewhere = room_(fold.step).at;
     fold.settled = true;
-}
-
-/// One pass over the items: slice by slice, each slice contiguous in all of them. It is made in one
-/// piece where told, else in the step's destination.
-void Folding::pass(const Step& step, std::byte* in_one_piece) {
-    const Bytes size = places_.element_size(step.to.buffer);
-    const Elements slice = std::max<Elements>(1, slice_ / size);
-    const Elements elements = step.to.elements();
-    Elements since_progress = 0;
-    for (Elements e = 0; e < elements;) {
-        Elements count = std::min(slice, elements - e);
-        if (!in_one_piece)
-            count = std::min(count, step.to.run_left(e));
-        count = look(e, count);
-        gather(count);
-        std::byte* const to = in_one_piece ? in_one_piece + e * size : places_.at(step.to, e);
-        // To write past the caches takes longer to begin with than a short slice would.
-        operator_.fold(sources_, to, count, 16 * count < slice ? count : elements);
-        e += count;
-        since_progress += count;
-        if (since_progress >= slice && e < elements) {
-            progress_();
-            since_progress = 0;
-        }
-    }
-}
-
-/// What the items are from an element on; for how many elements they stay so, at most `count`.
-Elements Folding::look(Elements element, Elements count) {
-    stretches_.clear();
-    for (Item& item : items_) {
-        const kernel::Stretch next = stretch(item, element);
-        count = std::min(count, next.count);
-        if (!next.data || next.equal)
-            count = std::min(count, patches_.elements());
-        stretches_.push_back(next);
-    }
-    return count;
-}
-
-kernel::Stretch Folding::stretch(Item& item, Elements element) const {
-    if (item.code)
-        return item.code->at(item.first + element);
-    if (!item.data)
-        return {places_.at(*item.region, element), item.region->run_left(element)};
-    const Bytes size = places_.element_size(item.region->buffer);
-    return {item.data + element * size, std::numeric_limits<Elements>::max()};
-}
-
-/// Neighbours that are nothing count once, which gives the same bits (Operator::fill_identity).
-void Folding::gather(Elements count) {
-    sources_.clear();
-    const std::byte* const nothing = patches_.nothing();
-    for (std::size_t i = 0; i < stretches_.size(); ++i) {
-        const kernel::Stretch& each = stretches_[i];
-        if (each.data)
-            sources_.push_back(each.equal ? patches_.repeated(i, each.data, count) : each.data);
-        else if (sources_.empty() || sources_.back() != nothing)
-            sources_.push_back(nothing);
-    }
 }
 
 /// That of a run which grows, since a fold may write over one of its sources; null: none.

@@ -2,14 +2,13 @@
 #pragma once
 
 #include "sextant/comm/execute.hpp"
-#include "sextant/comm/patches.hpp"
+#include "sextant/comm/fold_pass.hpp"
 #include "sextant/comm/places.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/schedule/walk.hpp"
 
+#include <cstdint>
 #include <functional>
-#include <optional>
-#include <span>
 #include <vector>
 
 namespace sextant {
@@ -58,26 +57,12 @@ class Folding {
         std::size_t items = 0;
     };
 
-    /// An operand of the pass at hand: in a code from `first` on; else contiguous from `data`, of
-    /// the kind that `region` has; else where `region` lies.
-    struct Item {
-        const std::byte* data = nullptr;
-        const Region* region = nullptr;
-        std::optional<kernel::SparseCursor> code = {};
-        Elements first = 0;
-    };
-    Item operand(std::uint32_t region) const;
-    kernel::Stretch stretch(Item& item, Elements element) const;
-
     const Run* run_from(const Fold& fold, std::uint32_t operand) const;
     Group find_group(const Fold& fold, const Walk& walk) const;
     bool destination_free(const Fold& fold, Group group) const;
     void combine(Fold& fold, Group group, bool into_destination);
-    void list_items(const Fold& fold, Group group);
+    void list(const Fold& fold, Group group);
     void settle(Fold& fold);
-    void pass(const Step& step, std::byte* in_one_piece);
-    Elements look(Elements element, Elements count);
-    void gather(Elements count);
     void make_accumulators();
     static std::byte* accumulator_of(const Fold& fold, Group group);
     std::byte* take_accumulator();
@@ -88,8 +73,6 @@ class Folding {
     const Operator& operator_;
     const Places& places_;
     const Association association_;
-    const Bytes slice_; // of a pass, between two calls of `progress`
-    const std::function<void()> progress_;
     const std::function<Room(int)> room_;
     std::vector<Fold> folds_;  // in step order
     std::vector<int> fold_of_; // by step; -1 where the step is no fold
@@ -99,10 +82,7 @@ class Folding {
         bool taken = false;
     };
     std::vector<Accumulator> accumulators_;
-    Patches patches_;                        // where operands may be codes
-    std::vector<Item> items_;                // of the pass at hand
-    std::vector<kernel::Stretch> stretches_; // of the slice at hand, by item
-    std::vector<const std::byte*> sources_;  // of the slice at hand
+    FoldPass pass_;
 };
 
 } // namespace sextant
