@@ -2,9 +2,9 @@
 #include "sextant/comm/node_neighbourhood.hpp"
 
 #include "sextant/comm/cores.hpp"
+#include "sextant/comm/first_failure.hpp"
 #include "sextant/comm/hosts.hpp"
 #include "sextant/comm/shared_inbox.hpp"
-#include "sextant/comm/texts.hpp"
 #include "sextant/comm/waiting.hpp"
 #include "sextant/core/error.hpp"
 
@@ -17,7 +17,6 @@
 
 #include <fmt/format.h>
 #include <sched.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace sextant {
@@ -52,23 +51,6 @@ std::uint64_t random_token() {
     return static_cast<std::uint64_t>(random()) << 32 | random();
 }
 
-/// The first of all ranks' reasons, with who gave it.
-std::string first_reason(const Communicator& communicator, const std::string& mine) {
-    const std::vector<std::string> all = all_gather_texts(communicator, mine);
-    const auto found =
-        std::find_if(all.begin(), all.end(), [](const std::string& text) { return !text.empty(); });
-    return found == all.end() ? "" : fmt::format("rank {}: {}", found - all.begin(), *found);
-}
-
-std::string reason_of_failure(const std::function<void()>& part) {
-    try {
-        part();
-    } catch (const std::exception& error) {
-        return error.what();
-    }
-    return "";
-}
-
 } // namespace
 
 std::unique_ptr<NodeNeighbourhood> NodeNeighbourhood::meet(const Communicator& communicator,
@@ -97,8 +79,7 @@ std::unique_ptr<NodeNeighbourhood>
 NodeNeighbourhood::meet_by_windows(const Communicator& communicator, Bytes size, int ranks_per_node,
                                    std::string& why_not) {
     std::vector<Segment> segments;
-    why_not = first_reason(
-        communicator, reason_of_failure([&] { segments = communicator.shared_segments(size); }));
+    why_not = first_failure(communicator, [&] { segments = communicator.shared_segments(size); });
     if (!why_not.empty() || segments.empty())
         return nullptr;
     const auto own = [&] {
@@ -124,26 +105,18 @@ std::unique_ptr<NodeNeighbourhood> NodeNeighbourhood::meet_with(const Communicat
     std::unique_ptr<NodeNeighbourhood> made(
         new NodeNeighbourhood(communicator.rank(), communicator.size()));
     Card mine;
-    why_not = first_reason(communicator, reason_of_failure([&] { mine = made->keep(own()); }));
+    why_not = first_failure(communicator, [&] { mine = made->keep(own()); });
     if (!why_not.empty())
         return nullptr;
     const std::vector<Card> cards = communicator.all_gather(mine);
     // Whoever knows that nobody failed also knows that all have mapped what they will.
-    why_not = first_reason(communicator,
-                           reason_of_failure([&] { made->join(cards, ranks_per_node, of_peer); }));
+    why_not = first_failure(communicator, [&] { made->join(cards, ranks_per_node, of_peer); });
     if (!why_not.empty())
         return nullptr;
     made->arena_->close_descriptor();
     for (Peer& peer : made->peers_)
         peer.segment.close_descriptor();
     return made;
-}
-
-NodeNeighbourhood::~NodeNeighbourhood() {
-    for (const pollfd& process : processes_) {
-        if (process.fd >= 0)
-            close(process.fd);
-    }
 }
 
 NodeNeighbourhood::Card NodeNeighbourhood::keep(Segment own) {
@@ -194,8 +167,7 @@ void NodeNeighbourhood::add_peer(int rank, const Card& card, Segment segment) {
             fmt::format("process {} is not rank {} as seen from here", card.process, rank));
     }
     peers_.push_back(std::move(peer));
-    const auto process = static_cast<int>(syscall(SYS_pidfd_open, card.process, 0));
-    processes_.push_back({process, POLLIN, 0});
+    processes_.add(card.process);
 }
 
 Memory NodeNeighbourhood::memory(Bytes size) {
@@ -282,7 +254,7 @@ void NodeNeighbourhood::abandon_run() {
     cancel(rank_);
     own().running = 0;
     for (std::size_t i = 0; i < peers_.size(); ++i) {
-        while (head(peers_[i].rank).running != 0 && !has_ended(i))
+        while (head(peers_[i].rank).running != 0 && !processes_.has_ended(i))
             sched_yield();
     }
 }
@@ -303,20 +275,13 @@ void NodeNeighbourhood::check_cancelled() const {
         throw PeerFailed(failed - 1, fmt::format("rank {} failed", failed - 1));
 }
 
-bool NodeNeighbourhood::has_ended(std::size_t peer) {
-    return processes_[peer].fd >= 0 && ::poll(&processes_[peer], 1, 0) > 0;
-}
-
 void NodeNeighbourhood::check_peers() {
-    if (::poll(processes_.data(), processes_.size(), 0) <= 0)
+    const std::optional<std::size_t> ended = processes_.first_ended();
+    if (!ended)
         return;
-    for (std::size_t i = 0; i < peers_.size(); ++i) {
-        if (processes_[i].fd < 0 || processes_[i].revents == 0)
-            continue;
-        cancel(peers_[i].rank);
-        throw PeerFailed(peers_[i].rank,
-                         fmt::format("rank {}: its process has ended", peers_[i].rank));
-    }
+    const int rank = peers_[*ended].rank;
+    cancel(rank);
+    throw PeerFailed(rank, fmt::format("rank {}: its process has ended", rank));
 }
 
 } // namespace sextant

@@ -4,14 +4,13 @@
 #include "sextant/comm/arena.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/neighbourhood.hpp"
+#include "sextant/comm/process_watch.hpp"
 #include "sextant/comm/share_nodes.hpp"
 
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <poll.h>
 
 namespace sextant {
 
@@ -23,7 +22,6 @@ class NodeNeighbourhood : public Neighbourhood {
     /// Collective.
     static std::unique_ptr<NodeNeighbourhood>
     meet(const Communicator& communicator, const NodeSharing& sharing, std::string& why_not);
-    ~NodeNeighbourhood() override;
 
     int own_rank() const override { return rank_; }
     bool has(int rank) const override { return base(rank) != 0; }
@@ -81,7 +79,6 @@ class NodeNeighbourhood : public Neighbourhood {
     void check_cancelled() const;
     void send_held();
     void cancel(int failed);
-    bool has_ended(std::size_t peer);
 
     const int rank_;
     bool crowded_ = false;
@@ -89,8 +86,8 @@ class NodeNeighbourhood : public Neighbourhood {
     std::shared_ptr<Arena> arena_;
     std::vector<std::uintptr_t> bases_; // by rank; 0 where it is no neighbour
     std::vector<Peer> peers_;
-    std::vector<pollfd> processes_; // of peers: readable once they have ended
-    std::size_t room_ = 0;          // for notes
+    ProcessWatch processes_; // of peers
+    std::size_t room_ = 0;   // for notes
     std::vector<Note> taken_;
     std::vector<Held> held_; // notes for inboxes that were full
     std::string shortage_;

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/first_failure.hpp"
+
+#include "sextant/comm/texts.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace sextant {
+
+std::string first_failure(const Communicator& communicator, const std::function<void()>& part) {
+    std::string mine;
+    try {
+        part();
+    } catch (const std::exception& error) {
+        mine = error.what();
+    }
+    const std::vector<std::string> all = all_gather_texts(communicator, mine);
+    const auto found =
+        std::find_if(all.begin(), all.end(), [](const std::string& text) { return !text.empty(); });
+    return found == all.end() ? "" : fmt::format("rank {}: {}", found - all.begin(), *found);
+}
+
+} // namespace sextant
