@@ -2,6 +2,7 @@
 #include "sextant/report/draw.hpp"
 
 #include "sextant/report/describe.hpp"
+#include "sextant/report/graph_text.hpp"
 #include "sextant/report/lanes.hpp"
 #include "sextant/report/message_graph.hpp"
 #include "sextant/report/rounds.hpp"
@@ -70,7 +71,7 @@ class Drawing {
 
     std::string finish() {
         styles();
-        key_figures();
+        svg_.figures(key_figures(graph_));
         legend();
         layout_.lanes.place(svg_);
         levels();
@@ -81,7 +82,8 @@ class Drawing {
         for (const Box& box : graph_.boxes)
             draw(box);
         svg_.add("</g>\n");
-        notes();
+        for (const std::string& note : notes_on(graph_, animated_))
+            svg_.note(note);
         return svg_.finish();
     }
 
@@ -123,21 +125,6 @@ class Drawing {
                          : "";
     }
     std::string_view moving() const { return animated_ ? "moving " : ""; }
-
-    void key_figures() {
-        std::vector<KeyFigure> figures = {
-            key_figure(graph_.ranks, "rank"),
-            key_figure(graph_.messages, "message"),
-            {grouped(graph_.moved), graph_.moved == 1 ? "element moved" : "elements moved"},
-            key_figure(graph_.folds, "fold")};
-        if (graph_.copies > 0)
-            figures.push_back(key_figure(graph_.copies, "copy"));
-        if (graph_.computations > 0)
-            figures.push_back(key_figure(graph_.computations, "computation"));
-        figures.push_back(key_figure(graph_.rounds, "round"));
-        figures.push_back(key_figure(graph_.levels(), "level"));
-        svg_.figures(figures);
-    }
 
     void legend() {
         std::vector<LegendEntry> entries = rounds_.legend();
@@ -287,34 +274,6 @@ class Drawing {
         if (graph_.aggregated() || height < 11 || width < label)
             return;
         svg_.text(x, y + 3.6, "operands", operands);
-    }
-
-    void notes() {
-        if (graph_.levels() == 0) {
-            svg_.note("Nothing to do: no rank sends, folds, copies or computes.");
-            return;
-        }
-        svg_.note(
-            "What can happen at once lies in one level; a message or a piece of work takes one.");
-        svg_.note("Within a level, the messages of a rank leave one after another.");
-        if (animated_)
-            svg_.note(fmt::format("Animated: {}, one after another, over and over.",
-                                  counted(graph_.rounds, "round")));
-        if (graph_.aggregated())
-            note_aggregation();
-    }
-
-    void note_aggregation() {
-        const bool merged = graph_.merged_columns > 1;
-        svg_.note(fmt::format(
-            "Aggregated: {} in {}, {} in {}{}.", counted(graph_.ranks, "rank"),
-            counted(graph_.lanes, "lane"), counted(graph_.messages, "message"),
-            counted(static_cast<std::int64_t>(graph_.arrows.size()), "arrow"),
-            merged ? fmt::format(", {} columns of time in one", graph_.merged_columns) : ""));
-        svg_.note(merged
-                      ? "Left out: which ranks of two lanes exchange a message, and the order of "
-                        "messages in an arrow."
-                      : "Left out: which ranks of two lanes exchange a message.");
     }
 
     const Schedule& schedule_;

@@ -5,10 +5,10 @@
 #include "sextant/format/source_file.hpp"
 #include "sextant/report/activity.hpp"
 #include "sextant/report/bars.hpp"
+#include "sextant/report/json_fields.hpp"
 #include "sextant/report/json_text.hpp"
 #include "sextant/report/messages.hpp"
 
-#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
@@ -99,56 +99,6 @@ void add_arrows(Lines& lines, const std::vector<Bar>& bars) {
     }
 }
 
-/// Takes fields of one object, and says which is wrong.
-class Fields {
-  public:
-    Fields(const Json& object, const std::string& path, std::string where)
-        : object_(object), path_(path), where_(std::move(where)) {}
-
-    [[noreturn]] void fail(const std::string& what) const {
-        throw InvalidFile(path_, fmt::format("{}: {}", where_, what));
-    }
-
-    double number(const char* field) const {
-        const auto found = object_.find(field);
-        if (found == object_.end() || !found->is_number())
-            fail(fmt::format("{}: expected a number", field));
-        const double value = found->get<double>();
-        if (!std::isfinite(value))
-            fail(fmt::format("{}: {} is not finite", field, value));
-        return value;
-    }
-
-    std::int64_t integer(const char* field, std::int64_t least, std::int64_t most) const {
-        const auto found = object_.find(field);
-        if (found == object_.end() || !found->is_number_integer())
-            fail(fmt::format("{}: expected an integer", field));
-        const auto value = found->get<std::int64_t>();
-        if (value < least || value > most)
-            fail(fmt::format("{}: {}, expected {} to {}", field, value, least, most));
-        return value;
-    }
-
-    bool truth(const char* field) const {
-        const auto found = object_.find(field);
-        if (found == object_.end() || !found->is_boolean())
-            fail(fmt::format("{}: expected true or false", field));
-        return found->get<bool>();
-    }
-
-    std::string text(const char* field) const {
-        const auto found = object_.find(field);
-        if (found == object_.end() || !found->is_string())
-            fail(fmt::format("{}: expected a text", field));
-        return found->get<std::string>();
-    }
-
-  private:
-    const Json& object_;
-    const std::string& path_;
-    const std::string where_;
-};
-
 /// Puts a recording together from the objects of a file, in whatever order they come.
 class Reader {
   public:
@@ -181,11 +131,11 @@ class Reader {
 
   private:
     void add(const Json& object) {
-        const Fields event(object, path_, fmt::format("event {}", seen_));
+        const JsonFields event(object, path_, fmt::format("event {}", seen_));
         const auto args = object.find("args");
         if (args == object.end() || !args->is_object())
             event.fail("args: expected an object");
-        const Fields more(*args, path_, fmt::format("event {}: args", seen_));
+        const JsonFields more(*args, path_, fmt::format("event {}: args", seen_));
         const double begin = event.number("ts"), length = event.number("dur");
         if (begin < 0 || length < 0)
             event.fail(fmt::format("from {} us for {} us: a clock ran backwards", begin, length));
@@ -201,7 +151,7 @@ class Reader {
              .end = (begin + length) / microseconds});
     }
 
-    static Activity activity(const Fields& event) {
+    static Activity activity(const JsonFields& event) {
         const std::string called = event.text("name");
         for (const Activity activity : activities) {
             if (name(activity) == called)
@@ -211,7 +161,7 @@ class Reader {
             fmt::format("name: '{}', expected send, receive, fold, copy, compute or wait", called));
     }
 
-    void take_head(const Fields& head) {
+    void take_head(const JsonFields& head) {
         const std::int64_t version =
             head.integer("sextant_trace", 1, std::numeric_limits<int>::max());
         if (version > newest_version) {
@@ -237,7 +187,7 @@ class Reader {
         if (!aligned->is_array())
             throw InvalidFile(path_, "otherData: aligned: expected a list");
         for (const Json& one : *aligned) {
-            const Fields clock(one, path_, "otherData: aligned");
+            const JsonFields clock(one, path_, "otherData: aligned");
             if (!one.is_object())
                 clock.fail("expected objects");
             recording_.aligned.push_back(
@@ -248,7 +198,7 @@ class Reader {
         }
     }
 
-    static Origin origin(const Fields& head) {
+    static Origin origin(const JsonFields& head) {
         const std::string called = head.text("origin");
         for (const Origin origin : {Origin::measured, Origin::predicted, Origin::simulated}) {
             if (name(origin) == called)
