@@ -11,26 +11,7 @@ namespace {
 
 const test::Halo by_axis{axis_exchange, clipped_tile};
 
-const std::vector<Grid> grids = {
-    {7, 5, 1, 1, 2},
-    {26, 3, 8, 1, 3},
-    {4, 27, 1, 9, 2},
-    {26, 27, 4, 4, 2},
-    {26, 27, 3, 5, 2},
-    {9, 15, 3, 5, 3},
-    {26, 27, 3, 5, 0},
-    {34, 35, 7, 3, 4},
-    {13, 13, 13, 13, 1},
-    {16, 16, 2, 8, 2},
-    // Margins that differ along the axes, or that are wider than a neighbour's tile.
-    {26, 27, 4, 4, {1, 3}},
-    {26, 27, 4, 4, {5, 0}},
-    {9, 15, 3, 5, 4},
-    {13, 13, 13, 13, 4},
-    {26, 27, 5, 3, 40},
-    {2, 9, 5, 2, {1, 3}},
-    {7, 3, 2, 6, 2},
-    {11, 17, 4, 7, {3, 6}}};
+const std::vector<Grid> grids = test::all_halo_grids();
 
 TEST(AxisExchange, fills_every_margin_inside_the_image_corners_too) {
     for (const Grid& grid : grids) {

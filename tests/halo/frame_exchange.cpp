@@ -9,22 +9,7 @@
 namespace sextant::halo {
 namespace {
 
-const std::vector<Grid> grids = {
-    {7, 5, 1, 1, 2},
-    {26, 3, 8, 1, 3},
-    {4, 27, 1, 9, 2},
-    {26, 27, 4, 4, 2},
-    {26, 27, 3, 5, 2},
-    {9, 15, 3, 5, 3},
-    {26, 27, 3, 5, 0},
-    {34, 35, 7, 3, 4},
-    {13, 13, 13, 13, 1},
-    // Margins that differ along the axes, or that are wider than a neighbour's tile; empty tiles.
-    {26, 27, 4, 4, {1, 3}},
-    {9, 15, 3, 5, 4},
-    {26, 27, 5, 3, 40},
-    {2, 9, 5, 2, {1, 3}},
-    {7, 3, 2, 6, 2}};
+const std::vector<Grid> grids = test::all_halo_grids();
 
 Symbol pixel(const Grid& grid, const Tile& held, Elements place) {
     return {(held.y + place / held.width) * grid.width + held.x + place % held.width, 0, 1, 0};

@@ -3,9 +3,40 @@
 
 #include "sextant/halo/exchange.hpp"
 
+#include <vector>
+
 #include "tests/support/schedules.hpp"
 
 namespace sextant::test {
+
+/// Tiles that have room for their neighbours' margins.
+inline const std::vector<halo::Grid> halo_grids = {
+    {7, 5, 1, 1, 2},     // nobody to talk to
+    {26, 3, 8, 1, 3},    // a row; some tiles exactly the margin wide
+    {4, 27, 1, 9, 2},    // a column
+    {26, 27, 4, 4, 2},   // uneven tiles
+    {26, 27, 3, 5, 2},   //
+    {9, 15, 3, 5, 3},    // every tile exactly the margin wide and high
+    {10, 16, 3, 5, 3},   // hardly more
+    {16, 16, 2, 8, 2},   //
+    {26, 27, 3, 5, 0},   // no margin at all
+    {26, 27, 3, 5, 1},   //
+    {34, 35, 7, 3, 4},   //
+    {13, 13, 13, 13, 1}, // tiles of one pixel
+};
+
+/// Margins that differ along the axes, or that are wider than a neighbour's tile; tiles of nothing.
+inline const std::vector<halo::Grid> wide_halo_grids = {
+    {26, 27, 4, 4, {1, 3}}, {26, 27, 4, 4, {0, 2}}, {26, 27, 4, 4, {5, 0}}, {9, 15, 3, 5, 4},
+    {26, 3, 8, 1, {9, 2}},  {4, 27, 1, 9, {3, 11}}, {13, 13, 13, 13, 4},    {26, 27, 5, 3, 40},
+    {2, 9, 5, 2, {1, 3}},   {7, 3, 2, 6, 2},        {1, 1, 3, 3, 2},        {11, 17, 4, 7, {3, 6}},
+};
+
+inline std::vector<halo::Grid> all_halo_grids() {
+    std::vector<halo::Grid> all = halo_grids;
+    all.insert(all.end(), wide_halo_grids.begin(), wide_halo_grids.end());
+    return all;
+}
 
 /// A halo exchange, and the tile with margins that its ranks' buffers hold.
 struct Halo {
