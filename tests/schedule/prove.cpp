@@ -5,50 +5,18 @@
 
 #include <set>
 
-#include "tests/support/random_schedules.hpp"
-#include "tests/support/reference_prover.hpp"
-#include "tests/support/schedules.hpp"
+#include "tests/support/two_ranks.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace sextant {
 namespace {
 
-using test::Random;
+using test::anything;
+using test::two_ranks;
+using test::wrong_with_receiver;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-/// Operand `rank` in every element; nothing wanted.
-Claim anything() {
-    return {test::own_operand, {}, {}};
-}
-
-/// Two programs that differ in the rank alone.
-template <class Write>
-Schedule two_ranks(Write write) {
-    return make_schedule(2, [&](int rank) {
-        ProgramBuilder builder;
-        const Region result = write(builder, rank);
-        return builder.finish(result);
-    });
-}
-
-/// What is wrong with a program of rank 1 to which rank 0 sends its input, of four elements, as
-/// often as given.
-template <class Write>
-std::string wrong_with_receiver(int messages, Write write) {
-    const Schedule schedule = two_ranks([&](ProgramBuilder& builder, int rank) {
-        const Region in = builder.input(4);
-        if (rank == 1)
-            return write(builder, in);
-        for (int i = 0; i < messages; ++i)
-            builder.send(1, in);
-        return in;
-    });
-    return prove(schedule, anything()).error;
-}
-
-const char* dead_transfer = "dead transfer";
 
 TEST(Prove, refuses_an_exchange_in_place_for_want_of_buffering_but_not_where_sends_are_buffered) {
     const Schedule schedule = two_ranks([](ProgramBuilder& builder, int rank) {
@@ -144,148 +112,6 @@ TEST(Prove, refuses_reads_of_elements_that_nobody_wrote) {
     });
     EXPECT_THAT(prove(sends_nothing, anything()).error,
                 HasSubstr("rank 0, step 0 (send to rank 1): reads an element that nobody wrote"));
-}
-
-TEST(Prove, refuses_a_transfer_that_is_never_read) {
-    EXPECT_THAT(wrong_with_receiver(1,
-                                    [](ProgramBuilder& b, const Region& in) {
-                                        b.receive(0, b.scratch(4));
-                                        return in;
-                                    }),
-                HasSubstr("rank 1, step 0 (receive from rank 0): dead transfer"));
-}
-
-TEST(Prove, refuses_a_transfer_of_which_one_element_is_never_read) {
-    EXPECT_THAT(
-        wrong_with_receiver(1,
-                            [](ProgramBuilder& b, const Region& in) {
-                                const Region slot = b.scratch(4), sum = b.scratch(3);
-                                b.receive(0, slot);
-                                b.fold(sum, {block(slot.buffer, 0, 3), block(in.buffer, 0, 3)});
-                                return sum;
-                            }),
-        HasSubstr(dead_transfer));
-}
-
-TEST(Prove, refuses_a_transfer_that_a_copy_overwrites_unread) {
-    EXPECT_THAT(wrong_with_receiver(1,
-                                    [](ProgramBuilder& b, const Region& in) {
-                                        const Region slot = b.scratch(4);
-                                        b.receive(0, slot);
-                                        b.copy(slot, in);
-                                        return slot;
-                                    }),
-                HasSubstr(dead_transfer));
-}
-
-TEST(Prove, refuses_a_transfer_that_the_next_message_overwrites_unread) {
-    const auto twice_into_one_slot = [](ProgramBuilder& b, const Region&) {
-        const Region slot = b.scratch(4);
-        b.receive(0, slot);
-        b.receive(0, slot);
-        return slot;
-    };
-    EXPECT_THAT(wrong_with_receiver(2, twice_into_one_slot), HasSubstr(dead_transfer));
-}
-
-TEST(Prove, refuses_a_transfer_of_which_the_next_message_overwrites_one_element_unread) {
-    const auto overlapping = [](ProgramBuilder& b, const Region&) {
-        const Region slot = b.scratch(7);
-        b.receive(0, block(slot.buffer, 0, 4));
-        b.receive(0, block(slot.buffer, 3, 4));
-        return slot;
-    };
-    EXPECT_THAT(wrong_with_receiver(2, overlapping), HasSubstr(dead_transfer));
-}
-
-TEST(Prove, refuses_a_transfer_that_is_only_copied) {
-    EXPECT_THAT(wrong_with_receiver(1,
-                                    [](ProgramBuilder& b, const Region& in) {
-                                        const Region slot = b.scratch(4), once = b.scratch(4);
-                                        b.receive(0, slot);
-                                        b.copy(once, slot);
-                                        b.copy(b.scratch(4), once);
-                                        return in;
-                                    }),
-                HasSubstr("rank 1, step 0 (receive from rank 0): dead transfer"));
-}
-
-TEST(Prove, refuses_a_transfer_of_which_the_only_copy_is_overwritten) {
-    EXPECT_THAT(wrong_with_receiver(1,
-                                    [](ProgramBuilder& b, const Region& in) {
-                                        const Region slot = b.scratch(4), copy = b.scratch(4);
-                                        b.receive(0, slot);
-                                        b.copy(copy, slot);
-                                        b.copy(slot, in);
-                                        b.copy(copy, in);
-                                        return copy;
-                                    }),
-                HasSubstr(dead_transfer));
-}
-
-TEST(Prove, refuses_a_transfer_of_which_one_element_is_only_copied) {
-    EXPECT_THAT(wrong_with_receiver(1,
-                                    [](ProgramBuilder& b, const Region&) {
-                                        const Region slot = b.scratch(4), copy = b.scratch(4);
-                                        b.receive(0, slot);
-                                        b.copy(copy, slot);
-                                        return block(copy.buffer, 0, 3);
-                                    }),
-                HasSubstr(dead_transfer));
-}
-
-TEST(Prove, takes_a_transfer_as_used_when_a_copy_of_it_is) {
-    const auto fold_the_copy_of_a_copy = [](ProgramBuilder& b, const Region& in) {
-        const Region slot = b.scratch(4), once = b.scratch(4), twice = b.scratch(4);
-        b.receive(0, slot);
-        b.copy(once, slot);
-        b.copy(slot, in);
-        b.copy(twice, once);
-        b.fold(twice, {twice, in});
-        return slot;
-    };
-    EXPECT_EQ(wrong_with_receiver(1, fold_the_copy_of_a_copy), "");
-    const auto hold_the_copy = [](ProgramBuilder& b, const Region&) {
-        const Region slot = b.scratch(4), copy = b.scratch(4);
-        b.receive(0, slot);
-        b.copy(copy, slot);
-        return copy;
-    };
-    EXPECT_EQ(wrong_with_receiver(1, hold_the_copy), "");
-    const Schedule send_the_copy_back = two_ranks([](ProgramBuilder& b, int rank) {
-        const Region in = b.input(4), slot = b.scratch(4), copy = b.scratch(4);
-        if (rank == 0) {
-            b.send(1, in);
-            b.receive(1, slot);
-            return slot;
-        }
-        b.receive(0, slot);
-        b.copy(copy, slot);
-        b.send(0, copy);
-        return in;
-    });
-    EXPECT_EQ(prove(send_the_copy_back, anything()).error, "");
-}
-
-TEST(Prove, takes_a_transfer_that_is_read_sent_on_or_held_at_the_end_as_used) {
-    EXPECT_EQ(wrong_with_receiver(1,
-                                  [](ProgramBuilder& b, const Region&) {
-                                      const Region slot = b.scratch(4);
-                                      b.receive(0, slot);
-                                      return slot;
-                                  }),
-              "");
-    EXPECT_EQ(wrong_with_receiver(2,
-                                  [](ProgramBuilder& b, const Region& in) {
-                                      const Region slot = b.scratch(4);
-                                      b.receive(0, slot);
-                                      b.fold(slot, {slot, in});
-                                      const Region other = b.scratch(4);
-                                      b.receive(0, other);
-                                      b.copy(slot, other);
-                                      return slot;
-                                  }),
-              "");
 }
 
 TEST(Prove, refuses_operands_out_of_order_and_of_different_elements) {
@@ -431,42 +257,6 @@ TEST(Prove, deliveries_have_names) {
     EXPECT_EQ(name(Delivery::shuffled), "shuffled");
     EXPECT_EQ(name(Delivery::eager), "eager");
     EXPECT_EQ(name(Delivery::lent), "lent");
-}
-
-TEST(Prove, says_what_the_slow_reference_says_of_random_schedules) {
-    Random random(41);
-    int right = 0, wrong = 0;
-    for (int trial = 0; trial < 6000; ++trial) {
-        const int ranks = random.number(2, 4);
-        const Schedule schedule = test::RandomSchedule(random, ranks).make(random.number(3, 16));
-        const std::string expected = test::what_is_wrong(schedule, anything());
-        const Proof proof = prove(schedule, anything());
-        ASSERT_EQ(proof.holds(), expected.empty()) << "trial " << trial << ": '" << proof.error
-                                                   << "', but the reference '" << expected << "'";
-        ++(expected.empty() ? right : wrong);
-    }
-    EXPECT_GT(right, 1500);
-    EXPECT_GT(wrong, 1500);
-}
-
-TEST(Prove, in_any_shuffled_order_says_the_same) {
-    Random random(42);
-    for (int trial = 0; trial < 300; ++trial) {
-        const Schedule schedule = test::RandomSchedule(random, 3).make(10);
-        const bool holds = prove(schedule, anything(), Delivery::rendezvous).holds();
-        for (unsigned seed = 1; seed <= 10; ++seed) {
-            const Proof proof = prove(schedule, anything(), Delivery::shuffled, seed);
-            ASSERT_EQ(proof.holds(), holds) << trial << ", seed " << seed << ": " << proof.error;
-        }
-    }
-}
-
-TEST(Prove, neither_throws_nor_hangs_on_garbage) {
-    Random random(43);
-    for (int trial = 0; trial < 50000; ++trial) {
-        const Schedule schedule = test::garbage(random);
-        ASSERT_NO_THROW(prove(schedule, anything())) << trial;
-    }
 }
 
 } // namespace

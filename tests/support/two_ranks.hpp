@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Small schedules in which rank 0 has to do with rank 1, and what `prove` says is wrong with them.
+#pragma once
+
+#include "sextant/schedule/builder.hpp"
+
+#include <string>
+
+#include "tests/support/schedules.hpp"
+
+namespace sextant::test {
+
+/// Operand `rank` in every element; nothing wanted.
+inline Claim anything() {
+    return {own_operand, {}, {}};
+}
+
+/// Two programs that differ in the rank alone.
+template <class Write>
+Schedule two_ranks(Write write) {
+    return make_schedule(2, [&](int rank) {
+        ProgramBuilder builder;
+        const Region result = write(builder, rank);
+        return builder.finish(result);
+    });
+}
+
+/// What is wrong with a program of rank 1 to which rank 0 sends its input, of four elements, as
+/// often as given.
+template <class Write>
+std::string wrong_with_receiver(int messages, Write write) {
+    const Schedule schedule = two_ranks([&](ProgramBuilder& builder, int rank) {
+        const Region in = builder.input(4);
+        if (rank == 1)
+            return write(builder, in);
+        for (int i = 0; i < messages; ++i)
+            builder.send(1, in);
+        return in;
+    });
+    return prove(schedule, anything()).error;
+}
+
+} // namespace sextant::test
