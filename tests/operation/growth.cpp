@@ -75,6 +75,11 @@ TEST(Growth, knows_its_files_and_says_what_is_wrong_with_one) {
     EXPECT_FALSE(is_composite_bench(R"({"traceEvents": []})"));
     EXPECT_THAT([] { read_growth(R"({"operation": "bench composite", "ranks": 0})", "a.json"); },
                 testing::ThrowsMessage<InvalidFile>(HasSubstr("a.json: ranks is 0")));
+    const std::string whole = launch(2, .5), tuning = "\"segments 4\"";
+    const std::size_t at = whole.find(tuning);
+    const std::string numbered = whole.substr(0, at) + "4" + whole.substr(at + tuning.size());
+    EXPECT_THAT([&] { read_growth(numbered, "a.json"); },
+                testing::ThrowsMessage<InvalidFile>(HasSubstr("tuning is 4")));
 }
 
 } // namespace

@@ -139,6 +139,13 @@ std::string Field::text_or(const std::string& name, const std::string& fallback)
     return found ? found->text() : fallback;
 }
 
+std::string Field::text_or_empty(const std::string& name) const {
+    const auto found = find(name);
+    if (!found || *found->value_ == "")
+        return "";
+    return found->text();
+}
+
 std::size_t Field::place_in(std::span<const std::string_view> names) const {
     const auto found = value_->is_string()
                            ? std::find(names.begin(), names.end(), value_->get<std::string>())

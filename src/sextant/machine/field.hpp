@@ -40,6 +40,7 @@ class Field {
     bool boolean() const;
     std::string text() const; ///< not empty
     std::string text_or(const std::string& name, const std::string& fallback) const;
+    std::string text_or_empty(const std::string& name) const; ///< which it may be in the file, too
     /// The enumerator of one of these names, in their order.
     template <class Enum>
     Enum one_of(std::span<const std::string_view> names) const {
