@@ -7,99 +7,19 @@
 #include "sextant/kernel/fold/background.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/kernel/fold/deep.hpp"
+#include "sextant/operation/composite/declaration.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <functional>
-#include <numeric>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace sextant {
 
 namespace {
 
 constexpr int most_threads_folding = 1024;
-
-/// What every rank says of itself, so that all can tell whether they agree.
-struct Declaration {
-    std::int64_t width, height;
-    int layers, root;
-    std::size_t options; ///< a hash of the rest
-};
-
-std::size_t hash_of(const CompositeOptions& options) {
-    std::string text = fmt::format(
-        "{} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", options.algorithm,
-        fmt::join(options.radices, ","), options.window, options.segments, options.blend,
-        options.element ? options.element->name : "usual", fmt::join(options.order, ","),
-        name(options.association), options.frames, options.reproducible, options.fragments,
-        options.fold_threads, static_cast<int>(options.sparse), static_cast<int>(options.interlace),
-        options.density);
-    if (const auto& b = options.background)
-        text += fmt::format(" {} {} {} {}", b->r, b->g, b->b, b->a);
-    return std::hash<std::string>()(text);
-}
-
-/// The same check on the same data on every rank: all throw, or none.
-void check_alike(const std::vector<Declaration>& all) {
-    for (std::size_t rank = 0; rank < all.size(); ++rank) {
-        const Declaration &own = all[rank], &first = all[0];
-        if (own.width < 0 || own.height < 0) {
-            throw InvalidTask(
-                fmt::format("rank {}: an image of {}x{}", rank, own.width, own.height));
-        }
-        if (own.layers < 0) {
-            throw InvalidTask(
-                fmt::format("rank {}: {} images; expected 0 or more", rank, own.layers));
-        }
-        if (own.width != first.width || own.height != first.height) {
-            throw InvalidTask(fmt::format("rank {} has images of {}x{}, rank 0 of {}x{}", rank,
-                                          own.width, own.height, first.width, first.height));
-        }
-        if (own.root != first.root) {
-            throw InvalidTask(fmt::format("rank {} wants the picture on rank {}, rank 0 on rank {}",
-                                          rank, own.root, first.root));
-        }
-        if (own.options != first.options) {
-            throw InvalidTask(fmt::format("rank {} gives other options than rank 0", rank));
-        }
-    }
-}
-
-compositing::Task make_task(const std::vector<Declaration>& all, ImageShape shape,
-                            const CompositeOptions& options) {
-    compositing::Task task;
-    task.ranks = static_cast<int>(all.size());
-    task.elements = shape.elements();
-    task.root = options.root;
-    std::vector<int> order = options.order;
-    if (order.empty()) {
-        order.resize(all.size());
-        std::iota(order.begin(), order.end(), 0);
-    }
-    for (int rank : order) {
-        const bool exists = rank >= 0 && rank < task.ranks;
-        const int layers = exists ? all[static_cast<std::size_t>(rank)].layers : 1;
-        if (layers == 0)
-            continue;
-        task.order.push_back(rank);
-        task.layers.push_back(layers);
-    }
-    compositing::check(task);
-    for (int rank = 0; rank < task.ranks; ++rank) {
-        if (all[static_cast<std::size_t>(rank)].layers == 0)
-            continue;
-        if (std::find(order.begin(), order.end(), rank) == order.end()) {
-            throw InvalidTask(
-                fmt::format("rank {} brings an image but has no place in the order {}", rank,
-                            fmt::join(order, ",")));
-        }
-    }
-    return task;
-}
 
 } // namespace
 
@@ -121,12 +41,11 @@ Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
       row_(shape.width),
       rank_(communicator_.rank()),
       layers_(layers) {
-    const std::vector<Declaration> all = communicator_.all_gather(
-        Declaration{shape.width, shape.height, layers, options_.root, hash_of(options_)});
+    const std::vector<Declaration> all = communicator_.all_gather(declare(shape, layers, options_));
     agree(communicator_, [&] {
         check_alike(all);
         operator_ = operator_of(options_);
-        task_ = make_task(all, shape, options_);
+        task_ = task_of(all, options_);
         if (options_.fold_threads < 1 || options_.fold_threads > most_threads_folding) {
             throw InvalidTask(
                 fmt::format("{} threads that share a rank's blending: expected 1 to {}",
