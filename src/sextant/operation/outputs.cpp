@@ -28,6 +28,16 @@ std::string place_of(const std::string& path) {
 
 } // namespace
 
+std::vector<std::string> files_given(const Values& values,
+                                     std::initializer_list<const char*> parameters) {
+    std::vector<std::string> files;
+    for (const char* parameter : parameters) {
+        if (values.has(parameter))
+            files.push_back(values.text(parameter));
+    }
+    return files;
+}
+
 void check_picture_name(const std::string& path) {
     try {
         const format::Format& format = format::format_of(path);

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/operation/operation.hpp"
 #include "sextant/report/recording.hpp"
 
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sextant::operation {
 
 /// "-" in place of a file that text goes to.
 inline constexpr std::string_view standard_output = "-";
+
+/// The files that these parameters name, of those that were given.
+std::vector<std::string> files_given(const Values& values,
+                                     std::initializer_list<const char*> parameters);
 
 /// Throws InvalidTask unless a picture can be written under that name: its ending is of a format
 /// that is written. Whether the format can hold the pixels shows when it is written.

@@ -58,6 +58,16 @@ Parameter report_parameter() {
             .help = "write a page that shows the run (HTML); - for standard output"};
 }
 
+Parameter memory_parameter(std::string_view mebibytes, std::string_view help) {
+    return {.name = "memory",
+            .type = Type::integer,
+            .value = "MIB",
+            .fallback = mebibytes,
+            .help = help,
+            .least = 1,
+            .most = 1 << 30};
+}
+
 std::unique_ptr<RowSource> open_image(const Values& values) {
     std::unique_ptr<FrameSource> frames = format::open_frames(values.text("image"));
     const std::int64_t count = frames->header().frames;

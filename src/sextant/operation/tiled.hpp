@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // What commands have in common that cut one image into tiles over ranks.
@@ -21,6 +22,7 @@ Parameter grid_parameter();
 Parameter machine_parameter();
 Parameter json_parameter();
 Parameter report_parameter();
+Parameter memory_parameter(std::string_view mebibytes, std::string_view help);
 
 /// The image of a command, its `frame` of a series. Throws InvalidFile, InvalidTask.
 std::unique_ptr<RowSource> open_image(const Values& values);

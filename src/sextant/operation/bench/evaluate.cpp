@@ -78,12 +78,7 @@ std::string to_text(std::span<const Evaluation> evaluations, const Verdict& verd
 }
 
 void check_files(const Values& values) {
-    std::vector<std::string> paths;
-    for (const char* name : {"output", "map"}) {
-        if (values.has(name))
-            paths.push_back(values.text(name));
-    }
-    check_outputs(paths);
+    check_outputs(files_given(values, {"output", "map"}));
 }
 
 void tell(const Values& values, std::span<const Evaluation> evaluations) {

@@ -101,12 +101,10 @@ void CompositeRun::phase(const char* name, const std::function<void()>& part) {
 void CompositeRun::check() {
     summary_.phases = phases_before(values_.text("before"), phase_names);
     check_picture_name(values_.text("output"));
-    std::vector<std::string> paths;
     saves_plan_ = values_.has("plan") && !std::filesystem::exists(values_.text("plan"));
-    for (const char* name : {"output", "json", "report", "trace", "plan"}) {
-        if (values_.has(name) && (saves_plan_ || std::string_view(name) != "plan"))
-            paths.push_back(values_.text(name));
-    }
+    std::vector<std::string> paths = files_given(values_, {"output", "json", "report", "trace"});
+    if (saves_plan_)
+        paths.push_back(values_.text("plan"));
     if (tells())
         check_outputs(paths, values_.text("trace"));
 }

@@ -90,13 +90,8 @@ void ContoursRun::open() {
     source_ = open_image(values_);
     summary_.warnings = source_->header().remarks;
     find_strips();
-    std::vector<std::string> outputs = {summary_.output};
-    for (const char* name : {"json", "report"}) {
-        if (values_.has(name))
-            outputs.push_back(values_.text(name));
-    }
     if (tells())
-        check_outputs(outputs);
+        check_outputs(files_given(values_, {"output", "json", "report"}));
 }
 
 /// All rows at once, or as many as fit in memory.

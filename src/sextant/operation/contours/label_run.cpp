@@ -110,12 +110,7 @@ void LabelRun::open() {
 }
 
 void LabelRun::create_sink() {
-    std::vector<std::string> outputs = {summary_.output};
-    for (const char* name : {"table", "json", "report"}) {
-        if (values_.has(name))
-            outputs.push_back(values_.text(name));
-    }
-    check_outputs(outputs);
+    check_outputs(files_given(values_, {"output", "table", "json", "report"}));
     FrameHeader header;
     header.frames = 1;
     header.shape = summary_.shape;

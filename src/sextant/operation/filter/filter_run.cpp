@@ -93,11 +93,9 @@ void FilterRun::open() {
     warn(source_->header().remarks);
     task.image = source_->shape();
     task.element = source_->element();
-    std::vector<std::string> outputs = {summary_.output};
-    for (const char* name : {"json", "report", "plan"}) {
-        if (values_.has(name) && (saves_plan_ || std::string_view(name) != "plan"))
-            outputs.push_back(values_.text(name));
-    }
+    std::vector<std::string> outputs = files_given(values_, {"output", "json", "report"});
+    if (saves_plan_)
+        outputs.push_back(values_.text("plan"));
     check_outputs(outputs);
     create_sink();
 }

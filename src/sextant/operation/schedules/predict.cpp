@@ -7,9 +7,8 @@
 #include "sextant/model/c3.hpp"
 #include "sextant/model/c3_rounds.hpp"
 #include "sextant/operation/outputs.hpp"
-#include "sextant/operation/schedules/families.hpp"
 #include "sextant/operation/schedules/known_machine.hpp"
-#include "sextant/operation/schedules/tuning.hpp"
+#include "sextant/operation/schedules/schedule_parameters.hpp"
 #include "sextant/report/comparison.hpp"
 #include "sextant/report/text.hpp"
 
@@ -125,23 +124,13 @@ std::vector<Answer> answers(const std::string& name, const model::Question& ques
 std::vector<std::string> outputs_of(const Values& values) {
     if (values.has("trace") && values.text("model") == "all")
         throw InvalidTask("--trace is of one model: expected --model NAME beside it");
-    std::vector<std::string> paths;
-    for (const char* name : {"trace", "report"}) {
-        if (values.has(name))
-            paths.push_back(values.text(name));
-    }
-    return paths;
+    return files_given(values, {"trace", "report"});
 }
 
 int run_predict(const Values& values) {
     const std::vector<std::string> shown = outputs_of(values);
     check_outputs(shown, values.text("trace"));
-    ScheduleRequest request;
-    request.family = values.text("family");
-    request.algorithm = values.text("algorithm");
-    request.tuning = schedule_tuning_from(values);
-    request.ranks = static_cast<int>(values.integer("ranks"));
-    request.elements = values.integer("elements");
+    const ScheduleRequest request = schedule_request(values);
     const KnownMachine known = known_machine(values.text("machine"), request.ranks);
     const NamedSchedule made = make_schedule(request);
     const std::string operator_name = values.text("operator"),
@@ -183,6 +172,42 @@ int run_predict(const Values& values) {
     return any ? 0 : 1;
 }
 
+std::vector<Parameter> parameters() {
+    std::vector<Parameter> all = schedule_parameters("1048576");
+    const std::vector<Parameter> rest = {
+        element_size_parameter(),
+        {.name = "operator",
+         .value = "NAME",
+         .fallback = "over",
+         .help = "what folds apply; its cost is the profile's"},
+        {.name = "element",
+         .type = Type::choice,
+         .value = "TYPE",
+         .fallback = "f32",
+         .help = "the channels that it combines",
+         .choices = {"f32", "f16", "u8"}},
+        {.name = "machine",
+         .type = Type::file,
+         .value = "FILE",
+         .help = "a profile or a platform (JSON), or the name of one that is shipped",
+         .required = true},
+        {.name = "model",
+         .value = "NAME",
+         .fallback = "all",
+         .help = "a cost model (sextant list models), or all"},
+        {.name = "json", .type = Type::flag, .help = "as JSON"},
+        {.name = "trace",
+         .type = Type::file,
+         .value = "FILE",
+         .help = "what ranks would do when, by that model: JSON, .otf2 (docs/trace.md)"},
+        {.name = "report",
+         .type = Type::file,
+         .value = "FILE",
+         .help = "the same by every model, as a page (HTML)"}};
+    all.insert(all.end(), rest.begin(), rest.end());
+    return all;
+}
+
 } // namespace
 
 Operation predict_operation() {
@@ -190,60 +215,7 @@ Operation predict_operation() {
             "how long a schedule would take on a machine, by one cost model or all",
             "  sextant predict compositing --algorithm radix-k --radices 8,4 --ranks 32 \\\n"
             "      --machine machines/ddr-infiniband.json",
-            {family_parameter(),
-             {.name = "algorithm", .value = "NAME", .help = "one of them; default: the first"},
-             radices_parameter(),
-             window_parameter(),
-             segments_parameter(),
-             interlace_parameter(),
-             {.name = "ranks",
-              .type = Type::integer,
-              .value = "N",
-              .fallback = "8",
-              .help = "how many take part",
-              .least = 1,
-              .most = 16384},
-             {.name = "elements",
-              .type = Type::integer,
-              .value = "N",
-              .fallback = "1048576",
-              .help = "pixels of an image, or values",
-              .least = 1},
-             {.name = "element-size",
-              .type = Type::integer,
-              .value = "BYTES",
-              .fallback = "16",
-              .help = "of one element",
-              .least = 1,
-              .most = 1 << 20},
-             {.name = "operator",
-              .value = "NAME",
-              .fallback = "over",
-              .help = "what folds apply; its cost is the profile's"},
-             {.name = "element",
-              .type = Type::choice,
-              .value = "TYPE",
-              .fallback = "f32",
-              .help = "the channels that it combines",
-              .choices = {"f32", "f16", "u8"}},
-             {.name = "machine",
-              .type = Type::file,
-              .value = "FILE",
-              .help = "a profile or a platform (JSON), or the name of one that is shipped",
-              .required = true},
-             {.name = "model",
-              .value = "NAME",
-              .fallback = "all",
-              .help = "a cost model (sextant list models), or all"},
-             {.name = "json", .type = Type::flag, .help = "as JSON"},
-             {.name = "trace",
-              .type = Type::file,
-              .value = "FILE",
-              .help = "what ranks would do when, by that model: JSON, .otf2 (docs/trace.md)"},
-             {.name = "report",
-              .type = Type::file,
-              .value = "FILE",
-              .help = "the same by every model, as a page (HTML)"}},
+            parameters(),
             run_predict,
             true};
 }

@@ -5,8 +5,7 @@
 #include "sextant/machine/interpolate.hpp"
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/operation/outputs.hpp"
-#include "sextant/operation/schedules/families.hpp"
-#include "sextant/operation/schedules/tuning.hpp"
+#include "sextant/operation/schedules/schedule_parameters.hpp"
 #include "sextant/report/comparison.hpp"
 #include "sextant/report/text.hpp"
 #include "sextant/report/timeline.hpp"
@@ -137,21 +136,11 @@ std::string plain_text(const NamedSchedule& made, const simulate::Question& ques
 
 /// Where what ranks did when is to go.
 std::vector<std::string> outputs_of(const Values& values) {
-    std::vector<std::string> paths;
-    for (const char* name : {"trace", "report"}) {
-        if (values.has(name))
-            paths.push_back(values.text(name));
-    }
-    return paths;
+    return files_given(values, {"trace", "report"});
 }
 
 int run_simulate(const Values& values) {
-    ScheduleRequest request;
-    request.family = values.text("family");
-    request.algorithm = values.text("algorithm");
-    request.tuning = schedule_tuning_from(values);
-    request.ranks = static_cast<int>(values.integer("ranks"));
-    request.elements = values.integer("elements");
+    const ScheduleRequest request = schedule_request(values);
     const std::vector<std::string> shown = outputs_of(values);
     check_outputs(shown, values.text("trace"));
     const std::string platform = machine::shared_file(simulate::platforms, values.text("platform"));
@@ -184,6 +173,61 @@ int run_simulate(const Values& values) {
     return 0;
 }
 
+std::vector<Parameter> parameters() {
+    std::vector<Parameter> all = schedule_parameters("1048576");
+    const std::vector<Parameter> rest = {
+        element_size_parameter(),
+        {.name = "platform",
+         .type = Type::file,
+         .value = "FILE",
+         .help = "a platform (JSON, or SimGrid's XML), or the name of a shipped one",
+         .required = true},
+        {.name = "order",
+         .type = Type::file,
+         .value = "FILE",
+         .help = "hosts in the order in which they take ranks, one a line"},
+        {.name = "association",
+         .type = Type::choice,
+         .value = "HOW",
+         .fallback = "in-order",
+         .help = "how folds combine",
+         .choices = {"in-order", "by-arrival"}},
+        {.name = "send-overhead",
+         .type = Type::number,
+         .value = "S",
+         .help = "seconds a rank spends on a message it sends"},
+        {.name = "receive-overhead",
+         .type = Type::number,
+         .value = "S",
+         .help = "likewise on one that it receives"},
+        {.name = "blend-rate",
+         .type = Type::number,
+         .value = "PX/S",
+         .help = "elements that a rank combines a second; 0: free"},
+        {.name = "machine",
+         .type = Type::file,
+         .value = "FILE",
+         .help = "a machine's profile, for what combining and copying cost"},
+        {.name = "operator",
+         .value = "NAME",
+         .fallback = "over",
+         .help = "what folds apply, as that profile names it"},
+        {.name = "clock",
+         .type = Type::flag,
+         .help = "by our own clock, not SimGrid: faster where many messages meet"},
+        {.name = "json", .type = Type::flag, .help = "as JSON"},
+        {.name = "trace",
+         .type = Type::file,
+         .value = "OUT",
+         .help = "what ranks did when: .svg, or a trace: JSON, .otf2 (docs/trace.md)"},
+        {.name = "report",
+         .type = Type::file,
+         .value = "FILE",
+         .help = "the same as a page (HTML); - for standard output"}};
+    all.insert(all.end(), rest.begin(), rest.end());
+    return all;
+}
+
 } // namespace
 
 Operation simulate_operation() {
@@ -191,79 +235,7 @@ Operation simulate_operation() {
             "how long a schedule takes on a machine that need not be there, links shared",
             "  sextant simulate compositing --algorithm shift-based --ranks 144 \\\n"
             "      --elements 8388608 --platform fat-tree-144-calibrated",
-            {family_parameter(),
-             {.name = "algorithm", .value = "NAME", .help = "one of them; default: the first"},
-             radices_parameter(),
-             window_parameter(),
-             segments_parameter(),
-             interlace_parameter(),
-             {.name = "ranks",
-              .type = Type::integer,
-              .value = "N",
-              .fallback = "8",
-              .help = "how many take part",
-              .least = 1,
-              .most = 16384},
-             {.name = "elements",
-              .type = Type::integer,
-              .value = "N",
-              .fallback = "1048576",
-              .help = "pixels of an image, or values",
-              .least = 1},
-             {.name = "element-size",
-              .type = Type::integer,
-              .value = "BYTES",
-              .fallback = "16",
-              .help = "of one element",
-              .least = 1,
-              .most = 1 << 20},
-             {.name = "platform",
-              .type = Type::file,
-              .value = "FILE",
-              .help = "a platform (JSON, or SimGrid's XML), or the name of a shipped one",
-              .required = true},
-             {.name = "order",
-              .type = Type::file,
-              .value = "FILE",
-              .help = "hosts in the order in which they take ranks, one a line"},
-             {.name = "association",
-              .type = Type::choice,
-              .value = "HOW",
-              .fallback = "in-order",
-              .help = "how folds combine",
-              .choices = {"in-order", "by-arrival"}},
-             {.name = "send-overhead",
-              .type = Type::number,
-              .value = "S",
-              .help = "seconds a rank spends on a message it sends"},
-             {.name = "receive-overhead",
-              .type = Type::number,
-              .value = "S",
-              .help = "likewise on one that it receives"},
-             {.name = "blend-rate",
-              .type = Type::number,
-              .value = "PX/S",
-              .help = "elements that a rank combines a second; 0: free"},
-             {.name = "machine",
-              .type = Type::file,
-              .value = "FILE",
-              .help = "a machine's profile, for what combining and copying cost"},
-             {.name = "operator",
-              .value = "NAME",
-              .fallback = "over",
-              .help = "what folds apply, as that profile names it"},
-             {.name = "clock",
-              .type = Type::flag,
-              .help = "by our own clock, not SimGrid: faster where many messages meet"},
-             {.name = "json", .type = Type::flag, .help = "as JSON"},
-             {.name = "trace",
-              .type = Type::file,
-              .value = "OUT",
-              .help = "what ranks did when: .svg, or a trace: JSON, .otf2 (docs/trace.md)"},
-             {.name = "report",
-              .type = Type::file,
-              .value = "FILE",
-              .help = "the same as a page (HTML); - for standard output"}},
+            parameters(),
             run_simulate,
             true};
 }
