@@ -2,7 +2,6 @@
 #include "sextant/operation/bench/bench.hpp"
 
 #include "sextant/comm/agree.hpp"
-#include "sextant/comm/cores.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/operation/bench/bench_collective.hpp"
@@ -13,20 +12,15 @@
 #include "sextant/operation/bench/bench_filter_report.hpp"
 #include "sextant/operation/bench/bench_scan.hpp"
 #include "sextant/operation/bench/bench_scan_report.hpp"
-#include "sextant/operation/bench/bench_summary.hpp"
+#include "sextant/operation/bench/findings.hpp"
 #include "sextant/operation/launch_ranks.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/progress.hpp"
-#include "sextant/operation/provenance.hpp"
-#include "sextant/report/page.hpp"
-#include "sextant/report/text.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace sextant::operation {
 
@@ -42,80 +36,10 @@ void print(const std::string& table) {
     std::fputs((table + "\n").c_str(), stdout);
 }
 
-std::vector<std::string> bench_outputs(const Values& values) {
-    std::vector<std::string> paths;
-    for (const char* output : {"json", "gantt", "report"}) {
-        if (values.has(output))
-            paths.push_back(values.text(output));
-    }
-    return paths;
-}
-
 /// Whether tables go to standard output, or what is written there.
 bool prints(const Values& values) {
     const std::vector<std::string> paths = bench_outputs(values);
     return std::find(paths.begin(), paths.end(), standard_output) == paths.end();
-}
-
-/// What a benchmark found, for all that tell of it.
-struct Findings {
-    nlohmann::ordered_json cases = nlohmann::ordered_json::array();
-    std::vector<report::Section> sections; ///< of a page
-    std::vector<TimedWay> ways;            ///< of all cases
-    std::string picture;                   ///< of the last case
-};
-
-SizeOfCases size_of_cases(const std::string& operation) {
-    const auto whole = [](double size) { return report::grouped(std::llround(size)); };
-    if (operation == "bench collective")
-        return {"bytes", report::bytes_to_text};
-    return {operation == "bench scan" ? "ranks" : "pixels", whole};
-}
-
-std::string page_of(const nlohmann::ordered_json& json, const Findings& findings) {
-    report::Page page;
-    page.title = "Sextant: " + json["operation"].get<std::string>();
-    page.subtitle = fmt::format("{} ranks over {}, {} rounds", json["ranks"].get<int>(),
-                                json["transport"].get<std::string>(), json["rounds"].get<int>());
-    page.facts = {{"Machine", fmt::format("{}, {} cores", json["host"].get<std::string>(),
-                                          json["cores"].get<int>())},
-                  {"Made", fmt::format("{}, {}", json["date"].get<std::string>(),
-                                       json["version"].get<std::string>())}};
-    page.sections = summary_sections(findings.ways, size_of_cases(json["operation"]));
-    page.sections.insert(page.sections.end(), findings.sections.begin(), findings.sections.end());
-    return report::render(page);
-}
-
-void write_outputs(const Values& values, const nlohmann::ordered_json& json,
-                   const Findings& findings) {
-    if (values.has("json"))
-        write_text(values.text("json"), json.dump(2) + "\n");
-    if (values.has("gantt"))
-        write_text(values.text("gantt"), findings.picture);
-    if (values.has("report"))
-        write_text(values.text("report"), page_of(json, findings));
-}
-
-template <class Results>
-void add(Findings& findings, const Results& results) {
-    findings.cases.push_back(to_json(results));
-    findings.sections.push_back(section_of(results));
-    const std::vector<TimedWay> ways = ways_of(results);
-    findings.ways.insert(findings.ways.end(), ways.begin(), ways.end());
-}
-
-/// What a benchmark's results have in common.
-nlohmann::ordered_json document(std::string_view operation, int ranks, const std::string& transport,
-                                int rounds, const nlohmann::ordered_json& cases) {
-    return {{"operation", operation},
-            {"version", version()},
-            {"host", host()},
-            {"date", date()},
-            {"cores", Cores::available().count()},
-            {"ranks", ranks},
-            {"transport", transport},
-            {"rounds", rounds},
-            {"cases", cases}};
 }
 
 /// One rank's way through a benchmark: how cases are found, run, told and written is the same,
@@ -207,7 +131,7 @@ class BenchRun {
         progress_.clear();
         if (communicator_.rank() != 0)
             return;
-        add(findings_, results);
+        findings_.add(results);
         if (prints(values_))
             print(to_text(results, transport(communicator_), options_.rounds));
     }
@@ -215,10 +139,10 @@ class BenchRun {
     void write() const {
         if (communicator_.rank() != 0)
             return;
-        write_outputs(values_,
-                      document(fmt::format("bench {}", values_.text("what")), communicator_.size(),
-                               transport(communicator_), options_.rounds, findings_.cases),
-                      findings_);
+        write_findings(values_,
+                       {fmt::format("bench {}", values_.text("what")), communicator_.size(),
+                        transport(communicator_), options_.rounds},
+                       findings_);
     }
 
     const Values& values_;
@@ -236,13 +160,12 @@ void rehearse_cases(const Values& values) {
     Findings findings;
     for (const ScanCase& what : BenchRun::scan_cases(values)) {
         const ScanResults results = rehearse_scan(what, what.ranks > 0 ? what.ranks : ranks, draws);
-        add(findings, results);
+        findings.add(results);
         findings.picture = picture_of(results);
         if (prints(values))
             print(to_text(results, simulated_clock, draws));
     }
-    write_outputs(values, document("bench scan", ranks, simulated_clock, draws, findings.cases),
-                  findings);
+    write_findings(values, {"bench scan", ranks, simulated_clock, draws}, findings);
 }
 
 /// What only one kind of benchmark has.

@@ -9,18 +9,13 @@
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/region.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
-#include "sextant/kernel/fold/convert.hpp"
+#include "sextant/operation/bench/serial_picture.hpp"
 #include "sextant/operation/composite/element.hpp"
 #include "sextant/planner/usual.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <memory>
 #include <numeric>
-#include <stdexcept>
-
-#include <fmt/format.h>
 
 namespace sextant::operation {
 
@@ -97,10 +92,12 @@ class Field {
 
     /// Holds each contestant's picture against the serial fold.
     void check() {
-        const std::vector<float> expected = serial_fold();
+        const SerialPicture expected(what_, operator_, communicator_.size());
         for (Contestant& contestant : contestants_) {
             contestant.run();
-            agree(communicator_, [&] { check(contestant, expected); });
+            agree(communicator_, [&] {
+                expected.check(contestant.result.name, contestant.pixels, contestant.shown());
+            });
             if (contestant.sent)
                 contestant.result.sent = share_sent(contestant.sent());
         }
@@ -223,57 +220,6 @@ class Field {
             all = {all.bytes + each.bytes, all.elements + each.elements};
         return all.elements > 0 ? static_cast<double>(all.bytes) / static_cast<double>(all.elements)
                                 : 1;
-    }
-
-    std::vector<float> serial_fold() const {
-        Image sum(what_.shape, operator_.element), next(what_.shape, operator_.element);
-        fill_image(sum, what_.image, 0, communicator_.size());
-        for (int rank = 1; rank < communicator_.size(); ++rank) {
-            fill_image(next, what_.image, rank, communicator_.size());
-            const std::array<const std::byte*, 2> operands = {sum.bytes().data(),
-                                                              next.bytes().data()};
-            operator_.fold(operands, sum.bytes().data(), task_.elements);
-        }
-        return as_floats(sum.bytes());
-    }
-
-    std::vector<float> as_floats(std::span<const std::byte> pixels) const {
-        const ElementFormat& wide = has_depth(operator_.element) ? rgba_depth_f32 : rgba_f32;
-        const Elements count = static_cast<Elements>(pixels.size()) / operator_.element.size;
-        std::vector<float> values(static_cast<std::size_t>(count * wide.size) / sizeof(float));
-        kernel::convert(operator_.element, pixels, wide, std::as_writable_bytes(std::span(values)));
-        return values;
-    }
-
-    /// How far bracketing in another way may take a channel: a unit a fold, and some.
-    float tolerance() const {
-        const float unit = operator_.element == rgba_f32   ? 0x1p-23f
-                           : operator_.element == rgba_f16 ? 0x1p-10f
-                           : operator_.element == rgba_u8  ? 1.0f / 255
-                                                           : 0;
-        return static_cast<float>(communicator_.size()) * unit;
-    }
-
-    void check(const Contestant& contestant, const std::vector<float>& expected) const {
-        const std::vector<float> shown = as_floats(contestant.shown());
-        const std::size_t channels = expected.size() / static_cast<std::size_t>(task_.elements);
-        const auto alike = [&](float a, float b) {
-            return a == b || std::abs(a - b) <= tolerance();
-        };
-        const auto at = [&](const std::vector<float>& values, Elements pixel) {
-            return values.begin() + static_cast<std::ptrdiff_t>(channels) * pixel;
-        };
-        bool right = shown.size() == contestant.pixels.size() * channels;
-        for (std::size_t i = 0; right && i < contestant.pixels.size(); ++i) {
-            const auto own = at(shown, static_cast<Elements>(i));
-            right = std::equal(own, own + static_cast<std::ptrdiff_t>(channels),
-                               at(expected, contestant.pixels[i]), alike);
-        }
-        if (!right) {
-            throw std::logic_error(fmt::format("{} in case '{}': another picture than a serial "
-                                               "fold",
-                                               contestant.result.name, what_.name));
-        }
     }
 
     const Communicator& communicator_;
