@@ -1,10 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Collectives and filters as a user times them: on threads and beside MPI's own.
-set -eu
-fail() { echo "FAILED: $1"; exit 1; }
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+. "$(dirname "$0")/start.sh"
 cat > "$folder/cases.json" <<'CASES'
 {"cases": [{"collective": "scatter", "sizes": [0, 64]},
            {"collective": "gather", "tiles": true, "sizes": [64]}]}

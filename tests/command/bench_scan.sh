@@ -1,10 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Scans as a user times them: on threads, over MPI, by simulated clock.
-set -eu
-fail() { echo "FAILED: $1"; exit 1; }
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+. "$(dirname "$0")/start.sh"
 cat > "$folder/cases.json" <<'CASES'
 {"cases": [{"values": 9, "threads": [1, 2], "algorithms": ["sklansky"],
             "times": {"kind": "exponential", "mean": 0.0001}}]}

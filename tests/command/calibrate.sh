@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Calibrations as a user asks for them: short ones, over threads and over MPI. What they measured is
 # not judged, since tests run on busy machines.
-set -eu
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-fail() { echo "FAILED: $1"; exit 1; }
+. "$(dirname "$0")/start.sh"
 code() { status=0; message=$("$@" 2>&1) || status=$?; }
 now() { date +%s; }
 

@@ -2,13 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Labels and contours as a user meets them: the same files on any ranks, grid and pattern; what is
 # refused.
-set -eu
-fail() { echo "FAILED: $1"; exit 1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-XDG_CONFIG_HOME=$work/config
-export XDG_CONFIG_HOME
-unset SEXTANT_MACHINE
+. "$(dirname "$0")/start.sh"
+work=$folder
 
 # A NumPy file of what standard input holds: npy FILE TYPE SHAPE
 npy() {

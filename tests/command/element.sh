@@ -1,11 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Blending in halves and bytes: said in the report, kept in the file where it can hold them.
-set -eu
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+. "$(dirname "$0")/start.sh"
 composite="$SEXTANT composite"
-fail() { echo "FAILED: $1"; exit 1; }
 
 for element in f32 f16 u8; do
     $composite "$SAMPLE" -o "$folder/$element.exr" --element $element --json "$folder/$element.json" >/dev/null

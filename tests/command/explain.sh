@@ -1,13 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Choices as a user sees them: explained for machines that are not here, saved, repeated, refused.
-set -eu
-fail() { echo "FAILED: $1"; exit 1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-XDG_CONFIG_HOME=$work/config
-export XDG_CONFIG_HOME
-unset SEXTANT_MACHINE
+. "$(dirname "$0")/start.sh"
+work=$folder
 
 # Every machine that is shipped feeds some model.
 for machine in das delta256 ddr-infiniband blue-gene-p; do

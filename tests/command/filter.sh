@@ -1,13 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Filters as a user meets them: the same bits on any ranks, grid and memory; what is refused.
-set -eu
-fail() { echo "FAILED: $1"; exit 1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-XDG_CONFIG_HOME=$work/config
-export XDG_CONFIG_HOME
-unset SEXTANT_MACHINE
+. "$(dirname "$0")/start.sh"
+work=$folder
 
 # A NumPy file of so many random bytes: npy FILE TYPE SHAPE BYTES
 npy() {

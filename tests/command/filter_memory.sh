@@ -2,13 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What filters take of memory: the image, what is made of it and little more; and of an image that
 # is larger than --memory, that.
-set -eu
-fail() { echo "FAILED: $1"; exit 1; }
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-XDG_CONFIG_HOME=$work/config
-export XDG_CONFIG_HOME
-unset SEXTANT_MACHINE
+. "$(dirname "$0")/start.sh"
+work=$folder
 
 # An image of zeros, of which the disk holds nothing: zeros FILE TYPE ROWS COLUMNS BYTES
 zeros() {

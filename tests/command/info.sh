@@ -1,33 +1,30 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # What a file or series of frames holds, as text and as JSON, and what is lost of it.
-set -eu
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-fails() { echo "FAILED: $1"; exit 1; }
+. "$(dirname "$0")/start.sh"
 
 head -c 24000 /dev/zero >"$folder/a.raw"
 raw="$folder/a.raw::100x60,u16"
-"$SEXTANT" info "$raw" | grep -q '^  frames      2$' || fails "two frames of 12,000 bytes"
-"$SEXTANT" info "$raw" | grep -q '^  size        100×60$' || fails "the size"
-"$SEXTANT" info "$raw" --json | grep -q '"samples": "u16"' || fails "samples in JSON"
-"$SEXTANT" info "$raw" --json | grep -q '"pixel_size": null' || fails "an unknown pixel size in JSON"
-"$SEXTANT" info "$raw,frames=3" --check | grep -q 'truncated: 2 of 3 frames whole' || fails "what is lost"
+"$SEXTANT" info "$raw" | grep -q '^  frames      2$' || fail "two frames of 12,000 bytes"
+"$SEXTANT" info "$raw" | grep -q '^  size        100×60$' || fail "the size"
+"$SEXTANT" info "$raw" --json | grep -q '"samples": "u16"' || fail "samples in JSON"
+"$SEXTANT" info "$raw" --json | grep -q '"pixel_size": null' || fail "an unknown pixel size in JSON"
+"$SEXTANT" info "$raw,frames=3" --check | grep -q 'truncated: 2 of 3 frames whole' || fail "what is lost"
 
 "$SEXTANT" composite "$SAMPLE" -o "$folder/f1.png" >/dev/null
-"$SEXTANT" info "$folder/f1.png" --check | grep -q 'u8, 4 channels' || fails "a PNG"
+"$SEXTANT" info "$folder/f1.png" --check | grep -q 'u8, 4 channels' || fail "a PNG"
 "$SEXTANT" composite "$SAMPLE" -o "$folder/f.exr" >/dev/null
-"$SEXTANT" info "$folder/f.exr" --check | grep -q 'OpenEXR' || fails "an image to blend"
+"$SEXTANT" info "$folder/f.exr" --check | grep -q 'OpenEXR' || fail "an image to blend"
 head -c 1000 "$folder/f1.png" >"$folder/f2.png"
-"$SEXTANT" info "$folder/f%d.png" >"$folder/out" || fails "headers alone are well"
-grep -q 'files of PNG' "$folder/out" || fails "a file a frame"
+"$SEXTANT" info "$folder/f%d.png" >"$folder/out" || fail "headers alone are well"
+grep -q 'files of PNG' "$folder/out" || fail "a file a frame"
 status=0
 "$SEXTANT" info "$folder/f%d.png" --check >"$folder/out" || status=$?
-[ "$status" = 1 ] || fails "exit code $status for a frame that is lost, expected 1"
-grep -q 'frame 1 is lost: .*f2.png' "$folder/out" || fails "the frame that is lost"
+[ "$status" = 1 ] || fail "exit code $status for a frame that is lost, expected 1"
+grep -q 'frame 1 is lost: .*f2.png' "$folder/out" || fail "the frame that is lost"
 
 status=0
 "$SEXTANT" info "$folder/none.mrc" 2>"$folder/out" || status=$?
-[ "$status" = 1 ] && grep -q 'none.mrc: does not exist' "$folder/out" || fails "a missing file"
-"$SEXTANT" list --formats | grep -q 'BigTIFF' || fails "list --formats has no TIFF"
-"$SEXTANT" list --formats | grep -q 'kogge-stone' && fails "list --formats has scans" || true
+[ "$status" = 1 ] && grep -q 'none.mrc: does not exist' "$folder/out" || fail "a missing file"
+"$SEXTANT" list --formats | grep -q 'BigTIFF' || fail "list --formats has no TIFF"
+"$SEXTANT" list --formats | grep -q 'kogge-stone' && fail "list --formats has scans" || true

@@ -1,10 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Traces as OTF2: archives where its library was there when this was built, else what to install.
-set -eu
-fail() { echo "FAILED: $1"; exit 1; }
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+. "$(dirname "$0")/start.sh"
 predict() { "$SEXTANT" predict --algorithm radix-k --ranks 4 --machine "$MACHINES/ddr-infiniband.json" --model hockney "$@"; }
 refused() {
     code=$1 expected=$2 status=0

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Predictions as a user asks for them: by one model or all, on the machines that are shipped.
-set -eu
-fail() { echo "FAILED: $1"; exit 1; }
+. "$(dirname "$0")/start.sh"
 predict() { "$SEXTANT" predict "$@"; }
 
 "$SEXTANT" list models | grep -q p3pc-extended || fail "list models"

@@ -2,14 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A series registered as its users do: killed and gone on with, over processes, with bad frames, and
 # its transforms applied.
-set -eu
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+. "$(dirname "$0")/start.sh"
 cd "$folder"
-fail() {
-    echo "FAILED: $1"
-    exit 1
-}
 register() {
     "$SEXTANT" register "$@" >text 2>errors || { cat errors; fail "register $*"; }
 }

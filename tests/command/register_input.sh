@@ -2,14 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What users give to `sextant register` that is not as it should be: what can be used is used, the rest
 # is said, and nothing is left behind by what is refused.
-set -eu
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+. "$(dirname "$0")/start.sh"
 cd "$folder"
-fail() {
-    echo "FAILED: $1"
-    exit 1
-}
 says() {
     grep -q -- "$1" "$2" || { cat "$2"; fail "'$1' is not said"; }
 }

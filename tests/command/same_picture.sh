@@ -1,9 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # The same bits from the serial fold, from threads and from processes, however many.
-set -eu
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+. "$(dirname "$0")/start.sh"
 "$SERIAL_FOLD" "$SAMPLE" "$folder/serial.exr"
 same() {
     cmp "$folder/serial.exr" "$1" || { echo "FAILED: $2 differs from the serial fold"; exit 1; }

@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Simulations as a user asks for them, on the platforms that are shipped; without SimGrid the command
 # says which package is missing.
-set -eu
-fail() { echo "FAILED: $1"; exit 1; }
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+. "$(dirname "$0")/start.sh"
 simulate() { "$SEXTANT" simulate "$@"; }
 
 if simulate --platform crossbar-12 2>&1 | grep -q "install libsimgrid-dev"; then

@@ -1,14 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # A made series and its truth are there, are the same again, and bad wishes leave nothing behind.
-set -eu
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+. "$(dirname "$0")/start.sh"
 cd "$folder"
-fail() {
-    echo "FAILED: $1"
-    exit 1
-}
 make() {
     "$SEXTANT" synthesize -o "$1" --frames 3 --width 60 --height 44 --jumps 1,10,-20 --blanks 2 --warp 2
 }
