@@ -8,20 +8,14 @@
 #include <vector>
 
 #include "tests/support/footprint.hpp"
+#include "tests/support/lender.hpp"
 #include "tests/support/random_programs.hpp"
 #include <gtest/gtest.h>
 
 namespace sextant {
 namespace {
 
-/// A program that keeps what its loans were worked out from.
-struct Lender {
-    explicit Lender(Program made)
-        : program(std::move(made)), dependences(program), loans(program, dependences) {}
-    Program program;
-    Dependences dependences;
-    Loans loans;
-};
+using test::Lender;
 
 TEST(Loans, lend_what_no_later_step_of_the_sender_overwrites) {
     ProgramBuilder builder;
@@ -48,138 +42,6 @@ TEST(Loans, of_steps_that_are_no_receives_have_no_uses) {
     const Lender lender(builder.finish(s));
     for (int step = 0; step < 3; ++step)
         EXPECT_TRUE(lender.loans.uses(step).empty());
-}
-
-/// What takes the fold that is step 1, of two operands into `sum`, when `after` follows.
-template <class After>
-int taker_of_sum(After&& after) {
-    ProgramBuilder builder;
-    const Region in = builder.input(4), slot = builder.scratch(4), sum = builder.scratch(4);
-    builder.receive(1, slot);      // 0
-    builder.fold(sum, {in, slot}); // 1
-    const Region result = after(builder, in, sum);
-    return Lender(builder.finish(result)).loans.taker(1);
-}
-
-TEST(Loans, know_the_send_that_takes_all_a_fold_makes) {
-    EXPECT_EQ(taker_of_sum([](ProgramBuilder& builder, const Region& in, const Region& sum) {
-                  builder.send(0, sum); // 2
-                  builder.copy(sum, in);
-                  return in;
-              }),
-              2);
-}
-
-TEST(Loans, know_no_taker_where_anybody_else_needs_what_a_fold_makes) {
-    const auto nobody = [](ProgramBuilder&, const Region& in, const Region&) { return in; };
-    const auto a_part = [](ProgramBuilder& builder, const Region& in, const Region& sum) {
-        builder.send(0, block(sum.buffer, 1, 3));
-        return in;
-    };
-    const auto more = [](ProgramBuilder& builder, const Region& in, const Region& sum) {
-        builder.send(0, {{sum, in}});
-        return in;
-    };
-    const auto two = [](ProgramBuilder& builder, const Region& in, const Region& sum) {
-        builder.send(0, sum);
-        builder.send(2, sum);
-        return in;
-    };
-    const auto a_fold = [](ProgramBuilder& builder, const Region& in, const Region& sum) {
-        builder.send(0, sum);
-        builder.fold(sum, {sum, in});
-        return in;
-    };
-    const auto the_result = [](ProgramBuilder& builder, const Region&, const Region& sum) {
-        builder.send(0, sum);
-        return sum;
-    };
-    const auto changed = [](ProgramBuilder& builder, const Region& in, const Region& sum) {
-        builder.copy(block(sum.buffer, 0, 1), block(in.buffer, 0, 1));
-        builder.send(0, sum);
-        return in;
-    };
-    EXPECT_EQ(taker_of_sum(nobody), -1);
-    EXPECT_EQ(taker_of_sum(a_part), -1);
-    EXPECT_EQ(taker_of_sum(more), -1);
-    EXPECT_EQ(taker_of_sum(two), -1);
-    EXPECT_EQ(taker_of_sum(a_fold), -1);
-    EXPECT_EQ(taker_of_sum(the_result), -1);
-    EXPECT_EQ(taker_of_sum(changed), -1);
-}
-
-/// Two kernels make the halves of `made`; then `after` follows. Whether they make them for step 2.
-template <class After>
-bool made_for_step_2(After&& after) {
-    ProgramBuilder builder;
-    const Region in = builder.input(8), made = builder.scratch(8);
-    for (const Elements first : {0, 4}) // 0, 1
-        builder.compute(0, {block(in.buffer, first, 4)}, {block(made.buffer, first, 4)});
-    const Region result = after(builder, in, made);
-    const Lender lender(builder.finish(result));
-    const std::vector<std::uint32_t> halves = lender.loans.made_for(2);
-    const bool takes = lender.loans.takes_made(2);
-    EXPECT_EQ(halves.size(), takes ? 2u : 0u);
-    for (const std::uint32_t half : halves)
-        EXPECT_EQ(lender.loans.taker_of_made(half), 2);
-    return takes;
-}
-
-TEST(Loans, know_the_send_that_takes_all_that_kernels_make) {
-    EXPECT_TRUE(made_for_step_2([](ProgramBuilder& builder, const Region& in, const Region& made) {
-        builder.send(0, made); // 2
-        builder.copy(made, in);
-        return in;
-    }));
-}
-
-TEST(Loans, know_no_taker_where_anybody_else_needs_what_kernels_make) {
-    const auto more_than_is_made = [](ProgramBuilder& builder, const Region& in, const Region&) {
-        const Region other = builder.in_out(12);
-        builder.send(0, other);
-        return in;
-    };
-    const auto two = [](ProgramBuilder& builder, const Region& in, const Region& made) {
-        builder.send(0, made);
-        builder.send(1, block(made.buffer, 6, 2));
-        return in;
-    };
-    const auto a_part = [](ProgramBuilder& builder, const Region& in, const Region& made) {
-        builder.send(0, block(made.buffer, 2, 6));
-        return in;
-    };
-    const auto in_pieces = [](ProgramBuilder& builder, const Region& in, const Region& made) {
-        builder.send(0, {{block(made.buffer, 0, 4), block(made.buffer, 4, 4)}});
-        return in;
-    };
-    const auto the_result = [](ProgramBuilder& builder, const Region&, const Region& made) {
-        builder.send(0, made);
-        return block(made.buffer, 0, 1);
-    };
-    const auto a_copy = [](ProgramBuilder& builder, const Region&, const Region& made) {
-        const Region kept = builder.scratch(8);
-        builder.send(0, made);
-        builder.copy(kept, made);
-        return kept;
-    };
-    EXPECT_FALSE(made_for_step_2(more_than_is_made));
-    EXPECT_FALSE(made_for_step_2(two));
-    EXPECT_FALSE(made_for_step_2(a_part));
-    EXPECT_FALSE(made_for_step_2(in_pieces));
-    EXPECT_FALSE(made_for_step_2(the_result));
-    EXPECT_FALSE(made_for_step_2(a_copy));
-}
-
-TEST(Loans, know_no_taker_of_what_others_than_kernels_write_too) {
-    ProgramBuilder builder;
-    const Region in = builder.input(8), made = builder.scratch(8);
-    builder.compute(0, {block(in.buffer, 0, 4)}, {block(made.buffer, 0, 4)}); // 0
-    builder.copy(block(made.buffer, 4, 4), block(in.buffer, 4, 4));           // 1
-    builder.send(0, made);                                                    // 2
-    builder.send(1, block(in.buffer, 0, 4));                                  // 3: nothing made
-    const Lender lender(builder.finish({}));
-    EXPECT_FALSE(lender.loans.takes_made(2));
-    EXPECT_FALSE(lender.loans.takes_made(3));
 }
 
 TEST(Loans, name_each_fold_with_its_operand_and_where_it_begins_in_the_message) {

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Kinds of pixels with an operator each, as far as hazards need to know them.
+#pragma once
+
+#include "sextant/core/element.hpp"
+#include "sextant/kernel/fold/nearest.hpp"
+#include "sextant/kernel/fold/over.hpp"
+#include "sextant/kernel/fold/wide.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "tests/support/blending.hpp"
+
+namespace sextant::compositing {
+
+inline constexpr float infinity = std::numeric_limits<float>::infinity();
+struct Over {
+    using Pixel = RgbaF32;
+    static constexpr ElementFormat element = rgba_f32;
+    static constexpr const char* name = "over";
+    static constexpr Pixel nothing{};
+
+    /// Hides all that is behind, in a colour that no other layer has.
+    static Pixel opaque(int layer) {
+        return {test::unit(static_cast<std::uint64_t>(layer) + 7), static_cast<float>(layer), 0, 1};
+    }
+    static Pixel some(int layer, Elements i) { return test::pixel(layer, i); }
+    static Pixel combine(const Pixel& front, const Pixel& back) {
+        return kernel::over(front, back);
+    }
+    /// Whether a value is the serial fold's, bracketed in another way.
+    static bool agree(const Pixel& is, const Pixel& serial, int layers) {
+        return within(static_cast<float>(layers - 1) * 0x1p-23f, is, serial);
+    }
+    static bool within(float bound, const Pixel& a, const Pixel& b) {
+        return std::abs(a.r - b.r) <= bound && std::abs(a.g - b.g) <= bound &&
+               std::abs(a.b - b.b) <= bound && std::abs(a.a - b.a) <= bound;
+    }
+};
+
+/// Colours far above 1. What is seen of a bright image behind a nearly opaque one is small, but is
+/// as uncertain as the opacity in front of it: the bound grows with the images, not with the
+/// result.
+struct BrightOver : Over {
+    static constexpr float brightest = 1000;
+    static Pixel some(int layer, Elements i) {
+        const Pixel colour = Over::some(layer, i);
+        return {brightest * colour.r, 30 * colour.g, colour.b, colour.a};
+    }
+    static bool agree(const Pixel& is, const Pixel& serial, int layers) {
+        return within(brightest * static_cast<float>(layers - 1) * 0x1p-23f, is, serial);
+    }
+};
+
+/// Each fold rounds once, to half a unit at most; what is in front lets at most all of it through.
+/// So `folds` of them and the one they are compared with differ by so many halves.
+constexpr float rounding_units(int folds) {
+    return static_cast<float>(folds + 1) / 2;
+}
+
+struct OverF16 {
+    using Pixel = RgbaF16;
+    static constexpr ElementFormat element = rgba_f16;
+    static constexpr const char* name = "over";
+    static constexpr Pixel nothing{};
+
+    static Pixel opaque(int layer) { return kernel::Wide<Pixel>::narrow(Over::opaque(layer)); }
+    static Pixel some(int layer, Elements i) {
+        return kernel::Wide<Pixel>::narrow(Over::some(layer, i));
+    }
+    static RgbaF32 combine(const RgbaF32& front, const RgbaF32& back) {
+        return kernel::over(front, back);
+    }
+    /// Values are below 2: a unit is 2^-10.
+    static bool agree(const Pixel& is, const Pixel& serial, int layers) {
+        return Over::within(rounding_units(layers - 1) * 0x1p-10f, kernel::Wide<Pixel>::widen(is),
+                            kernel::Wide<Pixel>::widen(serial));
+    }
+};
+
+struct OverU8 {
+    using Pixel = RgbaU8;
+    static constexpr ElementFormat element = rgba_u8;
+    static constexpr const char* name = "over";
+    static constexpr Pixel nothing{};
+
+    static Pixel opaque(int layer) {
+        const auto colour = static_cast<std::uint8_t>(layer);
+        return {static_cast<std::uint8_t>(255 - colour), colour, 0, 255};
+    }
+    static Pixel some(int layer, Elements i) {
+        const RgbaF32 colour = Over::some(layer, i);
+        return kernel::Wide<Pixel>::narrow(
+            {255 * colour.r, 255 * colour.g, 255 * colour.b, 255 * colour.a});
+    }
+    static RgbaF32 combine(const RgbaF32& front, const RgbaF32& back) {
+        return kernel::over(front, back, kernel::Wide<Pixel>::opaque);
+    }
+    static bool agree(const Pixel& is, const Pixel& serial, int layers) {
+        return Over::within(rounding_units(layers - 1), kernel::Wide<Pixel>::widen(is),
+                            kernel::Wide<Pixel>::widen(serial));
+    }
+};
+
+struct Nearest {
+    using Pixel = RgbaDepthF32;
+    static constexpr ElementFormat element = rgba_depth_f32;
+    static constexpr const char* name = "nearest";
+    static constexpr Pixel nothing{0, 0, 0, 0, infinity};
+
+    /// At the same depth as all others, so that the front one counts.
+    static Pixel opaque(int layer) { return {static_cast<float>(layer), 0, 1, 1, 2}; }
+    static Pixel some(int layer, Elements i) {
+        const RgbaF32 colour = test::pixel(layer, i);
+        return {colour.r, colour.g, colour.b, colour.a, std::floor(8 * colour.g)};
+    }
+    static Pixel combine(const Pixel& front, const Pixel& back) {
+        return kernel::nearest(front, back);
+    }
+    static bool agree(const Pixel& is, const Pixel& serial, int) {
+        return std::memcmp(&is, &serial, sizeof is) == 0;
+    }
+};
+
+} // namespace sextant::compositing

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/model/c3.hpp"
+
+#include "sextant/compositing/catalogue.hpp"
+#include "sextant/schedule/builder.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "tests/model/machines.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::model {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+TEST(C3, has_no_words_for_a_round_in_which_messages_depend_on_one_another) {
+    const machine::Profile delta = test::shipped_machine("delta256");
+    const Schedule relay = make_schedule(3, [](int rank) {
+        ProgramBuilder builder;
+        const Region value = rank == 0 ? builder.input(1) : builder.scratch(1);
+        if (rank > 0)
+            builder.receive(rank - 1, value);
+        if (rank < 2)
+            builder.send(rank + 1, value);
+        return builder.finish(value);
+    });
+    try {
+        test::predicted("c3", relay, delta, 4);
+        FAIL() << "predicted";
+    } catch (const CannotExpress& error) {
+        EXPECT_THAT(error.what(), HasSubstr("rank 1 sends in round 0 what depends on a message"));
+    }
+}
+
+TEST(C3, is_in_seconds_the_units_of_all_rounds) {
+    const machine::Profile delta = test::shipped_machine("delta256");
+    const auto task = compositing::one_image_each(256, 256 * 32);
+    const Schedule schedule = make_schedule(256, [&](int rank) {
+        return compositing::program(compositing::find("binary-swap"), task, {}, rank);
+    });
+    Question asked{.schedule = schedule, .machine = delta, .element_size = 16};
+    const auto rounds = charges(asked);
+    ASSERT_EQ(rounds.size(), 8u);
+    double units = 0;
+    for (const RoundCharge& round : rounds)
+        units += round.communication.total(8) + round.computation;
+    asked.timeline = true;
+    const Prediction prediction = find("c3").predict(asked);
+    EXPECT_NEAR(prediction.seconds, units * 40.96e-6, 1e-12);
+    EXPECT_DOUBLE_EQ(prediction.timeline.duration, prediction.seconds);
+    EXPECT_FALSE(prediction.timeline.events.empty());
+}
+
+/// The h and b that one round of messages within groups is charged with, seen by its cost.
+Units charge_of(const std::vector<std::pair<int, int>>& messages, bool grouped) {
+    const Schedule schedule = make_schedule(256, [&](int rank) {
+        ProgramBuilder builder;
+        const Region own = builder.input(512);
+        for (std::size_t i = 0; i < messages.size(); ++i) {
+            builder.group(grouped ? 1 + static_cast<int>(i) : 0);
+            if (messages[i].first == rank)
+                builder.send(messages[i].second, own);
+            if (messages[i].second == rank)
+                builder.receive(messages[i].first, builder.scratch(512));
+        }
+        return builder.finish({});
+    });
+    const machine::Profile delta = test::shipped_machine("delta256");
+    return charges({.schedule = schedule, .machine = delta, .element_size = 1})
+        .front()
+        .communication;
+}
+
+TEST(C3, groups_that_fit_into_submachines_are_charged_with_those) {
+    // Neighbours in a row: two processors, h = 1/2. Without groups the whole mesh has h = 10.625.
+    EXPECT_DOUBLE_EQ(charge_of({{0, 1}, {18, 19}}, true).latency, .5);
+    EXPECT_DOUBLE_EQ(charge_of({{0, 1}, {18, 19}}, false).latency, 10.625);
+    // 1 and 2 are neighbours, but cuttings into pairs part them: four in a row, h = 1.25.
+    EXPECT_DOUBLE_EQ(charge_of({{1, 2}}, true).latency, 1.25);
+    // Two rows that groups share: one submachine of 2 x 2, both messages on its links.
+    const Units shared = charge_of({{0, 17}, {1, 16}}, true);
+    EXPECT_DOUBLE_EQ(shared.latency, 1);
+    EXPECT_DOUBLE_EQ(shared.packets, 1 + 1 + 1);
+    // Two messages of one pair are one of twice the size, also from two groups.
+    EXPECT_DOUBLE_EQ(charge_of({{0, 1}, {0, 1}}, true).packets, 2 + 2 + 2 * .5);
+}
+
+TEST(C3, takes_more_or_fewer_ranks_for_a_like_machine_and_says_so) {
+    const machine::Profile delta = test::shipped_machine("delta256");
+    const auto task = compositing::one_image_each(12, 120);
+    const Schedule schedule = make_schedule(12, [&](int rank) {
+        return compositing::program(compositing::find("direct-send"), task, {}, rank);
+    });
+    const Question asked{.schedule = schedule, .machine = delta, .element_size = 16};
+    // 4 x 3 processors: (16 - 1) / 12 + (9 - 1) / 9.
+    EXPECT_NEAR(charges(asked)[0].communication.latency, 15 / 12.0 + 8 / 9.0, 1e-12);
+    EXPECT_THAT(find("c3").predict(asked).remarks, Contains(HasSubstr("like machine of 12")));
+}
+
+} // namespace
+} // namespace sextant::model

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/schedule/loans.hpp"
+
+#include <utility>
+
+namespace sextant::test {
+
+/// A program that keeps what its loans were worked out from.
+struct Lender {
+    explicit Lender(Program made)
+        : program(std::move(made)), dependences(program), loans(program, dependences) {}
+    Program program;
+    Dependences dependences;
+    Loans loans;
+};
+
+} // namespace sextant::test
