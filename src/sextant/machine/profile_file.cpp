@@ -14,17 +14,22 @@ namespace {
 
 constexpr std::int64_t longest_profile = std::int64_t{1} << 26;
 
+/// A median, low, high and samples, one behind the other in a list.
+Value value_in(const Field& list, std::size_t median) {
+    Value value;
+    value.low = list[median + 1].number(0, list.most);
+    value.high = list[median + 2].number(value.low, list.most);
+    value.median = list[median].number(value.low, value.high);
+    value.samples = list[median + 3].integer(0, INT64_MAX);
+    return value;
+}
+
 /// A number, or [median, low, high, samples].
 Value value_of(const Field& field) {
     if (field.is_number())
         return exactly(field.number(0, field.most));
     field.require_size(4, "a number, or [median, low, high, samples]");
-    Value value;
-    value.low = field[1].number(0, field.most);
-    value.high = field[2].number(value.low, field.most);
-    value.median = field[0].number(value.low, value.high);
-    value.samples = field[3].integer(0, INT64_MAX);
-    return value;
+    return value_in(field, 0);
 }
 
 Origin origin_of(const Field& field) {
@@ -39,12 +44,7 @@ Value seconds_of(const Field& row, const std::string& first_two) {
                                 ", median, low, high, samples]");
     if (row.size() == 3)
         return exactly(row[2].number(0, row.most));
-    Value seconds;
-    seconds.low = row[3].number(0, row.most);
-    seconds.high = row[4].number(seconds.low, row.most);
-    seconds.median = row[2].number(seconds.low, seconds.high);
-    seconds.samples = row[5].integer(0, INT64_MAX);
-    return seconds;
+    return value_in(row, 2);
 }
 
 Point point_of(const Field& field) {
