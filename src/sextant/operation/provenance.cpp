@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/provenance.hpp"
 
+#include "sextant/comm/launch.hpp"
+
 #include <ctime>
 
 #include <unistd.h>
@@ -11,6 +13,10 @@ std::string host() {
     char name[256] = "";
     gethostname(name, sizeof name - 1);
     return name;
+}
+
+std::string transport_of(const Communicator& communicator) {
+    return communicator.shares_memory() ? "threads" : mpi_of_build();
 }
 
 std::string version() {

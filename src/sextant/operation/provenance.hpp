@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/comm/communicator.hpp"
+
 #include <string>
 
 namespace sextant::operation {
 
 /// Where a result was made.
 std::string host();
+
+/// Over what its ranks exchanged: "threads", or which MPI.
+std::string transport_of(const Communicator& communicator);
 
 /// By which Sextant, "0.1.0".
 std::string version();

@@ -16,6 +16,7 @@
 #include "sextant/operation/launch_ranks.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/progress.hpp"
+#include "sextant/operation/provenance.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -27,10 +28,6 @@ namespace sextant::operation {
 namespace {
 
 constexpr const char* simulated_clock = "a simulated clock";
-
-std::string transport(const Communicator& communicator) {
-    return communicator.shares_memory() ? "threads" : mpi_of_build();
-}
 
 void print(const std::string& table) {
     std::fputs((table + "\n").c_str(), stdout);
@@ -133,7 +130,7 @@ class BenchRun {
             return;
         findings_.add(results);
         if (prints(values_))
-            print(to_text(results, transport(communicator_), options_.rounds));
+            print(to_text(results, transport_of(communicator_), options_.rounds));
     }
 
     void write() const {
@@ -141,7 +138,7 @@ class BenchRun {
             return;
         write_findings(values_,
                        {fmt::format("bench {}", values_.text("what")), communicator_.size(),
-                        transport(communicator_), options_.rounds},
+                        transport_of(communicator_), options_.rounds},
                        findings_);
     }
 

@@ -5,7 +5,6 @@
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/cores.hpp"
 #include "sextant/comm/hosts.hpp"
-#include "sextant/comm/launch.hpp"
 #include "sextant/compositing/ways.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
@@ -55,7 +54,7 @@ class EvaluateLaunch {
         for (const Cores& each : communicator_.all_gather(Cores::available()))
             cores.add(each);
         evaluation.cores = cores.count();
-        evaluation.transport = communicator_.shares_memory() ? "threads" : mpi_of_build();
+        evaluation.transport = transport_of(communicator_);
         evaluation.host = host();
         evaluation.machine = usual_.planner->machine().name;
         evaluation.date = date();

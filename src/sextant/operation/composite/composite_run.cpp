@@ -2,7 +2,6 @@
 #include "sextant/operation/composite/composite_run.hpp"
 
 #include "sextant/comm/agree.hpp"
-#include "sextant/comm/launch.hpp"
 #include "sextant/comm/texts.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
@@ -11,6 +10,7 @@
 #include "sextant/operation/composite/composite_options.hpp"
 #include "sextant/operation/composite/phases.hpp"
 #include "sextant/operation/outputs.hpp"
+#include "sextant/operation/provenance.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
@@ -262,7 +262,7 @@ void CompositeRun::fill_summary() {
     summary_.output = values_.text("output");
     summary_.shape = inputs_->header.shape;
     summary_.ranks = communicator_.size();
-    summary_.transport = communicator_.shares_memory() ? "threads" : mpi_of_build();
+    summary_.transport = transport_of(communicator_);
     summary_.shares_nodes = sharing_.shares;
     summary_.sharing = sharing_.reason;
     summary_.blend = compositor().blend().name;

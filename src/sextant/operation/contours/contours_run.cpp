@@ -2,7 +2,6 @@
 #include "sextant/operation/contours/contours_run.hpp"
 
 #include "sextant/comm/agree.hpp"
-#include "sextant/comm/launch.hpp"
 #include "sextant/contour/frontier.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/margins.hpp"
@@ -11,6 +10,7 @@
 #include "sextant/operation/contours/direction_map.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/overview.hpp"
+#include "sextant/operation/provenance.hpp"
 #include "sextant/operation/tiled.hpp"
 
 #include <algorithm>
@@ -81,7 +81,7 @@ void ContoursRun::open() {
     summary_.output = values_.text("output");
     summary_.min_length = values_.integer("min-length");
     summary_.ranks = communicator_.size();
-    summary_.transport = communicator_.shares_memory() ? "threads" : mpi_of_build();
+    summary_.transport = transport_of(communicator_);
     if (values_.has("thresholds"))
         low_high("thresholds", values_.text("thresholds"));
     low_high("quantiles", values_.text("quantiles"));

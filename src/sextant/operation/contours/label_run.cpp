@@ -2,12 +2,12 @@
 #include "sextant/operation/contours/label_run.hpp"
 
 #include "sextant/comm/agree.hpp"
-#include "sextant/comm/launch.hpp"
 #include "sextant/contour/frontier.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/sample_view.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/operation/outputs.hpp"
+#include "sextant/operation/provenance.hpp"
 #include "sextant/operation/tiled.hpp"
 
 #include <algorithm>
@@ -99,7 +99,7 @@ void LabelRun::open() {
     summary_.shape = source_->shape();
     summary_.connection = connection_from(values_);
     summary_.ranks = communicator_.size();
-    summary_.transport = communicator_.shares_memory() ? "threads" : mpi_of_build();
+    summary_.transport = transport_of(communicator_);
     summary_.warnings = source_->header().remarks;
     const Elements rows = rows_of_strips();
     summary_.strips = (summary_.shape.height + rows - 1) / rows;

@@ -2,12 +2,12 @@
 #include "sextant/operation/filter/filter_run.hpp"
 
 #include "sextant/comm/agree.hpp"
-#include "sextant/comm/launch.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/image.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/operation/filter/filter_parameters.hpp"
 #include "sextant/operation/outputs.hpp"
+#include "sextant/operation/provenance.hpp"
 #include "sextant/operation/tiled.hpp"
 
 #include <algorithm>
@@ -86,7 +86,7 @@ void FilterRun::open() {
     }
     task.ranks = summary_.ranks = communicator_.size();
     task.shares_memory = communicator_.shares_memory();
-    summary_.transport = communicator_.shares_memory() ? "threads" : mpi_of_build();
+    summary_.transport = transport_of(communicator_);
     saves_plan_ = values_.has("plan") && !std::filesystem::exists(values_.text("plan"));
     if (!tells())
         return;

@@ -2,7 +2,6 @@
 #include "sextant/operation/series/register_run.hpp"
 
 #include "sextant/comm/agree.hpp"
-#include "sextant/comm/launch.hpp"
 #include "sextant/comm/texts.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/format/frame_catalogue.hpp"
@@ -117,7 +116,7 @@ void RegisterRun::open() {
     const FrameHeader& header = source_->header();
     summary_.output = values_.text("output");
     summary_.ranks = communicator_.size();
-    summary_.transport = communicator_.shares_memory() ? "threads" : mpi_of_build();
+    summary_.transport = transport_of(communicator_);
     for (const std::string& remark : header.remarks)
         summary_.warnings.push_back(fmt::format("{}: {}", source_->path(), remark));
     transforms.series = values_.text("series");
