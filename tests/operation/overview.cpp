@@ -22,12 +22,12 @@ TEST(Overview, holds_means_of_squares_of_what_is_a_number) {
     EXPECT_EQ(overview.scale(), 2);
     EXPECT_EQ(overview.shape(), (ImageShape{3, 2}));
     const float nan = std::numeric_limits<float>::quiet_NaN();
-    // Means: 2, 4, 6 above (one of the second square is no number), 10, 0, 20 below.
-    const std::vector<float> rows = {1, 2, 4, 4, 6, 3, 2, nan, 4, 6, 10, 10, nan, nan, 20};
+    // Means: 2, 4, 6 above (one of the second square is no number), 10, 0, 18 below.
+    const std::vector<float> rows = {1, 2, 4, 4, 6, 3, 2, nan, 4, 6, 10, 10, nan, nan, 18};
     overview.add(2, std::span(rows).subspan(10));
     overview.add(0, std::span(rows).first(10));
     const std::vector<float> shades = overview.shades();
-    EXPECT_THAT(shades, ElementsAre(0, .25F, .5F, 1, 0, 1)); // from 2 to 10, the last but one
+    EXPECT_THAT(shades, ElementsAre(0, .125F, .25F, .5F, 0, 1)); // from 2 to 18
 }
 
 TEST(Overview, of_one_value_or_none_is_black) {
