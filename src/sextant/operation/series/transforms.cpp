@@ -241,6 +241,8 @@ SeriesTransforms read_transforms(const std::string& path) {
         throw InvalidFile(path, "frames: is no list");
     for (const Json& frame : frames)
         transforms.frames.push_back(frame_from({path, frame}));
+    if (transforms.model == "nonrigid" && !fields.has("fields"))
+        throw InvalidFile(path, "fields: missing, expected as the model is nonrigid");
     if (fields.has("fields")) {
         const Fields inner(path, fields.at("fields"));
         transforms.fields = {inner.get<std::string>("file"), inner.get<Elements>("spacing"),
