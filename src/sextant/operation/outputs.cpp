@@ -10,9 +10,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 namespace sextant::operation {
 
@@ -38,7 +41,17 @@ void check_picture_name(const std::string& path) {
     }
 }
 
-void check_outputs(std::span<const std::string> paths, const std::string& trace) {
+std::vector<std::string> values_of(const Values& values,
+                                   std::initializer_list<std::string_view> names) {
+    std::vector<std::string> found;
+    for (const std::string_view name : names) {
+        if (values.has(name))
+            found.push_back(values.text(name));
+    }
+    return found;
+}
+
+void require_distinct(std::span<const std::string> paths) {
     std::vector<std::string> places;
     for (const std::string& path : paths) {
         const std::string place = place_of(path);
@@ -46,6 +59,26 @@ void check_outputs(std::span<const std::string> paths, const std::string& trace)
             throw InvalidTask(fmt::format("{} is named for two outputs", path));
         places.push_back(place);
     }
+}
+
+void keep_inputs(std::span<const std::string> inputs, std::span<const std::string> outputs) {
+    std::map<std::pair<dev_t, ino_t>, std::string> there; // what is not there can be no input
+    struct stat file {};
+    for (const std::string& output : outputs) {
+        if (output != standard_output && stat(output.c_str(), &file) == 0 && S_ISREG(file.st_mode))
+            there[{file.st_dev, file.st_ino}] = output;
+    }
+    for (const std::string& input : inputs) {
+        if (there.empty() || stat(input.c_str(), &file) != 0)
+            continue;
+        if (const auto output = there.find({file.st_dev, file.st_ino}); output != there.end())
+            throw InvalidTask(fmt::format("{} is read: expected another name for what is written",
+                                          output->second));
+    }
+}
+
+void check_outputs(std::span<const std::string> paths, const std::string& trace) {
+    require_distinct(paths);
     for (const std::string& path : paths) {
         if (path == trace && report::is_otf2(path))
             report::require_otf2(path);

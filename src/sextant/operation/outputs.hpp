@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/operation/operation.hpp"
 #include "sextant/report/recording.hpp"
 
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sextant::operation {
 
@@ -15,6 +18,17 @@ inline constexpr std::string_view standard_output = "-";
 /// Throws InvalidTask unless a picture can be written under that name: its ending is of a format
 /// that is written. Whether the format can hold the pixels shows when it is written.
 void check_picture_name(const std::string& path);
+
+/// The values of those of these parameters that have one.
+std::vector<std::string> values_of(const Values& values,
+                                   std::initializer_list<std::string_view> names);
+
+/// Throws InvalidTask where two of these would go to the same place.
+void require_distinct(std::span<const std::string> paths);
+
+/// Throws InvalidTask where an output would take the place of a file that is read: what was
+/// measured would be gone.
+void keep_inputs(std::span<const std::string> inputs, std::span<const std::string> outputs);
 
 /// Throws InvalidTask where two outputs would go to the same place, and InvalidFile where one could
 /// not be written now: to be called before the work whose results they take. `trace`: the one

@@ -68,6 +68,13 @@ std::unique_ptr<RowSource> open_image(const Values& values) {
     return std::make_unique<RowSource>(std::move(frames), frame);
 }
 
+std::vector<std::string> files_read(const Values& values) {
+    std::vector<std::string> files = format::files_of_frames(values.text("image"));
+    if (values.has("machine"))
+        files.push_back(values.text("machine"));
+    return files;
+}
+
 void tell_run(const Values& values, std::span<const std::string> warnings, const std::string& json,
               const std::string& text, const std::string& page) {
     print_warnings(warnings);

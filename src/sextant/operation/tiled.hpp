@@ -25,6 +25,9 @@ Parameter report_parameter();
 /// The image of a command, its `frame` of a series. Throws InvalidFile, InvalidTask.
 std::unique_ptr<RowSource> open_image(const Values& values);
 
+/// The files that such a command reads: those of its image, and a profile that was named.
+std::vector<std::string> files_read(const Values& values);
+
 /// That of --grid. Throws InvalidTask unless it has as many tiles as there are ranks.
 Grid grid_asked_for(const Values& values, ImageShape image, int ranks);
 /// That of --grid, or nearly square.

@@ -43,12 +43,12 @@ void print(const std::string& table) {
 }
 
 std::vector<std::string> bench_outputs(const Values& values) {
-    std::vector<std::string> paths;
-    for (const char* output : {"json", "gantt", "report"}) {
-        if (values.has(output))
-            paths.push_back(values.text(output));
-    }
-    return paths;
+    return values_of(values, {"json", "gantt", "report"});
+}
+
+void check_files(const Values& values) {
+    keep_inputs(values_of(values, {"cases"}), bench_outputs(values));
+    check_outputs(bench_outputs(values));
 }
 
 /// Whether tables go to standard output, or what is written there.
@@ -177,7 +177,7 @@ class BenchRun {
         std::vector<Case> cases;
         agree(communicator_, [&] {
             if (communicator_.rank() == 0)
-                check_outputs(bench_outputs(values_));
+                check_files(values_);
             cases = find_cases(values_);
         });
         for (const Case& what : cases) {
@@ -230,7 +230,7 @@ class BenchRun {
 
 /// Scans by simulated clock: no rank is started.
 void rehearse_cases(const Values& values) {
-    check_outputs(bench_outputs(values));
+    check_files(values);
     const int ranks = static_cast<int>(values.integer("ranks"));
     const int draws = static_cast<int>(values.integer("rounds"));
     Findings findings;

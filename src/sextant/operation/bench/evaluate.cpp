@@ -78,12 +78,12 @@ std::string to_text(std::span<const Evaluation> evaluations, const Verdict& verd
 }
 
 void check_files(const Values& values) {
-    std::vector<std::string> paths;
-    for (const char* name : {"output", "map"}) {
-        if (values.has(name))
-            paths.push_back(values.text(name));
-    }
-    check_outputs(paths);
+    const auto outputs = values_of(values, {"output", "map"});
+    std::vector<std::string> read = values.texts("judge");
+    for (const std::string& path : values_of(values, {"machine", "platform"}))
+        read.push_back(path);
+    keep_inputs(read, outputs);
+    check_outputs(outputs);
 }
 
 void tell(const Values& values, std::span<const Evaluation> evaluations) {

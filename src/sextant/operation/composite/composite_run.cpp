@@ -154,14 +154,26 @@ void CompositeRun::phase(const char* name, const std::function<void()>& part) {
 void CompositeRun::check() {
     summary_.phases = phases_before(values_.text("before"), phase_names);
     check_picture_name(values_.text("output"));
-    std::vector<std::string> paths;
     saves_plan_ = values_.has("plan") && !std::filesystem::exists(values_.text("plan"));
-    for (const char* name : {"output", "json", "report", "trace", "plan"}) {
-        if (values_.has(name) && (saves_plan_ || std::string_view(name) != "plan"))
-            paths.push_back(values_.text(name));
-    }
     if (tells())
-        check_outputs(paths, values_.text("trace"));
+        check_outputs(outputs(), values_.text("trace"));
+}
+
+std::vector<std::string> CompositeRun::outputs() const {
+    std::vector<std::string> paths = values_of(values_, {"output", "json", "report", "trace"});
+    if (saves_plan_)
+        paths.push_back(values_.text("plan"));
+    return paths;
+}
+
+/// Once it is known what a manifest names.
+void CompositeRun::check_inputs_kept() const {
+    std::vector<std::string> read = inputs_->paths;
+    for (const std::string& name : values_.texts("inputs"))
+        read.push_back(name);
+    for (const std::string& name : values_of(values_, {"machine", "plan"}))
+        read.push_back(name);
+    keep_inputs(read, outputs());
 }
 
 /// Before anything is read: images are best read to where they are blended from.
@@ -176,6 +188,8 @@ void CompositeRun::offer_sharing() {
 void CompositeRun::read() {
     if (!inputs_)
         inputs_ = find_inputs(values_);
+    if (tells())
+        check_inputs_kept();
     options_ = options_from(values_, inputs_->header.element);
     const Share share = share_of(inputs_->paths.size(), communicator_.rank(), communicator_.size());
     layers_ = static_cast<int>(share.last - share.first);

@@ -144,7 +144,9 @@ void write_frames(const SyntheticSeries& series, FrameSink& sink) {
 int run_synthesize(const Values& values) {
     const std::string path = values.text("output");
     const std::string truth_path = values.has("truth") ? values.text("truth") : path + ".json";
-    check_outputs(std::array{path, truth_path});
+    const std::array outputs{path, truth_path};
+    keep_inputs(values_of(values, {"image"}), outputs);
+    check_outputs(outputs);
     const SeriesPlan plan = plan_from(values);
     const SyntheticSeries series(plan, specimen_from(values, plan));
     FrameHeader header;

@@ -90,13 +90,11 @@ void ContoursRun::open() {
     source_ = open_image(values_);
     summary_.warnings = source_->header().remarks;
     find_strips();
-    std::vector<std::string> outputs = {summary_.output};
-    for (const char* name : {"json", "report"}) {
-        if (values_.has(name))
-            outputs.push_back(values_.text(name));
-    }
-    if (tells())
-        check_outputs(outputs);
+    if (!tells())
+        return;
+    const auto outputs = values_of(values_, {"output", "json", "report"});
+    keep_inputs(files_read(values_), outputs);
+    check_outputs(outputs);
 }
 
 /// All rows at once, or as many as fit in memory.

@@ -110,11 +110,8 @@ void LabelRun::open() {
 }
 
 void LabelRun::create_sink() {
-    std::vector<std::string> outputs = {summary_.output};
-    for (const char* name : {"table", "json", "report"}) {
-        if (values_.has(name))
-            outputs.push_back(values_.text(name));
-    }
+    const auto outputs = values_of(values_, {"output", "table", "json", "report"});
+    keep_inputs(files_read(values_), outputs);
     check_outputs(outputs);
     FrameHeader header;
     header.frames = 1;

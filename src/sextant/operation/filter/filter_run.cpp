@@ -98,6 +98,10 @@ void FilterRun::open() {
         if (values_.has(name) && (saves_plan_ || std::string_view(name) != "plan"))
             outputs.push_back(values_.text(name));
     }
+    std::vector<std::string> read = files_read(values_);
+    if (values_.has("plan") && !saves_plan_)
+        read.push_back(values_.text("plan"));
+    keep_inputs(read, outputs);
     check_outputs(outputs);
     create_sink();
 }

@@ -125,16 +125,12 @@ std::vector<Answer> answers(const std::string& name, const model::Question& ques
 std::vector<std::string> outputs_of(const Values& values) {
     if (values.has("trace") && values.text("model") == "all")
         throw InvalidTask("--trace is of one model: expected --model NAME beside it");
-    std::vector<std::string> paths;
-    for (const char* name : {"trace", "report"}) {
-        if (values.has(name))
-            paths.push_back(values.text(name));
-    }
-    return paths;
+    return values_of(values, {"trace", "report"});
 }
 
 int run_predict(const Values& values) {
     const std::vector<std::string> shown = outputs_of(values);
+    keep_inputs(values_of(values, {"machine"}), shown);
     check_outputs(shown, values.text("trace"));
     ScheduleRequest request;
     request.family = values.text("family");

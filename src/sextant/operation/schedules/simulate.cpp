@@ -135,16 +135,6 @@ std::string plain_text(const NamedSchedule& made, const simulate::Question& ques
     return text;
 }
 
-/// Where what ranks did when is to go.
-std::vector<std::string> outputs_of(const Values& values) {
-    std::vector<std::string> paths;
-    for (const char* name : {"trace", "report"}) {
-        if (values.has(name))
-            paths.push_back(values.text(name));
-    }
-    return paths;
-}
-
 int run_simulate(const Values& values) {
     ScheduleRequest request;
     request.family = values.text("family");
@@ -152,7 +142,8 @@ int run_simulate(const Values& values) {
     request.tuning = schedule_tuning_from(values);
     request.ranks = static_cast<int>(values.integer("ranks"));
     request.elements = values.integer("elements");
-    const std::vector<std::string> shown = outputs_of(values);
+    const auto shown = values_of(values, {"trace", "report"}); // what ranks did when
+    keep_inputs(values_of(values, {"platform", "order", "machine"}), shown);
     check_outputs(shown, values.text("trace"));
     const std::string platform = machine::shared_file(simulate::platforms, values.text("platform"));
     const simulate::Costs costs = costs_from(values, platform);

@@ -36,6 +36,11 @@ class Applied {
 
     const SeriesTransforms& all() const { return all_; }
 
+    /// Beside the one that names it.
+    std::vector<std::string> files() const {
+        return fields_ ? std::vector{fields_->path()} : std::vector<std::string>();
+    }
+
     /// Throws InvalidTask, naming the frame, for one that there is not or that was left out.
     Transform of(std::int64_t frame) {
         const auto at = places_.find(frame);
@@ -172,14 +177,25 @@ void apply_to_coordinates(const Values& values, Applied& applied) {
     write_text(values.text("output"), to_csv(points));
 }
 
+bool is_table(const std::string& path) {
+    return std::filesystem::path(path).extension() == ".csv";
+}
+
 int run_apply(const Values& values) {
     const std::string path = values.text("data");
-    const bool coordinates = std::filesystem::path(path).extension() == ".csv";
+    const bool coordinates = is_table(path);
     if (values.flag("from-reference") && !coordinates)
         throw InvalidTask(
             fmt::format("--from-reference: {} is no table of coordinates (.csv)", path));
-    check_outputs(std::array{values.text("output")});
+    const std::array outputs{values.text("output")};
+    if (coordinates && !is_table(outputs[0]))
+        throw InvalidTask(fmt::format("{}: coordinates are written as .csv", outputs[0]));
+    std::vector<std::string> read = coordinates ? std::vector{path} : format::files_of_frames(path);
+    read.push_back(values.text("transforms"));
+    keep_inputs(read, outputs);
+    check_outputs(outputs);
     Applied applied(values.text("transforms"));
+    keep_inputs(applied.files(), outputs);
     if (coordinates)
         apply_to_coordinates(values, applied);
     else
