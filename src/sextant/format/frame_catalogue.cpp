@@ -105,6 +105,10 @@ std::unique_ptr<FrameSource> open_frames(const std::string& name) {
         if (auto files = find_frame_files(name))
             return open_sequence(name, std::move(*files));
     }
+    std::error_code unknown; // a name may be wrong altogether, not only in how it ends
+    if (!find_frame_format(parts.path) && !parts.path.empty() &&
+        !std::filesystem::exists(parts.path, unknown))
+        throw InvalidFile(parts.path, "does not exist");
     return known_format(parts.path).open(parts.path, parts.detail);
 }
 

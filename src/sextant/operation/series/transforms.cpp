@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/series/transforms.hpp"
 
+#include "sextant/core/complaint.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/operation/provenance.hpp"
 
@@ -147,7 +148,7 @@ Json parsed(const std::string& path) {
     try {
         return Json::parse(file);
     } catch (const nlohmann::json::exception& error) {
-        throw InvalidFile(path, fmt::format("is no JSON: {}", error.what()));
+        throw InvalidFile(path, "is not JSON: " + json_complaint(error.what()));
     }
 }
 
