@@ -4,6 +4,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/format/atomic_file.hpp"
 #include "sextant/format/catalogue.hpp"
+#include "sextant/format/frame_catalogue.hpp"
 #include "sextant/report/otf2.hpp"
 #include "sextant/report/trace_file.hpp"
 
@@ -39,6 +40,24 @@ void check_picture_name(const std::string& path) {
     } catch (const InvalidFile& error) {
         throw InvalidTask(error.what()); // no file is wrong, the name asked for is
     }
+}
+
+void check_frames_name(const std::string& path, Sample sample) {
+    const auto takes = [sample](const format::FrameFormat& format) {
+        const std::string words = fmt::format(" {} ", format.written);
+        return format.create != nullptr &&
+               (format.written == "any" ||
+                words.find(fmt::format(" {} ", name(sample))) != words.npos);
+    };
+    const format::FrameFormat* const format = format::find_frame_format(path);
+    if (format && takes(*format))
+        return;
+    std::string known;
+    for (const format::FrameFormat& each : format::frame_catalogue()) {
+        if (takes(each))
+            known += fmt::format("{}{}", known.empty() ? "" : " ", each.extensions);
+    }
+    throw InvalidTask(fmt::format("{}: frames of {} are written as {}", path, name(sample), known));
 }
 
 std::vector<std::string> values_of(const Values& values,

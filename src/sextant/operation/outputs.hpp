@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/sample.hpp"
 #include "sextant/operation/operation.hpp"
 #include "sextant/report/recording.hpp"
 
@@ -18,6 +19,9 @@ inline constexpr std::string_view standard_output = "-";
 /// Throws InvalidTask unless a picture can be written under that name: its ending is of a format
 /// that is written. Whether the format can hold the pixels shows when it is written.
 void check_picture_name(const std::string& path);
+
+/// The same for frames of such samples.
+void check_frames_name(const std::string& path, Sample sample);
 
 /// The values of those of these parameters that have one.
 std::vector<std::string> values_of(const Values& values,

@@ -250,6 +250,8 @@ void check_asked(const Values& values) {
     const bool scans = values.text("what") == "scan";
     if (!scans && (values.flag("simulated") || values.has("gantt")))
         throw InvalidTask("--simulated and --gantt are for scans: expected sextant bench scan");
+    if (values.text("what") != "composite" || values.has("cases"))
+        refuse_given(values, {"size"}, "it is of the usual case of bench composite");
 }
 
 int run_bench(const Values& values) {

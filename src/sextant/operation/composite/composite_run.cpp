@@ -10,13 +10,11 @@
 #include "sextant/kernel/fold/density.hpp"
 #include "sextant/operation/composite/colour.hpp"
 #include "sextant/operation/composite/element.hpp"
-#include "sextant/operation/composite/phases.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/schedules/tuning.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -31,9 +29,6 @@ namespace {
 
 /// As of a program that blends for a while: --race asks what would then be best.
 constexpr int frames_of_a_race = 1000;
-
-constexpr std::array<std::string_view, 5> phase_names = {"read", "plan", "composite", "again",
-                                                         "write"};
 
 /// Which images a rank brings: a contiguous run in visibility order.
 struct Share {
@@ -148,32 +143,6 @@ void CompositeRun::phase(const char* name, const std::function<void()>& part) {
     agree(communicator_, part);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     summary_.phases.push_back({name, took.count()});
-}
-
-/// All that can be known to go wrong before anything is read. Only rank 0 writes.
-void CompositeRun::check() {
-    summary_.phases = phases_before(values_.text("before"), phase_names);
-    check_picture_name(values_.text("output"));
-    saves_plan_ = values_.has("plan") && !std::filesystem::exists(values_.text("plan"));
-    if (tells())
-        check_outputs(outputs(), values_.text("trace"));
-}
-
-std::vector<std::string> CompositeRun::outputs() const {
-    std::vector<std::string> paths = values_of(values_, {"output", "json", "report", "trace"});
-    if (saves_plan_)
-        paths.push_back(values_.text("plan"));
-    return paths;
-}
-
-/// Once it is known what a manifest names.
-void CompositeRun::check_inputs_kept() const {
-    std::vector<std::string> read = inputs_->paths;
-    for (const std::string& name : values_.texts("inputs"))
-        read.push_back(name);
-    for (const std::string& name : values_of(values_, {"machine", "plan"}))
-        read.push_back(name);
-    keep_inputs(read, outputs());
 }
 
 /// Before anything is read: images are best read to where they are blended from.
@@ -344,7 +313,9 @@ void CompositeRun::fill_summary() {
     for (const std::string& warning : compositor().warnings())
         summary_.warnings.push_back(warning);
     if (values_.flag("race") && !raced_)
-        summary_.warnings.push_back("nothing was raced: no second way may be as fast");
+        summary_.warnings.push_back(values_.has("plan") && !saves_plan_
+                                        ? "nothing was raced: a plan says what to do"
+                                        : "nothing was raced: no second way may be as fast");
     summary_.task = compositor().task();
 }
 

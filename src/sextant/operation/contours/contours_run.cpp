@@ -82,8 +82,13 @@ void ContoursRun::open() {
     summary_.min_length = values_.integer("min-length");
     summary_.ranks = communicator_.size();
     summary_.transport = communicator_.shares_memory() ? "threads" : mpi_of_build();
-    if (values_.has("thresholds"))
+    if (values_.flag("directions"))
+        refuse_given(values_, {"sigma", "quantiles", "thresholds"},
+                     "--directions has no gradients");
+    if (values_.has("thresholds")) {
+        refuse_given(values_, {"quantiles"}, "--thresholds says where edges begin");
         low_high("thresholds", values_.text("thresholds"));
+    }
     low_high("quantiles", values_.text("quantiles"));
     format::line_format_of(summary_.output);
     check_pattern(values_);

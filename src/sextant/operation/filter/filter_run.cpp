@@ -98,6 +98,7 @@ void FilterRun::open() {
         if (values_.has(name) && (saves_plan_ || std::string_view(name) != "plan"))
             outputs.push_back(values_.text(name));
     }
+    check_frames_name(summary_.output, Sample::f32);
     std::vector<std::string> read = files_read(values_);
     if (values_.has("plan") && !saves_plan_)
         read.push_back(values_.text("plan"));

@@ -167,10 +167,10 @@ int run_predict(const Values& values) {
             (json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n").c_str(),
             stdout);
     } else {
-        std::fputs(
-            fmt::format("{} on {} ranks of {}\n", made.title, request.ranks, known.profile.name)
-                .c_str(),
-            stdout);
+        std::fputs(fmt::format("{} on {} of {}\n", made.title,
+                               report::counted(request.ranks, "rank"), known.profile.name)
+                       .c_str(),
+                   stdout);
         for (const Answer& answer : all)
             std::fputs(text_of(answer).c_str(), stdout);
     }
