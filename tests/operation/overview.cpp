@@ -27,7 +27,7 @@ TEST(Overview, holds_means_of_squares_of_what_is_a_number) {
     overview.add(2, std::span(rows).subspan(10));
     overview.add(0, std::span(rows).first(10));
     const std::vector<float> shades = overview.shades();
-    EXPECT_THAT(shades, ElementsAre(0, .25F, .5F, 1, 0, 1)); // from 2 to 10, the last but one
+    EXPECT_THAT(shades, ElementsAre(0, 1 / 9.F, 2 / 9.F, 4 / 9.F, 0, 1)); // from 2 to 20
 }
 
 TEST(Overview, of_one_value_or_none_is_black) {
