@@ -60,14 +60,14 @@ void check_frames_name(const std::string& path, Sample sample) {
     throw InvalidTask(fmt::format("{}: frames of {} are written as {}", path, name(sample), known));
 }
 
-std::vector<std::string> values_of(const Values& values,
-                                   std::initializer_list<std::string_view> names) {
-    std::vector<std::string> found;
-    for (const std::string_view name : names) {
-        if (values.has(name))
-            found.push_back(values.text(name));
+std::vector<std::string> files_given(const Values& values,
+                                     std::initializer_list<const char*> parameters) {
+    std::vector<std::string> files;
+    for (const char* parameter : parameters) {
+        if (values.has(parameter))
+            files.push_back(values.text(parameter));
     }
-    return found;
+    return files;
 }
 
 void require_distinct(std::span<const std::string> paths) {

@@ -16,16 +16,16 @@ namespace sextant::operation {
 /// "-" in place of a file that text goes to.
 inline constexpr std::string_view standard_output = "-";
 
+/// The files that these parameters name, of those that were given.
+std::vector<std::string> files_given(const Values& values,
+                                     std::initializer_list<const char*> parameters);
+
 /// Throws InvalidTask unless a picture can be written under that name: its ending is of a format
 /// that is written. Whether the format can hold the pixels shows when it is written.
 void check_picture_name(const std::string& path);
 
 /// The same for frames of such samples.
 void check_frames_name(const std::string& path, Sample sample);
-
-/// The values of those of these parameters that have one.
-std::vector<std::string> values_of(const Values& values,
-                                   std::initializer_list<std::string_view> names);
 
 /// Throws InvalidTask where two of these would go to the same place.
 void require_distinct(std::span<const std::string> paths);

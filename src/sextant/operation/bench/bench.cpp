@@ -43,11 +43,11 @@ void print(const std::string& table) {
 }
 
 std::vector<std::string> bench_outputs(const Values& values) {
-    return values_of(values, {"json", "gantt", "report"});
+    return files_given(values, {"json", "gantt", "report"});
 }
 
 void check_files(const Values& values) {
-    keep_inputs(values_of(values, {"cases"}), bench_outputs(values));
+    keep_inputs(files_given(values, {"cases"}), bench_outputs(values));
     check_outputs(bench_outputs(values));
 }
 

@@ -78,9 +78,9 @@ std::string to_text(std::span<const Evaluation> evaluations, const Verdict& verd
 }
 
 void check_files(const Values& values) {
-    const auto outputs = values_of(values, {"output", "map"});
+    const auto outputs = files_given(values, {"output", "map"});
     std::vector<std::string> read = values.texts("judge");
-    for (const std::string& path : values_of(values, {"machine", "platform"}))
+    for (const std::string& path : files_given(values, {"machine", "platform"}))
         read.push_back(path);
     keep_inputs(read, outputs);
     check_outputs(outputs);

@@ -51,7 +51,7 @@ void CompositeRun::check() {
 }
 
 std::vector<std::string> CompositeRun::outputs() const {
-    std::vector<std::string> paths = values_of(values_, {"output", "json", "report", "trace"});
+    std::vector<std::string> paths = files_given(values_, {"output", "json", "report", "trace"});
     if (saves_plan_)
         paths.push_back(values_.text("plan"));
     return paths;
@@ -62,7 +62,7 @@ void CompositeRun::check_inputs_kept() const {
     std::vector<std::string> read = inputs_->paths;
     for (const std::string& name : values_.texts("inputs"))
         read.push_back(name);
-    for (const std::string& name : values_of(values_, {"machine", "plan"}))
+    for (const std::string& name : files_given(values_, {"machine", "plan"}))
         read.push_back(name);
     keep_inputs(read, outputs());
 }

@@ -157,7 +157,7 @@ int run_synthesize(const Values& values) {
     const std::string truth_path = values.has("truth") ? values.text("truth") : path + ".json";
     const std::array outputs{path, truth_path};
     check_frames_name(path, Sample::f32);
-    keep_inputs(values_of(values, {"image"}), outputs);
+    keep_inputs(files_given(values, {"image"}), outputs);
     check_outputs(outputs);
     check_specimen(values);
     const SeriesPlan plan = plan_from(values);

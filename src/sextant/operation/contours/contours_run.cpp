@@ -97,7 +97,7 @@ void ContoursRun::open() {
     find_strips();
     if (!tells())
         return;
-    const auto outputs = values_of(values_, {"output", "json", "report"});
+    const auto outputs = files_given(values_, {"output", "json", "report"});
     keep_inputs(files_read(values_), outputs);
     check_outputs(outputs);
 }

@@ -110,7 +110,7 @@ void LabelRun::open() {
 }
 
 void LabelRun::create_sink() {
-    const auto outputs = values_of(values_, {"output", "table", "json", "report"});
+    const auto outputs = files_given(values_, {"output", "table", "json", "report"});
     check_frames_name(summary_.output, Sample::u32);
     keep_inputs(files_read(values_), outputs);
     check_outputs(outputs);

@@ -125,12 +125,12 @@ std::vector<Answer> answers(const std::string& name, const model::Question& ques
 std::vector<std::string> outputs_of(const Values& values) {
     if (values.has("trace") && values.text("model") == "all")
         throw InvalidTask("--trace is of one model: expected --model NAME beside it");
-    return values_of(values, {"trace", "report"});
+    return files_given(values, {"trace", "report"});
 }
 
 int run_predict(const Values& values) {
     const std::vector<std::string> shown = outputs_of(values);
-    keep_inputs(values_of(values, {"machine"}), shown);
+    keep_inputs(files_given(values, {"machine"}), shown);
     check_outputs(shown, values.text("trace"));
     ScheduleRequest request;
     request.family = values.text("family");

@@ -144,8 +144,8 @@ int run_simulate(const Values& values) {
     request.tuning = schedule_tuning_from(values);
     request.ranks = static_cast<int>(values.integer("ranks"));
     request.elements = values.integer("elements");
-    const auto shown = values_of(values, {"trace", "report"}); // what ranks did when
-    keep_inputs(values_of(values, {"platform", "order", "machine"}), shown);
+    const auto shown = files_given(values, {"trace", "report"}); // what ranks did when
+    keep_inputs(files_given(values, {"platform", "order", "machine"}), shown);
     check_outputs(shown, values.text("trace"));
     const std::string platform = machine::shared_file(simulate::platforms, values.text("platform"));
     const simulate::Costs costs = costs_from(values, platform);

@@ -18,7 +18,7 @@ namespace sextant::operation {
 /// Those that lie in the folder of the results can be written where that can be.
 void RegisterRun::check_reports() const {
     std::vector<std::string> elsewhere, all = results();
-    for (const std::string& path : values_of(values_, {"report", "json"})) {
+    for (const std::string& path : files_given(values_, {"report", "json"})) {
         all.push_back(path);
         const std::filesystem::path folder(summary_.output);
         const auto parent = std::filesystem::path(path).parent_path();
