@@ -9,15 +9,20 @@
 #include "sextant/operation/provenance.hpp"
 
 #include <array>
+#include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <map>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 namespace {
 
@@ -133,9 +138,28 @@ int dispatch(const CLI::App& app, const std::map<const Operation*, Given>& given
     return refuse(no_command(app.remaining()), "");
 }
 
-} // namespace
+/// What is written to a standard stream that the caller closed must not end up in the next file
+/// that is opened. A file that may grow no further is an error to be named, as a full disk is.
+void settle_streams() {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (fcntl(stream, F_GETFD) == -1 && errno == EBADF)
+            (void)!open("/dev/null", O_RDWR); // takes the lowest number, which is this one
+    }
+    std::signal(SIGXFSZ, SIG_IGN);
+}
 
-int main(int argc, char** argv) {
+/// Text that did not get to where standard output leads is a failure too.
+int finish(int code) {
+    const bool flushed = std::fflush(stdout) == 0;
+    const int error = flushed ? 0 : errno;
+    if (code != 0 || (flushed && std::ferror(stdout) == 0))
+        return code;
+    const std::string why = error ? ": " + std::generic_category().message(error) : "";
+    return say("standard output: cannot be written" + why, failure);
+}
+
+/// Reads the command line, and runs what it asks for.
+int obey(int argc, char** argv) {
     CLI::App app;
     app.set_version_flag("--version", fmt::format("sextant {}", sextant::operation::version()));
     app.require_subcommand(0, 1);
@@ -155,4 +179,11 @@ int main(int argc, char** argv) {
         return say(error.what(), usage_error);
     }
     return dispatch(app, given);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    settle_streams();
+    return finish(obey(argc, argv));
 }

@@ -73,7 +73,35 @@ refuses 2 "before a=inf.*expected NAME=SECONDS" $composite "$SAMPLE" -o $out --b
 refuses 2 "out.exr is named for two outputs" $composite "$SAMPLE" -o $out --report "$folder/./out.exr"
 refuses 2 "- is named for two outputs" $composite "$SAMPLE" -o $out --json - --report -
 
+refuses 2 "OUT is empty|--output is empty: expected a name" $composite "$SAMPLE" -o ''
+refuses 2 "IN... is empty: expected a name" $composite '' -o $out
+refuses 2 "segments 99999: expected 1 to 4096" $composite "$SAMPLE" -o $out --segments 99999
+
+# What was asked for is done or refused, never passed over.
+refuses 2 "sigma has no effect here: it is of explain filter" "$SEXTANT" explain --sigma 3
+refuses 2 "operator has no effect here: it is of explain composite" "$SEXTANT" explain filter --operator max
+refuses 2 "ranks has no effect here: it is of explain composite and filter" "$SEXTANT" explain scan --ranks 3
+refuses 2 "cores has no effect here: it is of explain scan" "$SEXTANT" explain filter --cores 3
+refuses 2 "size has no effect here: it is of the usual case" "$SEXTANT" bench scan --size 64
+refuses 2 "launcher has no effect here: .*--transport mpi" "$SEXTANT" calibrate --launcher 'mpirun -n 2' -o "$out"
+refuses 2 "cases has no effect here: nothing is measured" "$SEXTANT" evaluate --platform crossbar-12-calibrated --cases 2
+refuses 2 "clock has no effect here: expected --platform" "$SEXTANT" evaluate --clock
+refuses 2 "operator has no effect here: expected --machine" "$SEXTANT" simulate --platform crossbar-12 --operator max
+"$SEXTANT" composite "$SAMPLE" -o "$folder/planned.exr" --algorithm direct-send --plan "$folder/plan.json" >/dev/null || failed=1
+"$SEXTANT" composite "$SAMPLE" -o "$folder/planned.exr" --algorithm direct-send --plan "$folder/plan.json" >/dev/null || failed=1
+refuses 2 "algorithm radix-k: $folder/plan.json has direct-send; leave out one" $composite "$SAMPLE" -o $out --plan "$folder/plan.json" --algorithm radix-k
+refuses 2 "sparse on: $folder/plan.json has direct-send; leave out one" $composite "$SAMPLE" -o $out --plan "$folder/plan.json" --sparse on
+
 # Files.
+sed 's/"segments": 0/"segments": 99999999/' "$folder/plan.json" >"$folder/many.json"
+refuses 1 "many.json: segments is 99999999, expected a whole number from 0 to 4096" $composite "$SAMPLE" -o $out --plan "$folder/many.json"
+sed 's/"algorithm": "direct-send"/"algorithm": "direct-sned"/' "$folder/plan.json" >"$folder/named.json"
+refuses 1 "named.json: algorithm names an unknown compositing algorithm 'direct-sned'; did you mean direct-send" $composite "$SAMPLE" -o $out --plan "$folder/named.json"
+printf '\223PNG' >"$folder/binary.json"
+refuses 1 "binary.json: is not JSON: parse error at line 1, column 1: [ -~]*$" $composite "$folder/binary.json" -o $out
+refuses 1 "SEXTANT_MACHINE: $folder/none.json: does not exist" env SEXTANT_MACHINE="$folder/none.json" $composite "$SAMPLE" -o $out
+refuses 1 "$folder: is a folder, expected a file" $composite "$SAMPLE" -o $out --machine "$folder"
+refuses 1 "^sextant: /proc/out.exr: cannot be written: No such file or directory" $composite "$SAMPLE" -o /proc/out.exr
 refuses 1 "missing.exr" $composite "$folder/missing.exr" -o $out
 cp -r "$data" "$folder/data"
 partial=$folder/data/partial_3.rgba32f.zst
@@ -122,6 +150,11 @@ if [ -n "${MPIRUN:-}" ]; then
     refuses 2 "radices 3,2 multiply to 6" $MPIRUN -n 3 $composite "$SAMPLE" -o $out --algorithm radix-k --radices 3,2
     refuses 1 "nowhere" $MPIRUN -n 2 $composite "$SAMPLE" -o "$folder/nowhere/out.exr"
     refuses 2 "ranks 5 under a launcher that started 2" $MPIRUN -n 2 $composite "$SAMPLE" -o $out --ranks 5
+    "$SEXTANT" synthesize -o "$folder/scan.npy" --frames 1 --width 40 --height 30 || failed=1
+    filter="$SEXTANT filter $folder/scan.npy -o $folder/out.npy"
+    refuses 2 "rank 1 was given --sigma 3, rank 0 another or none" $MPIRUN -n 1 $filter --sigma 2 : -n 1 $filter --sigma 3
+    refuses 2 "rank 0 was given --memory 9, rank 1 another or none" $MPIRUN -n 1 $filter --memory 9 : -n 1 $filter
+    refuses 2 "rank 1 was given --grid 1x2, rank 0 another or none" $MPIRUN -n 1 $filter : -n 1 $filter --grid 1x2
 fi
 
 # Odd pixels are used, and counted aloud: of three, one is not a number and one exceeds its opacity.

@@ -174,11 +174,16 @@ done
 refuses 2 '--thresholds 4: expected two numbers' contours "$work/bowl.npy" -o "$work/out.csv" --thresholds 4
 refuses 2 'sigma is 0.1' contours "$work/bowl.npy" -o "$work/out.csv" --sigma .1
 refuses 2 'contours are written as' contours "$work/bowl.npy" -o "$work/out.png"
+refuses 2 'out.png: frames of u32 are written as .tif' label "$work/cells.npy" -o "$work/out.png"
+refuses 2 '--sigma has no effect here: --directions has no gradients' \
+    contours "$work/leaves.npy" --directions -o "$work/out.csv" --sigma 2
+refuses 2 '--quantiles has no effect here: --thresholds says' \
+    contours "$work/bowl.npy" -o "$work/out.csv" --thresholds 4,9 --quantiles .5,.9
 refuses 2 "unknown merging pattern 'quad'" contours "$work/bowl.npy" -o "$work/out.csv" --pattern quad
 refuses 1 'expected positive numbers' contours "$work/empty.npy" -o "$work/out.csv"
 refuses 1 'expected positive numbers' label "$work/empty.npy" -o "$work/out.tif"
 refuses 1 'no points' contours "$work/flat.npy" -o "$work/out.npy"
-refuses 2 '--grid 2x2: expected as many tiles as the 3 ranks' label "$work/cells.npy" -o "$work/out.npy" --ranks 3 --grid 2x2
+refuses 2 '--grid 2x2: 4 tiles, expected as many as the 3 ranks' label "$work/cells.npy" -o "$work/out.npy" --ranks 3 --grid 2x2
 head -c 100000 /dev/zero | npy "$work/wide.npy" '|u1' '1, 100000'
 refuses 2 '--memory 1: a row of 100000 pixels and its labels takes 2 MiB' label "$work/wide.npy" -o "$work/out.npy" --memory 1
 refuses 2 '--memory 1: a row of 100000 pixels and those that are read around it take' \
@@ -195,5 +200,5 @@ for ranks in 1 3; do
     refuses 2 'thresholds of edges are 9 and 4' contours "$work/large.npy" -o "$work/out.csv" --thresholds 9,4 \
         --memory 2 --ranks $ranks
 done
-refuses 1 'u32' label "$work/cells.npy" -o "$work/out.mrc"
+refuses 2 'u32' label "$work/cells.npy" -o "$work/out.mrc"
 echo "labels and contours are the same everywhere"

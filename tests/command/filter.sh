@@ -36,6 +36,14 @@ cmp "$work/one.npy" "$work/strips.npy" || fail "streamed, it has other bits"
 grep -Eq '^[1-9][0-9]* windows of [0-9]+ rows, (0|1)\.[0-9] MiB' "$work/text" || fail "memory is not told"
 grep -q '"operation": "filter"' "$work/json" || fail "no JSON"
 
+# Without --ranks a thread takes each tile of a grid.
+filter "$work/u8.npy" -o "$work/many.npy" --sigma 3 --grid 3x5 >"$work/text"
+grep -q 'on 15 ranks of threads' "$work/text" || fail "a grid of 15 tiles: $(head -n 1 "$work/text")"
+filter "$work/u8.npy" -o "$work/one.npy" --sigma 3 --ranks 1 >/dev/null
+cmp "$work/one.npy" "$work/many.npy" || fail "a grid of 15 tiles has other bits"
+# A constant border may be dark.
+filter "$work/u8.npy" -o "$work/one.npy" --border constant --border-value -3.5 >/dev/null || fail "-3.5 beyond the border"
+
 # Other features and borders, and over MPI.
 features=gradient-magnitude,laplacian,hessian-larger,hessian-smaller,smooth,xxy
 filter "$work/u8.npy" -o "$work/one.npy" --ranks 1 --derivatives $features --border mirror >/dev/null
@@ -171,7 +179,11 @@ refuses 2 'sigma is 2000' "$work/u8.npy" --sigma 2000
 refuses 2 "derivative 'xz'" "$work/u8.npy" --derivatives x,xz
 refuses 2 'asked for twice' "$work/u8.npy" --derivatives xy,yx
 refuses 2 'orders along an axis go to 4' "$work/u8.npy" --derivatives yyyyy
-refuses 2 '--grid 2x2: expected as many tiles as the 3 ranks' "$work/u8.npy" --ranks 3 --grid 2x2
+refuses 2 '--grid 2x2: 4 tiles, expected as many as the 3 ranks' "$work/u8.npy" --ranks 3 --grid 2x2
+filter "$work/u16.npy" -o "$work/one.npy" --ranks 4 --grid 2x2 --plan "$work/fresh.json" >/dev/null
+refuses 2 '--grid 4x1: .*fresh.json has 2x2 tiles; leave out one' "$work/u16.npy" --ranks 4 --grid 4x1 --plan "$work/fresh.json"
+refuses 2 '--grid 99x99: 9801 tiles, expected 1024 or fewer' "$work/u8.npy" --grid 99x99
+refuses 2 '--border-value has no effect here: expected --border constant' "$work/u8.npy" --border mirror --border-value 3
 refuses 2 "unknown collective algorithm 'pigeon'" "$work/u8.npy" --ranks 2 --distribute pigeon
 refuses 2 'flat-gather to distribute: it does gather' "$work/u8.npy" --ranks 2 --distribute flat-gather
 refuses 2 '--before smooth: expected' "$work/u8.npy" --before smooth
@@ -215,6 +227,6 @@ shrinks --ranks 3
 for name in out.png out.jpg out.txt; do
     status=0
     "$SEXTANT" filter "$work/u8.npy" -o "$work/$name" >"$work/said" 2>&1 || status=$?
-    [ $status = 1 ] && grep -q "$name" "$work/said" && [ ! -e "$work/$name" ] || fail "took $name"
+    [ $status = 2 ] && grep -q "$name" "$work/said" && [ ! -e "$work/$name" ] || fail "took $name"
 done
 echo "filters are the same everywhere"

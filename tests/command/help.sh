@@ -22,5 +22,9 @@ for algorithm in radix-k kogge-stone binomial-scatter exchange stencil; do
     "$SEXTANT" list --json | grep -q "\"$algorithm\"" || { echo "FAILED: list has no $algorithm"; exit 1; }
 done
 "$SEXTANT" doctor || [ $? = 1 ]
+XDG_CONFIG_HOME=/nowhere "$SEXTANT" doctor | grep -q "^note  profile  *none" || { echo "FAILED: doctor says nothing of a profile"; exit 1; }
+status=0
+SEXTANT_MACHINE=/nowhere.json "$SEXTANT" doctor >/dev/null || status=$?
+[ $status = 1 ] || { echo "FAILED: doctor finds a profile that is not there"; exit 1; }
 "$SEXTANT" draw compositing --algorithm radix-k --radices 4,2 --ranks 8 -o - | grep -q '<svg'
 "$SEXTANT" draw scan --ranks 16384 -o - | grep -q '16,384'

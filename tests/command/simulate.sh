@@ -30,6 +30,8 @@ simulate --ranks 4 --platform crossbar-12 --trace - | grep -q '"name": "send"' |
 simulate --ranks 4 --platform crossbar-12 --report "$folder/run.html" >/dev/null
 grep -q 'class="timeline"' "$folder/run.html" || fail "no page of the run"
 
+simulate --ranks 1 --platform crossbar-12 | grep -q "on 1 rank of" || fail "one rank"
+
 # Our own clock tells what SimGrid tells.
 for clock in "" --clock; do
     simulate --algorithm direct-send --ranks 12 --platform crossbar-12-calibrated --json $clock |
@@ -51,6 +53,24 @@ done
 grep -q '<svg' "$folder/map.svg" || fail "no map of winners"
 "$SEXTANT" evaluate --platform crossbar-12-calibrated --ranks 13 2>&1 |
     grep -q "13 ranks, but" || fail "more ranks than hosts"
+
+# Who is killed leaves no simulator behind, which nobody would listen to.
+if command -v pgrep >/dev/null; then
+    "$SEXTANT" simulate --algorithm direct-send --ranks 1024 --platform fat-tree-1728 >/dev/null 2>&1 &
+    parent=$!
+    child=
+    for wait in 1 2 3 4 5 6 7 8 9 10; do
+        child=$(pgrep -P $parent) && break
+        sleep .2
+    done
+    [ -n "$child" ] || fail "no simulator was started"
+    kill -KILL $parent
+    for wait in 1 2 3 4 5 6 7 8 9 10; do
+        kill -0 "$child" 2>/dev/null || break
+        sleep .2
+    done
+    ! kill -KILL "$child" 2>/dev/null || fail "the simulator goes on without who asked it"
+fi
 
 # Wrong input ends with a message and exit code 1 or 2, and leaves nothing.
 refused() {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A made series and its truth are there, are the same again, and bad wishes leave nothing behind.
 . "$(dirname "$0")/start.sh"
+trap 'rm -rf "$folder" "$folder.tif"' EXIT
 cd "$folder"
 make() {
     "$SEXTANT" synthesize -o "$1" --frames 3 --width 60 --height 44 --jumps 1,10,-20 --blanks 2 --warp 2
@@ -13,6 +14,8 @@ cmp one.tif.json two.tif.json || fail "the same plan gave two truths"
 grep -q '"blank": true' one.tif.json || fail "the truth has no blank frame"
 [ "$(grep -c '"to_first"' one.tif.json)" = 4 ] || fail "the truth has not three frames"
 "$SEXTANT" synthesize -o shown.tif --image one.tif --frames 2 --width 40 --height 40
+image=$folder.tif
+mv one.tif "$image"
 rm -f ./*
 refused() {
     message=$1
@@ -27,6 +30,14 @@ refused 'a dose of 0' --dose 0
 refused 'a number, 0 or more' --wander -1
 refused '--jumps has 2 numbers' --jumps 1,2
 refused 'missing.png' --image missing.png
+refused 'frame 1 lies 1e+30 pixels from the first, expected less than' --drift-x 1e30
+refused 'frame 1 lies 1e+30 pixels from the first' --drift-x 1e30 --image "$image"
+refused 'a warp of 1e+30 pixels' --warp 1e30
+refused 'a lattice of period 0 pixels, expected 2 or more' --period 0
+refused 'an amorphous share of 2, expected 0 to 1' --amorphous 2
+refused 'detail of 0 pixels, expected 1.5 to' --detail 0
+refused '--period has no effect here: it is of the lattice' --specimen carbon --period 30
+refused '--contrast has no effect here: the image is shown as it is' --image "$image" --contrast 1
 refused 'these frames drift over .* pixels, which take' --frames 30000
 "$SEXTANT" synthesize -o bad.xyz 2>error && fail "an unknown format was accepted"
 grep -q bad.xyz error || fail "the unknown format is not named"

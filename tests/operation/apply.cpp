@@ -130,6 +130,8 @@ TEST_F(Apply, BringsCoordinatesIntoTheReferenceAndBack) {
         points_of("2,5,4\n3,7.5,4\n", {{"from-reference", {"true"}}});
     EXPECT_NEAR(back[0].at.x, 8, 1e-4);
     EXPECT_NEAR(back[1].at.y, 6, 1e-4);
+    EXPECT_EQ(points_of("\xef\xbb\xbf 0,1,2\n").size(), 1U); // as a spreadsheet begins
+    EXPECT_EQ(points_of("Frame, X (px), Y (px)\r\n0,1,2\r\n").size(), 1U);
 }
 
 TEST_F(Apply, RefusesWhatDoesNotFitAndLeavesNothing) {
@@ -146,6 +148,9 @@ TEST_F(Apply, RefusesWhatDoesNotFitAndLeavesNothing) {
         "model": "rigid", "reference": 0, "width": 12, "height": 9, "frames":
         [{"frame": 0, "left_out": "a"}, {"frame": 0, "left_out": "b"}]})";
     EXPECT_THAT(refusal(movie, shown), HasSubstr("has frame 0 twice"));
+    std::ofstream(transforms) << R"({"kind": "sextant transforms", "version": 1, "series": "a",
+        "model": "nonrigid", "reference": 0, "width": 12, "height": 9, "frames": []})";
+    EXPECT_THAT(refusal(movie, shown), HasSubstr("transforms.json: fields: missing, expected"));
 }
 
 TEST_F(Apply, OfCoordinatesNamesTheLineThatMakesNoSense) {
@@ -158,6 +163,11 @@ TEST_F(Apply, OfCoordinatesNamesTheLineThatMakesNoSense) {
                 HasSubstr("bad.csv: line 4: \"0,1\""));
     EXPECT_THAT(refused("0,1,nan\n"), HasSubstr("line 1"));
     EXPECT_THAT(refused("0,1,2\n1,2,3\n"), HasSubstr("line 2: "));
+    // Columns in another order would be taken for what they are not, and a first point for names.
+    EXPECT_THAT(
+        refused("x,y,frame\n1,2,0\n"),
+        HasSubstr("line 1: \"x,y,frame\", expected the names frame,x,y or a frame's number"));
+    EXPECT_THAT(refused("0;1;2\n"), HasSubstr("line 1: \"0;1;2\""));
     EXPECT_FALSE(std::filesystem::exists(folder.path("to.csv")));
 }
 

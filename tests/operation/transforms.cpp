@@ -117,7 +117,7 @@ TEST_F(Transforms, HaveALineAFrameAndAsManyCellsInEach) {
 }
 
 TEST_F(Transforms, ThatMakeNoSenseAreRefusedWithThePlace) {
-    EXPECT_THAT(refusal("{"), HasSubstr(path + ": is no JSON"));
+    EXPECT_THAT(refusal("{"), HasSubstr(path + ": is not JSON"));
     EXPECT_EQ(refusal("[1, 2]"), path + ": is not of kind \"sextant transforms\"");
     EXPECT_EQ(refusal(with("\"version\": 1", "\"version\": 9")),
               path + ": is of version 9, expected 1");
@@ -128,7 +128,7 @@ TEST_F(Transforms, ThatMakeNoSenseAreRefusedWithThePlace) {
     EXPECT_THAT(refusal(with("\"frames\"", "\"pictures\"")), HasSubstr("frames: is missing"));
     EXPECT_EQ(refusal(with("\"frames\": [", "\"frames\": 5, \"others\": [")),
               path + ": frames: is no list");
-    EXPECT_THAT(refusal(""), HasSubstr("is no JSON"));
+    EXPECT_THAT(refusal(""), HasSubstr("is not JSON"));
 }
 
 } // namespace

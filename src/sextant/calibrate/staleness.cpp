@@ -20,7 +20,8 @@ namespace {
 void compare(std::vector<std::string>& all, const char* what, const std::string& then,
              const std::string& now) {
     if (!then.empty() && then != now)
-        all.push_back(fmt::format("{}: measured {}, here {}", what, then, now));
+        all.push_back(
+            fmt::format("{}: measured {}, here {}", what, then, now.empty() ? "none" : now));
 }
 
 /// Days since 1970 of "2026-01-02..."; nothing where a date is written otherwise.

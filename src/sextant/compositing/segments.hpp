@@ -8,6 +8,9 @@
 
 namespace sextant::compositing {
 
+/// The most segments that can be asked for: more only make messages too small to pay.
+inline constexpr int most_segments = 4096;
+
 /// A collected picture in segments, one after another, by whatever algorithm: while one is
 /// collected the next is exchanged, what came is blended while it is in the caches, and scratch is
 /// that of two segments, which take turns.

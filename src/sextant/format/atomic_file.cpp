@@ -83,7 +83,8 @@ void AtomicFile::with_temporary_name(const std::function<bool(const char* name)>
     }
     const int error = errno;
     temporary_.clear();
-    if (error == ENOENT)
+    std::error_code unknown;
+    if (error == ENOENT && !std::filesystem::exists(folder, unknown))
         fail(fmt::format("the folder {} does not exist", folder));
     fail(error);
 }

@@ -18,6 +18,7 @@
 #include <array>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -104,7 +105,20 @@ std::unique_ptr<FrameSource> open_frames(const std::string& name) {
         if (auto files = find_frame_files(name))
             return open_sequence(name, std::move(*files));
     }
+    std::error_code unknown; // a name may be wrong altogether, not only in how it ends
+    if (!find_frame_format(parts.path) && !parts.path.empty() &&
+        !std::filesystem::exists(parts.path, unknown))
+        throw InvalidFile(parts.path, "does not exist");
     return known_format(parts.path).open(parts.path, parts.detail);
+}
+
+std::vector<std::string> files_of_frames(const std::string& name) {
+    const Name parts = split(name);
+    if (parts.detail.empty()) {
+        if (auto files = find_frame_files(name))
+            return std::move(files->paths);
+    }
+    return {parts.path};
 }
 
 std::string format_of_frames(const std::string& name) {

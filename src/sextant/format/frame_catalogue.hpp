@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sextant::format {
 
@@ -46,6 +47,9 @@ const FrameFormat* find_frame_format(const std::string& path);
 ///                              has a path a line, relative to its folder
 /// Throws InvalidFile, naming path, what was found and what was expected.
 std::unique_ptr<FrameSource> open_frames(const std::string& name);
+
+/// The files behind such a name.
+std::vector<std::string> files_of_frames(const std::string& name);
 
 /// What a series that open_frames opens is kept in: "TIFF", or "files of PNG".
 std::string format_of_frames(const std::string& name);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/complaint.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/format/atomic_file.hpp"
 #include "sextant/format/limits.hpp"
@@ -72,11 +73,7 @@ Json parse(const std::string& path) {
     try {
         return Json::parse(read_file(path, longest_manifest));
     } catch (const Json::exception& error) {
-        std::string what = error.what();
-        // "[json.exception.parse_error.101] parse error at ...": the number says nothing to a user.
-        if (const auto end = what.find("] "); end != std::string::npos)
-            what.erase(0, end + 2);
-        throw InvalidFile(path, "is not JSON: " + what);
+        throw InvalidFile(path, "is not JSON: " + json_complaint(error.what()));
     }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/machine/field.hpp"
 
+#include "sextant/core/complaint.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -38,11 +40,7 @@ Field Field::parse(std::string_view text, const std::string& path) {
     try {
         file->content = Json::parse(text);
     } catch (const Json::exception& error) {
-        std::string what = error.what();
-        // "[json.exception.parse_error.101] parse error": the number says nothing to a user.
-        if (const auto end = what.find("] "); end != std::string::npos)
-            what.erase(0, end + 2);
-        throw InvalidFile(path, "is not JSON: " + what);
+        throw InvalidFile(path, "is not JSON: " + json_complaint(error.what()));
     }
     const Json& content = file->content;
     if (!content.is_object())

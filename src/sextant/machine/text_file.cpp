@@ -12,7 +12,12 @@ namespace sextant::machine {
 
 std::string read_text(const std::string& path, Bytes most) {
     std::error_code error;
-    const auto size = std::filesystem::file_size(path, error); // also refuses folders
+    const auto kind = std::filesystem::status(path, error).type();
+    if (kind == std::filesystem::file_type::not_found)
+        throw InvalidFile(path, "does not exist");
+    if (kind == std::filesystem::file_type::directory)
+        throw InvalidFile(path, "is a folder, expected a file");
+    const auto size = std::filesystem::file_size(path, error);
     if (error)
         throw InvalidFile(path, error.message());
     if (static_cast<Bytes>(size) > most)

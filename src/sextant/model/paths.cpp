@@ -51,8 +51,10 @@ machine::Line Lookup::line(machine::Link link, machine::Path path) const {
 std::vector<std::string> Lookup::remarks() const {
     if (most_ < least_)
         return {};
-    return {fmt::format("messages of {} to {} bytes lie outside what was measured on {}", least_,
-                        most_, question_.machine.name)};
+    const std::string sizes =
+        least_ == most_ ? fmt::format("{}", least_) : fmt::format("{} to {}", least_, most_);
+    return {fmt::format("messages of {} bytes lie outside what was measured on {}", sizes,
+                        question_.machine.name)};
 }
 
 Span at(const machine::Line& line, Bytes bytes) {

@@ -12,11 +12,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char** environ;
 
 namespace sextant::operation {
 
@@ -32,17 +30,13 @@ Seconds since(Clock::time_point begin) {
 class Process {
   public:
     explicit Process(const std::string& command) : command_(command) {
-        posix_spawn_file_actions_t actions;
-        posix_spawn_file_actions_init(&actions);
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
         const std::string line = "exec " + command;
-        const char* const words[] = {"sh", "-c", line.c_str(), nullptr};
-        const int error =
-            posix_spawn(&id_, "/bin/sh", &actions, nullptr, const_cast<char**>(words), environ);
-        posix_spawn_file_actions_destroy(&actions);
-        if (error != 0)
-            throw Error(fmt::format("{}: {}", command, std::strerror(error)));
+        const pid_t parent = getpid();
+        id_ = fork();
+        if (id_ == 0)
+            become(line.c_str(), parent);
+        if (id_ < 0)
+            throw Error(fmt::format("{}: {}", command, std::strerror(errno)));
     }
     Process(const Process&) = delete;
     Process& operator=(const Process&) = delete;
@@ -67,6 +61,16 @@ class Process {
     }
 
   private:
+    /// Of what others share with us, only calls that a signal handler may make.
+    [[noreturn]] static void become(const char* line, pid_t parent) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM); // whoever ends this process ends what it started
+        const int nothing = open("/dev/null", O_RDWR);
+        if (getppid() == parent && dup2(nothing, STDIN_FILENO) >= 0 &&
+            dup2(nothing, STDOUT_FILENO) >= 0)
+            execl("/bin/sh", "sh", "-c", line, nullptr);
+        _exit(127);
+    }
+
     bool ended_within(Seconds patience) {
         const auto begin = Clock::now();
         do {

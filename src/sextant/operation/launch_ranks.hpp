@@ -12,7 +12,8 @@ namespace sextant::operation {
 inline constexpr int most_threads = 1024;
 
 /// Runs `body` on every rank: those of the launcher, else so many threads.
-/// Throws AgreedFailure where a launcher started another number than the option asks for.
+/// Throws AgreedFailure where a launcher started another number than the option asks for, or gave
+/// ranks different options.
 void launch_ranks(const Values& values, int threads, const std::function<void(Communicator)>& body,
                   const char* option = "ranks");
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <set>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -88,9 +87,12 @@ void check_value(const Parameter& parameter, const std::string& value) {
                                            parameter.choices));
         }
         break;
-    case Type::text:
     case Type::file:
     case Type::files:
+        if (value.empty())
+            throw InvalidTask(fmt::format("{} is empty: expected a name", parameter.called()));
+        break;
+    case Type::text:
     case Type::flag:
         break;
     }
@@ -115,6 +117,9 @@ Values::Values(std::span<const Parameter> parameters,
         if (found != given.end() && !found->second.empty()) {
             check_count(parameter, found->second.size());
             values_[name] = found->second;
+            given_.insert(name);
+            if (parameter.type != Type::file && parameter.type != Type::files)
+                settings_ += fmt::format("{} {}\n", name, found->second.front());
         } else if (!parameter.fallback.empty()) {
             values_[name] = {std::string(parameter.fallback)};
         } else if (parameter.required) {
@@ -122,6 +127,18 @@ Values::Values(std::span<const Parameter> parameters,
         }
         for (const std::string& value : values_[name])
             check_value(parameter, value);
+    }
+}
+
+bool Values::given(std::string_view name) const {
+    return given_.contains(name);
+}
+
+void refuse_given(const Values& values, std::initializer_list<std::string_view> names,
+                  std::string_view why) {
+    for (const std::string_view name : names) {
+        if (values.given(name))
+            throw InvalidTask(fmt::format("--{} has no effect here: {}", name, why));
     }
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,7 +41,8 @@ class Values {
     Values(std::span<const Parameter> parameters,
            const std::map<std::string, std::vector<std::string>>& given);
 
-    bool has(std::string_view name) const; ///< given, or with a default
+    bool has(std::string_view name) const;   ///< given, or with a default
+    bool given(std::string_view name) const; ///< by the user
     std::string text(std::string_view name) const;
     std::vector<std::string> texts(std::string_view name) const;
     std::int64_t integer(std::string_view name) const;
@@ -48,9 +51,19 @@ class Values {
     std::vector<int> ranges(std::string_view name) const;   ///< "1..8,13": each once, ascending
     bool flag(std::string_view name) const;
 
+    /// What the user gave but for names of files, a line each: "sigma 3".
+    const std::string& settings() const { return settings_; }
+
   private:
     std::map<std::string, std::vector<std::string>, std::less<>> values_;
+    std::string settings_;
+    std::set<std::string, std::less<>> given_;
 };
+
+/// What was asked for is done or refused, never passed over: throws InvalidTask that names the
+/// first of these options that the user gave, and why it has no effect here.
+void refuse_given(const Values& values, std::initializer_list<std::string_view> names,
+                  std::string_view why);
 
 /// Something a user can ask for: one file of code and one row of the catalogue.
 struct Operation {

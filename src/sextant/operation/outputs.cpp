@@ -4,15 +4,19 @@
 #include "sextant/core/error.hpp"
 #include "sextant/format/atomic_file.hpp"
 #include "sextant/format/catalogue.hpp"
+#include "sextant/format/frame_catalogue.hpp"
 #include "sextant/report/otf2.hpp"
 #include "sextant/report/trace_file.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 namespace sextant::operation {
 
@@ -48,7 +52,25 @@ void check_picture_name(const std::string& path) {
     }
 }
 
-void check_outputs(std::span<const std::string> paths, const std::string& trace) {
+void check_frames_name(const std::string& path, Sample sample) {
+    const auto takes = [sample](const format::FrameFormat& format) {
+        const std::string words = fmt::format(" {} ", format.written);
+        return format.create != nullptr &&
+               (format.written == "any" ||
+                words.find(fmt::format(" {} ", name(sample))) != words.npos);
+    };
+    const format::FrameFormat* const format = format::find_frame_format(path);
+    if (format && takes(*format))
+        return;
+    std::string known;
+    for (const format::FrameFormat& each : format::frame_catalogue()) {
+        if (takes(each))
+            known += fmt::format("{}{}", known.empty() ? "" : " ", each.extensions);
+    }
+    throw InvalidTask(fmt::format("{}: frames of {} are written as {}", path, name(sample), known));
+}
+
+void require_distinct(std::span<const std::string> paths) {
     std::vector<std::string> places;
     for (const std::string& path : paths) {
         const std::string place = place_of(path);
@@ -56,6 +78,26 @@ void check_outputs(std::span<const std::string> paths, const std::string& trace)
             throw InvalidTask(fmt::format("{} is named for two outputs", path));
         places.push_back(place);
     }
+}
+
+void keep_inputs(std::span<const std::string> inputs, std::span<const std::string> outputs) {
+    std::map<std::pair<dev_t, ino_t>, std::string> there; // what is not there can be no input
+    struct stat file {};
+    for (const std::string& output : outputs) {
+        if (output != standard_output && stat(output.c_str(), &file) == 0 && S_ISREG(file.st_mode))
+            there[{file.st_dev, file.st_ino}] = output;
+    }
+    for (const std::string& input : inputs) {
+        if (there.empty() || stat(input.c_str(), &file) != 0)
+            continue;
+        if (const auto output = there.find({file.st_dev, file.st_ino}); output != there.end())
+            throw InvalidTask(fmt::format("{} is read: expected another name for what is written",
+                                          output->second));
+    }
+}
+
+void check_outputs(std::span<const std::string> paths, const std::string& trace) {
+    require_distinct(paths);
     for (const std::string& path : paths) {
         if (path == trace && report::is_otf2(path))
             report::require_otf2(path);

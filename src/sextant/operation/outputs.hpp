@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/sample.hpp"
 #include "sextant/operation/operation.hpp"
 #include "sextant/report/recording.hpp"
 
@@ -22,6 +23,16 @@ std::vector<std::string> files_given(const Values& values,
 /// Throws InvalidTask unless a picture can be written under that name: its ending is of a format
 /// that is written. Whether the format can hold the pixels shows when it is written.
 void check_picture_name(const std::string& path);
+
+/// The same for frames of such samples.
+void check_frames_name(const std::string& path, Sample sample);
+
+/// Throws InvalidTask where two of these would go to the same place.
+void require_distinct(std::span<const std::string> paths);
+
+/// Throws InvalidTask where an output would take the place of a file that is read: what was
+/// measured would be gone.
+void keep_inputs(std::span<const std::string> inputs, std::span<const std::string> outputs);
 
 /// Throws InvalidTask where two outputs would go to the same place, and InvalidFile where one could
 /// not be written now: to be called before the work whose results they take. `trace`: the one

@@ -78,6 +78,7 @@ int run_report(const Values& values) {
             fmt::format("{} files: expected {} or fewer on a page", paths.size(), most_traces));
     }
     const std::string output = values.text("output");
+    keep_inputs(paths, {&output, 1});
     check_outputs({&output, 1});
     if (is_page(paths.front()))
         return join_pages(values, paths);
@@ -106,7 +107,7 @@ int run_report(const Values& values) {
 Operation report_operation() {
     return {"report",
             "runs, predictions and simulations on one page: of their traces, or of their pages",
-            "  sextant composite *.exr -o frame.exr --trace measured.json\n"
+            "  sextant composite part*.exr -o frame.exr --trace measured.json\n"
             "  sextant simulate --ranks 8 --platform crossbar-12 --trace simulated.json\n"
             "  sextant report measured.json simulated.json -o page.html\n"
             "  sextant report composite.html series.html -o both.html\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/tiled.hpp"
 
+#include "sextant/comm/launch.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/operation/image_size.hpp"
@@ -26,7 +27,7 @@ Parameter ranks_parameter() {
     return {.name = "ranks",
             .type = Type::integer,
             .value = "N",
-            .help = "threads; default: one a core",
+            .help = "threads; default: a tile of --grid each, or one a core",
             .least = 1,
             .most = most_threads};
 }
@@ -78,6 +79,13 @@ std::unique_ptr<RowSource> open_image(const Values& values) {
     return std::make_unique<RowSource>(std::move(frames), frame);
 }
 
+std::vector<std::string> files_read(const Values& values) {
+    std::vector<std::string> files = format::files_of_frames(values.text("image"));
+    if (values.has("machine"))
+        files.push_back(values.text("machine"));
+    return files;
+}
+
 void tell_run(const Values& values, std::span<const std::string> warnings, const std::string& json,
               const std::string& text, const std::string& page) {
     print_warnings(warnings);
@@ -89,11 +97,21 @@ void tell_run(const Values& values, std::span<const std::string> warnings, const
         std::fputs(text.c_str(), stdout);
 }
 
+void launch_tiles(const Values& values, const std::function<void(Communicator)>& body) {
+    if (!values.has("grid") || values.has("ranks") || detect_launcher().launcher != Launcher::none)
+        return launch_ranks_or_cores(values, body);
+    const ImageSize grid = image_size("grid", values.text("grid"));
+    if (grid.width * grid.height > most_threads)
+        throw InvalidTask(fmt::format("--grid {}: {} tiles, expected {} or fewer, a thread each",
+                                      values.text("grid"), grid.width * grid.height, most_threads));
+    launch_ranks(values, static_cast<int>(grid.width * grid.height), body);
+}
+
 Grid grid_asked_for(const Values& values, ImageShape image, int ranks) {
     const ImageSize grid = image_size("grid", values.text("grid"));
     if (grid.width * grid.height != ranks)
-        throw InvalidTask(fmt::format("--grid {}: expected as many tiles as the {} ranks",
-                                      values.text("grid"), ranks));
+        throw InvalidTask(fmt::format("--grid {}: {} tiles, expected as many as the {} ranks",
+                                      values.text("grid"), grid.width * grid.height, ranks));
     return {image.width, image.height, static_cast<int>(grid.width), static_cast<int>(grid.height)};
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/comm/communicator.hpp"
 #include "sextant/core/grid.hpp"
 #include "sextant/core/row_source.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/operation/operation.hpp"
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -26,6 +28,13 @@ Parameter memory_parameter(std::string_view mebibytes, std::string_view help);
 
 /// The image of a command, its `frame` of a series. Throws InvalidFile, InvalidTask.
 std::unique_ptr<RowSource> open_image(const Values& values);
+
+/// The files that such a command reads: those of its image, and a profile that was named.
+std::vector<std::string> files_read(const Values& values);
+
+/// Runs `body` on every rank: those of the launcher, else threads: --ranks, a tile of --grid each,
+/// or one a core.
+void launch_tiles(const Values& values, const std::function<void(Communicator)>& body);
 
 /// That of --grid. Throws InvalidTask unless it has as many tiles as there are ranks.
 Grid grid_asked_for(const Values& values, ImageShape image, int ranks);

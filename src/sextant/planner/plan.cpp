@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/planner/plan.hpp"
 
+#include "sextant/compositing/segments.hpp"
 #include "sextant/machine/field.hpp"
 
 #include <fstream>
@@ -81,14 +82,14 @@ Plan parse_plan(std::string_view text, const std::string& path) {
     try {
         plan.algorithm = &compositing::find(file.at("algorithm").text());
     } catch (const InvalidTask& unknown) {
-        file.at("algorithm").fail(unknown.what());
+        file.at("algorithm").fail(std::string("names an ") + unknown.what());
     }
     constexpr std::int64_t most = 1 << 30;
     for (const Field& radix : file.at("radices").items())
         plan.tuning.radices.push_back(static_cast<int>(radix.integer(2, most)));
     plan.tuning.window = static_cast<int>(file.at("window").integer(0, most));
     if (const auto segments = file.find("segments"))
-        plan.tuning.segments = static_cast<int>(segments->integer(0, most));
+        plan.tuning.segments = static_cast<int>(segments->integer(0, compositing::most_segments));
     if (const auto interlace = file.find("interlace"))
         plan.tuning.interlace = interlace->integer(0, Elements{1} << 40);
     if (const auto sparse = file.find("sparse"))

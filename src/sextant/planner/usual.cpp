@@ -43,6 +43,17 @@ UsualPlanner read_own(const std::string& path) {
     }
 }
 
+/// Who named it in the environment may have forgotten that.
+UsualPlanner read_named(const std::string& path, bool by_environment) {
+    try {
+        return with(machine::read_profile(path), path);
+    } catch (const InvalidFile& unreadable) {
+        if (by_environment)
+            throw InvalidFile("SEXTANT_MACHINE", unreadable.what());
+        throw;
+    }
+}
+
 } // namespace
 
 UsualPlanner usual_planner(std::string_view transport, const std::string& asked) {
@@ -53,7 +64,7 @@ UsualPlanner usual_planner(std::string_view transport, const std::string& asked)
     const std::lock_guard lock(mutex);
     if (const auto found = made.find(path); found != made.end())
         return found->second;
-    UsualPlanner planner = named.empty() ? read_own(path) : with(machine::read_profile(path), path);
+    UsualPlanner planner = named.empty() ? read_own(path) : read_named(path, asked.empty());
     return made.emplace(path, std::move(planner)).first->second;
 }
 

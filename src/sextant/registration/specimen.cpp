@@ -3,6 +3,7 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/filter/gaussian.hpp"
+#include "sextant/kernel/filter/gaussian_weights.hpp"
 #include "sextant/registration/noise.hpp"
 
 #include <algorithm>
@@ -99,6 +100,10 @@ kernel::FloatPlane smoothed(const kernel::FloatPlane& plane, double sigma) {
 /// Noise within a band of frequencies, of mean 0 and deviation 1: white noise smoothed a little,
 /// less the same smoothed more. `size` is about half the length of its waves.
 Spline texture(const SpecimenPlan& plan, double size) {
+    constexpr double least = 3 * kernel::smallest_sigma, most = kernel::largest_sigma;
+    if (!(size >= least && size <= most))
+        throw InvalidTask(
+            fmt::format("detail of {:g} pixels, expected {:g} to {:g}", size, least, most));
     kernel::FloatPlane white(plan.field);
     NoiseSource noise(plan.seed, 0);
     for (Elements y = 0; y < plan.field.height; ++y)
@@ -134,6 +139,13 @@ double brightness(double relative) {
 }
 
 Specimen make_lattice(const SpecimenPlan& plan) {
+    constexpr double shortest = 2; // that pixels can show
+    if (!(plan.period >= shortest))
+        throw InvalidTask(fmt::format("a lattice of period {:g} pixels, expected {:g} or more",
+                                      plan.period, shortest));
+    if (!(plan.amorphous >= 0 && plan.amorphous <= 1))
+        throw InvalidTask(
+            fmt::format("an amorphous share of {:g}, expected 0 to 1", plan.amorphous));
     return [plan, amorphous = std::make_shared<Spline>(texture(plan, plan.detail))](Point at) {
         const double relative = (1 - plan.amorphous) * hexagonal_waves(at, plan.period) +
                                 plan.amorphous * (*amorphous)(at);

@@ -15,7 +15,8 @@ namespace sextant::registration {
 
 namespace {
 
-constexpr double beam_off = .02; ///< of the dose
+constexpr double beam_off = .02;           ///< of the dose
+constexpr double farthest_place = 1 << 30; ///< beyond, coordinates are no longer exact enough
 // Streams of the seed: frames have the others, from 2 on.
 constexpr std::uint64_t wandering = 0, warping = 1, first_frame = 2;
 
@@ -34,6 +35,9 @@ void check(const SeriesPlan& plan) {
     if (!(plan.dose > 0) || !std::isfinite(plan.dose))
         throw InvalidTask(
             fmt::format("a dose of {} electrons a pixel, expected more than 0", plan.dose));
+    if (!(std::abs(plan.warp) < farthest_place))
+        throw InvalidTask(fmt::format("a warp of {:.3g} pixels, expected less than {:.3g}",
+                                      plan.warp, farthest_place));
     if (!(plan.warp_length > 0))
         throw InvalidTask(
             fmt::format("a warp of length {}, expected more than 0", plan.warp_length));
@@ -57,6 +61,10 @@ std::vector<RigidMotion> make_motions(const SeriesPlan& plan) {
                 motion.ty += jump.ty;
             }
         }
+        if (!(std::hypot(motion.tx, motion.ty) < farthest_place) || !std::isfinite(motion.alpha))
+            throw InvalidTask(fmt::format("frame {} lies {:.3g} pixels from the first, expected "
+                                          "less than {:.3g}",
+                                          frame, std::hypot(motion.tx, motion.ty), farthest_place));
         motions.push_back(motion);
     }
     return motions;

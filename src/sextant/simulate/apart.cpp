@@ -4,6 +4,7 @@
 #include "sextant/core/error.hpp"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -12,6 +13,7 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -143,10 +145,13 @@ std::string apart(const std::function<std::string()>& function) {
     if (!said)
         fail("temporary file");
     std::fflush(nullptr); // or both would write what is buffered
-    const pid_t process = fork();
+    const pid_t parent = getpid(), process = fork();
     if (process < 0)
         fail("fork");
     if (process == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody would read what it finds
+        if (getppid() != parent)
+            _exit(1);
         dup2(fileno(said.get()), STDERR_FILENO);
         write_all(to.get(), outcome(function));
         _exit(0);

@@ -33,6 +33,11 @@ void print(const std::string& table) {
     std::fputs((table + "\n").c_str(), stdout);
 }
 
+void check_files(const Values& values) {
+    keep_inputs(files_given(values, {"cases"}), bench_outputs(values));
+    check_outputs(bench_outputs(values));
+}
+
 /// Whether tables go to standard output, or what is written there.
 bool prints(const Values& values) {
     const std::vector<std::string> paths = bench_outputs(values);
@@ -98,7 +103,7 @@ class BenchRun {
         std::vector<Case> cases;
         agree(communicator_, [&] {
             if (communicator_.rank() == 0)
-                check_outputs(bench_outputs(values_));
+                check_files(values_);
             cases = find_cases(values_);
         });
         for (const Case& what : cases) {
@@ -151,7 +156,7 @@ class BenchRun {
 
 /// Scans by simulated clock: no rank is started.
 void rehearse_cases(const Values& values) {
-    check_outputs(bench_outputs(values));
+    check_files(values);
     const int ranks = static_cast<int>(values.integer("ranks"));
     const int draws = static_cast<int>(values.integer("rounds"));
     Findings findings;
@@ -170,6 +175,8 @@ void check_asked(const Values& values) {
     const bool scans = values.text("what") == "scan";
     if (!scans && (values.flag("simulated") || values.has("gantt")))
         throw InvalidTask("--simulated and --gantt are for scans: expected sextant bench scan");
+    if (values.text("what") != "composite" || values.has("cases"))
+        refuse_given(values, {"size"}, "it is of the usual case of bench composite");
 }
 
 int run_bench(const Values& values) {

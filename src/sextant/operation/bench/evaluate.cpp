@@ -78,7 +78,12 @@ std::string to_text(std::span<const Evaluation> evaluations, const Verdict& verd
 }
 
 void check_files(const Values& values) {
-    check_outputs(files_given(values, {"output", "map"}));
+    const auto outputs = files_given(values, {"output", "map"});
+    std::vector<std::string> read = values.texts("judge");
+    for (const std::string& path : files_given(values, {"machine", "platform"}))
+        read.push_back(path);
+    keep_inputs(read, outputs);
+    check_outputs(outputs);
 }
 
 void tell(const Values& values, std::span<const Evaluation> evaluations) {
@@ -149,7 +154,24 @@ void judge_files(const Values& values) {
     tell(values, all);
 }
 
+/// What only one of measuring, simulating and judging has.
+void check_asked(const Values& values) {
+    if (values.has("judge"))
+        refuse_given(values, {"platform", "ranks", "machine"}, "--judge takes what the files say");
+    if (values.has("judge") || values.has("platform"))
+        refuse_given(values,
+                     {"cases", "seed", "launches", "rounds", "transport", "launcher", "in-state"},
+                     "nothing is measured");
+    if (values.has("platform"))
+        refuse_given(values, {"machine"}, "what is planned for is the platform");
+    else
+        refuse_given(values, {"ways", "alone", "clock"}, "expected --platform");
+    if (values.text("transport") != "mpi")
+        refuse_given(values, {"launcher"}, "expected --transport mpi");
+}
+
 int run_evaluate(const Values& values) {
+    check_asked(values);
     if (values.has("judge"))
         judge_files(values);
     else if (values.has("platform"))

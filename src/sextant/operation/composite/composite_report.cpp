@@ -104,11 +104,12 @@ std::string to_text(const CompositeSummary& summary) {
     text += fmt::format("{} ({})\n", summary.plan.text(), summary.plan.reason);
     if (!summary.sharing.empty())
         text += within_nodes(summary) + "\n";
+    const char* between = "";
     for (const auto& phase : summary.phases) {
-        text += fmt::format("{} {:.1f} ms  ", phase.name, phase.seconds * 1e3);
+        text += fmt::format("{}{} {:.1f} ms", between, phase.name, phase.seconds * 1e3);
+        between = "  ";
     }
-    text.back() = '\n';
-    return text;
+    return text + "\n";
 }
 
 std::string to_json(const CompositeSummary& summary) {

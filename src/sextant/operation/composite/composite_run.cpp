@@ -8,17 +8,14 @@
 #include "sextant/kernel/fold/convert.hpp"
 #include "sextant/kernel/fold/density.hpp"
 #include "sextant/operation/composite/composite_options.hpp"
-#include "sextant/operation/composite/phases.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/provenance.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -26,9 +23,6 @@
 namespace sextant::operation {
 
 namespace {
-
-constexpr std::array<std::string_view, 5> phase_names = {"read", "plan", "composite", "again",
-                                                         "write"};
 
 /// Which images a rank brings: a contiguous run in visibility order.
 struct Share {
@@ -97,18 +91,6 @@ void CompositeRun::phase(const char* name, const std::function<void()>& part) {
     summary_.phases.push_back({name, took.count()});
 }
 
-/// All that can be known to go wrong before anything is read. Only rank 0 writes.
-void CompositeRun::check() {
-    summary_.phases = phases_before(values_.text("before"), phase_names);
-    check_picture_name(values_.text("output"));
-    saves_plan_ = values_.has("plan") && !std::filesystem::exists(values_.text("plan"));
-    std::vector<std::string> paths = files_given(values_, {"output", "json", "report", "trace"});
-    if (saves_plan_)
-        paths.push_back(values_.text("plan"));
-    if (tells())
-        check_outputs(paths, values_.text("trace"));
-}
-
 /// Before anything is read: images are best read to where they are blended from.
 void CompositeRun::offer_sharing() {
     OfferedSharing offered = sextant::operation::offer_sharing(values_, communicator_);
@@ -121,6 +103,8 @@ void CompositeRun::offer_sharing() {
 void CompositeRun::read() {
     if (!inputs_)
         inputs_ = find_inputs(values_);
+    if (tells())
+        check_inputs_kept();
     options_ = composite_options(values_, inputs_->header.element);
     const Share share = share_of(inputs_->paths.size(), communicator_.rank(), communicator_.size());
     layers_ = static_cast<int>(share.last - share.first);
@@ -275,7 +259,9 @@ void CompositeRun::fill_summary() {
     for (const std::string& warning : compositor().warnings())
         summary_.warnings.push_back(warning);
     if (values_.flag("race") && !raced_)
-        summary_.warnings.push_back("nothing was raced: no second way may be as fast");
+        summary_.warnings.push_back(values_.has("plan") && !saves_plan_
+                                        ? "nothing was raced: a plan says what to do"
+                                        : "nothing was raced: no second way may be as fast");
     summary_.task = compositor().task();
 }
 

@@ -40,6 +40,8 @@ class CompositeRun {
     bool tells() const { return communicator_.rank() == 0; }
 
     void check();
+    std::vector<std::string> outputs() const;
+    void check_inputs_kept() const;
     void offer_sharing();
     void read();
     void gather_warnings();

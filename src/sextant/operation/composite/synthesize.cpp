@@ -6,8 +6,10 @@
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/progress.hpp"
 #include "sextant/registration/synthetic.hpp"
+#include "sextant/report/text.hpp"
 
 #include <array>
+#include <cstdio>
 #include <numbers>
 #include <string>
 
@@ -79,6 +81,15 @@ void check_field(ImageShape field) {
                                       most >> 18));
 }
 
+/// What a specimen has no use for.
+void check_specimen(const Values& values) {
+    if (values.has("image"))
+        refuse_given(values, {"specimen", "contrast", "period", "amorphous", "detail"},
+                     "the image is shown as it is");
+    else if (values.text("specimen") != "lattice")
+        refuse_given(values, {"period", "amorphous"}, "it is of the lattice");
+}
+
 registration::Specimen specimen_from(const Values& values, const SeriesPlan& plan) {
     if (values.has("image"))
         return registration::specimen_of(first_frame(values.text("image")).image());
@@ -144,7 +155,11 @@ void write_frames(const SyntheticSeries& series, FrameSink& sink) {
 int run_synthesize(const Values& values) {
     const std::string path = values.text("output");
     const std::string truth_path = values.has("truth") ? values.text("truth") : path + ".json";
-    check_outputs(std::array{path, truth_path});
+    const std::array outputs{path, truth_path};
+    check_frames_name(path, Sample::f32);
+    keep_inputs(files_given(values, {"image"}), outputs);
+    check_outputs(outputs);
+    check_specimen(values);
     const SeriesPlan plan = plan_from(values);
     const SyntheticSeries series(plan, specimen_from(values, plan));
     FrameHeader header;
@@ -154,6 +169,13 @@ int run_synthesize(const Values& values) {
     write_frames(series, *sink);
     sink->commit();
     write_text(truth_path, truth_of(series, values).dump(2) + "\n");
+    if (truth_path != standard_output)
+        std::fputs(fmt::format("{}: {} of {}x{} f32, counts of {:g} electrons a pixel\n"
+                               "{}: where each lies\n",
+                               path, report::counted(plan.frames, "frame"), plan.shape.width,
+                               plan.shape.height, plan.dose, truth_path)
+                       .c_str(),
+                   stdout);
     return 0;
 }
 

@@ -2,7 +2,6 @@
 #include "sextant/operation/contours/contours.hpp"
 
 #include "sextant/operation/contours/contours_run.hpp"
-#include "sextant/operation/launch_ranks.hpp"
 #include "sextant/operation/tiled.hpp"
 
 #include <utility>
@@ -12,7 +11,7 @@ namespace sextant::operation {
 namespace {
 
 int run_contours(const Values& values) {
-    launch_ranks_or_cores(values, [&](Communicator communicator) {
+    launch_tiles(values, [&](Communicator communicator) {
         ContoursRun(values, std::move(communicator)).run();
     });
     return 0;

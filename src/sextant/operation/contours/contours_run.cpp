@@ -82,16 +82,24 @@ void ContoursRun::open() {
     summary_.min_length = values_.integer("min-length");
     summary_.ranks = communicator_.size();
     summary_.transport = transport_of(communicator_);
-    if (values_.has("thresholds"))
+    if (values_.flag("directions"))
+        refuse_given(values_, {"sigma", "quantiles", "thresholds"},
+                     "--directions has no gradients");
+    if (values_.has("thresholds")) {
+        refuse_given(values_, {"quantiles"}, "--thresholds says where edges begin");
         low_high("thresholds", values_.text("thresholds"));
+    }
     low_high("quantiles", values_.text("quantiles"));
     format::line_format_of(summary_.output);
     check_pattern(values_);
     source_ = open_image(values_);
     summary_.warnings = source_->header().remarks;
     find_strips();
-    if (tells())
-        check_outputs(files_given(values_, {"output", "json", "report"}));
+    if (!tells())
+        return;
+    const auto outputs = files_given(values_, {"output", "json", "report"});
+    keep_inputs(files_read(values_), outputs);
+    check_outputs(outputs);
 }
 
 /// All rows at once, or as many as fit in memory.

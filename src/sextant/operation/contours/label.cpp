@@ -3,7 +3,6 @@
 
 #include "sextant/operation/contours/label_run.hpp"
 #include "sextant/operation/contours/merging_plan.hpp"
-#include "sextant/operation/launch_ranks.hpp"
 #include "sextant/operation/tiled.hpp"
 
 #include <utility>
@@ -13,7 +12,7 @@ namespace sextant::operation {
 namespace {
 
 int run_label(const Values& values) {
-    launch_ranks_or_cores(values, [&](Communicator communicator) {
+    launch_tiles(values, [&](Communicator communicator) {
         LabelRun(values, std::move(communicator)).run();
     });
     return 0;

@@ -110,7 +110,10 @@ void LabelRun::open() {
 }
 
 void LabelRun::create_sink() {
-    check_outputs(files_given(values_, {"output", "table", "json", "report"}));
+    const auto outputs = files_given(values_, {"output", "table", "json", "report"});
+    check_frames_name(summary_.output, Sample::u32);
+    keep_inputs(files_read(values_), outputs);
+    check_outputs(outputs);
     FrameHeader header;
     header.frames = 1;
     header.shape = summary_.shape;

@@ -3,7 +3,6 @@
 
 #include "sextant/operation/filter/filter_parameters.hpp"
 #include "sextant/operation/filter/filter_run.hpp"
-#include "sextant/operation/launch_ranks.hpp"
 #include "sextant/operation/node_sharing.hpp"
 #include "sextant/operation/tiled.hpp"
 
@@ -14,7 +13,7 @@ namespace sextant::operation {
 namespace {
 
 int run_filter(const Values& values) {
-    launch_ranks_or_cores(values, [&](Communicator communicator) {
+    launch_tiles(values, [&](Communicator communicator) {
         FilterRun(values, std::move(communicator)).run();
     });
     return 0;

@@ -69,11 +69,14 @@ std::vector<Parameter> border_parameters() {
              .type = Type::number,
              .value = "V",
              .fallback = "0",
-             .help = "what a constant border shows"}};
+             .help = "what a constant border shows",
+             .least = -(std::int64_t{1} << 40)}};
 }
 
 distributed::Filters filters_from(const Values& values) {
     kernel::BorderRule border;
+    if (values.has("border") && values.text("border") != "constant")
+        refuse_given(values, {"border-value"}, "expected --border constant");
     if (values.has("border"))
         border = {border_named(values.text("border")),
                   static_cast<float>(values.number("border-value"))};

@@ -94,8 +94,11 @@ void FilterRun::open() {
     task.image = source_->shape();
     task.element = source_->element();
     std::vector<std::string> outputs = files_given(values_, {"output", "json", "report"});
-    if (saves_plan_)
-        outputs.push_back(values_.text("plan"));
+    std::vector<std::string> read = files_read(values_);
+    if (values_.has("plan"))
+        (saves_plan_ ? outputs : read).push_back(values_.text("plan"));
+    check_frames_name(summary_.output, Sample::f32);
+    keep_inputs(read, outputs);
     check_outputs(outputs);
     create_sink();
 }

@@ -3,12 +3,15 @@
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/hosts.hpp"
 #include "sextant/comm/texts.hpp"
+#include "sextant/core/error.hpp"
 #include "sextant/operation/filter/filter_run.hpp"
 #include "sextant/planner/usual.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace sextant::operation {
 
@@ -96,6 +99,10 @@ FilterPlan FilterRun::planned(const std::vector<int>& nodes) {
     FilterPlan plan;
     if (values_.has("plan") && !saves_plan_) {
         plan = read_filter_plan(values_.text("plan"), task);
+        if (values_.has("grid") && (plan.way.columns != task.columns || plan.way.rows != task.rows))
+            throw InvalidTask(fmt::format("--grid {}: {} has {}x{} tiles; leave out one of them",
+                                          values_.text("grid"), values_.text("plan"),
+                                          plan.way.columns, plan.way.rows));
     } else {
         plan = usual_filter_plan(task, setting);
         set_window(plan, task, values_.integer("memory") << 20);

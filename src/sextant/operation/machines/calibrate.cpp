@@ -48,6 +48,8 @@ struct Request {
           path(values.text("output")) {
         if (transport == "auto")
             transport = launched ? "mpi" : "threads";
+        if (transport != "mpi" || launched)
+            refuse_given(values, {"launcher"}, "it starts processes for --transport mpi");
         if (launched && transport == "threads") {
             throw InvalidTask("--transport threads under a launcher: threads are of one process; "
                               "start it without");

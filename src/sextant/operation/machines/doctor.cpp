@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/machines/doctor.hpp"
 
+#include "sextant/calibrate/staleness.hpp"
+#include "sextant/calibrate/this_machine.hpp"
 #include "sextant/comm/cores.hpp"
 #include "sextant/comm/launch.hpp"
+#include "sextant/core/error.hpp"
 #include "sextant/core/memory.hpp"
+#include "sextant/planner/usual.hpp"
 
 #include <array>
 #include <cstdio>
@@ -137,9 +141,31 @@ Finding volume() {
             there ? "" : "install mricron-data; ./run uses the partial images it ships instead"};
 }
 
+/// What predictions are made with.
+Finding profile() {
+    const bool threads = detect_launcher().launcher == Launcher::none;
+    const std::string measure = "sextant calibrate measures this machine";
+    try {
+        const planner::UsualPlanner usual = planner::usual_planner(threads ? "threads" : "mpi", "");
+        if (!usual.warnings.empty())
+            return {"profile", State::bad, usual.warnings.front(), measure};
+        if (usual.path.empty())
+            return {"profile", State::note, "none: predictions are of a built-in machine", measure};
+        const machine::Profile& profile = usual.planner->machine();
+        const std::vector<std::string> differences =
+            calibrate::differences(profile, calibrate::describe_machine(profile.transport));
+        if (differences.empty())
+            return {"profile", State::good, usual.path, ""};
+        return {"profile", State::note, usual.path + " is not of this machine as it is",
+                "sextant machine check " + usual.path + " says why"};
+    } catch (const InvalidFile& unreadable) {
+        return {"profile", State::bad, unreadable.what(), "unset SEXTANT_MACHINE, or mend it"};
+    }
+}
+
 std::vector<Finding> examine() {
-    return {mpi_library(), mpi_launcher(),  started_by(), cores(),
-            simd(),        shared_memory(), huge_pages(), volume()};
+    return {mpi_library(),   mpi_launcher(), started_by(), cores(), simd(),
+            shared_memory(), huge_pages(),   profile(),    volume()};
 }
 
 const char* word(State state) {
@@ -174,7 +200,7 @@ int run_doctor(const Values& values) {
 
 Operation doctor_operation() {
     return {"doctor",
-            "look at this machine: MPI and its launcher, shared memory, huge pages, SIMD",
+            "look at this machine: MPI and its launcher, shared memory, SIMD, its profile",
             "  sextant doctor",
             {{"json", Type::flag, "", "", "as JSON"}},
             run_doctor,

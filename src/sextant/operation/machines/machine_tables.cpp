@@ -124,7 +124,8 @@ std::string tables_of(const machine::Profile& profile) {
     put_line(text, "host", profile.host);
     put_line(text, "topology", profile.topology);
     put_line(text, "transport", profile.transport);
-    put_line(text, "MPI", profile.mpi.empty() ? "" : profile.mpi + " " + profile.mpi_version);
+    put_line(text, "MPI",
+             profile.mpi_version.empty() ? profile.mpi : profile.mpi + " " + profile.mpi_version);
     put_line(text, "measured", profile.origin.date);
     put_line(text, "method", profile.origin.method);
     put_line(text, "state", profile.state);

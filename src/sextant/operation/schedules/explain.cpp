@@ -84,7 +84,7 @@ int explain_composite(const Values& values) {
         return 0;
     }
     const std::string question = fmt::format(
-        "composite {} images of {} ({} on {}), {}, on {}", ranks, values.text("size"),
+        "composite {} images of {}x{} ({} on {}), {}, on {}", ranks, size.width, size.height,
         values.text("operator"), values.text("element"),
         values.flag("distributed") ? "left distributed" : "collected on rank 0", plan.machine);
     print(plan, question, values.flag("all") ? plan.alternatives.size() : 12);
@@ -135,6 +135,21 @@ std::vector<Parameter> composite_parameters() {
 
 int run_explain(const Values& values) {
     const std::string what = values.text("what");
+    if (what != "composite")
+        refuse_given(values, {"operator", "element", "density", "radices", "window"},
+                     "it is of explain composite");
+    if (what != "filter")
+        refuse_given(
+            values,
+            {"sigma", "derivatives", "before", "grid", "filters", "collectives", "pixel-time"},
+            "it is of explain filter");
+    if (what == "scan")
+        refuse_given(
+            values,
+            {"ranks", "size", "distributed", "model", "transport", "ranks-per-node", "machine"},
+            "it is of explain composite and filter");
+    else
+        refuse_given(values, {"values", "cores", "times", "speedup"}, "it is of explain scan");
     return what == "scan"     ? explain_scan(values)
            : what == "filter" ? explain_filter(values)
                               : explain_composite(values);

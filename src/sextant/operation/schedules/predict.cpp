@@ -129,6 +129,7 @@ std::vector<std::string> outputs_of(const Values& values) {
 
 int run_predict(const Values& values) {
     const std::vector<std::string> shown = outputs_of(values);
+    keep_inputs(files_given(values, {"machine"}), shown);
     check_outputs(shown, values.text("trace"));
     const ScheduleRequest request = schedule_request(values);
     const KnownMachine known = known_machine(values.text("machine"), request.ranks);
@@ -160,10 +161,10 @@ int run_predict(const Values& values) {
             (json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n").c_str(),
             stdout);
     } else {
-        std::fputs(
-            fmt::format("{} on {} ranks of {}\n", made.title, request.ranks, known.profile.name)
-                .c_str(),
-            stdout);
+        std::fputs(fmt::format("{} on {} of {}\n", made.title,
+                               report::counted(request.ranks, "rank"), known.profile.name)
+                       .c_str(),
+                   stdout);
         for (const Answer& answer : all)
             std::fputs(text_of(answer).c_str(), stdout);
     }

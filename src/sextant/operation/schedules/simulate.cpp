@@ -125,23 +125,21 @@ std::string json_text(const Values& values, const NamedSchedule& made,
 std::string plain_text(const NamedSchedule& made, const simulate::Question& question,
                        const simulate::Simulation& run) {
     const auto [first, last] = std::minmax_element(run.finished.begin(), run.finished.end());
-    std::string text =
-        fmt::format("{} on {} ranks of {}\n{}, {:.4g} a second; the first rank is done after {}\n",
-                    made.title, made.schedule.size(), called(question),
-                    report::to_text(run.seconds), 1 / run.seconds, report::to_text(*first));
+    std::string text = fmt::format(
+        "{} on {} of {}\n{}, {:.4g} a second; the first rank is done after {}\n", made.title,
+        report::counted(std::ssize(made.schedule), "rank"), called(question),
+        report::to_text(run.seconds), 1 / run.seconds, report::to_text(*first));
     if (question.costs.seconds_per_application == 0)
         text += "combining costs nothing: the platform says no rate, and none was given\n";
     return text;
 }
 
-/// Where what ranks did when is to go.
-std::vector<std::string> outputs_of(const Values& values) {
-    return files_given(values, {"trace", "report"});
-}
-
 int run_simulate(const Values& values) {
+    if (!values.has("machine"))
+        refuse_given(values, {"operator"}, "expected --machine, whose profile knows what it costs");
     const ScheduleRequest request = schedule_request(values);
-    const std::vector<std::string> shown = outputs_of(values);
+    const auto shown = files_given(values, {"trace", "report"}); // what ranks did when
+    keep_inputs(files_given(values, {"platform", "order", "machine"}), shown);
     check_outputs(shown, values.text("trace"));
     const std::string platform = machine::shared_file(simulate::platforms, values.text("platform"));
     const simulate::Costs costs = costs_from(values, platform);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/schedules/tuning.hpp"
 
+#include "sextant/compositing/segments.hpp"
+
 namespace sextant::operation {
 
 namespace {
@@ -33,7 +35,7 @@ Parameter segments_parameter() {
             .value = "N",
             .help = "parts of a collected picture that are composited one after another",
             .least = 1,
-            .most = 1 << 20};
+            .most = compositing::most_segments};
 }
 
 Parameter interlace_parameter() {

@@ -9,8 +9,10 @@
 #include "sextant/operation/series/coordinates.hpp"
 #include "sextant/operation/series/transforms.hpp"
 #include "sextant/registration/resampler.hpp"
+#include "sextant/report/text.hpp"
 
 #include <array>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <unordered_map>
@@ -35,6 +37,11 @@ class Applied {
     }
 
     const SeriesTransforms& all() const { return all_; }
+
+    /// Beside the one that names it.
+    std::vector<std::string> files() const {
+        return fields_ ? std::vector{fields_->path()} : std::vector<std::string>();
+    }
 
     /// Throws InvalidTask, naming the frame, for one that there is not or that was left out.
     Transform of(std::int64_t frame) {
@@ -148,6 +155,12 @@ void apply_to_images(const Values& values, Applied& applied) {
         sink->write(pixels);
     }
     sink->commit();
+    progress.clear();
+    std::fputs(fmt::format("{}: {} of {}x{} f32, NaN where a frame shows nothing\n",
+                           values.text("output"), report::counted(header.frames, "frame"),
+                           header.shape.width, header.shape.height)
+                   .c_str(),
+               stdout);
 }
 
 void apply_to_coordinates(const Values& values, Applied& applied) {
@@ -169,17 +182,35 @@ void apply_to_coordinates(const Values& values, Applied& applied) {
             throw InvalidFile(path, fmt::format("line {}: {}", point.line, error.what()));
         }
     }
-    write_text(values.text("output"), to_csv(points));
+    const std::string output = values.text("output");
+    write_text(output, to_csv(points));
+    std::fputs(fmt::format("{}: {} in {}\n", output, report::counted(std::ssize(points), "point"),
+                           values.flag("from-reference") ? "their frames" : "the reference")
+                   .c_str(),
+               stdout);
+}
+
+bool is_table(const std::string& path) {
+    return std::filesystem::path(path).extension() == ".csv";
 }
 
 int run_apply(const Values& values) {
     const std::string path = values.text("data");
-    const bool coordinates = std::filesystem::path(path).extension() == ".csv";
+    const bool coordinates = is_table(path);
     if (values.flag("from-reference") && !coordinates)
         throw InvalidTask(
             fmt::format("--from-reference: {} is no table of coordinates (.csv)", path));
-    check_outputs(std::array{values.text("output")});
+    const std::array outputs{values.text("output")};
+    if (coordinates && !is_table(outputs[0]))
+        throw InvalidTask(fmt::format("{}: coordinates are written as .csv", outputs[0]));
+    if (!coordinates)
+        check_frames_name(outputs[0], Sample::f32);
+    std::vector<std::string> read = coordinates ? std::vector{path} : format::files_of_frames(path);
+    read.push_back(values.text("transforms"));
+    keep_inputs(read, outputs);
+    check_outputs(outputs);
     Applied applied(values.text("transforms"));
+    keep_inputs(applied.files(), outputs);
     if (coordinates)
         apply_to_coordinates(values, applied);
     else

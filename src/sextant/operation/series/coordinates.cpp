@@ -3,17 +3,23 @@
 
 #include "sextant/core/error.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <fstream>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 namespace sextant::operation {
 
 namespace {
+
+/// Spreadsheets begin with it.
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
 std::string_view trimmed(std::string_view text) {
     constexpr std::string_view blanks = " \t\r";
@@ -55,6 +61,18 @@ std::optional<FramePoint> point_in(std::string_view line) {
     return FramePoint{*frame, {*x, *y}};
 }
 
+/// Whether a line names the columns, and these in the order in which they are read.
+bool names_columns(std::string_view line) {
+    const std::vector<std::string_view> cells = cells_of(line);
+    const auto mentions = [&](std::size_t cell, std::string_view name) {
+        std::string text(trimmed(cells[cell]));
+        std::transform(text.begin(), text.end(), text.begin(),
+                       [](unsigned char c) { return std::tolower(c); });
+        return text.find(name) != text.npos;
+    };
+    return cells.size() == 3 && mentions(0, "frame") && mentions(1, "x") && mentions(2, "y");
+}
+
 } // namespace
 
 std::vector<FramePoint> read_coordinates(const std::string& path) {
@@ -65,18 +83,22 @@ std::vector<FramePoint> read_coordinates(const std::string& path) {
     bool names_may_come = true;
     std::string line;
     for (int number = 1; std::getline(file, line); ++number) {
-        const std::string_view text = trimmed(line);
+        std::string_view text = line;
+        if (number == 1 && text.starts_with(byte_order_mark))
+            text.remove_prefix(byte_order_mark.size());
+        text = trimmed(text);
         if (text.empty() || text.front() == '#')
             continue;
         std::optional<FramePoint> point = point_in(text);
-        const bool names = names_may_come && !point && !number_in<double>(cells_of(text)[0]);
-        names_may_come = false;
-        if (names)
+        const bool first = std::exchange(names_may_come, false);
+        if (first && names_columns(text))
             continue;
         if (!point)
-            throw InvalidFile(path, fmt::format("line {}: \"{}\", expected a frame's number, x and "
-                                                "y, with commas between",
-                                                number, text.substr(0, 40)));
+            throw InvalidFile(path,
+                              fmt::format("line {}: \"{}\", expected {}a frame's number, x and "
+                                          "y, with commas between",
+                                          number, text.substr(0, 40),
+                                          first ? "the names frame,x,y or " : ""));
         point->line = number;
         points.push_back(*point);
     }

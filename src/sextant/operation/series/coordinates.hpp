@@ -17,7 +17,7 @@ struct FramePoint {
 };
 
 /// Reads lines of a frame's number, x and y, with commas between; lines with # and a first line of
-/// names are passed over. Throws InvalidFile, naming the line, for anything else.
+/// these names are passed over. Throws InvalidFile, naming the line, for anything else.
 std::vector<FramePoint> read_coordinates(const std::string& path);
 
 /// The same, below a line of names.

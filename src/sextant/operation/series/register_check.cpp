@@ -2,6 +2,7 @@
 // What `sextant register` can know to go wrong before it looks at a frame.
 #include "sextant/core/error.hpp"
 #include "sextant/format/atomic_file.hpp"
+#include "sextant/format/frame_catalogue.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/series/register_run.hpp"
 #include "sextant/registration/field_series.hpp"
@@ -16,16 +17,29 @@ namespace sextant::operation {
 
 /// Those that lie in the folder of the results can be written where that can be.
 void RegisterRun::check_reports() const {
-    std::vector<std::string> elsewhere;
-    for (const char* name : report_names) {
-        if (!values_.has(name))
-            continue;
+    std::vector<std::string> elsewhere, all = results();
+    for (const std::string& path : files_given(values_, {"report", "json"})) {
+        all.push_back(path);
         const std::filesystem::path folder(summary_.output);
-        const auto parent = std::filesystem::path(values_.text(name)).parent_path();
+        const auto parent = std::filesystem::path(path).parent_path();
         if (parent.lexically_normal() != (folder / "").lexically_normal().parent_path())
-            elsewhere.push_back(values_.text(name));
+            elsewhere.push_back(path);
     }
+    require_distinct(all);
+    keep_inputs(format::files_of_frames(values_.text("series")), all);
     check_outputs(elsewhere);
+}
+
+/// What the folder will hold.
+std::vector<std::string> RegisterRun::results() const {
+    std::vector<std::string> paths = {path_of("transforms.csv"), path_of("transforms.json")};
+    for (const char* image : {"average", "median", "count"})
+        paths.push_back(path_of(fmt::format("{}.{}", image, values_.text("format"))));
+    if (values_.flag("aligned"))
+        paths.push_back(path_of(fmt::format("aligned.{}", values_.text("format"))));
+    if (nonrigid())
+        paths.push_back(path_of("fields.npy"));
+    return paths;
 }
 
 void RegisterRun::check_folder() const {

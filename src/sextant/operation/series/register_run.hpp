@@ -64,6 +64,7 @@ class RegisterRun {
     void open();
     void check_folder() const;
     void check_reports() const;
+    std::vector<std::string> results() const;
     void check_memory() const;
     void check_disk() const;
     void open_checkpoint(const registration::SeriesLook& look);

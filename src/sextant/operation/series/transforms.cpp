@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/series/transforms.hpp"
 
+#include "sextant/core/complaint.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/operation/provenance.hpp"
 
@@ -147,7 +148,7 @@ Json parsed(const std::string& path) {
     try {
         return Json::parse(file);
     } catch (const nlohmann::json::exception& error) {
-        throw InvalidFile(path, fmt::format("is no JSON: {}", error.what()));
+        throw InvalidFile(path, "is not JSON: " + json_complaint(error.what()));
     }
 }
 
@@ -241,6 +242,8 @@ SeriesTransforms read_transforms(const std::string& path) {
         throw InvalidFile(path, "frames: is no list");
     for (const Json& frame : frames)
         transforms.frames.push_back(frame_from({path, frame}));
+    if (transforms.model == "nonrigid" && !fields.has("fields"))
+        throw InvalidFile(path, "fields: missing, expected as the model is nonrigid");
     if (fields.has("fields")) {
         const Fields inner(path, fields.at("fields"));
         transforms.fields = {inner.get<std::string>("file"), inner.get<Elements>("spacing"),

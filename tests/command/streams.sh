@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Standard streams and limits that a shell sets: what is not written is an error, and nothing goes
+# where it does not belong.
+set -u
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failed=0
+fails() { echo "FAILED: $*"; failed=1; }
+
+# Text that could not be written.
+if [ -w /dev/full ]; then
+    for command in "list" "--help" "composite --help" "draw scan -o -" "composite $SAMPLE -o $folder/full.png --json -"; do
+        said=$("$SEXTANT" $command 2>&1 >/dev/full)
+        [ $? = 1 ] || fails "$command > /dev/full does not end with 1"
+        case $said in
+        "sextant: standard output: cannot be written"*) ;;
+        *) fails "$command > /dev/full says: $said" ;;
+        esac
+    done
+    [ -s "$folder/full.png" ] || fails "the picture is gone with the text"
+fi
+
+# The first file that is opened would take the number of a closed stream.
+"$SEXTANT" composite "$SAMPLE" -o "$folder/whole.png" >/dev/null || fails "composite"
+"$SEXTANT" composite "$SAMPLE" -o "$folder/closed.png" <&- >&- 2>&- || fails "composite with closed streams"
+cmp "$folder/whole.png" "$folder/closed.png" || fails "closed streams change the picture"
+
+# A file that may grow no further.
+mkdir "$folder/limited"
+said=$(ulimit -f 8 && "$SEXTANT" composite "$SAMPLE" -o "$folder/limited/out.exr" 2>&1 >/dev/null)
+[ $? = 1 ] || fails "a file too large does not end with 1"
+case $said in
+"sextant: $folder/limited/out.exr: cannot be written: File too large") ;;
+*) fails "a file too large: $said" ;;
+esac
+[ -z "$(ls -A "$folder/limited")" ] || fails "left behind: $(ls -A "$folder/limited")"
+
+exit $failed
