@@ -68,6 +68,8 @@ TEST_F(Sequence, RefusesWhatIsNone) {
     EXPECT_THAT(refusal("a*.png"), HasSubstr("matches no file"));
     EXPECT_THAT(refusal("a%d.png"), HasSubstr("matches no file"));
     EXPECT_THAT(refusal("nowhere.png"), HasSubstr("does not exist"));
+    EXPECT_THAT(refusal("nowhere.xyz"), HasSubstr("does not exist"));
+    fill_file(folder.path("a.xyz"), "frames?");
     EXPECT_THAT(refusal("a.xyz"), HasSubstr("is of no known format of frames: its extension is "
                                             "\".xyz\", expected one of .tif"));
     EXPECT_THAT(failure([&] { format::open_frames(folder.path()); }),

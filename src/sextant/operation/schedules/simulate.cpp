@@ -134,6 +134,18 @@ std::string plain_text(const NamedSchedule& made, const simulate::Question& ques
     return text;
 }
 
+/// By SimGrid, unless our own clock is asked for, or is all that there is for this platform.
+simulate::Simulation simulated(const Values& values, const simulate::Question& question) {
+    if (values.flag("clock"))
+        return simulate::simulate_on_clock(question);
+    if (simulate::available() || !simulate::is_json(question.platform))
+        return simulate::simulate(question);
+    std::fputs("sextant: warning: simulated by our own clock (--clock): this build has no SimGrid, "
+               "which needs libsimgrid-dev\n",
+               stderr);
+    return simulate::simulate_on_clock(question);
+}
+
 int run_simulate(const Values& values) {
     if (!values.has("machine"))
         refuse_given(values, {"operator"}, "expected --machine, whose profile knows what it costs");
@@ -156,8 +168,7 @@ int run_simulate(const Values& values) {
                                                          ? Association::by_arrival
                                                          : Association::in_order,
                                       .timeline = !shown.empty()};
-    const simulate::Simulation run =
-        values.flag("clock") ? simulate::simulate_on_clock(question) : simulate::simulate(question);
+    const simulate::Simulation run = simulated(values, question);
     const report::Recording recording = recording_of(made, question.element_size, run.timeline);
     if (values.has("trace"))
         write_shown(values.text("trace"), recording);
