@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,11 @@ struct SharedFolder {
     std::string_view path; ///< "platforms"
     std::span<const std::string_view> endings;
 };
+
+inline constexpr std::array<std::string_view, 1> profile_endings{".json"};
+
+/// The profiles that Sextant ships.
+inline constexpr SharedFolder machines{"machine", "machines", profile_endings};
 
 /// The path of a file that a user gives, or names without folder and ending as one of those that
 /// Sextant ships. Throws InvalidTask with near names where it is neither; a path of several folders

@@ -12,7 +12,6 @@ namespace sextant::model {
 namespace {
 
 constexpr Seconds never = std::numeric_limits<Seconds>::infinity();
-constexpr auto gone = std::numeric_limits<std::uint32_t>::max();
 
 struct Level {
     double rate_by_weight;

@@ -6,19 +6,10 @@
 #include "sextant/simulate/clock.hpp"
 #include "sextant/simulate/shared.hpp"
 
-#include <array>
-
 namespace sextant::reproduce {
 
-namespace {
-
-constexpr std::array<std::string_view, 1> profile_endings{".json"};
-constexpr machine::SharedFolder machines{"machine", "machines", profile_endings};
-
-} // namespace
-
 machine::Profile machine_of_paper(const std::string& name) {
-    return machine::read_profile(machine::shared_file(machines, name));
+    return machine::read_profile(machine::shared_file(machine::machines, name));
 }
 
 Schedule compositing_schedule(const std::string& algorithm, int ranks, Elements pixels,

@@ -14,14 +14,14 @@ namespace sextant::operation {
 namespace {
 
 constexpr std::array<std::string_view, 1> endings{".json"};
-/// Profiles and platforms that can be planned for, under their names.
-constexpr machine::SharedFolder machines{"machine", "machines", endings};
-constexpr machine::SharedFolder platforms{"platform", "platforms", endings};
+/// Without SimGrid's own, whose links only it knows.
+constexpr machine::SharedFolder platforms{simulate::platforms.kind, simulate::platforms.path,
+                                          endings};
 
 } // namespace
 
 std::string machine_file(const std::string& given) {
-    constexpr std::array folders{machines, platforms};
+    constexpr std::array folders{machine::machines, platforms};
     return machine::shared_file(folders, given);
 }
 
