@@ -23,3 +23,15 @@ if(SEXTANT_SANITIZE)
     endif()
     add_link_options(-fsanitize=${SEXTANT_SANITIZE})
 endif()
+
+# Where ccache is installed it compiles only what no build tree, in whatever folder, has compiled before:
+# its cache lies in the user's cache folder, and paths below this folder are hashed relative to it.
+option(SEXTANT_CCACHE "Compile with ccache where it is installed" ON)
+find_program(SEXTANT_CCACHE_PROGRAM ccache)
+mark_as_advanced(SEXTANT_CCACHE_PROGRAM)
+if(SEXTANT_CCACHE AND SEXTANT_CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(launcher env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1
+        CCACHE_SLOPPINESS=pch_defines,time_macros "${SEXTANT_CCACHE_PROGRAM}")
+    set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+endif()

@@ -10,7 +10,7 @@ packages_test="libgtest-dev libgmock-dev"
 packages_simulation="libsimgrid-dev"
 packages_traces="libopen-trace-format2-dev"
 packages_other_mpi="libmpich-dev mpich"
-packages_rings="ccache" # for all the tests: several builds compile much alike
+packages_cache="ccache" # what one build tree compiled no other compiles again
 packages_check="clang-format"
 
 # The packages among its arguments that are not installed.

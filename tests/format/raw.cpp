@@ -9,6 +9,7 @@
 
 #include "tests/format/images.hpp"
 #include "tests/format/temporary_folder.hpp"
+#include "tests/support/source_dir.hpp"
 #include <gmock/gmock.h>
 #include <zstd.h>
 
@@ -165,7 +166,7 @@ TEST_F(RawFile, MissingIsSaidFirst) {
 }
 
 TEST(BrainSample, IsEightGoodPartialsInTheirOrder) {
-    const std::string path = SEXTANT_SOURCE_DIR "/examples/data/brain/manifest.json";
+    const std::string path = test::source_dir() + "/examples/data/brain/manifest.json";
     const format::Partials partials = format::read_manifest(path);
     EXPECT_EQ(partials.header(), (format::ImageHeader{{512, 512}, rgba_f32}));
     EXPECT_THAT(partials.order, testing::ElementsAre(5, 1, 4, 7, 0, 3, 6, 2));

@@ -10,6 +10,7 @@
 #include <random>
 #include <sstream>
 
+#include "tests/support/source_dir.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::filesystem::path machines = std::filesystem::path(SEXTANT_SOURCE_DIR) / "machines";
+const std::filesystem::path machines = std::filesystem::path(test::source_dir()) / "machines";
 
 std::string shipped(const std::string& file) {
     std::ifstream stream(machines / file, std::ios::binary);
@@ -118,8 +119,7 @@ TEST(ProfileFile, the_machines_shipped_can_be_read_and_written_again) {
 
 TEST(ProfileFile, the_das_machine_holds_table_1_of_the_paper) {
     const Profile das = read_profile((machines / "das.json").string());
-    std::ifstream table(std::string(SEXTANT_SOURCE_DIR) +
-                        "/tests/model/tables/p3pc_table1_das_us.csv");
+    std::ifstream table(test::source_dir() + "/tests/model/tables/p3pc_table1_das_us.csv");
     std::string line;
     std::getline(table, line);
     const std::map<std::string, Path> paths = {
@@ -215,7 +215,7 @@ TEST(ProfileFile, passes_stand_in_order_and_have_operands) {
 }
 
 TEST(ProfileFile, a_file_that_cannot_be_read_is_refused_by_name) {
-    for (const std::string path : {"/no/such/machine.json", SEXTANT_SOURCE_DIR}) {
+    for (const std::string& path : {std::string("/no/such/machine.json"), test::source_dir()}) {
         try {
             read_profile(path);
             FAIL() << "read";

@@ -6,11 +6,13 @@
 
 #include <string>
 
+#include "tests/support/source_dir.hpp"
+
 namespace sextant::test {
 
 /// A machine that is shipped.
 inline machine::Profile shipped_machine(const std::string& name) {
-    return machine::read_profile(std::string(SEXTANT_SOURCE_DIR) + "/machines/" + name + ".json");
+    return machine::read_profile(source_dir() + "/machines/" + name + ".json");
 }
 
 /// Seconds that a model predicts.

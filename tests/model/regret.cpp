@@ -20,7 +20,7 @@ struct Table {
     std::map<std::string, std::vector<double>> times; ///< 0 where nothing was measured
 
     explicit Table(const std::string& file) {
-        std::ifstream stream(std::string(SEXTANT_SOURCE_DIR) + "/tests/model/tables/" + file);
+        std::ifstream stream(test::source_dir() + "/tests/model/tables/" + file);
         std::string line;
         while (std::getline(stream, line)) {
             std::istringstream cells(line);

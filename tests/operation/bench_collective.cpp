@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 
+#include "tests/support/source_dir.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -113,9 +114,9 @@ std::string complaint(const std::string& content) {
 
 TEST(BenchCollective, MistakesInCasesAreNamed) {
     using testing::HasSubstr;
-    EXPECT_GE(
-        operation::read_collective_cases(SEXTANT_SOURCE_DIR "/bench/cases/collective.json").size(),
-        5u);
+    EXPECT_GE(operation::read_collective_cases(test::source_dir() + "/bench/cases/collective.json")
+                  .size(),
+              5u);
     EXPECT_EQ(complaint(R"({"cases": [{}]})"), "");
     EXPECT_THAT(complaint(R"({"cases": [{"collective": "scater"}]})"),
                 HasSubstr("case 0: unknown collective 'scater'; did you mean scatter"));

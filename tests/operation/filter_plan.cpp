@@ -5,6 +5,7 @@
 #include "sextant/machine/profile_file.hpp"
 
 #include "tests/format/temporary_folder.hpp"
+#include "tests/support/source_dir.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +22,7 @@ FilterTask five_of(ImageShape image, int ranks, const ElementFormat& element = g
 }
 
 machine::Profile das() {
-    return machine::read_profile(SEXTANT_SOURCE_DIR "/machines/das.json");
+    return machine::read_profile(test::source_dir() + "/machines/das.json");
 }
 
 FilterPlan on_das(const FilterTask& task) {

@@ -4,6 +4,7 @@
 #include "sextant/contour/boundary.hpp"
 #include "sextant/machine/profile_file.hpp"
 
+#include "tests/support/source_dir.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::operation {
@@ -11,7 +12,7 @@ namespace {
 
 MergingPlan on(const char* machine, const Grid& grid, double density) {
     const machine::Profile profile =
-        machine::read_profile(std::string(SEXTANT_SOURCE_DIR "/machines/") + machine + ".json");
+        machine::read_profile(test::source_dir() + "/machines/" + machine + ".json");
     return plan_merging(grid, density,
                         {.machine = profile, .element_size = sizeof(contour::Crossing)});
 }

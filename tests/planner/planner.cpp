@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/source_dir.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -152,7 +153,7 @@ class Variable {
 };
 
 TEST(UsualPlanner, takes_what_is_named_then_the_users_own_then_the_built_in) {
-    const std::string das = SEXTANT_SOURCE_DIR "/machines/das.json";
+    const std::string das = test::source_dir() + "/machines/das.json";
     const std::filesystem::path folder =
         std::filesystem::temp_directory_path() / "sextant-usual-planner";
     std::filesystem::remove_all(folder);
@@ -160,7 +161,7 @@ TEST(UsualPlanner, takes_what_is_named_then_the_users_own_then_the_built_in) {
     EXPECT_EQ(usual_planner("mpi").planner->machine().name, "a built-in machine");
     EXPECT_EQ(usual_planner("mpi", das).planner->machine().name, "das");
     {
-        const Variable named("SEXTANT_MACHINE", SEXTANT_SOURCE_DIR "/machines/delta256.json");
+        const Variable named("SEXTANT_MACHINE", test::source_dir() + "/machines/delta256.json");
         EXPECT_EQ(usual_planner("mpi").planner->machine().name, "delta256");
         EXPECT_EQ(usual_planner("mpi", das).planner->machine().name, "das");
     }

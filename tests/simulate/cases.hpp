@@ -8,11 +8,13 @@
 
 #include <string>
 
+#include "tests/support/source_dir.hpp"
+
 namespace sextant::test {
 
 /// A platform, or an order of its hosts, that is shipped.
 inline std::string shipped(const std::string& file) {
-    return SEXTANT_SOURCE_DIR "/platforms/" + file;
+    return source_dir() + "/platforms/" + file;
 }
 
 inline Schedule compositing_schedule(const std::string& name, int ranks, Elements pixels,

@@ -13,6 +13,7 @@
 #include <string>
 #include <thread>
 
+#include "tests/support/source_dir.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -149,7 +150,7 @@ class BenchCases : public testing::Test {
 
 TEST_F(BenchCases, ThoseOfTheRepositoryAreRead) {
     const auto cases =
-        operation::read_composite_cases(SEXTANT_SOURCE_DIR "/bench/cases/composite.json");
+        operation::read_composite_cases(test::source_dir() + "/bench/cases/composite.json");
     EXPECT_GE(cases.size(), 5u);
 }
 
