@@ -29,6 +29,31 @@ function(sextant_precompiled name)
     target_compile_features(${name} PRIVATE cxx_std_20)
     target_link_libraries(${name} PRIVATE ${PRECOMPILED_LIBRARIES})
     target_precompile_headers(${name} PRIVATE ${PRECOMPILED_HEADERS})
+    sextant_precompiled_checksum(${name} "${PRECOMPILED_HEADERS}")
+endfunction()
+
+# GCC never writes the same precompiled header twice. ccache hashes a file beside it instead, which states what
+# was precompiled: the text of the headers and how it was compiled.
+function(sextant_precompiled_checksum name headers)
+    set(text "")
+    foreach(header IN LISTS headers)
+        string(APPEND text "#include ${header}\n")
+    endforeach()
+    set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}.txt")
+    file(WRITE "${source}" "${text}")
+    execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -std=c++20 -x c++ -E "${source}" RESULT_VARIABLE failed
+                    OUTPUT_VARIABLE text ERROR_QUIET)
+    set(sum "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${name}.dir/cmake_pch.hxx.gch.sum")
+    if(failed)
+        file(REMOVE "${sum}")
+        return()
+    endif()
+    string(REGEX REPLACE "# [0-9]+ \"${CMAKE_CURRENT_BINARY_DIR}[^\n]*" "" text "${text}")
+    get_directory_property(options COMPILE_OPTIONS)
+    string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+    string(SHA256 hash "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_CXX_FLAGS} \
+${CMAKE_CXX_FLAGS_${type}} ${options} ${text}")
+    file(WRITE "${sum}" "${hash}\n")
 endfunction()
 
 # Lets a target use them, where they are precompiled.
