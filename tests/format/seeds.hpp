@@ -10,6 +10,7 @@
 #include "tests/format/fixtures.hpp"
 #include "tests/format/hdf5_files.hpp"
 #include "tests/format/jpeg_files.hpp"
+#include "tests/format/tiff_bytes.hpp"
 
 namespace sextant::test {
 
@@ -25,9 +26,9 @@ inline std::vector<Seed> seeds() {
     const auto of = [](const std::string& bytes) {
         return [bytes](const std::string& path) { std::ofstream(path, std::ios::binary) << bytes; };
     };
-    const auto by_sink = [](Sample sample, std::int64_t frames, std::int64_t tile = 0) {
+    const auto by_sink = [](Sample sample, std::int64_t frames) {
         return [=](const std::string& path) {
-            write_pattern(path, {frames, {37, 21}, sample, 1, {.5, .5, "nm"}, {}}, {tile});
+            write_pattern(path, {frames, {37, 21}, sample, 1, {.5, .5, "nm"}, {}});
         };
     };
     const auto by_jpeg = [](int channels, bool progressive) {
@@ -40,7 +41,8 @@ inline std::vector<Seed> seeds() {
     const std::string i16 = stack_bytes<std::int16_t>(2, shape, little);
     return {
         {"strips.tif", "", by_sink(Sample::u16, 3)},
-        {"tiles.tif", "", by_sink(Sample::f32, 2, 16)},
+        {"labels.tif", "", by_sink(Sample::u32, 2)},
+        {"tiles.tif", "", of(tiled_stack<float>(2, {37, 21}, 16))},
         {"a.mrc", "", of(mrc_bytes(1, 2, shape, little, i16))},
         {"a.npy", "", of(npy_bytes("<i2", false, "2, 7, 13", i16))},
         {"fortran.npy", "", of(npy_bytes("<i2", true, "2, 7, 13", i16))},

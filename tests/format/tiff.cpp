@@ -95,6 +95,16 @@ TEST_F(TiffFrames, WhoseZeroIsWhiteAreTurnedRound) {
     EXPECT_EQ(read_frame(*open(file.bytes()), 0), (std::vector<float>{65535, 1}));
 }
 
+TEST_F(TiffFrames, OfFloatsAreNotTurnedRound) {
+    TiffBytes halves(std::endian::little, false);
+    halves.add({{2, 1}, 16, 3, 0},
+               Bytewise().put<std::uint16_t>(0x3c00).put<std::uint16_t>(0xc000).bytes());
+    EXPECT_EQ(read_frame(*open(halves.bytes()), 0), (std::vector<float>{1, -2}));
+    TiffBytes floats(std::endian::little, false);
+    floats.add({{2, 1}, 32, 3, 0}, Bytewise().put<float>(1.5F).put<float>(-2).bytes());
+    EXPECT_EQ(read_frame(*open(floats.bytes()), 0), (std::vector<float>{1.5F, -2}));
+}
+
 TEST_F(TiffFrames, HaveThePixelSizeOfImageJ) {
     TiffBytes file(std::endian::little, false);
     const std::string text = "ImageJ=1.53t\nimages=1\nunit=\\u00B5m\n";
@@ -182,9 +192,9 @@ TEST_F(TiffFrames, ThatAreNotSupportedAreNamed) {
     bits.add({shape, 12}, std::string(200, 'x'));
     EXPECT_THAT(failure([&] { open(bits.bytes()); }), HasSubstr("has samples of 12 bits"));
     TiffBytes many(std::endian::little, false);
-    many.add({shape, 8, 1, 1, 7}, std::string(1000, 'x'));
+    many.add({shape, 8, 1, 2, 7}, std::string(1000, 'x'));
     EXPECT_EQ(failure([&] { open(many.bytes()); }),
-              path + ": has 7 samples a pixel, expected 1, or 2 with alpha");
+              path + ": has 7 samples a pixel, expected 3, or 4 with alpha");
     EXPECT_THAT(failure([&] { open("no TIFF file at all"); }),
                 StartsWith(path + ": cannot be opened as TIFF"));
     EXPECT_EQ(failure([&] { format::open_frames(path + "::part"); }),

@@ -27,6 +27,8 @@ class TiffBytes {
         int bits = 16, format = 1, photometric = 1, channels = 1, subfile = 0;
         std::string description = {};
         std::uint32_t pixels_per_unit = 0; ///< with the unit centimetre
+        int extra = -1;                    ///< meaning of the last sample; negative: not stated
+        int tile = 0;                      ///< side of tiles, which `samples` has one after another
     };
 
     /// Samples first, then the directory that points to them.
@@ -39,6 +41,7 @@ class TiffBytes {
         file_.put<std::uint32_t>(page.pixels_per_unit).put<std::uint32_t>(1);
         if (file_.size() % 2 != 0)
             file_.text(std::string(1, '\0'));
+        const Tiles tiles = put_tiles(page, start, samples.size());
         std::vector<Entry> entries{
             {254, 4, 1, static_cast<std::uint64_t>(page.subfile)},
             {256, 4, 1, static_cast<std::uint64_t>(page.shape.width)},
@@ -49,15 +52,26 @@ class TiffBytes {
         };
         if (!page.description.empty())
             entries.push_back({270, 2, page.description.size() + 1, text});
-        entries.push_back({273, 4, 1, start});
+        if (page.tile == 0)
+            entries.push_back({273, 4, 1, start});
         entries.push_back({277, 3, 1, static_cast<std::uint64_t>(page.channels)});
-        entries.push_back({278, 4, 1, static_cast<std::uint64_t>(page.shape.height)});
-        entries.push_back({279, 4, 1, samples.size()});
+        if (page.tile == 0) {
+            entries.push_back({278, 4, 1, static_cast<std::uint64_t>(page.shape.height)});
+            entries.push_back({279, 4, 1, samples.size()});
+        }
         if (page.pixels_per_unit > 0) {
             entries.push_back({282, 5, 1, resolution});
             entries.push_back({283, 5, 1, resolution});
             entries.push_back({296, 3, 1, 3});
         }
+        if (page.tile > 0) {
+            entries.push_back({322, 3, 1, static_cast<std::uint64_t>(page.tile)});
+            entries.push_back({323, 3, 1, static_cast<std::uint64_t>(page.tile)});
+            entries.push_back({324, 4, tiles.count, tiles.positions});
+            entries.push_back({325, 4, tiles.count, tiles.sizes});
+        }
+        if (page.extra >= 0)
+            entries.push_back({338, 3, 1, static_cast<std::uint64_t>(page.extra)});
         entries.push_back({339, 3, 1, static_cast<std::uint64_t>(page.format)});
         put_directory(entries);
     }
@@ -78,6 +92,27 @@ class TiffBytes {
         std::uint64_t count, value;
     };
 
+    /// Where the lists of tiles are, of three or more.
+    struct Tiles {
+        std::uint64_t count = 0, positions = 0, sizes = 0;
+    };
+
+    Tiles put_tiles(const Page& page, std::size_t start, std::size_t bytes) {
+        if (page.tile == 0)
+            return {};
+        const auto along = [&](std::int64_t side) { return (side + page.tile - 1) / page.tile; };
+        Tiles tiles;
+        tiles.count =
+            static_cast<std::uint64_t>(along(page.shape.width) * along(page.shape.height));
+        tiles.positions = file_.size();
+        for (std::size_t i = 0; i < tiles.count; ++i)
+            file_.put<std::uint32_t>(static_cast<std::uint32_t>(start + i * (bytes / tiles.count)));
+        tiles.sizes = file_.size();
+        for (std::size_t i = 0; i < tiles.count; ++i)
+            file_.put<std::uint32_t>(static_cast<std::uint32_t>(bytes / tiles.count));
+        return tiles;
+    }
+
     void put_offset(Bytewise& to, std::uint64_t value) const {
         if (big_)
             to.put<std::uint64_t>(value);
@@ -97,7 +132,7 @@ class TiffBytes {
             const std::size_t field = file_.size() + (big_ ? 8 : 4);
             if (entry.type == 3) // short values lie at the front of their field
                 file_.put<std::uint16_t>(static_cast<std::uint16_t>(entry.value));
-            else if (entry.type == 4)
+            else if (entry.type == 4 && entry.count == 1)
                 file_.put<std::uint32_t>(static_cast<std::uint32_t>(entry.value));
             else if (entry.type == 5 && big_) // a rational fits into the field
                 file_.text(file_.bytes().substr(entry.value, 8));
@@ -123,6 +158,36 @@ template <class T>
 std::string pattern_bytes(std::int64_t frame, ImageShape shape,
                           std::endian order = std::endian::little) {
     return Bytewise(order).put_all(pattern_frame<T>(frame, shape)).bytes();
+}
+
+/// The same cut into square tiles, with zeros beyond the frame.
+template <class T>
+std::string tiled_pattern(std::int64_t frame, ImageShape shape, std::int64_t tile) {
+    Bytewise bytes(std::endian::little);
+    for (std::int64_t top = 0; top < shape.height; top += tile) {
+        for (std::int64_t left = 0; left < shape.width; left += tile) {
+            for (std::int64_t i = 0; i < tile * tile; ++i) {
+                const std::int64_t x = left + i % tile, y = top + i / tile;
+                const bool inside = x < shape.width && y < shape.height;
+                bytes.put<T>(inside ? static_cast<T>(pattern(frame, x, y)) : T{});
+            }
+        }
+    }
+    return bytes.bytes();
+}
+
+/// A file of the pattern in tiles, three or more a frame.
+template <class T>
+std::string tiled_stack(std::int64_t frames, ImageShape shape, int tile) {
+    TiffBytes file(std::endian::little, false);
+    for (std::int64_t frame = 0; frame < frames; ++frame) {
+        file.add({.shape = shape,
+                  .bits = 8 * sizeof(T),
+                  .format = std::is_floating_point_v<T> ? 3 : 1,
+                  .tile = tile},
+                 tiled_pattern<T>(frame, shape, tile));
+    }
+    return file.bytes();
 }
 
 } // namespace sextant::test

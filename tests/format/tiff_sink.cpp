@@ -1,73 +1,210 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/format/tiff.hpp"
+#include "sextant/format/tiff_layout.hpp"
 
+#include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
 #include "tests/format/frames.hpp"
 #include "tests/format/images.hpp"
 #include "tests/format/temporary_folder.hpp"
+#include "tests/format/tiff_parser.hpp"
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace sextant::test {
 namespace {
 
+using testing::HasSubstr;
+using testing::Not;
+
 class TiffSink : public testing::Test {
   protected:
+    TiffParser written(const FrameHeader& header, const format::SinkOptions& options = {}) {
+        write_pattern(path, header, options);
+        return TiffParser(content(path));
+    }
+    std::string description(const TiffParser& file) {
+        return file.text(file.directories().front(), 270);
+    }
+    /// A file without its samples, which are zero, but for those of one frame.
+    void write_sparse(const FrameHeader& header, std::int64_t frame,
+                      const std::vector<std::uint32_t>& samples) {
+        const format::TiffLayout layout(header, {});
+        const auto bytes = [](const std::vector<std::byte>& from) {
+            return std::string(reinterpret_cast<const char*>(from.data()), from.size());
+        };
+        const auto one = static_cast<std::size_t>(header.shape.elements() * size_of(header.sample));
+        const std::size_t start = layout.start().size();
+        const std::size_t end = start + one * static_cast<std::size_t>(header.frames) +
+                                static_cast<std::size_t>(layout.padding());
+        std::ofstream file(path, std::ios::binary);
+        file << bytes(layout.start());
+        file.seekp(static_cast<std::streamoff>(start + one * static_cast<std::size_t>(frame)));
+        file.write(reinterpret_cast<const char*>(samples.data()),
+                   static_cast<std::streamsize>(samples.size() * sizeof samples[0]));
+        file.seekp(static_cast<std::streamoff>(end));
+        for (std::int64_t i = 1; i < layout.directories(); ++i)
+            file << bytes(layout.directory(i));
+        file.close();
+        std::filesystem::resize_file(
+            path, std::max<std::uintmax_t>(end, std::filesystem::file_size(path)));
+    }
+
     TemporaryFolder folder;
     std::string path = folder.path("a.tif");
     ImageShape shape{13, 7};
 };
 
-TEST_F(TiffSink, WritesStripsAndTilesThatAreReadAgain) {
+TEST_F(TiffSink, WritesFramesThatAreReadAgain) {
+    for (const Sample sample : {Sample::u8, Sample::u16, Sample::u32, Sample::f32}) {
+        const FrameHeader header{3, {37, 29}, sample, 1, {.5, .25, "nm"}, {}, .125};
+        write_pattern(path, header);
+        const auto source = format::open_frames(path);
+        EXPECT_EQ(source->header().frames, 3);
+        EXPECT_EQ(source->header().shape, header.shape);
+        EXPECT_EQ(source->header().sample, sample);
+        EXPECT_EQ(source->header().pixel, header.pixel);
+        EXPECT_EQ(source->header().frame_interval, .125);
+        EXPECT_EQ(remarks(*source), "");
+        EXPECT_TRUE(holds_pattern(*source)) << name(sample);
+    }
+}
+
+TEST_F(TiffSink, PutsTheSamplesOfAllFramesBehindOneAnotherAsImageJExpects) {
     for (const Sample sample : {Sample::u8, Sample::u16, Sample::f32}) {
-        for (const std::int64_t tile : {0, 16, 64}) {
-            const FrameHeader header{3, {37, 29}, sample, 1, {.5, .25, "nm"}, {}};
-            write_pattern(path, header, {tile});
-            const auto source = format::open_frames(path);
-            EXPECT_EQ(source->header().frames, 3);
-            EXPECT_EQ(source->header().shape, header.shape);
-            EXPECT_EQ(source->header().sample, sample);
-            EXPECT_EQ(source->header().pixel, header.pixel);
-            EXPECT_EQ(remarks(*source), "");
-            EXPECT_TRUE(holds_pattern(*source)) << name(sample) << ", tiles of " << tile;
-            EXPECT_EQ(content(path)[2], 42) << "no BigTIFF without need";
+        const TiffParser file = written({5, shape, sample, 1, {}, {}});
+        EXPECT_THAT(description(file), HasSubstr("ImageJ="));
+        EXPECT_THAT(description(file), HasSubstr("\nimages=5\nframes=5\n"));
+        ASSERT_EQ(file.directories().size(), 5);
+        EXPECT_FALSE(file.big());
+        const auto one = static_cast<std::uint64_t>(shape.elements() * size_of(sample));
+        const std::uint64_t first = file.directories().front().value(273);
+        for (std::size_t frame = 0; frame < 5; ++frame) {
+            const TiffDirectory& directory = file.directories()[frame];
+            EXPECT_EQ(directory.entries.at(273).count, 1) << "a strip a frame";
+            EXPECT_EQ(directory.value(273), first + frame * one) << name(sample);
+            EXPECT_EQ(directory.value(279), one);
+            EXPECT_EQ(directory.value(278), 7);
         }
     }
 }
 
-TEST_F(TiffSink, WritesManyStripsThatAreReadARowAtATime) {
-    const ImageShape large{5000, 300}; // 6 MB in floats: strips of 13 rows
-    write_pattern(path, {1, large, Sample::f32, 1, {}, {}});
-    const auto source = format::open_frames(path);
-    for (const std::int64_t y : {0, 12, 13, 14, 299, 150, 7}) {
-        const auto row = read_rows(*source, 0, {y, y + 1});
-        EXPECT_EQ(row[4999], pattern(0, 4999, y)) << y;
+TEST_F(TiffSink, PutsDirectoriesAndTextsAtEvenPositions) {
+    write_pattern(path, {3, {3, 3}, Sample::u8, 1, {.3, .3, "nm"}, {}});
+    const std::string bytes = content(path);
+    const TiffParser file(bytes);
+    std::uint32_t next = 0;
+    std::memcpy(&next, bytes.data() + 8 + 2 + 12 * file.directories()[0].entries.size(), 4);
+    EXPECT_EQ(next % 2, 0);
+    for (const auto& [tag, entry] : file.directories()[0].entries) {
+        if (entry.type == 2 || entry.type == 5)
+            EXPECT_EQ(entry.value % 2, 0) << tag;
     }
-    EXPECT_TRUE(holds_pattern(*source));
 }
 
-TEST_F(TiffSink, WritesBigTiffWhereAFileCouldReach4GiB) {
-    const auto big = [](std::int64_t frames, ImageShape size, std::int64_t tile) {
-        return format::needs_big_tiff({frames, size, Sample::u8, 1, {}, {}}, {tile});
+TEST_F(TiffSink, SaysPixelSizeUnitAndIntervalAsImageJReadsThem) {
+    const TiffParser file = written({2, shape, Sample::u8, 1, {.3, 7, "µm"}, {}, .05});
+    EXPECT_THAT(description(file), HasSubstr("\nunit=\\u00B5m\n")) << "Java's properties";
+    EXPECT_THAT(description(file), HasSubstr("\nfinterval=0.05\n"));
+    for (const TiffDirectory& directory : file.directories()) {
+        EXPECT_NEAR(file.rational(directory, 282) * .3, 1, 1e-12);
+        EXPECT_NEAR(file.rational(directory, 283) * 7, 1, 1e-12);
+        EXPECT_EQ(directory.value(296), 1) << "the unit is in the description";
+    }
+}
+
+TEST_F(TiffSink, TakesAnotherUnitWhereTheResolutionIsTooLargeForTiff) {
+    const TiffParser file = written({1, shape, Sample::u8, 1, {2.5e-10, 2.5e-10, "m"}, {}});
+    EXPECT_THAT(description(file), HasSubstr("\nunit=nm\n"));
+    const PixelSize pixel = format::open_frames(path)->header().pixel;
+    EXPECT_EQ(pixel.unit, "nm");
+    EXPECT_NEAR(pixel.x, .25, 1e-7);
+}
+
+TEST_F(TiffSink, DescribesPlanesThatAreNoSeriesAsSlices) {
+    const TiffParser file =
+        written({3, shape, Sample::f32, 1, {}, {}}, {format::StackAxis::slices});
+    EXPECT_THAT(description(file), HasSubstr("\nslices=3\n"));
+    EXPECT_EQ(format::open_frames(path)->header().frames, 3);
+}
+
+TEST_F(TiffSink, MakesImageJNoPromiseOfSamplesThatItDoesNotRead) {
+    const TiffParser file = written({3, shape, Sample::u32, 1, {.5, .5, "Å"}, {}, 2});
+    EXPECT_THAT(description(file), Not(HasSubstr("ImageJ")));
+    EXPECT_THAT(description(file), HasSubstr("Type=\"uint32\" SizeX=\"13\" SizeY=\"7\" "
+                                             "SizeZ=\"1\" SizeC=\"1\" SizeT=\"3\""));
+    EXPECT_THAT(description(file), HasSubstr("PhysicalSizeX=\"0.5\" PhysicalSizeXUnit=\"Å\""));
+    EXPECT_THAT(description(file), HasSubstr("TimeIncrement=\"2\" TimeIncrementUnit=\"s\""));
+    EXPECT_EQ(file.directories().size(), 3);
+    const TiffDirectory& first = file.directories().front();
+    EXPECT_EQ(first.value(296), 3);
+    EXPECT_NEAR(file.rational(first, 282), 2e8, 1);
+}
+
+TEST_F(TiffSink, ChoosesTheKindOfFileByItsLength) {
+    const auto layout = [](std::int64_t frames, ImageShape size, Sample sample) {
+        return format::TiffLayout({frames, size, sample, 1, {}, {}}, {});
     };
-    EXPECT_FALSE(big(1, {1 << 16, 65000}, 0));
-    EXPECT_TRUE(big(1, {1 << 16, 1 << 16}, 0));
-    EXPECT_FALSE(big(1, {1 << 16, 65000}, 64));
-    EXPECT_TRUE(big(1, {1 << 16, 65473}, 4096)) << "tiles reach beyond the frame";
-    EXPECT_TRUE(big(5 << 20, {1, 1}, 0)) << "directories count too";
+    const auto small = layout(1, {1 << 15, 65000}, Sample::u8);
+    EXPECT_TRUE(small.for_imagej() && !small.big());
+    const auto large = layout(1, {1 << 16, 65000}, Sample::u8);
+    EXPECT_TRUE(!large.for_imagej() && !large.big()) << "no array of Java is that long";
+    const auto single = layout(1, {1 << 16, 1 << 16}, Sample::u8);
+    EXPECT_TRUE(!single.for_imagej() && single.big());
+    const auto many = layout(5 << 20, {1, 1}, Sample::u8);
+    EXPECT_TRUE(many.for_imagej() && !many.big());
+    EXPECT_EQ(many.directories(), 5 << 20);
+    const auto counted = layout(50 << 20, {1, 1}, Sample::u8);
+    EXPECT_EQ(counted.directories(), 1) << "directories count too";
+    const auto movie = layout(200, {4096, 4096}, Sample::f32);
+    EXPECT_TRUE(movie.for_imagej() && !movie.big());
+    EXPECT_EQ(movie.directories(), 1);
+    const auto labels = layout(200, {4096, 4096}, Sample::u32);
+    EXPECT_TRUE(!labels.for_imagej() && labels.big());
+    EXPECT_EQ(labels.directories(), 200);
+    const auto wide = layout(3, {1 << 16, 1 << 16}, Sample::f32);
+    EXPECT_TRUE(!wide.for_imagej() && wide.big());
+}
+
+TEST_F(TiffSink, KeepsToImageJsOwnConventionBeyond4GiB) {
+    const FrameHeader header{90, {4096, 4096}, Sample::f32, 1, {.1, .1, "nm"}, {}, .5};
+    std::vector<std::uint32_t> samples(4096);
+    samples[4095] = 0x40490fdb; // pi
+    write_sparse(header, 89, samples);
+    const auto source = format::open_frames(path);
+    EXPECT_EQ(source->header().frames, 90);
+    EXPECT_EQ(source->header().pixel, header.pixel);
+    EXPECT_EQ(remarks(*source), "");
+    EXPECT_FLOAT_EQ(read_rows(*source, 89, {0, 1})[4095], 3.14159265F);
+    EXPECT_EQ(read_rows(*source, 88, {0, 1})[4095], 0);
+}
+
+TEST_F(TiffSink, WritesBigTiffOfSamplesBeyond4GiBThatImageJDoesNotRead) {
+    const FrameHeader header{70, {4096, 4096}, Sample::u32, 1, {.1, .1, "nm"}, {}};
+    std::vector<std::uint32_t> samples(4096);
+    samples[4095] = 4294967295U;
+    write_sparse(header, 69, samples);
+    const auto source = format::open_frames(path);
+    EXPECT_EQ(source->header().frames, 70);
+    EXPECT_EQ(source->header().pixel, header.pixel);
+    EXPECT_EQ(remarks(*source), "");
+    std::vector<std::uint32_t> row(4096);
+    source->read_samples(69, {0, 1}, std::as_writable_bytes(std::span(row)));
+    EXPECT_EQ(row, samples);
 }
 
 TEST_F(TiffSink, RefusesWhatNobodyCanWrite) {
-    const auto refused = [&](FrameHeader header, format::SinkOptions options = {}) {
-        return failure([&] { format::create_frames(path, header, options); });
+    const auto refused = [&](FrameHeader header) {
+        return failure([&] { format::create_frames(path, header); });
     };
     EXPECT_EQ(refused({0, {1, 1}, Sample::u8, 1, {}, {}}),
               path + ": cannot hold 0 frames of 1×1, expected at least one with positive sides");
     EXPECT_EQ(refused({1, {1, 1}, Sample::i32, 1, {}, {}}),
               path + ": cannot hold samples of i32, expected one of u8, u16, u32, f32");
-    EXPECT_EQ(refused({1, {1, 1}, Sample::u8, 1, {}, {}}, {17}),
-              path + ": cannot have tiles of 17, expected a multiple of 16 up to 4096");
     EXPECT_EQ(folder.entries(), 0);
 }
 

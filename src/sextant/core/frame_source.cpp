@@ -18,6 +18,16 @@ Bytes bytes_of_row(const FrameHeader& header) {
 
 } // namespace
 
+Seconds frame_interval_of(const FrameHeader& series, std::span<const std::int64_t> frames) {
+    if (frames.size() < 2)
+        return 0;
+    const std::int64_t step = frames[1] - frames[0];
+    const auto uneven = [step](std::int64_t a, std::int64_t b) { return b - a != step; };
+    const bool even =
+        std::adjacent_find(frames.begin(), frames.end(), uneven) == frames.end() && step > 0;
+    return even ? static_cast<double>(step) * series.frame_interval : 0;
+}
+
 FrameSource::FrameSource(std::string path, FrameHeader header)
     : path_(std::move(path)), header_(std::move(header)) {}
 

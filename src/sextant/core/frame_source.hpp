@@ -20,6 +20,14 @@ struct PixelSize {
     bool operator==(const PixelSize&) const = default;
 };
 
+/// Where frames are planes of a hyperstack, each frame has as many planes as channels times slices.
+/// A source reads one of them.
+struct Hyperstack {
+    std::int64_t channels = 1, slices = 1; ///< how many there are
+    std::int64_t channel = 0, slice = 0;   ///< the plane that is read, counted from 0
+    bool operator==(const Hyperstack&) const = default;
+};
+
 /// What a series of frames is, known without reading their samples.
 struct FrameHeader {
     std::int64_t frames = 0; ///< those that can be read
@@ -30,7 +38,12 @@ struct FrameHeader {
     PixelSize pixel = {};
     /// What users should know: "truncated: 17 of 20 frames whole".
     std::vector<std::string> remarks = {};
+    Seconds frame_interval = 0; ///< from one frame to the next; 0 where it is not known
+    Hyperstack hyperstack = {};
 };
+
+/// The time from one of these frames of a series to the next; 0 unless all are as far apart.
+Seconds frame_interval_of(const FrameHeader& series, std::span<const std::int64_t> frames);
 
 /// Rows [first, last) of a frame.
 struct Rows {

@@ -153,7 +153,8 @@ FrameHeader checked_header(const std::string& path, const DmImage& image) {
 
 } // namespace
 
-std::unique_ptr<FrameSource> open_dm(const std::string& path, const std::string& detail) {
+std::unique_ptr<FrameSource> open_dm(const std::string& path, const std::string& detail,
+                                     const SourceOptions&) {
     refuse_detail(path, detail);
     SourceFile file(path);
     const DmImage image = largest_image(file);

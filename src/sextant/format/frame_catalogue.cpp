@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::array formats{
     FrameFormat{"TIFF", ".tif .tiff .btf",
-                "stacks, BigTIFF, strips or tiles, integers and floats; pixel size of ImageJ, OME",
+                "stacks, BigTIFF, strips or tiles, integers and floats; axes of ImageJ and OME",
                 open_tiff, create_tiff, "u8 u16 u32 f32"},
     FrameFormat{"MRC", ".mrc .mrcs .map .st .ali .rec .ccp4",
                 "stacks and volumes, modes 0, 1, 2, 6, 12, extended header, both byte orders",
@@ -84,6 +84,27 @@ Name split(const std::string& name) {
     return {name.substr(0, at), name.substr(at + 2)};
 }
 
+std::unique_ptr<FrameSource> open_named(const std::string& name, const SourceOptions& options) {
+    const Name parts = split(name);
+    if (parts.detail.empty()) {
+        if (auto files = find_frame_files(name))
+            return open_sequence(name, std::move(*files), options);
+    }
+    std::error_code unknown; // a name may be wrong altogether, not only in how it ends
+    if (!find_frame_format(parts.path) && !parts.path.empty() &&
+        !std::filesystem::exists(parts.path, unknown))
+        throw InvalidFile(parts.path, "does not exist");
+    return known_format(parts.path).open(parts.path, parts.detail, options);
+}
+
+/// Formats without named axes have one channel and one slice.
+void require_plane(const std::string& name, std::string_view axis, std::int64_t wanted,
+                   std::int64_t read) {
+    if (wanted != read)
+        throw InvalidFile(name,
+                          fmt::format("has no {0} {1}, expected {0} {2}", axis, wanted, read));
+}
+
 } // namespace
 
 std::span<const FrameFormat> frame_catalogue() {
@@ -99,19 +120,13 @@ const FrameFormat* find_frame_format(const std::string& path) {
     return nullptr;
 }
 
-std::unique_ptr<FrameSource> open_frames(const std::string& name) {
-    const Name parts = split(name);
-    if (parts.detail.empty()) {
-        if (auto files = find_frame_files(name))
-            return open_sequence(name, std::move(*files));
-    }
-    std::error_code unknown; // a name may be wrong altogether, not only in how it ends
-    if (!find_frame_format(parts.path) && !parts.path.empty() &&
-        !std::filesystem::exists(parts.path, unknown))
-        throw InvalidFile(parts.path, "does not exist");
-    return known_format(parts.path).open(parts.path, parts.detail);
+std::unique_ptr<FrameSource> open_frames(const std::string& name, const SourceOptions& options) {
+    auto source = open_named(name, options);
+    const Hyperstack& read = source->header().hyperstack;
+    require_plane(name, "channel", options.channel.value_or(0), read.channel);
+    require_plane(name, "slice", options.slice.value_or(0), read.slice);
+    return source;
 }
-
 std::vector<std::string> files_of_frames(const std::string& name) {
     const Name parts = split(name);
     if (parts.detail.empty()) {

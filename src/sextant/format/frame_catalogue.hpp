@@ -4,6 +4,7 @@
 #include "sextant/core/frame_source.hpp"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,10 +12,17 @@
 
 namespace sextant::format {
 
-/// How a file of frames is laid out, for formats that leave a choice.
+/// The axis that frames follow one another on.
+enum class StackAxis { time, slices };
+
+/// How the frames of a file are described, for formats that name their axes.
 struct SinkOptions {
-    std::int64_t tile = 0; ///< side of square tiles, a multiple of 16; 0 for strips
-    bool operator==(const SinkOptions&) const = default;
+    StackAxis axis = StackAxis::time;
+};
+
+/// Which channel and slice of a hyperstack are read, counted from 0; the first ones if not set.
+struct SourceOptions {
+    std::optional<std::int64_t> channel = {}, slice = {};
 };
 
 /// One file format that holds frames of grey or colour samples, one or many: one file of code and
@@ -24,8 +32,10 @@ struct FrameFormat {
     std::string_view extensions; ///< ".tif .tiff": how it is recognised, in upper or lower case
     std::string_view summary;
     /// Reads the header only. `detail` is what the user wrote behind "::", "" for nothing. Throws
-    /// InvalidFile, naming the path, what was found and what was expected.
-    std::unique_ptr<FrameSource> (*open)(const std::string& path, const std::string& detail);
+    /// InvalidFile, naming the path, what was found and what was expected. Formats without named
+    /// axes ignore the channel and slice of the options.
+    std::unique_ptr<FrameSource> (*open)(const std::string& path, const std::string& detail,
+                                         const SourceOptions& options);
     /// A sink for `header.frames` frames of grey samples. Throws InvalidFile, also for samples that
     /// the format does not hold. Null where the format is only read.
     std::unique_ptr<FrameSink> (*create)(const std::string& path, const FrameHeader& header,
@@ -45,8 +55,10 @@ const FrameFormat* find_frame_format(const std::string& path);
 ///   folder, frame_*.png, frame_%04d.tif, frames.txt
 ///                              a file a frame, in natural order (frame_9 before frame_10); a list
 ///                              has a path a line, relative to its folder
-/// Throws InvalidFile, naming path, what was found and what was expected.
-std::unique_ptr<FrameSource> open_frames(const std::string& name);
+/// Throws InvalidFile, naming path, what was found and what was expected; also for a channel or
+/// slice that the series does not have.
+std::unique_ptr<FrameSource> open_frames(const std::string& name,
+                                         const SourceOptions& options = {});
 
 /// The files behind such a name.
 std::vector<std::string> files_of_frames(const std::string& name);

@@ -37,17 +37,8 @@ struct Believed {
 
 /// From a nucleus to a continent; of units that are no lengths nothing is known but that.
 Believed believed_of(std::string_view unit) {
-    struct Length {
-        std::string_view unit;
-        double metres;
-    };
-    constexpr std::array lengths{Length{"pm", 1e-12}, Length{"Å", 1e-10}, Length{"nm", 1e-9},
-                                 Length{"µm", 1e-6},  Length{"mm", 1e-3}, Length{"m", 1}};
-    for (const Length& length : lengths) {
-        if (unit == length.unit)
-            return {1e-15 / length.metres, 1e6 / length.metres};
-    }
-    return {1e-15, 1e15};
+    const double metres = metres_of(unit);
+    return metres > 0 ? Believed{1e-15 / metres, 1e6 / metres} : Believed{1e-15, 1e15};
 }
 
 bool is_printable(std::string_view text) {
@@ -140,6 +131,21 @@ std::string tidy_unit(std::string_view stated) {
     }
     constexpr std::size_t longest = 32;
     return stated.size() <= longest && is_printable(stated) ? std::string(stated) : "";
+}
+
+double metres_of(std::string_view unit) {
+    struct Length {
+        std::string_view unit;
+        double metres;
+    };
+    constexpr std::array lengths{Length{"pm", 1e-12}, Length{"Å", 1e-10}, Length{"nm", 1e-9},
+                                 Length{"µm", 1e-6},  Length{"mm", 1e-3}, Length{"cm", 1e-2},
+                                 Length{"m", 1}};
+    for (const Length& length : lengths) {
+        if (unit == length.unit)
+            return length.metres;
+    }
+    return 0;
 }
 
 PixelSize believable(PixelSize stated, std::vector<std::string>& remarks) {

@@ -40,6 +40,9 @@ void refuse_detail(const std::string& path, const std::string& detail);
 /// "nm" for n_m and [n_m], and "" for none, for pixels and for what is no text.
 std::string tidy_unit(std::string_view stated);
 
+/// How many metres a unit of length is; 0 for anything else.
+double metres_of(std::string_view unit);
+
 /// A pixel size where it makes sense, and otherwise one that is not known, with a remark.
 PixelSize believable(PixelSize stated, std::vector<std::string>& remarks);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/core/frame_source.hpp"
+#include "sextant/format/frame_catalogue.hpp"
 #include "sextant/format/frame_files.hpp"
 
 #include <memory>
@@ -14,6 +15,7 @@ namespace sextant::format {
 ///
 /// Requires  that the files are of known formats (InvalidFile, named on opening), and that each
 ///           holds one frame like the first (InvalidFile, where that frame is read).
-std::unique_ptr<FrameSource> open_sequence(const std::string& name, FrameFiles files);
+std::unique_ptr<FrameSource> open_sequence(const std::string& name, FrameFiles files,
+                                           const SourceOptions& options);
 
 } // namespace sextant::format

@@ -176,7 +176,8 @@ std::unique_ptr<FrameSource> open_here(const std::string& path, const std::strin
 
 } // namespace
 
-std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::string& detail) {
+std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::string& detail,
+                                       const SourceOptions&) {
     return read_apart(path, [=] { return open_here(path, detail); });
 }
 

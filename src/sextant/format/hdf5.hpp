@@ -19,6 +19,7 @@ namespace sextant::format {
 ///
 /// Cost      chunks are decoded once for rows that are read in order, if those of a frame fit in
 ///           256 MiB.
-std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::string& detail);
+std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::string& detail,
+                                       const SourceOptions& options);
 
 } // namespace sextant::format

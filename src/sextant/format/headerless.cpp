@@ -85,7 +85,8 @@ Description parse(const std::string& path, std::string_view detail) {
 
 } // namespace
 
-std::unique_ptr<FrameSource> open_headerless(const std::string& path, const std::string& detail) {
+std::unique_ptr<FrameSource> open_headerless(const std::string& path, const std::string& detail,
+                                             const SourceOptions&) {
     SourceFile file(path);
     const Description description = parse(path, detail);
     FrameHeader header{1, description.shape, *description.sample};

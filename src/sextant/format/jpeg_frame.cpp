@@ -145,7 +145,8 @@ class JpegFrame : public RowwiseFrame {
 
 } // namespace
 
-std::unique_ptr<FrameSource> open_jpeg_frame(const std::string& path, const std::string& detail) {
+std::unique_ptr<FrameSource> open_jpeg_frame(const std::string& path, const std::string& detail,
+                                             const SourceOptions&) {
     refuse_detail(path, detail);
     return std::make_unique<JpegFrame>(path, Decoder(path).header());
 }

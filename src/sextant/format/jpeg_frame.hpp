@@ -13,6 +13,7 @@ namespace sextant::format {
 ///
 /// Requires  an intact file: damaged or missing data, which the library would fill up with grey, is
 ///           InvalidFile where its rows are read.
-std::unique_ptr<FrameSource> open_jpeg_frame(const std::string& path, const std::string& detail);
+std::unique_ptr<FrameSource> open_jpeg_frame(const std::string& path, const std::string& detail,
+                                             const SourceOptions& options);
 
 } // namespace sextant::format

@@ -149,7 +149,8 @@ Header make_header(const FrameHeader& frames) {
 
 } // namespace
 
-std::unique_ptr<FrameSource> open_mrc(const std::string& path, const std::string& detail) {
+std::unique_ptr<FrameSource> open_mrc(const std::string& path, const std::string& detail,
+                                      const SourceOptions&) {
     refuse_detail(path, detail);
     SourceFile file(path);
     Header header{};

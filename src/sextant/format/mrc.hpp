@@ -14,7 +14,8 @@ namespace sextant::format {
 /// intervals, in Å.
 ///
 /// Source    Cheng et al., MRC2014, J. Struct. Biol. 192 (2015), doi:10.1016/j.jsb.2015.04.002
-std::unique_ptr<FrameSource> open_mrc(const std::string& path, const std::string& detail);
+std::unique_ptr<FrameSource> open_mrc(const std::string& path, const std::string& detail,
+                                      const SourceOptions& options);
 
 /// Mode 0, 1, 2, 6 or 12, as a stack, with minimum, maximum and mean marked as not determined.
 /// Pixel sizes of a length are converted to Å.

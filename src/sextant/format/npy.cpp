@@ -143,7 +143,8 @@ StoredLayout fortran_layout(const FrameHeader& header, Bytes start, bool swapped
 
 } // namespace
 
-std::unique_ptr<FrameSource> open_npy(const std::string& path, const std::string& detail) {
+std::unique_ptr<FrameSource> open_npy(const std::string& path, const std::string& detail,
+                                      const SourceOptions&) {
     refuse_detail(path, detail);
     SourceFile file(path);
     const Text text = read_text(file);

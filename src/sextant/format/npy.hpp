@@ -13,7 +13,8 @@ namespace sextant::format {
 /// order. The format has no pixel size.
 ///
 /// Source    https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
-std::unique_ptr<FrameSource> open_npy(const std::string& path, const std::string& detail);
+std::unique_ptr<FrameSource> open_npy(const std::string& path, const std::string& detail,
+                                      const SourceOptions& options);
 
 /// An array (frames, rows, columns), of one frame (rows, columns), of any sample, in C order.
 std::unique_ptr<FrameSink> create_npy(const std::string& path, const FrameHeader& header,

@@ -137,7 +137,8 @@ class PngSink : public FrameSink {
 
 } // namespace
 
-std::unique_ptr<FrameSource> open_png_frame(const std::string& path, const std::string& detail) {
+std::unique_ptr<FrameSource> open_png_frame(const std::string& path, const std::string& detail,
+                                            const SourceOptions&) {
     refuse_detail(path, detail);
     return std::make_unique<PngFrame>(path, Decoder(path).header());
 }

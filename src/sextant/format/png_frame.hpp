@@ -13,7 +13,8 @@ namespace sextant::format {
 /// resolution in metres.
 ///
 /// Cost      an interlaced file is decoded whole.
-std::unique_ptr<FrameSource> open_png_frame(const std::string& path, const std::string& detail);
+std::unique_ptr<FrameSource> open_png_frame(const std::string& path, const std::string& detail,
+                                            const SourceOptions& options);
 
 /// One grey frame of u8 or u16.
 std::unique_ptr<FrameSink> create_png_frame(const std::string& path, const FrameHeader& header,

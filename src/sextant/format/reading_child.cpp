@@ -44,6 +44,7 @@ struct PlainHeader {
     Sample sample = Sample::f32;
     std::int32_t channels = 1;
     double pixel_x = 0, pixel_y = 0;
+    Seconds frame_interval = 0;
     std::uint64_t remarks = 0;
 };
 
@@ -122,6 +123,7 @@ class Reader {
         plain.channels = header.channels;
         plain.pixel_x = header.pixel.x;
         plain.pixel_y = header.pixel.y;
+        plain.frame_interval = header.frame_interval;
         plain.remarks = header.remarks.size();
         send(bytes_of(Answer::good));
         send(bytes_of(plain));
@@ -242,6 +244,7 @@ void ReadingChild::receive_header() {
     header_.sample = plain.sample;
     header_.channels = plain.channels;
     header_.pixel = {plain.pixel_x, plain.pixel_y, receive_text()};
+    header_.frame_interval = plain.frame_interval;
     for (std::uint64_t i = 0; i < plain.remarks; ++i)
         header_.remarks.push_back(receive_text());
 }

@@ -15,6 +15,7 @@ namespace sextant::format {
 /// Requires  that all images have the shape and samples of the first; another one is a remark, and
 ///           InvalidFile where it is read.
 /// Cost      opening reads the header of every image.
-std::unique_ptr<FrameSource> open_ser(const std::string& path, const std::string& detail);
+std::unique_ptr<FrameSource> open_ser(const std::string& path, const std::string& detail,
+                                      const SourceOptions& options);
 
 } // namespace sextant::format

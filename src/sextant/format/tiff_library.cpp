@@ -32,18 +32,9 @@ tmsize_t read(thandle_t handle, void* to, tmsize_t size) {
     }
 }
 
-tmsize_t write(thandle_t handle, void* from, tmsize_t size) {
-    TiffBytes& bytes = of(handle);
-    try {
-        bytes.write(bytes.position,
-                    {static_cast<const std::byte*>(from), static_cast<std::size_t>(size)});
-        bytes.position += size;
-        bytes.size = std::max(bytes.size, bytes.position);
-        return size;
-    } catch (...) {
-        bytes.thrown = std::current_exception();
-        return -1;
-    }
+/// Files are only read by the library.
+tmsize_t write(thandle_t, void*, tmsize_t) {
+    return -1;
 }
 
 toff_t seek(thandle_t handle, toff_t offset, int whence) {

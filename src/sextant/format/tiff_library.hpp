@@ -13,17 +13,16 @@
 
 namespace sextant::format {
 
-/// What the library reads and writes through: positions are counted here, since it seeks.
+/// What the library reads through: positions are counted here, since it seeks.
 struct TiffBytes {
     std::string path;
     Bytes size = 0; ///< of the file, as far as it is there
     Bytes position = 0;
-    /// These may throw; what they throw is kept, since it must not pass through C.
+    /// May throw; what it throws is kept, since it must not pass through C.
     std::function<Bytes(Bytes position, std::span<std::byte> to)> read;
-    std::function<void(Bytes position, std::span<const std::byte> bytes)> write;
 
     std::string complaint = {};     ///< the library's first since it was emptied
-    std::exception_ptr thrown = {}; ///< by `read` or `write`
+    std::exception_ptr thrown = {}; ///< by `read`
 };
 
 struct CloseTiff {
@@ -31,11 +30,11 @@ struct CloseTiff {
 };
 using Tiff = std::unique_ptr<TIFF, CloseTiff>;
 
-/// Opens by the library's mode ("r", "w", "w8"), with its warnings unsaid. `bytes` must outlive the
-/// result. Throws InvalidFile.
+/// Opens by the library's mode for reading ("r", "rm"), with its warnings unsaid. `bytes` must
+/// outlive the result. Throws InvalidFile.
 Tiff open_tiff_library(TiffBytes& bytes, const char* mode);
 
-/// Throws what reading or writing threw, or InvalidFile with `what` and the library's complaint.
+/// Throws what reading threw, or InvalidFile with `what` and the library's complaint.
 [[noreturn]] void fail_tiff(TiffBytes& bytes, const std::string& what);
 
 } // namespace sextant::format

@@ -67,16 +67,35 @@ Sample checked_sample(TIFF* file, const std::string& path) {
     return *sample;
 }
 
-/// Colours have three channels, all else one; one more may be behind either.
-int checked_channels(TIFF* file, const std::string& path, int photometric) {
-    const int channels = tag_or<std::uint16_t>(file, TIFFTAG_SAMPLESPERPIXEL, 1);
+/// How many samples behind the first ones have a meaning that is not alpha, or none at all.
+int data_samples(TIFF* file, int extra) {
+    std::uint16_t count = 0;
+    const std::uint16_t* meanings = nullptr;
+    if (TIFFGetField(file, TIFFTAG_EXTRASAMPLES, &count, &meanings) != 1)
+        return extra;
+    int data = 0;
+    while (data < extra && (data >= count || meanings[data] == EXTRASAMPLE_UNSPECIFIED))
+        ++data;
+    return data;
+}
+
+/// Colours have three samples a pixel and may have one more. Grey pages have one for each channel,
+/// and may have alpha behind them.
+void read_samples_of(TIFF* file, const std::string& path, int photometric, TiffPage& page) {
+    page.samples = tag_or<std::uint16_t>(file, TIFFTAG_SAMPLESPERPIXEL, 1);
     const bool colour = photometric == PHOTOMETRIC_RGB || photometric == PHOTOMETRIC_YCBCR;
-    const int expected = colour ? 3 : 1;
-    if (channels != expected && channels != expected + 1) {
-        throw InvalidFile(path, fmt::format("has {} samples a pixel, expected {}, or {} with alpha",
-                                            channels, expected, expected + 1));
+    if (colour && page.samples != 3 && page.samples != 4) {
+        throw InvalidFile(
+            path, fmt::format("has {} samples a pixel, expected 3, or 4 with alpha", page.samples));
     }
-    return channels;
+    const int least = colour ? 3 : 1;
+    const int data = data_samples(file, page.samples - least);
+    page.channels = colour ? 1 : 1 + data;
+    page.unread = colour ? data : 0;
+    // One channel of several is read by itself, a single one together with its alpha.
+    page.frame.channels = page.channels > 1 ? 1 : page.samples - page.unread;
+    if (!colour && page.channels == 1)
+        page.frame.channels = std::min(page.frame.channels, 2);
 }
 
 int checked_photometric(TIFF* file, const std::string& path) {
@@ -126,49 +145,8 @@ bool is_whole(TIFF* file, const TiffPage& page, Bytes size) {
         stored += length;
     }
     const FrameHeader& frame = page.frame;
-    const Bytes needed = frame.shape.elements() * frame.channels * size_of(frame.sample);
+    const Bytes needed = frame.shape.elements() * page.samples * size_of(frame.sample);
     return needed / (page.compressed ? believable_ratio : 1) <= stored;
-}
-
-/// The value behind `key` in text of one "key=value" a line, as ImageJ writes.
-std::string_view value_of(std::string_view text, std::string_view key) {
-    for (std::size_t start = 0; start < text.size();) {
-        const std::size_t end = std::min(text.find('\n', start), text.size());
-        const std::string_view line = text.substr(start, end - start);
-        if (line.starts_with(key) && line.size() > key.size() && line[key.size()] == '=')
-            return line.substr(key.size() + 1);
-        start = end + 1;
-    }
-    return {};
-}
-
-/// The value of an attribute of OME's XML.
-std::string_view attribute_of(std::string_view text, std::string_view name) {
-    const std::string start = fmt::format(" {}=\"", name);
-    const std::size_t at = text.find(start);
-    if (at == std::string_view::npos)
-        return {};
-    const std::size_t value = at + start.size();
-    return text.substr(value, text.find('"', value) - value);
-}
-
-double number(std::string_view text) {
-    return std::strtod(std::string(text.substr(0, 64)).c_str(), nullptr);
-}
-
-PixelSize ome_pixel(std::string_view text) {
-    const std::string_view unit = attribute_of(text, "PhysicalSizeXUnit");
-    return {number(attribute_of(text, "PhysicalSizeX")),
-            number(attribute_of(text, "PhysicalSizeY")), unit.empty() ? "µm" : tidy_unit(unit)};
-}
-
-/// One over the resolution: how many pixels there are to a unit.
-PixelSize resolved_pixel(TIFF* file, std::string unit) {
-    const float x = tag_or(file, TIFFTAG_XRESOLUTION, 0.0F);
-    const float y = tag_or(file, TIFFTAG_YRESOLUTION, 0.0F);
-    if (!(x > 0) || !(y > 0) || unit.empty())
-        return {};
-    return {1 / static_cast<double>(x), 1 / static_cast<double>(y), std::move(unit)};
 }
 
 template <class T>
@@ -207,11 +185,13 @@ TiffPage read_page(TIFF* file, const TiffBytes& bytes) {
                                      tag_or<std::uint32_t>(file, TIFFTAG_IMAGELENGTH, 0));
     page.frame.sample = checked_sample(file, bytes.path);
     const int photometric = checked_photometric(file, bytes.path);
-    page.frame.channels = checked_channels(file, bytes.path, photometric);
-    page.planes = page.frame.channels > 1 &&
+    read_samples_of(file, bytes.path, photometric, page);
+    page.planes = page.samples > 1 &&
                   tag_or<std::uint16_t>(file, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) ==
                       PLANARCONFIG_SEPARATE;
     page.inverted = photometric == PHOTOMETRIC_MINISWHITE;
+    page.reversed_bits =
+        tag_or<std::uint16_t>(file, TIFFTAG_FILLORDER, FILLORDER_MSB2LSB) != FILLORDER_MSB2LSB;
     page.compressed =
         tag_or<std::uint16_t>(file, TIFFTAG_COMPRESSION, COMPRESSION_NONE) != COMPRESSION_NONE;
     if (TIFFIsTiled(file))
@@ -220,26 +200,13 @@ TiffPage read_page(TIFF* file, const TiffBytes& bytes) {
         page.strip =
             std::max<std::int64_t>(1, tag_or<std::uint32_t>(file, TIFFTAG_ROWSPERSTRIP, 1));
     page.whole = is_whole(file, page, bytes.size);
+    page.start = page.whole ? start_of_samples(file, page) : -1;
     return page;
 }
 
-TiffNotes read_notes(TIFF* file) {
-    const char* stored = nullptr;
-    TIFFGetField(file, TIFFTAG_IMAGEDESCRIPTION, &stored);
-    const std::string_view text = stored ? stored : "";
-    if (text.starts_with("ImageJ=")) {
-        return {
-            resolved_pixel(file, tidy_unit(value_of(text, "unit"))),
-            std::strtoll(std::string(value_of(text, "images").substr(0, 20)).c_str(), nullptr, 10)};
-    }
-    if (text.find("<OME") != std::string_view::npos)
-        return {ome_pixel(text), 0};
-    const auto unit = tag_or<std::uint16_t>(file, TIFFTAG_RESOLUTIONUNIT, RESUNIT_NONE);
-    return {resolved_pixel(file, unit == RESUNIT_CENTIMETER ? "cm" : ""), 0};
-}
-
-Bytes start_of_stack(TIFF* file, TiffBytes& bytes, const TiffPage& page, std::int64_t images) {
-    if (page.compressed || page.tile.width > 0 || page.planes || page.inverted)
+Bytes start_of_samples(TIFF* file, const TiffPage& page) {
+    if (page.compressed || page.tile.width > 0 || page.inverted || page.reversed_bits ||
+        page.samples != page.frame.channels || (page.planes && page.samples > 1))
         return -1;
     const auto start = static_cast<Bytes>(TIFFGetStrileOffset(file, 0));
     Bytes end = start;
@@ -248,6 +215,13 @@ Bytes start_of_stack(TIFF* file, TiffBytes& bytes, const TiffPage& page, std::in
             return -1;
         end += static_cast<Bytes>(TIFFGetStrileByteCount(file, i));
     }
+    return start;
+}
+
+Bytes start_of_stack(TIFF* file, TiffBytes& bytes, const TiffPage& page, std::int64_t images) {
+    const Bytes start = start_of_samples(file, page);
+    if (start < 0)
+        return -1;
     const FrameHeader& frame = page.frame;
     const Bytes one = frame.shape.elements() * frame.channels * size_of(frame.sample);
     const Bytes next = next_directory(file, bytes, page);

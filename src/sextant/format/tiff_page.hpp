@@ -14,12 +14,17 @@ namespace sextant::format {
 struct TiffPage {
     std::uint64_t directory = 0; ///< where that lies in the file
     FrameHeader frame;           ///< shape, sample, channels; the rest is of the first page
+    int samples = 1;             ///< of a pixel
+    int channels = 1;            ///< of data among them, of which a frame is one
+    int unread = 0;              ///< samples of no known meaning behind a colour
     ImageShape tile;             ///< 0×0 where the page is in strips
     std::int64_t strip = 1;      ///< rows of one, if it is
-    bool planes = false;         ///< each channel for itself
+    bool planes = false;         ///< each sample of a pixel for itself
     bool inverted = false;       ///< 0 is white
     bool compressed = false;
-    bool whole = false; ///< its strips or tiles lie within the file
+    bool reversed_bits = false; ///< the lowest bit of each byte comes first
+    Bytes start = -1;           ///< of its samples, if they are stored as frames are read
+    bool whole = false;         ///< its strips or tiles lie within the file
 };
 
 /// The page that the library is at. Throws InvalidFile, naming what is not supported.
@@ -28,12 +33,9 @@ TiffPage read_page(TIFF* file, const TiffBytes& bytes);
 /// Whether the page is a picture of its own: no reduced copy of another, and no mask.
 bool is_picture(TIFF* file);
 
-/// What the description and resolution of the first page say of all.
-struct TiffNotes {
-    PixelSize pixel;
-    std::int64_t images = 0; ///< as ImageJ states it; 0 where it did not write the file
-};
-TiffNotes read_notes(TIFF* file);
+/// Where the samples of the page that the library is at begin, if they follow one another as they
+/// are read: not compressed, in strips without gaps, pixel by pixel. -1 otherwise.
+Bytes start_of_samples(TIFF* file, const TiffPage& page);
 
 /// Where the samples of a stack of ImageJ's begin, that lie one after another as those of the first
 /// page do: stacks beyond 4 GiB have no other page, in others the directories come last and may be

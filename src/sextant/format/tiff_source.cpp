@@ -4,10 +4,13 @@
 #include "sextant/format/source_file.hpp"
 #include "sextant/format/stored_frames.hpp"
 #include "sextant/format/tiff.hpp"
+#include "sextant/format/tiff_notes.hpp"
 #include "sextant/format/tiff_page.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,13 +23,10 @@ namespace {
 struct OpenTiff {
     explicit OpenTiff(const std::string& path)
         : file(path),
-          bytes{path,
-                file.size(),
-                0,
+          bytes{path, file.size(), 0,
                 [this](Bytes position, std::span<std::byte> to) {
                     return file.read_at(position, to);
-                },
-                {}},
+                }},
           tiff(open_tiff_library(bytes, "rm")) {}
 
     SourceFile file;
@@ -65,8 +65,11 @@ void go_to(OpenTiff& open, const TiffPage& page, std::int64_t frame) {
 
 class TiffFrames : public FrameSource {
   public:
-    TiffFrames(std::unique_ptr<OpenTiff> open, FrameHeader header)
-        : FrameSource(open->file.path(), std::move(header)), open_(std::move(open)) {}
+    /// Reads the samples of each pixel from number `sample` on.
+    TiffFrames(std::unique_ptr<OpenTiff> open, FrameHeader header, int sample)
+        : FrameSource(open->file.path(), std::move(header)),
+          open_(std::move(open)),
+          sample_(sample) {}
 
   private:
     void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
@@ -78,37 +81,49 @@ class TiffFrames : public FrameSource {
             load_tiles(frame, page, rows, to);
         else
             load_strips(frame, page, rows, to);
-        if (page.inverted && header().sample != Sample::f32 && header().sample != Sample::f64)
+        if (page.inverted && integers())
             std::transform(to.begin(), to.end(), to.begin(), [](std::byte b) { return ~b; });
     }
 
-    int planes(const TiffPage& page) const { return page.planes ? header().channels : 1; }
+    bool integers() const {
+        return visit_sample(header().sample, [](auto type) {
+            return std::is_integral_v<typename decltype(type)::type>;
+        });
+    }
 
-    /// Puts one plane's samples, or all channels where they lie together, into pixels.
+    /// How many samples of a pixel are read one after another, each for itself.
+    int planes(const TiffPage& page) const { return page.planes ? header().channels : 1; }
+    /// How many samples of a pixel are stored side by side.
+    int together(const TiffPage& page) const { return page.planes ? 1 : page.samples; }
+
+    /// Puts a plane's samples, or those that are read of the ones side by side, into pixels.
     void place(const std::byte* from, std::byte* to, std::int64_t pixels, const TiffPage& page,
                int plane) const {
         const auto size = static_cast<std::size_t>(size_of(header().sample));
         const auto channels = static_cast<std::size_t>(header().channels);
-        if (!page.planes) {
-            std::memcpy(to, from, static_cast<std::size_t>(pixels) * channels * size);
+        const auto count = static_cast<std::size_t>(pixels);
+        if (!page.planes && page.samples == header().channels) {
+            std::memcpy(to, from, count * channels * size);
             return;
         }
-        for (std::size_t x = 0; x < static_cast<std::size_t>(pixels); ++x) {
-            std::memcpy(to + (x * channels + static_cast<std::size_t>(plane)) * size,
-                        from + x * size, size);
-        }
+        const std::size_t step = static_cast<std::size_t>(together(page)) * size;
+        const std::size_t copied = page.planes ? size : channels * size;
+        from += page.planes ? 0 : static_cast<std::size_t>(sample_) * size;
+        to += static_cast<std::size_t>(plane) * size;
+        for (std::size_t x = 0; x < count; ++x)
+            std::memcpy(to + x * channels * size, from + x * step, copied);
     }
 
     void load_strips(std::int64_t frame, const TiffPage& page, Rows rows, std::span<std::byte> to) {
         TIFF* const tiff = open_->tiff.get();
-        const Bytes line = row_bytes() / planes(page);
+        const Bytes line = header().shape.width * together(page) * size_of(header().sample);
         if (static_cast<Bytes>(TIFFScanlineSize64(tiff)) != line)
             fail_tiff(open_->bytes, fmt::format("frame {} has rows of another length", frame));
         line_.resize(static_cast<std::size_t>(line));
         for (int plane = 0; plane < planes(page); ++plane) {
             std::byte* row = to.data();
             for (std::int64_t y = rows.first; y < rows.last; ++y, row += row_bytes()) {
-                read_line({frame, plane, y}, page);
+                read_line({frame, sample_ + plane, y}, page);
                 place(line_.data(), row, header().shape.width, page, plane);
             }
         }
@@ -165,12 +180,13 @@ class TiffFrames : public FrameSource {
                    std::int64_t rows, int plane) {
         TIFF* const tiff = open_->tiff.get();
         const Bytes pixel = header().channels * size_of(header().sample);
-        const Bytes line = page.tile.width * pixel / planes(page);
+        const Bytes line = page.tile.width * together(page) * size_of(header().sample);
         if (static_cast<Bytes>(TIFFTileSize64(tiff)) != line * page.tile.height)
             fail_tiff(open_->bytes, fmt::format("frame {} has tiles of another size", frame));
         tile_.resize(static_cast<std::size_t>(line * page.tile.height));
         if (TIFFReadTile(tiff, tile_.data(), static_cast<std::uint32_t>(x),
-                         static_cast<std::uint32_t>(y), 0, static_cast<std::uint16_t>(plane)) < 0) {
+                         static_cast<std::uint32_t>(y), 0,
+                         static_cast<std::uint16_t>(sample_ + plane)) < 0) {
             fail_tiff(open_->bytes,
                       fmt::format("frame {}, tile at ({}, {}) cannot be read", frame, x, y));
         }
@@ -182,6 +198,7 @@ class TiffFrames : public FrameSource {
     }
 
     std::unique_ptr<OpenTiff> open_;
+    int sample_; ///< of each pixel, that is read first
     std::vector<std::byte> line_, tile_;
     std::vector<std::byte> band_; ///< the row of tiles that was read last
     std::int64_t band_frame_ = -1, band_row_ = 0;
@@ -196,44 +213,183 @@ std::int64_t whole_pages(const std::vector<TiffPage>& pages) {
     return broken - pages.begin();
 }
 
-void remark_on_pages(const OpenTiff& open, std::int64_t stated, FrameHeader& header) {
-    header.frames = whole_pages(open.pages);
+/// The number of an axis that is read: the one asked for, or the first with a remark.
+std::int64_t chosen(const std::string& path, std::string_view axis,
+                    std::optional<std::int64_t> asked, std::int64_t count, FrameHeader& header) {
+    if (asked && *asked >= count) {
+        throw InvalidFile(path, fmt::format("has no {} {}, expected {}", axis, *asked,
+                                            count == 1 ? "0" : fmt::format("0 to {}", count - 1)));
+    }
+    if (!asked && count > 1) {
+        header.remarks.push_back(fmt::format("holds {0} {1}s a frame, of which {1} 0 is read; "
+                                             "--{1} N chooses another",
+                                             count, axis));
+    }
+    return asked.value_or(0);
+}
+
+/// Which planes of a file are its frames.
+struct Choice {
+    PageAxes axes;
+    PlanePosition first;    ///< of frame 0
+    int sample = 0;         ///< of each pixel
+    bool by_slices = false; ///< the frames are what the file calls slices
+};
+
+/// Slices without other frames are the frames, unless one of them is asked for.
+Choice choose(const std::string& path, const TiffNotes& notes, const TiffPage& page,
+              std::int64_t pages, const SourceOptions& options, FrameHeader& header) {
+    Choice choice;
+    choice.axes.frames.count = std::max(pages, notes.images);
+    if (notes.axes)
+        choice.axes = *notes.axes;
+    PageAxes& axes = choice.axes;
+    choice.by_slices = axes.frames.count == 1 && axes.slices.count > 1 && !options.slice;
+    if (choice.by_slices) {
+        std::swap(axes.frames, axes.slices);
+        header.frame_interval = 0;
+    }
+    Hyperstack& stack = header.hyperstack;
+    stack.channels = axes.channels.count * page.channels;
+    stack.slices = axes.slices.count;
+    stack.channel = chosen(path, "channel", options.channel, stack.channels, header);
+    stack.slice = chosen(path, "slice", options.slice, stack.slices, header);
+    choice.first = {stack.channel / page.channels, stack.slice, 0};
+    choice.sample = static_cast<int>(stack.channel % page.channels);
+    return choice;
+}
+
+/// The plane that a page is, if it is one.
+std::optional<PlanePosition> plane_of(std::int64_t page, const TiffNotes& notes,
+                                      const Choice& choice) {
+    if (notes.positions.empty()) {
+        return page < choice.axes.planes() ? std::optional(choice.axes.position_of(page))
+                                           : std::nullopt;
+    }
+    auto position = notes.positions[static_cast<std::size_t>(page)];
+    if (position && choice.by_slices)
+        std::swap(position->slice, position->frame);
+    return position;
+}
+
+/// Keeps the pages that are frames, in their order.
+void keep_frames(OpenTiff& open, const TiffNotes& notes, const Choice& choice,
+                 FrameHeader& header) {
+    struct Kept {
+        std::int64_t frame, page;
+    };
+    std::vector<Kept> kept;
+    std::int64_t strange = 0;
+    const std::int64_t found = std::ssize(open.pages);
+    for (std::int64_t page = 0; page < found; ++page) {
+        const auto plane = plane_of(page, notes, choice);
+        strange += plane ? 0 : 1;
+        if (plane && plane->channel == choice.first.channel && plane->slice == choice.first.slice)
+            kept.push_back({plane->frame, page});
+    }
+    if (strange > 0) {
+        header.remarks.push_back(fmt::format(
+            "{} of its {} pages are outside its first image and are left out", strange, found));
+    }
+    std::stable_sort(kept.begin(), kept.end(),
+                     [](const Kept& a, const Kept& b) { return a.frame < b.frame; });
+    std::vector<TiffPage> pages;
+    for (const Kept& one : kept)
+        pages.push_back(std::move(open.pages[static_cast<std::size_t>(one.page)]));
+    open.pages = std::move(pages);
+    header.frames = choice.axes.frames.count;
+    if (notes.positions.empty() || std::ssize(open.pages) == header.frames)
+        return;
+    header.remarks.push_back(fmt::format("{} of its {} frames are in other files",
+                                         header.frames - std::ssize(open.pages), header.frames));
+    header.frames = std::ssize(open.pages);
+}
+
+/// The layout of pages whose samples can be read without the library.
+StoredLayout layout_of_pages(OpenTiff& open, const FrameHeader& header) {
+    StoredLayout layout = dense_layout(header, 0, TIFFIsByteSwapped(open.tiff.get()) != 0);
+    layout.frame = 0;
+    layout.starts.clear();
+    for (const TiffPage& page : open.pages) {
+        // Frames of another shape are refused before they are read.
+        layout.starts.push_back(page.frame.shape == header.shape ? std::max<Bytes>(page.start, 0)
+                                                                 : 0);
+        layout.each.push_back(page.frame);
+    }
+    return layout;
+}
+
+std::unique_ptr<FrameSource> open_pages(std::unique_ptr<OpenTiff> open, FrameHeader header,
+                                        const Choice& choice) {
+    const std::string& path = open->file.path();
+    const std::int64_t stated = header.frames;
+    header.frames = whole_pages(open->pages);
     if (header.frames < stated)
         header.remarks.push_back(truncated(header.frames, stated));
-    if (!open.end.empty())
-        header.remarks.push_back("its list of pages is damaged: " + open.end);
+    if (!open->end.empty())
+        header.remarks.push_back("its list of pages is damaged: " + open->end);
+    require_frames(path, header);
+    open->pages.resize(static_cast<std::size_t>(header.frames));
+    const bool stored =
+        std::all_of(open->pages.begin(), open->pages.end(), [](const TiffPage& page) {
+            return page.start >= 0 || page.frame.shape.elements() == 0;
+        });
+    if (stored)
+        return stored_frames(SourceFile(path), header, layout_of_pages(*open, header));
     std::vector<FrameHeader> each;
-    for (const TiffPage& page : open.pages)
+    for (const TiffPage& page : open->pages)
         each.push_back(page.frame);
     remark_on_others(each, header);
+    return std::make_unique<TiffFrames>(std::move(open), std::move(header), choice.sample);
+}
+
+/// A stack behind one page. Null where the file is not laid out like this.
+std::unique_ptr<FrameSource> open_stack(OpenTiff& open, FrameHeader header, const Choice& choice,
+                                        std::int64_t images) {
+    const TiffPage& first = open.pages.front();
+    go_to(open, first, 0);
+    header.frames = images;
+    checked_frames(open.file.path(), header);
+    const Bytes start = start_of_stack(open.tiff.get(), open.bytes, first, images);
+    if (start < 0)
+        return nullptr;
+    const bool swapped = TIFFIsByteSwapped(open.tiff.get()) != 0;
+    const Bytes plane = header.shape.elements() * header.channels * size_of(header.sample);
+    header.frames = choice.axes.frames.count;
+    StoredLayout layout =
+        dense_layout(header, start + choice.axes.page_of(choice.first) * plane, swapped);
+    layout.frame *= choice.axes.frames.step;
+    return stored_frames(SourceFile(open.file.path()), std::move(header), std::move(layout));
 }
 
 } // namespace
 
-std::unique_ptr<FrameSource> open_tiff(const std::string& path, const std::string& detail) {
+std::unique_ptr<FrameSource> open_tiff(const std::string& path, const std::string& detail,
+                                       const SourceOptions& options) {
     refuse_detail(path, detail);
     auto open = std::make_unique<OpenTiff>(path);
-    const TiffNotes notes = read_notes(open->tiff.get());
     find_pages(*open);
     if (open->pages.empty())
         throw InvalidFile(path, "has no page that is a picture of its own");
-    const TiffPage& first = open->pages.front();
-    FrameHeader header = first.frame;
-    header.pixel = believable(notes.pixel, header.remarks);
+    const TiffPage first = open->pages.front();
+    go_to(*open, first, 0);
     const auto found = static_cast<std::int64_t>(open->pages.size());
-    if (notes.images > found) {
-        go_to(*open, first, 0);
-        header.frames = notes.images;
-        checked_frames(path, header);
-        const Bytes start = start_of_stack(open->tiff.get(), open->bytes, first, notes.images);
-        if (start >= 0) {
-            const bool swapped = TIFFIsByteSwapped(open->tiff.get()) != 0;
-            return stored_frames(SourceFile(path), header, dense_layout(header, start, swapped));
-        }
+    TiffNotes notes = read_notes(open->tiff.get(), path, found, first.samples);
+    FrameHeader header = first.frame;
+    header.remarks = std::move(notes.remarks);
+    header.pixel = believable(notes.pixel, header.remarks);
+    header.frame_interval = notes.frame_interval;
+    const Choice choice = choose(path, notes, first, found, options, header);
+    if (first.unread > 0) {
+        header.remarks.push_back("a fourth sample of each pixel, whose meaning the file does not "
+                                 "state, is left out");
     }
-    remark_on_pages(*open, std::max(found, notes.images), header);
-    require_frames(path, header);
-    return std::make_unique<TiffFrames>(std::move(open), std::move(header));
+    if (notes.images > found) {
+        if (auto stack = open_stack(*open, header, choice, notes.images))
+            return stack;
+    }
+    keep_frames(*open, notes, choice, header);
+    return open_pages(std::move(open), std::move(header), choice);
 }
 
 } // namespace sextant::format

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/format/tiff.hpp"
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/format/fixtures.hpp"
+#include "tests/format/images.hpp"
+#include "tests/format/temporary_folder.hpp"
+#include "tests/format/tiff_bytes.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr ImageShape shape{5, 4};
+
+/// Planes whose samples are all the number of the plane in the file.
+std::string plane(std::int64_t number) {
+    return std::string(static_cast<std::size_t>(shape.elements()), static_cast<char>(number));
+}
+
+class TiffHyperstack : public testing::Test {
+  protected:
+    /// A file of so many pages, described by the first.
+    void write(const std::string& description, std::int64_t pages) {
+        TiffBytes file(std::endian::little, false);
+        for (std::int64_t page = 0; page < pages; ++page)
+            file.add({.shape = shape, .bits = 8, .description = page == 0 ? description : ""},
+                     plane(page));
+        fill_file(path, file.bytes());
+    }
+    /// Which planes are read as frames.
+    std::vector<int> planes_read(std::optional<std::int64_t> channel = {},
+                                 std::optional<std::int64_t> slice = {}) {
+        source = format::open_frames(path, {channel, slice});
+        std::vector<int> planes;
+        for (std::int64_t frame = 0; frame < source->header().frames; ++frame)
+            planes.push_back(static_cast<int>(read_frame(*source, frame).back()));
+        return planes;
+    }
+
+    TemporaryFolder folder;
+    std::string path = folder.path("a.tif");
+    std::unique_ptr<FrameSource> source;
+};
+
+using Planes = std::vector<int>;
+
+TEST_F(TiffHyperstack, OfImageJGivesTheFirstChannelAndSaysSo) {
+    write("ImageJ=1.53t\nimages=6\nchannels=2\nframes=3\nhyperstack=true\nfinterval=20\ntunit=ms\n",
+          6);
+    EXPECT_EQ(planes_read(), (Planes{0, 2, 4}));
+    EXPECT_EQ(remarks(*source), "holds 2 channels a frame, of which channel 0 is read; --channel N "
+                                "chooses another");
+    EXPECT_EQ(source->header().hyperstack, (Hyperstack{2, 1, 0, 0}));
+    EXPECT_DOUBLE_EQ(source->header().frame_interval, .02);
+    EXPECT_EQ(planes_read(1), (Planes{1, 3, 5}));
+    EXPECT_EQ(remarks(*source), "");
+    EXPECT_EQ(source->header().hyperstack, (Hyperstack{2, 1, 1, 0}));
+}
+
+TEST_F(TiffHyperstack, HasNoOtherChannelOrSliceThanItsOwn) {
+    write("ImageJ=1.53t\nimages=12\nchannels=2\nslices=3\nframes=2\n", 12);
+    EXPECT_EQ(planes_read(1, 2), (Planes{5, 11}));
+    EXPECT_EQ(failure([&] { planes_read(2); }), path + ": has no channel 2, expected 0 to 1");
+    EXPECT_EQ(failure([&] { planes_read(0, 3); }), path + ": has no slice 3, expected 0 to 2");
+    fill_file(folder.path("a.mrc"),
+              mrc_bytes(1, 2, {13, 7}, std::endian::little,
+                        stack_bytes<std::int16_t>(2, {13, 7}, std::endian::little)));
+    EXPECT_EQ(failure([&] {
+                  format::open_frames(folder.path("a.mrc"), {1, {}});
+              }),
+              folder.path("a.mrc") + ": has no channel 1, expected channel 0");
+}
+
+TEST_F(TiffHyperstack, BehindASinglePageIsReadByItsAxes) {
+    TiffBytes file(std::endian::little, false);
+    std::string planes;
+    for (std::int64_t i = 0; i < 12; ++i)
+        planes += plane(i);
+    file.add({.shape = shape,
+              .bits = 8,
+              .description = "ImageJ=1.53t\nimages=12\nchannels=2\nslices=3\nframes=2\n"},
+             planes);
+    std::string bytes = file.bytes();
+    const auto length = [](std::size_t value) {
+        return Bytewise().put<std::uint32_t>(static_cast<std::uint32_t>(value)).bytes();
+    };
+    bytes.replace(bytes.rfind(length(planes.size())), 4, length(planes.size() / 12));
+    fill_file(path, bytes);
+    EXPECT_EQ(planes_read(), (Planes{0, 6}));
+    EXPECT_EQ(planes_read(1, 2), (Planes{5, 11}));
+}
+
+TEST_F(TiffHyperstack, OfSlicesAloneGivesThemAsFrames) {
+    write("ImageJ=1.53t\nimages=4\nslices=4\n", 4);
+    EXPECT_EQ(planes_read(), (Planes{0, 1, 2, 3}));
+    EXPECT_EQ(remarks(*source), "");
+    EXPECT_EQ(planes_read({}, 2), (Planes{2}));
+    EXPECT_EQ(source->header().hyperstack, (Hyperstack{1, 4, 0, 2}));
+}
+
+TEST_F(TiffHyperstack, WhoseAxesAreNotAllItsImagesIsAStackAsImageJTakesIt) {
+    write("ImageJ=1.53t\nimages=5\nchannels=2\nframes=3\n", 5);
+    EXPECT_EQ(planes_read(), (Planes{0, 1, 2, 3, 4}));
+    write(
+        "ImageJ=1.53t\nimages=4\nchannels=2147483648\nslices=2147483648\nframes=999999999999999\n",
+        4);
+    EXPECT_EQ(planes_read(), (Planes{0, 1, 2, 3}));
+}
+
+std::string ome(const std::string& order, const std::string& sizes, const std::string& data) {
+    return "<?xml version=\"1.0\"?><OME UUID=\"urn:uuid:1\"><Image ID=\"Image:0\"><Pixels "
+           "DimensionOrder=\"" +
+           order + "\" " + sizes +
+           " TimeIncrement=\"250\" TimeIncrementUnit=\"ms\" Type=\"uint8\">"
+           "<Channel ID=\"Channel:0:0\" SamplesPerPixel=\"1\"/>" +
+           data + "</Pixels></Image></OME>";
+}
+
+TEST_F(TiffHyperstack, OfOmeIsReadInItsOrder) {
+    const std::string sizes = "SizeC=\"2\" SizeZ=\"1\" SizeT=\"3\"";
+    write(ome("XYCZT", sizes, "<TiffData IFD=\"0\" PlaneCount=\"6\"/>"), 6);
+    EXPECT_EQ(planes_read(1), (Planes{1, 3, 5}));
+    EXPECT_DOUBLE_EQ(source->header().frame_interval, .25);
+    write(ome("XYTZC", sizes, ""), 6);
+    EXPECT_EQ(planes_read(), (Planes{0, 1, 2}));
+    EXPECT_EQ(remarks(*source), "holds 2 channels a frame, of which channel 0 is read; --channel N "
+                                "chooses another");
+    EXPECT_EQ(planes_read(1), (Planes{3, 4, 5}));
+}
+
+TEST_F(TiffHyperstack, OfOmeIsReadPageByPageWhereThatIsStated) {
+    std::string data;
+    for (const auto& [page, channel, frame] :
+         std::vector<std::array<int, 3>>{{0, 1, 1}, {1, 0, 1}, {2, 1, 0}, {3, 0, 0}}) {
+        data += "<TiffData FirstC=\"" + std::to_string(channel) + "\" FirstT=\"" +
+                std::to_string(frame) + "\" IFD=\"" + std::to_string(page) +
+                "\" PlaneCount=\"1\"><UUID FileName=\"renamed.tif\">urn:uuid:1</UUID></TiffData>";
+    }
+    write(ome("XYCZT", "SizeC=\"2\" SizeZ=\"1\" SizeT=\"2\"", data), 4);
+    EXPECT_EQ(planes_read(), (Planes{3, 1}));
+    EXPECT_EQ(planes_read(1), (Planes{2, 0}));
+}
+
+TEST_F(TiffHyperstack, OfOmeInSeveralFilesGivesWhatIsInThisOne) {
+    const std::string data =
+        "<TiffData FirstT=\"0\" IFD=\"0\" PlaneCount=\"2\"><UUID "
+        "FileName=\"a.tif\">urn:uuid:1</UUID></TiffData><TiffData FirstT=\"2\" IFD=\"0\" "
+        "PlaneCount=\"2\"><UUID FileName=\"b.tif\">urn:uuid:2</UUID></TiffData>";
+    write(ome("XYCZT", "SizeC=\"1\" SizeZ=\"1\" SizeT=\"4\"", data), 2);
+    EXPECT_EQ(planes_read(), (Planes{0, 1}));
+    EXPECT_EQ(remarks(*source), "2 of its 4 frames are in other files");
+}
+
+TEST_F(TiffHyperstack, OfOmeWithPagesOfAnotherImageLeavesThoseOut) {
+    write(ome("XYCZT", "SizeC=\"1\" SizeZ=\"1\" SizeT=\"3\"",
+              "<TiffData IFD=\"0\" PlaneCount=\"3\"/>"),
+          5);
+    EXPECT_EQ(planes_read(), (Planes{0, 1, 2}));
+    EXPECT_EQ(remarks(*source), "2 of its 5 pages are outside its first image and are left out");
+}
+
+TEST_F(TiffHyperstack, OfTifffileIsReadByTheNamesOfItsAxes) {
+    write("{\"shape\": [3, 2, 4, 5], \"axes\": \"TCYX\"}", 6);
+    EXPECT_EQ(planes_read(), (Planes{0, 2, 4}));
+    write("{\"shape\": [2, 3, 4, 5], \"axes\": \"CTYX\"}", 6);
+    EXPECT_EQ(planes_read(1), (Planes{3, 4, 5}));
+    write("{\"shape\": [2, 3, 4, 5]}", 6);
+    EXPECT_EQ(planes_read(), (Planes{0, 1, 2, 3, 4, 5}));
+    EXPECT_EQ(remarks(*source), "its axes are not named: all 6 planes are read as frames");
+}
+
+TEST_F(TiffHyperstack, ThatIsCutOffGivesTheFramesThatAreWhole) {
+    write("ImageJ=1.53t\nimages=8\nchannels=2\nframes=4\n", 5);
+    EXPECT_EQ(planes_read(1), (Planes{1, 3}));
+    EXPECT_THAT(remarks(*source), HasSubstr("truncated: 2 of 4 frames whole"));
+}
+
+/// Two samples a pixel, the second ten more than the first.
+std::string pairs() {
+    std::string samples;
+    for (char i = 0; i < shape.elements(); ++i)
+        samples += {i, static_cast<char>(i + 10)};
+    return samples;
+}
+
+TEST_F(TiffHyperstack, OfSamplesWithoutAMeaningIsOneOfChannels) {
+    for (const int extra : {-1, 0}) {
+        TiffBytes file(std::endian::little, false);
+        file.add({.shape = shape, .bits = 8, .channels = 2, .extra = extra}, pairs());
+        fill_file(path, file.bytes());
+        EXPECT_EQ(planes_read(), (Planes{19})) << extra;
+        EXPECT_EQ(remarks(*source), "holds 2 channels a frame, of which channel 0 is read; "
+                                    "--channel N chooses another");
+        EXPECT_EQ(source->header().channels, 1);
+        EXPECT_EQ(planes_read(1), (Planes{29}));
+        EXPECT_EQ(read_rows(*source, 0, {1, 2}), (std::vector<float>{15, 16, 17, 18, 19}));
+    }
+}
+
+TEST_F(TiffHyperstack, LeavesAlphaOut) {
+    for (const int alpha : {1, 2}) {
+        TiffBytes file(std::endian::little, false);
+        file.add({.shape = shape, .bits = 8, .channels = 2, .extra = alpha}, pairs());
+        fill_file(path, file.bytes());
+        EXPECT_EQ(planes_read(), (Planes{19}));
+        EXPECT_EQ(remarks(*source), "");
+        EXPECT_EQ(source->header().channels, 2);
+    }
+}
+
+TEST_F(TiffHyperstack, SaysThatASampleBehindAColourIsLeftOut) {
+    TiffBytes file(std::endian::little, false);
+    file.add({.shape = {1, 1}, .bits = 8, .photometric = 2, .channels = 4, .extra = 0},
+             "\x0a\x14\x1e\x28");
+    fill_file(path, file.bytes());
+    source = format::open_frames(path);
+    EXPECT_FLOAT_EQ(read_frame(*source, 0)[0], luminance(10, 20, 30));
+    EXPECT_EQ(remarks(*source), "a fourth sample of each pixel, whose meaning the file does not "
+                                "state, is left out");
+}
+
+TEST_F(TiffHyperstack, IsChosenFromInEveryFileOfASequence) {
+    for (const char* name : {"f0.tif", "f1.tif", "f2.tif"}) {
+        path = folder.path(name);
+        write("ImageJ=1.53t\nimages=2\nchannels=2\n", 2);
+    }
+    path = folder.path("f%d.tif");
+    EXPECT_EQ(planes_read(), (Planes{0, 0, 0}));
+    EXPECT_THAT(remarks(*source), HasSubstr("--channel N chooses another"));
+    EXPECT_EQ(planes_read(1), (Planes{1, 1, 1}));
+    EXPECT_EQ(failure([&] { planes_read(2); }),
+              folder.path("f0.tif") + ": has no channel 2, expected 0 to 1");
+}
+
+} // namespace
+} // namespace sextant::test
