@@ -45,6 +45,29 @@ says '"registered": 5' run.json
 registered absurd.mrc 'absurd.mrc: its pixel size of .* makes no sense and is left out'
 grep -q '"pixel"' out/transforms.json && fail "the absurd pixel is believed"
 
+# One channel of a hyperstack is registered, and it is said which: two channels of four frames, by a
+# description that takes the place of eight frames'.
+"$SEXTANT" synthesize -o movie.tif --frames 8 --width 64 --height 64 --specimen carbon
+LC_ALL=C sed -z 's/ImageJ=1.53t\nimages=8\nframes=8\n/ImageJ=1\nchannels=2\nframes=4\n\n\n/' movie.tif >hyper.tif
+[ "$(wc -c <hyper.tif)" = "$(wc -c <movie.tif)" ] && ! cmp -s hyper.tif movie.tif ||
+    fail "the TIFF file is not laid out as this test expects"
+registered hyper.tif 'hyper.tif: holds 2 channels a frame, of which channel 0 is read; --channel N chooses another'
+says '"registered": 4' run.json
+cp out/average.tif first.tif
+"$SEXTANT" register hyper.tif -o out --channel 1 --stages 1 --threads 2 >text 2>errors || fail "no channel 1"
+[ ! -s errors ] || { cat errors; fail "a channel that was asked for is remarked on"; }
+cmp -s out/average.tif first.tif && fail "both channels give one average"
+"$SEXTANT" apply out/transforms.json hyper.tif --channel 0 -o shown.tif >text || fail "no channel 0 to show"
+"$SEXTANT" info shown.tif | grep -q 'frames *4$' || fail "the other channel has not four frames"
+"$SEXTANT" info hyper.tif | grep -q 'channels *2, read is 0$' || fail "info does not know the channels"
+"$SEXTANT" info hyper.tif --channel 1 --json | grep -q '"channels": 2' || fail "nor in JSON"
+refused 'hyper.tif: has no channel 2, expected 0 to 1' hyper.tif --channel 2
+refused 'movie.mrc: has no slice 1, expected slice 0' movie.mrc --slice 1
+"$SEXTANT" filter hyper.tif --frame 0 --channel 1 -o smooth.tif --derivatives smooth >text 2>errors ||
+    fail "no filter of a channel"
+"$SEXTANT" filter movie.tif --frame 1 -o same.tif --derivatives smooth >text 2>errors
+cmp smooth.tif same.tif || fail "the first frame of channel 1 is not the second plane"
+
 # Frames that are no numbers are left out; single samples are filled, and flagged.
 nan='\\000\\000\\300\\177'
 {

@@ -5,6 +5,7 @@
 #include "sextant/core/frame_source.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/frame_catalogue.hpp"
+#include "sextant/operation/tiled.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -62,9 +63,11 @@ bool is_image_only(const std::string& path) {
            });
 }
 
-Findings look_at(const std::string& path, bool check) {
+Findings look_at(const std::string& path, const format::SourceOptions& options, bool check) {
     Findings findings{path, {}, {}, {}};
     if (is_image_only(path)) {
+        if (options.channel.value_or(0) + options.slice.value_or(0) > 0)
+            throw InvalidTask(fmt::format("{} has neither channels nor slices to choose", path));
         const format::ImageHeader image = format::read_header(path);
         findings.format = format::format_of(path).name;
         findings.header.frames = 1;
@@ -74,7 +77,7 @@ Findings look_at(const std::string& path, bool check) {
             format::read_image(path);
         return findings;
     }
-    const auto source = format::open_frames(path);
+    const auto source = format::open_frames(path, options);
     findings.format = format::format_of_frames(path);
     findings.header = source->header();
     findings.samples = samples_of(source->header());
@@ -95,9 +98,16 @@ std::string as_text(const Findings& findings) {
     const FrameHeader& header = findings.header;
     std::string text = fmt::format("{}: {}\n", findings.name, findings.format);
     text += fmt::format("  frames      {}\n", header.frames);
+    const Hyperstack& stack = header.hyperstack;
+    if (stack.channels > 1)
+        text += fmt::format("  channels    {}, read is {}\n", stack.channels, stack.channel);
+    if (stack.slices > 1)
+        text += fmt::format("  slices      {}, read is {}\n", stack.slices, stack.slice);
     text += fmt::format("  size        {}×{}\n", header.shape.width, header.shape.height);
     text += fmt::format("  samples     {}\n", findings.samples);
     text += fmt::format("  pixel size  {}\n", pixel_text(header.pixel));
+    if (header.frame_interval > 0)
+        text += fmt::format("  interval    {:.6g} s\n", header.frame_interval);
     for (const std::string& remark : header.remarks)
         text += fmt::format("  remark      {}\n", remark);
     return text;
@@ -105,10 +115,19 @@ std::string as_text(const Findings& findings) {
 
 std::string as_json(const Findings& findings) {
     const FrameHeader& header = findings.header;
-    nlohmann::ordered_json json{{"file", findings.name},         {"format", findings.format},
-                                {"frames", header.frames},       {"width", header.shape.width},
-                                {"height", header.shape.height}, {"samples", findings.samples},
-                                {"pixel_size", nullptr},         {"remarks", header.remarks}};
+    nlohmann::ordered_json json{{"file", findings.name},
+                                {"format", findings.format},
+                                {"frames", header.frames},
+                                {"channels", header.hyperstack.channels},
+                                {"slices", header.hyperstack.slices},
+                                {"width", header.shape.width},
+                                {"height", header.shape.height},
+                                {"samples", findings.samples},
+                                {"pixel_size", nullptr},
+                                {"frame_interval", nullptr},
+                                {"remarks", header.remarks}};
+    if (header.frame_interval > 0)
+        json["frame_interval"] = header.frame_interval;
     if (header.pixel.known()) {
         json["pixel_size"] = {
             {"x", header.pixel.x}, {"y", header.pixel.y}, {"unit", header.pixel.unit}};
@@ -118,7 +137,8 @@ std::string as_json(const Findings& findings) {
 }
 
 int run_info(const Values& values) {
-    const Findings findings = look_at(values.text("file"), values.flag("check"));
+    const Findings findings =
+        look_at(values.text("file"), source_options(values), values.flag("check"));
     std::fputs((values.flag("json") ? as_json(findings) : as_text(findings)).c_str(), stdout);
     return findings.good ? 0 : 1;
 }
@@ -133,6 +153,8 @@ Operation info_operation() {
             "  sextant info movie.h5::/data/images",
             {{"file", Type::file, "FILE", "", "a file, folder, pattern or list of frames", 0, true,
               true},
+             channel_parameter(),
+             slice_parameter(),
              {"check", Type::flag, "", "", "read every frame too; exit code 1 where one is lost"},
              {"json", Type::flag, "", "", "as JSON"}},
             run_info,

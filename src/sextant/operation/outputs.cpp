@@ -9,6 +9,7 @@
 #include "sextant/report/trace_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -109,6 +110,11 @@ void check_outputs(std::span<const std::string> paths, const std::string& trace)
 void print_warnings(std::span<const std::string> warnings) {
     for (const std::string& warning : warnings)
         std::fputs(fmt::format("sextant: warning: {}\n", warning).c_str(), stderr);
+}
+
+void print_remarks(const FrameSource& source) {
+    for (const std::string& remark : source.header().remarks)
+        print_warnings(std::array{fmt::format("{}: {}", source.path(), remark)});
 }
 
 void write_text(const std::string& path, std::string_view text) {

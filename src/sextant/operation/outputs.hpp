@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/frame_source.hpp"
 #include "sextant/core/sample.hpp"
 #include "sextant/operation/operation.hpp"
 #include "sextant/report/recording.hpp"
@@ -41,6 +42,9 @@ void check_outputs(std::span<const std::string> paths, const std::string& trace 
 
 /// A line each, on standard error.
 void print_warnings(std::span<const std::string> warnings);
+
+/// What a source remarks on, a line each, on standard error.
+void print_remarks(const FrameSource& source);
 
 /// Writes a text whole to a file, or to standard output. Throws InvalidFile.
 void write_text(const std::string& path, std::string_view text);

@@ -3,7 +3,6 @@
 
 #include "sextant/comm/launch.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/format/frame_catalogue.hpp"
 #include "sextant/operation/image_size.hpp"
 #include "sextant/operation/launch_ranks.hpp"
 #include "sextant/operation/outputs.hpp"
@@ -20,6 +19,22 @@ Parameter frame_parameter() {
             .type = Type::integer,
             .value = "N",
             .help = "which one of a series, from 0",
+            .least = 0};
+}
+
+Parameter channel_parameter() {
+    return {.name = "channel",
+            .type = Type::integer,
+            .value = "N",
+            .help = "channel to read of a hyperstack, from 0; default: the first",
+            .least = 0};
+}
+
+Parameter slice_parameter() {
+    return {.name = "slice",
+            .type = Type::integer,
+            .value = "N",
+            .help = "slice to read of a hyperstack, from 0; default: the first",
             .least = 0};
 }
 
@@ -69,8 +84,18 @@ Parameter memory_parameter(std::string_view mebibytes, std::string_view help) {
             .most = 1 << 30};
 }
 
+format::SourceOptions source_options(const Values& values) {
+    format::SourceOptions options;
+    if (values.has("channel"))
+        options.channel = values.integer("channel");
+    if (values.has("slice"))
+        options.slice = values.integer("slice");
+    return options;
+}
+
 std::unique_ptr<RowSource> open_image(const Values& values) {
-    std::unique_ptr<FrameSource> frames = format::open_frames(values.text("image"));
+    std::unique_ptr<FrameSource> frames =
+        format::open_frames(values.text("image"), source_options(values));
     const std::int64_t count = frames->header().frames;
     if (!values.has("frame") && count != 1)
         throw InvalidTask(fmt::format("{} has {} frames: expected one, or --frame N",

@@ -5,6 +5,7 @@
 #include "sextant/core/grid.hpp"
 #include "sextant/core/row_source.hpp"
 #include "sextant/core/units.hpp"
+#include "sextant/format/frame_catalogue.hpp"
 #include "sextant/operation/operation.hpp"
 
 #include <chrono>
@@ -19,12 +20,17 @@
 namespace sextant::operation {
 
 Parameter frame_parameter();
+Parameter channel_parameter();
+Parameter slice_parameter();
 Parameter ranks_parameter();
 Parameter grid_parameter();
 Parameter machine_parameter();
 Parameter json_parameter();
 Parameter report_parameter();
 Parameter memory_parameter(std::string_view mebibytes, std::string_view help);
+
+/// The channel and slice that a command reads of a hyperstack.
+format::SourceOptions source_options(const Values& values);
 
 /// The image of a command, its `frame` of a series. Throws InvalidFile, InvalidTask.
 std::unique_ptr<RowSource> open_image(const Values& values);

@@ -63,6 +63,7 @@ SeriesPlan plan_from(const Values& values) {
 /// The first frame of a file, as floats.
 kernel::FloatPlane first_frame(const std::string& path) {
     const std::unique_ptr<FrameSource> source = format::open_frames(path);
+    print_remarks(*source);
     const ImageShape shape = source->header().shape;
     kernel::FloatPlane image(shape);
     for (std::int64_t y = 0; y < shape.height; ++y)

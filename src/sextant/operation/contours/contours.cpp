@@ -53,6 +53,8 @@ std::vector<Parameter> parameters() {
              .least = 1},
             memory_parameter("4096", "for the image and what is made of it; larger ones stream"),
             frame_parameter(),
+            channel_parameter(),
+            slice_parameter(),
             ranks_parameter(),
             grid_parameter(),
             pattern_parameter(),

@@ -47,6 +47,8 @@ std::vector<Parameter> parameters() {
          .help = "only pixels of equal value belong together"},
         memory_parameter("1024", "for the image and its labels; larger ones stream, read twice"),
         frame_parameter(),
+        channel_parameter(),
+        slice_parameter(),
         ranks_parameter(),
         grid_parameter(),
         pattern_parameter(),

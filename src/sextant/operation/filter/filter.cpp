@@ -39,6 +39,8 @@ std::vector<Parameter> parameters() {
     }
     const std::vector<Parameter> rest = {
         frame_parameter(),
+        channel_parameter(),
+        slice_parameter(),
         ranks_parameter(),
         {.name = "grid",
          .value = "XxY",

@@ -108,7 +108,8 @@ void FilterRun::create_sink() {
     header.frames = static_cast<std::int64_t>(summary_.task.features().size());
     header.shape = summary_.task.image;
     header.pixel = source_->header().pixel;
-    sink_ = std::make_unique<format::PlaneSink>(format::create_frames(summary_.output, header));
+    sink_ = std::make_unique<format::PlaneSink>(
+        format::create_frames(summary_.output, header, {format::StackAxis::slices}));
     if (values_.has("report"))
         shown_.emplace(summary_.task.image);
 }

@@ -8,6 +8,7 @@
 #include "sextant/operation/progress.hpp"
 #include "sextant/operation/series/coordinates.hpp"
 #include "sextant/operation/series/transforms.hpp"
+#include "sextant/operation/tiled.hpp"
 #include "sextant/registration/resampler.hpp"
 #include "sextant/report/text.hpp"
 
@@ -137,13 +138,19 @@ std::vector<Shown> frames_to_show(const Values& values, const FrameSource& sourc
 }
 
 void apply_to_images(const Values& values, Applied& applied) {
-    const std::unique_ptr<FrameSource> source = format::open_frames(values.text("data"));
+    const std::unique_ptr<FrameSource> source =
+        format::open_frames(values.text("data"), source_options(values));
+    print_remarks(*source);
     check_shape(*source, applied.all());
     const std::vector<Shown> shown = frames_to_show(values, *source, applied.all());
     FrameHeader header;
     header.frames = std::ssize(shown);
     header.shape = source->header().shape;
     header.pixel = source->header().pixel;
+    std::vector<std::int64_t> numbers;
+    for (const Shown& one : shown)
+        numbers.push_back(one.frame);
+    header.frame_interval = frame_interval_of(source->header(), numbers);
     const std::unique_ptr<FrameSink> sink = format::create_frames(values.text("output"), header);
     registration::Resampler resampler(*source);
     std::vector<float> pixels(static_cast<std::size_t>(header.shape.elements()));
@@ -166,6 +173,7 @@ void apply_to_images(const Values& values, Applied& applied) {
 void apply_to_coordinates(const Values& values, Applied& applied) {
     if (values.has("frame"))
         throw InvalidTask("--frame: coordinates name their frames themselves");
+    refuse_given(values, {"channel", "slice"}, "coordinates have none");
     const std::string path = values.text("data");
     std::vector<FramePoint> points = read_coordinates(path);
     std::optional<std::int64_t> frame;
@@ -242,6 +250,8 @@ std::vector<Parameter> parameters() {
              .value = "N",
              .help = "the data is one image, and lies as frame N does",
              .least = 0},
+            channel_parameter(),
+            slice_parameter(),
             {.name = "from-reference",
              .type = Type::flag,
              .help = "coordinates of the reference into frames, not the other way"}};

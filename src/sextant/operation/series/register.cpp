@@ -6,6 +6,7 @@
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/operation/launch_ranks.hpp"
 #include "sextant/operation/series/register_run.hpp"
+#include "sextant/operation/tiled.hpp"
 #include "sextant/registration/division.hpp"
 
 #include <algorithm>
@@ -25,7 +26,8 @@ registration::Division divided(const Values& values) {
     if (launched || values.has("threads") || values.has("team"))
         return {launched ? 0 : asked("threads"), asked("team"), 0};
     const int cores = std::clamp(Cores::available().count(), 1, most_threads);
-    const FrameHeader header = format::open_frames(values.text("series"))->header();
+    const FrameHeader header =
+        format::open_frames(values.text("series"), source_options(values))->header();
     return registration::best_division(
         cores, header.frames,
         registration::usual_costs(header.shape, registration::SeriesOptions().farthest,
@@ -68,6 +70,8 @@ std::vector<Parameter> parameters() {
          .value = "N",
          .help = "frame that the others are registered to; default: the first fit one",
          .least = 0},
+        channel_parameter(),
+        slice_parameter(),
         {.name = "stages",
          .type = Type::integer,
          .value = "N",

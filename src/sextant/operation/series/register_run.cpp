@@ -4,14 +4,13 @@
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/texts.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/format/frame_catalogue.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/provenance.hpp"
+#include "sextant/operation/tiled.hpp"
 #include "sextant/registration/field_series.hpp"
 #include "sextant/registration/share.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -25,14 +24,6 @@ namespace {
 
 using registration::FrameLook;
 using registration::FramePlace;
-
-/// Adds the time of what it does.
-template <class Work>
-void timed(Seconds& sum, Work&& work) {
-    const auto begin = std::chrono::steady_clock::now();
-    work();
-    sum += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 /// A number that other samples hardly have.
 std::string fingerprint(const std::vector<FrameLook>& frames) {
@@ -112,7 +103,7 @@ std::string RegisterRun::path_of(const std::string& name) const {
 /// All that can be known to go wrong before a frame is looked at.
 void RegisterRun::open() {
     SeriesTransforms& transforms = summary_.transforms;
-    source_ = format::open_frames(values_.text("series"));
+    source_ = format::open_frames(values_.text("series"), source_options(values_));
     const FrameHeader& header = source_->header();
     summary_.output = values_.text("output");
     summary_.ranks = communicator_.size();
@@ -132,9 +123,12 @@ void RegisterRun::open() {
         options_.scan.association = Association::by_arrival;
     stage_options_.memory = values_.integer("memory") << 20;
     if (header.frames < 2)
-        throw InvalidTask(fmt::format("{} has {} frame{}, expected at least two to register",
-                                      source_->path(), header.frames,
-                                      header.frames == 1 ? "" : "s"));
+        throw InvalidTask(
+            fmt::format("{} has {} frame{}{}, expected at least two to register", source_->path(),
+                        header.frames, header.frames == 1 ? "" : "s",
+                        header.hyperstack.channels > 1
+                            ? fmt::format(" of {} channels", header.hyperstack.channels)
+                            : ""));
     if (options_.reference && *options_.reference >= header.frames)
         throw InvalidTask(fmt::format("--reference {}: expected 0 to {}, as {} has {} frames",
                                       *options_.reference, header.frames - 1, source_->path(),

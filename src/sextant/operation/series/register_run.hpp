@@ -76,7 +76,8 @@ class RegisterRun {
     void gather_places();
     void gather_shown(const registration::Combined& combined);
     void write(const registration::Combined& combined);
-    std::unique_ptr<FrameSink> sink(const std::string& name, std::int64_t frames);
+    std::unique_ptr<FrameSink> sink(const std::string& name, std::int64_t frames,
+                                    Seconds interval = 0);
     std::unique_ptr<FrameSink> image(const std::string& name, const std::vector<float>& pixels);
     std::unique_ptr<FrameSink> aligned();
     std::unique_ptr<FrameSink> fields();

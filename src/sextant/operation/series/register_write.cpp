@@ -19,11 +19,13 @@ TextSink into(format::AtomicFile& file) {
 
 } // namespace
 
-std::unique_ptr<FrameSink> RegisterRun::sink(const std::string& name, std::int64_t frames) {
+std::unique_ptr<FrameSink> RegisterRun::sink(const std::string& name, std::int64_t frames,
+                                             Seconds interval) {
     FrameHeader header;
     header.frames = frames;
     header.shape = source_->header().shape;
     header.pixel = source_->header().pixel;
+    header.frame_interval = interval;
     const std::string path = path_of(fmt::format("{}.{}", name, values_.text("format")));
     summary_.files.push_back(path);
     return format::create_frames(path, header);
@@ -39,7 +41,8 @@ std::unique_ptr<FrameSink> RegisterRun::image(const std::string& name,
 std::unique_ptr<FrameSink> RegisterRun::aligned() {
     const ImageShape shape = source_->header().shape;
     const auto count = static_cast<std::int64_t>(registered_.frames.size());
-    std::unique_ptr<FrameSink> stack = sink("aligned", count);
+    std::unique_ptr<FrameSink> stack =
+        sink("aligned", count, frame_interval_of(source_->header(), registered_.frames));
     const registration::TransformOf transform =
         nonrigid()
             ? registration::transforms_by_fields(
