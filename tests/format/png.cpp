@@ -210,6 +210,17 @@ TEST_F(PngFile, ClaimsNoMoreThanItHolds) {
     EXPECT_THAT(reading_fails(), HasSubstr("too few for the 17179869184 bytes of pixels"));
 }
 
+TEST_F(PngFile, IsNotTakenWholeWhereAFewBytesClaimManyPixels) {
+    png.header = {16000, 16000, 1, SPNG_COLOR_TYPE_GRAYSCALE, 0, 0, 0}; // 4 GB as colours
+    png.samples.assign(2000 * 16000, 0);
+    png.write(path);
+    EXPECT_THAT(reading_fails(), HasSubstr("has 256000000 pixels in"));
+    png.header = {8192, 8192, 1, SPNG_COLOR_TYPE_GRAYSCALE, 0, 0, 0};
+    png.samples.assign(1024 * 8192, 0);
+    png.write(path);
+    EXPECT_EQ(format::read_header(path).shape, (ImageShape{8192, 8192}));
+}
+
 TEST_F(PngFile, WithoutItsEndIsRejected) {
     format::write_image(path, any_colours({9, 9}, 1));
     const std::string bytes = content(path);

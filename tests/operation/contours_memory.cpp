@@ -9,7 +9,7 @@
 
 #include "tests/format/file_size_limit.hpp"
 #include "tests/operation/gray_files.hpp"
-#include "tests/operation/peak_memory.hpp"
+#include "tests/support/peak_memory.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::test {

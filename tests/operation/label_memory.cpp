@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "tests/format/temporary_folder.hpp"
-#include "tests/operation/peak_memory.hpp"
+#include "tests/support/peak_memory.hpp"
 #include <gtest/gtest.h>
 
 namespace sextant::test {

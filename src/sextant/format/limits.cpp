@@ -29,6 +29,22 @@ void check_plausible(const std::string& path, Bytes stored, Bytes size, Bytes ra
     }
 }
 
+void check_held(const std::string& path, Elements pixels, Bytes size) {
+    if (pixels > std::max(believable_image, deflate_ratio * size)) {
+        throw InvalidFile(path, fmt::format("has {} pixels in {} bytes, expected at most {} pixels "
+                                            "in so small a file",
+                                            pixels, size,
+                                            std::max(believable_image, deflate_ratio * size)));
+    }
+}
+
+void check_row(const std::string& path, const FrameHeader& frame, Bytes size) {
+    constexpr Bytes believable_row = Bytes{1} << 26, believable_ratio = 64;
+    const Bytes row = frame.shape.width * frame.channels * size_of(frame.sample);
+    if (row > believable_row)
+        check_plausible(path, row, size, believable_ratio);
+}
+
 void check_expected(const std::string& path, const ImageHeader& found, const ImageHeader& expected,
                     std::span<const std::byte> to) {
     if (found.shape != expected.shape || found.element != expected.element) {

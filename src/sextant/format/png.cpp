@@ -37,6 +37,7 @@ class Reader {
         shape_ = checked_shape(path, header.width, header.height);
         const Bytes bits = Bytes{samples_a_pixel(header.color_type)} * header.bit_depth;
         check_plausible(path, shape_.elements() * bits / 8, file_.size(), deflate_ratio);
+        check_held(path, shape_.elements(), file_.size());
     }
 
     ImageHeader header() const { return {shape_, rgba_f32}; }

@@ -12,7 +12,7 @@ namespace sextant::format {
 /// Greys of fewer bits are scaled to 8, palettes give colours. The pixel size is that of a
 /// resolution in metres.
 ///
-/// Cost      an interlaced file is decoded whole.
+/// Cost      memory for some rows; an interlaced file is decoded twice, in seven places at a time.
 std::unique_ptr<FrameSource> open_png_frame(const std::string& path, const std::string& detail,
                                             const SourceOptions& options);
 

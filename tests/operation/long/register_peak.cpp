@@ -12,7 +12,7 @@
 #include <string>
 
 #include "tests/format/temporary_folder.hpp"
-#include "tests/operation/peak_memory.hpp"
+#include "tests/support/peak_memory.hpp"
 #include <gtest/gtest.h>
 
 namespace sextant::test {
