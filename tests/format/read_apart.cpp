@@ -2,13 +2,17 @@
 // What a child reads: all that is good, and of what ends it a clear word.
 #include "sextant/format/read_apart.hpp"
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
+#include <thread>
 
 #include "tests/format/frames.hpp"
 #include "tests/format/images.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,17 +20,19 @@ namespace sextant::test {
 namespace {
 
 using format::Opening;
+using format::Pace;
 using format::read_apart;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-enum Trouble : std::int64_t { none = 0, refuses, crashes, loops, leaves, throws };
+enum Trouble : std::int64_t { none = 0, refuses, crashes, loops, leaves, throws, lasts };
 
 /// Has a frame for each trouble.
 class TroubledSource : public FrameSource {
   public:
-    TroubledSource()
-        : FrameSource("some.h5", {6, {13, 7}, Sample::f32, 1, {.5, .25, "µm"}, {"odd", ""}}) {}
+    explicit TroubledSource(Pace pace)
+        : FrameSource("some.h5", {7, {13, 7}, Sample::f32, 1, {.5, .25, "µm"}, {"odd", ""}}),
+          pace_(std::move(pace)) {}
 
   private:
     void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
@@ -41,14 +47,26 @@ class TroubledSource : public FrameSource {
             _exit(3);
         if (frame == throws)
             throw std::runtime_error("something else");
+        for (int piece = 0; frame == lasts && piece < 8; ++piece) {
+            pace_(1);
+            compute(.02);
+        }
         const auto values = pattern_frame<float>(frame, {13, 7});
         std::memcpy(to.data(), values.data() + rows.first * 13, to.size());
     }
+    static void compute(Seconds seconds) {
+        const std::clock_t end = std::clock() + static_cast<std::clock_t>(seconds * CLOCKS_PER_SEC);
+        while (std::clock() < end) {
+        }
+    }
+
+    Pace pace_;
 };
 
-std::unique_ptr<FrameSource> troubled() {
+std::unique_ptr<FrameSource> troubled(Seconds patience = .05) {
     return read_apart(
-        "some.h5", [] { return std::make_unique<TroubledSource>(); }, .05);
+        "some.h5", [](const Pace& pace) { return std::make_unique<TroubledSource>(pace); },
+        patience);
 }
 
 std::string failure_of_frame(FrameSource& source, std::int64_t frame) {
@@ -58,7 +76,7 @@ std::string failure_of_frame(FrameSource& source, std::int64_t frame) {
 TEST(ReadApart, GivesWhatTheSourceGives) {
     const auto source = troubled();
     const FrameHeader& header = source->header();
-    EXPECT_EQ(header.frames, 6);
+    EXPECT_EQ(header.frames, 7);
     EXPECT_EQ(header.shape, (ImageShape{13, 7}));
     EXPECT_EQ(header.pixel, (PixelSize{.5, .25, "µm"}));
     EXPECT_EQ(header.remarks, (std::vector<std::string>{"odd", ""}));
@@ -80,7 +98,7 @@ TEST(ReadApart, ACrashIsAnErrorOfTheFrameAndTheNextIsRead) {
               "some.h5: damaged: reading frame 2 ended with signal 11 (Segmentation fault)");
     EXPECT_EQ(read_frame(*source, 0), pattern_frame<float>(0, {13, 7}));
     EXPECT_EQ(failure_of_frame(*source, loops),
-              "some.h5: damaged: reading frame 3 took more than 0.05 s");
+              "some.h5: damaged: reading frame 3 made no progress in 0.05 s");
     EXPECT_EQ(failure_of_frame(*source, leaves), "some.h5: damaged: reading frame 4 ended early");
     EXPECT_THAT(failure_of_frame(*source, 0), HasSubstr("as reading ended 3 times before"));
 }
@@ -89,17 +107,61 @@ TEST(ReadApart, OpeningMayCrashLoopOrRefuse) {
     const auto open = [](const Opening& opening) {
         return failure([&] { read_apart("a.h5", opening, .05); });
     };
-    EXPECT_EQ(open([]() -> std::unique_ptr<FrameSource> { throw InvalidFile("a.h5", "is none"); }),
+    EXPECT_EQ(open([](const Pace&) -> std::unique_ptr<FrameSource> {
+                  throw InvalidFile("a.h5", "is none");
+              }),
               "a.h5: is none");
-    EXPECT_THAT(open([]() -> std::unique_ptr<FrameSource> { std::abort(); }),
+    EXPECT_THAT(open([](const Pace&) -> std::unique_ptr<FrameSource> { std::abort(); }),
                 StartsWith("a.h5: damaged: opening it ended with signal 6"));
-    EXPECT_EQ(open([]() -> std::unique_ptr<FrameSource> {
+    EXPECT_EQ(open([](const Pace&) -> std::unique_ptr<FrameSource> {
                   volatile bool forever = true;
                   while (forever) {
                   }
                   return nullptr;
               }),
-              "a.h5: damaged: opening it took more than 0.05 s");
+              "a.h5: damaged: opening it made no progress in 0.05 s");
+}
+
+TEST(ReadApart, TakesAsLongAsItMakesProgress) {
+    const auto source = troubled();
+    EXPECT_EQ(read_frame(*source, lasts), pattern_frame<float>(lasts, {13, 7}));
+}
+
+TEST(ReadApart, GoesOnWhenTheThreadThatOpenedItHasEnded) {
+    std::unique_ptr<FrameSource> source;
+    std::thread([&] { source = troubled(); }).join();
+    for (int i = 0; i < 20; ++i) {
+        EXPECT_EQ(read_frame(*source, none), pattern_frame<float>(0, {13, 7}));
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+}
+
+/// Of a process that is killed while it reads: this one becomes the parent of its child.
+TEST(ReadApart, EndsWithAParentThatIsKilled) {
+    ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    const pid_t parent = fork();
+    if (parent == 0) {
+        const auto source = troubled(60);
+        (void)!write(ends[1], "", 1);
+        failure_of_frame(*source, loops);
+        _exit(0);
+    }
+    char opened = 0;
+    ASSERT_EQ(read(ends[0], &opened, 1), 1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(300)); // it is in its loop
+    ASSERT_EQ(kill(parent, SIGKILL), 0);
+    ASSERT_EQ(waitpid(parent, nullptr, 0), parent);
+    pid_t ended = 0;
+    for (int i = 0; i < 1000 && ended == 0; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        ended = waitpid(-1, nullptr, WNOHANG);
+    }
+    EXPECT_GT(ended, 0) << "the child goes on";
+    close(ends[0]);
+    close(ends[1]);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
 TEST(ReadApart, LeavesNoProcessBehind) {

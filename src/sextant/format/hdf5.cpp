@@ -178,7 +178,7 @@ std::unique_ptr<FrameSource> open_here(const std::string& path, const std::strin
 
 std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::string& detail,
                                        const SourceOptions&) {
-    return read_apart(path, [=] { return open_here(path, detail); });
+    return read_apart(path, [=](const Pace&) { return open_here(path, detail); });
 }
 
 } // namespace sextant::format

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <poll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -48,6 +48,15 @@ struct PlainHeader {
     std::uint64_t remarks = 0;
 };
 
+/// Of the child: a signal handler sees nothing else.
+volatile std::sig_atomic_t parent_of_child = 0;
+
+/// The signal comes also where only the thread ends that started the child.
+extern "C" void end_without_parent(int) {
+    if (getppid() != static_cast<pid_t>(parent_of_child))
+        _exit(0);
+}
+
 /// The child's side: it never returns, never throws, and leaves nothing of its parent's undone.
 class Reader {
   public:
@@ -56,9 +65,13 @@ class Reader {
 
     [[noreturn]] void run(const Opening& open) {
         crash_quietly();
+        end_with_parent();
         std::unique_ptr<FrameSource> source;
         answer([&] {
-            source = open();
+            source = open([this](Bytes ahead) {
+                constexpr double gibibyte = 1 << 30;
+                set_time(patience_ * (1 + static_cast<double>(ahead) / gibibyte));
+            });
             tell(source->header());
         });
         Request request;
@@ -83,6 +96,17 @@ class Reader {
         sigprocmask(SIG_SETMASK, &none, nullptr);
         const rlimit nothing{0, 0};
         setrlimit(RLIMIT_CORE, &nothing);
+    }
+
+    /// Whatever it does at that time.
+    void end_with_parent() const {
+        parent_of_child = static_cast<std::sig_atomic_t>(parent_);
+        struct sigaction action {};
+        action.sa_handler = end_without_parent;
+        action.sa_flags = SA_RESTART;
+        sigaction(SIGHUP, &action, nullptr);
+        prctl(PR_SET_PDEATHSIG, SIGHUP);
+        end_without_parent(0); // it may have ended before
     }
 
     static std::size_t size_of(const FrameHeader& header, Rows rows) {
@@ -148,17 +172,8 @@ class Reader {
         }
     }
 
-    /// False where the parent is gone. Other forks may hold its end of the socket, so that a closed
-    /// one does not show.
     bool receive(std::span<std::byte> bytes) const {
         while (!bytes.empty()) {
-            pollfd waiting{socket_, POLLIN, 0};
-            constexpr int now_and_then = 1000; // milliseconds
-            if (poll(&waiting, 1, now_and_then) == 0) {
-                if (getppid() != parent_)
-                    return false;
-                continue;
-            }
             const ssize_t some = recv(socket_, bytes.data(), bytes.size(), 0);
             if (some < 0 && errno == EINTR)
                 continue;
@@ -289,7 +304,7 @@ void ReadingChild::ended() {
     }
     id_ = -1;
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF)
-        throw ReadingEnded(fmt::format("took more than {:g} s", patience_));
+        throw ReadingEnded(fmt::format("made no progress in {:g} s", patience_));
     if (WIFSIGNALED(status))
         throw ReadingEnded(fmt::format("ended with signal {} ({})", WTERMSIG(status),
                                        strsignal(WTERMSIG(status))));
