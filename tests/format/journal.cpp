@@ -3,8 +3,10 @@
 
 #include "sextant/core/error.hpp"
 
+#include "tests/format/file_size_limit.hpp"
 #include "tests/format/temporary_folder.hpp"
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 namespace sextant::test {
 namespace {
@@ -101,11 +103,26 @@ TEST_F(JournalOnDisk, is_told_from_other_files) {
                 ThrowsMessage<InvalidFile>(HasSubstr("cannot be read")));
 }
 
-TEST(Journal, on_a_full_disk_says_so) {
-    if (access("/dev/full", W_OK) != 0)
-        GTEST_SKIP() << "there is no /dev/full";
-    EXPECT_THAT([] { Journal::append_to("/dev/full", "of a test"); },
-                ThrowsMessage<InvalidFile>(HasSubstr("/dev/full: ")));
+TEST_F(JournalOnDisk, is_a_regular_file) {
+    std::filesystem::remove(path);
+    ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+    for (const std::string& other : {path, std::string("/dev/zero")}) {
+        const auto refused = ThrowsMessage<InvalidFile>(other + ": is not a regular file");
+        EXPECT_THAT([&] { Journal::open(other); }, refused);
+        EXPECT_THAT([&] { Journal::append_to(other, "of a test"); }, refused);
+    }
+}
+
+TEST_F(JournalOnDisk, that_cannot_grow_says_so_and_keeps_its_records) {
+    write({"one"});
+    Journal journal = Journal::append_to(path, "of a test");
+    const std::string large(1 << 16, 'x');
+    {
+        const FileSizeLimit limit(1 << 12);
+        EXPECT_THAT([&] { journal.append(record_of(large)); },
+                    ThrowsMessage<InvalidFile>(HasSubstr(path + ": cannot be written")));
+    }
+    EXPECT_THAT(records(path), ElementsAre("one"));
 }
 
 } // namespace

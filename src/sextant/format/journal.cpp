@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace sextant::format {
@@ -69,6 +70,11 @@ Journal::Journal(std::string path, int descriptor, bool writes)
     : path_(std::move(path)), descriptor_(descriptor), writes_(writes), synced_(now()) {
     if (descriptor_ < 0)
         fail(writes ? "written" : "read", errno);
+    struct stat opened {};
+    if (fstat(descriptor_, &opened) != 0 || !S_ISREG(opened.st_mode)) {
+        close(std::exchange(descriptor_, -1));
+        throw InvalidFile(path_, "is not a regular file");
+    }
 }
 
 Journal::Journal(Journal&& other) noexcept
@@ -88,13 +94,14 @@ Journal::~Journal() {
 }
 
 Journal Journal::open(const std::string& path) {
-    Journal journal(path, ::open(path.c_str(), O_RDONLY | O_CLOEXEC), false);
+    Journal journal(path, ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK), false);
     journal.read_start();
     return journal;
 }
 
 Journal Journal::append_to(const std::string& path, const std::string& text, const Visit& visit) {
-    Journal journal(path, ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666), true);
+    Journal journal(path, ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666),
+                    true);
     if (flock(journal.descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         throw InvalidFile(path, "another run writes to it now");
     journal.read_start();
