@@ -81,6 +81,19 @@ TEST_F(RawFile, IsReadFromSeveralFramesOfUnstatedSize) {
     EXPECT_TRUE(same_bits(format::read_image(packed), image));
 }
 
+TEST_F(RawFile, IsReadWithFramesToSkipAndWindowsOfAnySize) {
+    const std::string bytes(text(image));
+    const std::string skipped("\x5f\x2a\x4d\x18\x03\0\0\0abc", 11);
+    fill_file(packed, skipped + compressed(bytes.substr(0, 100)) + skipped +
+                          compressed(bytes.substr(100)) + skipped);
+    EXPECT_TRUE(same_bits(format::read_image(packed), image));
+    std::string wide = streamed(bytes); // its window is in the sixth byte
+    ASSERT_EQ(wide[4] & 0x20, 0);
+    wide[5] = static_cast<char>((31 - 10) << 3);
+    fill_file(packed, wide);
+    EXPECT_TRUE(same_bits(format::read_image(packed), image));
+}
+
 TEST_F(RawFile, LargerThanEveryBufferIsRead) {
     fill_file(folder.path("manifest.json"), R"({"size": [997, 301]})");
     const Image large = any_bits({997, 301}, rgba_f32, 4);

@@ -210,6 +210,18 @@ TEST_F(Sequence, ReadsJpegGreyAndInColour) {
     }
 }
 
+TEST_F(Sequence, RefusesProgressiveJpegOutOfProportionToTheirFile) {
+    const std::string path = folder.path("a.jpg");
+    write_jpeg(path, 8, 8, 1, std::vector<unsigned char>(64, 99), true);
+    std::string bytes = content(path);
+    const std::size_t frame = bytes.find("\xff\xc2");
+    ASSERT_NE(frame, std::string::npos);
+    bytes.replace(frame + 5, 4, "\x75\x30\x75\x30"); // 30000 by 30000, kept in 1.8 GB
+    fill_file(path, bytes + std::string(600000, '\0'));
+    EXPECT_THAT(failure([&] { format::open_frames(path); }),
+                HasSubstr("too few for the 1800000000 bytes"));
+}
+
 TEST_F(Sequence, RefusesJpegWhoseDataEndEarly) {
     const std::string path = folder.path("a.jpg");
     write_jpeg(path, 64, 64, 1, std::vector<unsigned char>(64 * 64, 99), false);

@@ -246,6 +246,17 @@ TEST_F(StoredFrames, OfDigitalMicrographThatAreCutAreRefused) {
                 HasSubstr("claims 273 elements"));
 }
 
+TEST_F(StoredFrames, OfDigitalMicrographHaveTagsOfBelievableNames) {
+    Bytewise file(std::endian::big);
+    file.put<std::uint32_t>(3).put<std::uint32_t>(0).put<std::uint32_t>(1);
+    for (int group = 0; group < 3; ++group) {
+        file.put<std::uint16_t>(0).put<std::uint32_t>(1);
+        file.put<std::uint8_t>(20).put<std::uint16_t>(2000).text(std::string(2000, 'a'));
+    }
+    EXPECT_THAT(failure([&] { open("a.dm3", file.bytes()); }),
+                HasSubstr("has a tag with a name of 6002 letters: damaged"));
+}
+
 TEST_F(StoredFrames, WithoutAHeaderAreReadAsTheirNameSays) {
     const std::string samples = stack_bytes<std::uint16_t>(3, shape, std::endian::big);
     const auto source = open("a.raw", "12345" + samples + "rest", "::13x7,u16,offset=5,big-endian");

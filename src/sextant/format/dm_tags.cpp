@@ -82,6 +82,9 @@ class Walk {
         if (wide_)
             length(); // of the tag
         const std::string whole = path.empty() ? own : path + '/' + own;
+        constexpr std::size_t longest = 1 << 12;
+        if (whole.size() > longest)
+            fail(fmt::format("has a tag with a name of {} letters: damaged", whole.size()));
         if (kind == group)
             read_group(whole, depth + 1);
         else if (kind == value)

@@ -75,7 +75,7 @@ class Decoder {
     Decoder& operator=(const Decoder&) = delete;
     ~Decoder() { jpeg_destroy_decompress(&library_); }
 
-    FrameHeader header() const {
+    FrameHeader header() {
         FrameHeader frame;
         frame.frames = 1;
         frame.shape = checked_shape(file_.path(), library_.image_width, library_.image_height);
@@ -83,6 +83,11 @@ class Decoder {
         frame.channels = library_.out_color_space == JCS_GRAYSCALE ? 1 : 3;
         check_plausible(file_.path(), frame.shape.elements() * frame.channels, file_.size(),
                         jpeg_ratio);
+        // Of an image in several scans, the library holds all coefficients, of two bytes each.
+        constexpr Bytes always_held = Bytes{1} << 30, held_ratio = 512;
+        const Bytes held = 2 * frame.shape.elements() * frame.channels;
+        if (jpeg_has_multiple_scans(&library_) && held > always_held)
+            check_plausible(file_.path(), held, file_.size(), held_ratio);
         return frame;
     }
 

@@ -102,6 +102,9 @@ class Decompression {
           context_(ZSTD_createDCtx()) {
         if (!context_)
             throw std::bad_alloc();
+        // Of a window, as much is used as comes out.
+        const ZSTD_bounds windows = ZSTD_dParam_getBounds(ZSTD_d_windowLogMax);
+        ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, windows.upperBound);
     }
 
     void run() {
