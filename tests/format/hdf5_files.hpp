@@ -43,6 +43,65 @@ class Hdf5File {
         H5Pclose(created);
         H5Sclose(space);
     }
+    /// One whose bytes are those of another file.
+    void external(const std::string& name, const std::vector<hsize_t>& sides, hid_t type,
+                  const std::string& file, hsize_t bytes) {
+        const hid_t created = H5Pcreate(H5P_DATASET_CREATE);
+        H5Pset_external(created, file.c_str(), 0, bytes);
+        create(name, sides, type, created);
+    }
+    /// One of which a chunk is written as it is.
+    void chunk(const std::string& name, const std::vector<hsize_t>& sides, hid_t type,
+               const std::vector<hsize_t>& chunk, H5Z_filter_t filter, const std::string& bytes) {
+        const hid_t created = H5Pcreate(H5P_DATASET_CREATE);
+        H5Pset_chunk(created, static_cast<int>(chunk.size()), chunk.data());
+        H5Pset_filter(created, filter, H5Z_FLAG_OPTIONAL, 0, nullptr);
+        create(name, sides, type, created);
+        const hid_t set = H5Dopen2(file_, name.c_str(), H5P_DEFAULT);
+        const std::vector<hsize_t> first(sides.size());
+        if (!bytes.empty())
+            H5Dwrite_chunk(set, H5P_DEFAULT, 0, first.data(), bytes.size(), bytes.data());
+        H5Dclose(set);
+    }
+    void link(const std::string& name, const std::string& file, const std::string& object) {
+        H5Lcreate_external(file.c_str(), object.c_str(), file_, name.c_str(), links_, H5P_DEFAULT);
+    }
+    /// A virtual stack of frames of u8: each source gives the dataset "d" of some frames.
+    void stack(const std::string& name, const std::vector<std::string>& sources, hsize_t frames,
+               hsize_t height, hsize_t width) {
+        const hid_t created = H5Pcreate(H5P_DATASET_CREATE);
+        const std::vector<hsize_t> sides{frames * sources.size(), height, width},
+            part{frames, height, width};
+        const hid_t where = H5Screate_simple(3, sides.data(), nullptr);
+        const hid_t from = H5Screate_simple(3, part.data(), nullptr);
+        std::vector<hsize_t> start{0, 0, 0};
+        for (const std::string& source : sources) {
+            H5Sselect_hyperslab(where, H5S_SELECT_SET, start.data(), nullptr, part.data(), nullptr);
+            H5Pset_virtual(created, where, source.c_str(), "d", from);
+            start[0] += frames;
+        }
+        H5Sclose(where);
+        H5Sclose(from);
+        create(name, sides, H5T_STD_U8LE, created);
+    }
+    /// The same of as many sources as there are, numbered from 0 where the pattern has %b.
+    void growing_stack(const std::string& name, const std::string& pattern, hsize_t frames,
+                       hsize_t height, hsize_t width) {
+        const hid_t created = H5Pcreate(H5P_DATASET_CREATE);
+        const std::vector<hsize_t> sides{0, height, width}, most{H5S_UNLIMITED, height, width},
+            part{frames, height, width}, start{0, 0, 0}, step{frames, 1, 1},
+            count{H5S_UNLIMITED, 1, 1};
+        const hid_t where = H5Screate_simple(3, sides.data(), most.data());
+        const hid_t from = H5Screate_simple(3, part.data(), nullptr);
+        H5Sselect_hyperslab(where, H5S_SELECT_SET, start.data(), step.data(), count.data(),
+                            part.data());
+        H5Pset_virtual(created, where, pattern.c_str(), "d", from);
+        H5Dclose(
+            H5Dcreate2(file_, name.c_str(), H5T_STD_U8LE, where, links_, created, H5P_DEFAULT));
+        H5Pclose(created);
+        H5Sclose(where);
+        H5Sclose(from);
+    }
     void group(const std::string& name) {
         H5Gclose(H5Gcreate2(file_, name.c_str(), links_, H5P_DEFAULT, H5P_DEFAULT));
     }
@@ -60,6 +119,14 @@ class Hdf5File {
     }
 
   private:
+    /// Closes `created`.
+    void create(const std::string& name, const std::vector<hsize_t>& sides, hid_t type,
+                hid_t created) {
+        const hid_t space = H5Screate_simple(static_cast<int>(sides.size()), sides.data(), nullptr);
+        H5Dclose(H5Dcreate2(file_, name.c_str(), type, space, links_, created, H5P_DEFAULT));
+        H5Pclose(created);
+        H5Sclose(space);
+    }
     void attribute(const std::string& object, const std::string& name, hid_t type,
                    const void* value) {
         const hid_t space = H5Screate(H5S_SCALAR);

@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     const MemoryFile file(bytes, size);
     const auto* const format = sextant::format::find_frame_format("fuzz" SEXTANT_FUZZ_EXTENSION);
     try {
-        read_some(*format->open(file.path(), SEXTANT_FUZZ_DETAIL));
+        read_some(*format->open(file.path(), SEXTANT_FUZZ_DETAIL, {}));
     } catch (const sextant::InvalidFile&) {
         return 0;
     }

@@ -23,6 +23,8 @@ struct SinkOptions {
 /// Which channel and slice of a hyperstack are read, counted from 0; the first ones if not set.
 struct SourceOptions {
     std::optional<std::int64_t> channel = {}, slice = {};
+    /// Whether samples may come from any file that the series names (HDF5).
+    bool allow_external = false;
 };
 
 /// One file format that holds frames of grey or colour samples, one or many: one file of code and

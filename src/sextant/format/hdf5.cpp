@@ -5,12 +5,16 @@
 #include "sextant/format/frame_check.hpp"
 #include "sextant/format/hdf5_conventions.hpp"
 #include "sextant/format/hdf5_library.hpp"
+#include "sextant/format/hdf5_references.hpp"
+#include "sextant/format/hdf5_storage.hpp"
 #include "sextant/format/limits.hpp"
 #include "sextant/format/read_apart.hpp"
 #include "sextant/format/source_file.hpp"
 #include "sextant/format/stored_frames.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -20,59 +24,23 @@ namespace sextant::format {
 
 namespace {
 
-/// No filter is believed to make more of a byte than this.
-constexpr Bytes believable_ratio = Bytes{1} << 16;
-constexpr Bytes least_cache = Bytes{1} << 20, most_cache = Bytes{1} << 28;
+constexpr Bytes least_cache = Bytes{1} << 20, usual_cache = Bytes{1} << 28;
+/// What is decoded at once, at most, unless a single chunk is more.
+constexpr Bytes piece_bytes = Bytes{1} << 26;
 
-/// The lengths of a chunk along the axes; none where the dataset is in one piece.
-std::vector<std::int64_t> chunk_of(hid_t dataset, std::size_t axes) {
-    const Hdf5Handle created(H5Dget_create_plist(dataset), H5Pclose);
-    if (!created || H5Pget_layout(created.id()) != H5D_CHUNKED)
-        return {};
-    std::vector<hsize_t> sides(axes);
-    H5Pget_chunk(created.id(), static_cast<int>(axes), sides.data());
-    return {sides.begin(), sides.end()};
-}
-
-/// Throws where a chunk could not come out of the file. Returns its bytes.
-Bytes checked_chunk(const std::string& path, const std::vector<std::int64_t>& chunk, Bytes sample,
-                    Bytes size_of_file) {
-    Bytes bytes = sample;
-    for (const std::int64_t side : chunk) {
-        constexpr Bytes most = Bytes{1} << 32; // the library's own limit
-        if (side < 1 || bytes > most / side)
-            throw InvalidFile(path, "has chunks of more than 4 GiB: damaged");
-        bytes *= side;
-    }
-    check_plausible(path, bytes, size_of_file, believable_ratio);
-    return bytes;
-}
-
-/// What holds every chunk of a frame, so that reading its rows decodes each once.
-Bytes wanted_cache(const Hdf5Series& series, const std::vector<std::int64_t>& chunk, Bytes bytes) {
+/// What holds every chunk of a frame, so that reading its rows decodes each once: more than is
+/// usual only if the file is large.
+Bytes wanted_cache(const Hdf5Series& series, const Hdf5Storage& storage) {
+    if (storage.chunk().empty())
+        return least_cache;
     const auto pieces = [&](std::size_t axis) {
-        return (series.dataset.sides[axis] + chunk[axis] - 1) / chunk[axis];
+        return (storage.sides()[axis] + storage.chunk()[axis] - 1) / storage.chunk()[axis];
     };
-    const double all = static_cast<double>(bytes) *
+    const double all = static_cast<double>(storage.chunk_bytes()) *
                        static_cast<double>(pieces(series.column_axis)) *
                        static_cast<double>(pieces(series.row_axis));
-    return std::clamp(static_cast<Bytes>(std::min(all, 1e18)), least_cache, most_cache);
-}
-
-Hdf5Handle open_dataset(hid_t file, const std::string& path, const Hdf5Series& series) {
-    const std::string& name = series.dataset.name;
-    Hdf5Handle dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
-    const auto chunk = chunk_of(dataset.id(), series.dataset.sides.size());
-    if (chunk.empty())
-        return dataset;
-    const Bytes bytes =
-        checked_chunk(path, chunk, size_of(*series.dataset.sample), SourceFile(path).size());
-    const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
-    constexpr std::size_t slots = 10007; // a prime well above the number of chunks in the cache
-    H5Pset_chunk_cache(access.id(), slots,
-                       static_cast<std::size_t>(wanted_cache(series, chunk, bytes)),
-                       H5D_CHUNK_CACHE_W0_DEFAULT);
-    return {H5Dopen2(file, name.c_str(), access.id()), H5Dclose};
+    return std::clamp(static_cast<Bytes>(std::min(all, 1e18)), least_cache,
+                      std::max(usual_cache, 8 * storage.stored()));
 }
 
 hid_t type_in_memory(Sample sample) {
@@ -102,31 +70,89 @@ hid_t type_in_memory(Sample sample) {
 
 class Hdf5Frames : public FrameSource {
   public:
-    Hdf5Frames(const std::string& path, FrameHeader header, Hdf5Series series, Hdf5Handle file,
-               Hdf5Handle dataset)
-        : FrameSource(path, std::move(header)),
-          series_(std::move(series)),
+    Hdf5Frames(FrameHeader header, const Hdf5Series& series, Hdf5Input file, Hdf5Storage storage,
+               Pace pace)
+        : FrameSource(file.path(), std::move(header)),
+          row_axis_(series.row_axis),
+          column_axis_(series.column_axis),
           file_(std::move(file)),
-          dataset_(std::move(dataset)) {}
+          storage_(std::move(storage)),
+          dataset_(storage_.open(file_, wanted_cache(series, storage_))),
+          pace_(std::move(pace)) {
+        if (!dataset_)
+            throw InvalidFile(path(), "cannot be read as HDF5: " + hdf5_complaint());
+    }
 
   private:
     void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
-        const std::size_t axes = series_.dataset.sides.size();
-        std::vector<hsize_t> start(axes), count(axes, 1);
-        std::int64_t left = frame; // the last axis of frames runs fastest
-        for (std::size_t axis = axes; axis-- > 0;) {
-            if (axis == series_.row_axis || axis == series_.column_axis)
-                continue;
-            start[axis] = static_cast<hsize_t>(left % series_.dataset.sides[axis]);
-            left /= series_.dataset.sides[axis];
+        if (storage_.is_virtual())
+            load_kept(frame, rows, to);
+        else
+            load_rows(frame, rows, to);
+    }
+
+    /// The library decodes chunks of the sources again at each call, so many rows are read at once.
+    void load_kept(std::int64_t frame, Rows rows, std::span<std::byte> to) {
+        if (frame != kept_frame_ || rows.first < kept_rows_.first || rows.last > kept_rows_.last) {
+            kept_frame_ = -1; // until they are there
+            const std::int64_t fit = std::max(rows.count(), usual_cache / row_bytes());
+            kept_rows_ = {rows.first, std::min(rows.first + fit, header().shape.height)};
+            kept_.resize(static_cast<std::size_t>(kept_rows_.count() * row_bytes()));
+            load_rows(frame, kept_rows_, kept_);
+            kept_frame_ = frame;
         }
-        start[series_.row_axis] = static_cast<hsize_t>(rows.first);
-        count[series_.row_axis] = static_cast<hsize_t>(rows.count());
-        count[series_.column_axis] = static_cast<hsize_t>(header().shape.width);
+        std::memcpy(to.data(), kept_.data() + (rows.first - kept_rows_.first) * row_bytes(),
+                    to.size());
+    }
+
+    /// Rows in pieces of whole chunks.
+    void load_rows(std::int64_t frame, Rows rows, std::span<std::byte> to) {
+        const std::int64_t width = header().shape.width;
+        const bool chunked = !storage_.chunk().empty();
+        const std::int64_t chunk_rows = chunked ? storage_.chunk()[row_axis_] : 1;
+        const std::int64_t chunk_columns = chunked ? storage_.chunk()[column_axis_] : width;
+        const Bytes chunk = chunked ? storage_.chunk_bytes() : row_bytes();
+        const std::int64_t at_once = std::max<std::int64_t>(1, piece_bytes / chunk);
+        const std::int64_t across = (width + chunk_columns - 1) / chunk_columns;
+        const std::int64_t columns = std::min(across, at_once) * chunk_columns;
+        const std::int64_t band = std::max<std::int64_t>(1, at_once / across) * chunk_rows;
+        for (std::int64_t y = rows.first; y < rows.last;) {
+            const std::int64_t end = std::min(y / band * band + band, rows.last);
+            for (std::int64_t x = 0; x < width; x += columns) {
+                pace_(std::max(piece_bytes, chunk));
+                load_piece(frame, {y, end}, x, std::min(x + columns, width),
+                           to.subspan(static_cast<std::size_t>((y - rows.first) * row_bytes())));
+            }
+            y = end;
+        }
+    }
+
+    /// Columns [left, right) of rows, into rows of the image.
+    void load_piece(std::int64_t frame, Rows rows, std::int64_t left, std::int64_t right,
+                    std::span<std::byte> to) {
+        const std::size_t axes = storage_.sides().size();
+        std::vector<hsize_t> start(axes), count(axes, 1);
+        std::int64_t rest = frame; // the last axis of frames runs fastest
+        for (std::size_t axis = axes; axis-- > 0;) {
+            if (axis == row_axis_ || axis == column_axis_)
+                continue;
+            start[axis] = static_cast<hsize_t>(rest % storage_.sides()[axis]);
+            rest /= storage_.sides()[axis];
+        }
+        start[row_axis_] = static_cast<hsize_t>(rows.first);
+        count[row_axis_] = static_cast<hsize_t>(rows.count());
+        start[column_axis_] = static_cast<hsize_t>(left);
+        count[column_axis_] = static_cast<hsize_t>(right - left);
+        storage_.require(fmt::format("frame {} has no samples", frame), start, count);
         const Hdf5Handle from(H5Dget_space(dataset_.id()), H5Sclose);
-        const auto elements = static_cast<hsize_t>(rows.count() * header().shape.width);
-        const Hdf5Handle memory(H5Screate_simple(1, &elements, nullptr), H5Sclose);
+        const std::array<hsize_t, 2> image{static_cast<hsize_t>(rows.count()),
+                                           static_cast<hsize_t>(header().shape.width)};
+        const std::array<hsize_t, 2> corner{0, start[column_axis_]},
+            piece{image[0], count[column_axis_]};
+        const Hdf5Handle memory(H5Screate_simple(2, image.data(), nullptr), H5Sclose);
         if (H5Sselect_hyperslab(from.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
+                                nullptr) < 0 ||
+            H5Sselect_hyperslab(memory.id(), H5S_SELECT_SET, corner.data(), nullptr, piece.data(),
                                 nullptr) < 0 ||
             H5Dread(dataset_.id(), type_in_memory(header().sample), memory.id(), from.id(),
                     H5P_DEFAULT, to.data()) < 0) {
@@ -135,8 +161,14 @@ class Hdf5Frames : public FrameSource {
         }
     }
 
-    Hdf5Series series_;
-    Hdf5Handle file_, dataset_;
+    std::size_t row_axis_, column_axis_;
+    Hdf5Input file_;
+    Hdf5Storage storage_;
+    Hdf5Handle dataset_;
+    Pace pace_;
+    std::vector<std::byte> kept_; ///< rows of a virtual dataset that were read last
+    std::int64_t kept_frame_ = -1;
+    Rows kept_rows_;
 };
 
 FrameHeader header_of(const std::string& path, const Hdf5Series& series) {
@@ -158,27 +190,32 @@ FrameHeader header_of(const std::string& path, const Hdf5Series& series) {
     return header;
 }
 
-std::unique_ptr<FrameSource> open_here(const std::string& path, const std::string& detail) {
-    const Bytes size = SourceFile(path).size(); // a wrong path is the first thing to say
-    Hdf5Handle file = open_hdf5_file(path);
+std::unique_ptr<FrameSource> open_here(const std::string& path, const std::string& detail,
+                                       bool allow_external, const Pace& pace) {
+    Hdf5Input file(path, allow_external);
+    guard_external_links(allow_external);
     std::vector<std::string> remarks;
-    Hdf5Series series = find_hdf5_series(file.id(), path, detail, remarks);
+    Hdf5Series series = find_hdf5_series(file, detail, remarks);
+    Hdf5Storage storage(file, series.dataset.name);
     FrameHeader header = header_of(path, series);
     header.remarks = std::move(remarks);
+    header.remarks.insert(header.remarks.end(), storage.remarks().begin(), storage.remarks().end());
     header.pixel = believable(series.pixel, header.remarks);
-    check_plausible(path, header.shape.elements() * size_of(header.sample), size, believable_ratio);
-    Hdf5Handle dataset = open_dataset(file.id(), path, series);
-    if (!dataset)
-        throw InvalidFile(path, "cannot be read as HDF5: " + hdf5_complaint());
-    return std::make_unique<Hdf5Frames>(path, std::move(header), std::move(series), std::move(file),
-                                        std::move(dataset));
+    check_plausible(path, header.shape.elements() * size_of(header.sample), storage.stored(),
+                    storage.ratio());
+    check_row(path, header, storage.stored());
+    return std::make_unique<Hdf5Frames>(std::move(header), series, std::move(file),
+                                        std::move(storage), pace);
 }
 
 } // namespace
 
 std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::string& detail,
-                                       const SourceOptions&) {
-    return read_apart(path, [=](const Pace&) { return open_here(path, detail); });
+                                       const SourceOptions& options) {
+    const SourceFile regular(path); // before a process is started
+    const bool external = options.allow_external;
+    return read_apart(path,
+                      [=](const Pace& pace) { return open_here(path, detail, external, pace); });
 }
 
 } // namespace sextant::format

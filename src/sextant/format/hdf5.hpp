@@ -17,8 +17,11 @@ namespace sextant::format {
 /// A process of its own reads (read_apart.hpp): libhdf5 can crash on files whose inner tables are
 /// damaged. This is then an InvalidFile as all else.
 ///
+/// Other files that it names are read only if that is allowed, but for the sources of a virtual
+/// dataset in the folder of the file or below it.
+///
 /// Cost      chunks are decoded once for rows that are read in order, if those of a frame fit in
-///           256 MiB.
+///           256 MiB or eight times what is stored.
 std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::string& detail,
                                        const SourceOptions& options);
 

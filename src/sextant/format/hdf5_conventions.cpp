@@ -3,6 +3,7 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/format/frame_check.hpp"
+#include "sextant/format/hdf5_references.hpp"
 
 #include <algorithm>
 #include <array>
@@ -31,20 +32,15 @@ Hdf5Series with_last_axes(const Hdf5Dataset& dataset) {
 }
 
 /// Velox keeps what it knows of each frame as JSON in a column of bytes.
-std::string first_column(hid_t file, const std::string& name) {
+std::string first_column(const Hdf5Input& file, const std::string& name) {
     const auto described = describe_hdf5(file, name);
     constexpr std::int64_t longest = 1 << 20;
     if (!described || described->sample != Sample::u8 || described->sides.size() != 2 ||
         described->sides[0] > longest || described->sides[1] < 1)
         return "";
-    const Hdf5Handle dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
-    const Hdf5Handle from(H5Dget_space(dataset.id()), H5Sclose);
     const std::array<hsize_t, 2> start{0, 0}, count{static_cast<hsize_t>(described->sides[0]), 1};
-    const Hdf5Handle to(H5Screate_simple(1, count.data(), nullptr), H5Sclose);
     std::string text(static_cast<std::size_t>(described->sides[0]), '\0');
-    if (H5Sselect_hyperslab(from.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
-                            nullptr) < 0 ||
-        H5Dread(dataset.id(), H5T_NATIVE_UINT8, to.id(), from.id(), H5P_DEFAULT, text.data()) < 0)
+    if (!read_hdf5_block(file, name, start, count, H5T_NATIVE_UINT8, text.data()))
         return "";
     return text.substr(0, text.find('\0'));
 }
@@ -59,7 +55,7 @@ double number_in_json(const nlohmann::json& object, const char* key) {
                                 : 0;
 }
 
-PixelSize velox_pixel(hid_t file, const std::string& dataset) {
+PixelSize velox_pixel(const Hdf5Input& file, const std::string& dataset) {
     const auto json =
         nlohmann::json::parse(first_column(file, parent_of(dataset) + "/Metadata"), nullptr, false);
     if (!json.is_object() || !json.contains("BinaryResult"))
@@ -74,7 +70,7 @@ PixelSize velox_pixel(hid_t file, const std::string& dataset) {
             stated ? tidy_unit(unit->get_ref<const std::string&>()) : ""};
 }
 
-std::optional<Hdf5Series> velox(hid_t file, const Hdf5Dataset& dataset) {
+std::optional<Hdf5Series> velox(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     const bool there = dataset.name.starts_with("/Data/Image/") && dataset.name.ends_with("/Data");
     if (!there || dataset.sides.size() > 3)
         return std::nullopt;
@@ -82,7 +78,7 @@ std::optional<Hdf5Series> velox(hid_t file, const Hdf5Dataset& dataset) {
 }
 
 /// Berkeley's groups have a vector of positions along each axis, numbered from 1.
-std::optional<Hdf5Series> berkeley(hid_t file, const Hdf5Dataset& dataset) {
+std::optional<Hdf5Series> berkeley(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     const std::string group = parent_of(dataset.name);
     if (group.empty() || !hdf5_number(file, group, "emd_group_type"))
         return std::nullopt;
@@ -100,7 +96,7 @@ std::optional<Hdf5Series> berkeley(hid_t file, const Hdf5Dataset& dataset) {
 }
 
 /// HyperSpy's groups describe each axis by attributes, numbered from 0.
-std::optional<Hdf5Series> hyperspy(hid_t file, const Hdf5Dataset& dataset) {
+std::optional<Hdf5Series> hyperspy(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     const std::string group = parent_of(dataset.name);
     if (!dataset.name.starts_with("/Experiments/") || !dataset.name.ends_with("/data"))
         return std::nullopt;
@@ -108,7 +104,7 @@ std::optional<Hdf5Series> hyperspy(hid_t file, const Hdf5Dataset& dataset) {
     const auto axis = [&](std::size_t number) { return fmt::format("{}/axis-{}", group, number); };
     const auto scale = [&](std::size_t number) {
         const std::string name = axis(number);
-        if (H5Lexists(file, name.c_str(), H5P_DEFAULT) <= 0)
+        if (H5Lexists(file.id(), name.c_str(), H5P_DEFAULT) <= 0)
             return 0.0;
         return hdf5_number(file, name, "scale").value_or(0);
     };
@@ -118,24 +114,28 @@ std::optional<Hdf5Series> hyperspy(hid_t file, const Hdf5Dataset& dataset) {
     return series;
 }
 
-std::optional<Hdf5Series> plain(hid_t, const Hdf5Dataset& dataset) {
+std::optional<Hdf5Series> plain(const Hdf5Input&, const Hdf5Dataset& dataset) {
     return with_last_axes(dataset);
 }
 
 /// In the order in which they are looked for.
 constexpr std::array conventions{velox, berkeley, hyperspy, plain};
 
-Hdf5Series by_name(hid_t file, const std::string& path, const std::string& wanted) {
+Hdf5Series by_name(const Hdf5Input& file, const std::string& wanted) {
     const std::string name = wanted.starts_with('/') ? wanted : "/" + wanted;
     const auto dataset = describe_hdf5(file, name);
-    if (!dataset)
-        throw InvalidFile(path, fmt::format("has no dataset {}", name));
+    if (!dataset) {
+        const std::string link = complaint_of_link();
+        throw InvalidFile(file.path(), link.empty() ? fmt::format("has no dataset {}", name)
+                                                    : fmt::format("{} {}", name, link));
+    }
     if (!is_image(*dataset)) {
-        throw InvalidFile(path, fmt::format("dataset {} has {} axes of {}, expected at least two, "
-                                            "of integers or floats of 8 to 64 bits",
-                                            name, dataset->sides.size(),
-                                            dataset->sample ? sextant::name(*dataset->sample)
-                                                            : "something else"));
+        throw InvalidFile(
+            file.path(),
+            fmt::format("dataset {} has {} axes of {}, expected at least two, "
+                        "of integers or floats of 8 to 64 bits",
+                        name, dataset->sides.size(),
+                        dataset->sample ? sextant::name(*dataset->sample) : "something else"));
     }
     for (const auto& convention : conventions) {
         if (auto series = convention(file, *dataset))
@@ -160,11 +160,12 @@ std::string names_of(const std::vector<Hdf5Dataset>& datasets, std::size_t excep
 
 } // namespace
 
-Hdf5Series find_hdf5_series(hid_t file, const std::string& path, const std::string& wanted,
+Hdf5Series find_hdf5_series(const Hdf5Input& file, const std::string& wanted,
                             std::vector<std::string>& remarks) {
     if (!wanted.empty())
-        return by_name(file, path, wanted);
-    std::vector<Hdf5Dataset> images = list_hdf5(file, path);
+        return by_name(file, wanted);
+    Hdf5Contents contents = list_hdf5(file);
+    std::vector<Hdf5Dataset>& images = contents.datasets;
     std::erase_if(images, [](const Hdf5Dataset& dataset) { return !is_image(dataset); });
     for (const auto& convention : conventions) {
         std::vector<Hdf5Dataset> found;
@@ -184,7 +185,13 @@ Hdf5Series find_hdf5_series(hid_t file, const std::string& path, const std::stri
         }
         return *convention(file, *largest);
     }
-    throw InvalidFile(path, "has no dataset of integers or floats of two axes or more");
+    const std::string what = "has no dataset of integers or floats of two axes or more";
+    throw InvalidFile(file.path(),
+                      contents.links.empty() || file.allows_external()
+                          ? what
+                          : fmt::format("{}, but links to other files, such as {}: those are "
+                                        "followed with --allow-external",
+                                        what, contents.links.front()));
 }
 
 } // namespace sextant::format

@@ -19,7 +19,7 @@ struct Hdf5Series {
 
 /// Which dataset of a file holds the frames: the one of a name, or the largest among those of the
 /// first convention that the file follows. Throws InvalidFile, naming what there is.
-Hdf5Series find_hdf5_series(hid_t file, const std::string& path, const std::string& wanted,
+Hdf5Series find_hdf5_series(const Hdf5Input& file, const std::string& wanted,
                             std::vector<std::string>& remarks);
 
 } // namespace sextant::format

@@ -2,10 +2,13 @@
 #include "sextant/format/hdf5_library.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/format/hdf5_storage.hpp"
+#include "sextant/format/source_file.hpp"
 
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,10 +16,11 @@ namespace sextant::format {
 
 namespace {
 
-Hdf5Handle open_attribute(hid_t file, const std::string& object, const std::string& attribute) {
-    if (H5Aexists_by_name(file, object.c_str(), attribute.c_str(), H5P_DEFAULT) <= 0)
+Hdf5Handle open_attribute(const Hdf5Input& file, const std::string& object,
+                          const std::string& attribute) {
+    if (H5Aexists_by_name(file.id(), object.c_str(), attribute.c_str(), H5P_DEFAULT) <= 0)
         return {};
-    return {H5Aopen_by_name(file, object.c_str(), attribute.c_str(), H5P_DEFAULT, H5P_DEFAULT),
+    return {H5Aopen_by_name(file.id(), object.c_str(), attribute.c_str(), H5P_DEFAULT, H5P_DEFAULT),
             H5Aclose};
 }
 
@@ -44,20 +48,6 @@ std::optional<Sample> sample_of(hid_t type) {
     }
 }
 
-std::vector<std::int64_t> sides_of(hid_t space) {
-    const int rank = H5Sget_simple_extent_ndims(space);
-    if (rank < 1 || rank > H5S_MAX_RANK)
-        return {};
-    std::vector<hsize_t> sides(static_cast<std::size_t>(rank));
-    H5Sget_simple_extent_dims(space, sides.data(), nullptr);
-    std::vector<std::int64_t> result;
-    for (const hsize_t side : sides) {
-        result.push_back(static_cast<std::int64_t>(
-            std::min<hsize_t>(side, std::numeric_limits<std::int64_t>::max())));
-    }
-    return result;
-}
-
 /// The reason furthest from what was called lies first.
 herr_t take_innermost(unsigned number, const H5E_error2_t* error, void* user) {
     if (number == 0 && error->desc)
@@ -66,7 +56,7 @@ herr_t take_innermost(unsigned number, const H5E_error2_t* error, void* user) {
 }
 
 struct Names {
-    std::vector<std::string> datasets;
+    std::vector<std::string> datasets, links;
     std::size_t objects = 0;
 };
 
@@ -85,7 +75,45 @@ herr_t note_dataset(hid_t, const char* name, const H5O_info_t* info, void* user)
     return 0;
 }
 
+herr_t note_link(hid_t, const char* name, const H5L_info_t* info, void* user) {
+    auto& names = *static_cast<Names*>(user);
+    if (++names.objects > 2 * most_objects)
+        return 1;
+    try {
+        if (info->type == H5L_TYPE_EXTERNAL)
+            names.links.push_back(std::string("/") + name);
+    } catch (...) {
+        return -1;
+    }
+    return 0;
+}
+
+/// A virtual dataset whose sources cannot be read is described by what it claims.
+std::vector<std::int64_t> sides_of_virtual(const Hdf5Input& file, const std::string& name,
+                                           hid_t created) {
+    try {
+        return Hdf5Storage(file, name).sides();
+    } catch (const InvalidFile&) { // which is said when it is read
+        const Hdf5Handle stated(H5Pget_virtual_vspace(created, 0), H5Sclose);
+        return stated ? sides_of(stated.id()) : std::vector<std::int64_t>();
+    }
+}
+
 } // namespace
+
+std::vector<std::int64_t> sides_of(hid_t space) {
+    const int rank = H5Sget_simple_extent_ndims(space);
+    if (rank < 1 || rank > H5S_MAX_RANK)
+        return {};
+    std::vector<hsize_t> sides(static_cast<std::size_t>(rank));
+    H5Sget_simple_extent_dims(space, sides.data(), nullptr);
+    std::vector<std::int64_t> result;
+    for (const hsize_t side : sides) {
+        result.push_back(static_cast<std::int64_t>(
+            std::min<hsize_t>(side, std::numeric_limits<std::int64_t>::max())));
+    }
+    return result;
+}
 
 std::string hdf5_complaint() {
     std::string complaint;
@@ -93,12 +121,13 @@ std::string hdf5_complaint() {
     return complaint;
 }
 
-Hdf5Handle open_hdf5_file(const std::string& path) {
+Hdf5Input::Hdf5Input(const std::string& path, bool allow_external)
+    : path_(path), allow_external_(allow_external) {
+    const SourceFile regular(path);              // a wrong path is the first thing to say
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); // of this thread: we tell by exceptions
-    Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
-    if (!file)
+    handle_ = {H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
+    if (!handle_)
         throw InvalidFile(path, "cannot be read as HDF5: " + hdf5_complaint());
-    return file;
 }
 
 std::int64_t Hdf5Dataset::elements() const {
@@ -109,35 +138,52 @@ std::int64_t Hdf5Dataset::elements() const {
     return static_cast<std::int64_t>(std::min(product, most));
 }
 
-std::optional<Hdf5Dataset> describe_hdf5(hid_t file, const std::string& name) {
-    const Hdf5Handle dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
-    if (!dataset)
+std::optional<Hdf5Dataset> describe_hdf5(const Hdf5Input& file, const std::string& name) {
+    Hdf5Handle dataset(H5Dopen2(file.id(), name.c_str(), H5P_DEFAULT), H5Dclose);
+    const Hdf5Handle type(dataset ? H5Dget_type(dataset.id()) : -1, H5Tclose);
+    const Hdf5Handle created(dataset ? H5Dget_create_plist(dataset.id()) : -1, H5Pclose);
+    if (!type || !created)
         return std::nullopt;
-    const Hdf5Handle type(H5Dget_type(dataset.id()), H5Tclose);
+    Hdf5Dataset described{name, {}, sample_of(type.id())};
+    if (H5Pget_layout(created.id()) == H5D_VIRTUAL) {
+        dataset = {}; // how it was opened first would hold for every handle
+        described.sides = sides_of_virtual(file, name, created.id());
+        return described;
+    }
     const Hdf5Handle space(H5Dget_space(dataset.id()), H5Sclose);
-    if (!type || !space)
+    if (!space)
         return std::nullopt;
-    return Hdf5Dataset{name, sides_of(space.id()), sample_of(type.id())};
+    described.sides = sides_of(space.id());
+    return described;
 }
 
-std::vector<Hdf5Dataset> list_hdf5(hid_t file, const std::string& path) {
+Hdf5Contents list_hdf5(const Hdf5Input& file) {
     Names names;
-    if (H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_INC, note_dataset, &names, H5O_INFO_BASIC) != 0) {
-        throw InvalidFile(path, names.objects > most_objects
-                                    ? fmt::format("has more than {} objects: name a dataset behind "
-                                                  "its name, such as {}::/data",
-                                                  most_objects, path)
-                                    : "cannot be read as HDF5: " + hdf5_complaint());
+    if (H5Ovisit2(file.id(), H5_INDEX_NAME, H5_ITER_INC, note_dataset, &names, H5O_INFO_BASIC) !=
+            0 ||
+        H5Lvisit(file.id(), H5_INDEX_NAME, H5_ITER_INC, note_link, &names) != 0) {
+        throw InvalidFile(file.path(),
+                          names.objects > most_objects
+                              ? fmt::format("has more than {} objects: name a dataset behind "
+                                            "its name, such as {}::/data",
+                                            most_objects, file.path())
+                              : "cannot be read as HDF5: " + hdf5_complaint());
     }
-    std::vector<Hdf5Dataset> datasets;
-    for (const std::string& name : names.datasets) {
-        if (auto dataset = describe_hdf5(file, "/" + name))
-            datasets.push_back(std::move(*dataset));
-    }
-    return datasets;
+    Hdf5Contents contents;
+    const auto describe = [&](const std::string& name) {
+        if (auto dataset = describe_hdf5(file, name))
+            contents.datasets.push_back(std::move(*dataset));
+    };
+    for (const std::string& name : names.datasets)
+        describe("/" + name);
+    if (file.allows_external())
+        std::for_each(names.links.begin(), names.links.end(), describe);
+    contents.links = std::move(names.links);
+    return contents;
 }
 
-std::string hdf5_text(hid_t file, const std::string& object, const std::string& attribute) {
+std::string hdf5_text(const Hdf5Input& file, const std::string& object,
+                      const std::string& attribute) {
     const Hdf5Handle handle = open_attribute(file, object, attribute);
     const Hdf5Handle stored(handle ? H5Aget_type(handle.id()) : -1, H5Tclose);
     const Hdf5Handle space(handle ? H5Aget_space(handle.id()) : -1, H5Sclose);
@@ -162,7 +208,7 @@ std::string hdf5_text(hid_t file, const std::string& object, const std::string& 
     return text.substr(0, text.find('\0'));
 }
 
-std::optional<double> hdf5_number(hid_t file, const std::string& object,
+std::optional<double> hdf5_number(const Hdf5Input& file, const std::string& object,
                                   const std::string& attribute) {
     const Hdf5Handle handle = open_attribute(file, object, attribute);
     const Hdf5Handle space(handle ? H5Aget_space(handle.id()) : -1, H5Sclose);
@@ -173,22 +219,34 @@ std::optional<double> hdf5_number(hid_t file, const std::string& object,
     return value;
 }
 
-std::vector<double> hdf5_values(hid_t file, const std::string& name, std::int64_t count) {
+std::vector<double> hdf5_values(const Hdf5Input& file, const std::string& name,
+                                std::int64_t count) {
     const auto described = describe_hdf5(file, name);
     if (!described || !described->sample || described->sides.size() != 1)
         return {};
     const auto wanted = static_cast<hsize_t>(std::min(count, described->sides.front()));
-    const Hdf5Handle dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT), H5Dclose);
-    const Hdf5Handle from(H5Dget_space(dataset.id()), H5Sclose);
-    const Hdf5Handle to(H5Screate_simple(1, &wanted, nullptr), H5Sclose);
     const hsize_t start = 0;
     std::vector<double> values(static_cast<std::size_t>(wanted));
-    if (wanted == 0 ||
-        H5Sselect_hyperslab(from.id(), H5S_SELECT_SET, &start, nullptr, &wanted, nullptr) < 0 ||
-        H5Dread(dataset.id(), H5T_NATIVE_DOUBLE, to.id(), from.id(), H5P_DEFAULT, values.data()) <
-            0)
+    if (!read_hdf5_block(file, name, {&start, 1}, {&wanted, 1}, H5T_NATIVE_DOUBLE, values.data()))
         return {};
     return values;
+}
+
+bool read_hdf5_block(const Hdf5Input& file, const std::string& name, std::span<const hsize_t> start,
+                     std::span<const hsize_t> count, hid_t type, void* to) {
+    try {
+        const Hdf5Storage stored(file, name);
+    } catch (const InvalidFile&) {
+        return false;
+    }
+    const Hdf5Handle dataset(H5Dopen2(file.id(), name.c_str(), H5P_DEFAULT), H5Dclose);
+    const Hdf5Handle from(H5Dget_space(dataset.id()), H5Sclose);
+    const Hdf5Handle memory(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr),
+                            H5Sclose);
+    return std::find(count.begin(), count.end(), 0U) == count.end() &&
+           H5Sselect_hyperslab(from.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
+                               nullptr) >= 0 &&
+           H5Dread(dataset.id(), type, memory.id(), from.id(), H5P_DEFAULT, to) >= 0;
 }
 
 } // namespace sextant::format

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,8 +38,23 @@ class Hdf5Handle {
     herr_t (*close_)(hid_t) = nullptr;
 };
 
-/// Opens a file to read, with the library's own messages off. Throws InvalidFile with its reason.
-Hdf5Handle open_hdf5_file(const std::string& path);
+/// An HDF5 file, open to read.
+class Hdf5Input {
+  public:
+    /// Turns the library's own messages off. Throws InvalidFile with its reason, also where the
+    /// path is not that of a regular file.
+    Hdf5Input(const std::string& path, bool allow_external);
+
+    hid_t id() const { return handle_.id(); }
+    const std::string& path() const { return path_; }
+    /// Whether its samples may come from any other file that it names.
+    bool allows_external() const { return allow_external_; }
+
+  private:
+    std::string path_;
+    Hdf5Handle handle_;
+    bool allow_external_;
+};
 
 /// Of what the library said last, the innermost reason.
 std::string hdf5_complaint();
@@ -51,18 +67,36 @@ struct Hdf5Dataset {
     std::int64_t elements() const;
 };
 
-/// What a dataset is; nothing where there is none of that name.
-std::optional<Hdf5Dataset> describe_hdf5(hid_t file, const std::string& name);
+/// The lengths of the axes of a dataspace.
+std::vector<std::int64_t> sides_of(hid_t space);
 
-/// Every dataset of the file, in its order. Throws InvalidFile where there are too many.
-std::vector<Hdf5Dataset> list_hdf5(hid_t file, const std::string& path);
+/// What a dataset is; nothing where there is none of that name.
+std::optional<Hdf5Dataset> describe_hdf5(const Hdf5Input& file, const std::string& name);
+
+/// What a file holds.
+struct Hdf5Contents {
+    std::vector<Hdf5Dataset> datasets; ///< in the file's order
+    std::vector<std::string> links;    ///< external ones
+};
+
+/// Every dataset of the file; those that external links lead to only if they are allowed. Throws
+/// InvalidFile where there are too many.
+Hdf5Contents list_hdf5(const Hdf5Input& file);
 
 /// An attribute of an object as text or number; "" or nothing where there is none such.
-std::string hdf5_text(hid_t file, const std::string& object, const std::string& attribute);
-std::optional<double> hdf5_number(hid_t file, const std::string& object,
+std::string hdf5_text(const Hdf5Input& file, const std::string& object,
+                      const std::string& attribute);
+std::optional<double> hdf5_number(const Hdf5Input& file, const std::string& object,
                                   const std::string& attribute);
 
-/// The first `count` values of a dataset as doubles, fewer where it has fewer.
-std::vector<double> hdf5_values(hid_t file, const std::string& dataset, std::int64_t count);
+/// The first `count` values of a dataset as doubles, fewer where it has fewer, none where they
+/// cannot be read.
+std::vector<double> hdf5_values(const Hdf5Input& file, const std::string& dataset,
+                                std::int64_t count);
+
+/// Reads a block of a dataset. Returns whether it could be read.
+bool read_hdf5_block(const Hdf5Input& file, const std::string& dataset,
+                     std::span<const hsize_t> start, std::span<const hsize_t> count, hid_t type,
+                     void* to);
 
 } // namespace sextant::format

@@ -156,6 +156,7 @@ Operation info_operation() {
              channel_parameter(),
              slice_parameter(),
              {"check", Type::flag, "", "", "read every frame too; exit code 1 where one is lost"},
+             external_parameter(),
              {"json", Type::flag, "", "", "as JSON"}},
             run_info,
             true};

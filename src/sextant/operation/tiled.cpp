@@ -67,6 +67,12 @@ Parameter json_parameter() {
             .help = "write what ran as JSON; - for standard output"};
 }
 
+Parameter external_parameter() {
+    return {.name = "allow-external",
+            .type = Type::flag,
+            .help = "read samples from any file that an HDF5 file names"};
+}
+
 Parameter report_parameter() {
     return {.name = "report",
             .type = Type::file,
@@ -90,6 +96,7 @@ format::SourceOptions source_options(const Values& values) {
         options.channel = values.integer("channel");
     if (values.has("slice"))
         options.slice = values.integer("slice");
+    options.allow_external = values.flag("allow-external");
     return options;
 }
 

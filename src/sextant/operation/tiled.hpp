@@ -22,6 +22,7 @@ namespace sextant::operation {
 Parameter frame_parameter();
 Parameter channel_parameter();
 Parameter slice_parameter();
+Parameter external_parameter();
 Parameter ranks_parameter();
 Parameter grid_parameter();
 Parameter machine_parameter();
@@ -29,7 +30,7 @@ Parameter json_parameter();
 Parameter report_parameter();
 Parameter memory_parameter(std::string_view mebibytes, std::string_view help);
 
-/// The channel and slice that a command reads of a hyperstack.
+/// How a command reads its series.
 format::SourceOptions source_options(const Values& values);
 
 /// The image of a command, its `frame` of a series. Throws InvalidFile, InvalidTask.

@@ -49,6 +49,7 @@ std::vector<Parameter> parameters() {
         frame_parameter(),
         channel_parameter(),
         slice_parameter(),
+        external_parameter(),
         ranks_parameter(),
         grid_parameter(),
         pattern_parameter(),

@@ -41,6 +41,7 @@ std::vector<Parameter> parameters() {
         frame_parameter(),
         channel_parameter(),
         slice_parameter(),
+        external_parameter(),
         ranks_parameter(),
         {.name = "grid",
          .value = "XxY",

@@ -254,7 +254,8 @@ std::vector<Parameter> parameters() {
             slice_parameter(),
             {.name = "from-reference",
              .type = Type::flag,
-             .help = "coordinates of the reference into frames, not the other way"}};
+             .help = "coordinates of the reference into frames, not the other way"},
+            external_parameter()};
 }
 
 } // namespace

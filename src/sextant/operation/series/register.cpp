@@ -110,6 +110,7 @@ std::vector<Parameter> parameters() {
          .help = "a thread, for the samples that a median is taken of",
          .least = 1,
          .most = 1 << 20},
+        external_parameter(),
         {.name = "anew", .type = Type::flag, .help = "do not go on with a run that ended early"},
         {.name = "report",
          .type = Type::file,

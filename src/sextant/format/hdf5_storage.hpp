@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/units.hpp"
+#include "sextant/format/hdf5_library.hpp"
+#include "sextant/format/hdf5_sources.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace sextant::format {
+
+/// Where the samples of a dataset are stored, and whether they can be read: in its own file, in
+/// external storage, or, if it is virtual, in other datasets.
+class Hdf5Storage {
+  public:
+    /// Throws InvalidFile where a file with samples may not be read or is not a regular file, where
+    /// the samples were never written, where a filter is missing, and where a chunk claims more
+    /// than what is stored of it can give; for virtual datasets also if no source is there.
+    /// Cost      opens all sources of a virtual dataset.
+    Hdf5Storage(const Hdf5Input& file, const std::string& name, int depth = 0);
+
+    const std::vector<std::int64_t>& sides() const { return sides_; }
+    /// The lengths of a chunk along the axes; none where samples are not in chunks.
+    const std::vector<std::int64_t>& chunk() const { return chunk_; }
+    Bytes chunk_bytes() const { return chunk_bytes_; }
+    /// How many bytes the samples take in files.
+    Bytes stored() const { return stored_; }
+    /// No more bytes than this come out of a stored one.
+    Bytes ratio() const { return ratio_; }
+    bool is_virtual() const { return sources_.has_value(); }
+    /// What users should know: samples that are missing.
+    const std::vector<std::string>& remarks() const { return remarks_; }
+
+    /// Opens the dataset with room for decoded chunks. The samples of virtual datasets that grow
+    /// with their sources end where the first one is missing.
+    Hdf5Handle open(const Hdf5Input& file, Bytes cache) const;
+
+    /// Throws InvalidFile, beginning with `what`, if a source of a block is missing.
+    void require(const std::string& what, std::span<const hsize_t> start,
+                 std::span<const hsize_t> count) const;
+
+  private:
+    void find_external(const Hdf5Input& file, hid_t created);
+    void find_chunks(hid_t dataset, hid_t created);
+    void require_filters(hid_t dataset, hid_t created);
+
+    std::string path_, name_;
+    std::vector<std::int64_t> sides_, chunk_;
+    Bytes sample_ = 1, chunk_bytes_ = 0, stored_ = 0, ratio_ = 1;
+    std::string prefix_; ///< the folder of files in external storage
+    std::vector<std::string> remarks_;
+    std::optional<Hdf5Sources> sources_; ///< of a virtual dataset
+};
+
+} // namespace sextant::format

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Samples that an HDF5 file says are elsewhere, are not there, or cannot be decoded: they are read
+// only if they may be, and no fill value is taken for them.
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/format/frames.hpp"
+#include "tests/format/hdf5_files.hpp"
+#include "tests/format/images.hpp"
+#include "tests/format/temporary_folder.hpp"
+#include <gmock/gmock.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+namespace sextant::test {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const format::SourceOptions allowed{.allow_external = true};
+
+class Hdf5Elsewhere : public testing::Test {
+  protected:
+    /// A file with the frames [first, last) of the pattern in its dataset "d".
+    void write_frames(const std::string& to, std::int64_t first, std::int64_t last) {
+        std::filesystem::create_directories(std::filesystem::path(to).parent_path());
+        std::vector<std::uint8_t> values;
+        for (std::int64_t frame = first; frame < last; ++frame) {
+            const auto one = pattern_frame<std::uint8_t>(frame, {13, 7});
+            values.insert(values.end(), one.begin(), one.end());
+        }
+        Hdf5File(to).dataset("/d", {static_cast<hsize_t>(last - first), 7, 13}, H5T_STD_U8LE,
+                             H5T_NATIVE_UINT8, values);
+    }
+    std::string opening_fails(const std::string& name, const format::SourceOptions& options = {}) {
+        return failure([&] { format::open_frames(name, options); });
+    }
+    std::string reading_fails(FrameSource& source, std::int64_t frame) {
+        return failure([&] { read_frame(source, frame); });
+    }
+
+    TemporaryFolder folder;
+    std::string path = folder.path("a/a.h5");
+    void SetUp() override { std::filesystem::create_directory(folder.path("a")); }
+};
+
+TEST_F(Hdf5Elsewhere, ExternalStorageIsReadOnlyIfItIsAllowed) {
+    const auto frame = pattern_frame<std::uint8_t>(0, {13, 7});
+    const std::string other = folder.path("a/other.bin");
+    fill_file(other, std::string(frame.begin(), frame.end()));
+    Hdf5File(path).external("/x", {7, 13}, H5T_STD_U8LE, other, 91);
+    EXPECT_EQ(opening_fails(path), path + ": has samples in another file, " + other +
+                                       ": such are read with --allow-external");
+    EXPECT_TRUE(holds_pattern(*format::open_frames(path, allowed)));
+    Hdf5File(path).external("/x", {7, 13}, H5T_STD_U8LE, "other.bin", 91);
+    EXPECT_TRUE(holds_pattern(*format::open_frames(path, allowed))) << "beside the file";
+    fill_file(other, std::string(50, 'x'));
+    EXPECT_THAT(opening_fails(path, allowed), EndsWith("has 50 bytes, expected 91 from byte 0 on"));
+}
+
+TEST_F(Hdf5Elsewhere, WhatIsNoRegularFileIsNeverOpened) {
+    const std::string pipe = folder.path("pipe");
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    Hdf5File(path).external("/x", {7, 13}, H5T_STD_U8LE, pipe, 91);
+    EXPECT_THAT(opening_fails(path, allowed), EndsWith("pipe, which is not a regular file"));
+    Hdf5File(path).stack("/x", {pipe}, 1, 7, 13);
+    EXPECT_THAT(opening_fails(path, allowed), EndsWith("pipe, which is not a regular file"));
+    Hdf5File(path).link("/x", pipe, "/d");
+    EXPECT_THAT(opening_fails(path + "::/x", allowed), HasSubstr("not a regular file"));
+    EXPECT_THAT(opening_fails(pipe + "::/x", allowed), HasSubstr("no known format"));
+}
+
+TEST_F(Hdf5Elsewhere, LinksToOtherFilesAreFollowedOnlyIfTheyAreAllowed) {
+    write_frames(folder.path("b.h5"), 0, 2);
+    Hdf5File(path).link("/x", "../b.h5", "/d");
+    EXPECT_EQ(opening_fails(path + "::/x"), path + ": /x leads to another file, ../b.h5: such are "
+                                                   "read with --allow-external");
+    EXPECT_THAT(opening_fails(path), EndsWith("but links to other files, such as /x: those are "
+                                              "followed with --allow-external"));
+    EXPECT_TRUE(holds_pattern(*format::open_frames(path + "::/x", allowed)));
+    EXPECT_EQ(format::open_frames(path, allowed)->header().frames, 2);
+    Hdf5File(folder.path("a/b.h5")).link("/x", "a.h5", "/x");
+    Hdf5File(path).link("/x", "b.h5", "/x");
+    EXPECT_THAT(opening_fails(path + "::/x", allowed), EndsWith("behind too many links"));
+}
+
+TEST_F(Hdf5Elsewhere, VirtualSourcesAreReadInTheFoldersOfTheFile) {
+    write_frames(folder.path("a/0.h5"), 0, 2);
+    write_frames(folder.path("a/parts/1.h5"), 2, 4);
+    Hdf5File(path).stack("/x", {"0.h5", "parts/1.h5"}, 2, 7, 13);
+    EXPECT_TRUE(holds_pattern(*format::open_frames(path)));
+    Hdf5File(path).stack("/x", {"/nowhere/0.h5", "/nowhere/parts/1.h5"}, 2, 7, 13);
+    EXPECT_EQ(read_frame(*format::open_frames(path), 1), pattern_frame<float>(1, {13, 7}))
+        << "moved, found by its name";
+}
+
+TEST_F(Hdf5Elsewhere, VirtualSourcesInOtherFoldersAreReadOnlyIfTheyAreAllowed) {
+    const std::string other = folder.path("b/0.h5");
+    write_frames(other, 0, 2);
+    for (const std::string& named : {other, std::string("../b/0.h5")}) {
+        Hdf5File(path).stack("/x", {named}, 2, 7, 13);
+        EXPECT_EQ(opening_fails(path), path + ": has samples in another file, " + other +
+                                           ": such are read with --allow-external");
+        EXPECT_TRUE(holds_pattern(*format::open_frames(path, allowed)));
+    }
+    std::filesystem::create_symlink(other, folder.path("a/linked.h5"));
+    Hdf5File(path).stack("/x", {"linked.h5"}, 2, 7, 13);
+    EXPECT_THAT(opening_fails(path), HasSubstr("linked.h5: such are read with --allow-external"));
+}
+
+TEST_F(Hdf5Elsewhere, VirtualSourcesMayNotLeadToOtherFilesEither) {
+    fill_file(folder.path("secret"), std::string(182, 's'));
+    Hdf5File(folder.path("a/0.h5"))
+        .external("/d", {2, 7, 13}, H5T_STD_U8LE, folder.path("secret"), 182);
+    Hdf5File(path).stack("/x", {"0.h5"}, 2, 7, 13);
+    EXPECT_THAT(opening_fails(path), HasSubstr("secret: such are read with --allow-external"));
+    EXPECT_EQ(read_frame(*format::open_frames(path, allowed), 1),
+              std::vector<float>(91, float{'s'}));
+    Hdf5File(path).stack("/d", {"a.h5"}, 2, 7, 13);
+    EXPECT_THAT(opening_fails(path), HasSubstr("virtual datasets more than 8 deep"));
+}
+
+TEST_F(Hdf5Elsewhere, FramesWhoseSourceIsMissingAreLost) {
+    write_frames(folder.path("a/0.h5"), 0, 2);
+    write_frames(folder.path("a/2.h5"), 4, 6);
+    Hdf5File(path).stack("/x", {"0.h5", "1.h5", "2.h5"}, 2, 7, 13);
+    const auto source = format::open_frames(path);
+    EXPECT_EQ(remarks(*source), "1 of 3 sources of samples are lost: 1.h5 is missing");
+    for (const std::int64_t frame : {2, 3})
+        EXPECT_EQ(reading_fails(*source, frame),
+                  path + ": frame " + std::to_string(frame) + " has no samples: 1.h5 is missing");
+    for (const std::int64_t frame : {0, 1, 4, 5})
+        EXPECT_EQ(read_frame(*source, frame), pattern_frame<float>(frame, {13, 7})) << frame;
+    std::filesystem::remove(folder.path("a/0.h5"));
+    std::filesystem::remove(folder.path("a/2.h5"));
+    EXPECT_EQ(opening_fails(path),
+              path + ": dataset /x has none of its 3 sources of samples: 0.h5 is missing");
+}
+
+TEST_F(Hdf5Elsewhere, FramesBehindTheEndOfTheirSourceAreLost) {
+    write_frames(folder.path("a/0.h5"), 0, 1);
+    write_frames(folder.path("a/1.h5"), 2, 4);
+    Hdf5File(path).stack("/x", {"0.h5", "1.h5"}, 2, 7, 13);
+    const auto source = format::open_frames(path);
+    EXPECT_THAT(reading_fails(*source, 1),
+                EndsWith("frame 1 has no samples: dataset d of 0.h5 ends "
+                         "before its samples"));
+    for (const std::int64_t frame : {0, 2, 3})
+        EXPECT_EQ(read_frame(*source, frame), pattern_frame<float>(frame, {13, 7})) << frame;
+}
+
+TEST_F(Hdf5Elsewhere, SourcesWithNumbersAreReadUpToTheFirstThatIsMissing) {
+    for (const int number : {0, 1, 3})
+        write_frames(folder.path("a/" + std::to_string(number) + ".h5"), 2 * number,
+                     2 * number + 2);
+    Hdf5File(path).growing_stack("/x", "%b.h5", 2, 7, 13);
+    const auto source = format::open_frames(path);
+    EXPECT_EQ(source->header().frames, 4);
+    EXPECT_TRUE(holds_pattern(*source));
+    EXPECT_EQ(remarks(*source), "a source is missing: read are 4 of 8 along axis 0");
+    std::filesystem::remove(folder.path("a/3.h5"));
+    EXPECT_EQ(remarks(*format::open_frames(path)), "");
+    std::filesystem::remove(folder.path("a/0.h5"));
+    std::filesystem::remove(folder.path("a/1.h5"));
+    EXPECT_THAT(opening_fails(path), EndsWith("0.h5 is missing"));
+}
+
+TEST_F(Hdf5Elsewhere, SamplesThatWereNeverWrittenAreNotTakenForZeros) {
+    Hdf5File(path).chunk("/x", {4, 7, 13}, H5T_STD_U8LE, {1, 7, 13}, H5Z_FILTER_FLETCHER32, "");
+    EXPECT_EQ(opening_fails(path), path + ": dataset /x was never written");
+    Hdf5File(path).chunk("/x", {4, 7, 13}, H5T_STD_U8LE, {1, 7, 13}, H5Z_FILTER_FLETCHER32,
+                         std::string(95, '\0'));
+    EXPECT_EQ(remarks(*format::open_frames(path)),
+              "3 of 4 chunks were never written: their samples are the fill value");
+}
+
+TEST_F(Hdf5Elsewhere, AFilterThatIsNotInstalledIsNamed) {
+    Hdf5File(path).chunk("/x", {7, 13}, H5T_STD_U8LE, {7, 13}, 32000, "lzf");
+    EXPECT_EQ(opening_fails(path), path + ": dataset /x is compressed by LZF (filter 32000), which "
+                                          "is not installed for libhdf5");
+    Hdf5File(path).chunk("/x", {7, 13}, H5T_STD_U8LE, {7, 13}, 32008, "shuffled bits");
+    EXPECT_THAT(opening_fails(path), HasSubstr("bitshuffle (filter 32008)"));
+}
+
+TEST_F(Hdf5Elsewhere, AChunkClaimsNoMoreThanWhatIsStoredOfItCanGive) {
+    const std::vector<hsize_t> sides{30000, 30000};
+    Hdf5File(path).chunk("/x", sides, H5T_IEEE_F32LE, sides, H5Z_FILTER_DEFLATE,
+                         std::string(200000, 'x'));
+    EXPECT_EQ(opening_fails(path),
+              path + ": has chunks of 3600000000 bytes in a dataset of which 200000 bytes are "
+                     "stored: damaged or truncated");
+}
+
+/// Counts in memory that is shared with the process that reads.
+std::size_t* decoded = nullptr;
+std::size_t count_and_copy(unsigned flags, std::size_t, const unsigned*, std::size_t bytes,
+                           std::size_t*, void**) {
+    if ((flags & H5Z_FLAG_REVERSE) != 0)
+        ++*decoded;
+    return bytes;
+}
+
+TEST_F(Hdf5Elsewhere, AChunkOfManyRowsIsDecodedOnce) {
+    decoded = static_cast<std::size_t*>(
+        mmap(nullptr, sizeof *decoded, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(decoded, MAP_FAILED);
+    H5Z_class2_t filter{};
+    filter.version = H5Z_CLASS_T_VERS;
+    filter.id = 300;
+    filter.encoder_present = filter.decoder_present = 1;
+    filter.filter = count_and_copy;
+    ASSERT_GE(H5Zregister(&filter), 0);
+    const ImageShape shape{1500, 1100}; // 3.3 MB
+    const auto frame = pattern_frame<std::uint16_t>(0, shape);
+    Hdf5File(path).chunk("/x", {1100, 1500}, H5T_STD_U16LE, {1100, 1500}, filter.id,
+                         {reinterpret_cast<const char*>(frame.data()), 2 * frame.size()});
+    const auto source = format::open_frames(path);
+    EXPECT_EQ(read_frame(*source, 0), pattern_frame<float>(0, shape));
+    EXPECT_EQ(*decoded, 1U);
+    EXPECT_EQ(read_rows(*source, 0, {500, 501})[3], pattern(0, 3, 500));
+    EXPECT_EQ(*decoded, 1U);
+    H5Zunregister(filter.id);
+    munmap(decoded, sizeof *decoded);
+}
+
+} // namespace
+} // namespace sextant::test
