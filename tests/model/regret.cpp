@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/source_dir.hpp"
 #include <gtest/gtest.h>
 
 namespace sextant::test {
