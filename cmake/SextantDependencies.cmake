@@ -47,6 +47,25 @@ function(sextant_optional layer library)
     target_sources(sextant_${layer} PRIVATE ${sources})
 endfunction()
 
+# Tells a source file where what Sextant ships is: in the build tree, where it is to be installed, and
+# the same relative to folders of programs and of libraries, since an installation may be moved.
+function(sextant_places source)
+    set(data "${CMAKE_INSTALL_FULL_DATADIR}/sextant")
+    set(programs "${CMAKE_INSTALL_FULL_LIBEXECDIR}/sextant")
+    file(REAL_PATH "${CMAKE_BINARY_DIR}" build_tree)
+    set(places SEXTANT_BUILD_TREE="${build_tree}" SEXTANT_SOURCE_DATA="${PROJECT_SOURCE_DIR}"
+               SEXTANT_BUILD_PROGRAMS="${PROJECT_BINARY_DIR}"
+               SEXTANT_INSTALLED_DATA="${data}" SEXTANT_INSTALLED_PROGRAMS="${programs}")
+    foreach(from IN ITEMS BIN LIB)
+        foreach(what IN ITEMS data programs)
+            file(RELATIVE_PATH path "${CMAKE_INSTALL_FULL_${from}DIR}" "${${what}}")
+            string(TOUPPER "${what}_FROM_${from}" name)
+            list(APPEND places SEXTANT_${name}="${path}")
+        endforeach()
+    endforeach()
+    set_source_files_properties("${source}" PROPERTIES COMPILE_DEFINITIONS "${places}")
+endfunction()
+
 # Which layer uses which library; private, so that none leaks into a user's build.
 function(sextant_use_libraries)
     get_property(layers GLOBAL PROPERTY SEXTANT_LAYERS)
@@ -71,8 +90,6 @@ function(sextant_use_libraries)
                                                  JPEG::JPEG PkgConfig::hdf5)
     target_link_libraries(sextant_report PRIVATE nlohmann_json::nlohmann_json)
     target_link_libraries(sextant_operation PRIVATE nlohmann_json::nlohmann_json)
-    target_compile_definitions(sextant_machine PRIVATE
-        SEXTANT_SOURCE_DATA="${PROJECT_SOURCE_DIR}"
-        SEXTANT_INSTALLED_DATA="${CMAKE_INSTALL_FULL_DATADIR}/sextant")
+    sextant_places("${PROJECT_SOURCE_DIR}/src/sextant/machine/installation.cpp")
     target_compile_definitions(sextant_operation PRIVATE SEXTANT_VERSION="${PROJECT_VERSION}")
 endfunction()

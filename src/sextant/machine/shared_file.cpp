@@ -2,11 +2,15 @@
 #include "sextant/machine/shared_file.hpp"
 
 #include "sextant/core/names.hpp"
+#include "sextant/machine/installation.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <set>
 #include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace sextant::machine {
 
@@ -14,14 +18,9 @@ namespace {
 
 namespace filesystem = std::filesystem;
 
-/// Where Sextant's data may lie: the source it was built from, then where it is installed.
-std::vector<filesystem::path> data_folders() {
-    return {SEXTANT_SOURCE_DATA, SEXTANT_INSTALLED_DATA};
-}
-
 std::vector<filesystem::path> files_of(const SharedFolder& folder) {
     std::vector<filesystem::path> files;
-    for (const filesystem::path& data : data_folders()) {
+    for (const filesystem::path& data : installation().data) {
         std::error_code error;
         for (const auto& entry : filesystem::directory_iterator(data / folder.path, error)) {
             const std::string ending = entry.path().extension();
@@ -31,6 +30,15 @@ std::vector<filesystem::path> files_of(const SharedFolder& folder) {
         }
     }
     return files;
+}
+
+std::string searched(std::span<const SharedFolder> folders) {
+    std::vector<std::string> all;
+    for (const SharedFolder& folder : folders) {
+        for (const filesystem::path& data : installation().data)
+            all.push_back(data / folder.path);
+    }
+    return fmt::format("{}", fmt::join(all, " or "));
 }
 
 } // namespace
@@ -49,6 +57,9 @@ std::string shared_file(std::span<const SharedFolder> folders, const std::string
         }
         kinds += (kinds.empty() ? "" : " or ") + std::string(folder.kind);
     }
+    if (names.empty())
+        throw InvalidTask(
+            fmt::format("unknown {} '{}'; there is none in {}", kinds, given, searched(folders)));
     const std::vector<std::string_view> views(names.begin(), names.end());
     throw InvalidTask(unknown_name(kinds, given, views));
 }
