@@ -22,6 +22,8 @@ if(SEXTANT_SIMGRID STREQUAL "AUTO" AND NOT SEXTANT_SIMGRID_MPI)
     pkg_check_modules(simgrid IMPORTED_TARGET simgrid)
 elseif(SEXTANT_SIMGRID)
     pkg_check_modules(simgrid REQUIRED IMPORTED_TARGET simgrid)
+else()
+    set(simgrid_FOUND FALSE) # whatever an earlier configuration found
 endif()
 if(SEXTANT_OTF2 STREQUAL "AUTO")
     pkg_check_modules(otf2 IMPORTED_TARGET otf2)
@@ -79,8 +81,7 @@ function(sextant_use_libraries)
         target_compile_definitions(sextant_comm PUBLIC SEXTANT_WITH_MPI OMPI_SKIP_MPICXX
                                                        MPICH_SKIP_MPICXX)
     endif()
-    sextant_optional(simulate simgrid) # simulate/simulate.hpp
-    sextant_optional(report otf2)      # report/otf2.hpp
+    sextant_optional(report otf2) # report/otf2.hpp
     target_link_libraries(sextant_registration PRIVATE Eigen3::Eigen PkgConfig::kissfft)
     target_link_libraries(sextant_machine PRIVATE nlohmann_json::nlohmann_json)
     target_link_libraries(sextant_calibrate PRIVATE nlohmann_json::nlohmann_json PkgConfig::hwloc)
@@ -91,5 +92,7 @@ function(sextant_use_libraries)
     target_link_libraries(sextant_report PRIVATE nlohmann_json::nlohmann_json)
     target_link_libraries(sextant_operation PRIVATE nlohmann_json::nlohmann_json)
     sextant_places("${PROJECT_SOURCE_DIR}/src/sextant/machine/installation.cpp")
+    set_source_files_properties("${PROJECT_SOURCE_DIR}/src/sextant/simulate/parcel.cpp" PROPERTIES
+        COMPILE_DEFINITIONS SEXTANT_VERSION="${PROJECT_VERSION}")
     target_compile_definitions(sextant_operation PRIVATE SEXTANT_VERSION="${PROJECT_VERSION}")
 endfunction()

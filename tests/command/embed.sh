@@ -1,22 +1,90 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# An installed Sextant is found by find_package, and a small program runs with it on more
-# ranks than its picture has room for, minding the bounds of its vectors.
+# An installed Sextant works from any folder: it is found by find_package, small programs run with it on
+# more ranks than their picture has room for, minding the bounds of its vectors, and the command finds what
+# it was installed with. No program but SimGrid's own loads SimGrid's library, which has functions of MPI's
+# names.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+fail() { echo "FAILED: $*"; exit 1; }
+export XDG_CONFIG_HOME="$folder/config"
 "$CMAKE" --install "$BUILD" --prefix "$folder/installed" >/dev/null
-"$CMAKE" -G "$GENERATOR" -S "$SOURCE/examples/embed" -B "$folder/build" -DCMAKE_BUILD_TYPE=Release \
-    -DCMAKE_PREFIX_PATH="$folder/installed" -DCMAKE_CXX_FLAGS=-D_GLIBCXX_ASSERTIONS >/dev/null
-"$CMAKE" --build "$folder/build" >/dev/null
-for ranks in 3 7; do
-    said=$($MPIRUN -n $ranks "$folder/build/embed")
-    echo "$ranks ranks: $said"
-    [ "$said" = "opacity at (250, 0): 0.875" ] || { echo "FAILED: expected 0.875"; exit 1; }
+mv "$folder/installed" "$folder/moved"
+moved=$folder/moved
+
+# The example, and the same program with MPI's own target named after Sextant's, and before it.
+mkdir "$folder/orders"
+cat >"$folder/orders/CMakeLists.txt" <<TEXT
+cmake_minimum_required(VERSION 3.22)
+project(orders CXX)
+find_package(MPI REQUIRED COMPONENTS CXX)
+find_package(sextant REQUIRED)
+add_executable(mpi_last "$SOURCE/examples/embed/embed.cpp")
+target_link_libraries(mpi_last sextant::sextant MPI::MPI_CXX)
+add_executable(mpi_first "$SOURCE/examples/embed/embed.cpp")
+target_link_libraries(mpi_first MPI::MPI_CXX sextant::sextant)
+TEXT
+for project in "$SOURCE/examples/embed" "$folder/orders"; do
+    build="$folder/build-$(basename "$project")"
+    "$CMAKE" -G "$GENERATOR" -S "$project" -B "$build" -DCMAKE_BUILD_TYPE=Release ${MPICXX:+-DMPI_CXX_COMPILER="$MPICXX"} \
+        -DCMAKE_PREFIX_PATH="$moved" -DCMAKE_CXX_FLAGS=-D_GLIBCXX_ASSERTIONS >/dev/null
+    "$CMAKE" --build "$build" >/dev/null
+done
+for program in embed/embed orders/mpi_last orders/mpi_first; do
+    for ranks in 3 7; do
+        said=$($MPIRUN -n $ranks "$folder/build-$program")
+        echo "$program, $ranks ranks: $said"
+        [ "$said" = "opacity at (250, 0): 0.875" ] || fail "expected 0.875"
+    done
+done
+
+# Only MPI's own library may define MPI's functions.
+command=$moved/bin/sextant
+for program in "$command" "$folder/build-embed/embed" "$folder/build-orders/mpi_last" "$folder/build-orders/mpi_first"; do
+    libraries=$(ldd "$program" | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p')
+    [ -n "$libraries" ] || fail "ldd names no library of $program"
+    for library in $libraries; do
+        case $library in *simgrid*) fail "$program loads $library" ;; */libmpi*) continue ;; esac
+        ! nm -D --defined-only "$library" | grep -q ' MPI_Init$' || fail "$library of $program defines MPI_Init"
+    done
 done
 
 # The headers that docs/library.md calls public are there.
 grep -o '`[a-z_/]*\.hpp`' "$SOURCE/docs/library.md" | tr -d '`' | while read -r header; do
-    [ -n "$(find "$folder/installed/include/sextant" -path "*/$header")" ] || { echo "FAILED: no $header"; exit 1; }
+    [ -n "$(find "$moved/include/sextant" -path "*/$header")" ] || fail "no $header"
 done
-"$folder/installed/bin/sextant" --version
+"$command" --version
+
+# What is shipped is found from wherever the command is called.
+cd /
+"$command" explain composite --ranks 4 --machine das >/dev/null || fail "no machine is found"
+"$command" simulate --ranks 4 --platform crossbar-12-calibrated >"$folder/simulated" 2>"$folder/warned" ||
+    fail "no platform is found"
+"$command" reproduce scan >/dev/null || fail "no table of a paper is found"
+ln -s "$command" "$folder/sextant"
+"$folder/sextant" explain composite --ranks 4 --machine das >/dev/null || fail "no machine is found by a link"
+if [ -x "$moved/libexec/sextant/sextant-simgrid" ]; then
+    ldd "$moved/libexec/sextant/sextant-simgrid" | grep -q simgrid || fail "SimGrid's program does not load it"
+    [ ! -s "$folder/warned" ] || fail "$(cat "$folder/warned")"
+    "$command" simulate --ranks 4 --platform crossbar-12 >/dev/null || fail "SimGrid's own platform is refused"
+    "$moved/libexec/sextant/sextant-simgrid" </dev/null 2>&1 | grep -q "expected to be started by Sextant" ||
+        fail "a simulator started by hand says nothing"
+    mv "$moved/libexec" "$folder/away"
+fi
+
+# Where a part is missing, the command says where it looked.
+"$command" simulate --ranks 4 --platform crossbar-12-calibrated >"$folder/clocked" 2>"$folder/warned"
+grep -q "by our own clock.*no sextant-simgrid in $moved/libexec/sextant or " "$folder/warned" ||
+    fail "no word of the missing simulator: $(cat "$folder/warned")"
+status=0
+said=$("$command" simulate --ranks 4 --platform crossbar-12 2>&1) || status=$?
+case "$status $said" in "1 "*"libsimgrid-dev"*) ;; *) fail "without SimGrid: $status $said" ;; esac
+"$command" reproduce shift-based 2>&1 | grep -q "left out: there is no sextant-simgrid in" || fail "what is left out is not named"
+mv "$moved/share" "$folder/away-share"
+status=0
+said=$("$command" explain composite --ranks 4 --machine das 2>&1) || status=$?
+case "$status $said" in
+"2 "*"unknown machine or platform 'das'; there is none in $moved/share/sextant/machines or "*) ;;
+*) fail "without data: $status $said" ;;
+esac

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What smpirun takes for a platform: the world of one of ours, named by SEXTANT_PLATFORM.
-#include "sextant/simulate/with_simgrid/zone.hpp"
+#include "sextant/simulate/simgrid/zone.hpp"
 
 #include <cstdlib>
 

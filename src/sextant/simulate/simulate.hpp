@@ -37,8 +37,10 @@ struct Simulation {
     Trace timeline;                ///< where asked for
 };
 
-/// Whether there is a simulator in this build.
+/// Whether SimGrid's simulator, a program that Sextant starts for each simulation, is installed.
 bool available();
+/// Where it was looked for, in a sentence, if it is not.
+std::string unavailable();
 
 /// Runs the programs of all ranks on a simulated machine. All begin at 0; steps start as in
 /// `Execution`: as dependences and window allow, messages once both sides are ready, folds as
@@ -46,8 +48,8 @@ bool available();
 ///
 /// Throws    InvalidFile: a platform or order that cannot be read. InvalidTask: fewer cores than
 ///           ranks, hosts that the platform lacks or that come twice. std::logic_error naming ranks
-///           and steps: messages that do not match, ranks that wait for ever. Error where there is
-///           no simulator, naming the package.
+///           and steps: messages that do not match, ranks that wait for ever. Error where the
+///           simulator is not installed, naming the package, or cannot be started.
 /// Cost      about (messages + operands) times the logarithm of what is under way at once, and more
 ///           the more messages share a link.
 /// Deterministic to the bit.

@@ -118,9 +118,10 @@ int run_reproduce(const Values& values) {
     auto all = nlohmann::ordered_json::array();
     for (const Experiment& experiment : experiments) {
         if (experiment.needs_simgrid && !simulate::available()) {
-            std::fprintf(stderr, "%s, %s: needs libsimgrid-dev, left out\n",
-                         std::string(experiment.paper).c_str(),
-                         std::string(experiment.item).c_str());
+            std::fputs(fmt::format("{}, {}: left out: {}\n", experiment.paper, experiment.item,
+                                   simulate::unavailable())
+                           .c_str(),
+                       stderr);
             continue;
         }
         const Result result = experiment.run(extent);

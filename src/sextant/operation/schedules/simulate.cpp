@@ -140,8 +140,9 @@ simulate::Simulation simulated(const Values& values, const simulate::Question& q
         return simulate::simulate_on_clock(question);
     if (simulate::available() || !simulate::is_json(question.platform))
         return simulate::simulate(question);
-    std::fputs("sextant: warning: simulated by our own clock (--clock): this build has no SimGrid, "
-               "which needs libsimgrid-dev\n",
+    std::fputs(fmt::format("sextant: warning: simulated by our own clock (--clock): {}\n",
+                           simulate::unavailable())
+                   .c_str(),
                stderr);
     return simulate::simulate_on_clock(question);
 }

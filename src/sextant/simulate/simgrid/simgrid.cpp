@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/simulate/simulate.hpp"
-
+// sextant-simgrid, which Sextant starts for each simulation: takes a question from the socket that
+// is its standard input, and answers there.
 #include "sextant/core/error.hpp"
-#include "sextant/simulate/apart.hpp"
+#include "sextant/simulate/parcel.hpp"
 #include "sextant/simulate/placement.hpp"
 #include "sextant/simulate/processors.hpp"
-#include "sextant/simulate/with_simgrid/large_pages.hpp"
-#include "sextant/simulate/with_simgrid/parcel.hpp"
-#include "sextant/simulate/with_simgrid/zone.hpp"
+#include "sextant/simulate/simgrid/large_pages.hpp"
+#include "sextant/simulate/simgrid/zone.hpp"
 
-#include <filesystem>
+#include <cstdio>
 #include <optional>
 #include <unordered_map>
 
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
+#include <unistd.h>
 
 namespace sextant::simulate {
 
@@ -126,19 +126,28 @@ Simulation simulate_here(const Question& question, const std::optional<Platform>
     return Simulator(question, std::move(host_of)).run(engine);
 }
 
-} // namespace
-
-bool available() {
-    return true;
-}
-
-Simulation simulate(const Question& question) {
-    if (std::error_code error; !std::filesystem::is_regular_file(question.platform, error))
-        throw InvalidFile(question.platform, "is no file");
+Simulation answer(const Question& question) {
     std::optional<Platform> platform;
     if (is_json(question.platform))
         platform = read_platform(question.platform);
-    return unpack(apart([&] { return pack(simulate_here(question, platform)); }));
+    return simulate_here(question, platform);
 }
 
+} // namespace
+
 } // namespace sextant::simulate
+
+int main() {
+    using namespace sextant::simulate;
+    try {
+        Channel channel(STDIN_FILENO);
+        put_answer(channel, [&channel] {
+            const ArrivedQuestion arrived = get_question(channel);
+            return answer(arrived.question);
+        });
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s, expected to be started by Sextant: see sextant simulate --help\n",
+                     error.what());
+        return 1;
+    }
+}

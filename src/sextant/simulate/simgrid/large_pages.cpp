@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/simulate/with_simgrid/large_pages.hpp"
+#include "sextant/simulate/simgrid/large_pages.hpp"
 
 #include <cstdint>
 #include <memory>
