@@ -32,6 +32,18 @@ grep -q 'class="timeline"' "$folder/run.html" || fail "no page of the run"
 
 simulate --ranks 1 --platform crossbar-12 | grep -q "on 1 rank of" || fail "one rank"
 
+# Operands are combined as they come, as the papers do, unless they are to be combined in order; the output
+# says which.
+frames() {
+    simulate --algorithm shift-based --ranks 144 --elements 8388608 --platform fat-tree-144-calibrated "$@" |
+        tr '\n' ' ' | sed 's/.*operands combined \([a-z-]*\) .* ms, \([0-9.]*\) a second.*/\1 \2/'
+}
+frames >"$folder/frames.txt"
+frames --association in-order >>"$folder/frames.txt"
+awk 'NR == 1 { exit !($1 == "by-arrival" && $2 > 13 && $2 < 14) }' "$folder/frames.txt" &&
+    awk 'NR == 2 { exit !($1 == "in-order" && $2 > 7 && $2 < 7.6) }' "$folder/frames.txt" ||
+    fail "frames a second on the fat-tree: $(cat "$folder/frames.txt")"
+
 # Our own clock tells what SimGrid tells.
 for clock in "" --clock; do
     simulate --algorithm direct-send --ranks 12 --platform crossbar-12-calibrated --json $clock |

@@ -125,10 +125,12 @@ std::string json_text(const Values& values, const NamedSchedule& made,
 std::string plain_text(const NamedSchedule& made, const simulate::Question& question,
                        const simulate::Simulation& run) {
     const auto [first, last] = std::minmax_element(run.finished.begin(), run.finished.end());
-    std::string text = fmt::format(
-        "{} on {} of {}\n{}, {:.4g} a second; the first rank is done after {}\n", made.title,
-        report::counted(std::ssize(made.schedule), "rank"), called(question),
-        report::to_text(run.seconds), 1 / run.seconds, report::to_text(*first));
+    std::string text =
+        fmt::format("{} on {} of {}, operands combined {}\n{}, {:.4g} a second; the first rank is "
+                    "done after {}\n",
+                    made.title, report::counted(std::ssize(made.schedule), "rank"),
+                    called(question), name(question.association), report::to_text(run.seconds),
+                    1 / run.seconds, report::to_text(*first));
     if (question.costs.seconds_per_application == 0)
         text += "combining costs nothing: the platform says no rate, and none was given\n";
     return text;
@@ -165,9 +167,9 @@ int run_simulate(const Values& values) {
                                       .order = std::move(order),
                                       .element_size = values.integer("element-size"),
                                       .costs = costs,
-                                      .association = values.text("association") == "by-arrival"
-                                                         ? Association::by_arrival
-                                                         : Association::in_order,
+                                      .association = values.text("association") == "in-order"
+                                                         ? Association::in_order
+                                                         : Association::by_arrival,
                                       .timeline = !shown.empty()};
     const simulate::Simulation run = simulated(values, question);
     const report::Recording recording = recording_of(made, question.element_size, run.timeline);
@@ -199,9 +201,9 @@ std::vector<Parameter> parameters() {
         {.name = "association",
          .type = Type::choice,
          .value = "HOW",
-         .fallback = "in-order",
-         .help = "how folds combine",
-         .choices = {"in-order", "by-arrival"}},
+         .fallback = "by-arrival",
+         .help = "fold operands as they come, or in order as composite does",
+         .choices = {"by-arrival", "in-order"}},
         {.name = "send-overhead",
          .type = Type::number,
          .value = "S",
