@@ -2,7 +2,6 @@
 #include "sextant/operation/progress.hpp"
 
 #include <chrono>
-#include <cstdio>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -11,31 +10,43 @@ namespace sextant::operation {
 
 namespace {
 
-Seconds now() {
+constexpr Seconds between_changes = .1, between_lines = 30;
+
+} // namespace
+
+Seconds Progress::steady_seconds() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
         .count();
 }
 
-} // namespace
-
-Progress::Progress(bool speaks) : speaks_(speaks && isatty(STDERR_FILENO) == 1) {}
+Progress::Progress(bool speaks, std::FILE* to, std::function<Seconds()> clock)
+    : to_(to),
+      clock_(std::move(clock)),
+      speaks_(speaks),
+      terminal_(isatty(fileno(to)) == 1),
+      logged_(clock_()) {}
 
 void Progress::say(std::string_view what) {
     if (!speaks_)
         return;
-    std::fprintf(stderr, "\r\033[K%.*s ...", static_cast<int>(what.size()), what.data());
-    std::fflush(stderr);
-    shown_ = true;
+    if (terminal_) {
+        std::fputs(fmt::format("\r\033[K{} ...", what).c_str(), to_);
+        shown_ = true;
+    } else if (const Seconds time = clock_(); time - logged_ >= between_lines) {
+        std::fputs(fmt::format("sextant: {}\n", what).c_str(), to_);
+        logged_ = time;
+    }
+    std::fflush(to_);
 }
 
 void Progress::say(std::string_view part, std::int64_t done, std::int64_t all) {
     if (!speaks_)
         return;
-    const Seconds time = now();
+    const Seconds time = clock_();
     if (part_ != part) {
         part_ = part;
         part_began_ = time;
-    } else if (time - said_ < .1) {
+    } else if (time - said_ < between_changes) {
         return;
     }
     said_ = time;
@@ -48,7 +59,7 @@ void Progress::say(std::string_view part, std::int64_t done, std::int64_t all) {
 
 void Progress::clear() {
     if (shown_)
-        std::fputs("\r\033[K", stderr);
+        std::fputs("\r\033[K", to_);
     shown_ = false;
 }
 

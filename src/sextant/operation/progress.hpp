@@ -4,15 +4,20 @@
 #include "sextant/core/units.hpp"
 
 #include <cstdint>
+#include <cstdio>
+#include <functional>
 #include <string>
 #include <string_view>
 
 namespace sextant::operation {
 
-/// A line that says what is going on: on a terminal only, and by one rank.
+/// Says what is going on, by one rank: on a terminal in one line that changes, elsewhere (a log, or
+/// under a launcher, whose processes have no terminal) in a line of its own every 30 seconds.
 class Progress {
   public:
-    explicit Progress(bool speaks);
+    /// The clock counts seconds from anywhere.
+    explicit Progress(bool speaks, std::FILE* to = stderr,
+                      std::function<Seconds()> clock = steady_seconds);
     ~Progress() { clear(); }
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
@@ -24,10 +29,14 @@ class Progress {
     void clear();
 
   private:
+    static Seconds steady_seconds();
+
+    std::FILE* const to_;
+    const std::function<Seconds()> clock_;
+    const bool speaks_, terminal_;
     bool shown_ = false;
     std::string part_;
-    Seconds part_began_ = 0, said_ = 0;
-    const bool speaks_;
+    Seconds part_began_ = 0, said_ = 0, logged_ = 0;
 };
 
 } // namespace sextant::operation

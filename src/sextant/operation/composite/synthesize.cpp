@@ -146,7 +146,7 @@ void write_frames(const SyntheticSeries& series, FrameSink& sink) {
     Progress progress(true);
     const SeriesPlan& plan = series.plan();
     for (int frame = 0; frame < plan.frames; ++frame) {
-        progress.say(fmt::format("frame {} of {}", frame + 1, plan.frames));
+        progress.say("frame", frame, plan.frames);
         const kernel::FloatPlane image = series.counted(frame);
         for (std::int64_t y = 0; y < plan.shape.height; ++y)
             sink.write({image.image().row(y), static_cast<std::size_t>(plan.shape.width)});

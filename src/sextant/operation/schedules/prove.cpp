@@ -134,21 +134,22 @@ Tallies prove_all(const Values& values) {
     const std::vector<int> all = values.ranges("ranks");
     Tallies tallies;
     std::mutex mutex;
-    std::atomic<std::size_t> done = 0; // the largest first, so that no core is left with it
+    std::atomic<std::size_t> next = 0; // the largest first, so that no core is left with it
+    std::int64_t done = 0;
     Progress progress(true);
     std::exception_ptr error;
     const auto work = [&] {
         try {
-            for (std::size_t i = done++; i < all.size(); i = done++) {
+            for (std::size_t i = next++; i < all.size(); i = next++) {
                 const int ranks = all[all.size() - 1 - i];
                 prove_ranks(values, ranks, tallies, mutex);
                 const std::lock_guard lock(mutex);
-                progress.say(fmt::format("proved {} ranks", ranks));
+                progress.say("proved numbers of ranks:", ++done, std::ssize(all));
             }
         } catch (...) {
             const std::lock_guard lock(mutex);
             error = std::current_exception();
-            done = all.size();
+            next = all.size();
         }
     };
     {

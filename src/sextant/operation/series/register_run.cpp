@@ -59,7 +59,12 @@ RegisterRun::RegisterRun(const Values& values, Communicator communicator, int th
       progress_(communicator_.rank() == 0) {
     options_.threads = stage_options_.threads = summary_.team = threads;
     hooks_.progress = [this](std::string_view part, std::int64_t done, std::int64_t all) {
-        progress_.say(part, done, all);
+        const std::string whose =
+            communicator_.size() == 1
+                ? std::string(part)
+                : fmt::format("{}, rank 0 of {}, which divide {} frames:", part,
+                              communicator_.size(), source_->header().frames);
+        progress_.say(whose, done, all);
     };
 }
 
