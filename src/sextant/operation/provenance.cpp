@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/provenance.hpp"
 
+#include "sextant/comm/cores.hpp"
 #include "sextant/comm/launch.hpp"
 
 #include <ctime>
@@ -17,6 +18,13 @@ std::string host() {
 
 std::string transport_of(const Communicator& communicator) {
     return communicator.shares_memory() ? "threads" : mpi_of_build();
+}
+
+int cores_of(const Communicator& communicator) {
+    Cores cores;
+    for (const Cores& each : communicator.all_gather(Cores::available()))
+        cores.add(each);
+    return cores.count();
 }
 
 std::string version() {

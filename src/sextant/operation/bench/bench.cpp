@@ -2,6 +2,7 @@
 #include "sextant/operation/bench/bench.hpp"
 
 #include "sextant/comm/agree.hpp"
+#include "sextant/comm/cores.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/operation/bench/bench_collective.hpp"
@@ -65,7 +66,8 @@ class BenchRun {
             run_all(filter_cases);
         else
             run_all(composite_cases);
-        agree(communicator_, [&] { write(); });
+        const int cores = cores_of(communicator_);
+        agree(communicator_, [&] { write(cores); });
     }
 
     static std::vector<CompositeCase> composite_cases(const Values& values) {
@@ -106,13 +108,19 @@ class BenchRun {
                 check_files(values_);
             cases = find_cases(values_);
         });
+        std::size_t number = 0;
         for (const Case& what : cases) {
+            ++number;
             options_.progress = [&](int round) {
-                progress_.say(fmt::format("{}: round {} of {}", what.name, std::max(0, round + 1),
-                                          options_.rounds));
+                progress_.say(fmt::format("{}, case {} of {}: {}", what.name, number, cases.size(),
+                                          round_text(round)));
             };
             run(what);
         }
+    }
+
+    std::string round_text(int round) const {
+        return round < 0 ? "warming up" : fmt::format("round {} of {}", round + 1, options_.rounds);
     }
 
     void run(const CompositeCase& what) { tell(bench_composite(communicator_, what, options_)); }
@@ -138,11 +146,11 @@ class BenchRun {
             print(to_text(results, transport_of(communicator_), options_.rounds));
     }
 
-    void write() const {
+    void write(int cores) const {
         if (communicator_.rank() != 0)
             return;
         write_findings(values_,
-                       {fmt::format("bench {}", values_.text("what")), communicator_.size(),
+                       {fmt::format("bench {}", values_.text("what")), communicator_.size(), cores,
                         transport_of(communicator_), options_.rounds},
                        findings_);
     }
@@ -167,7 +175,9 @@ void rehearse_cases(const Values& values) {
         if (prints(values))
             print(to_text(results, simulated_clock, draws));
     }
-    write_findings(values, {"bench scan", ranks, simulated_clock, draws}, findings);
+    write_findings(values,
+                   {"bench scan", ranks, Cores::available().count(), simulated_clock, draws},
+                   findings);
 }
 
 /// What only one kind of benchmark has.
@@ -200,8 +210,8 @@ Operation bench_operation() {
     return {
         "bench",
         "time our algorithms and what MPI offers against each other",
-        "  mpirun -n 4 sextant bench composite --cases bench/cases/composite.json\n"
-        "  mpirun -n 4 sextant bench collective --cases bench/cases/collective.json\n"
+        "  mpirun -n 2 sextant bench composite --cases bench/cases/composite.json\n"
+        "  mpirun -n 2 sextant bench collective --cases bench/cases/collective.json\n"
         "  sextant bench scan --simulated --ranks 1024 --cases bench/cases/scan_1024.json",
         {{.name = "what",
           .type = Type::choice,

@@ -93,7 +93,7 @@ std::vector<TimedWay> ways_of(const CollectiveResults& results) {
             ways.push_back({fmt::format("{}, {}", results.what.name,
                                         report::bytes_to_text(static_cast<double>(of_size.size))),
                             fmt::format("{}: {}", results.what.name, result.name), result.predicted,
-                            result.wall.median, static_cast<double>(of_size.size)});
+                            result.wall, static_cast<double>(of_size.size)});
     }
     return ways;
 }

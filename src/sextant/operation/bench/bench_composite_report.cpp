@@ -40,7 +40,7 @@ std::string to_text(const CompositeResults& results, const std::string& transpor
 std::vector<TimedWay> ways_of(const CompositeResults& results) {
     std::vector<TimedWay> ways;
     for (const CompositeResult& result : results.results)
-        ways.push_back({results.what.name, name_of(result), result.predicted, result.wall.median,
+        ways.push_back({results.what.name, name_of(result), result.predicted, result.wall,
                         static_cast<double>(results.what.shape.elements())});
     return ways;
 }

@@ -88,7 +88,7 @@ nlohmann::ordered_json to_json(const FilterResults& results) {
 std::vector<TimedWay> ways_of(const FilterResults& results) {
     std::vector<TimedWay> ways;
     for (const FilterResult& result : results.results)
-        ways.push_back({results.what.name, result.name, result.predicted, result.wall.median,
+        ways.push_back({results.what.name, result.name, result.predicted, result.wall,
                         static_cast<double>(results.what.shape.elements())});
     return ways;
 }

@@ -188,8 +188,8 @@ std::vector<TimedWay> ways_of(const ScanResults& results) {
     };
     std::vector<TimedWay> ways;
     for (const ScanResult& result : results.results)
-        ways.push_back({results.what.name, result.name, median(result.rehearsed),
-                        median(result.measured), static_cast<double>(results.ranks)});
+        ways.push_back({results.what.name, result.name, median(result.rehearsed), result.measured,
+                        static_cast<double>(results.ranks)});
     return ways;
 }
 

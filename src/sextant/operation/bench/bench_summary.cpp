@@ -2,6 +2,7 @@
 #include "sextant/operation/bench/bench_summary.hpp"
 
 #include "sextant/core/statistics.hpp"
+#include "sextant/operation/bench/estimate_text.hpp"
 #include "sextant/report/columns.hpp"
 #include "sextant/report/log_chart.hpp"
 #include "sextant/report/text.hpp"
@@ -34,7 +35,7 @@ std::string text_of(double seconds) {
 }
 
 bool has_both(const TimedWay& way) {
-    return way.predicted && way.measured && *way.predicted > 0 && *way.measured > 0;
+    return way.predicted && way.measured && *way.predicted > 0 && way.measured->median > 0;
 }
 
 /// How many times one is the other, whichever is more: the median.
@@ -42,7 +43,7 @@ report::KeyFigure off_by(const std::vector<TimedWay>& ways) {
     std::vector<double> factors;
     for (const TimedWay& way : ways) {
         if (has_both(way))
-            factors.push_back(std::exp(std::abs(std::log(*way.measured / *way.predicted))));
+            factors.push_back(std::exp(std::abs(std::log(way.measured->median / *way.predicted))));
     }
     return {fmt::format("{:.2f} times", median(factors)),
             fmt::format("off, in the median of {}", report::counted(std::ssize(factors), "way"))};
@@ -68,9 +69,9 @@ report::Section accuracy_section(const std::vector<TimedWay>& ways) {
         for (const TimedWay& way : ways) {
             if (way.case_name == name && has_both(way))
                 chart.kinds.back().points.push_back(
-                    {*way.predicted, *way.measured,
+                    {*way.predicted, way.measured->median,
                      fmt::format("{}: {}\npredicted {}, measured {}", name, way.name,
-                                 text_of(*way.predicted), text_of(*way.measured))});
+                                 text_of(*way.predicted), text_of(way.measured->median))});
         }
     }
     return {"Predicted against measured", to_html(report::Figure{report::log_chart(chart), ""})};
@@ -83,11 +84,15 @@ std::string table_of(const std::vector<CaseRegret>& all) {
                        "class=\"number\">Ratio</th></tr></thead>\n<tbody>\n";
     for (const CaseRegret& one : all) {
         html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td>"
-                            "<td class=\"number\">{:.3f}</td></tr>\n",
+                            "<td class=\"number\">{}</td></tr>\n",
                             report::escape(one.case_name), report::escape(one.followed),
-                            report::escape(one.best), one.ratio);
+                            report::escape(one.best), to_text(one.ratio, 1, 3));
     }
     return html + "</tbody>\n</table></div></details>\n";
+}
+
+std::string percent(double ratio) {
+    return fmt::format("{:.1f} %", 100 * (ratio - 1));
 }
 
 report::Section regret_section(const std::vector<TimedWay>& ways) {
@@ -99,14 +104,21 @@ report::Section regret_section(const std::vector<TimedWay>& ways) {
     chart.subtitle = "by how much what was predicted to be fastest took longer than what was";
     chart.kinds = {{"regret", {}}};
     chart.text = [](double share) { return fmt::format("{:.0f} %", 100 * share); };
-    double longest = 1;
+    const CaseRegret* longest = nullptr;
     for (const CaseRegret& one : all) {
         chart.places.push_back(one.case_name);
-        chart.kinds[0].values.push_back(one.ratio - 1);
-        longest = std::max(longest, one.ratio);
+        chart.kinds[0].values.push_back(one.ratio.median - 1);
+        if (!longest || one.ratio.median > longest->ratio.median)
+            longest = &one;
     }
-    chart.figures = {{fmt::format("{:.1f} %", 100 * (longest - 1)), "at most"},
-                     report::key_figure(std::ssize(all), "case")};
+    const auto within = std::count_if(all.begin(), all.end(),
+                                      [](const CaseRegret& one) { return one.within_noise(); });
+    const Interval& interval = longest->ratio.interval;
+    chart.figures = {
+        {percent(longest->ratio.median),
+         fmt::format("at most; within noise {} to {}", percent(interval.low),
+                     percent(interval.high))},
+        {fmt::format("{} of {}", within, all.size()), "cases with no regret beyond noise"}};
     return {"What following predictions costs",
             to_html(report::Figure{report::columns(chart), ""}) + table_of(all)};
 }
@@ -132,7 +144,8 @@ report::Section scaling_section(const std::vector<TimedWay>& ways, const SizeOfC
         kind.name = name;
         kind.joined = true;
         for (const TimedWay& way : ways) {
-            const std::optional<Seconds> took = way.measured ? way.measured : way.predicted;
+            const std::optional<Seconds> took =
+                way.measured ? std::optional(way.measured->median) : way.predicted;
             if (way.name == name && took)
                 kind.points.push_back({way.size, *took,
                                        fmt::format("{}: {}, {} {}", way.name, text_of(*took),
@@ -142,6 +155,15 @@ report::Section scaling_section(const std::vector<TimedWay>& ways, const SizeOfC
     const std::string caption =
         left_out > 0 ? fmt::format("{} more ways are not drawn.", left_out) : "";
     return {"Scaling", to_html(report::Figure{report::log_chart(chart), caption})};
+}
+
+/// A way over itself is 1, whatever its noise.
+Estimate ratio_of(const TimedWay& followed, const TimedWay& best) {
+    if (&followed == &best)
+        return {1, {1, 1}};
+    const Estimate &above = *followed.measured, &below = *best.measured;
+    return {above.median / below.median,
+            {above.interval.low / below.interval.high, above.interval.high / below.interval.low}};
 }
 
 } // namespace
@@ -158,12 +180,11 @@ std::vector<CaseRegret> regrets(const std::vector<TimedWay>& ways) {
             ++both;
             if (!followed || *way.predicted < *followed->predicted)
                 followed = &way;
-            if (!best || *way.measured < *best->measured)
+            if (!best || way.measured->median < best->measured->median)
                 best = &way;
         }
         if (both > 1)
-            all.push_back(
-                {name, followed->name, best->name, *followed->measured / *best->measured});
+            all.push_back({name, followed->name, best->name, ratio_of(*followed, *best)});
     }
     return all;
 }

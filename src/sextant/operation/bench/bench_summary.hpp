@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/core/units.hpp"
+#include "sextant/operation/bench/contest.hpp"
 #include "sextant/planner/choose.hpp"
 #include "sextant/report/page.hpp"
 
@@ -16,8 +17,9 @@ namespace sextant::operation {
 struct TimedWay {
     std::string case_name; ///< of what was timed against each other
     std::string name;
-    std::optional<Seconds> predicted, measured;
-    double size = 0; ///< of the case, in `SizeOfCases::what`
+    std::optional<Seconds> predicted;
+    std::optional<Estimate> measured; ///< seconds
+    double size = 0;                  ///< of the case, in `SizeOfCases::what`
 };
 
 /// What cases differ by.
@@ -32,10 +34,14 @@ std::vector<report::Section> summary_sections(const std::vector<TimedWay>& ways,
                                               const SizeOfCases& size);
 
 /// What following predictions costs in a case: the way predicted to be fastest over the fastest of
-/// those that have a prediction. Nothing where fewer than two have both times.
+/// those that have a prediction, and what that ratio may be within the intervals of both times.
+/// Nothing where fewer than two have both times.
 struct CaseRegret {
     std::string case_name, followed, best;
-    double ratio = 1;
+    Estimate ratio{1, {1, 1}};
+
+    /// Whether the two may be equally fast.
+    bool within_noise() const { return ratio.interval.low <= 1; }
 };
 std::vector<CaseRegret> regrets(const std::vector<TimedWay>& ways);
 

@@ -3,7 +3,6 @@
 
 #include "sextant/calibrate/staleness.hpp"
 #include "sextant/comm/agree.hpp"
-#include "sextant/comm/cores.hpp"
 #include "sextant/comm/hosts.hpp"
 #include "sextant/compositing/ways.hpp"
 #include "sextant/core/error.hpp"
@@ -50,10 +49,7 @@ class EvaluateLaunch {
         Evaluation evaluation;
         evaluation.seed = seed;
         evaluation.ranks = communicator_.size();
-        Cores cores;
-        for (const Cores& each : communicator_.all_gather(Cores::available()))
-            cores.add(each);
-        evaluation.cores = cores.count();
+        evaluation.cores = cores_of(communicator_);
         evaluation.transport = transport_of(communicator_);
         evaluation.host = host();
         evaluation.machine = usual_.planner->machine().name;

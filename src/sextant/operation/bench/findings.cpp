@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/bench/findings.hpp"
 
-#include "sextant/comm/cores.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/provenance.hpp"
 #include "sextant/report/text.hpp"
@@ -26,8 +25,9 @@ std::string page_of(const BenchSetting& setting, const Findings& findings) {
     page.title = "Sextant: " + setting.operation;
     page.subtitle = fmt::format("{} ranks over {}, {} rounds", setting.ranks, setting.transport,
                                 setting.rounds);
-    page.facts = {{"Machine", fmt::format("{}, {} cores", host(), Cores::available().count())},
-                  {"Made", fmt::format("{}, {}", date(), version())}};
+    page.facts = {
+        {"Machine", fmt::format("{}, {}", host(), report::counted(setting.cores, "core"))},
+        {"Made", fmt::format("{}, {}", date(), version())}};
     page.sections = summary_sections(findings.ways, size_of_cases(setting.operation));
     page.sections.insert(page.sections.end(), findings.sections.begin(), findings.sections.end());
     return report::render(page);
@@ -38,7 +38,7 @@ std::string json_of(const BenchSetting& setting, const Findings& findings) {
                                          {"version", version()},
                                          {"host", host()},
                                          {"date", date()},
-                                         {"cores", Cores::available().count()},
+                                         {"cores", setting.cores},
                                          {"ranks", setting.ranks},
                                          {"transport", setting.transport},
                                          {"rounds", setting.rounds},
