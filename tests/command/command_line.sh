@@ -12,7 +12,7 @@ cmp "$folder/a.exr" "$folder/b.exr" || fail "options first give another picture"
 
 # What needs no other rank is said once, however many processes a launcher started.
 if [ -n "${MPIRUN:-}" ]; then
-    for command in "list formats" "prove scan --ranks 2" "draw scan --ranks 2 -o -" "doctor --json" "--help"; do
+    for command in "list formats" "prove scan --ranks 2" "draw scan --ranks 2 -o -" "--help"; do
         alone=$("$SEXTANT" $command | wc -l)
         many=$($MPIRUN -n 3 "$SEXTANT" $command | wc -l)
         [ "$alone" = "$many" ] || fail "$command: $many lines on 3 processes, $alone on one"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The same bits on every kind of processor: each that this machine can be is tried in turn.
 #include "sextant/core/memory.hpp"
+#include "sextant/kernel/processor.hpp"
 
 #include <algorithm>
 
@@ -23,6 +24,7 @@ TEST(Processors, are_several_here_unless_the_build_is_for_one) {
 #if HWY_ARCH_X86_64
     EXPECT_GE(targets.size(), 2U);
 #endif
+    EXPECT_EQ(kernel::instruction_sets().front(), hwy::TargetName(targets.front()));
     for (const std::int64_t target : targets) {
         const AsOn guard(target);
         EXPECT_EQ(hwy::SupportedTargets() & target, target) << hwy::TargetName(target);

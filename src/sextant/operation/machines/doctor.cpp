@@ -3,18 +3,24 @@
 
 #include "sextant/calibrate/staleness.hpp"
 #include "sextant/calibrate/this_machine.hpp"
-#include "sextant/comm/cores.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/memory.hpp"
+#include "sextant/kernel/processor.hpp"
+#include "sextant/operation/child_process.hpp"
+#include "sextant/operation/provenance.hpp"
 #include "sextant/planner/usual.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -79,15 +85,77 @@ Finding mpi_launcher() {
     return {"launcher", State::good, "mpirun of " + theirs, ""};
 }
 
-Finding started_by() {
-    const LaunchedBy by = detect_launcher();
-    const std::string mismatch = launcher_mismatch(by);
-    if (!mismatch.empty())
-        return {"this process", State::bad, mismatch, ""};
+/// What rank 0 says once all processes of a group have heard of each other.
+std::string met(int processes) {
+    return fmt::format("{} processes exchanged messages", processes);
+}
+
+Finding started_by(const LaunchedBy& by, int processes) {
+    if (by.launcher == Launcher::none)
+        return {"this process", State::good, "started by no launcher: ranks would be threads", ""};
     return {"this process", State::good,
-            by.launcher == Launcher::none ? "started by no launcher: ranks would be threads"
-                                          : fmt::format("started by a launcher ({})", by.evidence),
-            ""};
+            fmt::format("started by a launcher ({}); {}", by.evidence, met(processes)), ""};
+}
+
+/// What a launcher may ask for before it starts processes, how it says so, and how to give it.
+struct Demand {
+    std::string_view said, environment, options, advice;
+};
+
+constexpr std::array demands{
+    Demand{"as root", "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ", "",
+           "as root: export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"},
+    Demand{"not enough slots", "", "--oversubscribe ",
+           "for more processes than cores: mpirun --oversubscribe"}};
+
+/// What two processes of this program say when they are started by this mpirun.
+std::string said_by_two(const std::string& environment, const std::string& options) {
+    constexpr Seconds patience = 60;
+    const std::unique_ptr<FILE, int (*)(FILE*)> said(std::tmpfile(), std::fclose);
+    if (!said)
+        return "no temporary file can be made";
+    const std::string file = fmt::format("/proc/{}/fd/{}", getpid(), fileno(said.get()));
+    std::string failure;
+    try {
+        run_process(fmt::format("env {}mpirun {}-n 2 {} doctor --json >{} 2>&1", environment,
+                                options, own_command(), file),
+                    patience);
+    } catch (const Error& error) {
+        failure = error.what(); // also where they found something else that is bad
+    }
+    std::ifstream text(file);
+    return std::string(std::istreambuf_iterator<char>(text), {}) + failure;
+}
+
+/// Its first line that has a word.
+std::string first_words_of(const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        if (std::any_of(line.begin(), line.end(), [](unsigned char c) { return std::isalpha(c); }))
+            return line;
+    }
+    return "";
+}
+
+/// Starts two processes as a user would, and finds out what their launcher asks for.
+Finding two_processes() {
+    std::string environment, options, advice, said;
+    for (std::size_t tried = 0; tried <= demands.size(); ++tried) {
+        said = said_by_two(environment, options);
+        if (said.find(met(2)) != std::string::npos)
+            return {"two processes", advice.empty() ? State::good : State::note,
+                    fmt::format("{}mpirun {}-n 2: {}", environment, options, met(2)), advice};
+        for (const Demand& demand : demands) {
+            if (said.find(demand.said) == std::string::npos ||
+                advice.find(demand.advice) != std::string::npos)
+                continue;
+            environment += demand.environment;
+            options += demand.options;
+            advice += (advice.empty() ? "" : "; ") + std::string(demand.advice);
+        }
+    }
+    return {"two processes", State::bad, "mpirun -n 2 cannot start two that exchange messages",
+            first_words_of(said)};
 }
 
 Finding shared_memory() {
@@ -114,23 +182,10 @@ Finding huge_pages() {
 }
 
 Finding simd() {
-    std::string best = "baseline of the compiler";
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2"))
-        best = "AVX2";
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw"))
-        best = "AVX-512";
-    return {
-        "SIMD", State::good,
-        fmt::format("this processor has {}; kernels are compiled for the x86-64 baseline", best),
-        ""};
-#else
-    return {"SIMD", State::good, "kernels are compiled for the " + best, ""};
-#endif
-}
-
-Finding cores() {
-    return {"cores", State::good, fmt::format("{}", Cores::available().count()), ""};
+    return {"SIMD", State::good,
+            fmt::format("kernels run with {}, chosen for this processor",
+                        kernel::instruction_sets().front()),
+            ""};
 }
 
 Finding volume() {
@@ -163,25 +218,32 @@ Finding profile() {
     }
 }
 
-std::vector<Finding> examine() {
-    return {mpi_library(),   mpi_launcher(), started_by(), cores(), simd(),
-            shared_memory(), huge_pages(),   profile(),    volume()};
+std::vector<Finding> examine(const LaunchedBy& by, int processes, int cores) {
+    std::vector<Finding> all = {mpi_library(), mpi_launcher(), started_by(by, processes)};
+    const bool usable = !mpi_of_build().empty() && all[1].state == State::good;
+    if (usable && by.launcher == Launcher::none)
+        all.push_back(two_processes());
+    all.push_back({"cores", State::good, fmt::format("{}", cores), ""});
+    for (const auto& look : {simd, shared_memory, huge_pages, profile, volume})
+        all.push_back(look());
+    return all;
 }
 
 const char* word(State state) {
     return state == State::good ? "good" : state == State::note ? "note" : "BAD";
 }
 
-int run_doctor(const Values& values) {
+/// Whether nothing that was found is bad.
+bool tell(const std::vector<Finding>& findings, bool as_json) {
     bool well = true;
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
-    for (const Finding& finding : examine()) {
+    for (const Finding& finding : findings) {
         well = well && finding.state != State::bad;
         json.push_back({{"what", finding.what},
                         {"state", word(finding.state)},
                         {"found", finding.found},
                         {"advice", finding.advice}});
-        if (values.flag("json"))
+        if (as_json)
             continue;
         std::fputs(
             fmt::format("{:<5} {:<15} {}\n", word(finding.state), finding.what, finding.found)
@@ -191,8 +253,27 @@ int run_doctor(const Values& values) {
             std::fputs(fmt::format("{:<21} -> {}\n", "", finding.advice).c_str(), stdout);
         }
     }
-    if (values.flag("json"))
+    if (as_json)
         std::fputs((json.dump(2) + "\n").c_str(), stdout);
+    return well;
+}
+
+int run_doctor(const Values& values) {
+    const LaunchedBy by = detect_launcher();
+    if (const std::string mismatch = launcher_mismatch(by); !mismatch.empty()) {
+        const std::array findings{mpi_library(), mpi_launcher(),
+                                  Finding{"this process", State::bad, mismatch, ""}};
+        if (by.rank == 0)
+            tell({findings.begin(), findings.end()}, values.flag("json"));
+        return 1;
+    }
+    bool well = true;
+    launch(1, [&](const Communicator& communicator) {
+        const int cores = cores_of(communicator);
+        if (communicator.rank() == 0)
+            well = tell(examine(by, communicator.size(), cores), values.flag("json"));
+        communicator.barrier();
+    });
     return well ? 0 : 1;
 }
 
@@ -200,11 +281,11 @@ int run_doctor(const Values& values) {
 
 Operation doctor_operation() {
     return {"doctor",
-            "look at this machine: MPI and its launcher, shared memory, SIMD, its profile",
-            "  sextant doctor",
+            "look at this machine: MPI, whether mpirun starts two processes, shared memory, SIMD",
+            "  sextant doctor\n"
+            "  mpirun -n 2 sextant doctor",
             {{"json", Type::flag, "", "", "as JSON"}},
-            run_doctor,
-            true};
+            run_doctor};
 }
 
 } // namespace sextant::operation

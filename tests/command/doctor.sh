@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# `doctor` starts two processes as a user would, and says what their launcher asks for.
+. "$(dirname "$0")/start.sh"
+doctor() { "$SEXTANT" doctor "$@" || [ $? = 1 ]; }
+
+doctor >"$folder/said"
+cat "$folder/said"
+XDG_CONFIG_HOME=/nowhere doctor | grep -q "^note  profile  *none" || fail "nothing is said of a profile"
+status=0
+SEXTANT_MACHINE=/nowhere.json "$SEXTANT" doctor >/dev/null || status=$?
+[ $status = 1 ] || fail "a profile is found that is not there"
+
+# The instruction set that kernels take, of those that the processor has.
+sets=$(sed -n 's/^good  SIMD *kernels run with \([A-Z0-9_]*\), .*/\1/p' "$folder/said")
+case " $(grep -m 1 '^flags' /proc/cpuinfo) " in
+*" avx512bw "*) expected="AVX3 AVX3_DL AVX3_ZEN4 AVX3_SPR" ;;
+*" avx2 "*) expected=AVX2 ;;
+*) expected=$sets ;;
+esac
+case " $expected " in *" $sets "*) ;; *) fail "kernels run with '$sets', expected one of $expected" ;; esac
+
+# Two processes, if mpirun is that of the MPI of this build.
+if ! grep -q "^good  launcher" "$folder/said" || ! grep -q "built with" "$folder/said"; then
+    exit 0
+fi
+grep -q "^[a-z]*  *two processes *.*mpirun .*-n 2: 2 processes exchanged messages" "$folder/said" ||
+    fail "two processes do not meet"
+cores=$(sed -n 's/^good  cores *//p' "$folder/said")
+$MPIRUN -n 2 "$SEXTANT" doctor >"$folder/launched" || [ $? = 1 ]
+grep -q "started by a launcher (.*); 2 processes exchanged messages" "$folder/launched" || fail "$(cat "$folder/launched")"
+[ "$(grep -c "^good  this process " "$folder/launched")" = 1 ] || fail "several processes speak"
+# Each is bound to its own, but both have the cores of the machine.
+[ "$(sed -n 's/^good  cores *//p' "$folder/launched")" = "$cores" ] || [ "$cores" -gt 2 ] || fail "cores of a process: $(cat "$folder/launched")"
+
+if mpirun --version | grep -q "Open MPI" && [ "$(id -u)" = 0 ]; then
+    unset OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+    doctor | grep -A 1 "two processes" >"$folder/root"
+    grep -q "^note" "$folder/root" || fail "root is not asked for anything: $(cat "$folder/root")"
+    grep -q -- "-> as root: export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1" "$folder/root" ||
+        fail "what root is asked for: $(cat "$folder/root")"
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+fi
+
+# A launcher that has one slot, and one that ends with words of its own.
+mkdir "$folder/bin"
+cat >"$folder/bin/mpirun" <<TEXT
+#!/bin/sh
+case "\$*" in
+--version) exec "$(command -v mpirun)" --version ;;
+--oversubscribe*) exec "$(command -v mpirun)" "\$@" ;;
+*) echo "There are not enough slots available in the system"; exit 1 ;;
+esac
+TEXT
+chmod +x "$folder/bin/mpirun"
+if mpirun --version | grep -q "Open MPI"; then
+    PATH=$folder/bin:$PATH doctor | grep -A 1 "two processes" >"$folder/slots"
+    grep -q -- "-> for more processes than cores: mpirun --oversubscribe" "$folder/slots" ||
+        fail "what one slot takes: $(cat "$folder/slots")"
+fi
+cat >"$folder/bin/mpirun" <<TEXT
+#!/bin/sh
+[ "\$1" = --version ] && exec "$(command -v mpirun)" --version
+echo ----- >&2
+echo "no daemon answers" >&2
+exit 1
+TEXT
+PATH=$folder/bin:$PATH doctor | grep -A 1 "two processes" >"$folder/broken"
+grep -q "^BAD" "$folder/broken" || fail "a broken launcher is taken for a good one"
+grep -q -- "-> no daemon answers" "$folder/broken" || fail "what the launcher said: $(cat "$folder/broken")"
