@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each rank brings a translucent stripe; rank 0 gets them blended. mpirun -n 3 ./embed
+// Each rank brings a translucent stripe; rank 0 gets them blended. mpirun -n 2 ./embed
 // Any number of ranks: stripes beyond the right edge are cut off.
 #include "sextant/comm/mpi.hpp"
 #include "sextant/operation/composite/compositor.hpp"

@@ -38,7 +38,7 @@ Operation composite_operation() {
         "composite",
         "blend partial images, one or more a rank, into one picture",
         "  sextant composite brain/manifest.json -o brain.png --background white\n"
-        "  mpirun -n 4 sextant composite part*.exr -o frame.exr --algorithm radix-k --radices 2,2",
+        "  mpirun -n 2 sextant composite part*.exr -o frame.exr --algorithm radix-k --radices 2",
         {{.name = "inputs",
           .type = Type::files,
           .value = "IN...",

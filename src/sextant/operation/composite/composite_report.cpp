@@ -177,7 +177,7 @@ std::string to_page(const CompositeSummary& summary, const Image& picture) {
     page.next_steps = {
         {"Your own images, front to back",
          "sextant composite front.exr middle.exr back.exr -o frame.exr"},
-        {"On several processes", "mpirun -n 4 sextant composite part*.exr -o frame.exr"},
+        {"On several processes", "mpirun -n 2 sextant composite part*.exr -o frame.exr"},
         {"Everything it can do", "sextant composite --help"}};
     return report::render(page);
 }

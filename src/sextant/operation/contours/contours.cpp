@@ -69,7 +69,7 @@ std::vector<Parameter> parameters() {
 Operation contours_operation() {
     return {"contours", "edges of an image as contours, each point in order, in tiles over ranks",
             "  sextant contours coast.png -o coast.svg --sigma 2 --min-length 20\n"
-            "  mpirun -n 4 sextant contours codes.npy -o ranks.npy --directions",
+            "  mpirun -n 2 sextant contours codes.npy -o ranks.npy --directions",
             parameters(), run_contours};
 }
 

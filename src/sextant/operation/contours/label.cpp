@@ -63,7 +63,7 @@ std::vector<Parameter> parameters() {
 Operation label_operation() {
     return {"label", "connected components of an image, in tiles over ranks",
             "  sextant label cells.tif -o labels.tif --table cells.csv\n"
-            "  mpirun -n 4 sextant label classes.png -o labels.npy --by-value --neighbours 4",
+            "  mpirun -n 2 sextant label classes.png -o labels.npy --by-value --neighbours 4",
             parameters(), run_label};
 }
 

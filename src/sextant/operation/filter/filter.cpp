@@ -67,7 +67,7 @@ std::vector<Parameter> parameters() {
 Operation filter_operation() {
     return {"filter", "Gaussian derivatives of a gray image, in tiles over ranks",
             "  sextant filter scan.tif -o derivatives.npy --sigma 3 --derivatives x,y,xx,xy,yy\n"
-            "  mpirun -n 4 sextant filter scan.npy -o edges.tif --derivatives gradient-magnitude",
+            "  mpirun -n 2 sextant filter scan.npy -o edges.tif --derivatives gradient-magnitude",
             parameters(), run_filter};
 }
 

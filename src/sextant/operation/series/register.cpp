@@ -127,7 +127,7 @@ std::vector<Parameter> parameters() {
 Operation register_operation() {
     return {"register", "register a series of noisy frames to one another, and average them",
             "  sextant register movie.mrc -o out --aligned\n"
-            "  mpirun -n 4 sextant register 'frames/a_*.tif' -o out --model nonrigid",
+            "  mpirun -n 2 sextant register 'frames/a_*.tif' -o out --model nonrigid",
             parameters(), run_register};
 }
 
