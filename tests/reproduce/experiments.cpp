@@ -35,10 +35,11 @@ void expect_all_claims(const Result& result) {
         EXPECT_TRUE(claim.holds) << claim.text << ": " << claim.found;
 }
 
-TEST(Reproduce, a_verdict_is_that_of_the_last_column_within_a_quarter) {
-    EXPECT_EQ(verdict({"", 100.0, {1, 76}}), "agrees");
-    EXPECT_EQ(verdict({"", 100.0, {100, 74}}), "differs");
-    EXPECT_EQ(verdict({"", 100.0, {134}}), "differs");
+TEST(Reproduce, a_verdict_is_that_of_the_last_column_up_to_a_factor_of_a_quarter_more) {
+    EXPECT_EQ(verdict({"", 100.0, {1, 81}}), "agrees");
+    EXPECT_EQ(verdict({"", 100.0, {1, 125}}), "agrees");
+    EXPECT_EQ(verdict({"", 100.0, {100, 79}}), "differs");
+    EXPECT_EQ(verdict({"", 100.0, {126}}), "differs");
     EXPECT_EQ(verdict({"", std::nullopt, {134}}), "");
 }
 
@@ -97,6 +98,27 @@ TEST(Reproduce, series_scale_as_the_thesis_says) {
     const Result weak = experiment("registration", "Figures 5.3, 5.4").run(Extent::quick);
     EXPECT_GT(row(weak, "serial, 512 cores").ours.front(),
               2 * row(weak, "kogge-stone, 512 cores").ours.front());
+}
+
+TEST(Reproduce, blelloch_s_circuit_is_faster_than_its_published_bound_by_what_it_leaves_out) {
+    const Result found = experiment("registration", "equation 4.18").run(Extent::quick);
+    EXPECT_NEAR(row(found, "4096 frames, 512 cores").theirs.value(), 124.1, .05);
+    EXPECT_NEAR(row(found, "512 frames, 512 cores").theirs.value(), 26.9, .05);
+    for (const Row& each : found.rows) {
+        EXPECT_GT(ratio(each).value(), 1) << each.label;
+        EXPECT_LT(ratio(each).value(), 1.13) << each.label;
+        EXPECT_EQ(verdict(each), "agrees") << each.label;
+    }
+}
+
+TEST(Reproduce, every_verdict_that_differs_has_a_reason) {
+    for (const Experiment& experiment : catalogue()) {
+        if (experiment.item == "Figures 2, 4, here" || !experiment.reasons.empty())
+            continue;
+        for (const Row& each : experiment.run(Extent::quick).rows)
+            EXPECT_NE(verdict(each), "differs")
+                << experiment.paper << ", " << experiment.item << ": " << each.label;
+    }
 }
 
 TEST(Reproduce, the_delta_is_charged_what_figure_6_prints) {

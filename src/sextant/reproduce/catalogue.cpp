@@ -24,7 +24,8 @@ std::string_view verdict(const Row& row) {
     const std::optional<double> found = ratio(row);
     if (!found)
         return "";
-    return *found >= .75 && *found <= 1 / .75 ? "agrees" : "differs";
+    constexpr double most = 1.25;
+    return *found <= most && *found * most >= 1 ? "agrees" : "differs";
 }
 
 } // namespace sextant::reproduce

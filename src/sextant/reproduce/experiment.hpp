@@ -51,7 +51,7 @@ std::vector<Experiment> catalogue();
 /// Ours by the column that is judged, over theirs. Empty where the paper has no number.
 std::optional<double> ratio(const Row& row);
 
-/// "agrees" within a quarter, "differs"; "" where the paper has no number.
+/// "agrees" up to a factor of 1.25 either way, else "differs"; "" where the paper has no number.
 std::string_view verdict(const Row& row);
 
 } // namespace sextant::reproduce
