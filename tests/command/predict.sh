@@ -16,7 +16,7 @@ awk "BEGIN { exit !($seconds > 0.0652 && $seconds < 0.0653) }" || fail "$seconds
 seconds() { sed -n 's/.*"seconds": \([0-9.e-]*\),/\1/p'; }
 way="compositing --algorithm radix-k --radices 4,4 --ranks 16 --elements 1048576"
 predicted=$(predict $way --machine torus-4x4x2 --model p3pc-extended --json | seconds)
-simulated=$("$SEXTANT" simulate $way --platform torus-4x4x2 --clock --json | seconds)
+simulated=$("$SEXTANT" simulate $way --platform torus-4x4x2 --association in-order --clock --json | seconds)
 alone=$(predict $way --machine torus-4x4x2 --model p3pc --json | seconds)
 awk "BEGIN { exit !($predicted > .98 * $simulated && $predicted < 1.02 * $simulated && $alone < .9 * $simulated) }" ||
     fail "predicted $predicted, alone $alone, simulated $simulated"

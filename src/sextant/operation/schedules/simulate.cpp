@@ -202,7 +202,7 @@ std::vector<Parameter> parameters() {
          .type = Type::choice,
          .value = "HOW",
          .fallback = "by-arrival",
-         .help = "fold operands as they come, or in order as composite does",
+         .help = "how folds combine operands",
          .choices = {"by-arrival", "in-order"}},
         {.name = "send-overhead",
          .type = Type::number,
