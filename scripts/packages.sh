@@ -7,6 +7,7 @@ packages_build="g++ cmake ninja-build pkg-config ca-certificates
     libhwloc-dev libeigen3-dev libkissfft-dev"
 packages_sample="mricron-data"
 packages_test="libgtest-dev libgmock-dev"
+packages_peers="imagej default-jre-headless python3-tifffile python3-numpy" # they read our files, and we theirs
 packages_simulation="libsimgrid-dev"
 packages_traces="libopen-trace-format2-dev"
 packages_other_mpi="libmpich-dev mpich"

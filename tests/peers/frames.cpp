@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Writes TIFF series as the library does, and shows what it reads, for comparison with other
+// programs.
+#include "sextant/core/error.hpp"
+#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/tiff_layout.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace {
+
+using namespace sextant;
+
+/// SAMPLE FRAMES WIDTH HEIGHT, with a pixel size and a frame interval.
+FrameHeader header_from(std::span<char*> words) {
+    FrameHeader header;
+    header.sample = sample_named(words[0]).value();
+    header.frames = std::stoll(words[1]);
+    header.shape = {std::stoll(words[2]), std::stoll(words[3])};
+    header.pixel = {.25, .5, "µm"};
+    header.frame_interval = .05;
+    return header;
+}
+
+/// Values that differ from frame to frame and from pixel to pixel.
+void write(const std::string& path, const FrameHeader& header) {
+    const auto sink = format::create_frames(path, header);
+    std::vector<float> samples(static_cast<std::size_t>(header.shape.elements()));
+    for (std::int64_t frame = 0; frame < header.frames; ++frame) {
+        for (std::size_t i = 0; i < samples.size(); ++i)
+            samples[i] = static_cast<float>((i * 7 + static_cast<std::size_t>(frame) * 31) % 251);
+        sink->write(samples);
+    }
+    sink->commit();
+}
+
+/// The same layout with samples of zero, which take no space on the disk, but for the first byte of
+/// the last frame's first sample.
+void write_sparse(const std::string& path, const FrameHeader& header) {
+    const format::TiffLayout layout(header, {});
+    const auto put = [](std::ofstream& file, const std::vector<std::byte>& bytes) {
+        file.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+    };
+    const Bytes frame = header.shape.elements() * size_of(header.sample);
+    const Bytes last = std::ssize(layout.start()) + (header.frames - 1) * frame;
+    std::ofstream file(path, std::ios::binary);
+    put(file, layout.start());
+    file.seekp(last);
+    file.put(77);
+    file.seekp(last + frame + layout.padding());
+    for (std::int64_t i = 1; i < layout.directories(); ++i)
+        put(file, layout.directory(i));
+    file.close();
+    const auto length = static_cast<std::uintmax_t>(last + frame);
+    if (std::filesystem::file_size(path) < length)
+        std::filesystem::resize_file(path, length);
+}
+
+nlohmann::json look_at(FrameSource& source, std::int64_t frame) {
+    const ImageShape shape = source.header().shape;
+    std::vector<float> row(static_cast<std::size_t>(shape.width));
+    double sum = 0, least = 0, largest = 0;
+    for (std::int64_t y = 0; y < shape.height; ++y) {
+        source.read_rows(frame, {y, y + 1}, row);
+        if (y == 0)
+            least = largest = static_cast<double>(row.front());
+        for (const float value : row) {
+            sum += static_cast<double>(value);
+            least = std::min(least, static_cast<double>(value));
+            largest = std::max(largest, static_cast<double>(value));
+        }
+    }
+    return {sum / static_cast<double>(shape.elements()), least, largest};
+}
+
+/// Of each frame, or of the last alone, its mean, least and largest value.
+void show(const std::string& name, const format::SourceOptions& options, bool only_last) {
+    const auto source = format::open_frames(name, options);
+    const FrameHeader& header = source->header();
+    nlohmann::json all{{"frames", header.frames},
+                       {"width", header.shape.width},
+                       {"height", header.shape.height},
+                       {"sample", std::string(sextant::name(header.sample))},
+                       {"pixel", {header.pixel.x, header.pixel.y}},
+                       {"unit", header.pixel.unit},
+                       {"interval", header.frame_interval},
+                       {"channels", header.hyperstack.channels},
+                       {"slices", header.hyperstack.slices},
+                       {"remarks", header.remarks}};
+    all["values"] = nlohmann::json::array();
+    for (std::int64_t frame = only_last ? header.frames - 1 : 0; frame < header.frames; ++frame)
+        all["values"].push_back(look_at(*source, frame));
+    std::cout << all.dump() << '\n';
+}
+
+format::SourceOptions options_from(std::span<char*> words) {
+    format::SourceOptions options;
+    if (words.size() == 2) {
+        options.channel = std::stoll(words[0]);
+        options.slice = std::stoll(words[1]);
+    }
+    return options;
+}
+
+} // namespace
+
+int main(int count, char** given) {
+    const std::span<char*> words(given, static_cast<std::size_t>(count));
+    const std::string verb = count > 2 ? words[1] : "";
+    try {
+        if (verb == "show" || verb == "show-last")
+            show(words[2], options_from(words.subspan(3)), verb == "show-last");
+        else if (verb == "write" && count == 7)
+            write(words[2], header_from(words.subspan(3)));
+        else if (verb == "sparse" && count == 7)
+            write_sparse(words[2], header_from(words.subspan(3)));
+        else
+            return 2;
+    } catch (const std::exception& error) {
+        std::cerr << error.what() << '\n';
+        return 1;
+    }
+    return 0;
+}
