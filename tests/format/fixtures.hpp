@@ -99,8 +99,8 @@ inline std::string ser_bytes(bool wide, const std::vector<ImageShape>& shapes, i
     return file.bytes();
 }
 
-/// A DM3 or DM4 file: a thumbnail in colour, and a stack of i16 with a pixel of .5 by .25 nm. The
-/// tree is big-endian, its values are of either order.
+/// A DM3 or DM4 file: a thumbnail in colour, and a stack of i16 with a pixel of .5 by .25 nm, a
+/// frame each .125 s. The tree is big-endian, its values are of either order.
 class DmBytes {
   public:
     DmBytes(int version, std::endian order) : wide_(version == 4), values_(order) {
@@ -109,15 +109,18 @@ class DmBytes {
         tree_.put<std::uint32_t>(order == std::endian::little ? 1 : 0);
     }
 
-    std::string stack(std::int64_t frames, ImageShape shape) {
+    /// Frames on one axis, or on two if `scans` is more than one.
+    std::string stack(std::int64_t frames, ImageShape shape, std::int64_t scans = 1) {
+        std::vector<std::int64_t> sides{shape.width, shape.height, frames};
+        if (scans > 1)
+            sides.push_back(scans);
         group(2);
         number<float>("Unused", 6, 1.5F);
         open("ImageList", 2);
         open("", 1);
         image(23, {8, 8}, std::string(8 * 8 * 4, '\x7f'), 5);
         open("", 1);
-        image(1, {shape.width, shape.height, frames},
-              test::stack_bytes<std::int16_t>(frames, shape, values_), 2);
+        image(1, sides, test::stack_bytes<std::int16_t>(frames * scans, shape, values_), 2);
         return tree_.bytes();
     }
 
@@ -167,11 +170,11 @@ class DmBytes {
                const std::string& samples, std::uint64_t element) {
         open("ImageData", 4);
         open("Calibrations", 1);
-        open("Dimension", 2);
-        for (const float scale : {.5F, .25F}) {
+        open("Dimension", 3);
+        for (const float scale : {.5F, .25F, .125F}) {
             open("", 2);
             number<float>("Scale", 6, scale);
-            units("nm");
+            units(scale > .2F ? "nm" : "s");
         }
         tag(21, "Data");
         describe({20, element, samples.size() / (element == 2 ? 2 : 4)});

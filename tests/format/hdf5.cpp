@@ -104,7 +104,21 @@ TEST_F(Hdf5Frames, OfHyperSpyHaveAxesWithAttributes) {
     const auto source = format::open_frames(path);
     EXPECT_EQ(source->header().sample, Sample::f32);
     EXPECT_EQ(source->header().pixel, (PixelSize{.5, .25, "nm"}));
+    EXPECT_EQ(source->header().frame_interval, .25);
     EXPECT_TRUE(holds_pattern(*source));
+}
+
+TEST_F(Hdf5Frames, OnSeveralAxesAreOneSeriesAndThatIsSaid) {
+    {
+        Hdf5File file(path);
+        file.dataset("/data", {3, 1, 7, 13}, H5T_STD_I16LE, H5T_NATIVE_INT16, stack());
+        std::vector<std::int16_t> twice = stack();
+        twice.insert(twice.end(), twice.begin(), twice.end());
+        file.dataset("/scans", {2, 3, 7, 13}, H5T_STD_I16LE, H5T_NATIVE_INT16, twice);
+    }
+    EXPECT_EQ(remarks(*format::open_frames(path + "::/data")), "");
+    EXPECT_EQ(remarks(*format::open_frames(path + "::/scans")),
+              "its frames lie on several axes (2×3): all 6 planes are read as one series");
 }
 
 TEST_F(Hdf5Frames, AreReadFromTheLargestDatasetOrFromOneThatIsNamed) {

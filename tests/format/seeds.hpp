@@ -38,10 +38,20 @@ inline std::vector<Seed> seeds() {
                        progressive);
         };
     };
+    TiffBytes hyperstack(std::endian::big, false);
+    for (std::int64_t page = 0; page < 4; ++page) {
+        hyperstack.add({.shape = shape,
+                        .bits = 8,
+                        .description = page == 0 ? "ImageJ=1.53t\nimages=4\nchannels=2\nframes=2\n"
+                                                   "finterval=.5\nunit=\\u00B5m\n"
+                                                 : ""},
+                       pattern_bytes<std::uint8_t>(page, shape));
+    }
     const std::string i16 = stack_bytes<std::int16_t>(2, shape, little);
     return {
         {"strips.tif", "", by_sink(Sample::u16, 3)},
         {"labels.tif", "", by_sink(Sample::u32, 2)},
+        {"hyperstack.tif", "", of(hyperstack.bytes())},
         {"tiles.tif", "", of(tiled_stack<float>(2, {37, 21}, 16))},
         {"a.mrc", "", of(mrc_bytes(1, 2, shape, little, i16))},
         {"a.npy", "", of(npy_bytes("<i2", false, "2, 7, 13", i16))},

@@ -237,6 +237,23 @@ TEST_F(StoredFrames, OfDigitalMicrographAreReadInBothVersionsAndOrders) {
     }
 }
 
+TEST_F(StoredFrames, OfDigitalMicrographHaveAnIntervalOnAnAxisOfTime) {
+    const DmBytes little(3, std::endian::little);
+    EXPECT_EQ(open("a.dm3", DmBytes(little).stack(3, shape))->header().frame_interval, .125);
+    const auto scans = open("a.dm3", DmBytes(little).stack(3, shape, 2));
+    EXPECT_EQ(scans->header().frames, 6);
+    EXPECT_EQ(scans->header().frame_interval, 0);
+}
+
+TEST_F(StoredFrames, OnSeveralAxesAreOneSeriesAndThatIsSaid) {
+    const std::string said = "its frames lie on several axes (3×2): all 6 planes are read as one "
+                             "series";
+    const std::string samples = stack_bytes<std::int16_t>(6, shape, std::endian::little);
+    EXPECT_EQ(remarks(*open("a.npy", npy_bytes("<i2", false, "3, 2, 7, 13", samples))), said);
+    EXPECT_EQ(remarks(*open("a.npy", npy_bytes("<i2", false, "1, 6, 7, 13", samples))), "");
+    EXPECT_EQ(remarks(*open("a.dm3", DmBytes(3, std::endian::little).stack(3, shape, 2))), said);
+}
+
 TEST_F(StoredFrames, OfDigitalMicrographThatAreCutAreRefused) {
     const std::string bytes = DmBytes(3, std::endian::little).stack(3, shape);
     EXPECT_EQ(refusal("a.dm3", "x"), "ends inside its tags: truncated");

@@ -32,8 +32,8 @@ struct DmImage {
     DmTag data;
     int type = 0;
     std::array<std::int64_t, most_axes> sides{}; ///< 0 behind the last
-    std::array<double, 2> scale{};
-    std::array<std::string, 2> unit;
+    std::array<double, 3> scale{};               ///< of columns, rows and frames
+    std::array<std::string, 3> unit;
 };
 
 /// The number that a text begins with and what stands behind it and a slash.
@@ -70,9 +70,9 @@ void take(SourceFile& file, const DmTag& tag, std::string_view name, DmImage& im
         if (dimension->index < most_axes)
             image.sides[dimension->index] = side(dm_number(file, tag));
     } else if (const auto axis = indexed(name, "Calibrations/Dimension/")) {
-        if (axis->index < 2 && axis->rest == "Scale")
+        if (axis->index < 3 && axis->rest == "Scale")
             image.scale[axis->index] = dm_number(file, tag);
-        if (axis->index < 2 && axis->rest == "Units")
+        if (axis->index < 3 && axis->rest == "Units")
             image.unit[axis->index] = dm_text(file, tag);
     }
 }
@@ -144,6 +144,10 @@ FrameHeader checked_header(const std::string& path, const DmImage& image) {
         header.frames *= image.sides[axis];
     }
     checked_frames(path, header);
+    const auto* const end = std::find(image.sides.begin() + 2, image.sides.end(), 0);
+    remark_on_axes({image.sides.begin() + 2, end}, header);
+    if (image.sides[3] == 0)
+        header.frame_interval = believable_interval(image.scale[2], image.unit[2]);
     header.pixel = {image.scale[0], image.scale[1], tidy_unit(image.unit[0])};
     if (header.pixel.unit.empty()) // uncalibrated: a scale of 1
         header.pixel = {};

@@ -41,6 +41,25 @@ Believed believed_of(std::string_view unit) {
     return metres > 0 ? Believed{1e-15 / metres, 1e6 / metres} : Believed{1e-15, 1e15};
 }
 
+/// How many seconds a unit of time is; 0 where it is none.
+Seconds seconds_of(std::string_view unit) {
+    struct Time {
+        std::string_view unit;
+        Seconds seconds;
+    };
+    constexpr std::array times{Time{"s", 1},        Time{"sec", 1},    Time{"second", 1},
+                               Time{"seconds", 1},  Time{"ms", 1e-3},  Time{"msec", 1e-3},
+                               Time{"µs", 1e-6},    Time{"us", 1e-6},  Time{"\\u00B5s", 1e-6},
+                               Time{"usec", 1e-6},  Time{"ns", 1e-9},  Time{"min", 60},
+                               Time{"minutes", 60}, Time{"h", 3600},   Time{"hr", 3600},
+                               Time{"hours", 3600}, Time{"d", 86400.0}};
+    for (const Time& time : times) {
+        if (unit == time.unit)
+            return time.seconds;
+    }
+    return 0;
+}
+
 bool is_printable(std::string_view text) {
     return std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 32; });
 }
@@ -79,6 +98,20 @@ void remark_on_others(std::span<const FrameHeader> each, FrameHeader& header) {
             header.remarks.push_back(what);
             return; // one is enough to know
         }
+    }
+}
+
+void remark_on_axes(std::span<const std::int64_t> lengths, FrameHeader& header) {
+    std::string axes;
+    int longer = 0;
+    for (const std::int64_t length : lengths) {
+        axes += fmt::format("{}{}", axes.empty() ? "" : "×", length);
+        longer += length > 1 ? 1 : 0;
+    }
+    if (longer > 1) {
+        header.remarks.push_back(
+            fmt::format("its frames lie on several axes ({}): all {} planes are read as one series",
+                        axes, header.frames));
     }
 }
 
@@ -146,6 +179,11 @@ double metres_of(std::string_view unit) {
             return length.metres;
     }
     return 0;
+}
+
+Seconds believable_interval(double stated, std::string_view unit) {
+    const Seconds interval = stated * seconds_of(unit);
+    return std::isfinite(interval) && interval > 0 ? interval : 0;
 }
 
 PixelSize believable(PixelSize stated, std::vector<std::string>& remarks) {

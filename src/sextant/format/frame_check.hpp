@@ -22,6 +22,10 @@ void check_alike(const std::string& path, std::int64_t frame, const FrameHeader&
 /// A remark on the first of the header's frames that is not like it, if there is one.
 void remark_on_others(std::span<const FrameHeader> each, FrameHeader& header);
 
+/// A remark where frames lie on several axes, which may be channels; the lengths are those of all
+/// axes but rows and columns.
+void remark_on_axes(std::span<const std::int64_t> lengths, FrameHeader& header);
+
 /// "truncated: 17 of 20 frames whole".
 std::string truncated(std::int64_t whole, std::int64_t stated);
 
@@ -42,6 +46,9 @@ std::string tidy_unit(std::string_view stated);
 
 /// How many metres a unit of length is; 0 for anything else.
 double metres_of(std::string_view unit);
+
+/// A frame interval of a unit of time; 0 where it makes no sense.
+Seconds believable_interval(double stated, std::string_view unit);
 
 /// A pixel size where it makes sense, and otherwise one that is not known, with a remark.
 PixelSize believable(PixelSize stated, std::vector<std::string>& remarks);

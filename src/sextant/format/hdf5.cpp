@@ -177,6 +177,7 @@ FrameHeader header_of(const std::string& path, const Hdf5Series& series) {
     header.shape = {sides[series.column_axis], sides[series.row_axis]};
     header.sample = *series.dataset.sample;
     header.frames = 1;
+    std::vector<std::int64_t> lengths;
     for (std::size_t axis = 0; axis < sides.size(); ++axis) {
         if (axis == series.row_axis || axis == series.column_axis)
             continue;
@@ -185,8 +186,10 @@ FrameHeader header_of(const std::string& path, const Hdf5Series& series) {
             sides[axis] > most)
             throw InvalidFile(path, "has more frames than can be believed: damaged");
         header.frames *= sides[axis];
+        lengths.push_back(sides[axis]);
     }
     checked_frames(path, header);
+    remark_on_axes(lengths, header);
     return header;
 }
 
@@ -198,9 +201,10 @@ std::unique_ptr<FrameSource> open_here(const std::string& path, const std::strin
     Hdf5Series series = find_hdf5_series(file, detail, remarks);
     Hdf5Storage storage(file, series.dataset.name);
     FrameHeader header = header_of(path, series);
-    header.remarks = std::move(remarks);
+    header.remarks.insert(header.remarks.begin(), remarks.begin(), remarks.end());
     header.remarks.insert(header.remarks.end(), storage.remarks().begin(), storage.remarks().end());
     header.pixel = believable(series.pixel, header.remarks);
+    header.frame_interval = series.frame_interval;
     check_plausible(path, header.shape.elements() * size_of(header.sample), storage.stored(),
                     storage.ratio());
     check_row(path, header, storage.stored());

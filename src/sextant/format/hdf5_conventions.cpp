@@ -87,6 +87,9 @@ std::optional<Hdf5Series> berkeley(const Hdf5Input& file, const Hdf5Dataset& dat
         const auto values = hdf5_values(file, fmt::format("{}/dim{}", group, axis + 1), 2);
         return values.size() == 2 ? values[1] - values[0] : 0;
     };
+    if (dataset.sides.size() == 3 && describe_hdf5(file, group + "/dim1"))
+        series.frame_interval =
+            believable_interval(step(0), hdf5_text(file, group + "/dim1", "units"));
     const std::string vector = fmt::format("{}/dim{}", group, series.column_axis + 1);
     if (describe_hdf5(file, vector)) {
         series.pixel = {step(series.column_axis), step(series.row_axis),
@@ -111,6 +114,8 @@ std::optional<Hdf5Series> hyperspy(const Hdf5Input& file, const Hdf5Dataset& dat
     series.pixel = {scale(series.column_axis), scale(series.row_axis), ""};
     if (series.pixel.known())
         series.pixel.unit = tidy_unit(hdf5_text(file, axis(series.column_axis), "units"));
+    if (dataset.sides.size() == 3 && scale(0) > 0)
+        series.frame_interval = believable_interval(scale(0), hdf5_text(file, axis(0), "units"));
     return series;
 }
 

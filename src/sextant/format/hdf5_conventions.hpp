@@ -15,6 +15,7 @@ struct Hdf5Series {
     Hdf5Dataset dataset;
     std::size_t row_axis = 0, column_axis = 1; ///< all others are of frames
     PixelSize pixel = {};
+    Seconds frame_interval = 0;
 };
 
 /// Which dataset of a file holds the frames: the one of a name, or the largest among those of the

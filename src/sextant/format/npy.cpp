@@ -158,6 +158,7 @@ std::unique_ptr<FrameSource> open_npy(const std::string& path, const std::string
                        {array.shape[axes - 1], array.shape[axes - 2]},
                        checked_sample(path, array.descr)};
     checked_frames(path, header);
+    remark_on_axes(std::span(array.shape).first(axes - 2), header);
     const bool swapped = array.descr.starts_with('>');
     const StoredLayout layout = array.fortran ? fortran_layout(header, text.end, swapped)
                                               : dense_layout(header, text.end, swapped);

@@ -4,9 +4,7 @@
 #include "sextant/format/frame_check.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
@@ -37,11 +35,6 @@ std::int64_t whole_number(std::string_view text, std::int64_t otherwise) {
 
 std::int64_t length_of_axis(std::string_view text) {
     return std::clamp<std::int64_t>(whole_number(text, 1), 1, longest_axis);
-}
-
-Seconds believable_interval(double value, std::string_view unit) {
-    const Seconds interval = value * seconds_of(unit);
-    return std::isfinite(interval) && interval > 0 ? interval : 0;
 }
 
 /// Sets the steps of axes that are named from the fastest to the slowest.
@@ -321,24 +314,6 @@ std::int64_t PageAxes::planes() const {
 std::int64_t PageAxes::page_of(const PlanePosition& position) const {
     return position.channel * channels.step + position.slice * slices.step +
            position.frame * frames.step;
-}
-
-Seconds seconds_of(std::string_view unit) {
-    struct Time {
-        std::string_view unit;
-        Seconds seconds;
-    };
-    constexpr std::array times{Time{"s", 1},        Time{"sec", 1},    Time{"second", 1},
-                               Time{"seconds", 1},  Time{"ms", 1e-3},  Time{"msec", 1e-3},
-                               Time{"µs", 1e-6},    Time{"us", 1e-6},  Time{"\\u00B5s", 1e-6},
-                               Time{"usec", 1e-6},  Time{"ns", 1e-9},  Time{"min", 60},
-                               Time{"minutes", 60}, Time{"h", 3600},   Time{"hr", 3600},
-                               Time{"hours", 3600}, Time{"d", 86400.0}};
-    for (const Time& time : times) {
-        if (unit == time.unit)
-            return time.seconds;
-    }
-    return 0;
 }
 
 TiffNotes read_notes(TIFF* file, const std::string& path, std::int64_t pages, int samples) {

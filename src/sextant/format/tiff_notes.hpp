@@ -48,7 +48,4 @@ struct TiffNotes {
 /// each with so many samples a pixel.
 TiffNotes read_notes(TIFF* file, const std::string& path, std::int64_t pages, int samples);
 
-/// How many seconds a unit of time is; 0 where it is none.
-Seconds seconds_of(std::string_view unit);
-
 } // namespace sextant::format
