@@ -7,8 +7,11 @@
 #include "sextant/operation/series/coordinates.hpp"
 #include "sextant/operation/series/transforms.hpp"
 
+#include <array>
+#include <bit>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <numbers>
 
@@ -119,6 +122,99 @@ TEST_F(Apply, ShowsOneImageAsAnyFrameLies) {
     EXPECT_THAT(refusal(movie, shown, {{"frame", {"9"}}}), HasSubstr("has no frame 9"));
 }
 
+/// Samples of every kind of bits, some of which are no finite numbers.
+std::vector<float> odd_samples() {
+    std::vector<float> samples(static_cast<std::size_t>(shape.elements()));
+    for (std::size_t i = 0; i < samples.size(); ++i)
+        samples[i] = std::ldexp(static_cast<float>(i) - 50.5F, static_cast<int>(i * 7 % 240) - 120);
+    samples[5 * 12 + 6] = std::numeric_limits<float>::quiet_NaN();
+    samples[5 * 12 + 2] = std::numeric_limits<float>::infinity();
+    samples[3 * 12 + 11] = -std::numeric_limits<float>::infinity(); // at the right border
+    samples[8 * 12 + 3] = std::numeric_limits<float>::quiet_NaN();  // at the lowest
+    samples[4 * 12 + 4] = -0.F;
+    return samples;
+}
+
+TEST_F(Apply, CopiesSamplesBitForBitWhereMotionsAreByWholePixels) {
+    const std::vector<float> samples = odd_samples();
+    FrameHeader header;
+    header.frames = 1;
+    header.shape = shape;
+    const auto sink = format::create_frames(movie, header);
+    sink->write(samples);
+    sink->commit();
+    std::vector<float> pixels(samples.size());
+    for (const auto& [frame, right, down] : {std::array{0, 0, 0}, std::array{2, 3, -2}}) {
+        apply(movie, shown, {{"frame", {std::to_string(frame)}}});
+        format::open_frames(shown)->read_frame(0, pixels);
+        for (std::int64_t y = 0; y < shape.height; ++y) {
+            for (std::int64_t x = 0; x < shape.width; ++x) {
+                const std::int64_t from_x = x + right, from_y = y + down;
+                if (from_x < 0 || from_y < 0 || from_x >= shape.width || from_y >= shape.height)
+                    continue;
+                EXPECT_EQ(std::bit_cast<std::uint32_t>(
+                              pixels[static_cast<std::size_t>(y * shape.width + x)]),
+                          std::bit_cast<std::uint32_t>(
+                              samples[static_cast<std::size_t>(from_y * shape.width + from_x)]))
+                    << x << " " << y << " by " << right << " " << down;
+            }
+        }
+    }
+}
+
+TEST_F(Apply, LetsAGapGrowOnlyAlongTheAxisThatIsInterpolated) {
+    SeriesTransforms all;
+    all.series = "movie.npy";
+    all.model = "rigid";
+    all.shape = shape;
+    all.frames.resize(1);
+    all.frames[0].result.motion = {0, .5, 2};
+    std::ofstream file(transforms);
+    write_json(all, [&file](std::string_view part) { file << part; });
+    file.close();
+    FrameHeader header;
+    header.frames = 1;
+    header.shape = shape;
+    const auto sink = format::create_frames(movie, header);
+    std::vector<float> samples(static_cast<std::size_t>(shape.elements()), 1);
+    samples[5 * 12 + 6] = std::numeric_limits<float>::quiet_NaN();
+    sink->write(samples);
+    sink->commit();
+    apply(movie, shown);
+    format::open_frames(shown)->read_frame(0, samples);
+    std::vector<std::size_t> gaps;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        if (i % 12 < 11 && i < 7 * 12 && std::isnan(samples[i]))
+            gaps.push_back(i);
+    }
+    EXPECT_EQ(gaps, (std::vector<std::size_t>{3 * 12 + 5, 3 * 12 + 6}));
+}
+
+TEST_F(Apply, RefusesFieldsThatAreNoNumbers) {
+    SeriesTransforms all;
+    all.series = "movie.npy";
+    all.model = "nonrigid";
+    all.shape = shape;
+    all.frames.resize(1);
+    all.fields = FieldFile{"fields.npy", 8, {3, 2}};
+    std::ofstream file(transforms);
+    write_json(all, [&file](std::string_view part) { file << part; });
+    file.close();
+    FrameHeader header;
+    header.frames = 4;
+    header.shape = {3, 2};
+    const auto sink = format::create_frames(folder.path("fields.npy"), header);
+    std::vector<float> planes(24);
+    planes[6 + 4] = std::numeric_limits<float>::quiet_NaN();
+    for (std::size_t plane = 0; plane < 4; ++plane)
+        sink->write(std::span(planes).subspan(6 * plane, 6));
+    sink->commit();
+    write_movie(movie, 1);
+    EXPECT_THAT(refusal(movie, shown),
+                HasSubstr("fields.npy: plane 1: node 4 is nan, expected a finite number"));
+    EXPECT_FALSE(std::filesystem::exists(shown));
+}
+
 TEST_F(Apply, BringsCoordinatesIntoTheReferenceAndBack) {
     const std::vector<FramePoint> there = points_of("frame,x,y\n2,8,2\n3,5.5,6\n");
     ASSERT_EQ(there.size(), 2U);
@@ -150,7 +246,13 @@ TEST_F(Apply, RefusesWhatDoesNotFitAndLeavesNothing) {
     EXPECT_THAT(refusal(movie, shown), HasSubstr("has frame 0 twice"));
     std::ofstream(transforms) << R"({"kind": "sextant transforms", "version": 1, "series": "a",
         "model": "nonrigid", "reference": 0, "width": 12, "height": 9, "frames": []})";
-    EXPECT_THAT(refusal(movie, shown), HasSubstr("transforms.json: fields: missing, expected"));
+    EXPECT_THAT(refusal(movie, shown), HasSubstr("transforms.json: fields: is missing"));
+    std::ofstream(transforms) << R"({"kind": "sextant transforms", "version": 1, "series": "a",
+        "model": "rigid", "reference": 5, "width": 12, "height": 9, "frames":
+        [{"frame": 5, "alpha": 0, "tx": 0, "ty": 0}]})";
+    write_movie(movie, 1);
+    EXPECT_THAT(refusal(movie, shown), HasSubstr("has frames 0 to 0, but frame 5 was registered"));
+    apply(movie, shown, {{"frame", {"5"}}});
 }
 
 TEST_F(Apply, OfCoordinatesNamesTheLineThatMakesNoSense) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 #include <sstream>
 
 #include "tests/format/temporary_folder.hpp"
@@ -71,9 +72,16 @@ class Transforms : public testing::Test {
 
 TEST_F(Transforms, AreReadAsTheyWereWritten) {
     SeriesTransforms written = three_frames();
+    written.model = "nonrigid";
     written.fields = FieldFile{"fields.npy", 8, {9, 7}};
+    written.stages = 3;
+    written.frames[2].field = registration::FieldFit{.9, .25, 12};
+    written.frames[2].result.uncertainty.tx = std::numeric_limits<double>::quiet_NaN();
     const SeriesTransforms all = read(text_of(write_json, written));
     EXPECT_EQ(all.series, written.series);
+    EXPECT_EQ(all.model, "nonrigid");
+    EXPECT_EQ(all.stages, 3);
+    EXPECT_EQ(all.pixel, written.pixel);
     EXPECT_EQ(all.shape, written.shape);
     ASSERT_EQ(all.frames.size(), 3U);
     EXPECT_EQ(all.frames[1].left_out, written.frames[1].left_out);
@@ -118,17 +126,71 @@ TEST_F(Transforms, HaveALineAFrameAndAsManyCellsInEach) {
 
 TEST_F(Transforms, ThatMakeNoSenseAreRefusedWithThePlace) {
     EXPECT_THAT(refusal("{"), HasSubstr(path + ": is not JSON"));
-    EXPECT_EQ(refusal("[1, 2]"), path + ": is not of kind \"sextant transforms\"");
+    EXPECT_EQ(refusal("[1, 2]"), path + ": is an array of 2, expected an object");
+    EXPECT_EQ(refusal("{}"), path + ": is not of kind \"sextant transforms\"");
     EXPECT_EQ(refusal(with("\"version\": 1", "\"version\": 9")),
               path + ": is of version 9, expected 1");
-    EXPECT_THAT(refusal(with("\"width\": 64", "\"width\": 0")),
-                HasSubstr("width x height: 0x48, expected 1 to"));
-    EXPECT_THAT(refusal(with("\"alpha\": 0.1", "\"alpha\": \"up\"")),
-                HasSubstr("alpha: not as expected"));
-    EXPECT_THAT(refusal(with("\"frames\"", "\"pictures\"")), HasSubstr("frames: is missing"));
-    EXPECT_EQ(refusal(with("\"frames\": [", "\"frames\": 5, \"others\": [")),
-              path + ": frames: is no list");
+    EXPECT_EQ(refusal(with("\"version\": 1", "\"version\": true")),
+              path + ": is of version true, expected 1");
+    EXPECT_EQ(refusal(with("\"width\": 64", "\"width\": 0")),
+              path + ": width is 0, expected a whole number from 1 to 16777216");
+    EXPECT_EQ(refusal(with("\"alpha\": 0.1", "\"alpha\": \"up\"")),
+              path + ": frames[2].alpha is \"up\", expected a number");
+    EXPECT_EQ(refusal(with("\"alpha\": 0.1", "\"alpha\": true")),
+              path + ": frames[2].alpha is true, expected a number");
+    EXPECT_EQ(refusal(with("\"tx\": -2.5,", "")), path + ": frames[2].tx: is missing");
+    EXPECT_EQ(refusal(with("\"frames\"", "\"frame\"")),
+              path + ": unknown field 'frame'; did you mean frames?");
+    EXPECT_EQ(refusal(with("\"frames\": [", "\"frames\": 5, \"fields\": [")),
+              path + ": fields is an array of 3, expected none, as the model is rigid");
     EXPECT_THAT(refusal(""), HasSubstr("is not JSON"));
+}
+
+/// The file with another value of a field of its frame 2.
+std::string with_frame_field(const std::string& name, const nlohmann::json& value) {
+    nlohmann::json file = nlohmann::json::parse(text_of(write_json, three_frames()));
+    file["frames"][2][name] = value;
+    return file.dump();
+}
+
+TEST_F(Transforms, AreNotBelievedToBeSomethingElse) {
+    EXPECT_EQ(refusal(with("\"model\": \"rigid\"", "\"model\": \"nonRigid\"")),
+              path + ": model: unknown name 'nonRigid'; did you mean nonrigid?");
+    EXPECT_EQ(refusal(with("\"model\": \"rigid\"", "\"model\": \"affine\"")),
+              path + ": model: unknown name 'affine'; known are rigid, nonrigid");
+    EXPECT_EQ(refusal(with("\"model\": \"rigid\"", "\"model\": \"nonrigid\"")),
+              path + ": fields: is missing");
+    EXPECT_EQ(refusal(with("\"reference\": 0", "\"reference\": 7")),
+              path + ": reference is 7, expected one of the 3 frames that it has");
+    EXPECT_THAT(refusal(with("\"reference\": 0", "\"reference\": 1.5")),
+                HasSubstr(": reference is 1.5, expected a whole number from 0 to"));
+    EXPECT_THAT(refusal(with("\"reference\": 0", "\"reference\": 18446744073709551615")),
+                HasSubstr(": reference is 18446744073709551615, expected a whole number"));
+    EXPECT_EQ(refusal(with("\"reference\"", "\"referense\"")),
+              path + ": unknown field 'referense'; did you mean reference?");
+    EXPECT_THAT(refusal(with("\"stages\": 1", "\"stages\": 0.5")), HasSubstr(": stages is 0.5"));
+    EXPECT_EQ(refusal(with("\"unit\": \"nm\"", "\"unites\": \"nm\"")),
+              path + ": pixel: unknown field 'unites'; did you mean unit?");
+    EXPECT_THAT(refusal(with_frame_field("frame", .5)),
+                HasSubstr(": frames[2].frame is 0.5, expected a whole number from 0 to"));
+    EXPECT_THAT(refusal(with_frame_field("frame", -1)), HasSubstr(": frames[2].frame is -1"));
+    EXPECT_EQ(refusal(with_frame_field("frame", 0)), path + ": has frame 0 twice");
+    EXPECT_EQ(refusal(with_frame_field("alhpa", 0)),
+              path + ": frames[2]: unknown field 'alhpa'; did you mean alpha?");
+    EXPECT_EQ(refusal(with_frame_field("ty", nullptr)),
+              path + ": frames[2].ty is null, expected a number");
+    EXPECT_EQ(refusal(with_frame_field("overlap", "all")),
+              path + ": frames[2].overlap is \"all\", expected a number");
+    EXPECT_THAT(refusal(with_frame_field("iterations", 2.5)),
+                HasSubstr(": frames[2].iterations is 2.5, expected a whole number"));
+    EXPECT_EQ(refusal(with_frame_field("flags", {"mendet"})),
+              path + ": frames[2].flags: unknown name 'mendet'; did you mean mended?");
+    EXPECT_EQ(refusal(with_frame_field("flags", {5})),
+              path + ": frames[2].flags is an array of 1, expected a list of texts");
+    EXPECT_THAT(refusal(with_frame_field("left_out", "dark")),
+                HasSubstr(": frames[2]: unknown field 'alpha'; known are frame, left_out"));
+    EXPECT_EQ(refusal(with("\"left_out\": \"every sample is \\\"0\\\"\"", "\"left_out\": 0")),
+              path + ": frames[1].left_out is 0, expected a text");
 }
 
 } // namespace

@@ -108,6 +108,11 @@ Point inverted_at(const DisplacementField& field, Point x) {
         fmt::format("the field folds near ({:.0f}, {:.0f}): it has no inverse", x.x, x.y));
 }
 
+/// Values of weight 0 do not count, so that gaps do not grow.
+double between(double a, double b, double share) {
+    return share == 0 ? a : share == 1 ? b : (1 - share) * a + share * b;
+}
+
 /// Bilinear, NaN outside.
 template <class Sample>
 float sampled(const Sample* first, Elements stride, ImageShape image, Point at) {
@@ -119,10 +124,10 @@ float sampled(const Sample* first, Elements stride, ImageShape image, Point at) 
     const Along x = along(at.x, 1, image.width), y = along(at.y, 1, image.height);
     const auto row = [&](std::size_t j) {
         const Sample* const samples = first + static_cast<Elements>(j) * stride;
-        return (1 - x.share) * static_cast<double>(samples[x.first]) +
-               x.share * static_cast<double>(samples[x.next]);
+        return between(static_cast<double>(samples[x.first]), static_cast<double>(samples[x.next]),
+                       x.share);
     };
-    return static_cast<float>((1 - y.share) * row(y.first) + y.share * row(y.next));
+    return static_cast<float>(between(row(y.first), row(y.next), y.share));
 }
 
 } // namespace

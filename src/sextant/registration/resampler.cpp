@@ -87,14 +87,18 @@ float Resampler::sample(Point at) const {
     };
     if (!inside(at.x, shape.width) || !inside(at.y, shape.height))
         return std::numeric_limits<float>::quiet_NaN();
-    const auto left = std::min(static_cast<std::int64_t>(at.x), shape.width - 2);
-    const auto top = std::min(static_cast<std::int64_t>(at.y), shape.height - 2);
+    const auto left = static_cast<std::int64_t>(at.x), top = static_cast<std::int64_t>(at.y);
     const double u = at.x - static_cast<double>(left), v = at.y - static_cast<double>(top);
-    const auto between = [u](const float* pixel) {
-        return (1 - u) * static_cast<double>(pixel[0]) + u * static_cast<double>(pixel[1]);
-    };
     const float* const corner = samples_.data() + (top - held_.first) * shape.width + left;
-    return static_cast<float>((1 - v) * between(corner) + v * between(corner + shape.width));
+    if (u == 0 && v == 0)
+        return *corner;
+    // A sample of weight 0 is not read: a gap must not grow.
+    const auto between = [u](const float* pixel) {
+        const auto left_of_it = static_cast<double>(pixel[0]);
+        return u == 0 ? left_of_it : (1 - u) * left_of_it + u * static_cast<double>(pixel[1]);
+    };
+    const double above = between(corner);
+    return static_cast<float>(v == 0 ? above : (1 - v) * above + v * between(corner + shape.width));
 }
 
 void Resampler::show(std::int64_t frame, const Transform& transform, Rows rows,

@@ -24,8 +24,9 @@ Point apply(const Transform& transform, Point x, ImageShape shape);
 Point apply_inverse(const Transform& transform, Point y, ImageShape shape);
 
 /// Shows frames of a series where they lie: some rows of T∘φ at a time, from the rows of T that
-/// these need. Bilinear, which makes nothing darker or brighter than it was; NaN where φ leads out
-/// of the frame, and beside samples that are NaN.
+/// these need. Bilinear, which makes nothing darker or brighter than it was; motions by whole
+/// pixels copy samples, bit for bit. NaN where φ leads out of the frame, and where a sample that
+/// has weight is NaN.
 ///
 /// A team shares the rows. Deterministic  the same bits however the rows are cut.
 class Resampler {

@@ -12,7 +12,9 @@
 #include "sextant/registration/resampler.hpp"
 #include "sextant/report/text.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -67,8 +69,7 @@ class Applied {
     void number_frames() {
         for (std::size_t place = 0; place < all_.frames.size(); ++place) {
             const FramePlace& frame = all_.frames[place];
-            if (!places_.try_emplace(frame.frame, Standing{place, registered_}).second)
-                throw InvalidFile(path_, fmt::format("has frame {} twice", frame.frame));
+            places_.emplace(frame.frame, Standing{place, registered_});
             registered_ += frame.left_out.empty() ? 1 : 0;
         }
     }
@@ -91,7 +92,14 @@ class Applied {
         std::int64_t plane = 4 * number;
         for (std::vector<float>* to : {&field.x, &field.y}) {
             to->resize(field.count());
-            fields_->read_frame(plane++, *to);
+            fields_->read_frame(plane, *to);
+            const auto gap = std::find_if(to->begin(), to->end(),
+                                          [](float value) { return !std::isfinite(value); });
+            if (gap != to->end())
+                throw InvalidFile(fields_->path(),
+                                  fmt::format("plane {}: node {} is {}, expected a finite number",
+                                              plane, gap - to->begin(), *gap));
+            ++plane;
         }
         return field;
     }
@@ -131,6 +139,9 @@ std::vector<Shown> frames_to_show(const Values& values, const FrameSource& sourc
                                       source.path(), count, transforms.frames.size()));
     std::vector<Shown> shown;
     for (const FramePlace& place : transforms.frames) {
+        if (place.frame >= count)
+            throw InvalidTask(fmt::format("{} has frames 0 to {}, but frame {} was registered",
+                                          source.path(), count - 1, place.frame));
         if (place.left_out.empty())
             shown.push_back({place.frame, place.frame});
     }
@@ -242,7 +253,7 @@ std::vector<Parameter> parameters() {
             {.name = "output",
              .type = Type::file,
              .value = "OUT",
-             .help = "frames that lie over one another, f32, NaN outside; or a .csv",
+             .help = "frames moved back, over one another, f32, NaN outside; or a .csv",
              .letter = 'o',
              .required = true},
             {.name = "frame",

@@ -3,9 +3,14 @@
 
 #include "sextant/core/complaint.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/names.hpp"
 #include "sextant/operation/provenance.hpp"
+#include "sextant/report/text.hpp"
 
+#include <algorithm>
+#include <array>
 #include <fstream>
+#include <initializer_list>
 #include <numbers>
 
 #include <fmt/format.h>
@@ -24,7 +29,9 @@ constexpr std::string_view kind = "sextant transforms";
 constexpr double degrees = 180 / std::numbers::pi;
 
 constexpr std::string_view convention =
-    "a frame's motion takes x of the reference to R(alpha)(x - c) + c + t, where the frame shows "
+    "tx, ty and alpha say how far to the right, downward and clockwise a frame shows what the "
+    "reference shows: what drifts to the right on the screen has a growing tx. A frame's motion "
+    "takes x of the reference to R(alpha)(x - c) + c + t, where the frame shows "
     "what the reference shows at x; c is the middle of a frame, ((width - 1)/2, (height - 1)/2); "
     "R(alpha) = (cos, -sin; sin, cos), alpha in radians, clockwise as seen with y downward; t in "
     "pixels, to the right and downward; middles of pixels have whole coordinates, (0, 0) is the "
@@ -115,71 +122,243 @@ std::string csv_of(const FramePlace& place, const SeriesTransforms& all) {
         place.gaps, fmt::join(flags_of(place), " "));
 }
 
-/// A file's JSON, of which every error names the file.
+/// A value as a message shows it.
+std::string shown(const nlohmann::json& value) {
+    constexpr std::size_t most_letters = 60;
+    if (value.is_structured())
+        return fmt::format("an {} of {}", value.type_name(), value.size());
+    const std::string text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+    return text.size() > most_letters ? text.substr(0, most_letters) + "..." : text;
+}
+
+/// An object of the file, of which every field must be what it says it is: "movie.json:
+/// frames[1].frame is 0.5, expected a whole number from 0 to 16777216".
 class Fields {
   public:
-    Fields(std::string path, const Json& json) : path_(std::move(path)), json_(json) {}
+    Fields(std::string path, std::string prefix, const nlohmann::json& json)
+        : path_(std::move(path)), prefix_(std::move(prefix)), json_(json) {
+        if (!json_.is_object())
+            throw InvalidFile(path_, fmt::format("{}{}is {}, expected an object", prefix_,
+                                                 prefix_.empty() ? "" : " ", shown(json_)));
+        if (!prefix_.empty())
+            prefix_ += ".";
+    }
 
-    template <class Value>
-    Value get(const std::string& name) const {
-        try {
-            return json_.at(name).get<Value>();
-        } catch (const nlohmann::json::exception& error) {
-            throw InvalidFile(path_, fmt::format("{}: not as expected: {}", name, error.what()));
+    /// Throws InvalidFile with near names for a field that is none of these.
+    void require_known(std::span<const std::string_view> names) const {
+        for (const auto& item : json_.items()) {
+            if (std::find(names.begin(), names.end(), item.key()) == names.end())
+                throw InvalidFile(path_,
+                                  stored_in() + unknown_name("field", quoted(item.key()), names));
         }
     }
-    bool has(const std::string& name) const { return json_.is_object() && json_.contains(name); }
-    /// What stands there, as it is.
-    const Json& at(const std::string& name) const {
+
+    bool has(const std::string& name) const { return json_.contains(name); }
+    /// What is stored there, as it is.
+    const nlohmann::json& at(const std::string& name) const {
         if (!has(name))
-            throw InvalidFile(path_, fmt::format("{}: is missing", name));
+            throw InvalidFile(path_, prefix_ + name + ": is missing");
         return json_.at(name);
+    }
+    Fields object(const std::string& name) const { return {path_, prefix_ + name, at(name)}; }
+    const nlohmann::json& list(const std::string& name) const {
+        if (!at(name).is_array())
+            refuse(name, "a list");
+        return at(name);
+    }
+
+    std::string text(const std::string& name) const {
+        if (!at(name).is_string())
+            refuse(name, "a text");
+        return at(name).get<std::string>();
+    }
+    /// One of these, or InvalidFile with near names.
+    std::string choice(const std::string& name, std::span<const std::string_view> choices) const {
+        std::string chosen = text(name);
+        require_one_of(name, chosen, choices);
+        return chosen;
+    }
+    void require_one_of(const std::string& name, const std::string& value,
+                        std::span<const std::string_view> choices) const {
+        if (std::find(choices.begin(), choices.end(), value) == choices.end())
+            throw InvalidFile(path_, fmt::format("{}{}: {}", prefix_, name,
+                                                 unknown_name("name", quoted(value), choices)));
+    }
+    std::int64_t integer(const std::string& name, std::int64_t least, std::int64_t most) const {
+        const nlohmann::json& value = at(name);
+        const bool fits = value.is_number_integer() &&
+                          !(value.is_number_unsigned() &&
+                            value.get<std::uint64_t>() > static_cast<std::uint64_t>(most));
+        if (!fits || value.get<std::int64_t>() < least || value.get<std::int64_t>() > most)
+            refuse(name, fmt::format("a whole number from {} to {}", least, most));
+        return value.get<std::int64_t>();
+    }
+    double number(const std::string& name) const {
+        if (!at(name).is_number())
+            refuse(name, "a number");
+        return at(name).get<double>();
+    }
+    /// Fields that are not used, but must be numbers where they are there; null is no number that
+    /// JSON has.
+    void check_numbers(std::initializer_list<const char*> names) const {
+        for (const char* name : names) {
+            if (has(name) && !at(name).is_null())
+                number(name);
+        }
+    }
+    void check_texts(std::initializer_list<const char*> names) const {
+        for (const char* name : names) {
+            if (has(name))
+                text(name);
+        }
+    }
+
+    [[noreturn]] void refuse(const std::string& name, const std::string& expected) const {
+        throw InvalidFile(path_, fmt::format("{}{} is {}, expected {}", prefix_, name,
+                                             shown(at(name)), expected));
     }
 
   private:
-    std::string path_;
-    const Json& json_;
+    /// "frames[2]: ", or nothing of the whole file.
+    std::string stored_in() const {
+        return prefix_.empty() ? "" : prefix_.substr(0, prefix_.size() - 1) + ": ";
+    }
+    /// A text of the file as a message shows it.
+    static std::string quoted(const std::string& text) {
+        constexpr std::size_t most_letters = 60;
+        return json_complaint(std::string_view(text).substr(0, most_letters));
+    }
+
+    std::string path_, prefix_;
+    const nlohmann::json& json_;
 };
 
-Json parsed(const std::string& path) {
+nlohmann::json parsed(const std::string& path) {
     std::ifstream file(path);
     if (!file)
         throw InvalidFile(path, "cannot be read");
     try {
-        return Json::parse(file);
+        return nlohmann::json::parse(file);
     } catch (const nlohmann::json::exception& error) {
         throw InvalidFile(path, "is not JSON: " + json_complaint(error.what()));
     }
 }
 
+constexpr std::int64_t most_frames = std::int64_t{1} << 40;
+constexpr std::int64_t most_pixels = std::int64_t{1} << 24; ///< a side
+constexpr std::array<std::string_view, 2> models{"rigid", "nonrigid"};
+constexpr std::array<std::string_view, 6> known_flags{"ambiguous", "unrelated", "not-converged",
+                                                      "mended",    "in-doubt",  "gaps"};
+
+/// What `apply` has no use for, but a file must not say otherwise.
+void check_measures(const Fields& fields) {
+    fields.check_numbers({"sigma_alpha", "sigma_tx", "sigma_ty", "ncc_before", "ncc_after",
+                          "overlap", "tx_physical", "ty_physical", "seconds"});
+    for (const char* count : {"iterations", "not_finite"}) {
+        if (fields.has(count))
+            fields.integer(count, 0, most_frames);
+    }
+    if (fields.has("field")) {
+        constexpr std::array<std::string_view, 3> names{"known", "sigma", "freedom"};
+        const Fields field = fields.object("field");
+        field.require_known(names);
+        field.check_numbers({"known", "sigma", "freedom"});
+    }
+    if (!fields.has("flags"))
+        return;
+    for (const nlohmann::json& flag : fields.list("flags")) {
+        if (!flag.is_string())
+            fields.refuse("flags", "a list of texts");
+        fields.require_one_of("flags", flag.get<std::string>(), known_flags);
+    }
+}
+
 FramePlace frame_from(const Fields& fields) {
     FramePlace place;
-    place.frame = fields.get<std::int64_t>("frame");
+    place.frame = fields.integer("frame", 0, most_frames);
     if (fields.has("left_out")) {
-        place.left_out = fields.get<std::string>("left_out");
+        constexpr std::array<std::string_view, 2> names{"frame", "left_out"};
+        fields.require_known(names);
+        place.left_out = fields.text("left_out");
+        if (place.left_out.empty())
+            fields.refuse("left_out", "a reason");
         return place;
     }
-    place.result.motion = {fields.get<double>("alpha"), fields.get<double>("tx"),
-                           fields.get<double>("ty")};
+    constexpr std::array<std::string_view, 17> names{
+        "frame",       "alpha",      "tx",        "ty",         "sigma_alpha", "sigma_tx",
+        "sigma_ty",    "ncc_before", "ncc_after", "overlap",    "iterations",  "tx_physical",
+        "ty_physical", "field",      "seconds",   "not_finite", "flags"};
+    fields.require_known(names);
+    check_measures(fields);
+    place.result.motion = {fields.number("alpha"), fields.number("tx"), fields.number("ty")};
     return place;
 }
 
+/// What kind of file it is, before anything else in it is believed.
 void check_version(const std::string& path, const Fields& fields) {
-    if (!fields.has("kind") || fields.get<std::string>("kind") != kind)
+    if (!fields.has("kind") || !fields.at("kind").is_string() || fields.text("kind") != kind)
         throw InvalidFile(path, fmt::format("is not of kind \"{}\"", kind));
-    if (const int version = fields.get<int>("version"); version != version_of_file)
-        throw InvalidFile(path,
-                          fmt::format("is of version {}, expected {}", version, version_of_file));
+    if (const nlohmann::json& version = fields.at("version"); version != version_of_file)
+        throw InvalidFile(
+            path, fmt::format("is of version {}, expected {}", shown(version), version_of_file));
 }
 
-ImageShape shape_from(const std::string& path, const Fields& fields, const std::string& width,
-                      const std::string& height) {
-    const ImageShape shape{fields.get<std::int64_t>(width), fields.get<std::int64_t>(height)};
-    constexpr std::int64_t most = std::int64_t{1} << 24;
-    if (std::min(shape.width, shape.height) < 1 || std::max(shape.width, shape.height) > most)
-        throw InvalidFile(path, fmt::format("{} x {}: {}x{}, expected 1 to {}", width, height,
-                                            shape.width, shape.height, most));
-    return shape;
+/// All but the frames and the fields.
+SeriesTransforms head_from(const Fields& fields) {
+    constexpr std::array<std::string_view, 13> names{
+        "kind",   "version", "sextant", "convention", "series", "model", "reference",
+        "stages", "width",   "height",  "pixel",      "fields", "frames"};
+    fields.require_known(names);
+    fields.check_texts({"sextant", "convention"});
+    SeriesTransforms transforms;
+    transforms.series = fields.text("series");
+    transforms.model = fields.choice("model", models);
+    transforms.reference = fields.integer("reference", 0, most_frames);
+    if (fields.has("stages"))
+        transforms.stages = static_cast<int>(fields.integer("stages", 1, 1 << 20));
+    transforms.shape = {fields.integer("width", 1, most_pixels),
+                        fields.integer("height", 1, most_pixels)};
+    if (fields.has("pixel")) {
+        constexpr std::array<std::string_view, 3> of_pixel{"x", "y", "unit"};
+        const Fields pixel = fields.object("pixel");
+        pixel.require_known(of_pixel);
+        transforms.pixel = {pixel.number("x"), pixel.number("y"), pixel.text("unit")};
+    }
+    return transforms;
+}
+
+/// Of fields, where they are stored.
+std::optional<FieldFile> field_file_from(const Fields& fields, const std::string& model) {
+    const bool nonrigid = model == "nonrigid";
+    if (nonrigid && !fields.has("fields"))
+        fields.at("fields");
+    if (!fields.has("fields"))
+        return std::nullopt;
+    if (!nonrigid)
+        fields.refuse("fields", "none, as the model is " + model);
+    constexpr std::array<std::string_view, 5> names{"about", "file", "spacing", "columns", "rows"};
+    const Fields inner = fields.object("fields");
+    inner.require_known(names);
+    inner.check_texts({"about"});
+    return FieldFile{
+        inner.text("file"),
+        inner.integer("spacing", 1, most_pixels),
+        {inner.integer("columns", 1, most_pixels), inner.integer("rows", 1, most_pixels)}};
+}
+
+/// Every frame once, the reference among them.
+void check_frames(const std::string& path, const SeriesTransforms& transforms) {
+    std::vector<std::int64_t> numbers;
+    for (const FramePlace& place : transforms.frames)
+        numbers.push_back(place.frame);
+    std::sort(numbers.begin(), numbers.end());
+    if (const auto twice = std::adjacent_find(numbers.begin(), numbers.end());
+        twice != numbers.end())
+        throw InvalidFile(path, fmt::format("has frame {} twice", *twice));
+    if (!std::binary_search(numbers.begin(), numbers.end(), transforms.reference))
+        throw InvalidFile(path, fmt::format("reference is {}, expected one of the {} that it has",
+                                            transforms.reference,
+                                            report::counted(std::ssize(numbers), "frame")));
 }
 
 } // namespace
@@ -218,40 +397,27 @@ void write_csv(const SeriesTransforms& transforms, const TextSink& sink) {
     sink(fmt::format("# {}: {} motions of frames of {}x{} pixels to frame {}\n# {}\n",
                      transforms.series, transforms.model, transforms.shape.width,
                      transforms.shape.height, transforms.reference, convention));
-    sink(
-        fmt::format("# here alpha is in degrees; t also in {}, where the size of a pixel is known\n"
-                    "frame,alpha_deg,tx_px,ty_px,tx_{},ty_{},ncc_before,ncc_after,overlap,"
-                    "iterations,seconds,sigma_alpha_deg,sigma_tx_px,sigma_ty_px,not_finite,flags"
-                    "\n",
-                    unit, unit, unit));
+    sink(fmt::format(
+        "# tx, ty: to the right and downward; here alpha is in degrees, clockwise; t also "
+        "in {}, where the size of a pixel is known\n"
+        "frame,alpha_deg,tx_px,ty_px,tx_{},ty_{},ncc_before,ncc_after,overlap,"
+        "iterations,seconds,sigma_alpha_deg,sigma_tx_px,sigma_ty_px,not_finite,flags"
+        "\n",
+        unit, unit, unit));
     for (const FramePlace& place : transforms.frames)
         sink(csv_of(place, transforms));
 }
 
 SeriesTransforms read_transforms(const std::string& path) {
-    const Json json = parsed(path);
-    const Fields fields(path, json);
+    const nlohmann::json json = parsed(path);
+    const Fields fields(path, "", json);
     check_version(path, fields);
-    SeriesTransforms transforms;
-    transforms.series = fields.get<std::string>("series");
-    transforms.model = fields.get<std::string>("model");
-    transforms.reference = fields.get<std::int64_t>("reference");
-    transforms.shape = shape_from(path, fields, "width", "height");
-    const Json& frames = fields.at("frames");
-    if (!frames.is_array())
-        throw InvalidFile(path, "frames: is no list");
-    for (const Json& frame : frames)
-        transforms.frames.push_back(frame_from({path, frame}));
-    if (transforms.model == "nonrigid" && !fields.has("fields"))
-        throw InvalidFile(path, "fields: missing, expected as the model is nonrigid");
-    if (fields.has("fields")) {
-        const Fields inner(path, fields.at("fields"));
-        transforms.fields = {inner.get<std::string>("file"), inner.get<Elements>("spacing"),
-                             shape_from(path, inner, "columns", "rows")};
-        if (transforms.fields->spacing < 1)
-            throw InvalidFile(
-                path, fmt::format("spacing: {}, expected 1 or more", transforms.fields->spacing));
-    }
+    SeriesTransforms transforms = head_from(fields);
+    transforms.fields = field_file_from(fields, transforms.model);
+    const nlohmann::json& frames = fields.list("frames");
+    for (std::size_t i = 0; i < frames.size(); ++i)
+        transforms.frames.push_back(frame_from({path, fmt::format("frames[{}]", i), frames[i]}));
+    check_frames(path, transforms);
     return transforms;
 }
 
