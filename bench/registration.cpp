@@ -82,7 +82,7 @@ Frames make_frames(const Case& one, int seed) {
     plan.shape = one.shape;
     plan.frames = 2;
     plan.dose = one.dose;
-    plan.drift = true_motion;
+    plan.drift = inverse(true_motion);
     plan.seed = static_cast<std::uint64_t>(seed);
     registration::SpecimenPlan specimen;
     specimen.field = registration::field_for(plan);

@@ -56,7 +56,7 @@ Frames frames_of(Elements side) {
     registration::SeriesPlan plan;
     plan.shape = {side, side};
     plan.frames = 2;
-    plan.drift = {.3 * std::numbers::pi / 180, 2.3, -1.7};
+    plan.drift = inverse(registration::RigidMotion{.3 * std::numbers::pi / 180, 2.3, -1.7});
     registration::SpecimenPlan specimen;
     specimen.field = registration::field_for(plan);
     const registration::SyntheticSeries series(

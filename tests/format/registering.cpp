@@ -25,7 +25,7 @@ FramesMade counted_frames() {
     SeriesPlan plan;
     plan.shape = small;
     plan.frames = count;
-    plan.drift = {.003, 1.4, -.9};
+    plan.drift = {-.003, -1.4, .9};
     plan.dose = 40;
     registration::SpecimenPlan specimen;
     specimen.field = registration::field_for(plan);

@@ -34,7 +34,7 @@ MadeSeries warped_series(int frames) {
     plan.shape = shape;
     plan.frames = frames;
     plan.dose = 40;
-    plan.drift = {.1 * degree, .8, -.5};
+    plan.drift = {-.1 * degree, -.8, .5};
     plan.warp = 3;
     plan.warp_length = 160;
     return made_series(plan);
@@ -126,7 +126,7 @@ TEST(FieldSeries, follows_a_warp_that_no_rigid_motion_comes_near_to) {
     SeriesPlan plan;
     plan.shape = {256, 256};
     plan.frames = 24;
-    plan.drift = {0, 1.3, -.7};
+    plan.drift = {0, -1.3, .7};
     plan.warp = 16;
     plan.warp_length = 256;
     const MadeSeries made = made_series(plan);
@@ -160,7 +160,7 @@ TEST(FieldSeries, ranks_agree_on_frames_that_move_rigidly) {
         SeriesPlan plan;
         plan.shape = shape;
         plan.frames = 8;
-        plan.drift = {.1 * degree, .8, -.5};
+        plan.drift = {-.1 * degree, -.8, .5};
         expect_brackets_agree(made_series(plan, specimen));
     }
 }

@@ -53,7 +53,7 @@ struct MadeSeries {
 };
 
 inline MadeSeries make_series(int frames, std::vector<int> blanks = {},
-                              const RigidMotion& drift = {.1 * degree, 1.4, -.9}) {
+                              const RigidMotion& drift = {-.1 * degree, -1.4, .9}) {
     SeriesPlan plan;
     plan.shape = {128, 128};
     plan.frames = frames;

@@ -153,7 +153,7 @@ TEST(Series, a_frame_of_another_specimen_is_left_out_and_bridged) {
 }
 
 TEST(Series, frames_that_show_nothing_of_the_reference_any_more_are_not_placed_at_random) {
-    MadeSeries made = make_series(12, {}, {0, 14, 3});
+    MadeSeries made = make_series(12, {}, {0, -14, -3});
     for (const int ranks : {1, 2}) {
         std::vector<FramePlace> places = places_of(made.frames, ranks);
         for (const FramePlace& place : places)
@@ -170,7 +170,7 @@ TEST(Series, a_hop_by_a_period_is_mended_by_what_frames_around_say) {
     SeriesPlan plan;
     plan.shape = {256, 256};
     plan.frames = 24;
-    plan.drift = {0, 5, -.7};
+    plan.drift = {0, -5, .7};
     plan.wander = 6;
     plan.seed = 2;
     registration::SpecimenPlan nearly_perfect;

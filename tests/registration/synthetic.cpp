@@ -63,7 +63,7 @@ TEST(Synthetic, frames_show_the_specimen_exactly_where_the_motion_says) {
     for (int frame = 0; frame < 4; ++frame) {
         const kernel::FloatPlane image = series.expected(frame);
         for (const Point at : {Point{0, 0}, {39, 0}, {17, 29}}) {
-            const Point seen = apply(series.motion(frame), at, c);
+            const Point seen = apply(inverse(series.motion(frame)), at, c);
             EXPECT_NEAR(image.image().at(static_cast<Elements>(at.x), static_cast<Elements>(at.y)),
                         10 * slope({seen.x - c.x, seen.y - c.y}), 1e-5);
         }

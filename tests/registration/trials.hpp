@@ -49,7 +49,7 @@ inline Pair make_pair(const Trial& trial) {
     plan.shape = trial.shape;
     plan.frames = 2;
     plan.dose = trial.dose;
-    plan.drift = trial.motion;
+    plan.drift = inverse(trial.motion);
     plan.seed = 100 + trial.seed;
     registration::SpecimenPlan of_specimen;
     of_specimen.field = registration::field_for(plan);

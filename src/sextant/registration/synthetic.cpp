@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numbers>
 #include <utility>
 
@@ -52,9 +53,9 @@ std::vector<RigidMotion> make_motions(const SeriesPlan& plan) {
     std::vector<RigidMotion> motions(1);
     for (int frame = 1; frame < plan.frames; ++frame) {
         RigidMotion motion = motions.back();
-        motion.alpha += plan.drift.alpha + plan.turn_wander * noise.normal();
-        motion.tx += plan.drift.tx + plan.wander * noise.normal();
-        motion.ty += plan.drift.ty + plan.wander * noise.normal();
+        motion.alpha += plan.drift.alpha - plan.turn_wander * noise.normal();
+        motion.tx += plan.drift.tx - plan.wander * noise.normal();
+        motion.ty += plan.drift.ty - plan.wander * noise.normal();
         for (const Jump& jump : plan.jumps) {
             if (jump.frame == frame) {
                 motion.tx += jump.tx;
@@ -76,13 +77,14 @@ SyntheticSeries::SyntheticSeries(SeriesPlan plan, Specimen specimen)
     : plan_(std::move(plan)), specimen_(std::move(specimen)) {
     check(plan_);
     motions_ = make_motions(plan_);
+    std::transform(motions_.begin(), motions_.end(), std::back_inserter(lookups_), inverse);
     NoiseSource noise(plan_.seed, warping);
     for (double& phase : phases_)
         phase = 2 * std::numbers::pi * noise.uniform();
 }
 
 RigidMotion SyntheticSeries::between(int reference, int moved) const {
-    return compose(inverse(motion(moved)), motion(reference));
+    return compose(motion(moved), inverse(motion(reference)));
 }
 
 /// Two waves that shear and squeeze: each coordinate moves with the other, and a little with
@@ -98,7 +100,8 @@ Point SyntheticSeries::distortion(int frame, Point x) const {
 
 Point SyntheticSeries::place(int frame, Point x) const {
     const Point u = distortion(frame, x);
-    return apply(motion(frame), {x.x + u.x, x.y + u.y}, centre(plan_.shape));
+    return apply(lookups_[static_cast<std::size_t>(frame)], {x.x + u.x, x.y + u.y},
+                 centre(plan_.shape));
 }
 
 bool SyntheticSeries::is_blank(int frame) const {
@@ -137,7 +140,7 @@ ImageShape field_for(const SeriesPlan& plan) {
     const Point c = centre(plan.shape);
     for (const RigidMotion& motion : make_motions(plan)) {
         for (const Point corner : {Point{0, 0}, {2 * c.x, 0}, {0, 2 * c.y}, {2 * c.x, 2 * c.y}}) {
-            const Point to = apply(motion, corner, c);
+            const Point to = apply(inverse(motion), corner, c);
             farthest = std::max({farthest, std::abs(to.x - corner.x) + std::abs(plan.warp),
                                  std::abs(to.y - corner.y) + std::abs(plan.warp)});
         }

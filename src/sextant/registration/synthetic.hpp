@@ -12,7 +12,7 @@ namespace sextant::registration {
 /// A shift that happens before a frame and stays.
 struct Jump {
     int frame = 0;
-    double tx = 0, ty = 0; ///< pixels
+    double tx = 0, ty = 0; ///< of what the frames show: to the right and downward, pixels
 };
 
 /// What a series of frames is to be like.
@@ -20,7 +20,7 @@ struct SeriesPlan {
     ImageShape shape;
     int frames = 1;
     double dose = 10;  ///< electrons a pixel that are counted where the specimen's brightness is 1
-    RigidMotion drift; ///< from frame to frame
+    RigidMotion drift; ///< of what the frames show, from frame to frame
     double wander = 0; ///< deviation of each coordinate's random step from frame to frame, pixels
     double turn_wander = 0; ///< of the angle's, radians
     double warp = 0;        ///< amplitude of a smooth distortion, from 0 at the first frame to this
@@ -33,9 +33,10 @@ struct SeriesPlan {
 
 /// A series of frames of a specimen of which every motion is known.
 ///
-/// Frame i shows at x what the specimen shows at place(i, x) = φ_i(x + u_i(x)), counted from the
-/// middle of the frames: φ_i a rigid motion, that of frame 0 the identity, u_i a smooth
-/// distortion. So frame b registers to frame a by φ_b⁻¹∘φ_a, where there is no distortion.
+/// Motions are those of what the frames show, as in RigidMotion: frame i shows at φ_i(x) what frame
+/// 0 shows at x. With a smooth distortion u_i, frame i shows at x what the specimen shows at
+/// place(i, x) = φ_i⁻¹(x + u_i(x)), measured from the middle of the frames. Frame b registers to
+/// frame a by φ_b∘φ_a⁻¹ where there is no distortion.
 ///
 /// Deterministic  the same plan gives the same frames, in any order.
 class SyntheticSeries {
@@ -45,11 +46,11 @@ class SyntheticSeries {
     SyntheticSeries(SeriesPlan plan, Specimen specimen);
 
     const SeriesPlan& plan() const { return plan_; }
-    /// φ_i, as a motion about the middle of the frames.
+    /// φ_i, which registers frame i to frame 0.
     const RigidMotion& motion(int frame) const { return motions_[static_cast<std::size_t>(frame)]; }
     /// The motion that registers one frame to another, T to R.
     RigidMotion between(int reference, int moved) const;
-    /// φ_i(x + u_i(x)) in pixels of the frame.
+    /// φ_i⁻¹(x + u_i(x)) in pixels of the frame.
     Point place(int frame, Point x) const;
     bool is_blank(int frame) const;
     /// Of the distortion's two waves, radians.
@@ -65,7 +66,7 @@ class SyntheticSeries {
 
     SeriesPlan plan_;
     Specimen specimen_;
-    std::vector<RigidMotion> motions_;
+    std::vector<RigidMotion> motions_, lookups_; ///< φ_i and φ_i⁻¹
     std::array<double, 2> phases_{};
 };
 

@@ -26,7 +26,7 @@ void write_series(const std::string& path, ImageShape shape, bool masked) {
     registration::SeriesPlan plan;
     plan.shape = shape;
     plan.frames = 8;
-    plan.drift = {0, 1.2, -.7};
+    plan.drift = {0, -1.2, .7};
     plan.warp = 2;
     registration::SpecimenPlan specimen;
     specimen.field = registration::field_for(plan);

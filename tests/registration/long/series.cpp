@@ -16,7 +16,7 @@ Lattices registered_lattice(double amorphous, std::uint64_t seed) {
     SeriesPlan plan;
     plan.shape = {192, 192};
     plan.frames = 10;
-    plan.drift = {0, 5, -.7};
+    plan.drift = {0, -5, .7};
     plan.wander = 6;
     plan.seed = seed;
     registration::SpecimenPlan of_specimen;

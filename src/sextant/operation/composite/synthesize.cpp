@@ -114,11 +114,12 @@ Json truth_of(const SyntheticSeries& series, const Values& values) {
     Json truth = {
         {"about", "a motion takes x to R(alpha)(x - c) + c + t about the middle c of a frame, "
                   "((width - 1)/2, (height - 1)/2); alpha in radians, clockwise as seen with y "
-                  "downward, t in pixels, middles of pixels at whole numbers"},
-        {"to_specimen", "where what frame i shows at x lies in the specimen, in pixels of frame 0; "
-                        "x is first moved by the warp"},
+                  "downward, t in pixels to the right and downward, middles of pixels at whole "
+                  "numbers"},
         {"to_first", "registers frame i to frame 0, warp aside: frame i at the place of x shows "
-                     "what frame 0 does at x"},
+                     "what frame 0 does at x, so what drifts to the right has a growing tx"},
+        {"to_specimen", "the inverse of to_first: where what frame i shows at x lies in the "
+                        "specimen, in pixels of frame 0; x is first moved by the warp"},
         {"specimen", values.has("image") ? values.text("image") : values.text("specimen")},
         {"width", plan.shape.width},
         {"height", plan.shape.height},
@@ -137,7 +138,7 @@ Json truth_of(const SyntheticSeries& series, const Values& values) {
     for (int frame = 0; frame < plan.frames; ++frame)
         truth["frames"].push_back({{"frame", frame},
                                    {"blank", series.is_blank(frame)},
-                                   {"to_specimen", as_json(series.motion(frame))},
+                                   {"to_specimen", as_json(series.between(frame, 0))},
                                    {"to_first", as_json(series.between(0, frame))}});
     return truth;
 }
@@ -224,9 +225,9 @@ std::vector<Parameter> parameters() {
             number("period", "PX", "24", "of the lattice"),
             number("amorphous", "SHARE", ".38", "of the lattice's contrast that is not periodic"),
             number("detail", "PX", "6", "size of what is not periodic"),
-            signed_number("drift-x", "PX", "1.3", "to the right, a frame"),
-            signed_number("drift-y", "PX", "-.7", "downward, a frame"),
-            signed_number("turn", "DEG", "0", "a frame"),
+            signed_number("drift-x", "PX", "-1.3", "how far the content moves right each frame"),
+            signed_number("drift-y", "PX", ".7", "how far it moves down"),
+            signed_number("turn", "DEG", "0", "how far it turns clockwise"),
             number("wander", "PX", ".5", "deviation of a random step, each frame"),
             number("turn-wander", "DEG", "0", "the same of the angle"),
             signed_number("warp", "PX", "0", "amplitude of a smooth distortion, at the last frame"),
@@ -235,7 +236,7 @@ std::vector<Parameter> parameters() {
             {.name = "jumps",
              .type = Type::integers,
              .value = "I,X,Y",
-             .help = "a jump by X, Y pixels before frame I; three numbers for each",
+             .help = "the content jumps X pixels right and Y down before frame I; three for each",
              .least = -(1 << 20),
              .most = 1 << 24},
             {.name = "seed",

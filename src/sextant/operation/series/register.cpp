@@ -56,7 +56,9 @@ std::vector<Parameter> parameters() {
         {.name = "output",
          .type = Type::file,
          .value = "DIR",
-         .help = "folder of the results, made where there is none",
+         .help =
+             "folder of the results, made if missing; tx, ty and alpha there say how far to the "
+             "right, down and clockwise a frame shows what the reference shows",
          .letter = 'o',
          .required = true},
         {.name = "model",
