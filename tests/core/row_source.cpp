@@ -71,6 +71,48 @@ TEST(RowSource, gives_all_others_as_floats_and_colours_as_their_luminance) {
     EXPECT_EQ(last_row<float>(with_alpha), (std::vector<float>{18, 20, 22}));
 }
 
+template <class Stored>
+RowSource values_of(Sample sample, int channels = 1) {
+    return {std::make_unique<Counting<Stored>>(sample, channels), 1, ReadAs::values};
+}
+
+TEST(RowSource, gives_samples_of_every_type_as_they_are_stored_to_be_compared) {
+    auto bytes = values_of<std::int8_t>(Sample::i8);
+    EXPECT_EQ(bytes.element(), gray_u8);
+    EXPECT_EQ(last_row<std::uint8_t>(bytes), (std::vector<std::uint8_t>{9, 10, 11}));
+    auto words = values_of<std::int16_t>(Sample::i16);
+    EXPECT_EQ(words.element(), gray_u16);
+    EXPECT_EQ(last_row<std::uint16_t>(words), (std::vector<std::uint16_t>{9, 10, 11}));
+    auto longs = values_of<std::int32_t>(Sample::i32);
+    EXPECT_EQ(longs.element(), value_u32);
+    EXPECT_EQ(last_row<std::uint32_t>(longs), (std::vector<std::uint32_t>{9, 10, 11}));
+    auto longer = values_of<std::uint64_t>(Sample::u64);
+    EXPECT_EQ(longer.element(), value_u64);
+    EXPECT_EQ(last_row<std::uint64_t>(longer), (std::vector<std::uint64_t>{9, 10, 11}));
+    auto floats = values_of<float>(Sample::f32);
+    EXPECT_EQ(floats.element(), gray_f32);
+    auto doubles = values_of<double>(Sample::f64);
+    EXPECT_EQ(doubles.element(), value_f64);
+    EXPECT_EQ(last_row<double>(doubles), (std::vector<double>{9, 10, 11}));
+    auto halves = values_of<Half>(Sample::f16);
+    EXPECT_EQ(halves.element(), gray_f32);
+}
+
+TEST(RowSource, gives_colours_to_be_compared_as_one_number_without_their_alpha) {
+    auto colours = values_of<std::uint8_t>(Sample::u8, 4);
+    EXPECT_EQ(colours.element(), value_u32);
+    EXPECT_EQ(last_row<std::uint32_t>(colours),
+              (std::vector<std::uint32_t>{0x262524, 0x2a2928, 0x2e2d2c}));
+    auto wide = values_of<std::uint16_t>(Sample::u16, 3);
+    EXPECT_EQ(wide.element(), value_u64);
+    EXPECT_EQ(last_row<std::uint64_t>(wide),
+              (std::vector<std::uint64_t>{0x1d001c001b, 0x20001f001e, 0x2300220021}));
+    auto with_alpha = values_of<double>(Sample::f64, 2);
+    EXPECT_EQ(with_alpha.element(), value_f64);
+    EXPECT_EQ(last_row<double>(with_alpha), (std::vector<double>{18, 20, 22}));
+    EXPECT_EQ(values_of<float>(Sample::f32, 3).element(), gray_f32);
+}
+
 TEST(RowSource, refuses_frames_that_are_not_there) {
     for (const int frame : {-1, 2}) {
         try {

@@ -19,7 +19,7 @@ std::vector<Label> labels_by_strips(const Shape& shape, kernel::Connection conne
     const ImageShape image = shape.image;
     kernel::StripSeams seams(connection);
     std::vector<Label> labels(shape.samples.size());
-    const std::vector<float> values(shape.samples.begin(), shape.samples.end());
+    const std::vector<std::uint64_t> values(shape.samples.begin(), shape.samples.end());
     kernel::Labeller labeller(connection);
     for (Elements first = 0; first < image.height; first += rows) {
         const Elements height = std::min(rows, image.height - first), width = image.width;

@@ -23,24 +23,23 @@ class Joining {
     Joining(std::vector<BorderPixel> pixels, Elements width, Touch touch)
         : all_(std::move(pixels)), width_(width), corners_(touch == Touch::corners) {
         for (const BorderPixel& each : all_)
-            smallest_.push_back(each.component);
+            smallest_.push_back(each.part.component());
         std::sort(smallest_.begin(), smallest_.end());
         smallest_.erase(std::unique(smallest_.begin(), smallest_.end()), smallest_.end());
         before_.resize(smallest_.size());
         std::iota(before_.begin(), before_.end(), std::size_t{0});
         marked_.resize(smallest_.size());
         for (const BorderPixel& each : all_)
-            numbers_.push_back(number(each.component));
+            numbers_.push_back(number(each.part.component()));
     }
 
     std::vector<BorderPixel> run() {
         join_neighbours();
         for (std::size_t i = 0; i < all_.size(); ++i)
-            marked_[root(numbers_[i])] |= all_[i].marked;
+            marked_[root(numbers_[i])] |= all_[i].part.marked() ? 1 : 0;
         for (std::size_t i = 0; i < all_.size(); ++i) {
             const std::size_t first = root(numbers_[i]);
-            all_[i].component = smallest_[first];
-            all_[i].marked = marked_[first];
+            all_[i].part = {smallest_[first], marked_[first] != 0};
         }
         return std::move(all_);
     }
@@ -58,7 +57,7 @@ class Joining {
     }
 
     void join_pair(std::size_t i, std::size_t j) {
-        if (all_[i].value != all_[j].value)
+        if (all_[i].value != all_[j].value || all_[i].value == 0)
             return;
         const std::size_t a = root(numbers_[i]), b = root(numbers_[j]);
         before_[std::max(a, b)] = std::min(a, b);
@@ -86,7 +85,7 @@ class Joining {
     const bool corners_;
     std::vector<Elements> smallest_;            // pixels of components
     std::vector<std::size_t> before_, numbers_; // [component]: one joined with; [pixel]: which
-    std::vector<std::int32_t> marked_;
+    std::vector<std::uint8_t> marked_;
 };
 
 /// Whether a pixel touches one of the image outside of a run of tiles.

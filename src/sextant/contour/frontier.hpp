@@ -9,12 +9,27 @@
 
 namespace sextant::contour {
 
+/// What is known of the component that a pixel is part of, in one number: many are sent.
+class PartOfWhole {
+  public:
+    PartOfWhole() = default;
+    PartOfWhole(Elements component, bool marked) : number_(2 * component + (marked ? 1 : 0)) {}
+    /// The smallest pixel of the component, as far as these tiles know.
+    Elements component() const { return number_ / 2; }
+    /// Whether the component has a mark, as far as these tiles know.
+    bool marked() const { return number_ % 2 != 0; }
+    bool operator==(const PartOfWhole&) const = default;
+
+  private:
+    Elements number_ = 0;
+};
+
 /// A pixel (y · width + x) of a component that touches pixels outside of some tiles.
 struct BorderPixel {
     Elements pixel = 0;
-    Elements component = 0;  ///< the smallest pixel of its component, as far as these tiles know
-    float value = 1;         ///< neighbours belong together where these are equal
-    std::int32_t marked = 0; ///< 1: its component has a mark, as far as these tiles know
+    /// Neighbours belong together where these are equal and not 0.
+    std::uint64_t value = 1;
+    PartOfWhole part;
     bool operator==(const BorderPixel&) const = default;
 };
 

@@ -3,6 +3,8 @@
 
 #include "sextant/core/error.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,21 +13,53 @@ namespace sextant {
 
 namespace {
 
-ElementFormat element_of(const FrameHeader& header) {
+/// Channels that are colour or brightness, not alpha.
+int channels_compared(const FrameHeader& header) {
+    return header.channels < 3 ? 1 : 3;
+}
+
+/// Whether all that is compared of a pixel is one number of at most 64 bits.
+bool has_value(const FrameHeader& header) {
+    const bool integers = header.sample != Sample::f16 && header.sample != Sample::f32 &&
+                          header.sample != Sample::f64;
+    return channels_compared(header) == 1 ? header.sample != Sample::f16
+                                          : integers && size_of(header.sample) <= 2;
+}
+
+ElementFormat element_of(const FrameHeader& header, ReadAs read_as) {
+    if (read_as == ReadAs::values && has_value(header)) {
+        if (header.sample == Sample::f32)
+            return gray_f32;
+        if (header.sample == Sample::f64)
+            return value_f64;
+        const Bytes size = channels_compared(header) * size_of(header.sample);
+        return size == 1 ? gray_u8 : size == 2 ? gray_u16 : size <= 4 ? value_u32 : value_u64;
+    }
     const bool gray = header.channels == 1;
     return gray && header.sample == Sample::u8    ? gray_u8
            : gray && header.sample == Sample::u16 ? gray_u16
                                                   : gray_f32;
 }
 
+/// Whether rows are what an element says as they are stored.
+bool is_stored_so(const FrameHeader& header, ReadAs read_as) {
+    if (header.channels != 1)
+        return false;
+    return read_as == ReadAs::values
+               ? has_value(header)
+               : header.sample == Sample::u8 || header.sample == Sample::u16 ||
+                     header.sample == Sample::f32;
+}
+
 } // namespace
 
-RowSource::RowSource(std::unique_ptr<FrameSource> frames, std::int64_t frame)
+RowSource::RowSource(std::unique_ptr<FrameSource> frames, std::int64_t frame, ReadAs read_as)
     : frames_(std::move(frames)),
       frame_(frame),
-      element_(element_of(header())),
-      as_stored_(element_ != gray_f32 ||
-                 (header().channels == 1 && header().sample == Sample::f32)) {
+      element_(element_of(header(), read_as)),
+      how_(is_stored_so(header(), read_as)                    ? How::as_stored
+           : read_as == ReadAs::values && has_value(header()) ? How::packed
+                                                              : How::as_floats) {
     if (frame < 0 || frame >= header().frames)
         throw InvalidTask(
             fmt::format("frame {} of {}, which has {}", frame, path(), header().frames));
@@ -33,10 +67,30 @@ RowSource::RowSource(std::unique_ptr<FrameSource> frames, std::int64_t frame)
 
 void RowSource::read(Elements first, Elements rows, std::span<std::byte> to) {
     const Rows some{first, first + rows};
-    if (as_stored_)
+    if (how_ == How::as_stored)
         return frames_->read_samples(frame_, some, to);
+    if (how_ == How::packed)
+        return read_packed(some, to);
     frames_->read_rows(frame_, some,
                        {reinterpret_cast<float*>(to.data()), to.size() / sizeof(float)});
+}
+
+/// The bytes of the channels side by side; what is left of a number is 0.
+void RowSource::read_packed(Rows rows, std::span<std::byte> to) {
+    constexpr Bytes at_once = Bytes{1} << 18;
+    const Bytes sample = size_of(header().sample), pixel = header().channels * sample;
+    const auto used = static_cast<std::size_t>(channels_compared(header()) * sample);
+    const Bytes row = shape().width * pixel;
+    const std::int64_t step = std::max<std::int64_t>(1, at_once / row);
+    std::byte* next = to.data();
+    std::fill(to.begin(), to.end(), std::byte{0});
+    for (std::int64_t first = rows.first; first < rows.last; first += step) {
+        const Rows some{first, std::min(first + step, rows.last)};
+        stored_.resize(static_cast<std::size_t>(some.count() * row));
+        frames_->read_samples(frame_, some, stored_);
+        for (Bytes at = 0; at < some.count() * row; at += pixel, next += element_.size)
+            std::memcpy(next, stored_.data() + at, used);
+    }
 }
 
 } // namespace sextant

@@ -10,21 +10,38 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace sextant {
 
+/// Samples that are only compared, as stored: integers of either sign by their bits.
+inline constexpr ElementFormat value_u32{"value u32", 4};
+inline constexpr ElementFormat value_u64{"value u64", 8};
+inline constexpr ElementFormat value_f64{"value f64", 8};
+
+/// What rows are read for.
+enum class ReadAs : std::uint8_t {
+    /// To compute with: u8, u16 and f32 as stored, all others as the nearest floats, colours as
+    /// their luminance.
+    floats,
+    /// To compare: every sample as it is stored, halves as floats. The channels of a colour, alpha
+    /// left out, become one number if they have 8 or 16 bits each; of others the luminance is
+    /// compared.
+    values
+};
+
 /// A frame of a series as a gray image whose rows are read when they are asked for, so that it need
-/// not fit in memory. Samples of u8, u16 and f32 stay as they are stored; all others become the
-/// nearest floats, colours their luminance. For one thread at a time; each opens its own.
+/// not fit in memory. For one thread at a time; each opens its own.
 class RowSource {
   public:
     /// Requires  a frame of the series (InvalidTask).
-    RowSource(std::unique_ptr<FrameSource> frames, std::int64_t frame);
+    RowSource(std::unique_ptr<FrameSource> frames, std::int64_t frame,
+              ReadAs read_as = ReadAs::floats);
 
     const std::string& path() const { return frames_->path(); }
     const FrameHeader& header() const { return frames_->header(); }
     ImageShape shape() const { return header().shape; }
-    /// gray_f32, gray_u8 or gray_u16.
+    /// gray_f32, gray_u8 or gray_u16; of values also value_u32, value_u64 or value_f64.
     const ElementFormat& element() const { return element_; }
 
     /// Rows first ... first + rows − 1, one after another.
@@ -34,10 +51,13 @@ class RowSource {
     void read(Elements first, Elements rows, std::span<std::byte> to);
 
   private:
+    void read_packed(Rows rows, std::span<std::byte> to);
+
     std::unique_ptr<FrameSource> frames_;
     std::int64_t frame_;
     ElementFormat element_;
-    bool as_stored_;
+    enum class How : std::uint8_t { as_stored, as_floats, packed } how_;
+    std::vector<std::byte> stored_; ///< pixels of several channels, on their way to one number
 };
 
 } // namespace sextant

@@ -58,9 +58,9 @@ Labelled label_components(const distributed::Image& image, kernel::Connection co
     kernel::Labeller labeller(connection);
     std::vector<kernel::Component> components;
     std::vector<Elements> first_pixels;
-    kernel::SampleView view;
+    kernel::ValueView view;
     agree(communicator, [&] {
-        view = distributed::sample_view(image);
+        view = distributed::value_view(image);
         labeller.apply(view, {labels_in(made.labels), view.stride});
         components = labeller.components();
         first_pixels = labeller.first_pixels();

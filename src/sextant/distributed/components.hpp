@@ -27,8 +27,8 @@ inline constexpr ElementFormat label_i32{"label i32", sizeof(kernel::Label)};
 /// Connected components of an image that lies in tiles: each rank labels its own, components are
 /// joined over borders (join_components) and numbered by their first pixels (number_by_pixels).
 ///
-/// Input     samples of gray_f32, gray_u8 or gray_u16; an order of merging; where to record
-///           it, or nullptr.
+/// Input     samples as RowSource reads them, as floats or as values; an order of merging; where to
+///           record it, or nullptr.
 /// Output    labels 1, 2, … in the order of the components' first pixels, row by row of the image:
 ///           those of kernel::Labeller.
 /// Requires  fewer than 2³¹ components, a tile that kernel::Labeller takes; otherwise every rank

@@ -24,11 +24,11 @@ Touch touch_of(kernel::Connection connection) {
 }
 
 /// What neighbours must have in common to belong together.
-float value_at(const ComponentsOfTile& tile, Elements x, Elements y) {
+std::uint64_t value_at(const ComponentsOfTile& tile, Elements x, Elements y) {
     if (tile.connection.sameness == kernel::Sameness::foreground)
         return 1;
     return std::visit(
-        [&](const auto* first) { return static_cast<float>(first[y * tile.input.stride + x]); },
+        [&](const auto* first) { return kernel::value_code(first[y * tile.input.stride + x]); },
         tile.input.first);
 }
 
@@ -73,9 +73,10 @@ Frontier frontier_of(const ComponentsOfTile& tile, int position) {
     Frontier frontier{{position, position + 1}, {}};
     each_border_pixel(tile, [&](Elements x, Elements y, kernel::Label label) {
         const auto component = static_cast<std::size_t>(label - 1);
-        frontier.entries.push_back({(at.y + y) * tile.input.image.width + at.x + x,
-                                    tile.first_pixels[component], value_at(tile, x, y),
-                                    !tile.marked.empty() && tile.marked[component] != 0});
+        frontier.entries.push_back(
+            {(at.y + y) * tile.input.image.width + at.x + x,
+             value_at(tile, x, y),
+             {tile.first_pixels[component], !tile.marked.empty() && tile.marked[component] != 0}});
     });
     return frontier;
 }
@@ -89,10 +90,10 @@ std::vector<PartOf> parts_of(const ComponentsOfTile& tile, const Frontier& own,
         return each.pixel < pixel;
     };
     for (const BorderPixel& mine : own.entries) {
-        const auto part =
-            std::ranges::lower_bound(tile.first_pixels, mine.component) - tile.first_pixels.begin();
+        const auto part = std::ranges::lower_bound(tile.first_pixels, mine.part.component()) -
+                          tile.first_pixels.begin();
         const auto whole = std::lower_bound(joined.begin(), joined.end(), mine.pixel, by_pixel);
-        parts[static_cast<std::size_t>(part)] = {whole->component, whole->marked != 0};
+        parts[static_cast<std::size_t>(part)] = {whole->part.component(), whole->part.marked()};
     }
     return parts;
 }

@@ -14,7 +14,7 @@ namespace sextant {
 
 /// The components of this rank's tile alone.
 struct ComponentsOfTile {
-    kernel::SampleView input; ///< what was labelled: the tile
+    kernel::ValueView input; ///< what was labelled: the tile
     kernel::Connection connection;
     const kernel::Labeller& labeller;          ///< that labelled it last
     std::span<const Elements> first_pixels;    ///< of its components, as Labeller has them

@@ -29,4 +29,25 @@ kernel::SampleView sample_view(const Image& image) {
     return view;
 }
 
+kernel::ValueView values_of(const ElementFormat& element, const std::byte* first) {
+    kernel::ValueView view;
+    if (element == value_u32)
+        view.first = reinterpret_cast<const std::uint32_t*>(first);
+    else if (element == value_u64)
+        view.first = reinterpret_cast<const std::uint64_t*>(first);
+    else if (element == value_f64)
+        view.first = reinterpret_cast<const double*>(first);
+    else
+        view = samples_of(element, first);
+    return view;
+}
+
+kernel::ValueView value_view(const Image& image) {
+    kernel::ValueView view = values_of(image.element(), image.bytes().data());
+    view.tile = image.tile();
+    view.stride = view.tile.width;
+    view.image = image.shape();
+    return view;
+}
+
 } // namespace sextant::distributed

@@ -3,7 +3,7 @@
 
 #include "sextant/core/element.hpp"
 #include "sextant/distributed/image.hpp"
-#include "sextant/kernel/filter/samples.hpp"
+#include "sextant/kernel/label/values.hpp"
 
 namespace sextant::distributed {
 
@@ -13,5 +13,9 @@ kernel::SampleView samples_of(const ElementFormat& element, const std::byte* fir
 
 /// This rank's tile of an image.
 kernel::SampleView sample_view(const Image& image);
+
+/// The same of samples that are compared: of value_u32, value_u64 and value_f64 too.
+kernel::ValueView values_of(const ElementFormat& element, const std::byte* first);
+kernel::ValueView value_view(const Image& image);
 
 } // namespace sextant::distributed

@@ -100,7 +100,7 @@ format::SourceOptions source_options(const Values& values) {
     return options;
 }
 
-std::unique_ptr<RowSource> open_image(const Values& values) {
+std::unique_ptr<RowSource> open_image(const Values& values, ReadAs read_as) {
     std::unique_ptr<FrameSource> frames =
         format::open_frames(values.text("image"), source_options(values));
     const std::int64_t count = frames->header().frames;
@@ -108,7 +108,7 @@ std::unique_ptr<RowSource> open_image(const Values& values) {
         throw InvalidTask(fmt::format("{} has {} frames: expected one, or --frame N",
                                       values.text("image"), count));
     const std::int64_t frame = values.has("frame") ? values.integer("frame") : 0;
-    return std::make_unique<RowSource>(std::move(frames), frame);
+    return std::make_unique<RowSource>(std::move(frames), frame, read_as);
 }
 
 std::vector<std::string> files_read(const Values& values) {

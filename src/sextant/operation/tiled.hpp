@@ -34,7 +34,7 @@ Parameter memory_parameter(std::string_view mebibytes, std::string_view help);
 format::SourceOptions source_options(const Values& values);
 
 /// The image of a command, its `frame` of a series. Throws InvalidFile, InvalidTask.
-std::unique_ptr<RowSource> open_image(const Values& values);
+std::unique_ptr<RowSource> open_image(const Values& values, ReadAs read_as = ReadAs::floats);
 
 /// The files that such a command reads: those of its image, and a profile that was named.
 std::vector<std::string> files_read(const Values& values);

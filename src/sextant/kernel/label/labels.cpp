@@ -31,7 +31,7 @@ Elements most_runs(const Tile& tile, Sameness sameness) {
     return (sameness == Sameness::value ? tile.width : (tile.width + 1) / 2) * tile.height;
 }
 
-void check(const SampleView& input, Sameness sameness) {
+void check(const ValueView& input, Sameness sameness) {
     const Elements width = input.tile.width, height = input.tile.height;
     constexpr Elements largest = std::numeric_limits<Label>::max() - slack;
     if (width < 0 || height < 0 || width > largest || height > largest ||
@@ -67,7 +67,7 @@ Tile around(const Tile& a, const Tile& b) {
 
 } // namespace
 
-Label Labeller::apply(const SampleView& input, const LabelPlane& output) {
+Label Labeller::apply(const ValueView& input, const LabelPlane& output) {
     check(input, connection_.sameness);
     check(input.tile, output);
     find(input);
@@ -75,14 +75,14 @@ Label Labeller::apply(const SampleView& input, const LabelPlane& output) {
     return count_;
 }
 
-Label Labeller::find(const SampleView& input) {
+Label Labeller::find(const ValueView& input) {
     check(input, connection_.sameness);
     prepare(input);
     std::visit([&](const auto* first) { find_components(input, first); }, input.first);
     return count_ = number_components();
 }
 
-void Labeller::prepare(const SampleView& input) {
+void Labeller::prepare(const ValueView& input) {
     const Tile& tile = input.tile;
     image_ = input.image;
     tile_ = tile;
@@ -106,7 +106,7 @@ RunRow Labeller::row(Elements y) const {
 }
 
 template <class Sample>
-void Labeller::find_components(const SampleView& input, const Sample* first) {
+void Labeller::find_components(const ValueView& input, const Sample* first) {
     runs()[0] = runs_before_[0] = 0;
     if (tile_.width == 0)
         runs_before_.back() = 0;

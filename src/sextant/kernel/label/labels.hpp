@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/core/memory.hpp"
-#include "sextant/kernel/filter/samples.hpp"
+#include "sextant/kernel/label/values.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -77,9 +77,9 @@ class Labeller {
     explicit Labeller(Connection connection) : connection_(connection) {}
 
     /// Returns how many components there are.
-    Label apply(const SampleView& input, const LabelPlane& output);
+    Label apply(const ValueView& input, const LabelPlane& output);
     /// As `apply`, but labels are written nowhere.
-    Label find(const SampleView& input);
+    Label find(const ValueView& input);
 
     /// The components of the last `apply` or `find`; [i] has label i + 1.
     /// Cost      O(pixels / 64 + runs).
@@ -92,9 +92,9 @@ class Labeller {
     Label label_at(Elements x, Elements y) const;
 
   private:
-    void prepare(const SampleView& input);
+    void prepare(const ValueView& input);
     template <class Sample>
-    void find_components(const SampleView& input, const Sample* first);
+    void find_components(const ValueView& input, const Sample* first);
     template <class Sample>
     void find_runs(const Sample* samples, Elements y);
     template <class Sample>

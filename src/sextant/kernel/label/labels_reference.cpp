@@ -15,7 +15,7 @@ struct Pixel {
 /// Floods components of a tile one by one.
 class Flood {
   public:
-    Flood(const SampleView& input, Connection connection)
+    Flood(const ValueView& input, Connection connection)
         : input_(input),
           connection_(connection),
           made_{std::vector<Label>(static_cast<std::size_t>(input.tile.elements())), {}} {}
@@ -23,7 +23,7 @@ class Flood {
     Labelling run() {
         for (Elements y = 0; y < input_.tile.height; ++y) {
             for (Elements x = 0; x < input_.tile.width; ++x) {
-                if (sample({x, y}) != 0 && label({x, y}) == 0)
+                if (!is_background({x, y}) && label({x, y}) == 0)
                     flood_from({x, y});
             }
         }
@@ -79,28 +79,28 @@ class Flood {
         return p.x >= 0 && p.x < input_.tile.width && p.y >= 0 && p.y < input_.tile.height;
     }
     bool belong(Pixel a, Pixel b) const {
-        return sample(b) != 0 &&
-               (connection_.sameness == Sameness::foreground || sample(a) == sample(b));
+        return !is_background(b) && (connection_.sameness == Sameness::foreground || equal(a, b));
     }
-    double sample(Pixel p) const {
-        return std::visit(
-            [&](const auto* first) {
-                return static_cast<double>(first[p.y * input_.stride + p.x]);
-            },
-            input_.first);
+    bool is_background(Pixel p) const {
+        return std::visit([&](const auto* first) { return first[at(p)] == 0; }, input_.first);
     }
+    bool equal(Pixel a, Pixel b) const {
+        return std::visit([&](const auto* first) { return first[at(a)] == first[at(b)]; },
+                          input_.first);
+    }
+    Elements at(Pixel p) const { return p.y * input_.stride + p.x; }
     Label& label(Pixel p) {
         return made_.labels[static_cast<std::size_t>(p.y * input_.tile.width + p.x)];
     }
 
-    const SampleView& input_;
+    const ValueView input_;
     const Connection connection_;
     Labelling made_;
 };
 
 } // namespace
 
-Labelling labels_reference(const SampleView& input, Connection connection) {
+Labelling labels_reference(const ValueView& input, Connection connection) {
     return Flood(input, connection).run();
 }
 

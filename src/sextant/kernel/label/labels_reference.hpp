@@ -14,6 +14,6 @@ struct Labelling {
 /// Connected components from the definition: each is flooded from its first pixel. What Labeller
 /// means, and is tested against.
 /// Cost      O(pixels).
-Labelling labels_reference(const SampleView& input, Connection connection);
+Labelling labels_reference(const ValueView& input, Connection connection);
 
 } // namespace sextant::kernel

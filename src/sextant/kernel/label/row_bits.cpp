@@ -57,6 +57,15 @@ void not_zero_u8(const std::uint8_t* row, Elements count, std::uint64_t* bits) {
 void not_zero_u16(const std::uint16_t* row, Elements count, std::uint64_t* bits) {
     not_zero(row, count, bits);
 }
+void not_zero_u32(const std::uint32_t* row, Elements count, std::uint64_t* bits) {
+    not_zero(row, count, bits);
+}
+void not_zero_u64(const std::uint64_t* row, Elements count, std::uint64_t* bits) {
+    not_zero(row, count, bits);
+}
+void not_zero_f64(const double* row, Elements count, std::uint64_t* bits) {
+    not_zero(row, count, bits);
+}
 void equal_f32(const float* a, const float* b, Elements count, std::uint64_t* bits) {
     equal(a, b, count, bits);
 }
@@ -65,6 +74,17 @@ void equal_u8(const std::uint8_t* a, const std::uint8_t* b, Elements count, std:
 }
 void equal_u16(const std::uint16_t* a, const std::uint16_t* b, Elements count,
                std::uint64_t* bits) {
+    equal(a, b, count, bits);
+}
+void equal_u32(const std::uint32_t* a, const std::uint32_t* b, Elements count,
+               std::uint64_t* bits) {
+    equal(a, b, count, bits);
+}
+void equal_u64(const std::uint64_t* a, const std::uint64_t* b, Elements count,
+               std::uint64_t* bits) {
+    equal(a, b, count, bits);
+}
+void equal_f64(const double* a, const double* b, Elements count, std::uint64_t* bits) {
     equal(a, b, count, bits);
 }
 
@@ -77,9 +97,15 @@ namespace sextant::kernel {
 HWY_EXPORT(not_zero_f32);
 HWY_EXPORT(not_zero_u8);
 HWY_EXPORT(not_zero_u16);
+HWY_EXPORT(not_zero_u32);
+HWY_EXPORT(not_zero_u64);
+HWY_EXPORT(not_zero_f64);
 HWY_EXPORT(equal_f32);
 HWY_EXPORT(equal_u8);
 HWY_EXPORT(equal_u16);
+HWY_EXPORT(equal_u32);
+HWY_EXPORT(equal_u64);
+HWY_EXPORT(equal_f64);
 
 template <>
 void bits_not_zero(const float* row, Elements count, std::uint64_t* bits) {
@@ -105,6 +131,32 @@ template <>
 void bits_equal(const std::uint16_t* a, const std::uint16_t* b, Elements count,
                 std::uint64_t* bits) {
     HWY_DYNAMIC_DISPATCH(equal_u16)(a, b, count, bits);
+}
+template <>
+void bits_not_zero(const std::uint32_t* row, Elements count, std::uint64_t* bits) {
+    HWY_DYNAMIC_DISPATCH(not_zero_u32)(row, count, bits);
+}
+template <>
+void bits_equal(const std::uint32_t* a, const std::uint32_t* b, Elements count,
+                std::uint64_t* bits) {
+    HWY_DYNAMIC_DISPATCH(equal_u32)(a, b, count, bits);
+}
+template <>
+void bits_not_zero(const std::uint64_t* row, Elements count, std::uint64_t* bits) {
+    HWY_DYNAMIC_DISPATCH(not_zero_u64)(row, count, bits);
+}
+template <>
+void bits_equal(const std::uint64_t* a, const std::uint64_t* b, Elements count,
+                std::uint64_t* bits) {
+    HWY_DYNAMIC_DISPATCH(equal_u64)(a, b, count, bits);
+}
+template <>
+void bits_not_zero(const double* row, Elements count, std::uint64_t* bits) {
+    HWY_DYNAMIC_DISPATCH(not_zero_f64)(row, count, bits);
+}
+template <>
+void bits_equal(const double* a, const double* b, Elements count, std::uint64_t* bits) {
+    HWY_DYNAMIC_DISPATCH(equal_f64)(a, b, count, bits);
 }
 
 } // namespace sextant::kernel

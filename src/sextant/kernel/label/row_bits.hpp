@@ -6,7 +6,7 @@
 #include <cstdint>
 
 // Rows of samples as bits, 64 to a word, the first sample in the lowest bit: what differs, in
-// vectors. For samples float, std::uint8_t and std::uint16_t.
+// vectors. For the samples of ValueView.
 namespace sextant::kernel {
 
 constexpr Elements words_for(Elements bits) {

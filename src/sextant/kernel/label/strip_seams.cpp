@@ -41,7 +41,9 @@ void StripSeams::join_with_above(const SeamRow& row, Label begin) {
         for (Elements i = std::max<Elements>(x - reach, 0); i <= std::min(x + reach, width - 1);
              ++i) {
             const auto there = static_cast<std::size_t>(i);
-            if (above_[there] >= 0 && (!by_value || values_above_[there] == row.values[here]))
+            const bool same = !by_value || (values_above_[there] == row.values[here] &&
+                                            row.values[here] != unequal_code);
+            if (above_[there] >= 0 && same)
                 join(above_[there], begin + row.labels[here] - 1);
         }
     }

@@ -11,7 +11,8 @@ namespace sextant::kernel {
 /// A row of a strip at its seam to another.
 struct SeamRow {
     std::span<const Label> labels; ///< of the strip alone
-    std::span<const float> values; ///< the samples; may be missing where values do not count
+    /// value_code() of the samples; may be missing where values do not count
+    std::span<const std::uint64_t> values;
 };
 
 /// Components of an image that is labelled in strips of rows, one after another from the top down:
@@ -50,7 +51,7 @@ class StripSeams {
     std::vector<Label> parents_;      // [component of the strips]: one before it, or itself
     std::vector<std::size_t> begins_; // [strip]: where its components begin
     std::vector<Label> above_;        // of the last row: components, −1 the background
-    std::vector<float> values_above_;
+    std::vector<std::uint64_t> values_above_;
 };
 
 } // namespace sextant::kernel

@@ -36,7 +36,7 @@ Elements entries_expected(const distributed::Image& image) {
         [&](const auto* first) -> Elements {
             return tile.elements() - std::count(first, first + tile.elements(), 0);
         },
-        distributed::sample_view(image).first);
+        distributed::value_view(image).first);
     return 2 * (tile.width + tile.height) * inside / tile.elements();
 }
 
@@ -48,16 +48,31 @@ Bytes bytes_a_pixel(const ElementFormat& element, kernel::Connection connection)
     return element.size * (by_value ? 2 : 1) + 2 * label + (by_value ? label : label / 2) + 1;
 }
 
-/// A row of an image's samples, as floats.
-std::vector<float> row_of(const Image& image, const ElementFormat& element, Elements y) {
-    std::vector<float> row;
+/// A row of an image's samples, as codes.
+std::vector<std::uint64_t> row_of(const Image& image, const ElementFormat& element, Elements y) {
+    std::vector<std::uint64_t> row;
     std::visit(
         [&](const auto* first) {
             const auto* const begin = first + y * image.shape().width;
-            std::copy(begin, begin + image.shape().width, std::back_inserter(row));
+            std::transform(begin, begin + image.shape().width, std::back_inserter(row),
+                           [](auto value) { return kernel::value_code(value); });
         },
-        distributed::samples_of(element, image.bytes().data()).first);
+        distributed::values_of(element, image.bytes().data()).first);
     return row;
+}
+
+std::string samples_of(const FrameHeader& header) {
+    return fmt::format("{} {}", header.channels < 3 ? "gray" : "colour", name(header.sample));
+}
+
+/// Colours of which the luminance is labelled: of different ones it may be the same.
+void check_values(const RowSource& source, kernel::Connection connection) {
+    const FrameHeader& header = source.header();
+    if (header.channels >= 3 && size_of(header.sample) > 2 &&
+        connection.sameness == kernel::Sameness::value)
+        throw InvalidTask(fmt::format("--by-value: {} has colours of {}, expected 8 or 16 bits a "
+                                      "channel, or one channel",
+                                      source.path(), name(header.sample)));
 }
 
 } // namespace
@@ -92,12 +107,13 @@ void LabelRun::run() {
 
 /// All that can be known to go wrong before anything is labelled. Only rank 0 writes.
 void LabelRun::open() {
-    source_ = open_image(values_);
+    source_ = open_image(values_, ReadAs::values);
     summary_.image = values_.text("image");
     summary_.output = values_.text("output");
-    summary_.element = source_->element().name;
+    summary_.element = samples_of(source_->header());
     summary_.shape = source_->shape();
     summary_.connection = connection_from(values_);
+    check_values(*source_, summary_.connection);
     summary_.ranks = communicator_.size();
     summary_.transport = transport_of(communicator_);
     summary_.warnings = source_->header().remarks;
@@ -121,7 +137,7 @@ void LabelRun::create_sink() {
     header.pixel = source_->header().pixel;
     sink_ = format::create_frames(summary_.output, header);
     if (values_.has("report"))
-        shown_.emplace(overview_of(*source_));
+        shown_.emplace(overview_of(*open_image(values_)));
 }
 
 /// All, or as many as fit in memory.
@@ -184,7 +200,7 @@ void LabelRun::join(const Strip& strip) {
         const auto width = static_cast<std::size_t>(labels.shape().width);
         const std::span all(reinterpret_cast<const kernel::Label*>(labels.bytes().data()),
                             static_cast<std::size_t>(labels.shape().elements()));
-        std::vector<float> top, bottom;
+        std::vector<std::uint64_t> top, bottom;
         if (by_value) {
             top = row_of(samples, source_->element(), 0);
             bottom = row_of(samples, source_->element(), samples.shape().height - 1);
