@@ -56,9 +56,7 @@ std::vector<Parameter> parameters() {
         {.name = "output",
          .type = Type::file,
          .value = "DIR",
-         .help =
-             "folder of the results, made if missing; tx, ty and alpha there say how far to the "
-             "right, down and clockwise a frame shows what the reference shows",
+         .help = "results; tx, ty, alpha: how far right, down, clockwise content moved",
          .letter = 'o',
          .required = true},
         {.name = "model",
