@@ -236,7 +236,7 @@ std::vector<Parameter> parameters() {
             {.name = "jumps",
              .type = Type::integers,
              .value = "I,X,Y",
-             .help = "the content jumps X pixels right and Y down before frame I; three for each",
+             .help = "content jumps X px right, Y down before frame I; three numbers each",
              .least = -(1 << 20),
              .most = 1 << 24},
             {.name = "seed",
