@@ -2,6 +2,7 @@
 #include "sextant/core/row_source.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/offset.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -63,6 +64,11 @@ RowSource::RowSource(std::unique_ptr<FrameSource> frames, std::int64_t frame, Re
     if (frame < 0 || frame >= header().frames)
         throw InvalidTask(
             fmt::format("frame {} of {}, which has {}", frame, path(), header().frames));
+    if (how_ != How::as_floats)
+        return;
+    Centred centred = less_offset(std::move(frames_), frame);
+    frames_ = std::move(centred.frames);
+    offset_ = centred.offset;
 }
 
 void RowSource::read(Elements first, Elements rows, std::span<std::byte> to) {

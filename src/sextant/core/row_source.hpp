@@ -21,8 +21,8 @@ inline constexpr ElementFormat value_f64{"value f64", 8};
 
 /// What rows are read for.
 enum class ReadAs : std::uint8_t {
-    /// To compute with: u8, u16 and f32 as stored, all others as the nearest floats, colours as
-    /// their luminance.
+    /// To compute with: u8, u16 and f32 as stored, all others less offset() as the nearest floats,
+    /// colours as their luminance.
     floats,
     /// To compare: every sample as it is stored, halves as floats. The channels of a colour, alpha
     /// left out, become one number if they have 8 or 16 bits each; of others the luminance is
@@ -41,6 +41,8 @@ class RowSource {
     const std::string& path() const { return frames_->path(); }
     const FrameHeader& header() const { return frames_->header(); }
     ImageShape shape() const { return header().shape; }
+    /// What is taken off samples to be computed with (core/offset.hpp); most often 0.
+    double offset() const { return offset_; }
     /// gray_f32, gray_u8 or gray_u16; of values also value_u32, value_u64 or value_f64.
     const ElementFormat& element() const { return element_; }
 
@@ -55,6 +57,7 @@ class RowSource {
 
     std::unique_ptr<FrameSource> frames_;
     std::int64_t frame_;
+    double offset_ = 0;
     ElementFormat element_;
     enum class How : std::uint8_t { as_stored, as_floats, packed } how_;
     std::vector<std::byte> stored_; ///< pixels of several channels, on their way to one number

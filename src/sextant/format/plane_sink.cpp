@@ -2,6 +2,7 @@
 #include "sextant/format/plane_sink.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/offset.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -11,7 +12,8 @@
 
 namespace sextant::format {
 
-PlaneSink::PlaneSink(std::unique_ptr<FrameSink> sink) : sink_(std::move(sink)) {}
+PlaneSink::PlaneSink(std::unique_ptr<FrameSink> sink, std::vector<double> offsets)
+    : sink_(std::move(sink)), offsets_(std::move(offsets)) {}
 
 void PlaneSink::write(std::int64_t plane, std::int64_t first, std::span<const float> rows) {
     const auto width = static_cast<std::size_t>(shape().width);
@@ -40,7 +42,8 @@ Bytes PlaneSink::place_of(std::int64_t plane, std::int64_t row) const {
 }
 
 void PlaneSink::pass_on(std::span<const float> rows) {
-    sink_->write(rows);
+    write_with_offset(*sink_, rows,
+                      offsets_.empty() ? 0 : offsets_[static_cast<std::size_t>(plane_)]);
     row_ += static_cast<std::int64_t>(rows.size()) / shape().width;
     if (row_ == shape().height) {
         row_ = 0;

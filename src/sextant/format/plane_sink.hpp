@@ -17,7 +17,8 @@ namespace sextant::format {
 /// the folder of the sink's, and follow when all are there.
 class PlaneSink {
   public:
-    explicit PlaneSink(std::unique_ptr<FrameSink> sink);
+    /// `offsets`: of each plane, to be added again if the sink holds f64; empty: none.
+    explicit PlaneSink(std::unique_ptr<FrameSink> sink, std::vector<double> offsets = {});
 
     /// Some rows of a plane (a frame of the sink), from row `first` on; each row once.
     /// Requires  whole rows that a plane has (std::logic_error).
@@ -36,6 +37,7 @@ class PlaneSink {
     void pass_on_kept();
 
     std::unique_ptr<FrameSink> sink_;
+    std::vector<double> offsets_;
     std::optional<AtomicFile> kept_;   // never committed
     std::int64_t plane_ = 0, row_ = 0; // whose turn it is
     std::int64_t rows_given_ = 0;

@@ -31,6 +31,13 @@ std::string place_of(const std::string& path) {
     return path == standard_output || unknown ? path : place.string();
 }
 
+/// Whether a format of frames is written with such samples.
+bool is_written(const format::FrameFormat& format, Sample sample) {
+    const std::string words = fmt::format(" {} ", format.written);
+    return format.create != nullptr &&
+           (format.written == "any" || words.find(fmt::format(" {} ", name(sample))) != words.npos);
+}
+
 } // namespace
 
 std::vector<std::string> files_given(const Values& values,
@@ -55,10 +62,7 @@ void check_picture_name(const std::string& path) {
 
 void check_frames_name(const std::string& path, Sample sample) {
     const auto takes = [sample](const format::FrameFormat& format) {
-        const std::string words = fmt::format(" {} ", format.written);
-        return format.create != nullptr &&
-               (format.written == "any" ||
-                words.find(fmt::format(" {} ", name(sample))) != words.npos);
+        return is_written(format, sample);
     };
     const format::FrameFormat* const format = format::find_frame_format(path);
     if (format && takes(*format))
@@ -69,6 +73,20 @@ void check_frames_name(const std::string& path, Sample sample) {
             known += fmt::format("{}{}", known.empty() ? "" : " ", each.extensions);
     }
     throw InvalidTask(fmt::format("{}: frames of {} are written as {}", path, name(sample), known));
+}
+
+Sample sample_with_offset(const std::string& path, double offset) {
+    const format::FrameFormat* const format = format::find_frame_format(path);
+    return offset != 0 && format && is_written(*format, Sample::f64) ? Sample::f64 : Sample::f32;
+}
+
+std::string offset_remark(double offset, const std::string& path) {
+    if (offset == 0)
+        return "";
+    const bool added = sample_with_offset(path, offset) == Sample::f64;
+    return fmt::format("{} is taken off samples before they become floats, and {}", offset,
+                       added ? "added again to results, which are f64"
+                             : "stays off results: f32 cannot hold it, .npy (f64) would");
 }
 
 void require_distinct(std::span<const std::string> paths) {

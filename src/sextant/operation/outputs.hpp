@@ -28,6 +28,13 @@ void check_picture_name(const std::string& path);
 /// The same for frames of such samples.
 void check_frames_name(const std::string& path, Sample sample);
 
+/// Samples that frames under that name are written as: f32, or f64 where an offset was taken off
+/// (core/offset.hpp) and the format holds these, so that it can be added again.
+Sample sample_with_offset(const std::string& path, double offset);
+
+/// What users must know of an offset of a source, and of results under that name; "" for none.
+std::string offset_remark(double offset, const std::string& path);
+
 /// Throws InvalidTask where two of these would go to the same place.
 void require_distinct(std::span<const std::string> paths);
 

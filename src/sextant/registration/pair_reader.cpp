@@ -9,8 +9,9 @@
 namespace sextant::registration {
 
 PairReader::PairReader(FrameSource& source, const RigidOptions& options, double prefilter, int kept,
-                       Team* team)
+                       Team* team, double offset)
     : source_(source),
+      offset_(offset),
       samples_(static_cast<std::size_t>(source.header().shape.elements())),
       registration_(source.header().shape, 0, options, team) {
     if (kept < 2)
@@ -21,9 +22,13 @@ PairReader::PairReader(FrameSource& source, const RigidOptions& options, double 
 
 FrameLook PairReader::read(std::int64_t frame) {
     source_.read_frame(frame, samples_);
-    const FrameLook look = look_at(samples_);
+    FrameLook look = look_at(samples_);
     if (look.gaps == look.samples)
         throw UnusableFrame(fmt::format("none of its {} samples is a finite number", look.samples));
+    for (double* value : {&look.mean, &look.least, &look.largest})
+        *value += offset_;
+    if (look.least == look.largest)
+        throw UnusableFrame(fmt::format("every sample is {:g}", look.least));
     return look;
 }
 

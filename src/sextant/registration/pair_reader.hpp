@@ -17,9 +17,10 @@ namespace sextant::registration {
 /// Throws    as FrameSource; UnusableFrame.
 class PairReader {
   public:
-    /// Requires  two frames kept or more (std::logic_error). A team stays.
+    /// Requires  two frames kept or more (std::logic_error). A team stays. `offset` was taken off
+    ///           the source's samples; what a frame is like is told with it.
     PairReader(FrameSource& source, const RigidOptions& options, double prefilter, int kept,
-               Team* team = nullptr);
+               Team* team = nullptr, double offset = 0);
 
     /// What a frame is like. Throws UnusableFrame where it could be no pyramid, whatever others
     /// are.
@@ -41,6 +42,7 @@ class PairReader {
     const Kept& kept(std::int64_t frame);
 
     FrameSource& source_;
+    double offset_;
     std::vector<float> samples_;
     std::vector<Kept> kept_;
     std::int64_t uses_ = 0;

@@ -28,7 +28,8 @@ struct SeriesOptions {
     int farthest = 3;
     double tolerance = 1.5;                ///< pixels RMS, of registrations that agree
     std::optional<std::int64_t> reference; ///< none: the first frame that is not left out
-    int threads = 1; ///< of each rank, which share the rows of one registration
+    int threads = 1;   ///< of each rank, which share the rows of one registration
+    double offset = 0; ///< was taken off all samples (core/offset.hpp); frames are judged with it
 };
 
 /// What a run tells and is told; a rank's own.

@@ -35,7 +35,7 @@ std::vector<Seen> look_at_mine(const Share& share, FrameSource& source,
                                const SeriesOptions& options, const SeriesHooks& hooks,
                                std::vector<FramePlace>& mine) {
     Team team(options.threads);
-    PairReader reader(source, options.rigid, options.prefilter, 2, &team);
+    PairReader reader(source, options.rigid, options.prefilter, 2, &team, options.offset);
     std::vector<Seen> all;
     for (std::int64_t frame = share.first; frame < share.last; ++frame) {
         hooks.progress("look at frames", frame - share.first, share.count());

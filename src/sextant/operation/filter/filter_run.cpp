@@ -31,6 +31,31 @@ Elements count_not_a_number(const ElementFormat& element, std::span<const std::b
     return std::count_if(floats.begin(), floats.end(), [](float f) { return std::isnan(f); });
 }
 
+/// Whether what filters make of an image still has the offset that its samples have.
+bool keeps_offset(const distributed::Filter& filter) {
+    return filter.features == std::vector<std::string>{"smooth"};
+}
+
+/// What a constant border shows, less what was taken off the samples beside it.
+distributed::Filters filters_less_offset(distributed::Filters filters, double border_value,
+                                         double offset) {
+    for (distributed::Filter& filter : filters) {
+        filter.border.constant = static_cast<float>(border_value - offset);
+        if (!keeps_offset(filter))
+            break;
+    }
+    return filters;
+}
+
+/// Of each result, what must be added to it.
+std::vector<double> offsets_of(const distributed::Filters& filters, double offset) {
+    const bool kept = std::all_of(filters.begin(), filters.end() - 1, keeps_offset);
+    std::vector<double> offsets;
+    for (const std::string& feature : filters.back().features)
+        offsets.push_back(kept && feature == "smooth" ? offset : 0);
+    return offsets;
+}
+
 } // namespace
 
 FilterRun::FilterRun(const Values& values, Communicator communicator)
@@ -67,6 +92,7 @@ void FilterRun::open_source() {
         if (!failure.empty() && (asked || !have[0]))
             source_ = open_image(values_); // throws again, in its own words
     });
+    offset_ = communicator_.all_gather(source_ ? source_->offset() : 0.)[0];
     summary_.task.distribute = asked ? values_.text("distribute") : everyone ? "any" : "scatter";
     if (!asked && !everyone)
         warn({fmt::format("{} is there for rank 0 only, which distributes it",
@@ -78,7 +104,8 @@ void FilterRun::open() {
     summary_.image = values_.text("image");
     summary_.output = values_.text("output");
     FilterTask& task = summary_.task;
-    task.filters = filters_from(values_);
+    task.filters =
+        filters_less_offset(filters_from(values_), values_.number("border-value"), offset_);
     if (values_.has("grid")) {
         const Grid grid = grid_asked_for(values_, {}, communicator_.size());
         task.columns = grid.columns;
@@ -108,8 +135,13 @@ void FilterRun::create_sink() {
     header.frames = static_cast<std::int64_t>(summary_.task.features().size());
     header.shape = summary_.task.image;
     header.pixel = source_->header().pixel;
+    const std::vector<double> offsets = offsets_of(summary_.task.filters, offset_);
+    const double largest =
+        std::count(offsets.begin(), offsets.end(), 0.) == std::ssize(offsets) ? 0 : offset_;
+    header.sample = sample_with_offset(summary_.output, largest);
+    warn({offset_remark(largest, summary_.output)});
     sink_ = std::make_unique<format::PlaneSink>(
-        format::create_frames(summary_.output, header, {format::StackAxis::slices}));
+        format::create_frames(summary_.output, header, {format::StackAxis::slices}), offsets);
     if (values_.has("report"))
         shown_.emplace(summary_.task.image);
 }
@@ -188,6 +220,10 @@ void FilterRun::check_source() {
                           fmt::format("{}x{} {} here, expected {}x{} {} as on rank 0", here.width,
                                       here.height, source_->element().name, task.image.width,
                                       task.image.height, task.element.name));
+    if (source_->offset() != offset_)
+        throw InvalidFile(source_->path(),
+                          fmt::format("samples lie around {} here, expected {} as on rank 0",
+                                      source_->offset(), offset_));
 }
 
 /// Counts what is no number where it is a rank's own, not where it is read for a neighbour's rows.

@@ -78,6 +78,7 @@ class FilterRun {
     std::unique_ptr<format::PlaneSink> sink_;
     std::optional<Overview> shown_; // of the first derivative
     FilterSummary summary_;
+    double offset_ = 0; // of rank 0's image
     bool saves_plan_ = false;
 };
 

@@ -2,6 +2,7 @@
 #include "sextant/operation/series/apply.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/offset.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/format/frame_check.hpp"
 #include "sextant/operation/outputs.hpp"
@@ -149,8 +150,8 @@ std::vector<Shown> frames_to_show(const Values& values, const FrameSource& sourc
 }
 
 void apply_to_images(const Values& values, Applied& applied) {
-    const std::unique_ptr<FrameSource> source =
-        format::open_frames(values.text("data"), source_options(values));
+    const auto [source, offset] =
+        less_offset(format::open_frames(values.text("data"), source_options(values)));
     print_remarks(*source);
     check_shape(*source, applied.all());
     const std::vector<Shown> shown = frames_to_show(values, *source, applied.all());
@@ -158,6 +159,10 @@ void apply_to_images(const Values& values, Applied& applied) {
     header.frames = std::ssize(shown);
     header.shape = source->header().shape;
     header.pixel = source->header().pixel;
+    header.sample = sample_with_offset(values.text("output"), offset);
+    if (offset != 0)
+        print_warnings(std::array{
+            fmt::format("{}: {}", source->path(), offset_remark(offset, values.text("output")))});
     std::vector<std::int64_t> numbers;
     for (const Shown& one : shown)
         numbers.push_back(one.frame);
@@ -170,13 +175,13 @@ void apply_to_images(const Values& values, Applied& applied) {
     for (const Shown& one : shown) {
         progress.say("apply", done++, header.frames);
         resampler.show(one.frame, applied.of(one.registered), {0, header.shape.height}, pixels);
-        sink->write(pixels);
+        write_with_offset(*sink, pixels, offset);
     }
     sink->commit();
     progress.clear();
-    std::fputs(fmt::format("{}: {} of {}x{} f32, NaN where a frame shows nothing\n",
+    std::fputs(fmt::format("{}: {} of {}x{} {}, NaN where a frame shows nothing\n",
                            values.text("output"), report::counted(header.frames, "frame"),
-                           header.shape.width, header.shape.height)
+                           header.shape.width, header.shape.height, name(header.sample))
                    .c_str(),
                stdout);
 }

@@ -4,6 +4,7 @@
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/texts.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/offset.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/provenance.hpp"
 #include "sextant/operation/tiled.hpp"
@@ -108,13 +109,20 @@ std::string RegisterRun::path_of(const std::string& name) const {
 /// All that can be known to go wrong before a frame is looked at.
 void RegisterRun::open() {
     SeriesTransforms& transforms = summary_.transforms;
-    source_ = format::open_frames(values_.text("series"), source_options(values_));
+    Centred centred =
+        less_offset(format::open_frames(values_.text("series"), source_options(values_)));
+    source_ = std::move(centred.frames);
+    options_.offset = centred.offset;
     const FrameHeader& header = source_->header();
     summary_.output = values_.text("output");
     summary_.ranks = communicator_.size();
     summary_.transport = transport_of(communicator_);
     for (const std::string& remark : header.remarks)
         summary_.warnings.push_back(fmt::format("{}: {}", source_->path(), remark));
+    if (options_.offset != 0)
+        summary_.warnings.push_back(
+            fmt::format("{}: {}", source_->path(),
+                        offset_remark(options_.offset, "average." + values_.text("format"))));
     transforms.series = values_.text("series");
     transforms.model = values_.text("model");
     transforms.shape = header.shape;

@@ -76,9 +76,12 @@ class RegisterRun {
     void gather_places();
     void gather_shown(const registration::Combined& combined);
     void write(const registration::Combined& combined);
-    std::unique_ptr<FrameSink> sink(const std::string& name, std::int64_t frames,
+    /// With the offset of the series, or without.
+    std::unique_ptr<FrameSink> sink(const std::string& name, std::int64_t frames, double offset,
                                     Seconds interval = 0);
-    std::unique_ptr<FrameSink> image(const std::string& name, const std::vector<float>& pixels);
+    std::unique_ptr<FrameSink> image(const std::string& name, const std::vector<float>& pixels,
+                                     const std::vector<float>& count);
+    std::unique_ptr<FrameSink> count_of(const registration::Combined& combined);
     std::unique_ptr<FrameSink> aligned();
     std::unique_ptr<FrameSink> fields();
     void report();

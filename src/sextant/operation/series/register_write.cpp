@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The results of `sextant register`.
+#include "sextant/core/offset.hpp"
 #include "sextant/format/atomic_file.hpp"
 #include "sextant/format/frame_catalogue.hpp"
+#include "sextant/operation/outputs.hpp"
 #include "sextant/operation/series/register_run.hpp"
 
 #include <list>
@@ -20,21 +22,39 @@ TextSink into(format::AtomicFile& file) {
 } // namespace
 
 std::unique_ptr<FrameSink> RegisterRun::sink(const std::string& name, std::int64_t frames,
-                                             Seconds interval) {
+                                             double offset, Seconds interval) {
     FrameHeader header;
     header.frames = frames;
     header.shape = source_->header().shape;
     header.pixel = source_->header().pixel;
     header.frame_interval = interval;
     const std::string path = path_of(fmt::format("{}.{}", name, values_.text("format")));
+    header.sample = sample_with_offset(path, offset);
     summary_.files.push_back(path);
     return format::create_frames(path, header);
 }
 
+/// With the offset that was taken off, but 0 where no frame shows anything.
 std::unique_ptr<FrameSink> RegisterRun::image(const std::string& name,
-                                              const std::vector<float>& pixels) {
-    std::unique_ptr<FrameSink> image = sink(name, 1);
-    image->write(pixels);
+                                              const std::vector<float>& pixels,
+                                              const std::vector<float>& count) {
+    std::unique_ptr<FrameSink> image = sink(name, 1, options_.offset);
+    if (image->header().sample == Sample::f32) {
+        image->write(pixels);
+        return image;
+    }
+    std::vector<double> wide(pixels.size());
+    for (std::size_t pixel = 0; pixel < pixels.size(); ++pixel) {
+        if (count[pixel] > 0)
+            wide[pixel] = static_cast<double>(pixels[pixel]) + options_.offset;
+    }
+    image->write_samples(std::as_bytes(std::span(wide)));
+    return image;
+}
+
+std::unique_ptr<FrameSink> RegisterRun::count_of(const registration::Combined& combined) {
+    std::unique_ptr<FrameSink> image = sink("count", 1, 0);
+    image->write(combined.count);
     return image;
 }
 
@@ -42,7 +62,8 @@ std::unique_ptr<FrameSink> RegisterRun::aligned() {
     const ImageShape shape = source_->header().shape;
     const auto count = static_cast<std::int64_t>(registered_.frames.size());
     std::unique_ptr<FrameSink> stack =
-        sink("aligned", count, frame_interval_of(source_->header(), registered_.frames));
+        sink("aligned", count, options_.offset,
+             frame_interval_of(source_->header(), registered_.frames));
     const registration::TransformOf transform =
         nonrigid()
             ? registration::transforms_by_fields(
@@ -56,7 +77,7 @@ std::unique_ptr<FrameSink> RegisterRun::aligned() {
     for (const std::int64_t frame : registered_.frames) {
         progress_.say("write aligned frames", done++, count);
         resampler.show(frame, transform(frame), {0, shape.height}, shown);
-        stack->write(shown);
+        write_with_offset(*stack, shown, options_.offset);
     }
     return stack;
 }
@@ -83,9 +104,9 @@ std::unique_ptr<FrameSink> RegisterRun::fields() {
 /// Everything is on the disk before anything appears.
 void RegisterRun::write(const registration::Combined& combined) {
     std::vector<std::unique_ptr<FrameSink>> sinks;
-    sinks.push_back(image("average", combined.mean));
-    sinks.push_back(image("median", combined.median));
-    sinks.push_back(image("count", combined.count));
+    sinks.push_back(image("average", combined.mean, combined.count));
+    sinks.push_back(image("median", combined.median, combined.count));
+    sinks.push_back(count_of(combined));
     if (values_.flag("aligned"))
         sinks.push_back(aligned());
     if (nonrigid())

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// An offset is found where floats would lose what samples differ by, and taken off exactly.
+#include "sextant/core/offset.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace sextant {
+namespace {
+
+constexpr ImageShape shape{40, 30};
+
+/// Frames of stored samples.
+template <class T>
+class Stored final : public FrameSource {
+  public:
+    Stored(Sample sample, std::vector<std::vector<T>> frames)
+        : FrameSource("stored", {.frames = std::ssize(frames), .shape = shape, .sample = sample}),
+          frames_(std::move(frames)) {}
+
+  private:
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+        if (frames_[static_cast<std::size_t>(frame)].empty())
+            throw InvalidFile("stored", "is damaged");
+        std::memcpy(to.data(),
+                    frames_[static_cast<std::size_t>(frame)].data() + rows.first * shape.width,
+                    to.size());
+    }
+    std::vector<std::vector<T>> frames_;
+};
+
+/// Whole numbers from `first` to `first + 12`.
+template <class T>
+std::vector<T> frame_from(T first) {
+    std::vector<T> samples;
+    for (std::int64_t i = 0; i < shape.elements(); ++i)
+        samples.push_back(static_cast<T>(first + static_cast<T>(i * 7 % 13)));
+    return samples;
+}
+
+template <class T>
+Centred centred(Sample sample, std::vector<std::vector<T>> frames) {
+    return less_offset(std::make_unique<Stored<T>>(sample, std::move(frames)));
+}
+
+template <class T>
+void expect_exact(Sample sample, T first) {
+    const std::vector<T> stored = frame_from(first);
+    const Centred series = centred<T>(sample, {stored, stored});
+    ASSERT_NE(series.offset, 0) << name(sample);
+    EXPECT_EQ(series.frames->header().sample, Sample::f32);
+    std::vector<float> floats(stored.size());
+    series.frames->read_frame(1, floats);
+    for (std::size_t i = 0; i < stored.size(); ++i) {
+        const long double difference =
+            static_cast<long double>(stored[i]) - static_cast<long double>(series.offset);
+        ASSERT_EQ(static_cast<long double>(floats[i]), difference) << name(sample) << " " << i;
+    }
+}
+
+TEST(Offset, is_taken_off_exactly_before_samples_become_floats) {
+    expect_exact<double>(Sample::f64, 1e9);
+    expect_exact<double>(Sample::f64, -1e12);
+    expect_exact<std::int32_t>(Sample::i32, 1 << 24);
+    expect_exact<std::int32_t>(Sample::i32, std::numeric_limits<std::int32_t>::min());
+    expect_exact<std::uint32_t>(Sample::u32, std::uint32_t{1} << 31);
+    expect_exact<std::uint32_t>(Sample::u32, std::numeric_limits<std::uint32_t>::max() - 12);
+    expect_exact<std::int64_t>(Sample::i64, std::int64_t{1} << 60);
+    expect_exact<std::int64_t>(Sample::i64, std::numeric_limits<std::int64_t>::min());
+    expect_exact<std::uint64_t>(Sample::u64, std::uint64_t{1} << 63);
+    expect_exact<std::uint64_t>(Sample::u64, std::numeric_limits<std::uint64_t>::max() - 12);
+}
+
+TEST(Offset, is_none_where_floats_hold_what_samples_differ_by) {
+    EXPECT_EQ(centred<double>(Sample::f64, {frame_from(0.)}).offset, 0);
+    EXPECT_EQ(centred<double>(Sample::f64, {frame_from(1000.1)}).offset, 0);
+    EXPECT_EQ(centred<std::int32_t>(Sample::i32, {frame_from(1 << 20)}).offset, 0);
+    EXPECT_EQ(centred<float>(Sample::f32, {frame_from(1e6F)}).offset, 0);
+    EXPECT_EQ(centred<std::uint16_t>(Sample::u16, {frame_from<std::uint16_t>(65000)}).offset, 0);
+    std::vector<double> wide = frame_from(1e9);
+    for (std::size_t i = 0; i < wide.size(); i += 4)
+        wide[i] = 0;
+    EXPECT_EQ(centred<double>(Sample::f64, {wide}).offset, 0);
+    const std::vector<double> constant(wide.size(), 1e9 + .1);
+    EXPECT_EQ(centred<double>(Sample::f64, {constant}).offset, 0);
+    const std::vector<double> nothing(wide.size(), std::nan(""));
+    EXPECT_EQ(centred<double>(Sample::f64, {nothing}).offset, 0);
+}
+
+TEST(Offset, is_found_beside_gaps_hot_pixels_and_frames_that_show_nothing) {
+    std::vector<double> odd = frame_from(1e9);
+    odd[600] = std::nan("");
+    odd[601] = std::numeric_limits<double>::infinity();
+    odd[602] = 1e300;
+    odd[603] = 0;
+    const std::vector<double> blank(odd.size(), 0);
+    const Centred series = centred<double>(Sample::f64, {blank, odd, {}, odd, odd});
+    EXPECT_NEAR(series.offset, 1e9, 13);
+    std::vector<float> floats(odd.size());
+    series.frames->read_frame(1, floats);
+    EXPECT_TRUE(std::isnan(floats[600]));
+    EXPECT_TRUE(std::isinf(floats[601]));
+    EXPECT_THROW(series.frames->read_frame(2, floats), InvalidFile);
+}
+
+TEST(Offset, is_found_where_few_counts_stand_out_of_a_constant) {
+    std::vector<std::int32_t> counts(static_cast<std::size_t>(shape.elements()), 1 << 25);
+    counts[605] += 1;
+    counts[640] += 2;
+    EXPECT_EQ(centred<std::int32_t>(Sample::i32, {counts}).offset, 1 << 25);
+}
+
+} // namespace
+} // namespace sextant
