@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/provenance.hpp"
 
-#include "sextant/comm/cores.hpp"
 #include "sextant/comm/launch.hpp"
 
 #include <ctime>
@@ -20,11 +19,8 @@ std::string transport_of(const Communicator& communicator) {
     return communicator.shares_memory() ? "threads" : mpi_of_build();
 }
 
-int cores_of(const Communicator& communicator) {
-    Cores cores;
-    for (const Cores& each : communicator.all_gather(Cores::available()))
-        cores.add(each);
-    return cores.count();
+int cores_of_host() {
+    return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 std::string version() {

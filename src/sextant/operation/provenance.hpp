@@ -13,9 +13,8 @@ std::string host();
 /// Over what its ranks exchanged: "threads", or which MPI.
 std::string transport_of(const Communicator& communicator);
 
-/// How many cores it had: those of a host that the ranks of a group may run on together, though
-/// each be bound to its own. Collective.
-int cores_of(const Communicator& communicator);
+/// How many cores that host has, also those that this process is kept from.
+int cores_of_host();
 
 /// By which Sextant, "0.1.0".
 std::string version();

@@ -2,7 +2,6 @@
 #include "sextant/operation/bench/bench.hpp"
 
 #include "sextant/comm/agree.hpp"
-#include "sextant/comm/cores.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/operation/bench/bench_collective.hpp"
@@ -66,8 +65,7 @@ class BenchRun {
             run_all(filter_cases);
         else
             run_all(composite_cases);
-        const int cores = cores_of(communicator_);
-        agree(communicator_, [&] { write(cores); });
+        agree(communicator_, [&] { write(); });
     }
 
     static std::vector<CompositeCase> composite_cases(const Values& values) {
@@ -146,11 +144,11 @@ class BenchRun {
             print(to_text(results, transport_of(communicator_), options_.rounds));
     }
 
-    void write(int cores) const {
+    void write() const {
         if (communicator_.rank() != 0)
             return;
         write_findings(values_,
-                       {fmt::format("bench {}", values_.text("what")), communicator_.size(), cores,
+                       {fmt::format("bench {}", values_.text("what")), communicator_.size(),
                         transport_of(communicator_), options_.rounds},
                        findings_);
     }
@@ -175,9 +173,7 @@ void rehearse_cases(const Values& values) {
         if (prints(values))
             print(to_text(results, simulated_clock, draws));
     }
-    write_findings(values,
-                   {"bench scan", ranks, Cores::available().count(), simulated_clock, draws},
-                   findings);
+    write_findings(values, {"bench scan", ranks, simulated_clock, draws}, findings);
 }
 
 /// What only one kind of benchmark has.

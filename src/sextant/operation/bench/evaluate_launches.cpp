@@ -3,6 +3,7 @@
 
 #include "sextant/calibrate/staleness.hpp"
 #include "sextant/comm/agree.hpp"
+#include "sextant/comm/cores.hpp"
 #include "sextant/comm/hosts.hpp"
 #include "sextant/compositing/ways.hpp"
 #include "sextant/core/error.hpp"
@@ -49,7 +50,10 @@ class EvaluateLaunch {
         Evaluation evaluation;
         evaluation.seed = seed;
         evaluation.ranks = communicator_.size();
-        evaluation.cores = cores_of(communicator_);
+        Cores cores;
+        for (const Cores& each : communicator_.all_gather(Cores::available()))
+            cores.add(each);
+        evaluation.cores = cores.count();
         evaluation.transport = transport_of(communicator_);
         evaluation.host = host();
         evaluation.machine = usual_.planner->machine().name;

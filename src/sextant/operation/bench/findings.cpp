@@ -26,7 +26,7 @@ std::string page_of(const BenchSetting& setting, const Findings& findings) {
     page.subtitle = fmt::format("{} ranks over {}, {} rounds", setting.ranks, setting.transport,
                                 setting.rounds);
     page.facts = {
-        {"Machine", fmt::format("{}, {}", host(), report::counted(setting.cores, "core"))},
+        {"Machine", fmt::format("{}, {}", host(), report::counted(cores_of_host(), "core"))},
         {"Made", fmt::format("{}, {}", date(), version())}};
     page.sections = summary_sections(findings.ways, size_of_cases(setting.operation));
     page.sections.insert(page.sections.end(), findings.sections.begin(), findings.sections.end());
@@ -38,7 +38,7 @@ std::string json_of(const BenchSetting& setting, const Findings& findings) {
                                          {"version", version()},
                                          {"host", host()},
                                          {"date", date()},
-                                         {"cores", setting.cores},
+                                         {"cores", cores_of_host()},
                                          {"ranks", setting.ranks},
                                          {"transport", setting.transport},
                                          {"rounds", setting.rounds},

@@ -31,7 +31,7 @@ struct Findings {
 /// Among whom and how often it was timed.
 struct BenchSetting {
     std::string operation; ///< "bench scan"
-    int ranks = 1, cores = 1;
+    int ranks = 1;
     std::string transport;
     int rounds = 1;
 };

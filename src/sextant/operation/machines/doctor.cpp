@@ -3,6 +3,7 @@
 
 #include "sextant/calibrate/staleness.hpp"
 #include "sextant/calibrate/this_machine.hpp"
+#include "sextant/comm/cores.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/memory.hpp"
@@ -218,13 +219,20 @@ Finding profile() {
     }
 }
 
-std::vector<Finding> examine(const LaunchedBy& by, int processes, int cores) {
+Finding cores() {
+    const int all = cores_of_host(), available = Cores::available().count();
+    return {"cores", State::good,
+            available < all ? fmt::format("{} of the {} of this machine", available, all)
+                            : fmt::format("{}", all),
+            ""};
+}
+
+std::vector<Finding> examine(const LaunchedBy& by, int processes) {
     std::vector<Finding> all = {mpi_library(), mpi_launcher(), started_by(by, processes)};
     const bool usable = !mpi_of_build().empty() && all[1].state == State::good;
     if (usable && by.launcher == Launcher::none)
         all.push_back(two_processes());
-    all.push_back({"cores", State::good, fmt::format("{}", cores), ""});
-    for (const auto& look : {simd, shared_memory, huge_pages, profile, volume})
+    for (const auto& look : {cores, simd, shared_memory, huge_pages, profile, volume})
         all.push_back(look());
     return all;
 }
@@ -269,9 +277,8 @@ int run_doctor(const Values& values) {
     }
     bool well = true;
     launch(1, [&](const Communicator& communicator) {
-        const int cores = cores_of(communicator);
         if (communicator.rank() == 0)
-            well = tell(examine(by, communicator.size(), cores), values.flag("json"));
+            well = tell(examine(by, communicator.size()), values.flag("json"));
         communicator.barrier();
     });
     return well ? 0 : 1;
