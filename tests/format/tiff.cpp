@@ -175,6 +175,16 @@ TEST_F(TiffFrames, OfAnotherSizeAreSaidAndOnlyThoseFail) {
     EXPECT_EQ(read_frame(*source, 3), pattern_frame<float>(3, shape));
 }
 
+TEST_F(TiffFrames, OfSmallerSamplesAtTheEndOfTheFileAreSaidToo) {
+    TiffBytes file(std::endian::little, false);
+    file.add({shape, 64, 3}, pattern_bytes<double>(0, shape));
+    file.add({shape, 8}, pattern_bytes<std::uint8_t>(1, shape));
+    const auto source = open(file.bytes());
+    EXPECT_EQ(source->header().frames, 2);
+    EXPECT_EQ(remarks(*source), "frame 1 has 1 samples of u8 a pixel, expected 1 of f64");
+    EXPECT_TRUE(read_frame(*source, 0) == pattern_frame<float>(0, shape));
+}
+
 TEST_F(TiffFrames, ThatAreCutOffAreLeftOutAndSaid) {
     TiffBytes file(std::endian::little, false);
     const std::string text = "ImageJ=1.53t\nimages=3\n";

@@ -168,6 +168,18 @@ TEST_F(TiffHyperstack, OfOmeWithPagesOfAnotherImageLeavesThoseOut) {
     EXPECT_EQ(remarks(*source), "2 of its 5 pages are outside its first image and are left out");
 }
 
+TEST_F(TiffHyperstack, OfOmeThatWasNotFinishedGivesTheFramesThatAreThere) {
+    write(ome("XYCZT", "SizeC=\"2\" SizeZ=\"1\" SizeT=\"4\"", "<TiffData/>"), 5);
+    EXPECT_EQ(planes_read(1), (Planes{1, 3}));
+    EXPECT_EQ(remarks(*source), "truncated: 2 of 4 frames whole");
+    write(ome("XYCZT", "SizeC=\"2\" SizeZ=\"1\" SizeT=\"4\"",
+              "<TiffData IFD=\"0\" "
+              "PlaneCount=\"8\"/>"),
+          5);
+    EXPECT_EQ(planes_read(1), (Planes{1, 3}));
+    EXPECT_EQ(remarks(*source), "truncated: 2 of 4 frames whole");
+}
+
 TEST_F(TiffHyperstack, OfTifffileIsReadByTheNamesOfItsAxes) {
     write("{\"shape\": [3, 2, 4, 5], \"axes\": \"TCYX\"}", 6);
     EXPECT_EQ(planes_read(), (Planes{0, 2, 4}));

@@ -2,12 +2,10 @@
 #include "sextant/format/tiff_notes.hpp"
 
 #include "sextant/format/frame_check.hpp"
+#include "sextant/format/tiff_ome.hpp"
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
-#include <filesystem>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,37 +14,6 @@
 namespace sextant::format {
 
 namespace {
-
-/// No axis is longer.
-constexpr std::int64_t longest_axis = std::numeric_limits<std::int32_t>::max();
-
-/// Steps beyond this lead out of any file, and positions can still be counted.
-constexpr std::int64_t most_planes = std::int64_t{1} << 29;
-
-double number(std::string_view text) {
-    return std::strtod(std::string(text.substr(0, 64)).c_str(), nullptr);
-}
-
-std::int64_t whole_number(std::string_view text, std::int64_t otherwise) {
-    std::int64_t value = otherwise;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && value >= 0 ? value : otherwise;
-}
-
-std::int64_t length_of_axis(std::string_view text) {
-    return std::clamp<std::int64_t>(whole_number(text, 1), 1, longest_axis);
-}
-
-/// Sets the steps of axes that are named from the fastest to the slowest.
-PageAxes in_order(PageAxes axes, std::string_view order) {
-    std::int64_t step = 1;
-    for (const char letter : order) {
-        PageAxis& axis = letter == 'C' ? axes.channels : letter == 'Z' ? axes.slices : axes.frames;
-        axis.step = step;
-        step = step > most_planes / axis.count ? most_planes : step * axis.count;
-    }
-    return axes;
-}
 
 /// The value behind `key` in text of one "key=value" a line, as ImageJ writes.
 std::string_view value_of(std::string_view text, std::string_view key) {
@@ -107,8 +74,8 @@ TiffNotes imagej_notes(TIFF* file, std::string_view text, std::int64_t pages) {
     notes.pixel = resolved_pixel(file, tidy_unit(unescaped(value_of(text, "unit"))));
     const std::string_view unit = value_of(text, "tunit");
     notes.frame_interval =
-        believable_interval(number(value_of(text, "finterval")), unit.empty() ? "s" : unit);
-    notes.images = std::min(whole_number(value_of(text, "images"), 0), longest_axis);
+        believable_interval(decimal_in(value_of(text, "finterval")), unit.empty() ? "s" : unit);
+    notes.images = std::min(whole_number_in(value_of(text, "images"), 0), longest_axis);
     PageAxes axes;
     axes.channels.count = length_of_axis(value_of(text, "channels"));
     axes.slices.count = length_of_axis(value_of(text, "slices"));
@@ -117,139 +84,6 @@ TiffNotes imagej_notes(TIFF* file, std::string_view text, std::int64_t pages) {
     const std::int64_t plane = axes.channels.count * axes.slices.count;
     if (stated % plane == 0 && stated / plane == axes.frames.count)
         notes.axes = in_order(axes, "CZT");
-    return notes;
-}
-
-/// The value of an attribute of XML.
-std::string_view attribute_of(std::string_view element, std::string_view name) {
-    const std::string start = fmt::format(" {}=\"", name);
-    const std::size_t at = element.find(start);
-    if (at == std::string_view::npos)
-        return {};
-    const std::size_t value = at + start.size();
-    return element.substr(value, element.find('"', value) - value);
-}
-
-/// The parts of XML from each start of an element to the next one's.
-std::vector<std::string_view> elements_of(std::string_view text, std::string_view name,
-                                          std::size_t most) {
-    std::vector<std::string_view> elements;
-    const std::string start = fmt::format("<{} ", name);
-    for (std::size_t at = text.find(start);
-         at != std::string_view::npos && elements.size() < most;) {
-        const std::size_t next = text.find(start, at + 1);
-        elements.push_back(text.substr(at, next - at));
-        at = next;
-    }
-    return elements;
-}
-
-/// What a TiffData element says of the file that holds its planes.
-struct PlaneFile {
-    std::string_view name, uuid;
-};
-
-PlaneFile file_of(std::string_view element) {
-    const std::size_t at = element.find("<UUID");
-    if (at == std::string_view::npos)
-        return {};
-    const std::size_t start = std::min(element.find('>', at), element.size() - 1) + 1;
-    return {attribute_of(element.substr(at), "FileName"),
-            element.substr(start, element.find('<', start) - start)};
-}
-
-/// The opening tag of OME's root element.
-std::string_view root_of(std::string_view text) {
-    const std::string_view rest = text.substr(std::min(text.find("<OME"), text.size()));
-    return rest.substr(0, rest.find('>'));
-}
-
-/// Whether planes are in this file: by its identifier, or else by its name, unless all planes are
-/// in one file, which may have been renamed.
-class OwnPlanes {
-  public:
-    OwnPlanes(std::string_view text, const std::string& name,
-              const std::vector<std::string_view>& data)
-        : own_{name, attribute_of(root_of(text), "UUID")} {
-        alone_ = std::all_of(data.begin(), data.end(), [&](std::string_view element) {
-            return file_of(element).name == file_of(data.front()).name;
-        });
-    }
-    bool has(std::string_view element) const {
-        const PlaneFile file = file_of(element);
-        if (!own_.uuid.empty() && !file.uuid.empty())
-            return own_.uuid == file.uuid;
-        return alone_ || file.name.empty() || file.name == own_.name;
-    }
-
-  private:
-    PlaneFile own_;
-    bool alone_ = false;
-};
-
-/// Pages that TiffData elements assign to planes one by one.
-std::vector<std::optional<PlanePosition>> positions_in(const std::vector<std::string_view>& data,
-                                                       const PageAxes& axes, const OwnPlanes& own,
-                                                       std::int64_t pages) {
-    std::vector<std::optional<PlanePosition>> positions(static_cast<std::size_t>(pages));
-    for (const std::string_view element : data) {
-        const std::string_view tag = element.substr(0, element.find('>'));
-        if (!own.has(element))
-            continue;
-        const auto first = [&](const char* name) {
-            return std::min(whole_number(attribute_of(tag, name), 0), longest_axis);
-        };
-        const std::int64_t page = whole_number(attribute_of(tag, "IFD"), 0);
-        const bool one = !attribute_of(tag, "IFD").empty();
-        const std::int64_t count =
-            whole_number(attribute_of(tag, "PlaneCount"), one ? 1 : longest_axis);
-        const std::int64_t plane =
-            axes.page_of({first("FirstC"), first("FirstZ"), first("FirstT")});
-        const std::int64_t there = std::min({count, pages - page, axes.planes() - plane});
-        for (std::int64_t i = 0; i < there; ++i)
-            positions[static_cast<std::size_t>(page + i)] = axes.position_of(plane + i);
-    }
-    return positions;
-}
-
-/// Of channels that are samples of a pixel as well, those that are pages.
-std::int64_t without_samples(std::int64_t channels, int samples) {
-    return channels % samples == 0 ? channels / samples : channels;
-}
-
-TiffNotes ome_notes(std::string_view text, const std::string& path, std::int64_t pages,
-                    int samples) {
-    TiffNotes notes;
-    const auto images = elements_of(text, "Pixels", 2);
-    if (images.empty())
-        return notes;
-    const std::string_view image = images.front();
-    const std::string_view pixels = image.substr(0, image.find('>'));
-    const auto unit = [&](const char* name, const char* otherwise) {
-        const std::string_view stated = attribute_of(pixels, name);
-        return std::string(stated.empty() ? otherwise : stated);
-    };
-    notes.pixel = {number(attribute_of(pixels, "PhysicalSizeX")),
-                   number(attribute_of(pixels, "PhysicalSizeY")),
-                   tidy_unit(unit("PhysicalSizeXUnit", "µm"))};
-    notes.frame_interval = believable_interval(number(attribute_of(pixels, "TimeIncrement")),
-                                               unit("TimeIncrementUnit", "s"));
-    if (attribute_of(pixels, "SizeC").empty() && attribute_of(pixels, "SizeZ").empty() &&
-        attribute_of(pixels, "SizeT").empty())
-        return notes;
-    PageAxes axes;
-    axes.channels.count = length_of_axis(attribute_of(pixels, "SizeC"));
-    axes.slices.count = length_of_axis(attribute_of(pixels, "SizeZ"));
-    axes.frames.count = length_of_axis(attribute_of(pixels, "SizeT"));
-    axes.channels.count = without_samples(axes.channels.count, samples);
-    const std::string_view stated = attribute_of(pixels, "DimensionOrder");
-    const bool known = stated.size() == 5 && stated.starts_with("XY");
-    notes.axes = in_order(axes, known ? stated.substr(2) : "ZCT");
-    const auto data = elements_of(image, "TiffData", static_cast<std::size_t>(pages) + 1);
-    if (!data.empty()) {
-        const OwnPlanes own(text, std::filesystem::path(path).filename().string(), data);
-        notes.positions = positions_in(data, *notes.axes, own, pages);
-    }
     return notes;
 }
 
@@ -298,23 +132,6 @@ TiffNotes shaped_notes(TIFF* file, std::string_view text, std::int64_t pages, in
 }
 
 } // namespace
-
-PlanePosition PageAxes::position_of(std::int64_t page) const {
-    const auto on = [&](const PageAxis& axis) { return page / axis.step % axis.count; };
-    return {on(channels), on(slices), on(frames)};
-}
-
-std::int64_t PageAxes::planes() const {
-    const PageAxis slowest = std::max({channels, slices, frames}, [](auto& a, auto& b) {
-        return a.step < b.step || (a.step == b.step && a.count < b.count);
-    });
-    return slowest.step * slowest.count;
-}
-
-std::int64_t PageAxes::page_of(const PlanePosition& position) const {
-    return position.channel * channels.step + position.slice * slices.step +
-           position.frame * frames.step;
-}
 
 TiffNotes read_notes(TIFF* file, const std::string& path, std::int64_t pages, int samples) {
     const char* stored = nullptr;

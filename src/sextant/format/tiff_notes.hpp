@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/core/frame_source.hpp"
+#include "sextant/format/tiff_axes.hpp"
 #include "sextant/format/tiff_library.hpp"
 
 #include <cstdint>
@@ -12,27 +13,6 @@
 
 namespace sextant::format {
 
-/// The position of a page in a hyperstack, from 0.
-struct PlanePosition {
-    std::int64_t channel = 0, slice = 0, frame = 0;
-};
-
-/// An axis that pages lie on.
-struct PageAxis {
-    std::int64_t count = 1;
-    std::int64_t step = 1; ///< pages from one position to the next
-};
-
-/// The axes of a hyperstack: its pages follow one another, the axis of step 1 fastest.
-struct PageAxes {
-    PageAxis channels, slices, frames;
-
-    /// How many planes there are.
-    std::int64_t planes() const;
-    PlanePosition position_of(std::int64_t page) const;
-    std::int64_t page_of(const PlanePosition& position) const;
-};
-
 /// What the description and resolution of the first page say of all.
 struct TiffNotes {
     PixelSize pixel;
@@ -41,6 +21,7 @@ struct TiffNotes {
     std::optional<PageAxes> axes = {};
     /// The planes of pages that are not in order; empty where all are.
     std::vector<std::optional<PlanePosition>> positions = {};
+    bool cut_off = false; ///< the file should have more pages
     std::vector<std::string> remarks = {};
 };
 

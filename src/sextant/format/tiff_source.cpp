@@ -6,6 +6,7 @@
 #include "sextant/format/tiff.hpp"
 #include "sextant/format/tiff_notes.hpp"
 #include "sextant/format/tiff_page.hpp"
+#include "sextant/format/tiff_planes.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -213,114 +214,22 @@ std::int64_t whole_pages(const std::vector<TiffPage>& pages) {
     return broken - pages.begin();
 }
 
-/// The number of an axis that is read: the one asked for, or the first with a remark.
-std::int64_t chosen(const std::string& path, std::string_view axis,
-                    std::optional<std::int64_t> asked, std::int64_t count, FrameHeader& header) {
-    if (asked && *asked >= count) {
-        throw InvalidFile(path, fmt::format("has no {} {}, expected {}", axis, *asked,
-                                            count == 1 ? "0" : fmt::format("0 to {}", count - 1)));
-    }
-    if (!asked && count > 1) {
-        header.remarks.push_back(fmt::format("holds {0} {1}s a frame, of which {1} 0 is read; "
-                                             "--{1} N chooses another",
-                                             count, axis));
-    }
-    return asked.value_or(0);
-}
-
-/// Which planes of a file are its frames.
-struct Choice {
-    PageAxes axes;
-    PlanePosition first;    ///< of frame 0
-    int sample = 0;         ///< of each pixel
-    bool by_slices = false; ///< the frames are what the file calls slices
-};
-
-/// Slices without other frames are the frames, unless one of them is asked for.
-Choice choose(const std::string& path, const TiffNotes& notes, const TiffPage& page,
-              std::int64_t pages, const SourceOptions& options, FrameHeader& header) {
-    Choice choice;
-    choice.axes.frames.count = std::max(pages, notes.images);
-    if (notes.axes)
-        choice.axes = *notes.axes;
-    PageAxes& axes = choice.axes;
-    choice.by_slices = axes.frames.count == 1 && axes.slices.count > 1 && !options.slice;
-    if (choice.by_slices) {
-        std::swap(axes.frames, axes.slices);
-        header.frame_interval = 0;
-    }
-    Hyperstack& stack = header.hyperstack;
-    stack.channels = axes.channels.count * page.channels;
-    stack.slices = axes.slices.count;
-    stack.channel = chosen(path, "channel", options.channel, stack.channels, header);
-    stack.slice = chosen(path, "slice", options.slice, stack.slices, header);
-    choice.first = {stack.channel / page.channels, stack.slice, 0};
-    choice.sample = static_cast<int>(stack.channel % page.channels);
-    return choice;
-}
-
-/// The plane that a page is, if it is one.
-std::optional<PlanePosition> plane_of(std::int64_t page, const TiffNotes& notes,
-                                      const Choice& choice) {
-    if (notes.positions.empty()) {
-        return page < choice.axes.planes() ? std::optional(choice.axes.position_of(page))
-                                           : std::nullopt;
-    }
-    auto position = notes.positions[static_cast<std::size_t>(page)];
-    if (position && choice.by_slices)
-        std::swap(position->slice, position->frame);
-    return position;
-}
-
-/// Keeps the pages that are frames, in their order.
-void keep_frames(OpenTiff& open, const TiffNotes& notes, const Choice& choice,
-                 FrameHeader& header) {
-    struct Kept {
-        std::int64_t frame, page;
-    };
-    std::vector<Kept> kept;
-    std::int64_t strange = 0;
-    const std::int64_t found = std::ssize(open.pages);
-    for (std::int64_t page = 0; page < found; ++page) {
-        const auto plane = plane_of(page, notes, choice);
-        strange += plane ? 0 : 1;
-        if (plane && plane->channel == choice.first.channel && plane->slice == choice.first.slice)
-            kept.push_back({plane->frame, page});
-    }
-    if (strange > 0) {
-        header.remarks.push_back(fmt::format(
-            "{} of its {} pages are outside its first image and are left out", strange, found));
-    }
-    std::stable_sort(kept.begin(), kept.end(),
-                     [](const Kept& a, const Kept& b) { return a.frame < b.frame; });
-    std::vector<TiffPage> pages;
-    for (const Kept& one : kept)
-        pages.push_back(std::move(open.pages[static_cast<std::size_t>(one.page)]));
-    open.pages = std::move(pages);
-    header.frames = choice.axes.frames.count;
-    if (notes.positions.empty() || std::ssize(open.pages) == header.frames)
-        return;
-    header.remarks.push_back(fmt::format("{} of its {} frames are in other files",
-                                         header.frames - std::ssize(open.pages), header.frames));
-    header.frames = std::ssize(open.pages);
-}
-
 /// The layout of pages whose samples can be read without the library.
 StoredLayout layout_of_pages(OpenTiff& open, const FrameHeader& header) {
     StoredLayout layout = dense_layout(header, 0, TIFFIsByteSwapped(open.tiff.get()) != 0);
     layout.frame = 0;
     layout.starts.clear();
     for (const TiffPage& page : open.pages) {
-        // Frames of another shape are refused before they are read.
-        layout.starts.push_back(page.frame.shape == header.shape ? std::max<Bytes>(page.start, 0)
-                                                                 : 0);
+        const bool alike = page.frame.shape == header.shape && page.frame.sample == header.sample &&
+                           page.frame.channels == header.channels;
+        layout.starts.push_back(alike ? page.start : 0); // others are refused before they are read
         layout.each.push_back(page.frame);
     }
     return layout;
 }
 
 std::unique_ptr<FrameSource> open_pages(std::unique_ptr<OpenTiff> open, FrameHeader header,
-                                        const Choice& choice) {
+                                        const PlaneChoice& choice) {
     const std::string& path = open->file.path();
     const std::int64_t stated = header.frames;
     header.frames = whole_pages(open->pages);
@@ -344,8 +253,8 @@ std::unique_ptr<FrameSource> open_pages(std::unique_ptr<OpenTiff> open, FrameHea
 }
 
 /// A stack behind one page. Null where the file is not laid out like this.
-std::unique_ptr<FrameSource> open_stack(OpenTiff& open, FrameHeader header, const Choice& choice,
-                                        std::int64_t images) {
+std::unique_ptr<FrameSource> open_stack(OpenTiff& open, FrameHeader header,
+                                        const PlaneChoice& choice, std::int64_t images) {
     const TiffPage& first = open.pages.front();
     go_to(open, first, 0);
     header.frames = images;
@@ -379,7 +288,7 @@ std::unique_ptr<FrameSource> open_tiff(const std::string& path, const std::strin
     header.remarks = std::move(notes.remarks);
     header.pixel = believable(notes.pixel, header.remarks);
     header.frame_interval = notes.frame_interval;
-    const Choice choice = choose(path, notes, first, found, options, header);
+    const PlaneChoice choice = choose_planes(path, notes, first, found, options, header);
     if (first.unread > 0) {
         header.remarks.push_back("a fourth sample of each pixel, whose meaning the file does not "
                                  "state, is left out");
@@ -388,7 +297,7 @@ std::unique_ptr<FrameSource> open_tiff(const std::string& path, const std::strin
         if (auto stack = open_stack(*open, header, choice, notes.images))
             return stack;
     }
-    keep_frames(*open, notes, choice, header);
+    keep_frames(open->pages, notes, choice, header);
     return open_pages(std::move(open), std::move(header), choice);
 }
 
