@@ -145,6 +145,7 @@ int main() {
             const ArrivedQuestion arrived = get_question(channel);
             return answer(arrived.question);
         });
+        _exit(0); // nobody waits for the end of a world
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s, expected to be started by Sextant: see sextant simulate --help\n",
                      error.what());
