@@ -7,6 +7,7 @@
 #include "sextant/distributed/quantile.hpp"
 
 #include "tests/support/canny_runs.hpp"
+#include "tests/support/random.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::test {
@@ -72,6 +73,43 @@ TEST(DistributedCanny, takes_thresholds_at_exact_quantiles_however_values_are_de
             EXPECT_THAT(quantiles(communicator, {}, {.5}), testing::ElementsAre(0)) << "of nothing";
         });
     }
+}
+
+/// Directions of edges of an image times `scale`.
+std::vector<kernel::Direction> edges_at_scale(const std::vector<float>& samples, ImageShape shape,
+                                              float scale) {
+    std::vector<float> scaled;
+    for (const float sample : samples)
+        scaled.push_back(sample * scale);
+    std::vector<kernel::Direction> all;
+    run_threads(3, [&](const Communicator& communicator) {
+        const distributed::Image image =
+            plane_in_tiles(communicator, {shape.width, shape.height, 1, 3}, scaled);
+        const kernel::EdgeThresholds of_image = quantiles_of(image, 1.5, .7, .9);
+        const kernel::EdgeThresholds of_gradient = quantiles_of(gradient_of(image, 1.5), .7, .9);
+        EXPECT_EQ(of_image.low, of_gradient.low);
+        EXPECT_EQ(of_image.high, of_gradient.high);
+        const sextant::Image found = distributed::gather(
+            edge_directions(image, 1.5, of_image, always(contour::catalogue().front())));
+        if (communicator.rank() == 0) {
+            const auto pixels = found.pixels<kernel::Direction>();
+            all.assign(pixels.begin(), pixels.end());
+        }
+    });
+    return all;
+}
+
+TEST(DistributedCanny, finds_by_quantiles_the_same_lines_at_any_scale_of_the_image) {
+    const ImageShape shape{90, 70};
+    Random random(4);
+    std::vector<float> samples;
+    for (Elements i = 0; i < shape.elements(); ++i)
+        samples.push_back(static_cast<float>(random.number(1, 1000000)) / 1000.F);
+    const auto expected = edges_at_scale(samples, shape, 1);
+    const auto ends = std::ranges::count(expected, kernel::Direction{-1});
+    EXPECT_LT(ends, shape.elements() - 200) << "hardly any edges";
+    for (const float scale : {0x1p-100F, 0x1p-60F, 0x1p60F, 0x1p110F, 1e-30F, 1e30F})
+        EXPECT_TRUE(edges_at_scale(samples, shape, scale) == expected) << scale;
 }
 
 TEST(DistributedCanny, takes_quantiles_of_values_that_come_in_pieces_and_differ_in_any_bit) {

@@ -6,6 +6,7 @@
 #include "sextant/kernel/edge/canny_reference.hpp"
 #include "sextant/kernel/edge/edge_finder.hpp"
 #include "sextant/kernel/edge/thinning.hpp"
+#include "sextant/kernel/filter/lengths.hpp"
 #include "sextant/kernel/label/labels_reference.hpp"
 
 #include "tests/kernel/processors.hpp"
@@ -82,10 +83,10 @@ void finds_the_edges_of_derivatives(ImageShape shape, double sigma) {
     finder.find({&view, 1}, whole_of(shape), {1, 4}, {found.data(), shape.width});
     EXPECT_EQ(found, found_in_tile(field, whole_of(shape), {1, 4}))
         << shape.width << "x" << shape.height << ", sigma " << sigma;
-    std::vector<float> squared(samples.size()), expected(samples.size());
-    finder.square({&view, 1}, whole_of(shape), squared.data());
-    kernel::squared_lengths(field.x.data(), field.y.data(), shape.elements(), expected.data());
-    EXPECT_EQ(squared, expected);
+    std::vector<float> lengths(samples.size()), expected(samples.size());
+    finder.measure({&view, 1}, whole_of(shape), lengths.data());
+    kernel::lengths(field.x.data(), field.y.data(), shape.elements(), expected.data());
+    EXPECT_EQ(lengths, expected);
 }
 
 TEST(Canny, finds_in_one_go_the_edges_of_derivatives_of_every_kind_of_samples) {

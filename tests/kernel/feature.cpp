@@ -6,8 +6,10 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "tests/kernel/pictures.hpp"
+#include "tests/kernel/processors.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -57,6 +59,68 @@ std::vector<float> filtered(const Picture<float>& picture, const std::vector<std
             {all.data() + k * static_cast<std::size_t>(image.elements()), image.width});
     FilterBank(1, names).apply(picture.view(), whole(image), planes);
     return all;
+}
+
+/// Values of any magnitude, and beside them what their features are in double precision.
+struct Derivatives {
+    std::vector<float> xx, xy, yy;
+};
+
+Derivatives of_every_magnitude() {
+    Derivatives all;
+    test::Random random(9);
+    for (int exponent = -140; exponent <= 126; ++exponent) {
+        for (auto* part : {&all.xx, &all.xy, &all.yy}) {
+            for (int i = 0; i < 3; ++i)
+                part->push_back(std::ldexp(static_cast<float>(random.number(-1000, 1000)) / 1000.F,
+                                           exponent - (i == 2 ? random.number(0, 30) : 0)));
+        }
+    }
+    return all;
+}
+
+void expect_near(float found, double expected) {
+    constexpr double least = std::numeric_limits<float>::denorm_min();
+    EXPECT_NEAR(found, expected, std::abs(expected) * 3e-7 + least);
+}
+
+TEST(Feature, lengths_and_eigenvalues_are_right_for_derivatives_of_every_magnitude) {
+    const Derivatives d = of_every_magnitude();
+    const std::size_t n = d.xx.size();
+    const std::array<const float*, 3> hessian = {d.xx.data(), d.xy.data(), d.yy.data()};
+    std::vector<float> length(n), larger(n), smaller(n);
+    test::on_every_processor([&](const char* processor) {
+        SCOPED_TRACE(processor);
+        const auto count = static_cast<Elements>(n);
+        find_feature("gradient-magnitude").make(hessian, length.data(), count);
+        find_feature("hessian-larger").make(hessian, larger.data(), count);
+        find_feature("hessian-smaller").make(hessian, smaller.data(), count);
+        for (std::size_t i = 0; i < n; ++i) {
+            const double xx = d.xx[i], xy = d.xy[i], yy = d.yy[i];
+            expect_near(length[i], std::hypot(xx, xy));
+            const double mean = (xx + yy) / 2, apart = std::hypot((xx - yy) / 2, xy);
+            const double size = std::abs(mean) + apart; // what is left of it may have few digits
+            const double within = 3e-7 * size + 2 * std::numeric_limits<float>::denorm_min();
+            EXPECT_NEAR(larger[i], mean + apart, within);
+            EXPECT_NEAR(smaller[i], mean - apart, within);
+        }
+    });
+}
+
+TEST(Feature, a_length_is_infinite_or_no_number_only_where_a_derivative_is_or_floats_end) {
+    constexpr float infinite = std::numeric_limits<float>::infinity();
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<float> x = {infinite, nan, 3e38F, 0, 1e-45F, 2e38F};
+    const std::vector<float> y = {1, 1, 3e38F, 0, 0, 2e38F};
+    const std::array<const float*, 2> gradient = {x.data(), y.data()};
+    std::vector<float> length(x.size());
+    find_feature("gradient-magnitude").make(gradient, length.data(), 6);
+    EXPECT_EQ(length[0], infinite);
+    EXPECT_TRUE(std::isnan(length[1]));
+    EXPECT_EQ(length[2], infinite);
+    EXPECT_EQ(length[3], 0);
+    EXPECT_EQ(length[4], 1e-45F);
+    EXPECT_FLOAT_EQ(length[5], 2.828427e38F);
 }
 
 TEST(FilterBank, makes_features_of_the_derivatives_that_it_gives_also_alone) {

@@ -10,9 +10,9 @@
 #include "sextant/distributed/surroundings.hpp"
 #include "sextant/kernel/edge/edge_finder.hpp"
 #include "sextant/kernel/edge/thinning.hpp"
+#include "sextant/kernel/filter/lengths.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -108,19 +108,19 @@ distributed::Image directions_by(const Communicator& communicator, const Grid& g
     return edges->directions();
 }
 
-/// Of the squared lengths of gradients that `square` fills in.
-template <class Square>
+/// Of the lengths of gradients that `measure` fills in.
+template <class Measure>
 kernel::EdgeThresholds quantiles_by(const Communicator& communicator, const Tile& tile, double low,
-                                    double high, Square&& square) {
-    Memory squared;
+                                    double high, Measure&& measure) {
+    Memory lengths;
     agree(communicator, [&] {
         require_edge_quantiles(low, high);
-        squared = Memory(tile.elements() * gray_f32.size);
-        square(reinterpret_cast<float*>(squared.data()));
+        lengths = Memory(tile.elements() * gray_f32.size);
+        measure(reinterpret_cast<float*>(lengths.data()));
     });
-    const std::span values(floats_in(squared.data()), static_cast<std::size_t>(tile.elements()));
+    const std::span values(floats_in(lengths.data()), static_cast<std::size_t>(tile.elements()));
     const std::vector<float> found = quantiles(communicator, values, {low, high});
-    return {std::sqrt(found[0]), std::sqrt(found[1])};
+    return {found[0], found[1]};
 }
 
 } // namespace
@@ -142,8 +142,8 @@ void require_edge_quantiles(double low, double high) {
 kernel::EdgeThresholds quantiles_of(const Gradient& gradient, double low, double high) {
     const Tile tile = gradient.x.tile();
     return quantiles_by(gradient.x.communicator(), tile, low, high, [&](float* to) {
-        kernel::squared_lengths(floats_in(gradient.x.bytes().data()),
-                                floats_in(gradient.y.bytes().data()), tile.elements(), to);
+        kernel::lengths(floats_in(gradient.x.bytes().data()), floats_in(gradient.y.bytes().data()),
+                        tile.elements(), to);
     });
 }
 
@@ -153,7 +153,7 @@ kernel::EdgeThresholds quantiles_of(const distributed::Image& image, double sigm
     agree(image.communicator(), [&] { finder.emplace(sigma); });
     const distributed::Surrounded samples = distributed::with_surroundings(image, finder->margin());
     return quantiles_by(image.communicator(), image.tile(), low, high,
-                        [&](float* to) { finder->square(samples.pieces, image.tile(), to); });
+                        [&](float* to) { finder->measure(samples.pieces, image.tile(), to); });
 }
 
 PatternForEntries always(const contour::Pattern& pattern) {

@@ -48,8 +48,8 @@ struct EdgeView {
 /// Output    of each pixel of the tile not_edge, or its heading and weak_edge from `low` on,
 ///           strong_edge from `high` on. A gradient that is no number is none.
 /// Requires  thresholds 0 ≤ low ≤ high, a tile within the image, a gradient that holds what it
-///           reads; otherwise throws InvalidTask. Lengths between 10⁻¹⁸ and 10¹⁸: smaller are 0.
-/// Cost      O(pixels / lanes); three rows of squared lengths are kept.
+///           reads; otherwise throws InvalidTask.
+/// Cost      O(pixels / lanes); three rows of lengths are kept.
 /// Deterministic  the same however the image is cut, on every processor.
 /// Source    Canny, IEEE TPAMI 8(6), 1986, doi:10.1109/TPAMI.1986.4767851
 void find_edges(const GradientView& gradient, const Tile& tile, EdgeThresholds thresholds,
@@ -57,9 +57,6 @@ void find_edges(const GradientView& gradient, const Tile& tile, EdgeThresholds t
 
 /// Throws InvalidTask unless 0 ≤ low ≤ high.
 void require_thresholds(EdgeThresholds thresholds);
-
-/// to[i] = x[i]² + y[i]².
-void squared_lengths(const float* x, const float* y, Elements count, float* to);
 
 /// Which neighbour follows each edge point: of those ahead, the one nearest to the direction of the
 /// edge, at right angles to the gradient with the brighter side to the left of who goes along it;

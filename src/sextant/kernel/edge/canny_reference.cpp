@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/kernel/edge/canny_reference.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -46,12 +47,15 @@ class Detector {
 
     float gradient_x(Elements x, Elements y) const { return gradient_.x[y * gradient_.stride + x]; }
     float gradient_y(Elements x, Elements y) const { return gradient_.y[y * gradient_.stride + x]; }
-    /// Squared; nothing beyond the image.
+    /// Nothing beyond the image.
     float length(Elements x, Elements y) const {
         if (!inside(x, y))
             return 0;
-        const float a = gradient_x(x, y), b = gradient_y(x, y);
-        return a * a + b * b;
+        int exponent = 0; // squares of what is scaled neither overflow nor vanish
+        std::frexp(std::max(std::abs(gradient_x(x, y)), std::abs(gradient_y(x, y))), &exponent);
+        const float a = std::ldexp(gradient_x(x, y), -exponent);
+        const float b = std::ldexp(gradient_y(x, y), -exponent);
+        return std::ldexp(std::sqrt(a * a + b * b), exponent);
     }
 
     std::uint8_t heading(Elements x, Elements y) const {
@@ -78,7 +82,7 @@ class Detector {
         const bool peak =
             here > length(x - step.x, y - step.y) && here >= length(x + step.x, y + step.y);
         const auto exceeds = [here](double threshold) {
-            return here >= static_cast<float>(threshold * threshold);
+            return here >= static_cast<float>(threshold);
         };
         if (!peak || !exceeds(thresholds_.low))
             return not_edge;

@@ -3,6 +3,7 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/edge/edge_rows.hpp"
+#include "sextant/kernel/filter/lengths.hpp"
 
 #include <algorithm>
 #include <array>
@@ -46,11 +47,11 @@ void EdgeFinder::find(SamplePieces input, const Tile& tile, EdgeThresholds thres
     });
 }
 
-void EdgeFinder::square(SamplePieces input, const Tile& tile, float* to) {
+void EdgeFinder::measure(SamplePieces input, const Tile& tile, float* to) {
     each_strip(tile, [&](const Tile& strip) {
         float* first = to + strip.x - tile.x;
         derivatives_.each_row(input, strip, [&](std::span<const float* const> row) {
-            squared_lengths(row[0], row[1], strip.width, first);
+            lengths(row[0], row[1], strip.width, first);
             first += tile.width;
         });
     });

@@ -25,8 +25,8 @@ class EdgeFinder {
 
     void find(SamplePieces input, const Tile& tile, EdgeThresholds thresholds,
               const EdgePlane& codes);
-    /// The squared length of each gradient of the tile, row by row.
-    void square(SamplePieces input, const Tile& tile, float* to);
+    /// The length of each gradient of the tile, row by row.
+    void measure(SamplePieces input, const Tile& tile, float* to);
 
   private:
     template <class Body>

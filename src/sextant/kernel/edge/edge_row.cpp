@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/kernel/edge/edge_row.hpp"
 
-#include "sextant/kernel/edge/canny.hpp"
+#include "sextant/kernel/edge/edge_code.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sextant/kernel/edge/edge_row.cpp"
-#include "sextant/kernel/lanes-inl.hpp"
+#include "sextant/kernel/filter/length-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernel::HWY_NAMESPACE {
-
-template <class Vector>
-HWY_INLINE Vector square(Vector x, Vector y) {
-    return hn::Add(hn::Mul(x, x), hn::Mul(y, y));
-}
 
 /// A vector of bytes from one of integers.
 template <class D, class Vector>
@@ -25,11 +20,12 @@ HWY_INLINE void store_bytes(D, Vector integers, std::uint8_t* to) {
 template <class D>
 HWY_INLINE void measure(D d, const GradientRow& row, Elements i) {
     const auto x = hn::LoadU(d, row.x + i), y = hn::LoadU(d, row.y + i);
-    const auto length = square(x, y);
-    hn::StoreU(length, d, row.squared + i);
-    if (hn::AllFalse(d, hn::Ge(length, hn::Set(d, row.low))))
+    const auto across = hn::Abs(x), down = hn::Abs(y), most = hn::Add(across, down);
+    if (hn::AllFalse(d, hn::Ge(most, hn::Set(d, row.low)))) {
+        hn::StoreU(most, d, row.lengths + i);
         return;
-    const auto across = hn::Abs(x), down = hn::Abs(y);
+    }
+    hn::StoreU(length(d, x, y), d, row.lengths + i);
     const auto tangent = hn::Set(d, tangent_of_near), zero = hn::Zero(d);
     const hn::RebindToSigned<D> integers;
     const auto bit = [&](auto mask, std::uint8_t value) HWY_ATTR {
@@ -79,30 +75,12 @@ HWY_INLINE void classify(D d, const EdgeRow& row, Elements i) {
     store_bytes(d, code, row.codes + i);
 }
 
-/// Of whole vectors while they fit, of single pixels behind.
-template <class Work>
-HWY_INLINE void each_vector(Elements width, Work work) {
-    const hn::ScalableTag<float> d;
-    const auto lanes = static_cast<Elements>(hn::Lanes(d));
-    Elements i = 0;
-    for (; i + lanes <= width; i += lanes)
-        work(d, i);
-    for (; i < width; ++i)
-        work(hn::CappedTag<float, 1>(), i);
-}
-
 void measure_row(const GradientRow& row) {
     each_vector(row.width, [&row](auto d, Elements i) HWY_ATTR { measure(d, row, i); });
 }
 
 void classify_row(const EdgeRow& row) {
     each_vector(row.width, [&row](auto d, Elements i) HWY_ATTR { classify(d, row, i); });
-}
-
-void square_row(const float* x, const float* y, Elements count, float* to) {
-    each_vector(count, [=](auto d, Elements i) HWY_ATTR {
-        hn::StoreU(square(hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, to + i);
-    });
 }
 
 } // namespace sextant::kernel::HWY_NAMESPACE
@@ -113,7 +91,6 @@ namespace sextant::kernel {
 
 HWY_EXPORT(measure_row);
 HWY_EXPORT(classify_row);
-HWY_EXPORT(square_row);
 
 void measure_gradients(const GradientRow& row) {
     HWY_DYNAMIC_DISPATCH(measure_row)(row);
@@ -121,10 +98,6 @@ void measure_gradients(const GradientRow& row) {
 
 void classify_edges(const EdgeRow& row) {
     HWY_DYNAMIC_DISPATCH(classify_row)(row);
-}
-
-void squared_lengths(const float* x, const float* y, Elements count, float* to) {
-    HWY_DYNAMIC_DISPATCH(square_row)(x, y, count, to);
 }
 
 } // namespace sextant::kernel

@@ -28,10 +28,10 @@ class EdgeRows {
 
     const Tile tile_, needed_;
     const EdgePlane codes_;
-    const float low_, high_; // squared; the lower one is more than 0
+    const float low_, high_; // the lower one is more than 0
     const std::size_t pitch_;
     Elements next_;
-    std::vector<float> squared_; // from the pixel left of the tile on; 0 beyond the image
+    std::vector<float> lengths_; // from the pixel left of the tile on; 0 beyond the image
     std::vector<std::uint8_t> headings_;
 };
 

@@ -4,10 +4,10 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/names.hpp"
 #include "sextant/kernel/filter/gaussian_weights.hpp"
+#include "sextant/kernel/filter/lengths.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -18,8 +18,7 @@ namespace {
 using Derivatives = std::span<const float* const>;
 
 void gradient_magnitude(Derivatives d, float* to, Elements count) {
-    for (Elements i = 0; i < count; ++i)
-        to[i] = std::sqrt(d[0][i] * d[0][i] + d[1][i] * d[1][i]);
+    lengths(d[0], d[1], count, to);
 }
 
 void laplacian(Derivatives d, float* to, Elements count) {
@@ -27,20 +26,12 @@ void laplacian(Derivatives d, float* to, Elements count) {
         to[i] = d[0][i] + d[1][i];
 }
 
-/// Half the sum of the eigenvalues of [xx xy; xy yy] plus `sign` times half their difference.
-float eigenvalue(float xx, float xy, float yy, float sign) {
-    const float mean = .5F * (xx + yy), half = .5F * (xx - yy);
-    return mean + sign * std::sqrt(half * half + xy * xy);
-}
-
 void hessian_larger(Derivatives d, float* to, Elements count) {
-    for (Elements i = 0; i < count; ++i)
-        to[i] = eigenvalue(d[0][i], d[1][i], d[2][i], 1);
+    eigenvalues({d[0], d[1], d[2]}, 1, count, to);
 }
 
 void hessian_smaller(Derivatives d, float* to, Elements count) {
-    for (Elements i = 0; i < count; ++i)
-        to[i] = eigenvalue(d[0][i], d[1][i], d[2][i], -1);
+    eigenvalues({d[0], d[1], d[2]}, -1, count, to);
 }
 
 struct Row {

@@ -11,7 +11,6 @@
 #include "sextant/operation/contours/strip_lists.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -113,14 +112,14 @@ kernel::EdgeThresholds strip_quantiles(const StripWork& work, RowSource& source,
                 const Tile tile = own_tile(work, strip);
                 const kernel::SampleView held =
                     samples.read(kernel::grown(tile, finder->margin(), work.tiles.image()));
-                std::vector<float> squared(pixels_of(tile));
-                finder->square({&held, 1}, tile, squared.data());
-                found.add(squared);
+                std::vector<float> lengths(pixels_of(tile));
+                finder->measure({&held, 1}, tile, lengths.data());
+                found.add(lengths);
             });
         });
         found.end_pass(work.communicator);
     }
-    return {std::sqrt(found.value(0)), std::sqrt(found.value(1))};
+    return {found.value(0), found.value(1)};
 }
 
 BytePlane strip_edges(const StripWork& work, RowSource& source, double sigma,
