@@ -67,8 +67,8 @@ refused 1 "none.json" composite --machine "$work/none.json"
 refused 2 "size" "$SEXTANT" explain --size 10x
 refused 2 "size" "$SEXTANT" explain --size 0
 refused 2 "did you mean hockney" "$SEXTANT" explain --model hocney
-filter() {
-    "$SEXTANT" explain filter --machine "$MACHINES/das.json" --model p3pc --ranks 16 \
+filter() { # as in the P-3PC paper
+    "$SEXTANT" explain filter --machine "$MACHINES/das.json" --model p3pc --kernel p3pc --ranks 16 \
         --size 512x512 "$@"
 }
 filter --sigma 5 --filters 10 >"$work/filter"
@@ -87,7 +87,8 @@ grep -q "in the file -> in 1x16 tiles: each rank reads its own" "$work/filter" |
     fail "not every grid with every gather"
 filter --sigma 1 --before smooth@2,x@3 | grep -q "in 1x16 tiles -> in 1x16 tiles: borders, filter, 3 times" ||
     fail "no chain of filters"
-"$SEXTANT" explain filter --machine "$MACHINES/das.json" --ranks 64 --size 512 --sigma 3 --before smooth@3,smooth@3 \
+"$SEXTANT" explain filter --machine "$MACHINES/das.json" --kernel p3pc --ranks 64 --size 512 --sigma 3 \
+    --before smooth@3,smooth@3 \
     >"$work/filter"
 grep -q "^sextant filter, .*: 8x8 tiles, then 1x64 from filter 3 on, " "$work/filter" ||
     fail "the command does not change tiles: $(cat "$work/filter")"
@@ -100,6 +101,9 @@ sed 's/"links"/"kernels": [{"name": "gaussian-derivatives", "seconds_per_element
     "$MACHINES/das.json" >"$work/quick.json"
 "$SEXTANT" explain filter --ranks 4 --size 64 --machine "$work/quick.json" |
     grep -q "^sextant filter, .*: rank 0 alone: " || fail "the profile's kernels do not count"
+margin() { "$SEXTANT" explain filter --ranks 4 --size 512 --sigma 5 --json "$@" | sed -n 's/.*"margin": \([0-9]*\).*/\1/p'; }
+[ "$(margin)" = 27 ] && [ "$(margin --kernel p3pc)" = 19 ] && [ "$(margin --truncate 4)" = 20 ] ||
+    fail "borders are not those of the kernel: $(margin) $(margin --kernel p3pc) $(margin --truncate 4)"
 filter --pixel-time 1e-9 --derivatives x | grep -q "^rank 0 alone" || fail "ranks are not weighed"
 refused 2 "derivative 'z'" filter --derivatives x,z
 refused 2 "sigma" filter --sigma .1

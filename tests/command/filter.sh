@@ -169,6 +169,16 @@ refuses() {
     grep -q -- "$text" "$work/said" || { cat "$work/said"; fail "$*: expected '$text'"; }
     [ ! -e "$work/out.npy" ] || fail "$*: left an output"
 }
+# --- Kernels by name, with the same bits on any grid.
+for kernel in 'p3pc' 'gaussian --truncate 4' 'gaussian --truncate 0'; do
+    set -- $kernel
+    filter "$work/u8.npy" -o "$work/one.npy" --sigma 3 --ranks 1 --kernel "$@" --json "$work/json" >/dev/null
+    filter "$work/u8.npy" -o "$work/many.npy" --sigma 3 --ranks 6 --grid 2x3 --kernel "$@" >"$work/text"
+    cmp "$work/one.npy" "$work/many.npy" || fail "$kernel on 2x3 tiles has other bits"
+    grep -q "at sigma 3, kernel $1" "$work/text" && grep -q "\"kernel\": \"$1" "$work/json" ||
+        fail "the kernel is not told: $(cat "$work/text")"
+done
+
 npy "$work/complex.npy" '<c8' '8, 8' 512
 npy "$work/cube.npy" '|u1' '2, 4, 8' 64
 npy "$work/short.npy" '|u1' '8, 8' 63
@@ -176,6 +186,9 @@ npy "$work/wide.npy" '<f4' '1, 200000' 800000
 head -c 40 "$work/u8.npy" >"$work/cut.npy"
 refuses 2 'sigma is 0.1, expected 0.5 to 1000' "$work/u8.npy" --sigma .1
 refuses 2 'sigma is 2000' "$work/u8.npy" --sigma 2000
+refuses 2 'truncated at 30 sigmas, expected 0 to 20' "$work/u8.npy" --truncate 30
+refuses 2 '--truncate has no effect here: the kernel p3pc has a reach of its own' "$work/u8.npy" --truncate 4 --kernel p3pc
+refuses 2 "kernel" "$work/u8.npy" --kernel box
 refuses 2 "derivative 'xz'" "$work/u8.npy" --derivatives x,xz
 refuses 2 'asked for twice' "$work/u8.npy" --derivatives xy,yx
 refuses 2 'orders along an axis go to 4' "$work/u8.npy" --derivatives yyyyy

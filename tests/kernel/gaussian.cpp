@@ -24,22 +24,23 @@ double sum_of_magnitudes(const std::vector<double>& weights) {
 
 /// Holds every derivative of samples of at most 1 against the reference.
 void expect_the_reference(const SampleView& input, double sigma,
-                          const std::vector<Derivative>& wanted, BorderRule rule) {
-    const Planes planes = derivatives_of(input, sigma, wanted, rule);
+                          const std::vector<Derivative>& wanted, BorderRule rule,
+                          const kernel::GaussianKernel& kernel = {}) {
+    const Planes planes = derivatives_of(input, sigma, wanted, rule, kernel);
     for (std::size_t k = 0; k < wanted.size(); ++k) {
         const auto [x_order, y_order] = wanted[k];
         double largest = 0, error = 0;
         for (Elements y = 0; y < input.image.height; ++y) {
             for (Elements x = 0; x < input.image.width; ++x) {
                 const double expected =
-                    kernel::gaussian_derivative(input, x, y, sigma, wanted[k], rule);
+                    kernel::gaussian_derivative(input, x, y, sigma, wanted[k], rule, kernel);
                 largest = std::max(largest, std::abs(expected));
                 error =
                     std::max(error, std::abs(expected - static_cast<double>(planes.at(k, x, y))));
             }
         }
-        const double bound = sum_of_magnitudes(kernel::gaussian_weights(sigma, x_order)) *
-                             sum_of_magnitudes(kernel::gaussian_weights(sigma, y_order));
+        const double bound = sum_of_magnitudes(kernel::gaussian_weights(sigma, x_order, kernel)) *
+                             sum_of_magnitudes(kernel::gaussian_weights(sigma, y_order, kernel));
         EXPECT_LE(error, 2e-6 * bound) << x_order << ", " << y_order << ", sigma " << sigma;
         if (input.image.elements() >= 500) {
             EXPECT_LE(error, 1e-5 * largest) << x_order << ", " << y_order << ", sigma " << sigma;
@@ -52,7 +53,7 @@ TEST(GaussianDerivatives, of_the_published_scales_agree_with_the_reference) {
     for (const double sigma : {1., 3., 5.}) {
         for (const BorderRule rule : border_rules) {
             const auto picture = random_picture({41, 23}, 1);
-            expect_the_reference(picture.view(), sigma, five, rule);
+            expect_the_reference(picture.view(), sigma, five, rule, kernel::p3pc_kernel);
         }
     }
 }
@@ -99,7 +100,7 @@ Picture<float> polynomial(ImageShape image, int p, int q) {
     }));
 }
 
-TEST(GaussianDerivatives, of_order_k_of_a_polynomial_of_degree_k_are_exact) {
+TEST(GaussianDerivatives, by_the_p3pc_kernel_of_order_k_of_a_polynomial_of_degree_k_are_exact) {
     const ImageShape image{27, 25};
     const Elements x = image.width / 2, y = image.height / 2;
     for (const double sigma : {.5, 1., 2.}) {
@@ -107,7 +108,8 @@ TEST(GaussianDerivatives, of_order_k_of_a_polynomial_of_degree_k_are_exact) {
             for (int p = 0; p <= i; ++p) {
                 for (int q = 0; q <= j; ++q) {
                     const auto picture = polynomial(image, p, q);
-                    const Planes planes = derivatives_of(picture.view(), sigma, {{{i, j}}});
+                    const Planes planes =
+                        derivatives_of(picture.view(), sigma, {{{i, j}}}, {}, kernel::p3pc_kernel);
                     const double expected =
                         p == i && q == j ? std::tgamma(i + 1) * std::tgamma(j + 1) : 0;
                     const double largest = std::abs(static_cast<double>(picture.at(0, 0)));
@@ -198,10 +200,10 @@ TEST(GaussianDerivatives,
         return refusal([&] { derivatives.apply(input, tile, to); });
     };
     const Tile tile{10, 8, 6, 5};
-    const auto lacking = picture.cut({6, 4, 14, 12});
+    const auto lacking = picture.cut({5, 3, 16, 14});
     EXPECT_EQ(applied(lacking.view(), tile, planes.of(tile)),
-              "Gaussian derivatives of 6x5 samples at (10, 8) are computed from 14x13 samples at "
-              "(6, 4); given are 14x12 samples at (6, 4)");
+              "Gaussian derivatives of 6x5 samples at (10, 8) are computed from 16x15 samples at "
+              "(5, 3); given are 16x14 samples at (5, 3)");
     EXPECT_EQ(applied(picture.view(), {36, 0, 5, 1}, planes.of({})),
               "Gaussian derivatives of 5x1 samples at (36, 0), expected them within 40x30");
     EXPECT_EQ(applied(picture.view(), {0, 0, -1, 1}, planes.of({})).substr(0, 29),

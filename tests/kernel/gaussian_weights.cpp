@@ -15,6 +15,13 @@ namespace {
 
 using kernel::gaussian_reach;
 using kernel::gaussian_weights;
+using kernel::GaussianKernel;
+using kernel::p3pc_kernel;
+
+const std::vector<GaussianKernel> kernels = {{},
+                                             p3pc_kernel,
+                                             {GaussianKernel::Weights::truncated, 4},
+                                             {GaussianKernel::Weights::truncated, .3}};
 
 const std::vector<double> scales = {.5, .55, .6, .75, 1, 1.3, 2, 3, 5, 8.5, 40};
 
@@ -35,8 +42,10 @@ double largest_term(const std::vector<double>& weights, int power) {
     return largest;
 }
 
-TEST(GaussianWeights, are_as_many_as_published) {
-    const auto size = [](double sigma, int order) { return gaussian_weights(sigma, order).size(); };
+TEST(GaussianWeights, of_the_p3pc_kernel_are_as_many_as_published) {
+    const auto size = [](double sigma, int order) {
+        return gaussian_weights(sigma, order, p3pc_kernel).size();
+    };
     const std::vector<std::vector<std::size_t>> published = {{7, 9, 9}, {15, 23, 25}, {23, 37, 39}};
     for (std::size_t row = 0; row < 3; ++row) {
         for (int order = 0; order <= 2; ++order)
@@ -48,16 +57,48 @@ TEST(GaussianWeights, are_as_many_as_published) {
 }
 
 TEST(GaussianWeights, reach_no_less_far_for_a_higher_order) {
-    for (double sigma = .5; sigma < 30; sigma += .01) {
-        for (int order = 0; order < kernel::highest_order; ++order)
-            ASSERT_LE(gaussian_reach(sigma, order), gaussian_reach(sigma, order + 1)) << sigma;
+    for (const GaussianKernel& kernel : kernels) {
+        for (double sigma = .5; sigma < 30; sigma += .01) {
+            for (int order = 0; order < kernel::highest_order; ++order)
+                ASSERT_LE(gaussian_reach(sigma, order, kernel),
+                          gaussian_reach(sigma, order + 1, kernel))
+                    << sigma;
+        }
     }
 }
 
-TEST(GaussianWeights, of_order_k_give_the_derivative_of_polynomials_of_degree_k_exactly) {
+TEST(GaussianWeights, that_are_truncated_reach_as_far_as_those_of_scipy) {
+    const auto reach = [](double sigma, double truncation) {
+        return gaussian_reach(sigma, 2, {GaussianKernel::Weights::truncated, truncation});
+    };
+    EXPECT_EQ(reach(1, 4), 4); // int(truncate * sigma + .5)
+    EXPECT_EQ(reach(5.5, 4), 22);
+    EXPECT_EQ(reach(.6, 4), 2);
+    EXPECT_EQ(reach(2.2, 3), 7);
+    EXPECT_EQ(reach(1, .4), 0);
+    EXPECT_EQ(gaussian_weights(1, 0, {GaussianKernel::Weights::truncated, .4}),
+              std::vector<double>{1});
+}
+
+TEST(GaussianWeights, keep_the_moments_of_those_that_are_cut_at_8_sigma) {
     for (const double sigma : scales) {
         for (int order = 0; order <= kernel::highest_order; ++order) {
             const auto weights = gaussian_weights(sigma, order);
+            const auto whole =
+                gaussian_weights(sigma, order, {GaussianKernel::Weights::truncated, 8});
+            EXPECT_LT(weights.size(), whole.size());
+            for (int power = 0; power <= order; ++power)
+                EXPECT_NEAR(moment(weights, power), moment(whole, power),
+                            1e-12 * std::max(1., largest_term(weights, power)))
+                    << "order " << order << " of x^" << power << ", sigma " << sigma;
+        }
+    }
+}
+
+TEST(GaussianWeights, of_the_p3pc_kernel_give_derivatives_of_polynomials_exactly) {
+    for (const double sigma : scales) {
+        for (int order = 0; order <= kernel::highest_order; ++order) {
+            const auto weights = gaussian_weights(sigma, order, p3pc_kernel);
             for (int power = 0; power <= order; ++power) {
                 const double expected = power == order ? std::tgamma(order + 1) : 0;
                 EXPECT_NEAR(moment(weights, power), expected,
@@ -69,26 +110,28 @@ TEST(GaussianWeights, of_order_k_give_the_derivative_of_polynomials_of_degree_k_
 }
 
 TEST(GaussianWeights, are_symmetric_for_even_and_antisymmetric_for_odd_orders_to_the_bit) {
-    for (const double sigma : scales) {
-        for (int order = 0; order <= kernel::highest_order; ++order) {
-            const auto weights = gaussian_weights(sigma, order);
-            const double sign = order % 2 == 0 ? 1 : -1;
-            for (std::size_t i = 0; i < weights.size(); ++i)
-                ASSERT_EQ(weights[i], sign * weights[weights.size() - 1 - i]);
+    for (const GaussianKernel& kernel : kernels) {
+        for (const double sigma : scales) {
+            for (int order = 0; order <= kernel::highest_order; ++order) {
+                const auto weights = gaussian_weights(sigma, order, kernel);
+                const double sign = order % 2 == 0 ? 1 : -1;
+                for (std::size_t i = 0; i < weights.size(); ++i)
+                    ASSERT_EQ(weights[i], sign * weights[weights.size() - 1 - i]);
+            }
         }
     }
 }
 
-TEST(GaussianWeights, are_the_derivatives_of_the_gaussian_but_for_the_tails_that_are_cut) {
+TEST(GaussianWeights, of_the_p3pc_kernel_are_the_derivatives_but_for_the_tails_that_are_cut) {
     const double sigma = 5;
     const auto gaussian = [&](double x) {
         return std::exp(-x * x / (2 * sigma * sigma)) / (sigma * std::sqrt(2 * std::numbers::pi));
     };
-    const auto smooth = gaussian_weights(sigma, 0);
+    const auto smooth = gaussian_weights(sigma, 0, p3pc_kernel);
     EXPECT_NEAR(gaussian(0) / smooth[smooth.size() / 2], std::erf(2.3 / std::sqrt(2.)), 1e-3)
         << "what lies beyond 11.5 of 5 pixels is given to the rest";
-    const auto slope = gaussian_weights(sigma, 1);
-    const auto bend = gaussian_weights(sigma, 2);
+    const auto slope = gaussian_weights(sigma, 1, p3pc_kernel);
+    const auto bend = gaussian_weights(sigma, 2, p3pc_kernel);
     for (int i = -18; i <= 18; ++i) {
         const double x = i / sigma;
         EXPECT_NEAR(slope[static_cast<std::size_t>(i + 18)], x / sigma * gaussian(i), 1e-4);
@@ -102,6 +145,9 @@ TEST(GaussianWeights, of_a_scale_or_an_order_out_of_range_are_refused) {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     for (const double sigma : {.499, 0., -1., 1000.5, infinite, nan})
         EXPECT_THROW(gaussian_weights(sigma, 1), InvalidTask) << sigma;
+    for (const double truncation : {-.1, 20.5, infinite, nan})
+        EXPECT_THROW(gaussian_reach(1, 1, {GaussianKernel::Weights::truncated, truncation}),
+                     InvalidTask);
     for (const int order : {-1, 5})
         EXPECT_THROW(gaussian_reach(1, order), InvalidTask) << order;
     try {

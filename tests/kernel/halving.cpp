@@ -20,8 +20,8 @@ TEST(Halving, gives_the_smoothed_image_at_even_places_whatever_the_size) {
         kernel::Halving(shape).apply(fine.image(), coarse.plane());
         for (Elements y = 0; y < half.height; ++y) {
             for (Elements x = 0; x < half.width; ++x) {
-                const double expected =
-                    kernel::gaussian_derivative(fine.samples(), 2 * x, 2 * y, 1, {0, 0});
+                const double expected = kernel::gaussian_derivative(
+                    fine.samples(), 2 * x, 2 * y, 1, {0, 0}, {}, kernel::p3pc_kernel);
                 ASSERT_NEAR(coarse.image().at(x, y), expected, 2e-6)
                     << x << ", " << y << " of " << half.width << "x" << half.height;
             }

@@ -154,8 +154,9 @@ class Planes {
 
 /// All of an image at once.
 inline Planes derivatives_of(const SampleView& input, double sigma,
-                             const std::vector<Derivative>& wanted, BorderRule rule = {}) {
-    GaussianDerivatives derivatives(sigma, wanted, rule);
+                             const std::vector<Derivative>& wanted, BorderRule rule = {},
+                             const kernel::GaussianKernel& kernel = {}) {
+    GaussianDerivatives derivatives(sigma, wanted, rule, kernel);
     Planes planes(wanted.size(), input.image);
     const Tile tile = whole(input.image);
     derivatives.apply(input, tile, planes.of(tile));

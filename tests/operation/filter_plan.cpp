@@ -68,11 +68,11 @@ TEST(FilterPlan, of_bytes_moves_less_and_is_predicted_all_the_same) {
 TEST(FilterPlan, windows_are_as_many_rows_as_memory_allows) {
     const FilterTask task = five_of({1000, 100'000}, 1, gray_u8);
     FilterPlan plan = strips_plan(task, "");
-    // A row takes 1,000 bytes, and 20,000 for what is made of it; 12 rows on either side are read.
-    set_window(plan, task, 21'000 * 100 + 24'000);
+    // A row takes 1,000 bytes, and 20,000 for what is made of it; 16 rows on either side are read.
+    set_window(plan, task, 21'000 * 100 + 32'000);
     EXPECT_EQ(plan.window, 100);
-    EXPECT_EQ(plan.memory, 21'000 * 100 + 24'000);
-    set_window(plan, task, 21'000 * 101 + 23'999);
+    EXPECT_EQ(plan.memory, 21'000 * 100 + 32'000);
+    set_window(plan, task, 21'000 * 101 + 31'999);
     EXPECT_EQ(plan.window, 100);
     set_window(plan, task, Bytes{1} << 40);
     EXPECT_EQ(plan.window, 100'000);
@@ -84,7 +84,7 @@ TEST(FilterPlan, ranks_that_share_memory_hold_what_is_collected_once) {
         FilterTask task = five_of({1000, 1200}, ranks);
         const filtering::Way strips{1, ranks};
         const Bytes image = 1000 * 1200 * 4, planes = 5 * image;
-        const Bytes between = 2 * (ranks - 1) * 12 * 1000 * 4; // rows of neighbours
+        const Bytes between = 2 * (ranks - 1) * 16 * 1000 * 4; // rows of neighbours
         EXPECT_EQ(memory_of(strips, task, 1200),
                   image + between + planes + planes * (ranks - 1) / ranks);
         task.shares_memory = true;

@@ -59,8 +59,8 @@ inline std::vector<float> filtered(const std::vector<std::byte>& bytes,
     for (std::size_t k = 0; k < filter.features.size(); ++k)
         planes.push_back(
             {all.data() + k * static_cast<std::size_t>(shape.elements()), shape.width});
-    kernel::FilterBank(filter.sigma, filter.features, filter.border)
-        .apply(view_of(bytes, element, shape), {0, 0, shape.width, shape.height}, planes);
+    distributed::bank_of(filter).apply(view_of(bytes, element, shape),
+                                       {0, 0, shape.width, shape.height}, planes);
     return all;
 }
 
@@ -74,7 +74,9 @@ inline std::vector<distributed::Filter> filters() {
     return {{1, {"x", "y", "xx", "xy", "yy"}, {}},
             {.7, {"smooth", "gradient-magnitude", "x"}, {Border::mirror, 0}},
             {2, {"laplacian", "hessian-larger", "hessian-smaller"}, {Border::constant, .5F}},
-            {6, {"y"}, {}}};
+            {6, {"y"}, {}},
+            {3, {"xx", "smooth"}, {}, kernel::p3pc_kernel},
+            {1, {"smooth"}, {}, {kernel::GaussianKernel::Weights::truncated, .4}}};
 }
 
 /// Scattered, filtered and gathered: the same bits as from the whole image.

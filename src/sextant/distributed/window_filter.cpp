@@ -26,7 +26,7 @@ const ElementFormat& checked(const ElementFormat& element) {
 std::vector<kernel::FilterBank> banks_of(const Filters& filters) {
     std::vector<kernel::FilterBank> banks;
     for (const Filter& filter : filters)
-        banks.emplace_back(filter.sigma, filter.features, filter.border);
+        banks.push_back(bank_of(filter));
     return banks;
 }
 
@@ -48,6 +48,10 @@ std::byte* at(const Computation& computation, const Region& region, Bytes elemen
 
 } // namespace
 
+kernel::FilterBank bank_of(const Filter& filter) {
+    return {filter.sigma, filter.features, filter.border, filter.kernel};
+}
+
 filtering::WindowTask window_task(const Window& window, const Filters& filters,
                                   const ElementFormat& element, bool collects, bool overlaps) {
     filtering::WindowTask task;
@@ -57,7 +61,7 @@ filtering::WindowTask window_task(const Window& window, const Filters& filters,
     int number = static_cast<int>(filters.size());
     for (auto filter = filters.rbegin(); filter != filters.rend(); ++filter) {
         const filtering::Retiling tiles = window.way.tiles_of(--number);
-        const kernel::FilterBank bank(filter->sigma, filter->features, filter->border);
+        const kernel::FilterBank bank = bank_of(*filter);
         halo::Stencil stencil;
         stencil.grid.width = window.image.width;
         stencil.grid.height = end - first;

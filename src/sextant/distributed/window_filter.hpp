@@ -22,7 +22,11 @@ struct Filter {
     double sigma = 1;
     std::vector<std::string> features;
     kernel::BorderRule border;
+    kernel::GaussianKernel kernel = {};
 };
+
+/// What makes them.
+kernel::FilterBank bank_of(const Filter& filter);
 
 /// Filters one after another, each on what the one before made: all but the last have one feature.
 using Filters = std::vector<Filter>;

@@ -23,8 +23,9 @@ double sum_of_squares(const std::vector<double>& values) {
 /// Of the Gaussian's weights, or of one that does nothing, along one axis and of their slopes
 /// along the other.
 double slope_of_unit_noise(double sigma) {
-    const std::vector<double> smooth =
-        sigma > 0 ? kernel::gaussian_weights(sigma, 0) : std::vector<double>{1};
+    const std::vector<double> smooth = sigma > 0
+                                           ? kernel::gaussian_weights(sigma, 0, kernel::p3pc_kernel)
+                                           : std::vector<double>{1};
     constexpr std::array<double, 5> difference{1. / 12, -8. / 12, 0, 8. / 12, -1. / 12};
     std::vector<double> slope(smooth.size() + 4);
     for (std::size_t i = 0; i < smooth.size(); ++i) {

@@ -128,7 +128,8 @@ Pyramid::Pyramid(ImageShape shape, int levels, double prefilter, Team* team)
         throw InvalidTask(fmt::format("{} levels, expected 1 or more", levels));
     const int members = members_of(team);
     for (int member = 0; prefilter != 0 && member < members; ++member)
-        gaussians_.emplace_back(prefilter, std::vector<kernel::Derivative>{{0, 0}});
+        gaussians_.emplace_back(prefilter, std::vector<kernel::Derivative>{{0, 0}},
+                                kernel::BorderRule{}, kernel::p3pc_kernel);
     levels_.emplace_back(shape);
     const int wanted = levels == 0 ? usual_levels(shape) : levels;
     for (int level = 1; level < wanted; ++level) {
@@ -264,7 +265,8 @@ void Pyramid::make_room() {
 }
 
 void Pyramid::normalise(double mean, double deviation) {
-    if (!std::isfinite(mean) || !std::isfinite(deviation))
+    constexpr double most = std::numeric_limits<float>::max() / 4; // differences are floats too
+    if (!(std::abs(mean) <= most && deviation <= most))
         throw UnusableFrame("its samples are too large to be added up");
     constexpr double digits = 1e-6; // of a float: a smaller share of the mean is rounding
     if (deviation <= digits * std::abs(mean))

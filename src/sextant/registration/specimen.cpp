@@ -93,7 +93,8 @@ kernel::FloatPlane smoothed(const kernel::FloatPlane& plane, double sigma) {
     const std::array<kernel::Derivative, 1> none = {{{0, 0}}};
     kernel::FloatPlane smooth(plane.shape());
     const kernel::Plane to = smooth.plane();
-    kernel::GaussianDerivatives(sigma, none).apply(plane.samples(), plane.samples().tile, {&to, 1});
+    kernel::GaussianDerivatives(sigma, none, {}, kernel::p3pc_kernel)
+        .apply(plane.samples(), plane.samples().tile, {&to, 1});
     return smooth;
 }
 

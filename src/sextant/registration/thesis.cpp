@@ -46,7 +46,7 @@ Nodal filtered(const kernel::SampleView& view, double sigma) {
     std::vector<float> samples(static_cast<std::size_t>(view.image.elements()));
     const std::array<kernel::Derivative, 1> none{};
     const std::array<kernel::Plane, 1> plane{{{samples.data(), view.image.width}}};
-    kernel::GaussianDerivatives(sigma, none).apply(view, view.tile, plane);
+    kernel::GaussianDerivatives(sigma, none, {}, kernel::p3pc_kernel).apply(view, view.tile, plane);
     return {samples.begin(), samples.end()};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/collective/catalogue.hpp"
 #include "sextant/halo/axis_exchange.hpp"
+#include "sextant/kernel/filter/gaussian_weights.hpp"
 #include "sextant/model/model.hpp"
 #include "sextant/reproduce/p3pc_formulas.hpp"
 #include "sextant/reproduce/papers.hpp"
@@ -28,14 +29,18 @@ struct Communication {
     bool is(std::string_view part) const { return name.find(part) != name.npos; }
 };
 
-constexpr Communication all_communications[] = {
-    {"flat scatter", "flat-scatter", Path::send},
-    {"binomial scatter", "binomial-scatter", Path::send},
-    {"flat gather", "flat-gather", Path::receive},
-    {"binomial gather", "binomial-gather", Path::receive},
-    {"exchange, sigma 1", "", Path::full, 4},
-    {"exchange, sigma 3", "", Path::full, 12},
-    {"exchange, sigma 5", "", Path::full, 19}};
+/// Half the widest kernel of second derivatives.
+Elements margin_at(double sigma) {
+    return kernel::gaussian_reach(sigma, 2, kernel::p3pc_kernel);
+}
+
+const Communication all_communications[] = {{"flat scatter", "flat-scatter", Path::send},
+                                            {"binomial scatter", "binomial-scatter", Path::send},
+                                            {"flat gather", "flat-gather", Path::receive},
+                                            {"binomial gather", "binomial-gather", Path::receive},
+                                            {"exchange, sigma 1", "", Path::full, margin_at(1)},
+                                            {"exchange, sigma 3", "", Path::full, margin_at(3)},
+                                            {"exchange, sigma 5", "", Path::full, margin_at(5)}};
 
 std::string text(const Grid& grid) {
     return fmt::format("{}x{}", grid.columns, grid.rows);

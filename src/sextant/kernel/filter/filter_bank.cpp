@@ -53,12 +53,13 @@ Elements rows_of_a_band(int reach) {
 
 } // namespace
 
-FilterBank::FilterBank(double sigma, const std::vector<std::string>& names, BorderRule rule)
+FilterBank::FilterBank(double sigma, const std::vector<std::string>& names, BorderRule rule,
+                       const GaussianKernel& kernel)
     : features_(found(names)),
       needed_(needed_by(features_)),
       feature_of_(needed_.size(), -1),
       takes_(features_.size()),
-      derivatives_(sigma, needed_, rule) {
+      derivatives_(sigma, needed_, rule, kernel) {
     for (std::size_t f = 0; f < features_.size(); ++f) {
         for (const Derivative& one : features_[f].needs) {
             const auto at = std::find_if(needed_.begin(), needed_.end(),

@@ -20,7 +20,8 @@ namespace sextant::kernel {
 class FilterBank {
   public:
     /// Names as find_feature takes them; none twice (InvalidTask).
-    FilterBank(double sigma, const std::vector<std::string>& features, BorderRule rule = {});
+    FilterBank(double sigma, const std::vector<std::string>& features, BorderRule rule = {},
+               const GaussianKernel& kernel = {});
 
     int reach_x() const { return derivatives_.reach_x(); }
     int reach_y() const { return derivatives_.reach_y(); }

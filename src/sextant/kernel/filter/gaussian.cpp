@@ -2,11 +2,11 @@
 #include "sextant/kernel/filter/gaussian.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/filter/gaussian_weights.hpp"
 #include "sextant/kernel/filter/sample_line.hpp"
 #include "sextant/kernel/fold/fold.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <string>
 
@@ -33,12 +33,27 @@ Elements width_of_strips(std::size_t rings, int reach) {
 /// About a tenth of a millisecond apart.
 constexpr Elements rows_between_calls = 16;
 
-/// The weights of what lies k = 0 … reach after.
-std::vector<float> half_of(const std::vector<double>& weights) {
+/// The weights of what lies k = 0 … reach after, times 2^exponent, which changes none of their
+/// digits.
+std::vector<float> half_of(const std::vector<double>& weights, int exponent) {
     std::vector<float> half;
     for (std::size_t i = weights.size() / 2; i < weights.size(); ++i)
-        half.push_back(static_cast<float>(weights[i]));
+        half.push_back(static_cast<float>(std::ldexp(weights[i], exponent)));
     return half;
+}
+
+/// By which exponent the magnitudes of weights add up to between ½ and 1: then results are no
+/// larger than samples.
+int exponent_to_one(const std::vector<double>& weights) {
+    double sum = 0;
+    for (const double weight : weights)
+        sum += std::abs(weight);
+    constexpr double rounding = 1.001;
+    return sum > 0 ? -1 - std::ilogb(sum * rounding) : 0;
+}
+
+HalfFilter filter(const std::vector<float>& weights, float* to, bool stream = false) {
+    return {weights.data(), static_cast<int>(weights.size()) - 1, to, stream};
 }
 
 std::string text(const Tile& tile) {
@@ -58,7 +73,7 @@ bool empty(const Tile& tile) {
 } // namespace
 
 GaussianDerivatives::GaussianDerivatives(double sigma, std::span<const Derivative> derivatives,
-                                         BorderRule rule)
+                                         BorderRule rule, const GaussianKernel& kernel)
     : rule_(rule) {
     if (derivatives.empty())
         throw InvalidTask("no Gaussian derivative is asked for");
@@ -68,15 +83,18 @@ GaussianDerivatives::GaussianDerivatives(double sigma, std::span<const Derivativ
     for (auto& row : plane_)
         row.fill(none);
     for (const auto& [x, y] : derivatives) {
-        reach_x_ = std::max(reach_x_, gaussian_reach(sigma, x)); // refuses what is out of range
-        reach_y_ = std::max(reach_y_, gaussian_reach(sigma, y));
+        // Refuses what is out of range.
+        reach_x_ = std::max(reach_x_, gaussian_reach(sigma, x, kernel));
+        reach_y_ = std::max(reach_y_, gaussian_reach(sigma, y, kernel));
         if (along_y[at(x)][at(y)])
             throw InvalidTask(
                 fmt::format("the Gaussian derivative of orders {}, {} is asked for twice", x, y));
         along_x[at(x)] = along_y[at(x)][at(y)] = true;
         plane_[at(x)][at(y)] = static_cast<int>(planes_++);
-        for (const int order : {x, y})
-            weights_[at(order)] = half_of(gaussian_weights(sigma, order));
+        const std::vector<double> along_rows = gaussian_weights(sigma, x, kernel);
+        const int exponent = exponent_to_one(along_rows);
+        row_weights_[at(x)] = half_of(along_rows, exponent);
+        column_weights_[at(x)][at(y)] = half_of(gaussian_weights(sigma, y, kernel), -exponent);
     }
     rows_ = pairs(along_x);
     std::transform(along_y.begin(), along_y.end(), columns_.begin(), pairs);
@@ -96,9 +114,8 @@ int GaussianDerivatives::multiply_adds() const {
     std::size_t count = 0;
     for (std::size_t x = 0; x < orders; ++x) {
         for (std::size_t y = 0; y < orders; ++y)
-            count += plane_[x][y] == none ? 0 : weights_[y].size();
-        if (std::any_of(plane_[x].begin(), plane_[x].end(), [](int p) { return p != none; }))
-            count += weights_[x].size();
+            count += column_weights_[x][y].size();
+        count += row_weights_[x].size();
     }
     return static_cast<int>(count);
 }
@@ -209,7 +226,8 @@ void GaussianDerivatives::filter_row(SamplePieces input, const Tile& strip, Elem
     read_line(input, rule_, strip.x - reach_x_, y, line);
     const auto into_ring = [&](int order) {
         return order == none ? HalfFilter{}
-                             : filter(order, filtered_[at(order)].row(y - strip.y + reach_y_));
+                             : filter(row_weights_[at(order)],
+                                      filtered_[at(order)].row(y - strip.y + reach_y_));
     };
     for (const Pair& pair : rows_)
         weigh_lines(
@@ -226,11 +244,6 @@ void GaussianDerivatives::filter_columns(const Sweep& sweep, const Tile& strip, 
     }
 }
 
-HalfFilter GaussianDerivatives::filter(int order, float* to, bool stream) const {
-    const std::vector<float>& weights = weights_[at(order)];
-    return {weights.data(), static_cast<int>(weights.size()) - 1, to, stream};
-}
-
 HalfFilter GaussianDerivatives::filter_into_plane(const Sweep& sweep, const Tile& strip, Elements y,
                                                   int order_x, int order_y) const {
     if (order_y == none)
@@ -238,7 +251,7 @@ HalfFilter GaussianDerivatives::filter_into_plane(const Sweep& sweep, const Tile
     const Plane& plane = sweep.outputs[at(plane_[at(order_x)][at(order_y)])];
     float* const to = plane.first + (y - sweep.tile.y) * plane.stride + strip.x - sweep.tile.x;
     const bool aligned = reinterpret_cast<std::uintptr_t>(to) % stream_alignment == 0;
-    return filter(order_y, to, sweep.stream && aligned);
+    return filter(column_weights_[at(order_x)][at(order_y)], to, sweep.stream && aligned);
 }
 
 } // namespace sextant::kernel

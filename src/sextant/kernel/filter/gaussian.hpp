@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/kernel/filter/gaussian_weights.hpp"
 #include "sextant/kernel/filter/row_ring.hpp"
 #include "sextant/kernel/filter/samples.hpp"
 #include "sextant/kernel/filter/weighted_lines.hpp"
@@ -24,12 +25,13 @@ struct Derivative {
 /// Input     what `apply` is given: samples of any rectangle that holds `reads(tile)`, and of each
 ///           derivative, in their order, a plane of the tile's size.
 /// Output    the derivatives, in units of the samples over pixels to the power of the orders.
-///           Within 2·10⁻⁶ Σ|w_x| Σ|w_y| max|f| of gaussian_derivative(). NaN where a sample that
-///           counts is NaN (the middle row or column of an odd order does not count).
-/// Requires  sigma within [smallest_sigma, largest_sigma], orders within [0, highest_order], at
-///           least one derivative, none twice; a tile within the image, samples that hold what it
-///           reads, a plane for each derivative; otherwise throws InvalidTask, before anything is
-///           written. Planes do not overlap the samples or one another (not checked).
+///           Within 2·10⁻⁶ Σ|w_x| Σ|w_y| max|f| of gaussian_derivative(), also where sums on the
+///           way would not fit in a float; infinite where the result does not. NaN where a sample
+///           that counts is NaN (the middle row or column of an odd order does not count).
+/// Requires  sigma, orders and kernel as gaussian_weights, at least one derivative, none twice; a
+///           tile within the image, samples that hold what it reads, a plane for each derivative;
+///           otherwise throws InvalidTask, before anything is written. Planes do not overlap the
+///           samples or one another (not checked).
 /// Cost      a sample: for each order along x, reach + 1 additions and multiply-adds; for each
 ///           derivative as many by its order along y. `apply` allocates nothing: an object owns
 ///           half a MiB, or, for large sigma, as many rows of 128 samples as there are weights. One
@@ -39,8 +41,8 @@ struct Derivative {
 /// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, section 4
 class GaussianDerivatives {
   public:
-    GaussianDerivatives(double sigma, std::span<const Derivative> derivatives,
-                        BorderRule rule = {});
+    GaussianDerivatives(double sigma, std::span<const Derivative> derivatives, BorderRule rule = {},
+                        const GaussianKernel& kernel = {});
 
     int reach_x() const { return reach_x_; }
     int reach_y() const { return reach_y_; }
@@ -85,13 +87,15 @@ class GaussianDerivatives {
     void apply_strip(const Sweep& sweep, const Tile& strip);
     void filter_row(SamplePieces input, const Tile& strip, Elements y);
     void filter_columns(const Sweep& sweep, const Tile& strip, Elements y);
-    HalfFilter filter(int order, float* to, bool stream = false) const;
     HalfFilter filter_into_plane(const Sweep& sweep, const Tile& strip, Elements y, int order_x,
                                  int order_y) const;
 
     BorderRule rule_;
     int reach_x_ = 0, reach_y_ = 0;
-    std::array<std::vector<float>, orders> weights_;    // [order][k], k >= 0, where needed
+    using Half = std::vector<float>; // the weight of what lies k >= 0 after; empty: not needed
+    // Rows are scaled by a power of two to the magnitude of the samples, columns scale them back.
+    std::array<Half, orders> row_weights_;                        // [order]
+    std::array<std::array<Half, orders>, orders> column_weights_; // [order along x][along y]
     std::array<std::array<int, orders>, orders> plane_; // [order along x][along y], or none
     std::size_t planes_ = 0;
     std::vector<Pair> rows_;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/kernel/filter/gaussian_reference.hpp"
 
-#include "sextant/kernel/filter/gaussian_weights.hpp"
-
 namespace sextant::kernel {
 
 namespace {
@@ -20,11 +18,11 @@ double sample(const SampleView& input, Elements x, Elements y, BorderRule rule) 
 } // namespace
 
 double gaussian_derivative(const SampleView& input, Elements x, Elements y, double sigma,
-                           Derivative derivative, BorderRule rule) {
-    const std::vector<double> weights_x = gaussian_weights(sigma, derivative.x);
-    const std::vector<double> weights_y = gaussian_weights(sigma, derivative.y);
-    const int reach_x = gaussian_reach(sigma, derivative.x);
-    const int reach_y = gaussian_reach(sigma, derivative.y);
+                           Derivative derivative, BorderRule rule, const GaussianKernel& kernel) {
+    const std::vector<double> weights_x = gaussian_weights(sigma, derivative.x, kernel);
+    const std::vector<double> weights_y = gaussian_weights(sigma, derivative.y, kernel);
+    const int reach_x = gaussian_reach(sigma, derivative.x, kernel);
+    const int reach_y = gaussian_reach(sigma, derivative.y, kernel);
     double sum = 0;
     for (int j = -reach_y; j <= reach_y; ++j) {
         for (int i = -reach_x; i <= reach_x; ++i) {

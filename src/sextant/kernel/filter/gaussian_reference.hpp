@@ -8,10 +8,12 @@ namespace sextant::kernel {
 /// One sample of a Gaussian derivative, from the definition: Σ_j Σ_i w_y(j) w_x(i) f(x + i, y + j)
 /// with the weights of gaussian_weights.hpp, all in double precision. What GaussianDerivatives
 /// means, and is tested against.
-/// Requires  sigma and orders as gaussian_weights; an input that holds the samples that count
+/// Requires  sigma, orders and kernel as gaussian_weights; an input that holds the samples that
+/// count
 ///           (read_for).
 /// Cost      the product of the numbers of weights.
 double gaussian_derivative(const SampleView& input, Elements x, Elements y, double sigma,
-                           Derivative derivative, BorderRule rule = {});
+                           Derivative derivative, BorderRule rule = {},
+                           const GaussianKernel& kernel = {});
 
 } // namespace sextant::kernel

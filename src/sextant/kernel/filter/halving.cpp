@@ -28,9 +28,9 @@ Halving::Halving(ImageShape fine)
       line_(make_line(fine.width)),
       even_(make_line(halved(fine).width)),
       odd_(make_line(halved(fine).width)) {
-    if (gaussian_reach(sigma, 0) != reach)
+    if (gaussian_reach(sigma, 0, p3pc_kernel) != reach)
         throw std::logic_error("the Gaussian of a pyramid has another reach than its lines");
-    const std::vector<double> weights = gaussian_weights(sigma, 0);
+    const std::vector<double> weights = gaussian_weights(sigma, 0, p3pc_kernel);
     for (int k = 0; k <= reach; ++k)
         weights_[static_cast<std::size_t>(k)] =
             static_cast<float>(weights[static_cast<std::size_t>(reach + k)]);

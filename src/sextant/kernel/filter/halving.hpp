@@ -16,7 +16,8 @@ inline ImageShape halved(ImageShape shape) {
 /// The next level of a pyramid: an image smoothed by a Gaussian of σ = 1 pixel, seen at its even
 /// columns and rows. So what lies at x of the coarse image lies at exactly 2x of the fine one,
 /// whatever the sizes: no level moves the image. (The coarse image's own centre is not that of the
-/// fine one; what turns about the centre turns about the fine one's, halved.)
+/// fine one; what turns about the centre turns about the fine one's, halved.) The Gaussian has the
+/// weights of p3pc_kernel: a pyramid needs no better.
 ///
 /// Input     an image of the shape that it is made for, not empty.
 /// Output    halved(shape) samples: gaussian_derivative() of order 0 at even places, borders

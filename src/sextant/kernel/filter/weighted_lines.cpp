@@ -18,8 +18,21 @@ static_assert(line_unit % group == 0);
 
 using Sums = FloatVector[vectors];
 
+/// By how much samples are scaled so that no sum of them is too large for a float.
+constexpr float small = 0x1p-32F, small_again = 0x1p32F;
+
+template <bool scaled>
+HWY_INLINE FloatVector load(const float* from) {
+    const Floats d;
+    const auto samples = hn::LoadU(d, from);
+    if constexpr (scaled)
+        return hn::Mul(samples, hn::Set(d, small));
+    else
+        return samples;
+}
+
 /// Adds what lies `from` to `above` + 1 samples to either side.
-template <bool with_even, bool with_odd>
+template <bool with_even, bool with_odd, bool scaled>
 HWY_INLINE void add_pairs(const WeightedLines& job, Elements x, int from, int above, Sums& even,
                           Sums& odd) {
     const Floats d;
@@ -27,8 +40,8 @@ HWY_INLINE void add_pairs(const WeightedLines& job, Elements x, int from, int ab
         const float* const before = job.lines[-k] + x;
         const float* const after = job.lines[k] + x;
         for (int v = 0; v < vectors; ++v) {
-            const auto a = hn::LoadU(d, before + v * lanes);
-            const auto b = hn::LoadU(d, after + v * lanes);
+            const auto a = load<scaled>(before + v * lanes);
+            const auto b = load<scaled>(after + v * lanes);
             if constexpr (with_even) {
                 const auto weight = hn::Set(d, job.even.weights[k]);
                 even[v] = hn::Add(even[v], hn::Mul(weight, hn::Add(b, a)));
@@ -41,42 +54,84 @@ HWY_INLINE void add_pairs(const WeightedLines& job, Elements x, int from, int ab
     }
 }
 
+template <bool scaled>
 HWY_INLINE void add_middle(const WeightedLines& job, Elements x, Sums& even) {
     const Floats d;
     const auto weight = hn::Set(d, job.even.weights[0]);
+    for (int v = 0; v < vectors; ++v)
+        even[v] = hn::Add(even[v], hn::Mul(weight, load<scaled>(job.lines[0] + x + v * lanes)));
+}
+
+template <bool scaled>
+HWY_INLINE void add_all(const WeightedLines& job, Elements x, Sums& even, Sums& odd) {
+    const int even_reach = job.even.reach, odd_reach = job.odd.reach;
+    const int shared = even_reach < odd_reach ? even_reach : odd_reach;
+    for (int v = 0; v < vectors; ++v)
+        even[v] = odd[v] = hn::Zero(Floats());
+    add_pairs<true, false, scaled>(job, x, even_reach, shared, even, odd);
+    add_pairs<false, true, scaled>(job, x, odd_reach, shared, even, odd);
+    add_pairs<true, true, scaled>(job, x, shared, 0, even, odd);
+    if (job.even.to)
+        add_middle<scaled>(job, x, even);
+}
+
+/// What is not finite times 0 is not a number.
+HWY_INLINE bool finite(const Sums& sums) {
+    const Floats d;
+    const auto zero = hn::Zero(d);
+    auto none = hn::Mul(sums[0], zero);
+    for (int v = 1; v < vectors; ++v)
+        none = hn::Add(none, hn::Mul(sums[v], zero));
+    return hn::AllTrue(d, hn::Eq(none, zero));
+}
+
+/// Sums that are not finite, from scaled samples: those that fit in a float become finite. Others
+/// stay, so that no sum depends on those beside it.
+HWY_NOINLINE void mend(const WeightedLines& job, Elements x, Sums& even, Sums& odd) {
+    const Floats d;
+    Sums small_even, small_odd;
+    add_all<true>(job, x, small_even, small_odd);
+    const auto mended = [d](FloatVector sum, FloatVector small_sum) HWY_ATTR {
+        const auto full = hn::Mul(small_sum, hn::Set(d, small_again));
+        return with_one_nan(hn::IfThenElse(hn::IsFinite(sum), sum, full));
+    };
     for (int v = 0; v < vectors; ++v) {
-        const auto middle = hn::LoadU(d, job.lines[0] + x + v * lanes);
-        even[v] = hn::Add(even[v], hn::Mul(weight, middle));
+        even[v] = mended(even[v], small_even[v]);
+        odd[v] = mended(odd[v], small_odd[v]);
     }
+}
+
+/// Copies: sums whose address is taken would not stay in registers.
+HWY_INLINE void mend_copies(const WeightedLines& job, Elements x, Sums& even, Sums& odd) {
+    Sums copied_even, copied_odd;
+    for (int v = 0; v < vectors; ++v)
+        copied_even[v] = even[v], copied_odd[v] = odd[v];
+    mend(job, x, copied_even, copied_odd);
+    for (int v = 0; v < vectors; ++v)
+        even[v] = copied_even[v], odd[v] = copied_odd[v];
 }
 
 HWY_INLINE void save(const Sums& sums, const HalfFilter& filter, Elements x, Elements width) {
     const Floats d;
     if (x + group <= width) {
         for (int v = 0; v < vectors; ++v)
-            store(with_one_nan(sums[v]), d, filter.to + x + v * lanes, filter.stream);
+            store(sums[v], d, filter.to + x + v * lanes, filter.stream);
         return;
     }
     HWY_ALIGN float last[group];
     for (int v = 0; v < vectors; ++v)
-        hn::Store(with_one_nan(sums[v]), d, last + v * lanes);
+        hn::Store(sums[v], d, last + v * lanes);
     std::memcpy(filter.to + x, last, static_cast<std::size_t>(width - x) * sizeof(float));
 }
 
 void weigh_lines(const WeightedLines& job) {
-    const int even_reach = job.even.reach, odd_reach = job.odd.reach;
-    const int shared = even_reach < odd_reach ? even_reach : odd_reach;
     for (Elements x = 0; x < job.width; x += group) {
         Sums even, odd;
-        for (int v = 0; v < vectors; ++v)
-            even[v] = odd[v] = hn::Zero(Floats());
-        add_pairs<true, false>(job, x, even_reach, shared, even, odd);
-        add_pairs<false, true>(job, x, odd_reach, shared, even, odd);
-        add_pairs<true, true>(job, x, shared, 0, even, odd);
-        if (job.even.to) {
-            add_middle(job, x, even);
+        add_all<false>(job, x, even, odd);
+        if (!((!job.even.to || finite(even)) && (!job.odd.to || finite(odd))))
+            mend_copies(job, x, even, odd);
+        if (job.even.to)
             save(even, job.even, x, job.width);
-        }
         if (job.odd.to)
             save(odd, job.odd, x, job.width);
     }

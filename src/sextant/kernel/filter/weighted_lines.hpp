@@ -27,7 +27,9 @@ inline constexpr Elements line_unit = 64;
 /// even.to[x] = Σ w_k (lines[k][x] + lines[−k][x]) + w_0 lines[0][x], odd.to[x] =
 /// Σ w_k (lines[k][x] − lines[−k][x]), from the largest k to the smallest, in single precision and
 /// without fused operations: the same bits at any place of a line, on every processor, with or
-/// without the other filter. What is not a number becomes the one quiet NaN 0x7fc00000.
+/// without the other filter. A sum that is not finite is computed once more from samples scaled by
+/// 2⁻³², so that it is infinite, or not a number, only where it is so in any precision. What is not
+/// a number becomes the one quiet NaN 0x7fc00000.
 /// Cost      a pair of samples: two loads, and a filter an addition and a multiply-add.
 void weigh_lines(const WeightedLines& job);
 

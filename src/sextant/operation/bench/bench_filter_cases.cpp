@@ -3,8 +3,8 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/names.hpp"
-#include "sextant/kernel/filter/filter_bank.hpp"
 #include "sextant/operation/bench/case_reader.hpp"
+#include "sextant/operation/filter/filter_parameters.hpp"
 
 #include <algorithm>
 
@@ -49,6 +49,8 @@ FilterCase read_case(const CaseReader& reader, const Json& json) {
         {"element",
          [&](const Json& v) { made.element = samples_named(reader, v.get<std::string>()); }},
         {"sigma", [&](const Json& v) { filter.sigma = v.get<double>(); }},
+        {"kernel",
+         [&](const Json& v) { filter.kernel.weights = weights_named(v.get<std::string>()); }},
         {"derivatives", [&](const Json& v) { v.get_to(filter.features); }},
         {"most",
          [&](const Json& v) { made.most = static_cast<int>(reader.whole("most", v, 1, 1000)); }},
@@ -56,7 +58,7 @@ FilterCase read_case(const CaseReader& reader, const Json& json) {
     fields.merge(reader.size_fields(made.shape));
     reader.each_field(json, fields);
     try {
-        kernel::FilterBank(filter.sigma, filter.features, filter.border);
+        distributed::bank_of(filter);
     } catch (const InvalidTask& error) {
         reader.fail(error.what());
     }

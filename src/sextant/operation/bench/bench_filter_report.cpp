@@ -2,6 +2,7 @@
 #include "sextant/operation/bench/bench_filter_report.hpp"
 
 #include "sextant/operation/bench/estimate_text.hpp"
+#include "sextant/operation/filter/filter_parameters.hpp"
 #include "sextant/report/alternatives_section.hpp"
 
 #include <fmt/format.h>
@@ -73,6 +74,7 @@ nlohmann::ordered_json to_json(const FilterResults& results) {
             {"width", results.what.shape.width},
             {"height", results.what.shape.height},
             {"element", results.what.element.name},
+            {"kernel", text_of(results.what.filter.kernel)},
             {"sigma", results.what.filter.sigma},
             {"derivatives", results.what.filter.features},
             {"reason", results.reason},

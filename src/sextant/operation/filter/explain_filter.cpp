@@ -2,7 +2,6 @@
 #include "sextant/operation/filter/explain_filter.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/filter/filter_bank.hpp"
 #include "sextant/operation/filter/filter_parameters.hpp"
 #include "sextant/operation/filter/filter_plan.hpp"
 #include "sextant/operation/image_size.hpp"
@@ -33,7 +32,7 @@ using planner::FilterTransition;
 std::vector<Elements> margins_of(const distributed::Filters& filters, std::size_t times) {
     std::vector<Elements> margins;
     for (const distributed::Filter& filter : filters) {
-        const kernel::FilterBank bank(filter.sigma, filter.features);
+        const kernel::FilterBank bank = distributed::bank_of(filter);
         margins.push_back(std::max(bank.reach_x(), bank.reach_y()));
     }
     margins.resize(margins.size() - 1 + times, margins.back());

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/filter/filter_candidate.hpp"
 
-#include "sextant/kernel/filter/filter_bank.hpp"
-
 #include <algorithm>
 
 namespace sextant::operation {
@@ -12,8 +10,7 @@ namespace {
 using filtering::Way;
 
 model::KernelUse use_of(const distributed::Filter& filter) {
-    return {filter_kernel,
-            kernel::FilterBank(filter.sigma, filter.features, filter.border).multiply_adds()};
+    return {filter_kernel, distributed::bank_of(filter).multiply_adds()};
 }
 
 /// Whole rows are read: the most by one rank, of so many in the middle of the image.

@@ -2,6 +2,7 @@
 #include "sextant/operation/filter/filter_parameters.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/names.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -13,6 +14,8 @@
 namespace sextant::operation {
 
 namespace {
+
+using Weights = kernel::GaussianKernel::Weights;
 
 kernel::Border border_named(const std::string& name) {
     return name == "mirror"     ? kernel::Border::mirror
@@ -28,8 +31,23 @@ std::vector<std::string> listed(const std::string& text) {
     return all;
 }
 
+struct NamedWeights {
+    std::string_view name;
+    Weights weights;
+};
+constexpr NamedWeights all_weights[] = {{"gaussian", Weights::gaussian}, {"p3pc", Weights::p3pc}};
+
+kernel::GaussianKernel kernel_from(const Values& values) {
+    const Weights weights = weights_named(values.text("kernel"));
+    if (!values.has("truncate"))
+        return {weights, 0};
+    if (weights != Weights::gaussian)
+        refuse_given(values, {"truncate"}, "the kernel p3pc has a reach of its own");
+    return {Weights::truncated, values.number("truncate")};
+}
+
 /// "smooth@2.5".
-distributed::Filter earlier_filter(const std::string& text, kernel::BorderRule border) {
+distributed::Filter earlier_filter(const std::string& text) {
     const auto at = std::min(text.find('@'), text.size());
     const char* const last = text.data() + text.size();
     double sigma = 0;
@@ -38,10 +56,22 @@ distributed::Filter earlier_filter(const std::string& text, kernel::BorderRule b
     if (at == text.size() || error != std::errc{} || end != last)
         throw InvalidTask(fmt::format(
             "--before {}: expected a derivative or feature @ its sigma, as smooth@2", text));
-    return {sigma, {text.substr(0, at)}, border};
+    return {sigma, {text.substr(0, at)}, {}, {}};
 }
 
 } // namespace
+
+Weights weights_named(std::string_view name) {
+    return find_by_name<NamedWeights>("kernel", name, all_weights).weights;
+}
+
+std::string text_of(const kernel::GaussianKernel& kernel) {
+    for (const NamedWeights& named : all_weights) {
+        if (named.weights == kernel.weights)
+            return std::string(named.name);
+    }
+    return fmt::format("gaussian, truncated at {} sigmas", kernel.truncation);
+}
 
 std::vector<Parameter> filter_parameters() {
     return {{.name = "sigma",
@@ -53,6 +83,16 @@ std::vector<Parameter> filter_parameters() {
              .value = "D,D,...",
              .fallback = "x,y,xx,xy,yy",
              .help = "of the filter, or other features (docs/filters.md)"},
+            {.name = "kernel",
+             .type = Type::choice,
+             .value = "NAME",
+             .fallback = "gaussian",
+             .help = "weights: as in SciPy, or the few of P-3PC",
+             .choices = {all_weights[0].name, all_weights[1].name}},
+            {.name = "truncate",
+             .type = Type::number,
+             .value = "SIGMAS",
+             .help = "cut the Gaussian there, as SciPy does; default: where it counts no more"},
             {.name = "before",
              .value = "D@PIXELS,...",
              .help = "filters that come first, each on what the one before made: smooth@2"}};
@@ -82,10 +122,13 @@ distributed::Filters filters_from(const Values& values) {
                   static_cast<float>(values.number("border-value"))};
     distributed::Filters filters;
     for (const std::string& text : listed(values.text("before")))
-        filters.push_back(earlier_filter(text, border));
-    filters.push_back({values.number("sigma"), listed(values.text("derivatives")), border});
-    for (const distributed::Filter& filter : filters) // refuses what cannot be
-        kernel::FilterBank(filter.sigma, filter.features, filter.border);
+        filters.push_back(earlier_filter(text));
+    filters.push_back({values.number("sigma"), listed(values.text("derivatives")), {}, {}});
+    for (distributed::Filter& filter : filters) {
+        filter.border = border;
+        filter.kernel = kernel_from(values);
+        distributed::bank_of(filter); // refuses what cannot be
+    }
     return filters;
 }
 

@@ -4,9 +4,16 @@
 #include "sextant/distributed/window_filter.hpp"
 #include "sextant/operation/operation.hpp"
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace sextant::operation {
+
+/// By the name that users know them by; throws InvalidTask.
+kernel::GaussianKernel::Weights weights_named(std::string_view name);
+/// "gaussian", "p3pc", "gaussian, truncated at 4 sigmas".
+std::string text_of(const kernel::GaussianKernel& kernel);
 
 /// What says which filter is meant, and what it sees beyond the border, which changes no schedule.
 std::vector<Parameter> filter_parameters();

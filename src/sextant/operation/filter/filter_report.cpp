@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/operation/filter/filter_parameters.hpp"
 #include "sextant/operation/filter/filter_run.hpp"
 #include "sextant/operation/provenance.hpp"
 #include "sextant/report/alternatives_section.hpp"
@@ -20,13 +21,14 @@ std::string mebibytes(Bytes bytes) {
     return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
-/// "smooth at sigma 2, then x, y at sigma 1".
+/// "smooth at sigma 2, then x, y at sigma 1"; the kernel where it is not the usual one.
 std::string filters_text(const distributed::Filters& filters) {
     std::string text;
     for (const distributed::Filter& filter : filters)
         text += fmt::format("{}{} at sigma {}", text.empty() ? "" : ", then ",
                             fmt::join(filter.features, ", "), filter.sigma);
-    return text;
+    const kernel::GaussianKernel& kernel = filters.back().kernel;
+    return kernel == kernel::GaussianKernel{} ? text : text + ", kernel " + text_of(kernel);
 }
 
 std::string measured_text(const FilterSummary& summary) {
@@ -138,6 +140,7 @@ std::string to_json(const FilterSummary& summary) {
     json["element"] = summary.task.element.name;
     const distributed::Filters& filters = summary.task.filters;
     json["before"] = to_json({filters.begin(), filters.end() - 1});
+    json["kernel"] = text_of(filters.back().kernel);
     json["sigma"] = filters.back().sigma;
     json["derivatives"] = filters.back().features;
     json["ranks"] = summary.ranks;
