@@ -48,8 +48,46 @@ TEST(Distributed, what_is_not_a_number_spreads_as_far_as_the_kernel_reaches_and_
         int not_a_number = 0;
         for (const float value : pixels)
             not_a_number += std::isnan(value) ? 1 : 0;
-        EXPECT_EQ(not_a_number, 7 * 7);
+        const int reaches = 2 * kernel::gaussian_reach(1, 0) + 1;
+        EXPECT_EQ(not_a_number, reaches * reaches);
     });
+}
+
+TEST(Distributed, planes_that_are_kept_are_written_again_and_have_the_same_bits) {
+    const ImageShape shape{40, 31};
+    const std::vector<std::byte> whole = samples_of(gray_f32, shape);
+    const distributed::Filter five{1, {"x", "y", "xx", "xy", "yy"}, {}},
+        other{2, {"y", "smooth"}, {}};
+    for (const int columns : {1, 2}) {
+        run_threads(columns * 2 - 1, [&](Communicator communicator) {
+            const Grid grid{shape.width, shape.height, communicator.size(), 1};
+            const auto image = distributed::scatter(communicator, grid, gray_f32, whole);
+            const auto places = [](std::vector<distributed::Image>& planes) {
+                std::vector<std::byte*> all;
+                for (distributed::Image& plane : planes)
+                    all.push_back(plane.bytes().data());
+                return all;
+            };
+            std::vector<distributed::Image> kept;
+            gaussian_derivatives(image, five, kept);
+            const auto first = places(kept);
+            for (distributed::Image& plane : kept)
+                std::ranges::fill(plane.bytes(), std::byte{7});
+            gaussian_derivatives(image, five, kept);
+            EXPECT_EQ(places(kept), first);
+            const auto expected = gaussian_derivatives(image, five);
+            for (std::size_t k = 0; k < expected.size(); ++k)
+                EXPECT_TRUE(same_bits(kept[k].bytes(), expected[k].bytes())) << k;
+            // Planes of another number, or in which the image itself lies, are left alone.
+            const distributed::Image made = kept[1];
+            const std::vector<std::byte> before(made.bytes().begin(), made.bytes().end());
+            gaussian_derivatives(made, five, kept);
+            EXPECT_NE(places(kept), first);
+            EXPECT_TRUE(same_bits(made.bytes(), before));
+            gaussian_derivatives(image, other, kept);
+            EXPECT_EQ(kept.size(), 2U);
+        });
+    }
 }
 
 TEST(Distributed, what_cannot_be_filtered_is_refused_on_every_rank_alike) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
@@ -166,6 +167,19 @@ void WindowFilter::fill(const Fill& fill) {
                         packed.data() + row * part.width * element_.size,
                         static_cast<std::size_t>(part.width * element_.size));
     }
+}
+
+bool WindowFilter::reads_own_tile() const {
+    const halo::Grid& grid = task_.filters.front().grid;
+    const int rank = communicator_.rank();
+    return !window_.way.distribute &&
+           halo::clipped_tile(grid, rank).elements() == tile(grid, rank).elements();
+}
+
+void WindowFilter::bind_image(std::span<const std::byte> tile) {
+    if (!reads_own_tile())
+        throw std::logic_error("a filter reads more than the tile that is bound");
+    execution_->bind(image_buffer_, tile);
 }
 
 Tile WindowFilter::in_image(std::size_t k, Tile part) const {

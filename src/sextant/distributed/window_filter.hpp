@@ -65,6 +65,10 @@ class WindowFilter {
     void prepare(const Window& window, std::span<float> planes = {});
     /// Asks `fill` for the pixels that no other rank sends.
     void fill(const Fill& fill);
+    /// Whether the pixels that this rank filters are those of its tile and no others, so that they
+    /// may also stay where they are: `bind_image`, instead of `fill`, until the next `prepare`.
+    bool reads_own_tile() const;
+    void bind_image(std::span<const std::byte> tile);
     /// Filters. Collective; throws as Execution::run.
     void run() { execution_->run(); }
 
