@@ -17,6 +17,7 @@ pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(kissfft REQUIRED IMPORTED_TARGET kissfft-float)
 find_package(TIFF 4.5 REQUIRED)
 find_package(JPEG REQUIRED)
+find_package(ZLIB REQUIRED)
 pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5-serial) # that over MPI would bring in mpi.h
 if(SEXTANT_SIMGRID STREQUAL "AUTO" AND NOT SEXTANT_SIMGRID_MPI)
     pkg_check_modules(simgrid IMPORTED_TARGET simgrid)
@@ -88,7 +89,7 @@ function(sextant_use_libraries)
     target_link_libraries(sextant_planner PRIVATE nlohmann_json::nlohmann_json)
     target_link_libraries(sextant_format PRIVATE nlohmann_json::nlohmann_json OpenEXR::OpenEXR
                                                  PkgConfig::spng PkgConfig::zstd TIFF::TIFF
-                                                 JPEG::JPEG PkgConfig::hdf5)
+                                                 JPEG::JPEG PkgConfig::hdf5 ZLIB::ZLIB)
     target_link_libraries(sextant_report PRIVATE nlohmann_json::nlohmann_json)
     target_link_libraries(sextant_operation PRIVATE nlohmann_json::nlohmann_json)
     sextant_places("${PROJECT_SOURCE_DIR}/src/sextant/machine/installation.cpp")

@@ -52,10 +52,12 @@ class Hdf5File {
     }
     /// One of which a chunk is written as it is.
     void chunk(const std::string& name, const std::vector<hsize_t>& sides, hid_t type,
-               const std::vector<hsize_t>& chunk, H5Z_filter_t filter, const std::string& bytes) {
+               const std::vector<hsize_t>& chunk, const std::vector<H5Z_filter_t>& filters,
+               const std::string& bytes) {
         const hid_t created = H5Pcreate(H5P_DATASET_CREATE);
         H5Pset_chunk(created, static_cast<int>(chunk.size()), chunk.data());
-        H5Pset_filter(created, filter, H5Z_FLAG_OPTIONAL, 0, nullptr);
+        for (const H5Z_filter_t filter : filters)
+            H5Pset_filter(created, filter, H5Z_FLAG_OPTIONAL, 0, nullptr);
         create(name, sides, type, created);
         const hid_t set = H5Dopen2(file_, name.c_str(), H5P_DEFAULT);
         const std::vector<hsize_t> first(sides.size());

@@ -4,6 +4,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/format/frame_check.hpp"
 #include "sextant/format/hdf5_conventions.hpp"
+#include "sextant/format/hdf5_large_chunks.hpp"
 #include "sextant/format/hdf5_library.hpp"
 #include "sextant/format/hdf5_references.hpp"
 #include "sextant/format/hdf5_storage.hpp"
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -28,10 +30,17 @@ constexpr Bytes least_cache = Bytes{1} << 20, usual_cache = Bytes{1} << 28;
 /// What is decoded at once, at most, unless a single chunk is more.
 constexpr Bytes piece_bytes = Bytes{1} << 26;
 
+/// Whether rows come out of chunks as these are decoded.
+bool streams(const Hdf5Series& series, const Hdf5Storage& storage) {
+    const std::size_t axes = storage.sides().size();
+    return Hdf5LargeChunks::has(storage) && series.row_axis + 2 == axes &&
+           series.column_axis + 1 == axes;
+}
+
 /// What holds every chunk of a frame, so that reading its rows decodes each once: more than is
 /// usual only if the file is large.
 Bytes wanted_cache(const Hdf5Series& series, const Hdf5Storage& storage) {
-    if (storage.chunk().empty())
+    if (storage.chunk().empty() || streams(series, storage))
         return least_cache;
     const auto pieces = [&](std::size_t axis) {
         return (storage.sides()[axis] + storage.chunk()[axis] - 1) / storage.chunk()[axis];
@@ -40,7 +49,7 @@ Bytes wanted_cache(const Hdf5Series& series, const Hdf5Storage& storage) {
                        static_cast<double>(pieces(series.column_axis)) *
                        static_cast<double>(pieces(series.row_axis));
     return std::clamp(static_cast<Bytes>(std::min(all, 1e18)), least_cache,
-                      std::max(usual_cache, 8 * storage.stored()));
+                      std::max({usual_cache, 8 * storage.stored(), storage.chunk_bytes()}));
 }
 
 hid_t type_in_memory(Sample sample) {
@@ -81,11 +90,15 @@ class Hdf5Frames : public FrameSource {
           pace_(std::move(pace)) {
         if (!dataset_)
             throw InvalidFile(path(), "cannot be read as HDF5: " + hdf5_complaint());
+        if (streams(series, storage_))
+            large_.emplace(storage_, dataset_.id(), pace_);
     }
 
   private:
     void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
-        if (storage_.is_virtual())
+        if (large_)
+            load_large(frame, rows, to);
+        else if (storage_.is_virtual())
             load_kept(frame, rows, to);
         else
             load_rows(frame, rows, to);
@@ -103,6 +116,21 @@ class Hdf5Frames : public FrameSource {
         }
         std::memcpy(to.data(), kept_.data() + (rows.first - kept_rows_.first) * row_bytes(),
                     to.size());
+    }
+
+    void load_large(std::int64_t frame, Rows rows, std::span<std::byte> to) {
+        std::vector<hsize_t> start = start_of(frame);
+        const auto row = static_cast<std::size_t>(row_bytes());
+        pace_(piece_bytes);
+        for (std::int64_t y = rows.first; y < rows.last; ++y, to = to.subspan(row)) {
+            start[row_axis_] = static_cast<hsize_t>(y);
+            try {
+                large_->read_row(start, type_in_memory(header().sample), to.first(row));
+            } catch (const Error& error) {
+                throw InvalidFile(path(),
+                                  fmt::format("frame {} cannot be read: {}", frame, error.what()));
+            }
+        }
     }
 
     /// Rows in pieces of whole chunks.
@@ -130,15 +158,7 @@ class Hdf5Frames : public FrameSource {
     /// Columns [left, right) of rows, into rows of the image.
     void load_piece(std::int64_t frame, Rows rows, std::int64_t left, std::int64_t right,
                     std::span<std::byte> to) {
-        const std::size_t axes = storage_.sides().size();
-        std::vector<hsize_t> start(axes), count(axes, 1);
-        std::int64_t rest = frame; // the last axis of frames runs fastest
-        for (std::size_t axis = axes; axis-- > 0;) {
-            if (axis == row_axis_ || axis == column_axis_)
-                continue;
-            start[axis] = static_cast<hsize_t>(rest % storage_.sides()[axis]);
-            rest /= storage_.sides()[axis];
-        }
+        std::vector<hsize_t> start = start_of(frame), count(start.size(), 1);
         start[row_axis_] = static_cast<hsize_t>(rows.first);
         count[row_axis_] = static_cast<hsize_t>(rows.count());
         start[column_axis_] = static_cast<hsize_t>(left);
@@ -161,11 +181,23 @@ class Hdf5Frames : public FrameSource {
         }
     }
 
+    std::vector<hsize_t> start_of(std::int64_t frame) const {
+        std::vector<hsize_t> start(storage_.sides().size());
+        for (std::size_t axis = start.size(); axis-- > 0;) { // the last one runs fastest
+            if (axis == row_axis_ || axis == column_axis_)
+                continue;
+            start[axis] = static_cast<hsize_t>(frame % storage_.sides()[axis]);
+            frame /= storage_.sides()[axis];
+        }
+        return start;
+    }
+
     std::size_t row_axis_, column_axis_;
     Hdf5Input file_;
     Hdf5Storage storage_;
     Hdf5Handle dataset_;
     Pace pace_;
+    std::optional<Hdf5LargeChunks> large_;
     std::vector<std::byte> kept_; ///< rows of a virtual dataset that were read last
     std::int64_t kept_frame_ = -1;
     Rows kept_rows_;

@@ -69,14 +69,6 @@ hid_t fail_link(const std::string& what) {
     return -1;
 }
 
-/// The path by which the file of an object was opened.
-std::string path_of(hid_t object) {
-    std::string path(
-        static_cast<std::size_t>(std::max<ssize_t>(0, H5Fget_name(object, nullptr, 0))), '\0');
-    H5Fget_name(object, path.data(), path.size() + 1);
-    return path;
-}
-
 struct Target {
     const char *file = nullptr, *object = nullptr;
 };
@@ -136,6 +128,13 @@ hid_t follow_link(const char*, hid_t group, const void* value, std::size_t size,
 }
 
 } // namespace
+
+std::string path_of(hid_t object) {
+    std::string path(
+        static_cast<std::size_t>(std::max<ssize_t>(0, H5Fget_name(object, nullptr, 0))), '\0');
+    H5Fget_name(object, path.data(), path.size() + 1);
+    return path;
+}
 
 void require_readable(const Hdf5Input& file, const fs::path& other, bool inside) {
     const auto folders = folders_of(file);

@@ -11,6 +11,9 @@
 // datasets in external storage. This decides which of them may be opened.
 namespace sextant::format {
 
+/// The path by which the file of an object was opened.
+std::string path_of(hid_t object);
+
 /// Throws InvalidFile unless a file with samples of `file` is a regular file that may be read:
 /// `file` allows others, or else, if `inside`, it lies in the folder of `file` or below it.
 void require_readable(const Hdf5Input& file, const std::filesystem::path& other, bool inside);

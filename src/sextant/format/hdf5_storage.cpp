@@ -23,8 +23,6 @@ namespace fs = std::filesystem;
 
 /// What filters other than deflate are believed to make of a byte.
 constexpr Bytes believable_ratio = Bytes{1} << 16;
-/// Chunks up to here are decoded whatever their compression.
-constexpr Bytes modest_chunk = Bytes{1} << 28;
 constexpr Bytes largest_chunk = Bytes{1} << 32; // the library's own limit
 /// Chunks are counted if there are no more: the library goes through all of them.
 constexpr double most_counted = 1e5;
@@ -106,8 +104,9 @@ Hdf5Storage::Hdf5Storage(const Hdf5Input& file, const std::string& name, int dep
         find_external(file, created.id());
         return;
     }
-    stored_ = static_cast<Bytes>(std::min<hsize_t>(
-        H5Dget_storage_size(dataset.id()), static_cast<hsize_t>(SourceFile(file.path()).size())));
+    // A link may have led to another file.
+    stored_ = std::min(static_cast<Bytes>(H5Dget_storage_size(dataset.id())),
+                       SourceFile(path_of(dataset.id())).size());
     if (stored_ == 0 && product(sides_, sample_) > 0)
         throw InvalidFile(path_, fmt::format("dataset {} was never written", name));
     if (H5Pget_layout(created.id()) == H5D_CHUNKED)
@@ -180,6 +179,13 @@ void Hdf5Storage::find_chunks(hid_t dataset, hid_t created) {
 void Hdf5Storage::require_filters(hid_t dataset, hid_t created) {
     const std::vector<Filter> filters = filters_of(created);
     ratio_ = deflate_ratio; // also of datasets of which only some chunks were written
+    std::vector<H5Z_filter_t> ids;
+    for (const Filter& filter : filters)
+        ids.push_back(filter.id);
+    if (!ids.empty() && ids.back() == H5Z_FILTER_FLETCHER32)
+        ids.pop_back(); // zlib has a checksum of its own, in front of this one
+    shuffled_ = ids == std::vector<H5Z_filter_t>{H5Z_FILTER_SHUFFLE, H5Z_FILTER_DEFLATE};
+    deflated_ = shuffled_ || ids == std::vector<H5Z_filter_t>{H5Z_FILTER_DEFLATE};
     for (std::size_t i = 0; i < filters.size(); ++i) {
         const H5Z_filter_t id = filters[i].id;
         if (id != H5Z_FILTER_DEFLATE && !keeps_length(id))

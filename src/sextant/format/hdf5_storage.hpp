@@ -13,6 +13,9 @@
 
 namespace sextant::format {
 
+/// Chunks up to here are decoded as a whole, whatever their compression.
+inline constexpr Bytes modest_chunk = Bytes{1} << 28;
+
 /// Where the samples of a dataset are stored, and whether they can be read: in its own file, in
 /// external storage, or, if it is virtual, in other datasets.
 class Hdf5Storage {
@@ -27,6 +30,10 @@ class Hdf5Storage {
     /// The lengths of a chunk along the axes; none where samples are not in chunks.
     const std::vector<std::int64_t>& chunk() const { return chunk_; }
     Bytes chunk_bytes() const { return chunk_bytes_; }
+    Bytes sample_bytes() const { return sample_; } ///< of a sample as it is stored
+    /// Whether chunks are only deflated, and perhaps shuffled before or summed up behind.
+    bool is_deflated() const { return deflated_; }
+    bool is_shuffled() const { return shuffled_; }
     /// How many bytes the samples take in files.
     Bytes stored() const { return stored_; }
     /// No more bytes than this come out of a stored one.
@@ -51,6 +58,7 @@ class Hdf5Storage {
     std::string path_, name_;
     std::vector<std::int64_t> sides_, chunk_;
     Bytes sample_ = 1, chunk_bytes_ = 0, stored_ = 0, ratio_ = 1;
+    bool deflated_ = false, shuffled_ = false;
     std::string prefix_; ///< the folder of files in external storage
     std::vector<std::string> remarks_;
     std::optional<Hdf5Sources> sources_; ///< of a virtual dataset
