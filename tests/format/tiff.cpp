@@ -197,6 +197,23 @@ TEST_F(TiffFrames, ThatAreCutOffAreLeftOutAndSaid) {
     EXPECT_TRUE(holds_pattern(*source));
 }
 
+TEST_F(TiffFrames, AreHeldInProportionToTheirFile) {
+    constexpr int deflate = 8;
+    const auto refusal = [&](const TiffBytes::Page& page) {
+        TiffBytes file(std::endian::little, false);
+        file.add(page, std::string(90000, 'x'));
+        return failure([&] { open(file.bytes()); });
+    };
+    TiffBytes::Page page{{200'000'000, 1}, 8, 1};
+    page.compression = deflate;
+    EXPECT_THAT(refusal(page), HasSubstr("too few for the 200000000 bytes")) << "a row";
+    page.shape = {60000, 60000};
+    page.tile = 20000;
+    EXPECT_THAT(refusal(page), HasSubstr("too few for the 1200000000 bytes")) << "a row of tiles";
+    page.tile = 1024;
+    EXPECT_EQ(refusal(page), "nothing was thrown");
+}
+
 TEST_F(TiffFrames, ThatAreNotSupportedAreNamed) {
     TiffBytes bits(std::endian::little, false);
     bits.add({shape, 12}, std::string(200, 'x'));

@@ -29,6 +29,7 @@ class TiffBytes {
         std::uint32_t pixels_per_unit = 0; ///< with the unit centimetre
         int extra = -1;                    ///< meaning of the last sample; negative: not stated
         int tile = 0;                      ///< side of tiles, which `samples` has one after another
+        int compression = 1;
     };
 
     /// Samples first, then the directory that points to them.
@@ -47,7 +48,7 @@ class TiffBytes {
             {256, 4, 1, static_cast<std::uint64_t>(page.shape.width)},
             {257, 4, 1, static_cast<std::uint64_t>(page.shape.height)},
             {258, 3, 1, static_cast<std::uint64_t>(page.bits)},
-            {259, 3, 1, 1},
+            {259, 3, 1, static_cast<std::uint64_t>(page.compression)},
             {262, 3, 1, static_cast<std::uint64_t>(page.photometric)},
         };
         if (!page.description.empty())

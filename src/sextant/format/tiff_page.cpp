@@ -119,16 +119,22 @@ int checked_photometric(TIFF* file, const std::string& path) {
     return photometric;
 }
 
-ImageShape checked_tile(TIFF* file, const std::string& path, const TiffPage& page) {
+ImageShape checked_tile(TIFF* file, const TiffBytes& bytes, const TiffPage& page) {
     const ImageShape tile{tag_or<std::uint32_t>(file, TIFFTAG_TILEWIDTH, 0),
                           tag_or<std::uint32_t>(file, TIFFTAG_TILELENGTH, 0)};
     constexpr std::int64_t believable_side = 4096;
     if (tile.width < 1 || tile.height < 1 ||
         tile.width > std::max(believable_side, page.frame.shape.width + 15) ||
         tile.height > std::max(believable_side, page.frame.shape.height + 15)) {
-        throw InvalidFile(path, fmt::format("has tiles of {} in an image of {}: damaged",
-                                            to_text(tile), to_text(page.frame.shape)));
+        throw InvalidFile(bytes.path, fmt::format("has tiles of {} in an image of {}: damaged",
+                                                  to_text(tile), to_text(page.frame.shape)));
     }
+    // A row of tiles is held whole.
+    constexpr Bytes always_held = Bytes{1} << 28, held_ratio = 64;
+    const Bytes held = std::max(tile.width, page.frame.shape.width) * tile.height *
+                       page.frame.channels * size_of(page.frame.sample);
+    if (held > always_held)
+        check_plausible(bytes.path, held, bytes.size, held_ratio);
     return tile;
 }
 
@@ -194,8 +200,9 @@ TiffPage read_page(TIFF* file, const TiffBytes& bytes) {
         tag_or<std::uint16_t>(file, TIFFTAG_FILLORDER, FILLORDER_MSB2LSB) != FILLORDER_MSB2LSB;
     page.compressed =
         tag_or<std::uint16_t>(file, TIFFTAG_COMPRESSION, COMPRESSION_NONE) != COMPRESSION_NONE;
+    check_row(bytes.path, page.frame, bytes.size);
     if (TIFFIsTiled(file))
-        page.tile = checked_tile(file, bytes.path, page);
+        page.tile = checked_tile(file, bytes, page);
     else
         page.strip =
             std::max<std::int64_t>(1, tag_or<std::uint32_t>(file, TIFFTAG_ROWSPERSTRIP, 1));
