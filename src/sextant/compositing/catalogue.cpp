@@ -51,6 +51,14 @@ Piece part_by_position(const Task& task, const Tuning&, int position) {
     return equal_part(task, position);
 }
 
+bool always(const Tuning&) {
+    return true;
+}
+
+bool is_cut(const Tuning& tuning) {
+    return tuning.segments > 1;
+}
+
 /// Segments keep all ranks busy at once, so that it matters how much each has to do.
 Piece direct_send_piece(const Task& task, const Tuning& tuning, int position) {
     return tuning.segments > 1 ? balanced_part(task, position) : equal_part(task, position);
@@ -63,7 +71,7 @@ constexpr Algorithm algorithms[] = {
          return direct_send(task, Partners::ascending, tuning.window, position,
                             tuning.segments > 1 ? balanced_part : equal_part);
      },
-     direct_send_piece},
+     direct_send_piece, true, is_cut},
     {"radix-k", "rounds of direct send within groups of k ranks",
      "Peterka et al. 2009, doi:10.1145/1654059.1654064", "any number", true, all_radices,
      [](const Task& task, const Tuning& tuning, int position) {
@@ -92,7 +100,7 @@ constexpr Algorithm algorithms[] = {
      [](const Task& task, const Tuning& tuning, int position) {
          return shift_based(task, tuning.window > 0 ? tuning.window : 1, position);
      },
-     part_by_position},
+     part_by_position, true},
     {"parallel-pipeline", "parts go round a ring and are blended on the way",
      "Lee et al. 1996, doi:10.1109/2945.537304", "any number", false, any_window,
      [](const Task& task, const Tuning& tuning, int position) {
@@ -104,13 +112,13 @@ constexpr Algorithm algorithms[] = {
      [](const Task& task, const Tuning&, int position) { return binary_tree(task, position); },
      [](const Task& task, const Tuning&, int position) {
          return binary_tree_piece(task, position);
-     }},
+     },
+     false, always},
 };
 
+/// Of a task in positions.
 Program in_one_piece(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
-    const int position = task.position_of(rank);
-    Program own = position < 0 ? Program{}
-                               : with_peers(algorithm.program(task, tuning, position), task.order);
+    Program own = rank < task.positions() ? algorithm.program(task, tuning, rank) : Program{};
     if (task.root == Task::distributed)
         return own;
     std::vector<Piece> pieces;
@@ -148,7 +156,48 @@ const Algorithm& find(std::string_view wanted) {
     return find_by_name<Algorithm>("compositing algorithm", wanted, algorithms);
 }
 
-Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
+namespace {
+
+bool depends_on_root(const Algorithm& algorithm, const Tuning& tuning) {
+    return algorithm.depends_on_root && algorithm.depends_on_root(tuning);
+}
+
+} // namespace
+
+void list_seat(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank,
+               std::vector<int>& key) {
+    key.clear();
+    key.push_back(task.position_of(rank));
+    key.push_back(depends_on_root(algorithm, tuning) ? task.position_of(task.root) : -1);
+    if (algorithm.depends_on_layers)
+        key.insert(key.end(), task.layers.begin(), task.layers.end());
+}
+
+Seat seat_of(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
+    const int positions = task.positions(), position = task.position_of(rank);
+    const auto place = [&](int at) { return at < 0 ? positions : at; };
+    const bool looks_on = position < 0 && rank != task.root;
+    Seat seat{one_image_each(positions, task.elements, task.root),
+              looks_on ? positions + 1 : place(position)};
+    seat.task.ranks = positions + 2;
+    if (algorithm.depends_on_layers && position >= 0)
+        seat.task.layers = task.layers;
+    else if (position >= 0)
+        seat.task.layers[static_cast<std::size_t>(position)] = task.layers_at(position);
+    const bool known = rank == task.root || (position >= 0 && depends_on_root(algorithm, tuning));
+    if (task.root != Task::distributed)
+        seat.task.root = known ? place(task.position_of(task.root)) : positions;
+    return seat;
+}
+
+std::vector<int> peers_of(const Task& task) {
+    std::vector<int> peers = task.order;
+    peers.push_back(task.root);
+    return peers;
+}
+
+Program program(const Algorithm& algorithm, const Seat& seat, const Tuning& tuning) {
+    const auto& [task, rank] = seat;
     const auto whole = [&](const Task& part) {
         return in_one_piece(algorithm, part, tuning, rank);
     };
@@ -156,6 +205,11 @@ Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuni
     Program made = cut ? in_segments(task, tuning.segments, rank, whole) : whole(task);
     return is_interlaced(task, tuning) ? interlaced(made, task, dealing_of(task, tuning))
                                        : std::move(made);
+}
+
+Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
+    return with_peers(program(algorithm, seat_of(algorithm, task, tuning, rank), tuning),
+                      peers_of(task));
 }
 
 Piece piece(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {

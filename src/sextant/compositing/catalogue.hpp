@@ -28,6 +28,10 @@ struct Algorithm {
     Program (*program)(const Task& task, const Tuning& tuning, int position);
     /// The pixels a position ends up with.
     Piece (*piece)(const Task& task, const Tuning& tuning, int position);
+    /// Whether a position's program depends on how many images the other positions hold.
+    bool depends_on_layers = false;
+    /// Whether it depends on which position the root has.
+    bool (*depends_on_root)(const Tuning& tuning) = nullptr; ///< null: it does not
 };
 
 /// Every algorithm, in the order of `sextant list`.
@@ -36,10 +40,35 @@ std::span<const Algorithm> catalogue();
 /// By name. Throws InvalidTask with near names.
 const Algorithm& find(std::string_view name);
 
-/// The program of one rank: positions turned into ranks and, where the task names a root, the
-/// pieces collected there, in segments or interlaced if tuned so. A rank without an image only
-/// collects, or does nothing. Throws InvalidTask.
+/// The program of one rank: that of its seat, positions turned into ranks. Where the task names a
+/// root, the pieces are collected there, in segments or interlaced if tuned so. A rank without an
+/// image only collects, or does nothing. Throws InvalidTask.
 Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank);
+
+/// What a rank's program depends on: the task in positions. Position i is rank i there; after the
+/// positions come a root without an image and a rank that has no part in the task. What this rank's
+/// program does not depend on has a fixed value. So one program serves all visibility orders that
+/// give a rank the same seat.
+struct Seat {
+    Task task;
+    int rank = 0; ///< this rank in `task`
+
+    bool operator==(const Seat&) const = default;
+};
+
+/// Lists in `key` what tells the seats of a rank apart, in place of what it held. Allocates nothing
+/// where there is room for two numbers more than positions.
+void list_seat(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank,
+               std::vector<int>& key);
+
+/// Requires  a task that `check` accepts.
+Seat seat_of(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank);
+
+/// The program of a seat, whose peers are positions, or the root.
+Program program(const Algorithm& algorithm, const Seat& seat, const Tuning& tuning);
+
+/// The ranks that the peers of a seat's program stand for.
+std::vector<int> peers_of(const Task& task);
 
 /// The pixels that a rank ends up with: the whole picture at the root, its piece otherwise, which
 /// is one of the dealt order where it is interlaced.

@@ -29,6 +29,8 @@ struct Task {
     int all_layers() const;
     /// Where a rank's image lies in the order; -1 where it holds none.
     int position_of(int rank) const;
+
+    bool operator==(const Task&) const = default;
 };
 
 /// One image a rank, in rank order.
