@@ -5,7 +5,6 @@
 #include "sextant/comm/first_failure.hpp"
 #include "sextant/comm/hosts.hpp"
 #include "sextant/comm/shared_inbox.hpp"
-#include "sextant/comm/waiting.hpp"
 #include "sextant/core/error.hpp"
 
 #include <algorithm>
@@ -182,7 +181,7 @@ Memory NodeNeighbourhood::memory(Bytes size) {
 }
 
 void NodeNeighbourhood::make_room(std::size_t notes) {
-    room_ += notes;
+    room_ = std::max(room_, notes);
     early.reserve(room_);
     taken_.reserve(room_);
     held_.reserve(room_);
@@ -214,15 +213,16 @@ const std::vector<Note>& NodeNeighbourhood::take() {
 }
 
 void NodeNeighbourhood::rest(int idle) {
-    constexpr int pauses = 100, yields = 200;
-    if (idle < pauses && !crowded_)
-        pause_briefly();
-    else if (idle < yields || !held_.empty())
-        sched_yield();
-    else
+    constexpr int yields = 200;
+    if (!crowded_ && idle < looks_before_sleep)
+        return pause_briefly();
+    if (crowded_ && idle < yields && yielding_.yield())
+        return;
+    if (held_.empty())
         own().inbox.sleep();
-    if (idle >= yields)
-        check_peers();
+    else
+        sched_yield();
+    check_peers();
 }
 
 void NodeNeighbourhood::enter_run() {
@@ -252,6 +252,10 @@ void NodeNeighbourhood::leave_run() {
 
 void NodeNeighbourhood::abandon_run() {
     cancel(rank_);
+    leave_with_all();
+}
+
+void NodeNeighbourhood::leave_with_all() {
     own().running = 0;
     for (std::size_t i = 0; i < peers_.size(); ++i) {
         while (head(peers_[i].rank).running != 0 && !processes_.has_ended(i))

@@ -1,23 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/shared_inbox.hpp"
 
-#include <ctime>
-
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "sextant/comm/futex.hpp"
 
 namespace sextant {
-
-namespace {
-
-/// std::atomic waits in its own process only.
-void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
-           const timespec* time_limit) {
-    syscall(SYS_futex, &word, operation, value, time_limit, nullptr, 0);
-}
-
-} // namespace
 
 bool SharedInbox::post(const Note& note) {
     std::uint64_t position = posted_.load(std::memory_order_relaxed);
@@ -59,14 +45,13 @@ void SharedInbox::wake() {
     if (asleep_.load() == 0)
         return;
     asleep_.store(0);
-    futex(asleep_, FUTEX_WAKE, 1, nullptr);
+    wake_one(asleep_);
 }
 
 void SharedInbox::sleep() {
-    constexpr timespec not_for_long{0, 10'000'000};
     asleep_.store(1);
     if (empty())
-        futex(asleep_, FUTEX_WAIT, 1, &not_for_long);
+        sleep_while(asleep_, 1);
     asleep_.store(0);
 }
 
