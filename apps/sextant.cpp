@@ -3,6 +3,7 @@
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/exception_text.hpp"
 #include "sextant/core/names.hpp"
 #include "sextant/operation/help.hpp"
 #include "sextant/operation/operation.hpp"
@@ -115,8 +116,8 @@ int run(const Operation& operation, const Given& given) {
         return say("out of memory", failure);
     } catch (const std::logic_error& error) {
         return say(fmt::format("a bug of sextant, please report it: {}", error.what()), failure);
-    } catch (const std::exception& error) {
-        return say(error.what(), failure);
+    } catch (...) {
+        return say(sextant::text_of_current_exception(), failure);
     }
 }
 

@@ -2,6 +2,7 @@
 #include "sextant/prefix/place_of_error.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/exception_text.hpp"
 
 namespace sextant::prefix {
 
@@ -12,8 +13,8 @@ void rethrow_with_place(const std::string& place) {
         throw;
     } catch (const InvalidTask& error) {
         throw InvalidTask(place + ": " + error.what());
-    } catch (const std::exception& error) {
-        throw Error(place + ": " + error.what());
+    } catch (...) {
+        throw Error(place + ": " + text_of_current_exception());
     }
 }
 
