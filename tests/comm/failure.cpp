@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A rank that fails must end all, soon, and leave nothing hanging.
 #include "sextant/comm/agree.hpp"
+#include "sextant/comm/first_failure.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 
@@ -120,6 +121,92 @@ TEST(Failure, ABufferOfTheWrongSizeIsRefusedBeforeAnythingIsSent) {
                             kernel::find("over"));
         const std::vector<RgbaF32> images(9);
         EXPECT_THROW(execution.bind(0, std::as_bytes(std::span(images))), InvalidTask);
+    });
+}
+
+/// What run_threads throws where rank 2 of 4 returns before it comes to `meeting`.
+std::string thrown_without_rank_2(const std::function<void(const Communicator&)>& meeting) {
+    try {
+        run_threads(4, [&](const Communicator& communicator) {
+            if (communicator.rank() != 2)
+                meeting(communicator);
+        });
+    } catch (const PeerFailed& error) {
+        EXPECT_EQ(error.rank(), 2);
+        return error.what();
+    }
+    return "nothing";
+}
+
+TEST(Failure, ARankThatReturnsBeforeOthersMeetItIsNamed) {
+    const char* const said =
+        "rank 2 has returned, but other ranks wait for it in a collective call";
+    EXPECT_EQ(thrown_without_rank_2([](const Communicator& c) { c.barrier(); }), said);
+    EXPECT_EQ(thrown_without_rank_2([](const Communicator& c) { c.all_gather(c.rank()); }), said);
+    EXPECT_EQ(thrown_without_rank_2([](const Communicator& c) { agree(c, [] {}); }), said);
+    EXPECT_EQ(thrown_without_rank_2([](const Communicator& c) { c.split(0, 0); }), said);
+}
+
+TEST(Failure, ARankThatReturnsBeforeOthersExchangeMessagesWithItIsNamed) {
+    const Task task = compositing::one_image_each(4, 1000, 0);
+    for (const char* name : {"direct-send", "radix-k"}) {
+        const auto& algorithm = compositing::find(name);
+        const auto tuning = algorithm.tunings(4).front();
+        const std::string said = thrown_without_rank_2([&](const Communicator& communicator) {
+            composite(communicator, algorithm, task, tuning, Association::in_order);
+        });
+        EXPECT_TRUE(said.ends_with(" waits for rank 2, which has returned") ||
+                    said == "rank 2 failed")
+            << said;
+    }
+}
+
+TEST(Failure, ARankThatReturnsIsNamedByTheRankThatItHadInAGroupOfItsOwn) {
+    std::atomic<int> named = 0;
+    try {
+        run_threads(4, [&](const Communicator& communicator) {
+            const Communicator odd_or_even = communicator.split(communicator.rank() % 2, 0);
+            if (communicator.rank() == 2)
+                return; // rank 1 of the even ones
+            try {
+                odd_or_even.barrier();
+            } catch (const PeerFailed& error) {
+                named += error.rank();
+                throw;
+            }
+        });
+    } catch (const PeerFailed&) {
+    }
+    EXPECT_EQ(named, 1);
+}
+
+TEST(Failure, RanksMayReturnWhileOthersGoOn) {
+    for (int repeat = 0; repeat < 50; ++repeat) {
+        run_threads(4, [](const Communicator& communicator) {
+            const Communicator half = communicator.split(communicator.rank() % 2, 0);
+            communicator.barrier();
+            if (communicator.rank() % 2 == 0)
+                return;
+            for (int i = 0; i < 5; ++i)
+                EXPECT_EQ(half.all_gather(1).size(), 2u);
+        });
+    }
+}
+
+TEST(Failure, WhatIsNoExceptionReachesEveryRank) {
+    run_threads(3, [](const Communicator& communicator) {
+        const auto part = [&] {
+            if (communicator.rank() == 1)
+                throw 7;
+        };
+        try {
+            agree(communicator, part);
+            ADD_FAILURE() << "nothing was thrown";
+        } catch (const AgreedFailure& error) {
+            EXPECT_STREQ(error.what(), "threw what is no std::exception");
+        }
+        communicator.barrier(); // still of use
+        EXPECT_EQ(first_failure(communicator, part), "rank 1: threw what is no std::exception");
     });
 }
 

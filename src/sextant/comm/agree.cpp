@@ -2,6 +2,7 @@
 #include "sextant/comm/agree.hpp"
 
 #include "sextant/comm/texts.hpp"
+#include "sextant/core/exception_text.hpp"
 
 #include <algorithm>
 
@@ -28,8 +29,8 @@ Report attempt(const std::function<void()>& part) {
         report = {error.invalid_task() ? Outcome::invalid_task : Outcome::failed, error.what()};
     } catch (const InvalidTask& error) {
         report = {Outcome::invalid_task, error.what()};
-    } catch (const std::exception& error) {
-        report = {Outcome::failed, error.what()};
+    } catch (...) {
+        report = {Outcome::failed, text_of_current_exception()};
     }
     return report;
 }
@@ -57,14 +58,29 @@ std::size_t rank_that_counts(const std::vector<Outcome>& outcomes) {
 } // namespace
 
 void agree(const Communicator& communicator, const std::function<void()>& part) {
+    agree(communicator, part, 0);
+}
+
+std::vector<std::uint64_t> agree(const Communicator& communicator,
+                                 const std::function<void()>& part, std::uint64_t number) {
+    struct Said {
+        Outcome outcome;
+        std::uint64_t number;
+    };
     const Report mine = attempt(part);
-    const std::vector<Outcome> outcomes = communicator.all_gather(mine.outcome);
+    std::vector<Outcome> outcomes;
+    std::vector<std::uint64_t> numbers;
+    for (const Said& said : communicator.all_gather(Said{mine.outcome, number})) {
+        outcomes.push_back(said.outcome);
+        numbers.push_back(said.number);
+    }
     const bool fine = std::all_of(outcomes.begin(), outcomes.end(),
                                   [](Outcome outcome) { return outcome == Outcome::fine; });
-    if (fine)
-        return;
-    throw_what_counts(outcomes, all_gather_texts(communicator, mine.text),
-                      communicator.shares_memory());
+    if (!fine) {
+        throw_what_counts(outcomes, all_gather_texts(communicator, mine.text),
+                          communicator.shares_memory());
+    }
+    return numbers;
 }
 
 } // namespace sextant

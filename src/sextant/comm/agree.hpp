@@ -4,8 +4,10 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace sextant {
 
@@ -35,5 +37,9 @@ class AgreedFailure : public Error {
 /// Collective.
 /// Cost      one all-gather of an int; on failure the texts.
 void agree(const Communicator& communicator, const std::function<void()>& part);
+
+/// The same; returns a number of each rank, by rank.
+std::vector<std::uint64_t> agree(const Communicator& communicator,
+                                 const std::function<void()>& part, std::uint64_t number);
 
 } // namespace sextant

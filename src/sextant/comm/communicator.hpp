@@ -63,6 +63,10 @@ class Communicator {
     Communicator split(int color, int key) const {
         return Communicator(transport_->split(color, key));
     }
+    /// Transport::split_for_notices. Collective.
+    Communicator split_for_notices(int color, int key) const {
+        return Communicator(transport_->split_for_notices(color, key));
+    }
     bool valid() const { return transport_ != nullptr; }
     /// For those who know what it runs on (mpi.hpp).
     const Transport& transport() const { return *transport_; }

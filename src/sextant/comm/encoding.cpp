@@ -27,12 +27,13 @@ Elements largest(const std::vector<Elements>& elements) {
 } // namespace
 
 Encoding::Encoding(const Program& program, const MessageTable& table, const Places& places,
-                   const Operator& op)
+                   const Operator& op, Workspace& workspace)
     : program_(program),
       table_(table),
       places_(places),
       nothing_(nothing_of(op)),
       elements_(covered(program, table)),
+      workspace_(workspace),
       codes_(elements_.size()),
       encoder_(nothing_, largest(elements_)) {
     make_rooms();
@@ -50,13 +51,13 @@ void Encoding::make_rooms() {
         list_pieces(m);
         most_pieces = std::max(most_pieces, pieces_.size());
     }
-    rooms_ = Memory(size);
+    workspace_.make_rooms(size);
     pieces_.reserve(most_pieces);
 }
 
 Blocks Encoding::room(int message) {
     const Bytes bytes = table_.bytes(message);
-    return {rooms_.data() + offsets_[static_cast<std::size_t>(message)], bytes, bytes, 1};
+    return {workspace_.rooms.data() + offsets_[static_cast<std::size_t>(message)], bytes, bytes, 1};
 }
 
 /// Where the elements of a message lie, piece by piece.

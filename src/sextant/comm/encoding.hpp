@@ -3,7 +3,7 @@
 
 #include "sextant/comm/message_table.hpp"
 #include "sextant/comm/places.hpp"
-#include "sextant/core/memory.hpp"
+#include "sextant/comm/scratch.hpp"
 #include "sextant/core/operator.hpp"
 #include "sextant/kernel/fold/sparse_encoder.hpp"
 
@@ -21,7 +21,7 @@ class Encoding {
     /// Requires  an operator that says what nothing is, in a multiple of 4 bytes
     ///           (std::logic_error). Keep what it is given alive.
     Encoding(const Program& program, const MessageTable& table, const Places& places,
-             const Operator& op);
+             const Operator& op, Workspace& workspace);
 
     /// Whether a message is of the operator's elements: others travel as they are.
     bool covers(int message) const { return elements_[static_cast<std::size_t>(message)] > 0; }
@@ -47,7 +47,7 @@ class Encoding {
     const std::vector<std::byte> nothing_; // an element
     std::vector<Elements> elements_;       // by message; 0 where it is not covered
     std::vector<Bytes> offsets_;           // by message, of its room
-    Memory rooms_;
+    Workspace& workspace_;
     std::vector<std::optional<kernel::SparseCode>> codes_; // by message
     std::vector<kernel::SparseEncoder::Piece> pieces_;
     kernel::SparseEncoder encoder_;

@@ -24,6 +24,10 @@ void Execution::bind(int buffer, std::span<std::byte> memory) {
     runner_->bind(buffer, memory.data(), memory.size());
 }
 
+void Execution::set_peers(std::span<const int> ranks) {
+    runner_->set_peers(ranks);
+}
+
 void Execution::run() {
     runner_->run();
 }

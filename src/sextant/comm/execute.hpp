@@ -16,6 +16,9 @@
 
 namespace sextant {
 
+class Comparison;
+class Workspace;
+
 struct ExecuteOptions {
     Association association = Association::in_order;
     bool trace = false;
@@ -25,6 +28,11 @@ struct ExecuteOptions {
     /// Messages leave out what was not drawn (kernel/fold/sparse_code.hpp), and are folded from
     /// there: the same bits, in fewer bytes, for a pass over what is sent. All ranks alike.
     bool sparse = false;
+    /// What executions share that never run at once (scratch.hpp), with as many threads; none: each
+    /// has its own.
+    std::shared_ptr<Workspace> workspace = {};
+    /// Holds back runs, each of which has begun there before (comparison.hpp). Must outlive them.
+    Comparison* comparison = nullptr;
 };
 
 /// How many bytes a rank sent in a run, and how many the elements have that it stood for.
@@ -58,6 +66,11 @@ class Execution {
     /// the declared elements (InvalidTask); must stay valid while runs use it.
     void bind(int buffer, std::span<const std::byte> memory);
     void bind(int buffer, std::span<std::byte> memory);
+
+    /// Says which rank each peer of the program stands for; not during a run. Until then peer i is
+    /// rank i. Throws InvalidTask where a message then needs a tag that there is not.
+    /// Cost      no more than a look at each message: nothing is allocated.
+    void set_peers(std::span<const int> ranks);
 
     /// Runs the program. Collective: every rank runs its own.
     /// Throws    what an operator or kernel throws, PeerFailed where another rank's failure reached

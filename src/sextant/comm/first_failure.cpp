@@ -2,6 +2,7 @@
 #include "sextant/comm/first_failure.hpp"
 
 #include "sextant/comm/texts.hpp"
+#include "sextant/core/exception_text.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -15,8 +16,8 @@ std::string first_failure(const Communicator& communicator, const std::function<
     std::string mine;
     try {
         part();
-    } catch (const std::exception& error) {
-        mine = error.what();
+    } catch (...) {
+        mine = text_of_current_exception();
     }
     const std::vector<std::string> all = all_gather_texts(communicator, mine);
     const auto found =

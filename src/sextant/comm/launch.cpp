@@ -4,6 +4,7 @@
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/exception_text.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -126,8 +127,8 @@ void launch_mpi(const LaunchedBy& by, const std::function<void(Communicator)>& b
         world.barrier();
         error.set_told();
         throw;
-    } catch (const std::exception& error) {
-        tell(fmt::format("rank {}: {}", world.rank(), error.what()));
+    } catch (...) {
+        tell(fmt::format("rank {}: {}", world.rank(), text_of_current_exception()));
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
 }

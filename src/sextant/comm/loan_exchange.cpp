@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/loan_exchange.hpp"
 
+#include "sextant/core/error.hpp"
 #include "sextant/schedule/loans.hpp"
 
 #include <algorithm>
@@ -25,25 +26,45 @@ LoanExchange::LoanExchange(Neighbourhood& neighbours, std::vector<Message> messa
       receives_(messages_.size()),
       sends_(messages_.size()) {
     for (int m = 0; m < size(); ++m)
-        number(m);
+        receives_[static_cast<std::size_t>(m)].lent.reserve(at(m).blocks.size());
+    known_receives_.reserve(messages_.size());
+    known_sends_.reserve(messages_.size());
+    peers_.reserve(messages_.size());
     make_lists();
     finished_.reserve(messages_.size());
     waiting_.reserve(most_notes());
     neighbours_.make_room(most_notes());
 }
 
-LoanExchange::~LoanExchange() {
-    neighbours_.need_less_room(most_notes());
+void LoanExchange::address(int m, int peer, int tag) {
+    messages_[static_cast<std::size_t>(m)].peer = peer;
+    messages_[static_cast<std::size_t>(m)].tag = tag;
+    numbered_ = false;
 }
 
-void LoanExchange::number(int m) {
-    const Message& message = at(m);
-    if (!neighbours_.has(message.peer))
-        return;
-    receives_[static_cast<std::size_t>(m)].lent.reserve(message.blocks.size());
-    (message.sends ? by_taker_ : by_sender_)[{message.peer, message.tag}] = m;
-    if (std::find(peers_.begin(), peers_.end(), message.peer) == peers_.end())
+void LoanExchange::number_all() {
+    known_receives_.clear();
+    known_sends_.clear();
+    peers_.clear();
+    for (int m = 0; m < size(); ++m) {
+        const Message& message = at(m);
+        if (!neighbours_.has(message.peer))
+            continue;
+        (message.sends ? known_sends_ : known_receives_).push_back({message.peer, message.tag, m});
         peers_.push_back(message.peer);
+    }
+    std::sort(known_receives_.begin(), known_receives_.end());
+    std::sort(known_sends_.begin(), known_sends_.end());
+    std::sort(peers_.begin(), peers_.end());
+    peers_.erase(std::unique(peers_.begin(), peers_.end()), peers_.end());
+    numbered_ = true;
+}
+
+const LoanExchange::Known* LoanExchange::find(const std::vector<Known>& all, const Note& note) {
+    const Known wanted{note.source, note.tag, 0};
+    const auto found = std::lower_bound(all.begin(), all.end(), wanted);
+    const bool is_it = found != all.end() && found->peer == note.source && found->tag == note.tag;
+    return is_it ? &*found : nullptr;
 }
 
 void LoanExchange::make_lists() {
@@ -80,6 +101,8 @@ bool LoanExchange::shows(int m) const {
 }
 
 void LoanExchange::begin() {
+    if (!numbered_)
+        number_all();
     neighbours_.enter_run();
     for (Receive& receive : receives_)
         receive.started = receive.offered = receive.held = false;
@@ -96,11 +119,11 @@ void LoanExchange::begin() {
 
 /// Before anything is offered, so that who folds what this rank offers knows where to.
 void LoanExchange::show_rooms() {
-    for (const auto& [sender, m] : by_sender_) {
+    for (const auto& [peer, tag, m] : known_receives_) {
         if (has_room(m))
-            neighbours_.post(at(m).peer, note_of(m, Note::Kind::room));
+            neighbours_.post(peer, note_of(m, Note::Kind::room));
         else if (at(m).bytes() >= least_promised_room)
-            neighbours_.post(at(m).peer, note_of(m, Note::Kind::no_room));
+            neighbours_.post(peer, note_of(m, Note::Kind::no_room));
     }
 }
 
@@ -129,6 +152,7 @@ void LoanExchange::start(int m) {
 
 void LoanExchange::start_delivered(int m) {
     offer(m, Note::Kind::delivered, at(m).bytes());
+    sends_[static_cast<std::size_t>(m)].ended = true;
     finished_.push_back({m, at(m).bytes(), {}}); // nobody reads this rank's memory
 }
 
@@ -139,6 +163,32 @@ int LoanExchange::poll(std::span<Completion> completions) {
     std::copy_n(finished_.begin(), count, completions.begin());
     finished_.erase(finished_.begin(), finished_.begin() + static_cast<std::ptrdiff_t>(count));
     return static_cast<int>(count);
+}
+
+/// A peer that returned may have posted before: its notes are looked for once more.
+void LoanExchange::rest(int idle) {
+    constexpr int between_looks = 16, before_looks = 256;
+    neighbours_.rest(idle);
+    if (idle < before_looks || idle % between_looks != 0)
+        return;
+    const int gone = awaited_that_is_gone();
+    if (gone >= 0 && suspects_) {
+        throw PeerFailed(gone, fmt::format("rank {} waits for rank {}, which has returned",
+                                           neighbours_.own_rank(), gone));
+    }
+    suspects_ = gone >= 0;
+}
+
+/// A peer that some message waits for; -1 where none is gone.
+int LoanExchange::awaited_that_is_gone() const {
+    for (int m = 0; m < size(); ++m) {
+        const auto i = static_cast<std::size_t>(m);
+        const bool waits = at(m).sends ? sends_[i].started && !sends_[i].ended
+                                       : receives_[i].started && !receives_[i].offered;
+        if (waits && neighbours_.has(at(m).peer) && neighbours_.is_gone(at(m).peer))
+            return at(m).peer;
+    }
+    return -1;
 }
 
 void LoanExchange::give_back(int m) {
@@ -191,33 +241,35 @@ void LoanExchange::offer(int m, Note::Kind kind, Bytes bytes) {
 /// does with it now is not known here.
 void LoanExchange::take(const Note& note) {
     const std::uint32_t run = neighbours_.runs[static_cast<std::size_t>(note.source)];
-    if (note.kind == Note::Kind::returned)
+    if (note.kind == Note::Kind::returned) {
+        sends_[static_cast<std::size_t>(note.message)].ended = true;
         finished_.push_back({note.message, at(note.message).bytes(), {}});
-    else if (note.run == run + 1)
+    } else if (note.run == run + 1) {
         neighbours_.early.push_back(note);
-    else if (note.run == run)
+    } else if (note.run == run) {
         tells_of_room(note) ? take_room(note) : take_offer(note);
+    }
 }
 
 void LoanExchange::take_offer(const Note& note) {
-    const auto found = by_sender_.find({note.source, note.tag});
-    if (found == by_sender_.end()) {
+    const Known* const found = find(known_receives_, note);
+    if (!found) {
         throw std::logic_error(fmt::format("rank {}: a message {} from rank {} that it does not "
                                            "expect",
                                            neighbours_.own_rank(), note.tag, note.source));
     }
-    Receive& receive = receives_[static_cast<std::size_t>(found->second)];
+    Receive& receive = receives_[static_cast<std::size_t>(found->message)];
     receive.offered = true;
     receive.offer = note;
     if (receive.started)
-        match(found->second);
+        match(found->message);
 }
 
 void LoanExchange::take_room(const Note& note) {
-    const auto found = by_taker_.find({note.source, note.tag});
-    if (found == by_taker_.end() || at(found->second).bytes() != note.bytes)
+    const Known* const found = find(known_sends_, note);
+    if (!found || at(found->message).bytes() != note.bytes)
         return;
-    Send& send = sends_[static_cast<std::size_t>(found->second)];
+    Send& send = sends_[static_cast<std::size_t>(found->message)];
     if (send.started)
         return;
     send.told = true;

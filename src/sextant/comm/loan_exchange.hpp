@@ -4,8 +4,6 @@
 #include "sextant/comm/neighbourhood.hpp"
 #include "sextant/comm/transport.hpp"
 
-#include <map>
-#include <utility>
 #include <vector>
 
 namespace sextant {
@@ -17,14 +15,15 @@ class LoanExchange : public Exchange {
   public:
     /// Messages from and to ranks that are no neighbours are only numbered.
     LoanExchange(Neighbourhood& neighbours, std::vector<Message> messages);
-    ~LoanExchange() override;
 
     bool lends(int m) const override { return neighbours_.has(at(m).peer); }
     void place(int message, const std::vector<Blocks>& blocks) override;
+    void address(int message, int peer, int tag) override;
 
     void begin() override;
     void end() override { neighbours_.leave_run(); }
     void abandon() override { neighbours_.abandon_run(); }
+    void leave() override { neighbours_.leave_with_all(); }
     void start(int m) override;
     void start_short(int m, Bytes bytes) override { offer(m, Note::Kind::offer, bytes); }
     void start_empty(int m) override { offer(m, Note::Kind::offer, 0); }
@@ -33,7 +32,7 @@ class LoanExchange : public Exchange {
     int poll(std::span<Completion> completions) override;
     void give_back(int m) override;
     void copy_loan(int m) override;
-    void rest(int idle) override { neighbours_.rest(idle); }
+    void rest(int idle) override;
 
     /// Instead of a send: tells that its bytes come another way. There the receive completes with
     /// `announced` bytes.
@@ -61,13 +60,21 @@ class LoanExchange : public Exchange {
     };
     struct Send {
         bool started = false, told = false; ///< where the receiver wants it
-        Blocks room;                        ///< there; without a base nowhere
+        bool ended = false;
+        Blocks room; ///< there; without a base nowhere
+    };
+    /// A message by what its peer calls it.
+    struct Known {
+        int peer, tag, message;
+        auto operator<=>(const Known&) const = default;
     };
 
     /// Waiting at once: of each message an offer or a room and its return, of this run and, where a
     /// peer is ahead, of the next.
     std::size_t most_notes() const { return 4 * messages_.size(); }
-    void number(int m);
+    int awaited_that_is_gone() const;
+    void number_all();
+    static const Known* find(const std::vector<Known>& all, const Note& note);
     void make_lists();
     void list(int m);
     void show_rooms();
@@ -84,15 +91,17 @@ class LoanExchange : public Exchange {
 
     Neighbourhood& neighbours_;
     std::vector<Message> messages_;
-    std::vector<Receive> receives_;                // by message
-    std::vector<Send> sends_;                      // by message
-    std::map<std::pair<int, int>, int> by_sender_; // (peer, tag) of each receive
-    std::map<std::pair<int, int>, int> by_taker_;  // (peer, tag) of each send
-    std::vector<int> peers_;                       // neighbours with any message
-    std::vector<std::size_t> first_piece_;         // by message
-    Memory lists_;                                 // pieces of all messages
-    std::vector<Note> waiting_;                    // early notes being looked at again
+    std::vector<Receive> receives_;        // by message
+    std::vector<Send> sends_;              // by message
+    std::vector<Known> known_receives_;    // in order
+    std::vector<Known> known_sends_;       // in order
+    std::vector<int> peers_;               // neighbours with any message
+    bool numbered_ = false;                // since a message was last addressed
+    std::vector<std::size_t> first_piece_; // by message
+    Memory lists_;                         // pieces of all messages
+    std::vector<Note> waiting_;            // early notes being looked at again
     std::vector<Completion> finished_;
+    bool suspects_ = false; // that a peer is gone
 };
 
 } // namespace sextant

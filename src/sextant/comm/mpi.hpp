@@ -14,7 +14,7 @@ namespace sextant {
 ///
 /// Requires  MPI initialised; every rank of `communicator` to call (collective the first time).
 ///           MPI calls must not be made from several threads at once unless MPI was asked for that.
-/// Throws    CommunicationFailed.
+/// Throws    InvalidTask where it is MPI_COMM_NULL or joins two groups; CommunicationFailed.
 Communicator from_mpi(MPI_Comm communicator);
 
 /// Our duplicate behind a communicator, to call MPI on; MPI_COMM_NULL where it runs on threads. Its

@@ -19,14 +19,13 @@ namespace {
 class MpiExchange : public Exchange {
   public:
     MpiExchange(MPI_Comm comm, const MpiConditions& conditions, std::vector<Message> messages)
-        : comm_(comm), patience_(conditions.crowded ? 8 : 10000), messages_(messages.size()) {
+        : comm_(comm),
+          patience_(conditions.crowded ? 8 : 10000),
+          most_tag_(conditions.most_tag),
+          messages_(messages.size()) {
         std::size_t most_requests = 0;
         for (std::size_t m = 0; m < messages.size(); ++m) {
-            if (messages[m].tag > conditions.most_tag) {
-                throw InvalidTask(fmt::format("message {} to rank {}: this MPI has tags up to {}",
-                                              messages[m].tag, messages[m].peer,
-                                              conditions.most_tag));
-            }
+            check_tag(messages[m].tag, messages[m].peer);
             messages_[m].message = std::move(messages[m]);
             prepare(messages_[m]);
             most_requests += static_cast<std::size_t>(messages_[m].chunks);
@@ -35,6 +34,12 @@ class MpiExchange : public Exchange {
         message_of_.reserve(most_requests);
         indices_.resize(most_requests);
         statuses_.resize(most_requests);
+    }
+
+    /// Receives that nobody has answered: their memory goes.
+    ~MpiExchange() override {
+        if (!requests_.empty() && !mpi_finalized())
+            abandon();
     }
 
     bool lends(int) const override { return false; }
@@ -49,6 +54,13 @@ class MpiExchange : public Exchange {
         prepared.message.blocks = blocks;
         if (!same_shape)
             prepare(prepared);
+    }
+
+    void address(int m, int peer, int tag) override {
+        check_tag(tag, peer);
+        Message& message = messages_[static_cast<std::size_t>(m)].message;
+        message.peer = peer;
+        message.tag = tag;
     }
 
     void begin() override {}
@@ -67,6 +79,8 @@ class MpiExchange : public Exchange {
         requests_.clear();
         message_of_.clear();
     }
+
+    void leave() override { abandon(); }
 
     void start(int m) override {
         Prepared& prepared = messages_[static_cast<std::size_t>(m)];
@@ -158,6 +172,13 @@ class MpiExchange : public Exchange {
         Bytes came = 0;
     };
 
+    void check_tag(int tag, int peer) const {
+        if (tag > most_tag_) {
+            throw InvalidTask(fmt::format("message {} to rank {}: this MPI has tags up to {}", tag,
+                                          peer, most_tag_));
+        }
+    }
+
     static void prepare(Prepared& prepared) {
         const std::vector<Blocks>& blocks = prepared.message.blocks;
         prepared.bytes = prepared.message.bytes();
@@ -215,6 +236,7 @@ class MpiExchange : public Exchange {
 
     const MPI_Comm comm_;
     const int patience_; // empty polls before others may run
+    const int most_tag_;
     std::vector<Prepared> messages_;
     std::vector<MPI_Request> requests_;
     std::vector<int> message_of_; // by request

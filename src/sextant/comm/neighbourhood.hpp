@@ -48,20 +48,24 @@ class Neighbourhood {
     /// Memory that neighbours see, if there is any left; else other.
     virtual Memory memory(Bytes size) = 0;
 
-    /// How many notes may be waiting for this rank, so that runs allocate nothing.
+    /// How many notes may be waiting for this rank, so that runs allocate nothing. One run at a
+    /// time is under way: the most of any counts.
     virtual void make_room(std::size_t notes) = 0;
-    virtual void need_less_room(std::size_t notes) = 0;
     virtual void post(int to, const Note& note) = 0;
     /// Takes what has been posted to this rank, in an order in which causes come before effects.
     /// Throws    PeerFailed where a neighbour is gone.
     virtual const std::vector<Note>& take() = 0;
     /// Called when there is nothing to do; `idle` counts the calls.
     virtual void rest(int idle) = 0;
+    /// Whether a neighbour will never post again, since its part of the program is over.
+    virtual bool is_gone(int) const { return false; }
 
     virtual void enter_run() = 0;
     virtual void leave_run() = 0;
     /// Ends a run of all neighbours by PeerFailed; returns when none of them is in one.
     virtual void abandon_run() = 0;
+    /// The same, for a run that all neighbours who are in it end by themselves.
+    virtual void leave_with_all() = 0;
 
     std::vector<Note> early;         ///< notes for a run that has not begun
     std::vector<std::uint32_t> runs; ///< by rank: those so far in which the two exchanged anything

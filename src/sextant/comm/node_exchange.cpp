@@ -55,6 +55,14 @@ void NodeExchange::place(int m, const std::vector<Blocks>& blocks) {
     choose_way(m);
 }
 
+void NodeExchange::address(int m, int peer, int tag) {
+    near_.address(m, peer, tag);
+    far_->address(m, peer, tag);
+    if (route(m).way == Way::staged)
+        near_.place(m, route(m).blocks);
+    choose_way(m);
+}
+
 void NodeExchange::begin() {
     sent_ = 0;
     far_->begin();
@@ -74,6 +82,11 @@ void NodeExchange::end() {
 void NodeExchange::abandon() {
     near_.abandon();
     far_->abandon();
+}
+
+void NodeExchange::leave() {
+    near_.leave();
+    far_->leave();
 }
 
 void NodeExchange::start(int m) {

@@ -19,10 +19,12 @@ class NodeExchange : public Exchange {
 
     bool lends(int m) const override { return near_.lends(m); }
     void place(int m, const std::vector<Blocks>& blocks) override;
+    void address(int m, int peer, int tag) override;
 
     void begin() override;
     void end() override;
     void abandon() override;
+    void leave() override;
     void start(int m) override;
     void start_short(int m, Bytes bytes) override;
     void start_empty(int m) override;

@@ -6,6 +6,7 @@
 #include "sextant/comm/neighbourhood.hpp"
 #include "sextant/comm/process_watch.hpp"
 #include "sextant/comm/share_nodes.hpp"
+#include "sextant/comm/waiting.hpp"
 
 #include <functional>
 #include <memory>
@@ -32,13 +33,13 @@ class NodeNeighbourhood : public Neighbourhood {
     Memory memory(Bytes size) override;
 
     void make_room(std::size_t notes) override;
-    void need_less_room(std::size_t notes) override { room_ -= notes; }
     void post(int to, const Note& note) override;
     const std::vector<Note>& take() override;
     void rest(int idle) override;
     void enter_run() override;
     void leave_run() override;
     void abandon_run() override;
+    void leave_with_all() override;
 
     /// Throws PeerFailed where a process of this node has ended, or a run was cancelled.
     void check_peers();
@@ -82,6 +83,7 @@ class NodeNeighbourhood : public Neighbourhood {
 
     const int rank_;
     bool crowded_ = false;
+    Yielding yielding_;
     int node_ = 0;
     std::shared_ptr<Arena> arena_;
     std::vector<std::uintptr_t> bases_; // by rank; 0 where it is no neighbour

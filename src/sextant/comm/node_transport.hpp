@@ -31,6 +31,9 @@ class NodeTransport : public Transport {
         messages_.all_gather(mine, all);
     }
     std::shared_ptr<Transport> split(int color, int key) override;
+    std::shared_ptr<Transport> split_for_notices(int color, int key) override {
+        return messages_.split(color, key).handle();
+    }
 
   private:
     const Communicator messages_;

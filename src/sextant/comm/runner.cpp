@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/runner.hpp"
 
-#include "sextant/comm/scratch.hpp"
 #include "sextant/core/error.hpp"
 
 #include <algorithm>
@@ -12,13 +11,27 @@
 
 namespace sextant {
 
+namespace {
+
+std::vector<int> peers_of(const Program& program) {
+    std::vector<int> peers;
+    for (const Step& step : program.steps)
+        peers.push_back(step.peer);
+    return peers;
+}
+
+} // namespace
+
 Execution::Runner::Runner(Communicator communicator, Program program, Operator op,
                           ExecuteOptions options, std::vector<Kernel> kernels)
     : communicator_(std::move(communicator)),
       rank_(communicator_.rank()),
       program_(std::move(program)),
-      team_(options.fold_threads),
-      operator_(options.fold_threads > 1 ? folded_by(team_, std::move(op)) : std::move(op)),
+      peers_(peers_of(program_)),
+      workspace_(options.workspace ? options.workspace
+                                   : std::make_shared<Workspace>(options.fold_threads)),
+      operator_(options.fold_threads > 1 ? folded_by(workspace_->team, std::move(op))
+                                         : std::move(op)),
       progress_([this] { pump_within_work(); }),
       dependences_(program_),
       loans_(program_, dependences_),
@@ -31,10 +44,18 @@ Execution::Runner::Runner(Communicator communicator, Program program, Operator o
                [this](int fold) { return delivery_.room_for(fold); }),
       computing_(program_, std::move(kernels), places_, delivery_, rank_, progress_),
       tracer_(program_, rank_, options.trace),
-      scratch_(allocate_scratch(program_, communicator_, places_)) {
-    touch_spared(program_, loans_, communicator_, places_);
+      own_offsets_(own_offsets(program_, places_)),
+      bound_(program_.buffers.size()),
+      comparison_(options.comparison),
+      sends_to_(static_cast<std::size_t>(communicator_.size())),
+      receives_from_(sends_to_.size()) {
+    workspace_->make_scratch(communicator_, own_bytes(program_, places_));
     if (options.sparse)
-        encoding_.emplace(program_, table_, places_, operator_);
+        encoding_.emplace(program_, table_, places_, operator_, *workspace_);
+    place_own();
+    touch_spared(program_, loans_, communicator_, places_);
+    receives_ = std::any_of(program_.steps.begin(), program_.steps.end(),
+                            [](const Step& step) { return step.verb == Verb::receive; });
     const auto computes = [](const Step& step) { return step.verb == Verb::compute; };
     held_.reserve(static_cast<std::size_t>(
         std::count_if(program_.steps.begin(), program_.steps.end(), computes)));
@@ -50,10 +71,29 @@ void Execution::Runner::bind(int buffer, std::byte* memory, std::size_t bytes) {
                                       rank_, bytes, expected, spec.size,
                                       spec.element == 0 ? operator_.element.name : "their own"));
     }
+    bound_[static_cast<std::size_t>(buffer)] = true;
     if (places_.base(buffer) == memory)
         return;
     places_.bind(buffer, memory);
     moved_ = true;
+}
+
+/// Tags are those of message_tags: peers that are one rank count together.
+void Execution::Runner::set_peers(std::span<const int> ranks) {
+    std::fill(sends_to_.begin(), sends_to_.end(), 0);
+    std::fill(receives_from_.begin(), receives_from_.end(), 0);
+    any_lent_ = false;
+    for (int m = 0; m < table_.size(); ++m) {
+        const auto step = static_cast<std::size_t>(table_.step_of(m));
+        const int peer = ranks[static_cast<std::size_t>(peers_[step])];
+        program_.steps[step].peer = peer;
+        if (!exchange_)
+            continue;
+        const bool sends = program_.steps[step].verb == Verb::send;
+        exchange_->address(m, peer,
+                           (sends ? sends_to_ : receives_from_)[static_cast<std::size_t>(peer)]++);
+        any_lent_ = any_lent_ || exchange_->lends(m);
+    }
 }
 
 std::span<const std::byte> Execution::Runner::result() const {
@@ -74,12 +114,23 @@ void Execution::Runner::check_bound() const {
     }
 }
 
+/// Buffers that nobody bound elsewhere.
+void Execution::Runner::place_own() {
+    for (std::size_t b = 0; b < own_offsets_.size(); ++b) {
+        if (own_offsets_[b] >= 0 && !bound_[b])
+            places_.bind(static_cast<int>(b), workspace_->scratch.data() + own_offsets_[b]);
+    }
+    workspace_version_ = workspace_->version;
+    moved_ = true;
+}
+
 void Execution::Runner::place_messages() {
     if (exchange_) {
         for (int m = 0; m < table_.size(); ++m) {
             if (encodes(m))
-                continue;
-            table_.list_blocks(m, places_, blocks_);
+                blocks_.assign(1, encoding_->room(m));
+            else
+                table_.list_blocks(m, places_, blocks_);
             exchange_->place(m, blocks_);
         }
     } else {
@@ -107,14 +158,13 @@ void Execution::Runner::begin() {
     sent_ = {};
     delivery_.begin(*exchange_);
     held_.clear();
-    failure_ = nullptr;
     transport_failure_ = nullptr;
     failed_peer_ = -1;
-    outcome_ = nullptr;
     idle_ = 0;
     tracer_.begin();
     exchange_->begin();
     over_ = false;
+    moved_ = failure_ != nullptr; // then a buffer may be missing, which the next run must see
 }
 
 void Execution::Runner::run() {
@@ -128,15 +178,41 @@ void Execution::Runner::run_failed(std::exception_ptr failure) {
 }
 
 void Execution::Runner::start() {
+    if (workspace_version_ != workspace_->version)
+        place_own();
     if (moved_)
         check_bound();
-    begin();
+    open_or_wait(nullptr);
 }
 
 void Execution::Runner::start_failed(std::exception_ptr failure) {
-    begin();
-    moved_ = true; // a buffer may be missing, which the next run must see
+    if (workspace_version_ != workspace_->version)
+        place_own();
+    open_or_wait(std::move(failure));
+}
+
+/// A rank that waits for nobody would not notice that others wait for it to compare.
+void Execution::Runner::open_or_wait(std::exception_ptr failure) {
+    outcome_ = nullptr;
     failure_ = std::move(failure);
+    if (comparison_ && !receives_ && !comparison_->closed())
+        comparison_->look();
+    opening_ = comparison_ && comparison_->closed();
+    idle_ = 0;
+    if (opening_)
+        over_ = false;
+    else
+        begin();
+}
+
+void Execution::Runner::wait_for_opening() {
+    comparison_->advance();
+    if (comparison_->closed()) {
+        ++idle_;
+        return;
+    }
+    begin();
+    opening_ = false;
 }
 
 void Execution::Runner::go_through() {
@@ -151,20 +227,54 @@ void Execution::Runner::go_through() {
 }
 
 bool Execution::Runner::advance() {
+    constexpr int between_looks = 16, before_looks = 256;
     if (over_)
         return false;
     try {
+        if (opening_) {
+            wait_for_opening();
+            return !opening_;
+        }
         if (take_turn())
             return true;
         if (finished())
             end();
+        else if (comparison_ && idle_ >= before_looks &&
+                 (comparison_->closed() || idle_ % between_looks == 0))
+            comparison_->look();
     } catch (...) {
-        outcome_ = std::current_exception();
-        over_ = true;
-        tracer_.end();
-        exchange_->abandon();
+        fail(std::current_exception());
     }
     return false;
+}
+
+void Execution::Runner::fail(std::exception_ptr failure) {
+    outcome_ = std::move(failure);
+    over_ = true;
+    if (std::exchange(opening_, false))
+        return; // nothing has begun
+    try {
+        if (comparison_)
+            comparison_->settle();
+    } catch (...) { // others know of this one, too
+        outcome_ = std::current_exception();
+    }
+    tracer_.end();
+    if (comparison_ && comparison_->spoiled()) // all know
+        exchange_->leave();
+    else
+        exchange_->abandon();
+}
+
+void Execution::Runner::rest() {
+    try {
+        if (comparison_ && comparison_->closed())
+            comparison_->rest(idle_);
+        else
+            exchange_->rest(idle_);
+    } catch (...) {
+        fail(std::current_exception());
+    }
 }
 
 void Execution::Runner::finish() {
@@ -178,7 +288,8 @@ void Execution::Runner::abandon() {
     if (over_)
         return;
     over_ = true;
-    exchange_->abandon();
+    if (!std::exchange(opening_, false))
+        exchange_->abandon();
 }
 
 /// Does what can be done now; whether there was anything.

@@ -2,14 +2,15 @@
 #pragma once
 
 #include "sextant/comm/borrowing.hpp"
+#include "sextant/comm/comparison.hpp"
 #include "sextant/comm/computing.hpp"
 #include "sextant/comm/direct_delivery.hpp"
 #include "sextant/comm/encoding.hpp"
 #include "sextant/comm/execute.hpp"
-#include "sextant/comm/fold_team.hpp"
 #include "sextant/comm/folding.hpp"
 #include "sextant/comm/message_table.hpp"
 #include "sextant/comm/places.hpp"
+#include "sextant/comm/scratch.hpp"
 #include "sextant/comm/tracer.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/schedule/dependences.hpp"
@@ -30,13 +31,14 @@ class Execution::Runner {
            std::vector<Kernel> kernels);
 
     void bind(int buffer, std::byte* memory, std::size_t bytes);
+    void set_peers(std::span<const int> ranks);
     void run();
     void run_failed(std::exception_ptr failure);
     void start();
     void start_failed(std::exception_ptr failure);
     bool advance();
     bool over() const { return over_; }
-    void rest() { exchange_->rest(idle_); }
+    void rest();
     void finish();
     void abandon();
 
@@ -47,8 +49,12 @@ class Execution::Runner {
 
   private:
     void check_bound() const;
+    void place_own();
     void place_messages();
+    void open_or_wait(std::exception_ptr failure);
     void begin();
+    void wait_for_opening();
+    void fail(std::exception_ptr failure);
     void go_through();
     bool take_turn();
     bool lends(int step) const { return exchange_->lends(table_.message_of(step)); }
@@ -81,8 +87,9 @@ class Execution::Runner {
 
     const Communicator communicator_;
     const int rank_;
-    const Program program_;
-    FoldTeam team_;
+    Program program_;
+    const std::vector<int> peers_; // of messages, by step, as the program was made with
+    const std::shared_ptr<Workspace> workspace_;
     const Operator operator_;
     const std::function<void()> progress_; // of folds and kernels
     const Dependences dependences_;
@@ -96,7 +103,12 @@ class Execution::Runner {
     Folding folding_;
     Computing computing_;
     Tracer tracer_;
-    Memory scratch_;
+    const std::vector<Bytes> own_offsets_; // of buffers in the workspace
+    std::vector<bool> bound_;              // buffers that the caller bound
+    int workspace_version_ = 0;
+    Comparison* const comparison_;
+    bool receives_ = false;                     // anything
+    std::vector<int> sends_to_, receives_from_; // by rank: messages that have been given a tag
     std::unique_ptr<Exchange> exchange_;
     bool any_lent_ = false;      // of the messages
     bool moved_ = true;          // a buffer was bound since messages were placed
@@ -104,6 +116,7 @@ class Execution::Runner {
 
     // Of the run at hand, or the last.
     bool over_ = true;
+    bool opening_ = false;       // held back
     std::exception_ptr outcome_; // what `finish` is to throw
     int idle_ = 0;               // turns in which nothing was done
     bool arrived_ = false;       // an operand, since combining found nothing

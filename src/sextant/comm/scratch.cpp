@@ -6,26 +6,52 @@
 
 namespace sextant {
 
-Memory allocate_scratch(const Program& program, const Communicator& communicator, Places& places) {
-    constexpr Bytes line = 64;
-    const auto ours = [&](std::size_t b) {
-        const Role role = program.buffers[b].role;
-        return role == Role::scratch || role == Role::output;
-    };
+namespace {
+
+constexpr Bytes line = 64;
+
+bool is_own(const BufferSpec& buffer) {
+    return buffer.role == Role::scratch || buffer.role == Role::output;
+}
+
+Bytes lines_of(const Program& program, const Places& places, std::size_t b) {
+    const Bytes bytes = program.buffers[b].size * places.element_size(static_cast<int>(b));
+    return is_own(program.buffers[b]) ? (bytes + line - 1) / line * line : 0;
+}
+
+} // namespace
+
+void Workspace::make_scratch(const Communicator& communicator, Bytes size) {
+    if (scratch.size() >= size)
+        return;
+    scratch = {}; // where memory is short, the old goes first
+    scratch = communicator.memory(size);
+    ++version;
+}
+
+void Workspace::make_rooms(Bytes size) {
+    if (rooms.size() >= size)
+        return;
+    rooms = {};
+    rooms = Memory(size);
+    ++version;
+}
+
+std::vector<Bytes> own_offsets(const Program& program, const Places& places) {
     std::vector<Bytes> offsets;
     Bytes size = 0;
     for (std::size_t b = 0; b < program.buffers.size(); ++b) {
-        offsets.push_back(size);
-        const Bytes bytes = program.buffers[b].size * places.element_size(static_cast<int>(b));
-        if (ours(b))
-            size += (bytes + line - 1) / line * line;
+        offsets.push_back(is_own(program.buffers[b]) ? size : -1);
+        size += lines_of(program, places, b);
     }
-    Memory memory = communicator.memory(size);
-    for (std::size_t b = 0; b < offsets.size(); ++b) {
-        if (ours(b))
-            places.bind(static_cast<int>(b), memory.data() + offsets[b]);
-    }
-    return memory;
+    return offsets;
+}
+
+Bytes own_bytes(const Program& program, const Places& places) {
+    Bytes size = 0;
+    for (std::size_t b = 0; b < program.buffers.size(); ++b)
+        size += lines_of(program, places, b);
+    return size;
 }
 
 void touch_spared(const Program& program, const Loans& loans, const Communicator& communicator,

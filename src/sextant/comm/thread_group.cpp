@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/thread_group.hpp"
 
+#include "sextant/comm/futex.hpp"
 #include "sextant/core/error.hpp"
 
 #include <algorithm>
@@ -35,12 +36,12 @@ void Inbox::reserve(std::size_t notes) {
 void Inbox::wake() {
     posted_.fetch_add(1, std::memory_order_seq_cst);
     if (asleep_.load(std::memory_order_seq_cst))
-        posted_.notify_one();
+        wake_one(posted_);
 }
 
 void Inbox::sleep() {
     asleep_.store(true, std::memory_order_seq_cst);
-    posted_.wait(taken_, std::memory_order_seq_cst);
+    sleep_while(posted_, taken_);
     asleep_.store(false, std::memory_order_relaxed);
 }
 
@@ -50,21 +51,53 @@ void ThreadGroup::check() const {
 }
 
 void ThreadGroup::cancel(int failed_rank) {
-    std::vector<std::weak_ptr<ThreadGroup>> children;
     {
         const std::lock_guard lock(mutex_);
         if (!cancelled_)
             failed_rank_ = failed_rank;
         cancelled_ = true;
-        children = children_;
     }
-    arrived_changed_.notify_all();
-    for (Inbox& inbox : inboxes_)
-        inbox.wake();
-    for (const auto& child : children) {
+    for (const auto& child : children()) {
         if (const auto group = child.lock())
             group->cancel(failed_rank);
     }
+    wake_all();
+}
+
+std::vector<std::weak_ptr<ThreadGroup>> ThreadGroup::children() {
+    const std::lock_guard lock(mutex_);
+    return children_;
+}
+
+void ThreadGroup::wake_all() {
+    arrived_changed_.notify_all();
+    for (Inbox& inbox : inboxes_)
+        inbox.wake();
+}
+
+void ThreadGroup::rank_returns(int rank) {
+    returned_[static_cast<std::size_t>(rank)] = true;
+    wake_with_children();
+}
+
+void ThreadGroup::wake_with_children() {
+    for (const auto& child : children()) { // takes the lock: whoever looked before now sleeps
+        if (const auto group = child.lock())
+            group->wake_with_children();
+    }
+    wake_all();
+}
+
+bool ThreadGroup::has_returned(int rank) const {
+    const auto at = static_cast<std::size_t>(rank);
+    return parent_ ? parent_->has_returned(ranks_of_parent_[at]) : returned_[at].load();
+}
+
+int ThreadGroup::first_returned() const {
+    int rank = 0;
+    while (rank < size_ && !has_returned(rank))
+        ++rank;
+    return rank < size_ ? rank : -1;
 }
 
 template <class Part>
@@ -78,9 +111,19 @@ void ThreadGroup::meet(Part&& part) {
         ++meetings_;
         arrived_changed_.notify_all();
     }
-    arrived_changed_.wait(lock, [&] { return meetings_ != meeting || cancelled_; });
-    if (meetings_ == meeting)
-        check();
+    int returned = -1;
+    arrived_changed_.wait(lock, [&] {
+        if (meetings_ != meeting || cancelled_)
+            return true;
+        returned = first_returned();
+        return returned >= 0;
+    });
+    if (meetings_ != meeting)
+        return;
+    check();
+    throw PeerFailed(returned, fmt::format("rank {} has returned, but other ranks wait for it in a "
+                                           "collective call",
+                                           returned));
 }
 
 void ThreadGroup::all_gather(int rank, std::span<const std::byte> mine, std::span<std::byte> all) {
@@ -112,11 +155,12 @@ void ThreadGroup::wait_until_none_runs() const {
         std::this_thread::yield();
 }
 
-std::shared_ptr<ThreadGroup> ThreadGroup::child(int sequence, int color, int size) {
+std::shared_ptr<ThreadGroup> ThreadGroup::child(int sequence, int color, std::vector<int> ranks) {
     const std::lock_guard lock(mutex_);
     auto& group = splits_[{sequence, color}];
+    const int size = static_cast<int>(ranks.size());
     if (!group) {
-        group = std::make_shared<ThreadGroup>(size);
+        group = std::make_shared<ThreadGroup>(shared_from_this(), std::move(ranks));
         children_.push_back(group);
     }
     const std::shared_ptr<ThreadGroup> made = group;

@@ -26,7 +26,7 @@ class Inbox {
     void reserve(std::size_t notes);
     /// Ends a sleep, with or without a note.
     void wake();
-    /// Sleeps until something has been posted since the last take.
+    /// Sleeps until something has been posted since the last take, but not for long.
     void sleep();
 
   private:
@@ -38,9 +38,18 @@ class Inbox {
 };
 
 /// What the ranks of a group share.
-class ThreadGroup {
+class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
   public:
-    explicit ThreadGroup(int size) : size_(size), inboxes_(static_cast<std::size_t>(size)) {}
+    explicit ThreadGroup(int size)
+        : size_(size),
+          inboxes_(static_cast<std::size_t>(size)),
+          returned_(static_cast<std::size_t>(size)) {}
+    /// Of ranks of another.
+    ThreadGroup(std::shared_ptr<ThreadGroup> parent, std::vector<int> ranks)
+        : ThreadGroup(static_cast<int>(ranks.size())) {
+        parent_ = std::move(parent);
+        ranks_of_parent_ = std::move(ranks);
+    }
 
     int size() const { return size_; }
     Inbox& inbox(int rank) { return inboxes_[static_cast<std::size_t>(rank)]; }
@@ -53,6 +62,10 @@ class ThreadGroup {
     /// Makes every rank throw from whatever it waits for, in this group and all made from it.
     void cancel(int failed_rank);
 
+    /// A rank is done with this group and all made from it: whoever waits for it throws PeerFailed.
+    void rank_returns(int rank);
+    bool has_returned(int rank) const;
+
     /// Everyone leaves a value and then reads all; twice, so that none is overwritten early.
     void all_gather(int rank, std::span<const std::byte> mine, std::span<std::byte> all);
 
@@ -64,9 +77,14 @@ class ThreadGroup {
     void wait_until_none_runs() const;
 
     /// The group of everyone who asks with the same key, made by the first.
-    std::shared_ptr<ThreadGroup> child(int sequence, int color, int size);
+    std::shared_ptr<ThreadGroup> child(int sequence, int color, std::vector<int> ranks);
 
   private:
+    std::vector<std::weak_ptr<ThreadGroup>> children();
+    void wake_all();
+    void wake_with_children();
+    int first_returned() const; ///< -1: none has
+
     /// Each rank does its part under the lock, then waits until all have.
     template <class Part>
     void meet(Part&& part);
@@ -76,6 +94,9 @@ class ThreadGroup {
     std::atomic<bool> cancelled_{false};
     std::atomic<int> failed_rank_{-1};
     std::atomic<int> running_{0};
+    std::vector<std::atomic<bool>> returned_; // of the group that threads were started for
+    std::shared_ptr<ThreadGroup> parent_;     // none of that group
+    std::vector<int> ranks_of_parent_;
 
     std::mutex mutex_;
     std::condition_variable arrived_changed_;

@@ -2,10 +2,8 @@
 #include "sextant/comm/thread_transport.hpp"
 
 #include "sextant/comm/loan_exchange.hpp"
-#include "sextant/comm/waiting.hpp"
 
 #include <algorithm>
-#include <thread>
 
 namespace sextant {
 
@@ -20,7 +18,7 @@ std::unique_ptr<Exchange> ThreadTransport::open(std::vector<Message> messages) {
 }
 
 void ThreadTransport::make_room(std::size_t notes) {
-    room_ += notes;
+    room_ = std::max(room_, notes);
     group_->inbox(rank_).reserve(room_);
     early.reserve(room_);
     taken_.reserve(room_);
@@ -34,17 +32,20 @@ const std::vector<Note>& ThreadTransport::take() {
 }
 
 void ThreadTransport::rest(int idle) {
-    constexpr int pauses = 200, yields = 400;
-    if (idle < pauses && !crowded_)
-        pause_briefly();
-    else if (idle < yields)
-        std::this_thread::yield();
-    else
-        group_->inbox(rank_).sleep();
+    constexpr int yields = 400;
+    if (!crowded_ && idle < looks_before_sleep)
+        return pause_briefly();
+    if (crowded_ && idle < yields && yielding_.yield())
+        return;
+    group_->inbox(rank_).sleep();
 }
 
 void ThreadTransport::abandon_run() {
     group_->cancel(rank_);
+    leave_with_all();
+}
+
+void ThreadTransport::leave_with_all() {
     group_->leave_run();
     group_->wait_until_none_runs();
 }
@@ -63,8 +64,11 @@ std::shared_ptr<Transport> ThreadTransport::split(int color, int key) {
     std::erase_if(wishes, [&](const Wish& wish) { return wish.color != color; });
     std::sort(wishes.begin(), wishes.end());
     const auto place = std::find(wishes.begin(), wishes.end(), mine) - wishes.begin();
-    return std::make_shared<ThreadTransport>(
-        group_->child(splits_, color, static_cast<int>(wishes.size())), static_cast<int>(place));
+    std::vector<int> ranks;
+    for (const Wish& wish : wishes)
+        ranks.push_back(wish.rank);
+    return std::make_shared<ThreadTransport>(group_->child(splits_, color, std::move(ranks)),
+                                             static_cast<int>(place));
 }
 
 } // namespace sextant

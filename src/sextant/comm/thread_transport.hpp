@@ -4,6 +4,7 @@
 #include "sextant/comm/neighbourhood.hpp"
 #include "sextant/comm/thread_group.hpp"
 #include "sextant/comm/transport.hpp"
+#include "sextant/comm/waiting.hpp"
 
 namespace sextant {
 
@@ -29,17 +30,19 @@ class ThreadTransport : public Transport, private Neighbourhood {
     std::uintptr_t base(int) const override { return 0; }
     bool shows(const std::byte*, Bytes) const override { return true; }
     void make_room(std::size_t notes) override;
-    void need_less_room(std::size_t notes) override { room_ -= notes; }
     void post(int to, const Note& note) override { group_->inbox(to).post(note); }
     const std::vector<Note>& take() override;
     void rest(int idle) override;
+    bool is_gone(int rank) const override { return group_->has_returned(rank); }
     void enter_run() override { group_->enter_run(); }
     void leave_run() override { group_->leave_run(); }
     void abandon_run() override;
+    void leave_with_all() override;
 
     std::shared_ptr<ThreadGroup> group_;
     const int rank_;
     const bool crowded_;
+    Yielding yielding_;
     int splits_ = 0;
     std::size_t room_ = 0;    // for notes
     std::vector<Note> taken_; // swapped with the inbox's, so that both keep their room

@@ -4,6 +4,7 @@
 #include "sextant/comm/thread_transport.hpp"
 #include "sextant/core/error.hpp"
 
+#include <atomic>
 #include <exception>
 #include <thread>
 
@@ -18,27 +19,30 @@ class Errors {
   public:
     explicit Errors(int ranks) : of_rank_(static_cast<std::size_t>(ranks)) {}
 
-    void add(int rank) { of_rank_[static_cast<std::size_t>(rank)] = std::current_exception(); }
+    void add(int rank) {
+        of_rank_[static_cast<std::size_t>(rank)] = std::current_exception();
+        int nobody = -1;
+        first_.compare_exchange_strong(nobody, rank);
+    }
 
-    /// Throws the first that was not caused by another.
+    /// Throws the first, by rank, that was not caused by another; if all were, the one that was
+    /// thrown first: what it names is no other rank's failure.
     void rethrow() const {
-        std::exception_ptr consequence;
         for (const std::exception_ptr& error : of_rank_) {
             if (!error)
                 continue;
             try {
                 std::rethrow_exception(error);
             } catch (const PeerFailed&) {
-                if (!consequence)
-                    consequence = error;
             }
         }
-        if (consequence)
-            std::rethrow_exception(consequence);
+        if (first_ >= 0)
+            std::rethrow_exception(of_rank_[static_cast<std::size_t>(first_.load())]);
     }
 
   private:
     std::vector<std::exception_ptr> of_rank_;
+    std::atomic<int> first_{-1}; // rank
 };
 
 } // namespace
@@ -51,6 +55,7 @@ void run_threads(int ranks, const std::function<void(Communicator)>& body) {
     const auto run = [&](int rank) {
         try {
             body(Communicator(std::make_shared<ThreadTransport>(group, rank)));
+            group->rank_returns(rank);
         } catch (...) {
             errors.add(rank);
             group->cancel(rank);

@@ -57,6 +57,9 @@ class Exchange {
     virtual bool lends(int message) const = 0;
     /// Moves a message to other memory of the same shape; not during a run.
     virtual void place(int message, const std::vector<Blocks>& blocks) = 0;
+    /// Gives a message another peer and tag; not during a run. Throws InvalidTask where there is no
+    /// such tag.
+    virtual void address(int message, int peer, int tag) = 0;
 
     /// A run: each message is started once between begin and end, and completes once.
     virtual void begin() = 0;
@@ -65,6 +68,9 @@ class Exchange {
     /// no other rank writes this one's memory on its account, and none reads it, but for messages
     /// that MPI has under way: MPI cannot cancel a send.
     virtual void abandon() = 0;
+    /// The same where every rank that is in the run ends it alike, by itself: waits until they
+    /// have.
+    virtual void leave() = 0;
     virtual void start(int message) = 0;
     /// Instead of a send that lies in one piece: sends its first `bytes`, at least one.
     virtual void start_short(int message, Bytes bytes) = 0;
@@ -114,6 +120,10 @@ class Transport {
     virtual void barrier() = 0;
     virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
     virtual std::shared_ptr<Transport> split(int color, int key) = 0;
+    /// The same for messages of a few bytes: without memory that a node shares.
+    virtual std::shared_ptr<Transport> split_for_notices(int color, int key) {
+        return split(color, key);
+    }
 };
 
 } // namespace sextant

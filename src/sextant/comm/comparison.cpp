@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/comparison.hpp"
+
+#include "sextant/comm/agree.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant {
+
+namespace {
+
+/// Where the numbers of what a rank said lie.
+constexpr std::size_t begun_at = 0, earliest_at = 1, run_at = 2, rank_at = 3, count_at = 4,
+                      numbers_at = 5;
+
+int rounds_for(int ranks) {
+    int rounds = 0;
+    while ((std::int64_t{1} << rounds) < ranks)
+        ++rounds;
+    return rounds;
+}
+
+/// Whether `a` comes before `b`, whichever ranks said them: first by what they ask for, so that
+/// what is named differs in that if anything does.
+bool is_before(std::span<const int> a, std::span<const int> b) {
+    const auto numbers = [](std::span<const int> said) {
+        return said.subspan(numbers_at, static_cast<std::size_t>(said[count_at]));
+    };
+    const auto order = std::lexicographical_compare_three_way(numbers(a).begin(), numbers(a).end(),
+                                                              numbers(b).begin(), numbers(b).end());
+    return order == 0 ? a[run_at] < b[run_at] : order < 0;
+}
+
+} // namespace
+
+Comparison::Comparison(Communicator communicator, std::size_t most_asked,
+                       std::span<const int> asked, std::vector<int> names,
+                       std::function<std::string(std::span<const int>)> text_of)
+    : communicator_(std::move(communicator)),
+      most_asked_(most_asked),
+      names_(std::move(names)),
+      text_of_(std::move(text_of)),
+      rounds_(rounds_for(communicator_.size())),
+      memory_(static_cast<Bytes>(sizeof(int) * 4 * static_cast<std::size_t>(rounds_) *
+                                 (numbers_at + most_asked))),
+      own_(said_size()),
+      known_(2 * said_size()),
+      came_(static_cast<std::size_t>(rounds_)) {
+    own_[rank_at] = communicator_.rank();
+    keep(asked);
+    open();
+}
+
+Comparison::~Comparison() {
+    exchange_->end();
+}
+
+/// In round k a rank hears from the rank 2^k before it what that has heard so far. After the last
+/// round everyone has heard of all.
+void Comparison::open() {
+    const int rank = communicator_.rank(), size = communicator_.size();
+    std::vector<Message> messages;
+    for (int round = 0; round < rounds_; ++round) {
+        const int distance = 1 << round;
+        for (const bool sends : {true, false}) {
+            const std::span<int> words = sends ? outgoing(round) : incoming(round);
+            const auto bytes = static_cast<Bytes>(words.size_bytes());
+            Message message{sends, (rank + (sends ? distance : size - distance)) % size, round};
+            message.blocks = {{reinterpret_cast<std::byte*>(words.data()), bytes, bytes, 1}};
+            messages.push_back(std::move(message));
+        }
+    }
+    exchange_ = communicator_.open(std::move(messages));
+    reopen();
+}
+
+/// Receives are open at all times, so that a rank that has nothing to say can hear of those that
+/// have.
+void Comparison::reopen() {
+    exchange_->begin();
+    std::fill(came_.begin(), came_.end(), false);
+    for (int round = 0; round < rounds_; ++round)
+        exchange_->start(2 * round + 1);
+}
+
+void Comparison::begin_run(std::span<const int> asked, bool changed) {
+    ++run_;
+    own_[run_at] = run_;
+    if (!changed)
+        return;
+    keep(asked);
+    say(false);
+}
+
+void Comparison::keep(std::span<const int> asked) {
+    const std::size_t count = std::min(asked.size(), most_asked_);
+    own_[count_at] = static_cast<int>(count);
+    std::copy_n(asked.begin(), count, own_.begin() + numbers_at);
+}
+
+void Comparison::say(bool begun) {
+    said_ = true;
+    own_[begun_at] = begun ? 1 : 0;
+    own_[earliest_at] = run_;
+    for (const std::size_t which : {0u, 1u})
+        std::copy(own_.begin(), own_.end(), part(known_, which).begin());
+    next_ = 0;
+    if (rounds_ > 0)
+        send(0);
+}
+
+void Comparison::send(int round) {
+    std::copy(known_.begin(), known_.end(), outgoing(round).begin());
+    ++sends_open_;
+    exchange_->start(2 * round);
+}
+
+void Comparison::poll() {
+    const int count = exchange_->poll(completions_);
+    for (int i = 0; i < count; ++i) {
+        const int message = completions_[static_cast<std::size_t>(i)].message;
+        if (message % 2 == 0)
+            --sends_open_;
+        else
+            came_[static_cast<std::size_t>(message / 2)] = true;
+    }
+}
+
+void Comparison::merge(std::span<int> message) {
+    const int begun = std::max(part(message, 0)[begun_at], part(known_, 0)[begun_at]);
+    const int earliest = std::min(part(message, 0)[earliest_at], part(known_, 0)[earliest_at]);
+    for (const std::size_t which : {0u, 1u}) {
+        const Said heard = part(message, which), known = part(known_, which);
+        const bool same = !is_before(heard, known) && !is_before(known, heard);
+        const bool replaces = which == 0 ? is_before(heard, known) : is_before(known, heard);
+        if (replaces || (same && heard[rank_at] < known[rank_at])) // all name the same ranks
+            std::copy(heard.begin(), heard.end(), known.begin());
+        known[begun_at] = begun;
+        known[earliest_at] = earliest;
+    }
+}
+
+void Comparison::advance() {
+    if (!said_)
+        return;
+    poll();
+    while (next_ < rounds_ && came_[static_cast<std::size_t>(next_)]) {
+        merge(incoming(next_));
+        if (++next_ < rounds_)
+            send(next_);
+    }
+    if (next_ < rounds_ || sends_open_ > 0)
+        return;
+    said_ = false;
+    exchange_->end();
+    reopen();
+    agreed_ = !is_before(part(known_, 0), part(known_, 1));
+    spoiled_ = !agreed_ && part(known_, 0)[begun_at] != 0;
+    if (!agreed_)
+        fail();
+}
+
+/// The same text on every rank.
+void Comparison::fail() {
+    const Said low = part(known_, 0), high = part(known_, 1);
+    const bool in_order = low[rank_at] < high[rank_at];
+    const auto said = [&](Said by) {
+        const auto numbers = by.subspan(numbers_at, static_cast<std::size_t>(by[count_at]));
+        return fmt::format("rank {}: {}", names_[static_cast<std::size_t>(by[rank_at])],
+                           text_of_(numbers));
+    };
+    const bool other_run = low[run_at] != high[run_at];
+    throw AgreedFailure(fmt::format("ranks ask for different frames{}: {}; {}",
+                                    other_run ? ", or are not at the same frame" : "",
+                                    said(in_order ? low : high), said(in_order ? high : low)),
+                        true);
+}
+
+/// Whoever compares a later run is ahead of this rank, and waits for nothing yet.
+bool Comparison::is_asked() {
+    for (int round = 0; round < rounds_; ++round) {
+        if (came_[static_cast<std::size_t>(round)] && part(incoming(round), 0)[earliest_at] <= run_)
+            return true;
+    }
+    return false;
+}
+
+void Comparison::look() {
+    if (said_)
+        return advance();
+    poll();
+    if (is_asked())
+        say(true);
+}
+
+void Comparison::settle() {
+    for (int idle = 0; said_; ++idle) {
+        advance();
+        if (said_)
+            rest(idle);
+    }
+}
+
+} // namespace sextant
