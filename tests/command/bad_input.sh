@@ -47,6 +47,10 @@ refuses 2 "ranks 0: expected 1 to" $composite "$SAMPLE" -o $out --ranks 0
 refuses 2 "association.*did you mean in-order" $composite "$SAMPLE" -o $out --association in-orde
 refuses 2 "shared-memory off: ranks are threads .*expected processes" $composite "$SAMPLE" -o $out --shared-memory off
 refuses 2 "output" $composite "$SAMPLE"
+"$SEXTANT" composite "$SAMPLE" -o "$folder/front.png" >/dev/null
+"$SEXTANT" composite "$SAMPLE" -o "$folder/part.exr" >/dev/null
+refuses 2 "front.png holds values encoded for display .sRGB., .*part.exr linear ones" $composite "$folder/front.png" "$folder/part.exr" -o $out
+refuses 2 "front.png holds values encoded for display .sRGB., .*part.exr linear ones" $composite "$folder/part.exr" "$folder/front.png" -o $out --ranks 1
 refuses 2 "unknown option '--orderr'; did you mean --order" $composite "$SAMPLE" -o $out --orderr 0,1
 refuses 2 "output needs a value" $composite "$SAMPLE" --output
 refuses 2 "output is given 2 times" $composite "$SAMPLE" -o $out -o $out

@@ -22,11 +22,11 @@ namespace {
 constexpr std::array formats{
     Format{"OpenEXR", ".exr",
            "premultiplied half or float RGBA, linear by custom, with depth where it has Z; deep",
-           read_exr_header, read_exr, write_exr, true, read_exr_deep, write_exr_deep},
+           read_exr_header, read_exr, write_exr, true, false, read_exr_deep, write_exr_deep},
     Format{
         "PNG", ".png",
         "8 or 16 bits a channel, straight alpha, values as stored (sRGB by custom); written with 8",
-        read_png_header, read_png, write_png},
+        read_png_header, read_png, write_png, false, true},
     Format{"raw RGBA", ".rgba32f", "little-endian floats; manifest.json beside it has the shape",
            read_raw_header, read_raw, write_raw},
     Format{"raw RGBA+depth", ".rgbaz32f", "the same with a depth after each colour",

@@ -36,6 +36,8 @@ struct Format {
     void (*write)(const std::string& path, const Image& image);
     bool halves =
         false; ///< whether `write` takes rgba_f16 too, besides floats with and without depth
+    /// Whether its values are encoded for display (sRGB); others hold linear ones.
+    bool for_display = false;
     /// The same for deep images; null where the format has none.
     DeepImage (*read_deep)(const std::string& path) = nullptr;
     void (*write_deep)(const std::string& path, const DeepImage& image) = nullptr;

@@ -52,6 +52,22 @@ void check_shape(const Inputs& inputs, const std::string& path, ImageShape shape
     }
 }
 
+/// Nothing is converted, and a blend of both kinds would be of neither.
+void check_scale(const std::vector<std::string>& paths) {
+    const auto for_display = [](const std::string& path) {
+        return format::format_of(path).for_display;
+    };
+    const auto other = std::find_if(paths.begin(), paths.end(), [&](const std::string& path) {
+        return for_display(path) != for_display(paths.front());
+    });
+    if (other == paths.end())
+        return;
+    const bool first = for_display(paths.front());
+    throw InvalidTask(fmt::format("{} holds values encoded for display (sRGB), {} linear ones: "
+                                  "expected images of one kind, since nothing is converted",
+                                  first ? paths.front() : *other, first ? *other : paths.front()));
+}
+
 /// Reads an image as pixels of `element`; what the file held was checked.
 format::PixelCheck read_as(const ElementFormat& element, const std::string& path,
                            const format::ImageHeader& header, std::span<std::byte> to) {
@@ -86,6 +102,7 @@ Inputs find_inputs(const std::vector<std::string>& names, const std::vector<int>
                 throw InvalidTask(name + ": a manifest stands alone, without other inputs");
             }
         }
+        check_scale(names);
         inputs = {names, {}, false};
     }
     if (!visible.empty())
