@@ -47,5 +47,17 @@ TEST(CompositorOverMpi, OutlivesTheCommunicatorItWasMadeOn) {
     expect_picture(communicator, compositor, {30, 20});
 }
 
+TEST(FromMpi, WhatIsNoGroupOfRanksIsRefused) {
+    EXPECT_THROW(from_mpi(MPI_COMM_NULL), InvalidTask);
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm half = MPI_COMM_NULL, both = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 1, &both);
+    EXPECT_THROW(from_mpi(both), InvalidTask);
+    MPI_Comm_free(&both);
+    MPI_Comm_free(&half);
+}
+
 } // namespace
 } // namespace sextant::test

@@ -6,6 +6,7 @@
 
 #include "tests/support/blending.hpp"
 #include "tests/support/counting_new.hpp"
+#include "tests/support/order_cases.hpp"
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -59,6 +60,18 @@ TEST(Mpi, NothingIsAllocatedOnceFramesInFlightWereUsedTwice) {
     for (int i = 0; i < 10; ++i)
         turn();
     EXPECT_EQ(allocations.load() - before, 0) << "rank " << communicator.rank();
+}
+
+TEST(Mpi, NothingIsAllocatedWhereTheOrderChangesOnceEachPositionWasHadTwice) {
+    const Communicator communicator = from_mpi(MPI_COMM_WORLD);
+    for (const char* algorithm : {"direct-send", "radix-k", "binary-tree"}) {
+        CompositeOptions options;
+        options.algorithm = algorithm;
+        EXPECT_EQ(
+            allocations_of_turning_frames(communicator, options, [] { return allocations.load(); }),
+            0)
+            << algorithm << ", rank " << communicator.rank();
+    }
 }
 
 } // namespace

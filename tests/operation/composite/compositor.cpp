@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/share_nodes.hpp"
 #include "sextant/comm/threads.hpp"
+#include "sextant/operation/composite/deep_compositor.hpp"
+#include "sextant/operation/composite/tile_wall.hpp"
 
 #include "tests/support/compositor_cases.hpp"
 
@@ -68,6 +70,53 @@ TEST(CompositorOnThreads, AFailedFrameDoesNotBreakARace) {
 }
 TEST(CompositorOnThreads, NothingIsRacedUnlessManyFramesMayVary) {
     run_threads(4, nothing_is_raced_unless_many_frames_may_vary);
+}
+
+/// What making a compositor throws.
+std::string refused(ImageShape shape, int images, const CompositeOptions& options) {
+    std::string said;
+    run_threads(2, [&](const Communicator& communicator) {
+        const std::string own =
+            what_is_thrown([&] { Compositor(communicator, shape, images, options); });
+        if (communicator.rank() == 0)
+            said = own;
+    });
+    return said;
+}
+
+TEST(CompositorOnThreads, ImagesWhosePixelsCannotBeCountedAreRefused) {
+    const std::int64_t huge = std::int64_t{1} << 32;
+    EXPECT_EQ(refused({huge, huge}, 1, {}), "invalid: rank 0: 1 images of 4294967296x4294967296: "
+                                            "expected no more than 17179869184 pixels");
+    EXPECT_THAT(refused({huge, 5}, 1, {}), testing::HasSubstr("expected no more than"));
+    EXPECT_THAT(refused({1 << 17, 1 << 17}, 2, {}), testing::HasSubstr("expected no more than"));
+    run_threads(2, [&](const Communicator& communicator) {
+        EXPECT_THAT(what_is_thrown([&] {
+                        most_fragments(communicator, {huge, huge}, {});
+                    }),
+                    testing::HasSubstr("expected no more than 17179869184 pixels"));
+        EXPECT_THAT(what_is_thrown([&] {
+                        TileWall(communicator, {{{0, 0, huge, huge}, 0}}, {});
+                    }),
+                    testing::HasSubstr("tile 0: 4294967296x4294967296+0+0 has more than"));
+    });
+}
+
+TEST(CompositorOnThreads, NumbersThatTheCommandRefusesAreRefused) {
+    const auto said_of = [](auto set) {
+        CompositeOptions options;
+        set(options);
+        return refused({8, 8}, 1, options);
+    };
+    EXPECT_EQ(said_of([](auto& o) { o.segments = 1'000'000'000; }),
+              "invalid: segments 1000000000: expected 0 to 4096");
+    EXPECT_EQ(said_of([](auto& o) { o.segments = -1; }),
+              "invalid: segments -1: expected 0 to 4096");
+    EXPECT_EQ(said_of([](auto& o) { o.window = -1; }),
+              "invalid: window -1: expected 0 to 2147483647");
+    EXPECT_EQ(said_of([](auto& o) { o.fold_threads = 0; }),
+              "invalid: threads that share a rank's blending: 0: expected 1 to 1024");
+    EXPECT_EQ(said_of([](auto& o) { o.density = 2; }), "invalid: density 2: expected 0 to 1");
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 
 #include "tests/support/counting_new.hpp"
 #include "tests/support/flight_cases.hpp"
+#include "tests/support/order_cases.hpp"
 
 namespace sextant::test {
 namespace {
@@ -88,6 +89,39 @@ TEST(FramesInFlightOnThreads, NothingIsAllocatedOnceAllWereUsedTwice) {
         communicator.barrier();
         EXPECT_EQ(allocations.load() - before, 0);
         communicator.barrier();
+    });
+}
+
+TEST(ChangingOrderOnThreads, NothingIsAllocatedOnceEachPositionWasHadTwice) {
+    for (const char* algorithm : {"direct-send", "radix-k", "binary-tree"}) {
+        for (const int ranks : {2, 4, 7}) {
+            CompositeOptions options;
+            options.algorithm = algorithm;
+            run_threads(ranks, [&](const Communicator& communicator) {
+                EXPECT_EQ(allocations_of_turning_frames(communicator, options,
+                                                        [] { return allocations.load(); }),
+                          0)
+                    << algorithm << " on " << ranks;
+            });
+        }
+    }
+}
+
+TEST(FramesInFlightOnThreads, AFrameOutlivesWhatStartedIt) {
+    flights_on_threads([](const Communicator& communicator) {
+        const FlightImage image = image_in_flight(communicator.rank(), 0);
+        CompositeOptions options;
+        options.algorithm = "direct-send";
+        const FlightImage expected = one_by_one(communicator, 1, options).front();
+        std::optional<FramesInFlight> frames;
+        frames.emplace(communicator, flight_shape, 1, 2, options);
+        PendingFrame pending = frames->start(std::span<const RgbaF32>(image));
+        frames.reset();
+        const Frame frame = pending.wait();
+        const std::vector<FlightImage> others(8, FlightImage(expected.size(), {7, 7, 7, 7}));
+        EXPECT_EQ(flown_pixels(frame), expected) << "its memory is still its own";
+        EXPECT_TRUE(pending.ready());
+        EXPECT_THROW(pending.wait(), InvalidTask);
     });
 }
 

@@ -2,6 +2,7 @@
 #include "sextant/operation/composite/compositor.hpp"
 
 #include "sextant/comm/agree.hpp"
+#include "sextant/comm/scratch.hpp"
 #include "sextant/compositing/interlace.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/fold/background.hpp"
@@ -16,12 +17,6 @@
 #include <fmt/format.h>
 
 namespace sextant {
-
-namespace {
-
-constexpr int most_threads_folding = 1024;
-
-} // namespace
 
 Operator operator_of(const CompositeOptions& options) {
     if (options.blend == "deep") {
@@ -44,36 +39,29 @@ Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
     const std::vector<Declaration> all = communicator_.all_gather(declare(shape, layers, options_));
     agree(communicator_, [&] {
         check_alike(all);
+        check_numbers(options_);
         operator_ = operator_of(options_);
         task_ = task_of(all, options_);
-        if (options_.fold_threads < 1 || options_.fold_threads > most_threads_folding) {
-            throw InvalidTask(
-                fmt::format("{} threads that share a rank's blending: expected 1 to {}",
-                            options_.fold_threads, most_threads_folding));
-        }
-        if (!options_.drawn.empty() && options_.drawn.size() != planner::drawn_bands) {
-            throw InvalidTask(fmt::format("rank {}: what was drawn of {} bands, expected {}", rank_,
-                                          options_.drawn.size(), planner::drawn_bands));
-        }
     });
+    for (const Declaration& each : all)
+        layers_of_.push_back(each.layers);
+    remember_order();
     interlacing_pays_ = reckon_interlacing();
     const planner::Plan plan = decide();
-    agree(communicator_, [&] { prepare(plan); });
+    make_comparison();
+    agree(communicator_, [&] {
+        workspace_ = std::make_shared<Workspace>(options_.fold_threads);
+        prepare(plan);
+    });
     warn_of_shortage();
     if (options_.frames > 1 && !options_.reproducible)
         enter_race(plan);
 }
 
 void Compositor::prepare(planner::Plan plan) {
-    const compositing::Algorithm& algorithm = *plan.algorithm;
-    const compositing::Piece piece = compositing::piece(algorithm, task_, plan.tuning, rank_);
-    Execution execution(communicator_, compositing::program(algorithm, task_, plan.tuning, rank_),
-                        *operator_,
-                        {.association = options_.association,
-                         .trace = options_.trace,
-                         .fold_threads = options_.fold_threads,
-                         .sparse = plan.sparse});
-    runners_.push_back({std::move(plan), piece, std::move(execution)});
+    Runner runner{std::move(plan), {}, nullptr};
+    take_seat(runner);
+    runners_.push_back(std::move(runner));
 }
 
 /// Rank 0 knows what was weighed, and so who takes part.
@@ -108,57 +96,65 @@ void Compositor::settle() {
     race_.reset();
 }
 
-Frame Compositor::composite(std::span<const std::byte> images) {
+Frame Compositor::composite(std::span<const std::byte> images, const FrameOptions& frame) {
     if (race_ && race_->over())
         settle();
     if (!race_)
-        return run(images);
+        return run(images, turn(frame));
     running_ = static_cast<std::size_t>(race_->next());
+    const std::exception_ptr fault = turn(frame);
     communicator_.barrier(); // what the slowest rank takes from here on is what the frame takes
     const auto begin = std::chrono::steady_clock::now();
     try {
-        const Frame frame = run(images);
+        const Frame made = run(images, fault);
         race_->finish(
             std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-        return frame;
+        return made;
     } catch (...) {
         race_->finish(planner::Race::failed); // others may not know: all stay in step
         throw;
     }
 }
 
-Frame Compositor::run(std::span<const std::byte> images) {
-    Execution& execution = runner().execution;
+Frame Compositor::run(std::span<const std::byte> images, std::exception_ptr fault) {
+    Execution& execution = this->execution();
     try {
         bind(images, {});
     } catch (const InvalidTask&) {
-        execution.run_failed(std::current_exception()); // others wait for this rank
+        if (!fault)
+            fault = std::current_exception();
     }
+    if (fault)
+        execution.run_failed(fault); // others wait for this rank
     execution.run();
     return finish(execution.result());
 }
 
 void Compositor::start(std::span<const std::byte> images, Flight& flight,
-                       std::span<std::byte> picture) {
-    Execution& execution = runner().execution;
+                       std::span<std::byte> picture, const FrameOptions& frame) {
+    std::exception_ptr fault = turn(frame);
     try {
         bind(images, picture);
     } catch (const InvalidTask&) {
-        return flight.start_failed(execution, std::current_exception());
+        if (!fault)
+            fault = std::current_exception();
     }
-    flight.start(execution);
+    if (fault)
+        flight.start_failed(execution(), fault);
+    else
+        flight.start(execution());
 }
 
 Frame Compositor::wait(Flight& flight) {
-    flight.wait(runner().execution);
-    return finish(runner().execution.result());
+    flight.wait(execution());
+    return finish(execution().result());
 }
 
 void Compositor::bind(std::span<const std::byte> images, std::span<std::byte> picture) {
     check_size(images);
     place_picture(picture);
     if (layers_ > 0)
-        runner().execution.bind(0, images);
+        execution().bind(0, images);
 }
 
 /// A picture that is collected is collected where the caller wants it, or else in memory of ours.
@@ -173,12 +169,13 @@ void Compositor::place_picture(std::span<std::byte> picture) {
     const int buffer = program.result.buffer;
     const bool collected = !program.result.empty() &&
                            program.buffers[static_cast<std::size_t>(buffer)].role == Role::output;
-    if (!collected || (picture.empty() && !collects_outside_))
+    Seated& seat = *runner().seat;
+    if (!collected || (picture.empty() && !seat.collects_outside))
         return;
     if (picture.empty() && finished_.size() != size)
         finished_ = Memory(size);
-    collects_outside_ = !picture.empty();
-    runner().execution.bind(buffer, picture.empty() ? finished_.bytes() : picture);
+    seat.collects_outside = !picture.empty();
+    execution().bind(buffer, picture.empty() ? finished_.bytes() : picture);
 }
 
 void Compositor::check_size(std::span<const std::byte> images) const {
@@ -202,17 +199,17 @@ Elements Compositor::pixel(const Frame& frame, Elements i) const {
 Frame Compositor::finish(std::span<const std::byte> result) {
     const bool nothing = task_.positions() == 0 && rank_ == task_.root;
     const compositing::Piece piece =
-        nothing ? compositing::Piece{0, task_.elements} : runner().piece;
+        nothing ? compositing::Piece{0, task_.elements} : runner().seat->piece;
     Frame frame{piece.first, piece.count, result};
     const bool there = picture_.empty() || result.data() == picture_.data();
-    if (!nothing && !options_.background && there)
+    if (!nothing && !background_ && there)
         return frame;
     const std::span<std::byte> to = room_for(piece.count);
     if (nothing)
         operator_->fill_identity(to.data(), piece.count);
     frame.bytes = to;
-    if (options_.background)
-        kernel::put_behind(operator_->element, nothing ? to : result, *options_.background, to);
+    if (background_)
+        kernel::put_behind(operator_->element, nothing ? to : result, *background_, to);
     else if (!nothing)
         std::copy(result.begin(), result.end(), to.begin());
     return frame;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/comm/communicator.hpp"
+#include "sextant/comm/comparison.hpp"
 #include "sextant/comm/execute.hpp"
 #include "sextant/comm/flight.hpp"
 #include "sextant/core/image.hpp"
@@ -10,6 +11,9 @@
 #include "sextant/planner/race.hpp"
 #include "sextant/planner/usual.hpp"
 
+#include <cstdint>
+#include <exception>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -59,6 +63,13 @@ struct CompositeOptions {
     static constexpr int distributed = compositing::Task::distributed;
 };
 
+/// What may differ from frame to frame. Every rank that brings an image, and the root, gives the
+/// same.
+struct FrameOptions {
+    std::span<const int> order = {};        ///< ranks front to back; empty: CompositeOptions'
+    std::optional<RgbaF32> background = {}; ///< premultiplied; none: CompositeOptions'
+};
+
 /// The operator that options ask for. Throws InvalidTask.
 Operator operator_of(const CompositeOptions& options);
 
@@ -77,7 +88,13 @@ struct Frame {
 };
 
 /// Blends the images that the ranks of a communicator hold into one: planned once, used frame after
-/// frame.
+/// frame, in any visibility order.
+///
+/// A schedule is made for a position in the order, when a rank first has that position, and kept:
+/// nothing is planned again, and the ranks need not meet for it. When a rank is given another order
+/// or background than for the frame before, it compares them with the other ranks before the frame
+/// begins (comm/comparison.hpp): a few bytes to each of log2(ranks) others. A frame like the one
+/// before costs nothing.
 ///
 /// In a race (CompositeOptions::frames) all ranks change from way to way with the same frame. Each
 /// such frame is as right as any, but may differ from the next in its last digits where colours are
@@ -101,12 +118,17 @@ class Compositor {
     /// Output    the picture at the root and nothing elsewhere, or everyone's piece.
     /// Throws    InvalidTask (another size than planned), and PeerFailed on the ranks that wait for
     ///           such a one; the next frame may be right again. CommunicationFailed.
+    ///           AgreedFailure where ranks give different frame options, with two of them: on every
+    ///           rank that brings an image, and the root. A rank whose options changed has not
+    ///           begun the frame; a rank for which they are as before has, and where there is one
+    ///           the communicator is of no further use.
     /// Collective.
-    Frame composite(std::span<const std::byte> images);
+    /// Cost      nothing is allocated once this rank has had each of its positions twice.
+    Frame composite(std::span<const std::byte> images, const FrameOptions& frame = {});
 
     template <class Pixel>
-    Frame composite(std::span<const Pixel> images) {
-        return composite(std::as_bytes(images));
+    Frame composite(std::span<const Pixel> images, const FrameOptions& frame = {}) {
+        return composite(std::as_bytes(images), frame);
     }
 
     /// The same in two parts, for whoever has several frames under way at once
@@ -114,12 +136,12 @@ class Compositor {
     /// of its own. Not in a race.
     /// Input     `picture`: where the root wants the picture (shape.elements() pixels, or none): it
     ///           is collected there, not copied. What is wrong with either is thrown by `wait`.
-    void start(std::span<const std::byte> images, Flight& flight,
-               std::span<std::byte> picture = {});
-    bool ready(Flight& flight) { return flight.ready(runner().execution); }
+    void start(std::span<const std::byte> images, Flight& flight, std::span<std::byte> picture = {},
+               const FrameOptions& frame = {});
+    bool ready(Flight& flight) { return flight.ready(execution()); }
     Frame wait(Flight& flight);
     /// Execution::abandon.
-    void abandon(Flight& flight) { flight.abandon(runner().execution); }
+    void abandon(Flight& flight) { flight.abandon(execution()); }
 
     /// What the last frame ran by, and why; what else was weighed is known to rank 0.
     const planner::Plan& plan() const { return runner().plan; }
@@ -130,22 +152,32 @@ class Compositor {
     bool racing() const { return race_.has_value(); }
     /// What the user should know of the plan; at rank 0.
     const std::vector<std::string>& warnings() const { return warnings_; }
+    /// In the order of the last frame.
     const compositing::Task& task() const { return task_; }
     const Operator& blend() const { return *operator_; }
     /// Which pixel of the picture a frame's pixel i is.
     Elements pixel(const Frame& frame, Elements i) const;
-    const Program& program() const { return runner().execution.program(); }
+    const Program& program() const { return execution().program(); }
     /// This rank's part of the last frame's trace.
-    const Trace& trace() const { return runner().execution.trace(); }
+    const Trace& trace() const { return execution().trace(); }
     /// What this rank sent for the last frame.
-    const Sent& sent() const { return runner().execution.sent(); }
+    const Sent& sent() const { return execution().sent(); }
 
   private:
-    /// A plan, ready to run.
-    struct Runner {
-        planner::Plan plan;
+    /// One seat in the visibility order, ready to run.
+    struct Seated {
+        std::vector<int> key; // compositing::list_seat
         compositing::Piece piece;
         Execution execution;
+        int order;                     // whose peers it has: orders_ then
+        std::uint64_t used;            // when it was last wanted
+        bool collects_outside = false; // the picture was last collected into the caller's memory
+    };
+    /// A plan, ready to run in some seats.
+    struct Runner {
+        planner::Plan plan;
+        std::vector<std::unique_ptr<Seated>> seats;
+        Seated* seat = nullptr;
     };
 
     bool reckon_interlacing() const;
@@ -160,9 +192,19 @@ class Compositor {
     void enter_race(const planner::Plan& plan);
     void settle();
     void prepare(planner::Plan plan);
+    void remember_order();
+    void make_comparison();
+    std::exception_ptr turn(const FrameOptions& frame);
+    bool list_asked(const FrameOptions& frame);
+    void take_order(std::span<const int> order);
+    void take_seat(Runner& runner);
+    Seated& seat_for(Runner& runner);
+    void drop_seats(Runner& runner);
     Runner& runner() { return runners_[running_]; }
     const Runner& runner() const { return runners_[running_]; }
-    Frame run(std::span<const std::byte> images);
+    Execution& execution() { return runner().seat->execution; }
+    const Execution& execution() const { return runner().seat->execution; }
+    Frame run(std::span<const std::byte> images, std::exception_ptr fault);
     void bind(std::span<const std::byte> images, std::span<std::byte> picture);
     void check_size(std::span<const std::byte> images) const;
     void place_picture(std::span<std::byte> picture);
@@ -181,8 +223,19 @@ class Compositor {
     std::optional<planner::Race> race_;
     int rank_ = 0, layers_ = 0;
     Memory finished_; // the picture with its background, an empty one, or a collected one
-    std::span<std::byte> picture_;  // where the caller wants it, if he has said so
-    bool collects_outside_ = false; // the picture was last collected into the caller's memory
+    std::span<std::byte> picture_; // where the caller wants it, if he has said so
+
+    std::shared_ptr<Workspace> workspace_;
+    std::unique_ptr<Comparison> comparison_;                 // none where no two ranks could differ
+    std::vector<int> layers_of_;                             // by rank
+    std::vector<int> first_order_;                           // of the options
+    int orders_ = 0;                                         // that there were so far
+    std::uint64_t frames_ = 0;                               // likewise
+    std::vector<int> peers_;                                 // of the order at hand
+    std::optional<RgbaF32> background_;                      // of the frame at hand
+    std::vector<int> asked_;                                 // of the ranks, for the frame at hand
+    std::exception_ptr fault_;                               // what is wrong with that
+    std::vector<int> next_asked_, next_order_, found_, key_; // room for what is worked out
 };
 
 /// Blends one frame and copies the picture out: at rank `options.root` the whole image, elsewhere

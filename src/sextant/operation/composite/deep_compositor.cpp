@@ -3,8 +3,10 @@
 
 #include "sextant/comm/agree.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/image_limit.hpp"
 #include "sextant/kernel/fold/background.hpp"
 #include "sextant/kernel/fold/deep.hpp"
+#include "sextant/operation/composite/declaration.hpp"
 
 #include <algorithm>
 
@@ -47,18 +49,21 @@ DeepCompositor::DeepCompositor(Communicator communicator, ImageShape shape, int 
       compositor_(std::move(communicator), shape, layers, merging(options, fragments)),
       packed_(communicator_.memory(layers * shape.elements() * compositor_.blend().element.size)) {}
 
-Frame DeepCompositor::composite(std::span<const DeepImage> images) {
-    agree(communicator_, [&] { pack(images); });
+Frame DeepCompositor::composite(std::span<const DeepImage> images, const FrameOptions& frame) {
+    const std::optional<RgbaF32>& background = frame.background ? frame.background : background_;
+    std::vector<int> asked; // the order is compared when it is used
+    list_asked({}, background, {}, asked);
+    agree_on_frame(communicator_, asked, [&] { pack(images); });
     Frame merged;
     agree(communicator_, [&] {
-        merged = compositor_.composite(packed_.bytes());
+        merged = compositor_.composite(packed_.bytes(), {.order = frame.order});
         check_room(merged);
     });
     blended_.resize(static_cast<std::size_t>(merged.count));
     kernel::blend_fragments(merged.bytes, fragments_, blended_);
     const auto bytes = std::as_writable_bytes(std::span(blended_));
-    if (background_)
-        kernel::put_behind(rgba_f32, bytes, *background_, bytes);
+    if (background)
+        kernel::put_behind(rgba_f32, bytes, *background, bytes);
     return {merged.first, merged.count, bytes};
 }
 
@@ -87,8 +92,14 @@ void DeepCompositor::check_room(const Frame& merged) const {
 
 int most_fragments(const Communicator& communicator, ImageShape shape,
                    std::span<const DeepImage> images) {
-    std::vector<RgbaF32> counts(static_cast<std::size_t>(shape.elements()));
+    std::vector<RgbaF32> counts;
     agree(communicator, [&] {
+        if (is_too_large(shape)) {
+            throw InvalidTask(
+                fmt::format("rank {}: images of {}x{}: expected no more than {} pixels",
+                            communicator.rank(), shape.width, shape.height, most_pixels));
+        }
+        counts.resize(static_cast<std::size_t>(shape.elements()));
         check_images(communicator.rank(), shape, images);
         for (const DeepImage& image : images) {
             for (std::size_t i = 0; i < counts.size(); ++i)

@@ -36,7 +36,7 @@ class DeepCompositor {
     ///           planned for (with pixel and number).
     /// Collective.
     /// Cost      two small all-gathers besides the frame.
-    Frame composite(std::span<const DeepImage> images);
+    Frame composite(std::span<const DeepImage> images, const FrameOptions& frame = {});
 
     /// How the fragments are merged.
     const Compositor& compositor() const { return compositor_; }
@@ -48,7 +48,7 @@ class DeepCompositor {
     Communicator communicator_;
     ImageShape shape_;
     int layers_, fragments_;
-    std::optional<RgbaF32> background_;
+    std::optional<RgbaF32> background_; // of the options
     Compositor compositor_;
     Memory packed_;                // this rank's images
     std::vector<RgbaF32> blended_; // of the last frame

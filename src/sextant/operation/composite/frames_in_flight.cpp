@@ -46,12 +46,15 @@ PendingFrame::PendingFrame(std::shared_ptr<Slot> slot)
     : slot_(std::move(slot)), exceptions_(std::uncaught_exceptions()) {}
 
 PendingFrame::PendingFrame(PendingFrame&& other) noexcept
-    : slot_(std::exchange(other.slot_, nullptr)), exceptions_(other.exceptions_) {}
+    : slot_(std::exchange(other.slot_, nullptr)),
+      waited_(other.waited_),
+      exceptions_(other.exceptions_) {}
 
 PendingFrame& PendingFrame::operator=(PendingFrame&& other) noexcept {
     if (this != &other) {
         drop();
         slot_ = std::exchange(other.slot_, nullptr);
+        waited_ = other.waited_;
         exceptions_ = other.exceptions_;
     }
     return *this;
@@ -62,20 +65,20 @@ PendingFrame::~PendingFrame() {
 }
 
 Frame PendingFrame::wait() {
-    if (!slot_)
+    if (!slot_ || waited_)
         throw InvalidTask("this frame has been waited for already, or moved elsewhere");
-    const std::shared_ptr<Slot> slot = std::exchange(slot_, nullptr);
-    slot->under_way = false;
-    return slot->compositor.wait(*slot->flight);
+    waited_ = true;
+    slot_->under_way = false;
+    return slot_->compositor.wait(*slot_->flight);
 }
 
 bool PendingFrame::ready() {
-    return !slot_ || slot_->compositor.ready(*slot_->flight);
+    return !slot_ || waited_ || slot_->compositor.ready(*slot_->flight);
 }
 
 void PendingFrame::drop() noexcept {
     const std::shared_ptr<Slot> slot = std::exchange(slot_, nullptr);
-    if (!slot)
+    if (!slot || waited_)
         return;
     slot->under_way = false;
     try {
@@ -117,15 +120,15 @@ FramesInFlight::FramesInFlight(const Communicator& communicator, ImageShape shap
     batch_.resize(slots_.size());
 }
 
-PendingFrame FramesInFlight::start(std::span<const std::byte> images,
-                                   std::span<std::byte> picture) {
+PendingFrame FramesInFlight::start(std::span<const std::byte> images, std::span<std::byte> picture,
+                                   const FrameOptions& frame) {
     const auto& slot = slots_[started_ % slots_.size()];
     if (slot->under_way) {
         throw InvalidTask(fmt::format("frame {} cannot start before frame {} has been waited for: "
                                       "{} may be in flight",
                                       started_, started_ - slots_.size(), slots_.size()));
     }
-    slot->compositor.start(images, *slot->flight, picture);
+    slot->compositor.start(images, *slot->flight, picture, frame);
     slot->under_way = true;
     ++started_;
     return PendingFrame(slot);
@@ -151,7 +154,7 @@ void FramesInFlight::composite(std::span<const Item> batch) {
     };
     for (std::size_t i = 0; i < batch.size(); ++i) {
         end(i);
-        batch_[i % batch_.size()] = start(batch[i].images, batch[i].picture);
+        batch_[i % batch_.size()] = start(batch[i].images, batch[i].picture, batch[i].frame);
     }
     for (std::size_t i = batch.size(); i < batch.size() + batch_.size(); ++i)
         end(i);

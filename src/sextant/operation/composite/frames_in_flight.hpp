@@ -24,7 +24,7 @@ class PendingFrame {
     ~PendingFrame();
 
     /// Output    as Compositor::composite; valid until as many frames have been started after it as
-    ///           may be in flight.
+    ///           may be in flight, and while this or the FramesInFlight lives.
     /// Throws    InvalidTask where it has been waited for; else as Compositor::composite.
     Frame wait();
     /// Moves what is in flight, without waiting; whether wait would return at once.
@@ -36,7 +36,8 @@ class PendingFrame {
     explicit PendingFrame(std::shared_ptr<Slot> slot);
     void drop() noexcept;
 
-    std::shared_ptr<Slot> slot_;
+    std::shared_ptr<Slot> slot_; // also of a frame that was waited for: it holds the picture
+    bool waited_ = false;
     int exceptions_ = 0; // under way when it was made
 };
 
@@ -71,17 +72,20 @@ class FramesInFlight {
     /// Throws    InvalidTask where the frame that was started `most` frames before has not been
     ///           waited for. What is wrong with the images is thrown by wait.
     /// Collective: all ranks start frames in the same order; they may wait in any.
-    PendingFrame start(std::span<const std::byte> images, std::span<std::byte> picture = {});
+    PendingFrame start(std::span<const std::byte> images, std::span<std::byte> picture = {},
+                       const FrameOptions& frame = {});
 
     template <class Pixel>
-    PendingFrame start(std::span<const Pixel> images, std::span<Pixel> picture = {}) {
-        return start(std::as_bytes(images), std::as_writable_bytes(picture));
+    PendingFrame start(std::span<const Pixel> images, std::span<Pixel> picture = {},
+                       const FrameOptions& frame = {}) {
+        return start(std::as_bytes(images), std::as_writable_bytes(picture), frame);
     }
 
     /// A frame of a batch: its images, and where its picture goes at the root.
     struct Item {
         std::span<const std::byte> images;
         std::span<std::byte> picture;
+        FrameOptions frame = {};
     };
     /// Blends all of them, as many at once as may be in flight; none may be when it begins.
     /// Throws    what the first frame that failed threw, once all have ended.

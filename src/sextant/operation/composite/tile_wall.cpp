@@ -3,6 +3,8 @@
 
 #include "sextant/comm/agree.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/image_limit.hpp"
+#include "sextant/operation/composite/declaration.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -39,6 +41,10 @@ void check_tiles(const std::vector<Tile>& tiles, const std::vector<std::size_t>&
         const auto& [area, owner] = tiles[t];
         if (area.empty())
             throw InvalidTask(fmt::format("tile {}: {} has no pixels", t, text_of(area)));
+        if (is_too_large(area.shape())) {
+            throw InvalidTask(
+                fmt::format("tile {}: {} has more than {} pixels", t, text_of(area), most_pixels));
+        }
         if (owner < 0 || owner >= ranks) {
             throw InvalidTask(fmt::format("tile {}: its owner is rank {}, expected 0 to {}", t,
                                           owner, ranks - 1));
@@ -56,28 +62,12 @@ std::vector<int> ranks_of(const Tile& tile, const std::vector<Rectangle>& bounds
     return ranks;
 }
 
-/// The options for one tile, whose ranks are numbered anew.
-CompositeOptions options_of(const Tile& tile, const std::vector<int>& ranks,
-                            CompositeOptions options) {
-    const auto number_of = [&](int rank) {
-        const auto found = std::find(ranks.begin(), ranks.end(), rank);
-        return found == ranks.end() ? -1 : static_cast<int>(found - ranks.begin());
-    };
-    for (int& rank : options.order)
-        rank = number_of(rank);
-    std::erase(options.order, -1);
-    options.root = number_of(tile.owner);
-    options.frames = 1; // races take turns, which tiles at once do not
-    return options;
-}
-
-void check_order(const std::vector<int>& order, int ranks) {
-    for (const int rank : order) {
-        if (rank < 0 || rank >= ranks) {
-            throw InvalidTask(
-                fmt::format("the order names rank {}, expected 0 to {}", rank, ranks - 1));
-        }
-    }
+/// Which rank of the tile each rank is; -1: none.
+std::vector<int> numbers_of(const std::vector<int>& ranks, int all) {
+    std::vector<int> numbers(static_cast<std::size_t>(all), -1);
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+        numbers[static_cast<std::size_t>(ranks[i])] = static_cast<int>(i);
+    return numbers;
 }
 
 } // namespace
@@ -93,16 +83,20 @@ TileWall::TileWall(Communicator communicator, std::vector<Tile> tiles, Rectangle
       tiles_(std::move(tiles)),
       bounds_(bounds),
       compositors_(tiles_.size()),
-      frames_(tiles_.size()) {
+      frames_(tiles_.size()),
+      numbers_(tiles_.size()),
+      options_(std::move(options)) {
     const std::vector<std::size_t> hashes = communicator_.all_gather(hash_of(tiles_));
     const std::vector<Rectangle> all = communicator_.all_gather(bounds_);
     agree(communicator_, [&] {
         check_tiles(tiles_, hashes, communicator_.size());
-        check_order(options.order, communicator_.size());
-        operator_ = operator_of(options);
+        check_order(options_.order);
+        operator_ = operator_of(options_);
     });
+    order_.reserve(static_cast<std::size_t>(communicator_.size()));
+    all_draw_.assign(order_.capacity(), 1);
     for (int tile = 0; tile < static_cast<int>(tiles_.size()); ++tile)
-        make_compositor(tile, all, options);
+        make_compositor(tile, all);
     std::int64_t widest = 0;
     for (const Tile& tile : tiles_)
         widest = std::max(widest, tile.area.width);
@@ -111,9 +105,15 @@ TileWall::TileWall(Communicator communicator, std::vector<Tile> tiles, Rectangle
 }
 
 /// All ranks come here for every tile, so that all know when one cannot be blended.
-void TileWall::make_compositor(int tile, const std::vector<Rectangle>& bounds,
-                               const CompositeOptions& options) {
+void TileWall::make_compositor(int tile, const std::vector<Rectangle>& bounds) {
     const std::vector<int> ranks = ranks_of(at(tile), bounds);
+    numbers_[static_cast<std::size_t>(tile)] = numbers_of(ranks, communicator_.size());
+    list_numbers(tile, options_.order);
+    CompositeOptions options = options_;
+    options.order = order_;
+    options.root =
+        numbers_[static_cast<std::size_t>(tile)][static_cast<std::size_t>(at(tile).owner)];
+    options.frames = 1; // races take turns, which tiles at once do not
     const int rank = communicator_.rank();
     const bool takes_part = std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
     const Communicator group = communicator_.split(takes_part ? 0 : -1, rank);
@@ -121,14 +121,33 @@ void TileWall::make_compositor(int tile, const std::vector<Rectangle>& bounds,
         if (!takes_part)
             return;
         try {
-            compositors_[static_cast<std::size_t>(tile)].emplace(
-                group, at(tile).area.shape(), draws(tile) ? 1 : 0,
-                options_of(at(tile), ranks, options));
+            compositors_[static_cast<std::size_t>(tile)].emplace(group, at(tile).area.shape(),
+                                                                 draws(tile) ? 1 : 0, options);
         } catch (const AgreedFailure& failure) {
             throw AgreedFailure(fmt::format("tile {}: {}", tile, failure.what()),
                                 failure.invalid_task());
         }
     });
+}
+
+void TileWall::check_order(std::span<const int> order) const {
+    const int ranks = communicator_.size();
+    for (const int rank : order) {
+        if (rank < 0 || rank >= ranks) {
+            throw InvalidTask(
+                fmt::format("the order names rank {}, expected 0 to {}", rank, ranks - 1));
+        }
+    }
+}
+
+/// The order of a tile's ranks, in `order_`.
+void TileWall::list_numbers(int tile, std::span<const int> order) {
+    order_.clear();
+    for (const int rank : order) {
+        const int number = numbers_[static_cast<std::size_t>(tile)][static_cast<std::size_t>(rank)];
+        if (number >= 0)
+            order_.push_back(number);
+    }
 }
 
 bool TileWall::draws(int tile) const {
@@ -140,13 +159,22 @@ const Compositor* TileWall::compositor(int tile) const {
     return found ? &*found : nullptr;
 }
 
-std::span<const Frame> TileWall::composite(std::span<const std::span<const std::byte>> images) {
-    agree(communicator_, [&] { check(images); });
+std::span<const Frame> TileWall::composite(std::span<const std::span<const std::byte>> images,
+                                           const FrameOptions& frame) {
+    const std::span<const int> order = frame.order.empty() ? options_.order : frame.order;
+    asked_.clear();
+    list_asked(order, frame.background ? frame.background : options_.background, all_draw_, asked_);
+    agree_on_frame(communicator_, asked_, [&] {
+        check(images);
+        check_order(order);
+    });
     for (std::size_t t = 0; t < tiles_.size(); ++t) {
-        if (compositors_[t]) {
-            const bool draws_here = draws(static_cast<int>(t));
-            compositors_[t]->start(draws_here ? images[t] : std::span<const std::byte>(), flight_);
-        }
+        if (!compositors_[t])
+            continue;
+        list_numbers(static_cast<int>(t), order);
+        compositors_[t]->start(draws(static_cast<int>(t)) ? images[t]
+                                                          : std::span<const std::byte>(),
+                               flight_, {}, {order_, frame.background});
     }
     std::exception_ptr failure;
     for (std::size_t t = 0; t < tiles_.size(); ++t) {

@@ -53,10 +53,12 @@ class TileWall {
     /// Output    by tile: the picture at its owner; elsewhere a frame of no pixels. Valid until the
     ///           next frame.
     /// Throws    AgreedFailure on every rank where an image is of another size, or a pixel outside
-    ///           a rank's bounds is not empty: with rank, tile and pixel.
+    ///           a rank's bounds is not empty: with rank, tile and pixel. Where ranks give
+    ///           different frame options, with two of them.
     /// Collective.
     /// Cost      besides the tiles a small all-gather, and a look at all pixels outside the bounds.
-    std::span<const Frame> composite(std::span<const std::span<const std::byte>> images);
+    std::span<const Frame> composite(std::span<const std::span<const std::byte>> images,
+                                     const FrameOptions& frame = {});
 
     /// Whether this rank's bounds touch a tile.
     bool draws(int tile) const;
@@ -66,8 +68,9 @@ class TileWall {
   private:
     void check(std::span<const std::span<const std::byte>> images) const;
     void check_empty_outside(int tile, std::span<const std::byte> image) const;
-    void make_compositor(int tile, const std::vector<Rectangle>& bounds,
-                         const CompositeOptions& options);
+    void make_compositor(int tile, const std::vector<Rectangle>& bounds);
+    void check_order(std::span<const int> order) const;
+    void list_numbers(int tile, std::span<const int> order);
     const Tile& at(int tile) const { return tiles_[static_cast<std::size_t>(tile)]; }
 
     Communicator communicator_;
@@ -76,7 +79,11 @@ class TileWall {
     Operator operator_;
     std::vector<std::optional<Compositor>> compositors_; // by tile
     std::vector<Frame> frames_;                          // by tile
-    std::vector<std::byte> empty_row_;                   // of the widest tile
+    std::vector<std::vector<int>> numbers_; // by tile and rank: in its compositor, or -1
+    CompositeOptions options_;
+    std::vector<int> asked_, order_;   // of the frame at hand; the order in a tile's numbers
+    std::vector<int> all_draw_;        // as far as comparing goes: by rank 1
+    std::vector<std::byte> empty_row_; // of the widest tile
     Flight flight_;
 };
 

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/share_nodes.hpp"
+#include "sextant/comm/threads.hpp"
+
+#include "tests/support/deep_cases.hpp"
+#include "tests/support/order_cases.hpp"
+#include "tests/support/wall_cases.hpp"
+
+namespace sextant::test {
+namespace {
+
+void turning_on_threads(void (*body)(const Communicator&)) {
+    for (const int ranks : {1, 2, 3, 4, 7})
+        run_threads(ranks, body);
+}
+
+/// On nodes of two ranks, whose neighbours change with the order.
+void turning_on_nodes(void (*body)(const Communicator&)) {
+    for (const int ranks : {2, 3, 4}) {
+        run_threads(ranks, [&](Communicator communicator) {
+            body(share_nodes(communicator, {2, Bytes{64} << 20}).communicator);
+        });
+    }
+}
+
+TEST(ChangingOrderOnThreads, FramesAreAsIfMadeForTheirOrder) {
+    turning_on_threads(frames_in_other_orders_are_as_if_made_for_them);
+}
+TEST(ChangingOrderOnThreads, TuningsFollowTheOrder) {
+    turning_on_threads(tunings_follow_the_order);
+}
+TEST(ChangingOrderOnThreads, RacedFramesMayChangeTheirOrder) {
+    turning_on_threads(raced_frames_may_change_their_order);
+}
+TEST(ChangingOrderOnThreads, RanksThatChangeToDifferentOrdersAllKnow) {
+    turning_on_threads(ranks_that_change_to_different_orders_all_know);
+}
+TEST(ChangingOrderOnThreads, RanksThatKeepAnOrderThatOthersChangeAllKnow) {
+    turning_on_threads(ranks_that_keep_an_order_that_others_change_all_know);
+}
+TEST(ChangingOrderOnThreads, RanksWithoutAPartMayGiveAnyOrder) {
+    turning_on_threads(ranks_without_a_part_may_give_any_order);
+}
+TEST(ChangingOrderOnThreads, FramesInFlightHaveOrdersOfTheirOwn) {
+    turning_on_threads(frames_in_flight_have_orders_of_their_own);
+}
+
+TEST(ChangingOrderOnNodes, FramesAreAsIfMadeForTheirOrder) {
+    turning_on_nodes(frames_in_other_orders_are_as_if_made_for_them);
+}
+TEST(ChangingOrderOnNodes, TuningsFollowTheOrder) {
+    turning_on_nodes(tunings_follow_the_order);
+}
+TEST(ChangingOrderOnNodes, RanksThatKeepAnOrderThatOthersChangeAllKnow) {
+    turning_on_nodes(ranks_that_keep_an_order_that_others_change_all_know);
+}
+
+TEST(ChangingOrderOnThreads, DeepImagesOfEqualDepthsFollowIt) {
+    turning_on_threads([](const Communicator& communicator) {
+        const int ranks = communicator.size();
+        const std::vector<DeepImage> images = all_shells(ranks);
+        const DeepImage& mine = images[static_cast<std::size_t>(communicator.rank())];
+        const int fragments = most_fragments(communicator, few_shells.shape, {&mine, 1});
+        DeepCompositor compositor(communicator, few_shells.shape, 1, fragments);
+        const RgbaF32 grey{.5f, .5f, .5f, 1};
+        for (const std::vector<int>& order : changing_orders(ranks, 4)) {
+            std::vector<DeepImage> in_order;
+            for (const int rank : order)
+                in_order.push_back(images[static_cast<std::size_t>(rank)]);
+            std::vector<RgbaF32> expected = kernel::blend_sorted(in_order);
+            for (RgbaF32& pixel : expected)
+                pixel = kernel::over(pixel, grey);
+            expect_piece_of(expected, compositor.composite({&mine, 1}, {order, grey}), "deep");
+        }
+        if (ranks > 1) {
+            EXPECT_THAT(what_is_thrown([&] {
+                            compositor.composite(
+                                {&mine, 1},
+                                {{}, communicator.rank() == 1 ? std::optional<RgbaF32>() : grey});
+                        }),
+                        testing::StartsWith("invalid: ranks ask for different frames: rank 0: "
+                                            "background 0.5,0.5,0.5,1; rank 1: no background"));
+        }
+    });
+}
+
+TEST(ChangingOrderOnThreads, TilesOfAWallFollowIt) {
+    turning_on_threads([](const Communicator& communicator) {
+        const int ranks = communicator.size(), rank = communicator.rank();
+        const std::vector<Tile> tiles = wall_tiles(ranks);
+        CompositeOptions options;
+        options.algorithm = "direct-send"; // brackets as the serial fold
+        TileWall wall(communicator, tiles, wall_bounds(rank), options);
+        const WallImages images = images_on_wall(tiles, rank);
+        std::vector<std::span<const std::byte>> bytes;
+        for (const auto& image : images)
+            bytes.push_back(std::as_bytes(std::span(image)));
+        std::vector<std::vector<int>> orders = changing_orders(ranks, 4);
+        for (const std::vector<int>& order : orders)
+            expect_wall(tiles, wall.composite(bytes, {.order = order}), rank, order);
+        if (ranks < 2)
+            return;
+        std::vector<int> odd = orders.back();
+        std::swap(odd.front(), odd.back());
+        EXPECT_EQ(what_is_thrown(
+                      [&] { wall.composite(bytes, {.order = rank == 1 ? odd : orders.back()}); }),
+                  fmt::format("invalid: ranks ask for different frames: rank 0: visibility order "
+                              "{}, no background; rank 1: visibility order {}, no background",
+                              fmt::join(orders.back(), ","), fmt::join(odd, ",")));
+        expect_wall(tiles, wall.composite(bytes, {.order = odd}), rank, odd);
+    });
+}
+
+} // namespace
+} // namespace sextant::test
