@@ -5,6 +5,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/exception_text.hpp"
 #include "sextant/core/names.hpp"
+#include "sextant/core/printable.hpp"
 #include "sextant/operation/help.hpp"
 #include "sextant/operation/operation.hpp"
 #include "sextant/operation/provenance.hpp"
@@ -98,7 +99,7 @@ bool speaks() {
 /// fails, with them the one that tells, and without MPI they cannot wait for each other.
 int say(const std::string& what, int code) {
     if (speaks())
-        std::fputs(fmt::format("sextant: {}\n", what).c_str(), stderr);
+        std::fputs(fmt::format("sextant: {}\n", sextant::printable(what)).c_str(), stderr);
     else
         std::this_thread::sleep_for(std::chrono::milliseconds(500));
     return code;

@@ -43,7 +43,7 @@ refuses 2 "order names 2 of 8" $composite "$SAMPLE" -o $out --order 0,1
 refuses 2 "order names image 9: expected 0 to 7" $composite "$SAMPLE" -o $out --order 0,1,2,3,4,5,6,9
 refuses 2 "order names image 1 twice" $composite "$SAMPLE" -o $out --order 0,1,1,3,4,5,6,7
 refuses 2 "background mauve: expected white" $composite "$SAMPLE" -o $out --background mauve
-refuses 2 "ranks 0: expected 1 to" $composite "$SAMPLE" -o $out --ranks 0
+refuses 2 "ranks 0: expected a whole number from 1 to" $composite "$SAMPLE" -o $out --ranks 0
 refuses 2 "association.*did you mean in-order" $composite "$SAMPLE" -o $out --association in-orde
 refuses 2 "shared-memory off: ranks are threads .*expected processes" $composite "$SAMPLE" -o $out --shared-memory off
 refuses 2 "output" $composite "$SAMPLE"
@@ -69,7 +69,7 @@ refuses 2 "scan has no picture to collect" "$SEXTANT" draw scan --collect -o $ou
 refuses 2 "radices 4,2 multiply to 8, but 7" "$SEXTANT" prove --radices 4,2 --ranks 7
 refuses 2 "direct-send on 4096 ranks has more than 2,000,000 messages" "$SEXTANT" prove --algorithm direct-send --ranks 4096
 refuses 2 "radix-k takes no window" $composite "$SAMPLE" -o $out --algorithm radix-k --window 2
-refuses 2 "window 0: expected 1 to" $composite "$SAMPLE" -o $out --window 0
+refuses 2 "window 0: expected a whole number from 1 to" $composite "$SAMPLE" -o $out --window 0
 refuses 2 "out.xyz.*expected one of .exr" $composite "$SAMPLE" -o "$folder/out.xyz"
 refuses 2 "before read=5.*phase read already" $composite "$SAMPLE" -o $out --before read=5
 refuses 2 "before a=1,a=2.*phase a already" $composite "$SAMPLE" -o $out --before a=1,a=2
@@ -79,7 +79,7 @@ refuses 2 "- is named for two outputs" $composite "$SAMPLE" -o $out --json - --r
 
 refuses 2 "OUT is empty|--output is empty: expected a name" $composite "$SAMPLE" -o ''
 refuses 2 "IN... is empty: expected a name" $composite '' -o $out
-refuses 2 "segments 99999: expected 1 to 4096" $composite "$SAMPLE" -o $out --segments 99999
+refuses 2 "segments 99999: expected a whole number from 1 to 4096" $composite "$SAMPLE" -o $out --segments 99999
 
 # What was asked for is done or refused, never passed over.
 refuses 2 "sigma has no effect here: it is of explain filter" "$SEXTANT" explain --sigma 3
@@ -182,10 +182,10 @@ page=$folder/out.html
 refuses 1 "trace.json: empty; expected a trace" "$SEXTANT" report "$folder/trace.json" -o "$page"
 "$SEXTANT" composite "$SAMPLE" -o "$folder/picture.exr" --trace "$folder/trace.json" >/dev/null
 head -c 5000 "$folder/trace.json" >"$folder/cut.json"
-refuses 1 "cut.json: ends in the middle: the trace was cut off" "$SEXTANT" report "$folder/cut.json" -o "$page"
+refuses 1 "cut.json: is not JSON: ends in the middle: the file was cut off" "$SEXTANT" report "$folder/cut.json" -o "$page"
 sed 's/"sextant_trace": 1/"sextant_trace": 7/' "$folder/trace.json" >"$folder/newer.json"
 refuses 1 "newer.json: a trace of version 7" "$SEXTANT" report "$folder/trace.json" "$folder/newer.json" -o "$page"
-refuses 1 "partial_0.rgba32f.zst: no JSON" "$SEXTANT" report "$data/partial_0.rgba32f.zst" -o "$page"
+refuses 1 "partial_0.rgba32f.zst: is not JSON" "$SEXTANT" report "$data/partial_0.rgba32f.zst" -o "$page"
 refuses 2 "expected --model NAME beside it" "$SEXTANT" predict --machine "$MACHINES/das.json" --trace "$folder/out.json"
 
 exit $failed

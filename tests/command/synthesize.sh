@@ -27,7 +27,7 @@ refused() {
 }
 refused 'a blank at frame 99, expected 0 to 3' --frames 4 --blanks 99
 refused 'a dose of 0' --dose 0
-refused 'a number, 0 or more' --wander -1
+refused 'a number from 0 to 1048576' --wander -1
 refused '--jumps has 2 numbers' --jumps 1,2
 refused 'missing.png' --image missing.png
 refused 'frame 1 lies 1e+30 pixels from the first, expected less than' --drift-x 1e30

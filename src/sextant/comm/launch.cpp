@@ -5,6 +5,7 @@
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/exception_text.hpp"
+#include "sextant/core/printable.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -111,7 +112,7 @@ class Session {
 };
 
 void tell(const std::string& line) {
-    std::fputs(fmt::format("sextant: {}\n", line).c_str(), stderr);
+    std::fputs(fmt::format("sextant: {}\n", printable(line)).c_str(), stderr);
 }
 
 void launch_mpi(const LaunchedBy& by, const std::function<void(Communicator)>& body) {

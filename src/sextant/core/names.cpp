@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/core/names.hpp"
 
+#include "sextant/core/printable.hpp"
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -38,17 +40,19 @@ void append(std::string& list, std::string_view name) {
 
 std::string unknown_name(std::string_view kind, std::string_view wanted,
                          std::span<const std::string_view> names) {
+    constexpr std::size_t longest = 100; // beyond, it is like none, and is not worth comparing
     std::string near, all;
     for (std::string_view name : names) {
         const bool alike =
-            edit_distance(wanted, name) <= std::max<std::size_t>(2, name.size() / 3) ||
-            (wanted.size() > 2 && name.find(wanted) != name.npos);
+            wanted.size() <= longest &&
+            (edit_distance(wanted, name) <= std::max<std::size_t>(2, name.size() / 3) ||
+             (wanted.size() > 2 && name.find(wanted) != name.npos));
         if (alike)
             append(near, name);
         append(all, name);
     }
     std::string message = "unknown ";
-    message.append(kind).append(" '").append(wanted).append("'; ");
+    message.append(kind).append(" '").append(shortened(wanted, longest)).append("'; ");
     return near.empty() ? message.append("known are ").append(all)
                         : message.append("did you mean ").append(near).append("?");
 }

@@ -2,9 +2,9 @@
 #include "sextant/format/frame_files.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/text_file.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/frame_catalogue.hpp"
-#include "sextant/format/source_file.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -150,7 +150,7 @@ FrameFiles by_number(const std::string& name, const Numbered& parts) {
 
 FrameFiles from_list(const std::string& name) {
     constexpr Bytes longest_list = Bytes{1} << 28;
-    const std::string text = read_file(name, longest_list);
+    const std::string text = read_text(name, longest_list);
     FrameFiles files;
     for (std::size_t start = 0; start < text.size();) {
         const std::size_t end = std::min(text.find('\n', start), text.size());

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/core/complaint.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/format/atomic_file.hpp"
 #include "sextant/format/limits.hpp"
 #include "sextant/format/partials.hpp"
-#include "sextant/format/source_file.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -21,19 +20,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::int64_t current_version = 1;
-constexpr Bytes longest_manifest = Bytes{1} << 26;
-
-/// A value as a message shows it.
-std::string shown(const Json& value) {
-    constexpr std::size_t most = 60;
-    if (value.is_structured()) {
-        return fmt::format("an {} of {}", value.type_name(), value.size());
-    }
-    std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
-    if (text.size() > most)
-        text = text.substr(0, most) + "...";
-    return text;
-}
 
 /// A manifest on its way to Partials: every check knows the file and says which field is wrong.
 class Manifest {
@@ -68,14 +54,6 @@ class Manifest {
     std::string path_;
     Json content_;
 };
-
-Json parse(const std::string& path) {
-    try {
-        return Json::parse(read_file(path, longest_manifest));
-    } catch (const Json::exception& error) {
-        throw InvalidFile(path, "is not JSON: " + json_complaint(error.what()));
-    }
-}
 
 const Json& Manifest::required(const std::string& field) const {
     const auto found = content_.find(field);
@@ -233,11 +211,11 @@ bool is_manifest(const std::string& path) {
 }
 
 ImageHeader read_manifest_header(const std::string& path) {
-    return Manifest(path, parse(path)).header();
+    return Manifest(path, read_json(path)).header();
 }
 
 Partials read_manifest(const std::string& path) {
-    Partials partials = Manifest(path, parse(path)).partials();
+    Partials partials = Manifest(path, read_json(path)).partials();
     require_files(path, partials);
     return partials;
 }
@@ -257,7 +235,7 @@ void write_manifest(const std::string& path, const Partials& partials) {
         content["bricks"].push_back({{"id", i}, {"file", file.generic_string()}});
     }
     Manifest(path, Json(content)).partials(); // what cannot be read back is not written
-    write_file(path, content.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+    write_file(path, to_text(content, 1) + "\n");
 }
 
 } // namespace sextant::format

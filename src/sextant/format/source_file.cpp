@@ -7,7 +7,6 @@
 #include <system_error>
 #include <utility>
 
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -64,17 +63,6 @@ Bytes SourceFile::read_at(Bytes position, std::span<std::byte> to) const {
 void SourceFile::skip(Bytes bytes) {
     if (fseeko(handle(), static_cast<off_t>(bytes), SEEK_CUR) != 0)
         fail(path_, errno);
-}
-
-std::string read_file(const std::string& path, Bytes limit) {
-    SourceFile file(path);
-    if (file.size() > limit) {
-        throw InvalidFile(path,
-                          fmt::format("has {} bytes, expected at most {}", file.size(), limit));
-    }
-    std::string text(static_cast<std::size_t>(file.size()), '\0');
-    text.resize(static_cast<std::size_t>(file.read(std::as_writable_bytes(std::span(text)))));
-    return text;
 }
 
 } // namespace sextant::format

@@ -38,7 +38,4 @@ class SourceFile {
     Bytes size_ = 0;
 };
 
-/// The whole content of a text file of at most `limit` bytes. Throws InvalidFile.
-std::string read_file(const std::string& path, Bytes limit);
-
 } // namespace sextant::format

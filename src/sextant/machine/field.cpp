@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/machine/field.hpp"
 
-#include "sextant/core/complaint.hpp"
+#include "sextant/core/json.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,29 +19,10 @@ struct Field::File {
     Json content;
 };
 
-namespace {
-
-/// A value as a message shows it.
-std::string shown(const Json& value) {
-    constexpr std::size_t most_letters = 60;
-    if (value.is_structured())
-        return fmt::format("an {} of {}", value.type_name(), value.size());
-    std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
-    if (text.size() > most_letters)
-        text = text.substr(0, most_letters) + "...";
-    return text;
-}
-
-} // namespace
-
 Field Field::parse(std::string_view text, const std::string& path) {
     auto file = std::make_shared<File>();
     file->path = path;
-    try {
-        file->content = Json::parse(text);
-    } catch (const Json::exception& error) {
-        throw InvalidFile(path, "is not JSON: " + json_complaint(error.what()));
-    }
+    file->content = parse_json(text, path);
     const Json& content = file->content;
     if (!content.is_object())
         throw InvalidFile(path, "is " + shown(content) + ", expected a JSON object");

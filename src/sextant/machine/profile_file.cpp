@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/machine/profile_file.hpp"
 
+#include "sextant/core/text_file.hpp"
 #include "sextant/machine/field.hpp"
 #include "sextant/machine/names.hpp"
-#include "sextant/machine/text_file.hpp"
 
 #include <set>
 #include <tuple>

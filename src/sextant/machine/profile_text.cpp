@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/json.hpp"
 #include "sextant/machine/profile_file.hpp"
 
 #include <nlohmann/json.hpp>
@@ -166,7 +167,7 @@ std::string profile_text(const Profile& profile) {
     if (profile.c3)
         json["c3"] = json_of(*profile.c3);
     put_list(json, "links", profile.links);
-    return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return sextant::to_text(json, 1) + "\n";
 }
 
 } // namespace sextant::machine

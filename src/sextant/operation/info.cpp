@@ -3,8 +3,10 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/frame_source.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/frame_catalogue.hpp"
+#include "sextant/operation/outputs.hpp"
 #include "sextant/operation/tiled.hpp"
 
 #include <algorithm>
@@ -133,13 +135,13 @@ std::string as_json(const Findings& findings) {
             {"x", header.pixel.x}, {"y", header.pixel.y}, {"unit", header.pixel.unit}};
     }
     // Names of files and units need not be UTF-8.
-    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    return sextant::to_text(json) + "\n";
 }
 
 int run_info(const Values& values) {
     const Findings findings =
         look_at(values.text("file"), source_options(values), values.flag("check"));
-    std::fputs((values.flag("json") ? as_json(findings) : as_text(findings)).c_str(), stdout);
+    print_text(values.flag("json") ? as_json(findings) : as_text(findings));
     return findings.good ? 0 : 1;
 }
 

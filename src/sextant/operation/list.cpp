@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/list.hpp"
 
+#include "sextant/core/json.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/format/line_catalogue.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/model/model.hpp"
+#include "sextant/operation/outputs.hpp"
 #include "sextant/operation/schedules/families.hpp"
 #include "sextant/scan/strategy.hpp"
 #include "sextant/scan/way.hpp"
@@ -117,20 +119,18 @@ int run_list(const Values& values) {
         if (wanted != "all" && wanted != section.name)
             continue;
         if (!values.flag("json"))
-            std::fputs((section.name + "\n").c_str(), stdout);
+            print_text((section.name + "\n"));
         for (const Row& row : section.rows) {
             json[section.name].push_back(
                 {{"name", row.name}, {"summary", row.summary}, {"detail", row.detail}});
             if (values.flag("json"))
                 continue;
-            std::fputs(fmt::format("  {:<{}} {}\n  {:<{}} {}\n", row.name, width, row.summary, "",
-                                   width, row.detail)
-                           .c_str(),
-                       stdout);
+            print_text(fmt::format("  {:<{}} {}\n  {:<{}} {}\n", row.name, width, row.summary, "",
+                                   width, row.detail));
         }
     }
     if (values.flag("json"))
-        std::fputs((json.dump(2) + "\n").c_str(), stdout);
+        print_text((sextant::to_text(json) + "\n"));
     return 0;
 }
 

@@ -3,10 +3,10 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/names.hpp"
+#include "sextant/core/number_text.hpp"
+#include "sextant/core/printable.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -17,31 +17,28 @@ namespace {
 
 [[noreturn]] void refuse(const Parameter& parameter, std::string_view value,
                          const std::string& expected) {
-    throw InvalidTask(fmt::format("{} {}: expected {}", parameter.called(), value, expected));
+    constexpr std::size_t most_shown = 100;
+    throw InvalidTask(fmt::format("{} {}: expected {}", parameter.called(),
+                                  value.empty() ? "''" : shortened(value, most_shown), expected));
 }
 
+/// `whole` is what was given, of which `text` may be a part.
 std::int64_t parse_integer(std::string_view text, const Parameter& parameter,
                            std::string_view whole) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
-        refuse(parameter, whole, "a whole number");
-    }
-    if (number < parameter.least || number > parameter.most) {
-        refuse(parameter, whole, fmt::format("{} to {}", parameter.least, parameter.most));
-    }
-    return number;
+    const auto least = static_cast<std::int64_t>(parameter.least);
+    const auto most = static_cast<std::int64_t>(parameter.most);
+    const auto number = parsed_number<std::int64_t>(text);
+    if (!number || *number < least || *number > most)
+        refuse(parameter, whole, fmt::format("a whole number from {} to {}", least, most));
+    return *number;
 }
 
-/// A quantity: finite and not below its least, which is 0 unless it is declared otherwise.
 double parse_number(std::string_view text, const Parameter& parameter) {
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size() ||
-        !(number >= static_cast<double>(parameter.least)) || !std::isfinite(number)) {
-        refuse(parameter, text, fmt::format("a number, {} or more", parameter.least));
-    }
-    return number;
+    const auto number = parsed_number<double>(text);
+    if (!number || *number < parameter.least || *number > parameter.most)
+        refuse(parameter, text,
+               fmt::format("a number from {} to {}", parameter.least, parameter.most));
+    return *number;
 }
 
 std::vector<std::string_view> split(std::string_view text, std::string_view separator) {
@@ -98,6 +95,12 @@ void check_value(const Parameter& parameter, const std::string& value) {
     }
 }
 
+/// A number that check_value found to be one.
+template <class Number>
+Number number_of(std::string_view text) {
+    return parsed_number<Number>(text).value();
+}
+
 void check_count(const Parameter& parameter, std::size_t given) {
     if (given > 1 && parameter.type != Type::files)
         throw InvalidTask(fmt::format("{} is given {} times", parameter.called(), given));
@@ -107,6 +110,11 @@ void check_count(const Parameter& parameter, std::size_t given) {
 
 std::string Parameter::called() const {
     return positional ? std::string(value) : fmt::format("--{}", name);
+}
+
+bool Parameter::is_numeric() const {
+    return type == Type::integer || type == Type::integers || type == Type::number ||
+           type == Type::ranges;
 }
 
 Values::Values(std::span<const Parameter> parameters,
@@ -160,7 +168,7 @@ std::string Values::text(std::string_view name) const {
 }
 
 std::int64_t Values::integer(std::string_view name) const {
-    return std::stoll(text(name));
+    return number_of<std::int64_t>(text(name));
 }
 
 std::vector<int> Values::integers(std::string_view name) const {
@@ -169,24 +177,33 @@ std::vector<int> Values::integers(std::string_view name) const {
     if (all.empty())
         return numbers;
     for (std::string_view part : split(all, ","))
-        numbers.push_back(std::stoi(std::string(part)));
+        numbers.push_back(number_of<int>(part));
     return numbers;
 }
 
 double Values::number(std::string_view name) const {
-    return std::stod(text(name));
+    return number_of<double>(text(name));
 }
 
 std::vector<int> Values::ranges(std::string_view name) const {
-    std::set<int> numbers;
+    struct Span {
+        int first, last;
+    };
+    std::vector<Span> spans;
     const std::string all = text(name);
     for (std::string_view part : split(all, ",")) {
         const auto ends = split(part, "..");
-        const int last = std::stoi(std::string(ends.back()));
-        for (int each = std::stoi(std::string(ends.front())); each <= last; ++each)
-            numbers.insert(each);
+        spans.push_back({number_of<int>(ends.front()), number_of<int>(ends.back())});
     }
-    return {numbers.begin(), numbers.end()};
+    std::sort(spans.begin(), spans.end(),
+              [](const Span& a, const Span& b) { return a.first < b.first; });
+    std::vector<int> numbers;
+    for (const Span& span : spans) {
+        const int first = numbers.empty() ? span.first : std::max(span.first, numbers.back() + 1);
+        for (int each = first; each <= span.last; ++each)
+            numbers.push_back(each);
+    }
+    return numbers;
 }
 
 bool Values::flag(std::string_view name) const {

@@ -15,6 +15,9 @@ namespace sextant::operation {
 /// What kind of value a parameter takes.
 enum class Type { text, file, files, choice, integer, integers, number, ranges, flag };
 
+/// The most that a count of pixels, values or frames may be.
+inline constexpr double most_count = std::int64_t{1} << 40;
+
 /// A parameter of an operation, declared once: the command line, its help and its checks come from
 /// here.
 struct Parameter {
@@ -26,11 +29,14 @@ struct Parameter {
     char letter = 0;                ///< short option, if any
     bool positional = false;
     bool required = false;
-    std::vector<std::string_view> choices = {};           ///< of a choice
-    std::int64_t least = 0, most = std::int64_t{1} << 40; ///< of numbers; no most of a `number`
+    std::vector<std::string_view> choices = {}; ///< of a choice
+    /// Of numbers, or of each one of a list: the range, both ends included. Every parameter that is
+    /// a number declares it; whole numbers within what a double holds exactly, lists within int.
+    double least = 0, most = 0;
 
     /// As a user calls it: "--ranks", or "IN..." where it is known by its place.
     std::string called() const;
+    bool is_numeric() const; ///< a number, or a list of them
 };
 
 /// The values of an operation's parameters, checked against their declarations.

@@ -2,6 +2,7 @@
 #include "sextant/operation/outputs.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/printable.hpp"
 #include "sextant/format/atomic_file.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/frame_catalogue.hpp"
@@ -127,7 +128,15 @@ void check_outputs(std::span<const std::string> paths, const std::string& trace)
 
 void print_warnings(std::span<const std::string> warnings) {
     for (const std::string& warning : warnings)
-        std::fputs(fmt::format("sextant: warning: {}\n", warning).c_str(), stderr);
+        print_note(fmt::format("warning: {}", warning));
+}
+
+void print_note(std::string_view note) {
+    std::fputs(fmt::format("sextant: {}\n", printable(note)).c_str(), stderr);
+}
+
+void print_text(std::string_view text) {
+    std::fputs(printable_lines(text).c_str(), stdout);
 }
 
 void print_remarks(const FrameSource& source) {

@@ -49,6 +49,10 @@ void check_outputs(std::span<const std::string> paths, const std::string& trace 
 
 /// A line each, on standard error.
 void print_warnings(std::span<const std::string> warnings);
+/// The same of one note that is no warning.
+void print_note(std::string_view note);
+/// Lines for people on standard output; what a terminal would obey is escaped.
+void print_text(std::string_view text);
 
 /// What a source remarks on, a line each, on standard error.
 void print_remarks(const FrameSource& source);

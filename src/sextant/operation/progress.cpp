@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/progress.hpp"
 
+#include "sextant/core/printable.hpp"
+
 #include <chrono>
 
 #include <fmt/format.h>
@@ -30,10 +32,10 @@ void Progress::say(std::string_view what) {
     if (!speaks_)
         return;
     if (terminal_) {
-        std::fputs(fmt::format("\r\033[K{} ...", what).c_str(), to_);
+        std::fputs(fmt::format("\r\033[K{} ...", printable(what)).c_str(), to_);
         shown_ = true;
     } else if (const Seconds time = clock_(); time - logged_ >= between_lines) {
-        std::fputs(fmt::format("sextant: {}\n", what).c_str(), to_);
+        std::fputs(fmt::format("sextant: {}\n", printable(what)).c_str(), to_);
         logged_ = time;
     }
     std::fflush(to_);

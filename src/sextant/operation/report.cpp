@@ -2,6 +2,7 @@
 #include "sextant/operation/report.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/text_file.hpp"
 #include "sextant/format/source_file.hpp"
 #include "sextant/operation/bench/growth.hpp"
 #include "sextant/operation/outputs.hpp"
@@ -11,8 +12,6 @@
 #include "sextant/report/otf2.hpp"
 #include "sextant/report/text.hpp"
 #include "sextant/report/trace_file.hpp"
-
-#include <fstream>
 
 #include <fmt/format.h>
 
@@ -29,9 +28,8 @@ bool is_page(const std::string& path) {
 constexpr Bytes largest_page = Bytes{1} << 28;
 
 bool is_of_benchmark(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
     std::string head(256, ' ');
-    file.read(head.data(), static_cast<std::streamsize>(head.size()));
+    format::SourceFile(path).read(std::as_writable_bytes(std::span(head)));
     return is_composite_bench(head);
 }
 
@@ -43,8 +41,7 @@ int show_growth(const Values& values, const std::vector<std::string>& paths) {
         if (!is_of_benchmark(path))
             throw InvalidTask(fmt::format("{} is no file of bench composite --json as {} is", path,
                                           paths.front()));
-        const std::vector<GrowthPoint> more =
-            read_growth(format::read_file(path, largest_page), path);
+        const std::vector<GrowthPoint> more = read_growth(read_text(path, largest_page), path);
         points.insert(points.end(), more.begin(), more.end());
         page.facts.push_back({"Results", path});
     }
@@ -64,7 +61,7 @@ int join_pages(const Values& values, const std::vector<std::string>& paths) {
     for (const std::string& path : paths) {
         if (!is_page(path))
             throw InvalidTask(fmt::format("{} is no page (.html) as the others are", path));
-        pages.push_back(report::read_document(path, format::read_file(path, largest_page)));
+        pages.push_back(report::read_document(path, read_text(path, largest_page)));
     }
     const std::string title = values.has("title") ? values.text("title") : "Sextant: several runs";
     write_text(values.text("output"), to_html(report::joined(title, pages)));

@@ -19,7 +19,8 @@ Parameter frame_parameter() {
             .type = Type::integer,
             .value = "N",
             .help = "which one of a series, from 0",
-            .least = 0};
+            .least = 0,
+            .most = most_count};
 }
 
 Parameter channel_parameter() {
@@ -27,7 +28,8 @@ Parameter channel_parameter() {
             .type = Type::integer,
             .value = "N",
             .help = "channel to read of a hyperstack, from 0; default: the first",
-            .least = 0};
+            .least = 0,
+            .most = most_count};
 }
 
 Parameter slice_parameter() {
@@ -35,7 +37,8 @@ Parameter slice_parameter() {
             .type = Type::integer,
             .value = "N",
             .help = "slice to read of a hyperstack, from 0; default: the first",
-            .least = 0};
+            .least = 0,
+            .most = most_count};
 }
 
 Parameter ranks_parameter() {
@@ -126,7 +129,7 @@ void tell_run(const Values& values, std::span<const std::string> warnings, const
     if (values.has("report"))
         write_text(values.text("report"), page);
     if (values.text("json") != standard_output && values.text("report") != standard_output)
-        std::fputs(text.c_str(), stdout);
+        print_text(text);
 }
 
 void launch_tiles(const Values& values, const std::function<void(Communicator)>& body) {

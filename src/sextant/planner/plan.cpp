@@ -2,10 +2,9 @@
 #include "sextant/planner/plan.hpp"
 
 #include "sextant/compositing/segments.hpp"
+#include "sextant/core/json.hpp"
+#include "sextant/core/text_file.hpp"
 #include "sextant/machine/field.hpp"
-
-#include <fstream>
-#include <iterator>
 
 #include <nlohmann/json.hpp>
 
@@ -68,7 +67,7 @@ std::string to_json(const Plan& plan) {
         for (const Alternative& alternative : plan.alternatives)
             json["candidates"].push_back(to_json(alternative));
     }
-    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+    return sextant::to_text(json);
 }
 
 Plan parse_plan(std::string_view text, const std::string& path) {
@@ -99,11 +98,8 @@ Plan parse_plan(std::string_view text, const std::string& path) {
 }
 
 Plan read_plan(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    if (!file)
-        throw InvalidFile(path, "cannot be read");
-    Plan plan = parse_plan(text, path);
+    constexpr Bytes longest = Bytes{1} << 24;
+    Plan plan = parse_plan(read_text(path, longest), path);
     plan.reason = "the plan of " + path + ": " + plan.reason;
     return plan;
 }

@@ -2,6 +2,7 @@
 #include "sextant/planner/scan_choice.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -199,7 +200,7 @@ std::string to_json(const ScanChoice& choice) {
                                          {"choice", choice.best().text()},
                                          {"reason", choice.reason},
                                          {"candidates", candidates}};
-    return json.dump(2) + "\n";
+    return sextant::to_text(json) + "\n";
 }
 
 } // namespace sextant::planner

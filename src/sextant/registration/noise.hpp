@@ -28,9 +28,12 @@ class NoiseSource {
     }
 
     /// A count of events of which `mean` are expected, by inversion of its distribution; a large
-    /// one is the sum of several small.
+    /// one is the sum of several small, a very large one is drawn from the normal distribution.
     double poisson(double mean) {
         constexpr double most = 64; // exp(−mean) must be far above the smallest double
+        constexpr double most_summed = 1e4;
+        if (mean > most_summed)
+            return std::round(mean + std::sqrt(mean) * normal());
         double events = 0;
         for (; mean > most; mean -= most)
             events += small_poisson(most);

@@ -3,7 +3,6 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/filter/gaussian.hpp"
-#include "sextant/kernel/filter/gaussian_weights.hpp"
 #include "sextant/registration/noise.hpp"
 
 #include <algorithm>
@@ -21,6 +20,12 @@ namespace sextant::registration {
 namespace {
 
 using Values = std::array<double, 4>;
+
+void check_detail(const SpecimenPlan& plan) {
+    if (!(plan.detail >= smallest_detail && plan.detail <= largest_detail))
+        throw InvalidTask(fmt::format("detail of {:g} pixels, expected {:g} to {:g}", plan.detail,
+                                      smallest_detail, largest_detail));
+}
 
 /// The four cubic B-splines that are not 0 at `u`, within [0, 1), after the second one's middle.
 Values b_splines(double u) {
@@ -101,10 +106,7 @@ kernel::FloatPlane smoothed(const kernel::FloatPlane& plane, double sigma) {
 /// Noise within a band of frequencies, of mean 0 and deviation 1: white noise smoothed a little,
 /// less the same smoothed more. `size` is about half the length of its waves.
 Spline texture(const SpecimenPlan& plan, double size) {
-    constexpr double least = 3 * kernel::smallest_sigma, most = kernel::largest_sigma;
-    if (!(size >= least && size <= most))
-        throw InvalidTask(
-            fmt::format("detail of {:g} pixels, expected {:g} to {:g}", size, least, most));
+    check_detail(plan);
     kernel::FloatPlane white(plan.field);
     NoiseSource noise(plan.seed, 0);
     for (Elements y = 0; y < plan.field.height; ++y)
@@ -162,6 +164,7 @@ Specimen make_carbon(const SpecimenPlan& plan) {
 
 /// Discs with soft edges, dark on bright, scattered over the field.
 kernel::FloatPlane scattered(const SpecimenPlan& plan) {
+    check_detail(plan);
     kernel::FloatPlane plane(plan.field);
     NoiseSource noise(plan.seed, 1);
     const double smallest = plan.detail, largest = 4 * plan.detail;

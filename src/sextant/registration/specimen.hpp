@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/kernel/filter/float_plane.hpp"
+#include "sextant/kernel/filter/gaussian_weights.hpp"
 #include "sextant/registration/motion.hpp"
 
 #include <cstdint>
@@ -16,13 +17,18 @@ namespace sextant::registration {
 /// motion is exact: nothing is resampled.
 using Specimen = std::function<double(Point)>;
 
+/// Of what is not periodic in a made specimen, in pixels: waves that a pixel can show, and filters
+/// can make.
+inline constexpr double smallest_detail = 3 * kernel::smallest_sigma,
+                        largest_detail = kernel::largest_sigma;
+
 /// What is asked of a made specimen.
 struct SpecimenPlan {
     ImageShape field;       ///< in which it has detail; beyond, its last detail goes on
     double contrast = .25;  ///< the standard deviation of its brightness
     double period = 24;     ///< of a lattice, in pixels
     double amorphous = .38; ///< share of a lattice's contrast that is not periodic, 0 to 1
-    double detail = 6;      ///< how large what is not periodic is, in pixels
+    double detail = 6; ///< how large what is not periodic is, in pixels; from smallest_detail on
     std::uint64_t seed = 1;
 };
 

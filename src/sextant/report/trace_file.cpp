@@ -2,7 +2,8 @@
 #include "sextant/report/trace_file.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/format/source_file.hpp"
+#include "sextant/core/json.hpp"
+#include "sextant/core/text_file.hpp"
 #include "sextant/report/activity.hpp"
 #include "sextant/report/bars.hpp"
 #include "sextant/report/json_fields.hpp"
@@ -104,16 +105,11 @@ class Reader {
   public:
     explicit Reader(const std::string& path) : path_(path) {}
 
-    /// As nlohmann::json's callback: false lets go of an event that was taken.
-    bool take(int depth, Json::parse_event_t what, const Json& parsed) {
-        if (what == Json::parse_event_t::key && depth == 1)
-            in_events_ = parsed == "traceEvents";
-        if (what != Json::parse_event_t::object_end || depth != 2 || !in_events_)
-            return true;
+    /// Takes what the list of events holds next.
+    void take(const Json& event) {
         ++seen_;
-        if (parsed.value("ph", Json()) == "X")
-            add(parsed);
-        return false;
+        if (event.is_object() && event.value("ph", Json()) == "X")
+            add(event);
     }
 
     Recording finish(const Json& file) {
@@ -218,7 +214,6 @@ class Reader {
     }
 
     const std::string& path_;
-    bool in_events_ = false;
     std::int64_t seen_ = 0;
     Recording recording_;
 };
@@ -242,22 +237,12 @@ Recording parse_trace(std::string_view text, const std::string& path) {
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
         throw InvalidFile(path, "empty; expected a trace");
     Reader reader(path);
-    const auto take = [&](int depth, Json::parse_event_t what, const Json& parsed) {
-        return reader.take(depth, what, parsed);
-    };
-    Json file;
-    try {
-        file = Json::parse(text, take);
-    } catch (const Json::parse_error& error) {
-        const bool cut = error.byte > text.size();
-        throw InvalidFile(path, cut ? "ends in the middle: the trace was cut off"
-                                    : fmt::format("no JSON from byte {} on", error.byte));
-    }
-    return reader.finish(file);
+    return reader.finish(
+        parse_json(text, path, {}, {"traceEvents", [&](Json&& event) { reader.take(event); }}));
 }
 
 Recording read_trace(const std::string& path) {
-    return parse_trace(format::read_file(path, most_bytes), path);
+    return parse_trace(read_text(path, most_bytes), path);
 }
 
 } // namespace sextant::report

@@ -2,8 +2,8 @@
 #include "sextant/reproduce/table.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/text_file.hpp"
 #include "sextant/machine/shared_file.hpp"
-#include "sextant/machine/text_file.hpp"
 
 #include <algorithm>
 #include <array>
@@ -34,7 +34,7 @@ std::vector<std::string> cells_of(const std::string& line) {
 } // namespace
 
 Table::Table(const std::string& name) : path_(machine::shared_file(tables, name)) {
-    std::istringstream lines(machine::read_text(path_, 1 << 20));
+    std::istringstream lines(read_text(path_, 1 << 20));
     std::string line;
     while (std::getline(lines, line)) {
         cells_.push_back(cells_of(line));

@@ -2,7 +2,7 @@
 #include "sextant/simulate/order.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/machine/text_file.hpp"
+#include "sextant/core/text_file.hpp"
 
 #include <set>
 #include <sstream>
@@ -18,7 +18,7 @@ constexpr Bytes most_bytes = Bytes{64} << 20;
 } // namespace
 
 std::vector<OrderedHost> read_order(const std::string& path) {
-    std::istringstream lines(machine::read_text(path, most_bytes));
+    std::istringstream lines(read_text(path, most_bytes));
     std::vector<OrderedHost> order;
     std::set<std::string> seen;
     std::string line;

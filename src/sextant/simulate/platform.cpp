@@ -2,8 +2,8 @@
 #include "sextant/simulate/platform.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/text_file.hpp"
 #include "sextant/machine/field.hpp"
-#include "sextant/machine/text_file.hpp"
 #include "sextant/simulate/shapes.hpp"
 
 #include <algorithm>
@@ -87,11 +87,11 @@ Platform parse_platform(std::string_view text, const std::string& path) {
 }
 
 Platform read_platform(const std::string& path) {
-    return parse_platform(machine::read_text(path, most_bytes), path);
+    return parse_platform(read_text(path, most_bytes), path);
 }
 
 bool is_platform(const std::string& path) {
-    return Field::parse(machine::read_text(path, most_bytes), path).find("source").has_value();
+    return Field::parse(read_text(path, most_bytes), path).find("source").has_value();
 }
 
 bool is_json(const std::string& path) {

@@ -30,7 +30,7 @@ namespace {
 constexpr const char* simulated_clock = "a simulated clock";
 
 void print(const std::string& table) {
-    std::fputs((table + "\n").c_str(), stdout);
+    print_text((table + "\n"));
 }
 
 void check_files(const Values& values) {

@@ -2,12 +2,12 @@
 #include "sextant/operation/bench/bench_scan_cases.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/core/names.hpp"
 #include "sextant/operation/bench/case_reader.hpp"
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -63,7 +63,7 @@ class ScanCaseReader {
     double positive(const char* field, const Json& value) const {
         const auto number = value.get<double>();
         if (!(number >= 0))
-            fail(fmt::format("{} is {}, expected 0 or more", field, value.dump()));
+            fail(fmt::format("{} is {}, expected 0 or more", field, shown(value)));
         return number;
     }
 
@@ -167,10 +167,7 @@ void add_ways(std::vector<scan::Way>& ways, const ScanCase& what, scan::Way way)
 } // namespace
 
 std::vector<Seconds> read_times(const std::string& path) {
-    std::ifstream file(path);
-    if (!file)
-        throw InvalidFile(path, "cannot be read");
-    const Json content = Json::parse(file, nullptr, false);
+    const Json content = read_json(path);
     const bool numbers =
         content.is_array() && !content.empty() &&
         std::all_of(content.begin(), content.end(), [](const Json& v) { return v.is_number(); });

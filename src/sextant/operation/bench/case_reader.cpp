@@ -2,9 +2,8 @@
 #include "sextant/operation/bench/case_reader.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/core/names.hpp"
-
-#include <fstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,21 +12,25 @@ namespace sextant::operation {
 
 using Json = nlohmann::json;
 
+namespace {
+
+/// Cases are written by people.
+constexpr Bytes most_bytes = Bytes{1} << 24;
+constexpr std::size_t most_values = 100'000;
+
+} // namespace
+
 std::vector<Json> read_cases(const std::string& path) {
-    std::ifstream file(path);
-    if (!file)
-        throw InvalidFile(path, "cannot be read");
-    const Json content = Json::parse(file, nullptr, false);
-    if (content.is_discarded() || !content.is_object() || !content.contains("cases") ||
-        !content["cases"].is_array() || content["cases"].empty()) {
+    Json content = read_json(path, {most_bytes, most_values});
+    const auto found = content.is_object() ? content.find("cases") : content.end();
+    if (found == content.end() || !found->is_array() || found->empty())
         throw InvalidFile(path, "expected a JSON object with a list \"cases\"");
-    }
-    return content["cases"];
+    return std::move(found->get_ref<Json::array_t&>());
 }
 
 void CaseReader::each_field(const Json& object, const Fields& readers) const {
     if (!object.is_object())
-        fail(fmt::format("{} is no JSON object", object.dump()));
+        fail(fmt::format("{} is no JSON object", shown(object)));
     std::vector<std::string_view> names;
     for (const auto& [name, reader] : readers)
         names.push_back(name);
@@ -38,7 +41,7 @@ void CaseReader::each_field(const Json& object, const Fields& readers) const {
         try {
             found->second(value);
         } catch (const Json::exception&) {
-            fail(fmt::format("{} is {}", key, value.dump()));
+            fail(fmt::format("{} is {}", key, shown(value)));
         } catch (const InvalidTask& error) {
             fail(error.what());
         }
@@ -47,9 +50,12 @@ void CaseReader::each_field(const Json& object, const Fields& readers) const {
 
 std::int64_t CaseReader::whole(const char* field, const Json& value, std::int64_t least,
                                std::int64_t most) const {
-    const auto number = value.get<std::int64_t>();
-    if (!value.is_number_integer() || number < least || number > most)
-        fail(fmt::format("{} is {}, expected {} to {}", field, value.dump(), least, most));
+    // A value above 2^63 - 1 is not an integer of the type, and turns negative.
+    const bool fits = value.is_number_integer() &&
+                      (!value.is_number_unsigned() || value.get<std::uint64_t>() <= INT64_MAX);
+    const std::int64_t number = fits ? value.get<std::int64_t>() : least;
+    if (!fits || number < least || number > most)
+        fail(fmt::format("{} is {}, expected {} to {}", field, shown(value), least, most));
     return number;
 }
 

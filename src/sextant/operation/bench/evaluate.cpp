@@ -93,15 +93,14 @@ void tell(const Values& values, std::span<const Evaluation> evaluations) {
         write_text(values.text("output"), to_json(evaluations.front()) + "\n");
     }
     if (evaluations.front().cases.empty()) {
-        std::fputs("nothing measured: the machine is in another state than the profile's\n",
-                   stdout);
+        print_text("nothing measured: the machine is in another state than the profile's\n");
         return;
     }
-    std::fputs(to_text(evaluations, judge(evaluations)).c_str(), stdout);
+    print_text(to_text(evaluations, judge(evaluations)));
     if (values.has("map")) {
         const report::WinnerMap map = winners(evaluations);
         write_text(values.text("map"), report::winner_map(map));
-        std::fputs(to_markdown(map).c_str(), stdout);
+        print_text(to_markdown(map));
     }
 }
 

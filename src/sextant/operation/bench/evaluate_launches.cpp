@@ -11,6 +11,7 @@
 #include "sextant/operation/bench/bench_composite.hpp"
 #include "sextant/operation/child_process.hpp"
 #include "sextant/operation/composite/element.hpp"
+#include "sextant/operation/outputs.hpp"
 #include "sextant/operation/progress.hpp"
 #include "sextant/operation/provenance.hpp"
 #include "sextant/planner/usual.hpp"
@@ -162,11 +163,9 @@ class SeparateLaunches {
         }
         progress_.clear();
         if (done < tried) {
-            std::fputs(fmt::format("left out {} of {} launches: the machine was in another state "
+            print_text(fmt::format("left out {} of {} launches: the machine was in another state "
                                    "than the profile's\n",
-                                   tried - done, tried)
-                           .c_str(),
-                       stdout);
+                                   tried - done, tried));
         }
         if (!all)
             throw Error("no launch met the machine in the state of the profile; sextant calibrate");

@@ -2,12 +2,12 @@
 #include "sextant/operation/bench/evaluation.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
+#include "sextant/core/text_file.hpp"
 #include "sextant/machine/field.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <random>
 
 #include <fmt/format.h>
@@ -132,15 +132,12 @@ std::string to_json(const Evaluation& evaluation) {
     json["cases"] = nlohmann::ordered_json::array();
     for (const EvaluatedCase& one : evaluation.cases)
         json["cases"].push_back(json_of(one));
-    return json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return sextant::to_text(json, 1);
 }
 
 Evaluation read_evaluation(const std::string& path) {
-    std::ifstream stream(path, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(stream), {}};
-    if (!stream)
-        throw InvalidFile(path, "cannot be read");
-    const Field file = Field::parse(text, path);
+    constexpr Bytes longest = Bytes{1} << 24;
+    const Field file = Field::parse(read_text(path, longest), path);
     if (file.at("evaluate_version").integer(1, 1 << 30) > evaluation_version)
         file.at("evaluate_version").refuse("1: a newer version");
     Evaluation evaluation;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/bench/findings.hpp"
 
+#include "sextant/core/json.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/provenance.hpp"
 #include "sextant/report/text.hpp"
@@ -43,7 +44,7 @@ std::string json_of(const BenchSetting& setting, const Findings& findings) {
                                          {"transport", setting.transport},
                                          {"rounds", setting.rounds},
                                          {"cases", findings.cases}};
-    return json.dump(2) + "\n";
+    return sextant::to_text(json) + "\n";
 }
 
 } // namespace

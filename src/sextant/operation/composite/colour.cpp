@@ -2,10 +2,11 @@
 #include "sextant/operation/composite/colour.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/number_text.hpp"
 
 #include <array>
-#include <cstdlib>
 #include <optional>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -29,19 +30,14 @@ std::optional<std::array<float, 4>> from_hexadecimal(const std::string& text) {
 std::optional<std::array<float, 4>> from_numbers(const std::string& text) {
     std::array<float, 4> channels = {0, 0, 0, 1};
     std::size_t count = 0;
-    const char* at = text.c_str();
-    while (count < 4) {
-        char* end = nullptr;
-        channels[count] = std::strtof(at, &end);
-        if (end == at || !(channels[count] >= 0 && channels[count] <= 1))
+    std::istringstream parts(text);
+    for (std::string part; std::getline(parts, part, ','); ++count) {
+        const auto number = parsed_number<double>(part);
+        if (count == channels.size() || !number || *number < 0 || *number > 1)
             return std::nullopt;
-        ++count;
-        at = end;
-        if (*at != ',')
-            break;
-        ++at;
+        channels[count] = static_cast<float>(*number);
     }
-    return *at == '\0' && count >= 3 ? std::optional(channels) : std::nullopt;
+    return count >= 3 && !text.ends_with(',') ? std::optional(channels) : std::nullopt;
 }
 
 std::optional<std::array<float, 4>> parse(const std::string& text) {

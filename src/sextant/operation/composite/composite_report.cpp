@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/composite/composite_report.hpp"
 
+#include "sextant/core/json.hpp"
 #include "sextant/format/png.hpp"
 #include "sextant/operation/node_sharing.hpp"
 #include "sextant/operation/provenance.hpp"
@@ -133,7 +134,7 @@ std::string to_json(const CompositeSummary& summary) {
     json["warnings"] = summary.warnings;
     json["host"] = host();
     json["date"] = date();
-    return json.dump(2);
+    return sextant::to_text(json);
 }
 
 std::string to_page(const CompositeSummary& summary, const Image& picture) {

@@ -238,7 +238,7 @@ void CompositeRun::report() {
         tell("plan", planner::to_json(summary_.plan) + "\n");
     print_warnings(summary_.warnings);
     if (!printed)
-        std::fputs(to_text(summary_).c_str(), stdout);
+        print_text(to_text(summary_));
 }
 
 void CompositeRun::fill_summary() {

@@ -2,10 +2,10 @@
 #include "sextant/operation/composite/phases.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/number_text.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -14,13 +14,13 @@ namespace sextant::operation {
 
 namespace {
 
+constexpr Seconds most_seconds = 1e6;
+
 /// The seconds of "render=2.5"; not a number where there are none.
 double seconds_of(const std::string& part, std::size_t equals) {
     if (equals == 0 || equals == std::string::npos || equals + 1 == part.size())
         return NAN;
-    char* end = nullptr;
-    const double seconds = std::strtod(part.c_str() + equals + 1, &end);
-    return *end == '\0' ? seconds : NAN;
+    return parsed_number<double>(std::string_view(part).substr(equals + 1)).value_or(NAN);
 }
 
 } // namespace
@@ -32,8 +32,10 @@ std::vector<CompositeSummary::Phase> phases_before(const std::string& text,
     for (std::string part; std::getline(parts, part, ',');) {
         const std::size_t equals = part.find('=');
         const double seconds = seconds_of(part, equals);
-        if (!std::isfinite(seconds) || seconds < 0)
-            throw InvalidTask(fmt::format("--before {}: expected NAME=SECONDS,...", text));
+        if (!(seconds >= 0 && seconds <= most_seconds))
+            throw InvalidTask(
+                fmt::format("--before {}: expected NAME=SECONDS,..., from 0 to {:g} seconds", text,
+                            most_seconds));
         const std::string name = part.substr(0, equals);
         const bool twice = std::any_of(phases.begin(), phases.end(),
                                        [&](const auto& phase) { return phase.name == name; });

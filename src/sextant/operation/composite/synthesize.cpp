@@ -2,6 +2,7 @@
 #include "sextant/operation/composite/synthesize.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/progress.hpp"
@@ -92,6 +93,7 @@ void check_specimen(const Values& values) {
 }
 
 registration::Specimen specimen_from(const Values& values, const SeriesPlan& plan) {
+    check_field(plan.shape);
     if (values.has("image"))
         return registration::specimen_of(first_frame(values.text("image")).image());
     registration::SpecimenPlan specimen;
@@ -170,31 +172,35 @@ int run_synthesize(const Values& values) {
     const std::unique_ptr<FrameSink> sink = format::create_frames(path, header);
     write_frames(series, *sink);
     sink->commit();
-    write_text(truth_path, truth_of(series, values).dump(2) + "\n");
+    write_text(truth_path, sextant::to_text(truth_of(series, values)) + "\n");
     if (truth_path != standard_output)
-        std::fputs(fmt::format("{}: {} of {}x{} f32, counts of {:g} electrons a pixel\n"
+        print_text(fmt::format("{}: {} of {}x{} f32, counts of {:g} electrons a pixel\n"
                                "{}: where each lies\n",
                                path, report::counted(plan.frames, "frame"), plan.shape.width,
-                               plan.shape.height, plan.dose, truth_path)
-                       .c_str(),
-                   stdout);
+                               plan.shape.height, plan.dose, truth_path));
     return 0;
 }
 
+constexpr double most_frames = 1 << 24;
+
+struct Bounds {
+    double least, most;
+};
+
+constexpr Bounds pixels{0, 1 << 20}, either_way{-(1 << 20), 1 << 20}, degrees{-360, 360};
+
 Parameter number(std::string_view name, std::string_view unit, std::string_view fallback,
-                 std::string_view help) {
-    return {.name = name, .type = Type::number, .value = unit, .fallback = fallback, .help = help};
+                 Bounds bounds, std::string_view help) {
+    return {.name = name,
+            .type = Type::number,
+            .value = unit,
+            .fallback = fallback,
+            .help = help,
+            .least = bounds.least,
+            .most = bounds.most};
 }
 
-/// One of either sign.
-Parameter signed_number(std::string_view name, std::string_view unit, std::string_view fallback,
-                        std::string_view help) {
-    Parameter parameter = number(name, unit, fallback, help);
-    parameter.least = -(1 << 20);
-    return parameter;
-}
-
-Parameter count(std::string_view name, std::string_view fallback, std::int64_t most,
+Parameter count(std::string_view name, std::string_view fallback, double most,
                 std::string_view help) {
     return {.name = name,
             .type = Type::integer,
@@ -217,33 +223,44 @@ std::vector<Parameter> parameters() {
             {.name = "truth", .type = Type::file, .value = "FILE", .help = "default: FILE.json"},
             specimen,
             {.name = "image", .type = Type::file, .value = "FILE", .help = "shown instead"},
-            count("frames", "16", 1 << 24, "how many"),
+            count("frames", "16", most_frames, "how many"),
             count("width", "512", 1 << 20, "pixels"),
             count("height", "512", 1 << 20, "pixels"),
-            number("dose", "E", "10", "electrons a pixel"),
-            number("contrast", "C", ".25", "deviation of the brightness, of mean 1"),
-            number("period", "PX", "24", "of the lattice"),
-            number("amorphous", "SHARE", ".38", "of the lattice's contrast that is not periodic"),
-            number("detail", "PX", "6", "size of what is not periodic"),
-            signed_number("drift-x", "PX", "-1.3", "how far the content moves right each frame"),
-            signed_number("drift-y", "PX", ".7", "how far it moves down"),
-            signed_number("turn", "DEG", "0", "how far it turns clockwise"),
-            number("wander", "PX", ".5", "deviation of a random step, each frame"),
-            number("turn-wander", "DEG", "0", "the same of the angle"),
-            signed_number("warp", "PX", "0", "amplitude of a smooth distortion, at the last frame"),
-            number("warp-length", "PX", "512", "of its waves"),
-            {.name = "blanks", .type = Type::integers, .value = "I,J", .help = "frames, beam off"},
+            number("dose", "E", "10", {1e-6, 1e6}, "electrons a pixel"),
+            number("contrast", "C", ".25", {0, 10}, "deviation of the brightness, of mean 1"),
+            number("period", "PX", "24", {2, 1 << 20}, "of the lattice"),
+            number("amorphous", "SHARE", ".38", {0, 1},
+                   "of the lattice's contrast that is not periodic"),
+            number("detail", "PX", "6",
+                   {registration::smallest_detail, registration::largest_detail},
+                   "size of what is not periodic"),
+            number("drift-x", "PX", "-1.3", either_way, "how far the content moves right each frame"),
+            number("drift-y", "PX", ".7", either_way, "how far it moves down"),
+            number("turn", "DEG", "0", degrees, "how far it turns clockwise"),
+            number("wander", "PX", ".5", pixels, "deviation of a random step, each frame"),
+            number("turn-wander", "DEG", "0", {0, 360}, "the same of the angle"),
+            number("warp", "PX", "0", either_way,
+                   "amplitude of a smooth distortion, at the last frame"),
+            number("warp-length", "PX", "512", {1, 1 << 20}, "of its waves"),
+            {.name = "blanks",
+             .type = Type::integers,
+             .value = "I,J",
+             .help = "frames, beam off",
+             .least = 0,
+             .most = most_frames},
             {.name = "jumps",
              .type = Type::integers,
              .value = "I,X,Y",
              .help = "content jumps X px right, Y down before frame I; three numbers each",
              .least = -(1 << 20),
-             .most = 1 << 24},
+             .most = most_frames},
             {.name = "seed",
              .type = Type::integer,
              .value = "N",
              .fallback = "1",
-             .help = "another one, another series"}};
+             .help = "another one, another series",
+             .least = 0,
+             .most = most_count}};
 }
 
 } // namespace

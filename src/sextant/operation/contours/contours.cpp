@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/contours/contours.hpp"
 
+#include "sextant/kernel/filter/gaussian_weights.hpp"
 #include "sextant/operation/contours/contours_run.hpp"
 #include "sextant/operation/tiled.hpp"
 
@@ -34,7 +35,9 @@ std::vector<Parameter> parameters() {
              .type = Type::number,
              .value = "PIXELS",
              .fallback = "1",
-             .help = "scale of the gradient, .5 to 1000"},
+             .help = "scale of the gradient, .5 to 1000",
+             .least = kernel::smallest_sigma,
+             .most = kernel::largest_sigma},
             {.name = "quantiles",
              .value = "LOW,HIGH",
              .fallback = ".8,.95",
@@ -50,7 +53,8 @@ std::vector<Parameter> parameters() {
              .value = "POINTS",
              .fallback = "1",
              .help = "shorter contours are left out",
-             .least = 1},
+             .least = 1,
+             .most = most_count},
             memory_parameter("4096", "for the image and what is made of it; larger ones stream"),
             frame_parameter(),
             channel_parameter(),

@@ -4,6 +4,8 @@
 #include "sextant/comm/agree.hpp"
 #include "sextant/contour/frontier.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/number_text.hpp"
+#include "sextant/core/printable.hpp"
 #include "sextant/distributed/margins.hpp"
 #include "sextant/format/line_catalogue.hpp"
 #include "sextant/kernel/edge/edge_finder.hpp"
@@ -14,7 +16,6 @@
 #include "sextant/operation/tiled.hpp"
 
 #include <algorithm>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -31,20 +32,25 @@ constexpr Bytes bytes_beside_strips = 160;
 /// Memory is for strips but for this part, in which points are brought into order.
 constexpr Bytes share_of_order = 4;
 
+/// Of a gradient; samples are floats.
+constexpr double most_threshold = 1e38;
+
 kernel::EdgeThresholds thresholds_given(const Values& values) {
-    const LowHigh given = low_high("thresholds", values.text("thresholds"));
+    const LowHigh given = low_high("thresholds", values.text("thresholds"), most_threshold);
     return {given.low, given.high};
 }
 
 } // namespace
 
-LowHigh low_high(std::string_view option, const std::string& text) {
-    std::istringstream numbers(text);
-    LowHigh made;
-    char comma = 0;
-    if (!(numbers >> made.low >> comma >> made.high) || comma != ',' || !(numbers >> std::ws).eof())
-        throw InvalidTask(fmt::format("--{} {}: expected two numbers, LOW,HIGH", option, text));
-    return made;
+LowHigh low_high(std::string_view option, const std::string& text, double most) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const std::string_view all = text;
+    const auto low = parsed_number<double>(all.substr(0, comma));
+    const auto high = parsed_number<double>(all.substr(std::min(comma + 1, all.size())));
+    if (!low || !high || *low < 0 || *high > most)
+        throw InvalidTask(fmt::format("--{} {}: expected two numbers, LOW,HIGH, from 0 to {:g}",
+                                      option, shortened(text), most));
+    return {*low, *high};
 }
 
 ContoursRun::ContoursRun(const Values& values, Communicator communicator)
@@ -87,9 +93,9 @@ void ContoursRun::open() {
                      "--directions has no gradients");
     if (values_.has("thresholds")) {
         refuse_given(values_, {"quantiles"}, "--thresholds says where edges begin");
-        low_high("thresholds", values_.text("thresholds"));
+        low_high("thresholds", values_.text("thresholds"), most_threshold);
     }
-    low_high("quantiles", values_.text("quantiles"));
+    low_high("quantiles", values_.text("quantiles"), 1);
     format::line_format_of(summary_.output);
     check_pattern(values_);
     source_ = open_image(values_);
@@ -157,7 +163,7 @@ distributed::Image ContoursRun::directions_of(const distributed::Image& image) {
 kernel::EdgeThresholds ContoursRun::thresholds_of(const distributed::Image& image) {
     if (values_.has("thresholds"))
         return thresholds_given(values_);
-    const LowHigh shares = low_high("quantiles", values_.text("quantiles"));
+    const LowHigh shares = low_high("quantiles", values_.text("quantiles"), 1);
     return quantiles_of(image, summary_.sigma, shares.low, shares.high);
 }
 
@@ -220,7 +226,7 @@ StripTiles ContoursRun::strip_tiles() const {
 kernel::EdgeThresholds ContoursRun::strip_thresholds(const StripWork& work) {
     if (values_.has("thresholds"))
         return thresholds_given(values_);
-    const LowHigh shares = low_high("quantiles", values_.text("quantiles"));
+    const LowHigh shares = low_high("quantiles", values_.text("quantiles"), 1);
     return strip_quantiles(work, *source_, summary_.sigma, shares.low, shares.high);
 }
 

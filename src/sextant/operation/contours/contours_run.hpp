@@ -49,11 +49,11 @@ std::string to_page(const ContoursSummary& summary);
 /// The longest contours, those that begin first where several are as long; without their image.
 report::OutlinedPicture outlined(LineReader& lines);
 
-/// Two numbers "LOW,HIGH" of an option. Throws InvalidTask.
+/// Two numbers "LOW,HIGH" of an option, from 0 to `most`. Throws InvalidTask.
 struct LowHigh {
     double low = 0, high = 0;
 };
-LowHigh low_high(std::string_view option, const std::string& text);
+LowHigh low_high(std::string_view option, const std::string& text, double most);
 
 /// One rank's way through `sextant contours`: edges in tiles, or a direction map; heads and ranks;
 /// the linear representation; rank 0 writes it. What does not fit in memory goes through in strips

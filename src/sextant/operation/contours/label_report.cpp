@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/json.hpp"
 #include "sextant/operation/contours/label_run.hpp"
 #include "sextant/operation/provenance.hpp"
 #include "sextant/report/page.hpp"
@@ -78,7 +79,7 @@ std::string to_json(const LabelSummary& summary) {
     json["warnings"] = summary.warnings;
     json["host"] = host();
     json["date"] = date();
-    return json.dump(2);
+    return sextant::to_text(json);
 }
 
 } // namespace sextant::operation

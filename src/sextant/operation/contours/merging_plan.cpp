@@ -4,6 +4,7 @@
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/hosts.hpp"
 #include "sextant/contour/list_sizes.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/planner/usual.hpp"
 
 #include <numeric>
@@ -132,7 +133,7 @@ std::string to_json(const MergingPlan& plan) {
         if (other.seconds)
             json["alternatives"].back()["seconds"] = *other.seconds;
     }
-    return json.dump(2);
+    return sextant::to_text(json);
 }
 
 } // namespace sextant::operation

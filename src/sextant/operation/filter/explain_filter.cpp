@@ -2,9 +2,11 @@
 #include "sextant/operation/filter/explain_filter.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/operation/filter/filter_parameters.hpp"
 #include "sextant/operation/filter/filter_plan.hpp"
 #include "sextant/operation/image_size.hpp"
+#include "sextant/operation/outputs.hpp"
 #include "sextant/operation/schedules/known_machine.hpp"
 #include "sextant/operation/schedules/placement.hpp"
 #include "sextant/planner/filter_choice.hpp"
@@ -271,7 +273,9 @@ std::vector<Parameter> explain_filter_parameters() {
         {.name = "pixel-time",
          .type = Type::number,
          .value = "S",
-         .help = "filter: seconds that it works on one pixel"}};
+         .help = "filter: seconds that it works on one pixel",
+         .least = 0,
+         .most = 1}};
     all.insert(all.end(), rest.begin(), rest.end());
     return all;
 }
@@ -288,11 +292,12 @@ int explain_filter(const Values& values) {
     const FilterChoice choice = planner::choose_filter(question, placement.machine());
     const auto command = plan_of_command(values, question, placement.machine());
     const std::size_t most = values.flag("all") ? std::numeric_limits<std::size_t>::max() : 12;
-    std::string text = values.flag("json") ? to_json(choice, question, command).dump(2) + "\n"
-                                           : to_text(choice, question, most);
+    std::string text = values.flag("json")
+                           ? sextant::to_text(to_json(choice, question, command)) + "\n"
+                           : to_text(choice, question, most);
     if (command && !values.flag("json"))
         text += to_text(*command, question.task.margins.size(), most);
-    std::fputs(text.c_str(), stdout);
+    print_text(text);
     return 0;
 }
 

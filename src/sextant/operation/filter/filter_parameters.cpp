@@ -3,9 +3,11 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/names.hpp"
+#include "sextant/core/number_text.hpp"
+#include "sextant/core/printable.hpp"
+#include "sextant/kernel/filter/gaussian_weights.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 #include <string>
 
@@ -17,17 +19,26 @@ namespace {
 
 using Weights = kernel::GaussianKernel::Weights;
 
+/// Of what a constant border shows, in the samples' units.
+constexpr double most_sample = 1e30;
+constexpr std::size_t most_before = 16, most_derivatives = 64;
+
 kernel::Border border_named(const std::string& name) {
     return name == "mirror"     ? kernel::Border::mirror
            : name == "constant" ? kernel::Border::constant
                                 : kernel::Border::replicate;
 }
 
-std::vector<std::string> listed(const std::string& text) {
+/// What commas separate, no more than `most`.
+std::vector<std::string> listed(const Values& values, std::string_view option, std::size_t most) {
     std::vector<std::string> all;
+    const std::string text = values.text(option);
     std::istringstream names(text);
     for (std::string name; std::getline(names, name, ',');)
         all.push_back(name);
+    if (all.size() > most)
+        throw InvalidTask(
+            fmt::format("--{} names {}, expected {} or fewer", option, all.size(), most));
     return all;
 }
 
@@ -49,14 +60,13 @@ kernel::GaussianKernel kernel_from(const Values& values) {
 /// "smooth@2.5".
 distributed::Filter earlier_filter(const std::string& text) {
     const auto at = std::min(text.find('@'), text.size());
-    const char* const last = text.data() + text.size();
-    double sigma = 0;
-    const auto [end, error] =
-        std::from_chars(text.data() + std::min(at + 1, text.size()), last, sigma);
-    if (at == text.size() || error != std::errc{} || end != last)
-        throw InvalidTask(fmt::format(
-            "--before {}: expected a derivative or feature @ its sigma, as smooth@2", text));
-    return {sigma, {text.substr(0, at)}, {}, {}};
+    const auto sigma = parsed_number<double>(text.substr(std::min(at + 1, text.size())));
+    if (!sigma || *sigma < kernel::smallest_sigma || *sigma > kernel::largest_sigma)
+        throw InvalidTask(fmt::format("--before {}: expected a derivative or feature @ its sigma "
+                                      "from {} to {}, as smooth@2",
+                                      shortened(text), kernel::smallest_sigma,
+                                      kernel::largest_sigma));
+    return {*sigma, {text.substr(0, at)}, {}, {}};
 }
 
 } // namespace
@@ -78,7 +88,9 @@ std::vector<Parameter> filter_parameters() {
              .type = Type::number,
              .value = "PIXELS",
              .fallback = "1",
-             .help = "scale of the filter, .5 to 1000"},
+             .help = "scale of the filter, .5 to 1000",
+             .least = kernel::smallest_sigma,
+             .most = kernel::largest_sigma},
             {.name = "derivatives",
              .value = "D,D,...",
              .fallback = "x,y,xx,xy,yy",
@@ -92,7 +104,9 @@ std::vector<Parameter> filter_parameters() {
             {.name = "truncate",
              .type = Type::number,
              .value = "SIGMAS",
-             .help = "cut the Gaussian there, as SciPy does; default: where it counts no more"},
+             .help = "cut the Gaussian there, as SciPy does; default: where it counts no more",
+             .least = 0,
+             .most = kernel::largest_truncation},
             {.name = "before",
              .value = "D@PIXELS,...",
              .help = "filters that come first, each on what the one before made: smooth@2"}};
@@ -110,7 +124,8 @@ std::vector<Parameter> border_parameters() {
              .value = "V",
              .fallback = "0",
              .help = "what a constant border shows",
-             .least = -(std::int64_t{1} << 40)}};
+             .least = -most_sample,
+             .most = most_sample}};
 }
 
 distributed::Filters filters_from(const Values& values) {
@@ -121,14 +136,12 @@ distributed::Filters filters_from(const Values& values) {
         border = {border_named(values.text("border")),
                   static_cast<float>(values.number("border-value"))};
     distributed::Filters filters;
-    for (const std::string& text : listed(values.text("before")))
-        filters.push_back(earlier_filter(text));
-    filters.push_back({values.number("sigma"), listed(values.text("derivatives")), {}, {}});
-    for (distributed::Filter& filter : filters) {
-        filter.border = border;
-        filter.kernel = kernel_from(values);
-        distributed::bank_of(filter); // refuses what cannot be
-    }
+    for (const std::string& text : listed(values, "before", most_before))
+        filters.push_back(earlier_filter(text, border));
+    filters.push_back(
+        {values.number("sigma"), listed(values, "derivatives", most_derivatives), border});
+    for (const distributed::Filter& filter : filters) // refuses what cannot be
+        kernel::FilterBank(filter.sigma, filter.features, filter.border);
     return filters;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Plans of filters as JSON; docs/json.md has the fields.
 #include "sextant/core/error.hpp"
-#include "sextant/format/source_file.hpp"
+#include "sextant/core/json.hpp"
+#include "sextant/core/text_file.hpp"
 #include "sextant/operation/filter/filter_plan.hpp"
 
 #include <utility>
@@ -125,12 +126,12 @@ std::string to_json(const FilterPlan& plan) {
             candidate["remark"] = alternative.remark;
         json["candidates"].push_back(candidate);
     }
-    return json.dump(2);
+    return to_text(json);
 }
 
 FilterPlan parse_filter_plan(const std::string& text, const std::string& path,
                              const FilterTask& task) {
-    const PlanFields fields(path, nlohmann::json::parse(text, nullptr, false));
+    const PlanFields fields(path, parse_json(text, path));
     fields.check_kind();
     FilterPlan plan;
     filtering::Way& way = plan.way;
@@ -158,7 +159,7 @@ FilterPlan parse_filter_plan(const std::string& text, const std::string& path,
 
 FilterPlan read_filter_plan(const std::string& path, const FilterTask& task) {
     constexpr Bytes most = Bytes{1} << 20;
-    FilterPlan plan = parse_filter_plan(format::read_file(path, most), path, task);
+    FilterPlan plan = parse_filter_plan(read_text(path, most), path, task);
     plan.memory = memory_of(plan.way, task, plan.window);
     return plan;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/json.hpp"
 #include "sextant/operation/filter/filter_parameters.hpp"
 #include "sextant/operation/filter/filter_run.hpp"
 #include "sextant/operation/provenance.hpp"
@@ -157,7 +158,7 @@ std::string to_json(const FilterSummary& summary) {
     json["warnings"] = summary.warnings;
     json["host"] = host();
     json["date"] = date();
-    return json.dump(2);
+    return sextant::to_text(json);
 }
 
 std::string to_page(const FilterSummary& summary) {

@@ -273,7 +273,7 @@ void FilterRun::report() {
         write_text(values_.text("plan"), to_json(summary_.plan) + "\n");
     print_warnings(summary_.warnings);
     if (values_.text("json") != standard_output && values_.text("report") != standard_output)
-        std::fputs(to_text(summary_).c_str(), stdout);
+        print_text(to_text(summary_));
 }
 
 } // namespace sextant::operation

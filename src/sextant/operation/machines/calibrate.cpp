@@ -7,6 +7,7 @@
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/machine/places.hpp"
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/machine/values.hpp"
@@ -129,7 +130,7 @@ void tell(const std::vector<Profile>& states, const Request& request) {
         json["load_average"] = load[0];
         text += fmt::format("load average {:.1f} on {} cores\n", load[0], states[0].cores);
     }
-    std::fputs(request.json ? (json.dump(2) + "\n").c_str() : text.c_str(), stdout);
+    print_text(request.json ? (sextant::to_text(json) + "\n").c_str() : text);
 }
 
 void make_folder_of(const std::string& path) {

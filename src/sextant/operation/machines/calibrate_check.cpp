@@ -6,8 +6,10 @@
 #include "sextant/calibrate/staleness.hpp"
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/launch.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/machine/profile_file.hpp"
+#include "sextant/operation/outputs.hpp"
 
 #include <cstdio>
 #include <vector>
@@ -55,7 +57,7 @@ void tell(machine::Link link, const std::vector<HeldOut>& held, bool as_json) {
                                   {"median", of.median()},
                                   {"nine_in_ten", of.nine_in_ten()}});
     }
-    std::fputs(as_json ? (json.dump(2) + "\n").c_str() : text.c_str(), stdout);
+    print_text(as_json ? (sextant::to_text(json) + "\n").c_str() : text);
 }
 
 /// Predictions hold for the state they were made in; in another, errors say what the states differ.
@@ -63,7 +65,7 @@ void tell_state(const Communicator& communicator, const machine::Profile& profil
     const Seconds now = calibrate::probe_state(communicator);
     const std::string other = calibrate::difference_of_state(profile, now);
     if (communicator.rank() == 0 && profile.state_probe.median > 0 && !other.empty())
-        std::fputs(("the machine is not in the profile's " + other + "\n").c_str(), stderr);
+        print_note(fmt::format("the machine is not in the profile's {}", other));
 }
 
 } // namespace

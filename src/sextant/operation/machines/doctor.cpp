@@ -6,9 +6,11 @@
 #include "sextant/comm/cores.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/kernel/processor.hpp"
 #include "sextant/operation/child_process.hpp"
+#include "sextant/operation/outputs.hpp"
 #include "sextant/operation/provenance.hpp"
 #include "sextant/planner/usual.hpp"
 
@@ -253,16 +255,14 @@ bool tell(const std::vector<Finding>& findings, bool as_json) {
                         {"advice", finding.advice}});
         if (as_json)
             continue;
-        std::fputs(
-            fmt::format("{:<5} {:<15} {}\n", word(finding.state), finding.what, finding.found)
-                .c_str(),
-            stdout);
+        print_text(
+            fmt::format("{:<5} {:<15} {}\n", word(finding.state), finding.what, finding.found));
         if (!finding.advice.empty()) {
-            std::fputs(fmt::format("{:<21} -> {}\n", "", finding.advice).c_str(), stdout);
+            print_text(fmt::format("{:<21} -> {}\n", "", finding.advice));
         }
     }
     if (as_json)
-        std::fputs((json.dump(2) + "\n").c_str(), stdout);
+        print_text(sextant::to_text(json) + "\n");
     return well;
 }
 

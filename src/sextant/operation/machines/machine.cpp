@@ -4,10 +4,12 @@
 #include "sextant/calibrate/staleness.hpp"
 #include "sextant/calibrate/this_machine.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/machine/values.hpp"
 #include "sextant/operation/machines/machine_tables.hpp"
+#include "sextant/operation/outputs.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
@@ -27,11 +29,11 @@ using machine::Profile;
 using Json = nlohmann::ordered_json;
 
 void say(const std::string& text) {
-    std::fputs(text.c_str(), stdout);
+    print_text(text);
 }
 
 std::string dumped(const Json& json) {
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return sextant::to_text(json) + "\n";
 }
 
 int show(const Profile& profile, bool json) {

@@ -6,6 +6,7 @@
 #include "sextant/operation/composite/element.hpp"
 #include "sextant/operation/filter/explain_filter.hpp"
 #include "sextant/operation/image_size.hpp"
+#include "sextant/operation/outputs.hpp"
 #include "sextant/operation/progress.hpp"
 #include "sextant/operation/schedules/explain_scan.hpp"
 #include "sextant/operation/schedules/placement.hpp"
@@ -64,7 +65,7 @@ void print(const planner::Plan& plan, const std::string& question, std::size_t m
         if (shown < plan.alternatives.size())
             text += fmt::format("  ... and {} more (--all)\n", plan.alternatives.size() - shown);
     }
-    std::fputs(text.c_str(), stdout);
+    print_text(text);
 }
 
 int explain_composite(const Values& values) {
@@ -80,7 +81,7 @@ int explain_composite(const Values& values) {
         placement.planner->plan(task, work_of(values, placement), tuning_from(values));
     progress.clear();
     if (values.flag("json")) {
-        std::fputs((planner::to_json(plan) + "\n").c_str(), stdout);
+        print_text((planner::to_json(plan) + "\n"));
         return 0;
     }
     const std::string question = fmt::format(

@@ -2,13 +2,16 @@
 #include "sextant/operation/schedules/explain_scan.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/number_text.hpp"
+#include "sextant/core/printable.hpp"
 #include "sextant/operation/bench/bench_scan_cases.hpp"
+#include "sextant/operation/outputs.hpp"
 #include "sextant/planner/scan_choice.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -17,6 +20,8 @@ namespace sextant::operation {
 namespace {
 
 using Kind = scan::Distribution::Kind;
+
+constexpr int most_cores = 4096;
 
 /// The name of a distribution, or of a file of recorded times.
 scan::Distribution times_from(const std::string& text) {
@@ -35,14 +40,15 @@ scan::Distribution times_from(const std::string& text) {
 /// "1,1.5,2": how much faster an application is on one core, on two, ...
 std::vector<double> speedup_from(const std::string& text) {
     std::vector<double> speedup;
-    for (const char* at = text.c_str(); *at != 0;) {
-        char* end = nullptr;
-        speedup.push_back(std::strtod(at, &end));
-        if (end == at || !(speedup.back() > 0) || (*end != ',' && *end != 0)) {
-            throw InvalidTask(
-                fmt::format("--speedup {}: expected numbers above nothing, as 1,1.5,2", text));
-        }
-        at = *end == ',' ? end + 1 : end;
+    std::istringstream parts(text);
+    for (std::string part; std::getline(parts, part, ',');) {
+        constexpr double least = 1e-3, most = 1e6;
+        const double factor = parsed_number<double>(part).value_or(0);
+        if (factor < least || factor > most || std::ssize(speedup) == most_cores)
+            throw InvalidTask(fmt::format("--speedup {}: expected up to {} numbers from {} to {}, "
+                                          "as 1,1.5,2",
+                                          shortened(text), most_cores, least, most));
+        speedup.push_back(factor);
     }
     return speedup;
 }
@@ -63,7 +69,7 @@ std::vector<Parameter> scan_parameters() {
              .fallback = "8",
              .help = "scan: to share among ranks, threads and the operator",
              .least = 1,
-             .most = 4096},
+             .most = most_cores},
             {.name = "times",
              .value = "HOW",
              .fallback = "exponential",
@@ -83,7 +89,7 @@ int explain_scan(const Values& values) {
     const std::size_t rows = values.flag("all") ? std::numeric_limits<std::size_t>::max() : 12;
     const std::string text =
         values.flag("json") ? planner::to_json(choice) + "\n" : planner::to_text(choice, rows);
-    std::fputs(text.c_str(), stdout);
+    print_text(text);
     return 0;
 }
 

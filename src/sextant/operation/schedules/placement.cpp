@@ -2,6 +2,7 @@
 #include "sextant/operation/schedules/placement.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/operation/outputs.hpp"
 #include "sextant/operation/schedules/known_machine.hpp"
 #include "sextant/planner/usual.hpp"
 
@@ -50,8 +51,7 @@ std::shared_ptr<planner::Planner> usual(const std::string& transport, const Valu
     const std::string file =
         values.has("machine") ? machine_file(values.text("machine")) : std::string();
     const planner::UsualPlanner usual = planner::usual_planner(transport, file);
-    for (const std::string& warning : usual.warnings)
-        std::fputs(fmt::format("sextant: warning: {}\n", warning).c_str(), stderr);
+    print_warnings(usual.warnings);
     return usual.planner;
 }
 

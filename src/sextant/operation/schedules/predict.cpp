@@ -3,6 +3,7 @@
 
 #include "sextant/collective/submachine.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/model/c3.hpp"
 #include "sextant/model/c3_rounds.hpp"
@@ -157,16 +158,12 @@ int run_predict(const Values& values) {
             {"elements", request.elements}, {"machine", known.profile.name}};
         for (const Answer& answer : all)
             json["predictions"].push_back(json_of(answer));
-        std::fputs(
-            (json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n").c_str(),
-            stdout);
+        print_text((sextant::to_text(json) + "\n"));
     } else {
-        std::fputs(fmt::format("{} on {} of {}\n", made.title,
-                               report::counted(request.ranks, "rank"), known.profile.name)
-                       .c_str(),
-                   stdout);
+        print_text(fmt::format("{} on {} of {}\n", made.title,
+                               report::counted(request.ranks, "rank"), known.profile.name));
         for (const Answer& answer : all)
-            std::fputs(text_of(answer).c_str(), stdout);
+            print_text(text_of(answer));
     }
     const bool any = std::any_of(all.begin(), all.end(),
                                  [](const Answer& answer) { return answer.refusal.empty(); });

@@ -2,6 +2,8 @@
 #include "sextant/operation/schedules/prove.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
+#include "sextant/operation/outputs.hpp"
 #include "sextant/operation/progress.hpp"
 #include "sextant/operation/schedules/families.hpp"
 #include "sextant/operation/schedules/tuning.hpp"
@@ -174,7 +176,7 @@ void print(const std::vector<CircuitRow>& rows) {
     }
     text += "span: dependent applications; work: all; deficiency: how far span + work is above\n"
             "Snir's bound of 2 inputs - 2; the last input of an exclusive scan is none\n";
-    std::fputs(text.c_str(), stdout);
+    print_text(text);
 }
 
 void print(const Tallies& tallies) {
@@ -192,7 +194,7 @@ void print(const Tallies& tallies) {
         "few sizes, every one under rendezvous, shuffled, eager and lent delivery; most messages:\n"
         "sent by one rank, its piece to the root among them; depth: the longest chain of\n"
         "dependent combinations\n";
-    std::fputs(text.c_str(), stdout);
+    print_text(text);
 }
 
 nlohmann::ordered_json circuits_of(std::string_view algorithm,
@@ -226,7 +228,7 @@ void print_json(const Tallies& tallies, const std::vector<CircuitRow>& rows) {
         if (!rows.empty())
             json.back()["circuits"] = circuits_of(name, rows);
     }
-    std::fputs((json.dump(2) + "\n").c_str(), stdout);
+    print_text((sextant::to_text(json) + "\n"));
 }
 
 /// An empty table would look like a proof.

@@ -2,7 +2,9 @@
 #include "sextant/operation/schedules/reproduce.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/core/names.hpp"
+#include "sextant/operation/outputs.hpp"
 #include "sextant/reproduce/experiment.hpp"
 #include "sextant/simulate/simulate.hpp"
 
@@ -118,21 +120,19 @@ int run_reproduce(const Values& values) {
     auto all = nlohmann::ordered_json::array();
     for (const Experiment& experiment : experiments) {
         if (experiment.needs_simgrid && !simulate::available()) {
-            std::fputs(fmt::format("{}, {}: left out: {}\n", experiment.paper, experiment.item,
-                                   simulate::unavailable())
-                           .c_str(),
-                       stderr);
+            print_note(fmt::format("{}, {}: left out: {}", experiment.paper, experiment.item,
+                                   simulate::unavailable()));
             continue;
         }
         const Result result = experiment.run(extent);
         if (json)
             all.push_back(json_of(experiment, result));
         else
-            std::fputs(text_of(experiment, result).c_str(), stdout);
+            print_text(text_of(experiment, result));
         std::fflush(stdout);
     }
     if (json)
-        std::fputs((all.dump(1) + "\n").c_str(), stdout);
+        print_text((sextant::to_text(all, 1) + "\n"));
     return 0;
 }
 

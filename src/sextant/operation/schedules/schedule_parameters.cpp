@@ -26,7 +26,8 @@ std::vector<Parameter> schedule_parameters(std::string_view elements) {
              .value = "N",
              .fallback = elements,
              .help = "pixels of an image, or values",
-             .least = 1}};
+             .least = 1,
+             .most = most_count}};
 }
 
 Parameter element_size_parameter() {

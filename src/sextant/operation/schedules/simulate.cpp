@@ -2,6 +2,7 @@
 #include "sextant/operation/schedules/simulate.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/machine/interpolate.hpp"
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/operation/outputs.hpp"
@@ -119,7 +120,7 @@ std::string json_text(const Values& values, const NamedSchedule& made,
                                       {"costs", json_of(question.costs)},
                                       {"seconds", run.seconds},
                                       {"finished", run.finished}};
-    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    return sextant::to_text(json) + "\n";
 }
 
 std::string plain_text(const NamedSchedule& made, const simulate::Question& question,
@@ -142,10 +143,8 @@ simulate::Simulation simulated(const Values& values, const simulate::Question& q
         return simulate::simulate_on_clock(question);
     if (simulate::available() || !simulate::is_json(question.platform))
         return simulate::simulate(question);
-    std::fputs(fmt::format("sextant: warning: simulated by our own clock (--clock): {}\n",
-                           simulate::unavailable())
-                   .c_str(),
-               stderr);
+    print_note(fmt::format("warning: simulated by our own clock (--clock): {}",
+                           simulate::unavailable()));
     return simulate::simulate_on_clock(question);
 }
 
@@ -180,7 +179,7 @@ int run_simulate(const Values& values) {
     if (std::find(shown.begin(), shown.end(), standard_output) == shown.end()) {
         const std::string text = values.flag("json") ? json_text(values, made, question, run)
                                                      : plain_text(made, question, run);
-        std::fputs(text.c_str(), stdout);
+        print_text(text);
     }
     return 0;
 }
@@ -207,15 +206,21 @@ std::vector<Parameter> parameters() {
         {.name = "send-overhead",
          .type = Type::number,
          .value = "S",
-         .help = "seconds a rank spends on a message it sends"},
+         .help = "seconds a rank spends on a message it sends",
+         .least = 0,
+         .most = 1},
         {.name = "receive-overhead",
          .type = Type::number,
          .value = "S",
-         .help = "likewise on one that it receives"},
+         .help = "likewise on one that it receives",
+         .least = 0,
+         .most = 1},
         {.name = "blend-rate",
          .type = Type::number,
          .value = "PX/S",
-         .help = "elements that a rank combines a second; 0: free"},
+         .help = "elements that a rank combines a second; 0: free",
+         .least = 0,
+         .most = 1e15},
         {.name = "machine",
          .type = Type::file,
          .value = "FILE",

@@ -43,7 +43,8 @@ Parameter interlace_parameter() {
             .type = Type::integer,
             .value = "N",
             .help = "deal the picture to ranks in blocks of N pixels, in turn",
-            .least = 1};
+            .least = 1,
+            .most = most_count};
 }
 
 Parameter sparse_parameter() {

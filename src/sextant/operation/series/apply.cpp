@@ -179,11 +179,9 @@ void apply_to_images(const Values& values, Applied& applied) {
     }
     sink->commit();
     progress.clear();
-    std::fputs(fmt::format("{}: {} of {}x{} {}, NaN where a frame shows nothing\n",
+    print_text(fmt::format("{}: {} of {}x{} {}, NaN where a frame shows nothing\n",
                            values.text("output"), report::counted(header.frames, "frame"),
-                           header.shape.width, header.shape.height, name(header.sample))
-                   .c_str(),
-               stdout);
+                           header.shape.width, header.shape.height, name(header.sample)));
 }
 
 void apply_to_coordinates(const Values& values, Applied& applied) {
@@ -208,10 +206,8 @@ void apply_to_coordinates(const Values& values, Applied& applied) {
     }
     const std::string output = values.text("output");
     write_text(output, to_csv(points));
-    std::fputs(fmt::format("{}: {} in {}\n", output, report::counted(std::ssize(points), "point"),
-                           values.flag("from-reference") ? "their frames" : "the reference")
-                   .c_str(),
-               stdout);
+    print_text(fmt::format("{}: {} in {}\n", output, report::counted(std::ssize(points), "point"),
+                           values.flag("from-reference") ? "their frames" : "the reference"));
 }
 
 bool is_table(const std::string& path) {
@@ -265,7 +261,8 @@ std::vector<Parameter> parameters() {
              .type = Type::integer,
              .value = "N",
              .help = "the data is one image, and lies as frame N does",
-             .least = 0},
+             .least = 0,
+             .most = most_count},
             channel_parameter(),
             slice_parameter(),
             {.name = "from-reference",

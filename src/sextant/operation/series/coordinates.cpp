@@ -2,13 +2,14 @@
 #include "sextant/operation/series/coordinates.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/number_text.hpp"
+#include "sextant/core/printable.hpp"
+#include "sextant/core/text_file.hpp"
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
-#include <cmath>
-#include <fstream>
 #include <optional>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -29,20 +30,10 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-/// The whole of a text as a number, if it is one.
-template <class Number>
-std::optional<Number> number_in(std::string_view text) {
-    text = trimmed(text);
-    Number number{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size())
-        return std::nullopt;
-    return number;
-}
-
+/// The cells of a line, of which no more than one too many.
 std::vector<std::string_view> cells_of(std::string_view line) {
     std::vector<std::string_view> cells;
-    for (std::size_t at = 0; at <= line.size();) {
+    for (std::size_t at = 0; at <= line.size() && cells.size() <= 3;) {
         const std::size_t end = std::min(line.find(',', at), line.size());
         cells.push_back(line.substr(at, end - at));
         at = end + 1;
@@ -54,9 +45,10 @@ std::optional<FramePoint> point_in(std::string_view line) {
     const std::vector<std::string_view> cells = cells_of(line);
     if (cells.size() != 3)
         return std::nullopt;
-    const auto frame = number_in<std::int64_t>(cells[0]);
-    const auto x = number_in<double>(cells[1]), y = number_in<double>(cells[2]);
-    if (!frame || !x || !y || !std::isfinite(*x) || !std::isfinite(*y))
+    const auto frame = parsed_number<std::int64_t>(trimmed(cells[0]));
+    const auto x = parsed_number<double>(trimmed(cells[1]));
+    const auto y = parsed_number<double>(trimmed(cells[2]));
+    if (!frame || !x || !y)
         return std::nullopt;
     return FramePoint{*frame, {*x, *y}};
 }
@@ -76,9 +68,8 @@ bool names_columns(std::string_view line) {
 } // namespace
 
 std::vector<FramePoint> read_coordinates(const std::string& path) {
-    std::ifstream file(path);
-    if (!file)
-        throw InvalidFile(path, "cannot be read");
+    constexpr Bytes longest = Bytes{1} << 28;
+    std::istringstream file(read_text(path, longest));
     std::vector<FramePoint> points;
     bool names_may_come = true;
     std::string line;
@@ -97,7 +88,7 @@ std::vector<FramePoint> read_coordinates(const std::string& path) {
             throw InvalidFile(path,
                               fmt::format("line {}: \"{}\", expected {}a frame's number, x and "
                                           "y, with commas between",
-                                          number, text.substr(0, 40),
+                                          number, shortened(text, 40),
                                           first ? "the names frame,x,y or " : ""));
         point->line = number;
         points.push_back(*point);

@@ -88,7 +88,7 @@ void RegisterRun::check_disk() const {
     if (!unknown && space.available < static_cast<std::uintmax_t>(needed))
         throw InvalidFile(summary_.output,
                           fmt::format("{}, the disk has {} left", text, space.available >> 20));
-    std::fputs(fmt::format("sextant: {}\n", text).c_str(), stderr);
+    print_note(text);
 }
 
 } // namespace sextant::operation

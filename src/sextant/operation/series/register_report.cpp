@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/json.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/operation/provenance.hpp"
 #include "sextant/operation/series/register_run.hpp"
@@ -107,7 +108,7 @@ std::string to_json(const RegisterSummary& summary) {
     json["warnings"] = summary.warnings;
     json["host"] = host();
     json["date"] = date();
-    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    return sextant::to_text(json);
 }
 
 } // namespace sextant::operation

@@ -203,10 +203,8 @@ void RegisterRun::open_checkpoint(const registration::SeriesLook& look) {
     log_ = std::make_unique<WorkLog>(*checkpoint_, communicator_.rank());
     hooks_.ledger = log_.get();
     if (tells() && summary_.resumed > 0)
-        std::fputs(fmt::format("sextant: goes on with an earlier run: {} results are known\n",
-                               summary_.resumed)
-                       .c_str(),
-                   stderr);
+        print_note(
+            fmt::format("goes on with an earlier run: {} results are known", summary_.resumed));
 }
 
 void RegisterRun::register_first(registration::SeriesLook look) {
@@ -298,7 +296,7 @@ void RegisterRun::report() {
             return values_.has(name) && values_.text(name) == standard_output;
         });
     if (!taken)
-        std::fputs(to_text(summary_).c_str(), stdout);
+        print_text(to_text(summary_));
 }
 
 } // namespace sextant::operation

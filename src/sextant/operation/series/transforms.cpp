@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/series/transforms.hpp"
 
-#include "sextant/core/complaint.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/core/names.hpp"
+#include "sextant/core/printable.hpp"
 #include "sextant/operation/provenance.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <initializer_list>
 #include <numbers>
 
@@ -122,15 +122,6 @@ std::string csv_of(const FramePlace& place, const SeriesTransforms& all) {
         place.gaps, fmt::join(flags_of(place), " "));
 }
 
-/// A value as a message shows it.
-std::string shown(const nlohmann::json& value) {
-    constexpr std::size_t most_letters = 60;
-    if (value.is_structured())
-        return fmt::format("an {} of {}", value.type_name(), value.size());
-    const std::string text = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-    return text.size() > most_letters ? text.substr(0, most_letters) + "..." : text;
-}
-
 /// An object of the file, of which every field must be what it says it is: "movie.json:
 /// frames[1].frame is 0.5, expected a whole number from 0 to 16777216".
 class Fields {
@@ -226,7 +217,7 @@ class Fields {
     /// A text of the file as a message shows it.
     static std::string quoted(const std::string& text) {
         constexpr std::size_t most_letters = 60;
-        return json_complaint(std::string_view(text).substr(0, most_letters));
+        return printable(shortened(text, most_letters));
     }
 
     std::string path_, prefix_;
@@ -234,14 +225,9 @@ class Fields {
 };
 
 nlohmann::json parsed(const std::string& path) {
-    std::ifstream file(path);
-    if (!file)
-        throw InvalidFile(path, "cannot be read");
-    try {
-        return nlohmann::json::parse(file);
-    } catch (const nlohmann::json::exception& error) {
-        throw InvalidFile(path, "is not JSON: " + json_complaint(error.what()));
-    }
+    constexpr Bytes most_bytes = Bytes{1} << 28;
+    constexpr std::size_t most_values = std::size_t{1} << 22; // some 200,000 frames
+    return read_json(path, {most_bytes, most_values});
 }
 
 constexpr std::int64_t most_frames = std::int64_t{1} << 40;
@@ -380,13 +366,13 @@ std::vector<std::string> flags_of(const FramePlace& place) {
 }
 
 void write_json(const SeriesTransforms& transforms, const TextSink& sink) {
-    std::string head = head_of(transforms).dump(1, ' ', false, Json::error_handler_t::replace);
+    std::string head = to_text(head_of(transforms), 1);
     head.resize(head.rfind('\n')); // what closes it follows the frames
     sink(head + ",\n \"frames\": [");
     const char* comma = "\n";
     for (const FramePlace& place : transforms.frames) {
         sink(comma);
-        sink(json_of(place, transforms).dump(1, ' ', false, Json::error_handler_t::replace));
+        sink(to_text(json_of(place, transforms), 1));
         comma = ",\n";
     }
     sink("]\n}\n");

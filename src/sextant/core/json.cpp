@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/json.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/core/printable.hpp"
+#include "sextant/core/text_file.hpp"
+
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t most_depth = 100, most_keys = 1000;
+
+/// What the library says is wrong, for people: without the number of its exception, and without the
+/// whole of a long token.
+std::string complaint(std::string_view what, const std::string& token) {
+    // "[json.exception.parse_error.101] parse error at line 1, column 5: syntax error ..."
+    if (const auto end = what.find("] "); what.starts_with("[json.") && end != what.npos)
+        what.remove_prefix(end + 2);
+    std::string text(what);
+    if (const auto at = text.find(token); !token.empty() && at != text.npos)
+        text.replace(at, token.size(), shortened(token));
+    constexpr std::size_t most = 400;
+    return printable(shortened(text, most));
+}
+
+/// Builds the values of a text as they come, within limits.
+class Builder : public nlohmann::json_sax<Json> {
+  public:
+    Builder(const std::string& path, std::size_t length, const JsonLimits& limits,
+            const JsonStream& stream)
+        : path_(path), length_(length), limits_(limits), stream_(stream) {}
+
+    Json root;
+
+    bool null() override { return add(nullptr); }
+    bool boolean(bool value) override { return add(value); }
+    bool number_integer(number_integer_t value) override { return add(value); }
+    bool number_unsigned(number_unsigned_t value) override { return add(value); }
+    bool number_float(number_float_t value, const string_t&) override { return add(value); }
+    bool string(string_t& value) override { return add(std::move(value)); }
+    bool binary(binary_t&) override { return false; } // JSON has none
+    bool start_object(std::size_t) override { return open(Json::object()); }
+    bool start_array(std::size_t) override { return open(Json::array()); }
+    bool end_object() override { return close(); }
+    bool end_array() override { return close(); }
+
+    bool key(string_t& name) override {
+        Json& object = *open_.back();
+        if (object.contains(name))
+            fail(fmt::format("has the key \"{}\" twice in one object", printable(shortened(name))));
+        if (object.size() == most_keys)
+            fail(fmt::format("has an object of more than {} keys", most_keys));
+        member_ = &object[name];
+        if (open_.size() == 1)
+            streams_ = !stream_.list.empty() && name == stream_.list;
+        return true;
+    }
+
+    bool parse_error(std::size_t byte, const std::string& token,
+                     const nlohmann::detail::exception& error) override {
+        if (byte > length_ && length_ > 0)
+            fail("is not JSON: ends in the middle: the file was cut off");
+        fail("is not JSON: " + complaint(error.what(), token));
+    }
+
+  private:
+    [[noreturn]] void fail(const std::string& what) const { throw InvalidFile(path_, what); }
+
+    bool in_stream() const { return streams_ && open_.size() == 2 && open_.back()->is_array(); }
+
+    Json& place(Json&& value) {
+        if (++values_ > limits_.values)
+            fail(fmt::format("holds more than {} values", limits_.values));
+        if (open_.empty())
+            return root = std::move(value);
+        if (open_.back()->is_array())
+            return open_.back()->emplace_back(std::move(value));
+        return *member_ = std::move(value);
+    }
+
+    bool add(Json&& value) {
+        place(std::move(value));
+        hand_over();
+        return true;
+    }
+
+    bool open(Json&& empty) {
+        if (open_.size() == most_depth)
+            fail(fmt::format("is nested more than {} deep", most_depth));
+        open_.push_back(&place(std::move(empty)));
+        if (in_stream())
+            values_before_ = values_;
+        return true;
+    }
+
+    bool close() {
+        open_.pop_back();
+        hand_over();
+        return true;
+    }
+
+    /// The entry that the streamed list got last, if it got one.
+    void hand_over() {
+        if (!in_stream() || open_.back()->empty())
+            return;
+        Json entry = std::move(open_.back()->back());
+        open_.back()->clear();
+        values_ = values_before_;
+        stream_.take(std::move(entry));
+    }
+
+    const std::string& path_;
+    const std::size_t length_;
+    const JsonLimits& limits_;
+    const JsonStream& stream_;
+    std::vector<Json*> open_; ///< the objects and arrays that are not yet at their end
+    Json* member_ = nullptr;  ///< where the value of the last key goes
+    bool streams_ = false;    ///< whether the last key of the outermost object is the stream's
+    std::size_t values_ = 0, values_before_ = 0; ///< held, and before the streamed list
+};
+
+template <class AnyJson>
+std::string dumped(const AnyJson& json, int indent) {
+    return printable_lines(json.dump(indent, ' ', false, AnyJson::error_handler_t::replace));
+}
+
+} // namespace
+
+Json parse_json(std::string_view text, const std::string& path, const JsonLimits& limits,
+                const JsonStream& stream) {
+    Builder builder(path, text.size(), limits, stream);
+    Json::sax_parse(text, &builder);
+    return std::move(builder.root);
+}
+
+Json read_json(const std::string& path, const JsonLimits& limits, const JsonStream& stream) {
+    return parse_json(read_text(path, limits.bytes), path, limits, stream);
+}
+
+std::string shown(const Json& value) {
+    if (value.is_structured())
+        return fmt::format("an {} of {}", value.type_name(), value.size());
+    constexpr std::size_t most = 60;
+    if (value.is_string())
+        return shortened(Json(value.get_ref<const std::string&>().substr(0, most + 1))
+                             .dump(-1, ' ', true, Json::error_handler_t::replace),
+                         most);
+    return value.dump();
+}
+
+std::string to_text(const Json& json, int indent) {
+    return dumped(json, indent);
+}
+
+std::string to_text(const nlohmann::ordered_json& json, int indent) {
+    return dumped(json, indent);
+}
+
+} // namespace sextant

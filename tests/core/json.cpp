@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The reader of JSON that all files share: what it takes, and what a small file cannot demand.
+#include "sextant/core/json.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant {
+namespace {
+
+using Json = nlohmann::json;
+using testing::ElementsAre;
+using testing::StartsWith;
+
+std::string refusal(std::string_view text, const JsonLimits& limits = {}) {
+    try {
+        parse_json(text, "f.json", limits);
+    } catch (const InvalidFile& error) {
+        return error.what();
+    }
+    return "";
+}
+
+std::string nested(std::size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+}
+
+std::string with_keys(int count) {
+    std::string text = "{";
+    for (int i = 0; i < count; ++i)
+        text += fmt::format("{}\"k{}\": {}", i > 0 ? "," : "", i, i);
+    return text + "}";
+}
+
+TEST(Json, is_read_as_the_library_reads_it) {
+    const std::string text =
+        R"({"a": [1, -2, 2.5, true, null, "é\n", {}, []], "b": {"c": {"d": [[3]]}}, "": 0})";
+    EXPECT_EQ(parse_json(text, "f.json"), Json::parse(text));
+    EXPECT_EQ(parse_json("3", "f.json"), 3);
+}
+
+TEST(Json, nested_too_deep_is_refused) {
+    EXPECT_EQ(refusal(nested(100)), "");
+    EXPECT_EQ(refusal(nested(101)), "f.json: is nested more than 100 deep");
+    EXPECT_EQ(refusal(std::string(1'000'000, '[')), "f.json: is nested more than 100 deep");
+}
+
+TEST(Json, with_a_key_twice_or_too_many_of_them_is_refused) {
+    EXPECT_EQ(refusal(R"({"a": {"b": 1}, "c": {"b": 1}})"), "");
+    EXPECT_EQ(refusal(R"({"a": 1, "b": 2, "a": 1})"),
+              "f.json: has the key \"a\" twice in one object");
+    EXPECT_EQ(refusal(with_keys(1000)), "");
+    EXPECT_EQ(refusal(with_keys(1001)), "f.json: has an object of more than 1000 keys");
+}
+
+TEST(Json, of_too_many_values_is_refused) {
+    const JsonLimits four{.values = 4};
+    EXPECT_EQ(refusal("[1, 2, 3]", four), "");
+    EXPECT_EQ(refusal("[1, 2, 3, 4]", four), "f.json: holds more than 4 values");
+    EXPECT_EQ(refusal("[[], {}, [0], 1]", four), "f.json: holds more than 4 values");
+}
+
+TEST(Json, that_is_none_is_refused_in_a_short_line) {
+    EXPECT_THAT(refusal("{\"size\": [7,,"),
+                StartsWith("f.json: is not JSON: parse error at line 1, column 13"));
+    EXPECT_EQ(refusal("[1, 2"), "f.json: is not JSON: ends in the middle: the file was cut off");
+    EXPECT_THAT(refusal("[1] 2"), StartsWith("f.json: is not JSON"));
+    EXPECT_THAT(refusal(""), StartsWith("f.json: is not JSON"));
+    EXPECT_THAT(refusal("\x1b[31m"), Not(testing::HasSubstr("\x1b")));
+    const std::string digits(10'000'000, '9');
+    EXPECT_EQ(refusal("[" + digits + "]"),
+              "f.json: is not JSON: number overflow parsing '" + digits.substr(0, 60) + "...'");
+    EXPECT_LT(refusal("[\"" + std::string(100'000, 'x')).size(), 500U);
+    EXPECT_LT(refusal("{\"" + std::string(100'000, 'x') + "\" 1}").size(), 500U);
+    const std::string key(100'000, 'k');
+    EXPECT_LT(refusal(fmt::format("{{\"{0}\": 1, \"{0}\": 2}}", key)).size(), 200U);
+}
+
+TEST(Json, hands_over_the_entries_of_a_list_and_keeps_none) {
+    const auto streamed = [](const std::string& text, const JsonLimits& limits) {
+        std::vector<std::string> entries;
+        const Json rest =
+            parse_json(text, "f.json", limits,
+                       {"frames", [&](Json&& entry) { entries.push_back(entry.dump()); }});
+        entries.push_back(rest.dump());
+        return entries;
+    };
+    const std::string text =
+        R"({"frames": [{"frames": [1, 2], "x": {"y": 1}}, 7, [], {}], "other": [8, {"frames": [9]}]})";
+    EXPECT_THAT(streamed(text, {}), ElementsAre(R"({"frames":[1,2],"x":{"y":1}})", "7", "[]", "{}",
+                                                R"({"frames":[],"other":[8,{"frames":[9]}]})"));
+    std::string many = "{\"frames\": [0";
+    for (int i = 1; i < 1000; ++i)
+        many += ",[1,{\"a\":2}]";
+    EXPECT_EQ(streamed(many + "]}", {.values = 8}).size(), 1001U) << "no more are held at a time";
+    EXPECT_THAT(streamed("{\"frames\": 3}", {}), ElementsAre("{\"frames\":3}"));
+    EXPECT_THAT(streamed("[[1]]", {}), ElementsAre("[[1]]"));
+}
+
+TEST(Json, is_written_whatever_the_bytes_of_a_text_are) {
+    const Json json = {{"name", "a\xff\x1b[31m\x7f\xc2\x9b\xe2\x80\xae"}};
+    const std::string text = to_text(json, -1);
+    EXPECT_EQ(text, "{\"name\":\"a\xef\xbf\xbd\\u001b[31m\\u007f\\u009b\\u202e\"}");
+    EXPECT_EQ(Json::parse(text)["name"], "a\xef\xbf\xbd\x1b[31m\x7f\xc2\x9b\xe2\x80\xae");
+    EXPECT_EQ(to_text(nlohmann::ordered_json{{"b", 1}, {"a", "\xe9"}}, -1),
+              "{\"b\":1,\"a\":\"\xef\xbf\xbd\"}");
+}
+
+TEST(Json, values_are_shown_in_few_letters) {
+    EXPECT_EQ(shown(Json::array({1, 2})), "an array of 2");
+    EXPECT_EQ(shown(2.5), "2.5");
+    EXPECT_EQ(shown(std::string(100'000, 'x')), "\"" + std::string(59, 'x') + "...");
+}
+
+} // namespace
+} // namespace sextant
