@@ -5,9 +5,11 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include <fcntl.h>
@@ -48,9 +50,7 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(path_
     if (exists && access(target_.c_str(), W_OK) != 0)
         fail(errno);
     if (exists && !S_ISREG(there.st_mode)) {
-        descriptor_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC);
-        if (descriptor_ < 0)
-            fail(errno);
+        open_device();
     } else {
         if (!open_nameless())
             open_temporary();
@@ -58,6 +58,25 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(path_
         if (exists)
             (void)!fchmod(descriptor_, there.st_mode & 07777);
     }
+}
+
+/// A pipe is waited for a little while only: it may never have a reader.
+void AtomicFile::open_device() {
+    constexpr int tries = 100;
+    constexpr std::chrono::milliseconds pause{20};
+    for (int attempt = 0; attempt < tries; ++attempt) {
+        descriptor_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+        if (descriptor_ >= 0 || errno != ENXIO)
+            break;
+        std::this_thread::sleep_for(pause);
+    }
+    if (descriptor_ < 0 && errno == ENXIO)
+        fail("it is a pipe that nobody reads");
+    if (descriptor_ < 0)
+        fail(errno);
+    const int flags = fcntl(descriptor_, F_GETFL);
+    if (flags < 0 || fcntl(descriptor_, F_SETFL, flags & ~O_NONBLOCK) != 0)
+        fail(errno);
 }
 
 /// Whether the file system knows files without a name; any other trouble is left to the next try.

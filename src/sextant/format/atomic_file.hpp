@@ -19,7 +19,8 @@ namespace sextant::format {
 /// `.sextant-<process>-<number>.tmp`.
 ///
 /// A symbolic link at `path` stays a link: the file it points to is replaced. A device or a pipe
-/// (/dev/stdout) is no file to replace and is written directly.
+/// (/dev/stdout, /dev/null) is no file to replace and is written directly; a pipe must have a
+/// reader within two seconds.
 ///
 /// Requires  an existing folder that may be written; a file already at `path` may be written too.
 ///           Every function throws InvalidFile with the system's reason otherwise, also where the
@@ -44,6 +45,7 @@ class AtomicFile {
     void commit();
 
   private:
+    void open_device();
     bool open_nameless();
     /// Calls `create` with names that may be free until it succeeds.
     void with_temporary_name(const std::function<bool(const char* name)>& create);
