@@ -30,6 +30,36 @@ TEST(Deal, gives_everyone_the_list_that_is_his) {
     }
 }
 
+TEST(Deal, gives_everyone_his_list_on_many_ranks_too) {
+    for (const int ranks : {17, 23, 40}) {
+        run_threads(ranks, [ranks](Communicator communicator) {
+            std::vector<std::vector<int>> to;
+            std::vector<int> expected;
+            std::vector<Elements> counts;
+            for (int peer = 0; peer < ranks; ++peer) {
+                to.push_back(gift(communicator.rank(), peer));
+                const std::vector<int> theirs = gift(peer, communicator.rank());
+                expected.insert(expected.end(), theirs.begin(), theirs.end());
+                counts.push_back(static_cast<Elements>(theirs.size()));
+            }
+            const ByRank<int> got = deal(communicator, to);
+            EXPECT_EQ(got.counts, counts);
+            EXPECT_EQ(got.values, expected);
+        });
+    }
+}
+
+TEST(Deal, tells_all_lists_of_about_one_length) {
+    run_threads(5, [](Communicator communicator) {
+        const int rank = communicator.rank();
+        const std::vector<int> mine(rank == 2 ? 3 : 4, 10 * rank);
+        const ByRank<int> all = tell_all(communicator, mine);
+        EXPECT_THAT(all.counts, testing::ElementsAre(4, 4, 3, 4, 4));
+        EXPECT_THAT(all.values, testing::ElementsAre(0, 0, 0, 0, 10, 10, 10, 10, 20, 20, 20, 30, 30,
+                                                     30, 30, 40, 40, 40, 40));
+    });
+}
+
 TEST(Deal, tells_all_what_each_has) {
     run_threads(5, [](Communicator communicator) {
         const ByRank<int> all = tell_all(communicator, gift(communicator.rank(), 0));

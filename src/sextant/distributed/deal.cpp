@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/distributed/deal.hpp"
 
+#include "sextant/collective/squares_all_to_all.hpp"
 #include "sextant/comm/execute.hpp"
+#include "sextant/core/grid.hpp"
 #include "sextant/schedule/builder.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
 namespace sextant::detail {
 
 namespace {
+
+/// Bytes that one collective call gives everyone.
+constexpr Bytes most_alike = Bytes{1} << 24;
 
 std::size_t at(int rank) {
     return static_cast<std::size_t>(rank);
@@ -66,17 +72,50 @@ void deal(const Communicator& communicator, Bytes element, std::span<const Eleme
         element, values, to);
 }
 
+/// On many ranks numbers travel together: otherwise programs and messages would take memory that
+/// grows with the square of the ranks.
 std::vector<Elements> counts_from(const Communicator& communicator,
                                   std::span<const Elements> counts_to) {
-    const std::vector<Elements> one(at(communicator.size()), 1);
-    std::vector<Elements> counts(one.size());
-    deal(communicator, sizeof(Elements), one, std::as_bytes(counts_to), one,
-         std::as_writable_bytes(std::span(counts)));
+    constexpr int most_direct = 16;
+    const int ranks = communicator.size();
+    std::vector<Elements> counts(at(ranks));
+    const std::vector<Elements> one(at(ranks), 1);
+    const auto to = std::as_writable_bytes(std::span(counts));
+    if (ranks <= most_direct) {
+        deal(communicator, sizeof(Elements), one, std::as_bytes(counts_to), one, to);
+        return counts;
+    }
+    const Grid row_each = near_square(ranks, ranks, ranks);
+    Program program =
+        with_packed_result(collective::squares_all_to_all(row_each, communicator.rank()));
+    Operator moved;
+    moved.element = {"number", sizeof(Elements)};
+    Execution execution(communicator, std::move(program), moved);
+    execution.bind(0, std::as_bytes(counts_to));
+    execution.run();
+    std::ranges::copy(execution.result(), to.begin());
     return counts;
+}
+
+/// Lists of about one length, by one collective call.
+void tell_all_alike(const Communicator& communicator, Bytes element,
+                    std::span<const Elements> counts, std::span<const std::byte> mine,
+                    std::span<std::byte> to) {
+    const auto longest = static_cast<std::size_t>(*std::ranges::max_element(counts) * element);
+    std::vector<std::byte> padded(longest), all(longest * counts.size());
+    std::ranges::copy(mine, padded.begin());
+    communicator.all_gather(padded, all);
+    auto next = to.begin();
+    for (std::size_t rank = 0; rank < counts.size(); ++rank)
+        next = std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(rank * longest),
+                           counts[rank] * element, next);
 }
 
 void tell_all(const Communicator& communicator, Bytes element, std::span<const Elements> counts,
               std::span<const std::byte> mine, std::span<std::byte> to) {
+    const Elements padded = *std::ranges::max_element(counts) * std::ssize(counts);
+    if (padded <= 2 * sum(counts) && padded * element <= most_alike)
+        return tell_all_alike(communicator, element, counts, mine, to);
     ProgramBuilder builder;
     const Region input = builder.input(counts[at(communicator.rank())]);
     const Region output = builder.output(sum(counts));

@@ -34,7 +34,9 @@ Elements sum(std::span<const Elements> counts);
 
 /// Gives each rank its list, and gets one from each.
 /// Collective.
-/// Cost      two messages a pair of ranks, of which one is a number; none where a list is empty.
+/// Cost      a message a pair of ranks, none where a list is empty; and the numbers of entries,
+/// with
+///           O(√p) messages a rank on many ranks.
 template <class Value>
 ByRank<Value> deal(const Communicator& communicator,
                    const std::vector<std::vector<Value>>& to_each) {
@@ -53,7 +55,8 @@ ByRank<Value> deal(const Communicator& communicator,
 
 /// Gives everyone this rank's list.
 /// Collective.
-/// Cost      a message a pair of ranks; everyone's lists on every rank.
+/// Cost      one collective call where lists are about as long, otherwise a message a pair of ranks
+///           and none where a list is empty; everyone's lists on every rank.
 template <class Value>
 ByRank<Value> tell_all(const Communicator& communicator, const std::vector<Value>& mine) {
     static_assert(std::is_trivially_copyable_v<Value>);
