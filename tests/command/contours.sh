@@ -172,7 +172,7 @@ for ranks in 1 2; do
     refuses 2 'quantiles of edges are 0.9 and 0.5' contours "$work/bowl.npy" -o "$work/out.csv" --quantiles .9,.5 --ranks $ranks
 done
 refuses 2 '--thresholds 4: expected two numbers' contours "$work/bowl.npy" -o "$work/out.csv" --thresholds 4
-refuses 2 'sigma is 0.1' contours "$work/bowl.npy" -o "$work/out.csv" --sigma .1
+refuses 2 'sigma .1: expected a number from 0.5 to 1000' contours "$work/bowl.npy" -o "$work/out.csv" --sigma .1
 refuses 2 'contours are written as' contours "$work/bowl.npy" -o "$work/out.png"
 refuses 2 'out.png: frames of u32 are written as .tif' label "$work/cells.npy" -o "$work/out.png"
 refuses 2 '--sigma has no effect here: --directions has no gradients' \

@@ -26,16 +26,17 @@ refused() {
     [ -z "$(ls)" ] || fail "$* left something behind"
 }
 refused 'a blank at frame 99, expected 0 to 3' --frames 4 --blanks 99
-refused 'a dose of 0' --dose 0
+refused 'dose 0: expected a number from 1e-06 to 1000000' --dose 0
 refused 'a number from 0 to 1048576' --wander -1
 refused '--jumps has 2 numbers' --jumps 1,2
 refused 'missing.png' --image missing.png
-refused 'frame 1 lies 1e+30 pixels from the first, expected less than' --drift-x 1e30
-refused 'frame 1 lies 1e+30 pixels from the first' --drift-x 1e30 --image "$image"
-refused 'a warp of 1e+30 pixels' --warp 1e30
-refused 'a lattice of period 0 pixels, expected 2 or more' --period 0
-refused 'an amorphous share of 2, expected 0 to 1' --amorphous 2
-refused 'detail of 0 pixels, expected 1.5 to' --detail 0
+refused 'drift-x 1e30: expected a number from -1048576 to 1048576' --drift-x 1e30
+refused 'frame 10.. lies 1.07e+09 pixels from the first, expected less than' --drift-x 1048576 --frames 2000
+refused 'frame 10.. lies 1.07e+09 pixels from the first' --drift-x 1048576 --frames 2000 --image "$image"
+refused 'warp 1e30: expected a number from' --warp 1e30
+refused 'period 0: expected a number from 2 to 1048576' --period 0
+refused 'amorphous 2: expected a number from 0 to 1' --amorphous 2
+refused 'detail 0: expected a number from 1.5 to 1000' --detail 0
 refused '--period has no effect here: it is of the lattice' --specimen carbon --period 30
 refused '--contrast has no effect here: the image is shown as it is' --image "$image" --contrast 1
 refused 'these frames drift over .* pixels, which take' --frames 30000

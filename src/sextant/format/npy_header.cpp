@@ -24,8 +24,6 @@ struct Literal {
     std::int64_t number = 0; ///< of a boolean 0 or 1
     std::string text = {};
     std::vector<Literal> entries = {};
-
-    bool is_integer() const { return kind == Kind::integer || kind == Kind::boolean; }
 };
 
 bool is_space(char c) {
@@ -297,7 +295,10 @@ std::optional<Sample> sized(std::string_view text) {
     int bytes = 0;
     const char* const last = text.data() + text.size();
     std::string_view digits = text.substr(std::min<std::size_t>(1, text.size()));
-    if (digits.starts_with('+')) // NumPy reads the number as C does
+    // NumPy reads the number as C does.
+    while (!digits.empty() && is_space(digits[0]))
+        digits.remove_prefix(1);
+    if (digits.starts_with('+'))
         digits.remove_prefix(1);
     const auto [end, error] = std::from_chars(digits.data(), last, bytes);
     if (error != std::errc() || end != last || digits.starts_with('-'))
@@ -335,7 +336,7 @@ void take_shape(const std::string& path, const Literal& shape, NpyHeader& header
     if (shape.kind != Literal::Kind::tuple)
         throw InvalidFile(path, "has a 'shape' in its NPY header that is not a tuple");
     for (const Literal& side : shape.entries) {
-        if (!side.is_integer())
+        if (side.kind != Literal::Kind::integer)
             throw InvalidFile(path, "has a 'shape' in its NPY header that is not of whole numbers");
         header.shape.push_back(side.number);
     }

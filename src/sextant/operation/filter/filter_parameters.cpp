@@ -137,11 +137,14 @@ distributed::Filters filters_from(const Values& values) {
                   static_cast<float>(values.number("border-value"))};
     distributed::Filters filters;
     for (const std::string& text : listed(values, "before", most_before))
-        filters.push_back(earlier_filter(text, border));
+        filters.push_back(earlier_filter(text));
     filters.push_back(
-        {values.number("sigma"), listed(values, "derivatives", most_derivatives), border});
-    for (const distributed::Filter& filter : filters) // refuses what cannot be
-        kernel::FilterBank(filter.sigma, filter.features, filter.border);
+        {values.number("sigma"), listed(values, "derivatives", most_derivatives), {}, {}});
+    for (distributed::Filter& filter : filters) {
+        filter.border = border;
+        filter.kernel = kernel_from(values);
+        distributed::bank_of(filter); // refuses what cannot be
+    }
     return filters;
 }
 

@@ -143,8 +143,8 @@ simulate::Simulation simulated(const Values& values, const simulate::Question& q
         return simulate::simulate_on_clock(question);
     if (simulate::available() || !simulate::is_json(question.platform))
         return simulate::simulate(question);
-    print_note(fmt::format("warning: simulated by our own clock (--clock): {}",
-                           simulate::unavailable()));
+    print_note(
+        fmt::format("warning: simulated by our own clock (--clock): {}", simulate::unavailable()));
     return simulate::simulate_on_clock(question);
 }
 
