@@ -25,17 +25,24 @@ class Errors {
         first_.compare_exchange_strong(nobody, rank);
     }
 
-    /// Throws the first, by rank, that was not caused by another; if all were, the one that was
-    /// thrown first: what it names is no other rank's failure.
+    /// Throws the first error, by rank, that no other rank caused. If there is none, throws the
+    /// first that names a rank without an error of its own, one that returned too early; else the
+    /// earliest.
     void rethrow() const {
+        std::exception_ptr of_one_that_returned;
         for (const std::exception_ptr& error : of_rank_) {
             if (!error)
                 continue;
             try {
                 std::rethrow_exception(error);
-            } catch (const PeerFailed&) {
+            } catch (const PeerFailed& peer) {
+                const auto named = static_cast<std::size_t>(peer.rank());
+                if (!of_one_that_returned && named < of_rank_.size() && !of_rank_[named])
+                    of_one_that_returned = error;
             }
         }
+        if (of_one_that_returned)
+            std::rethrow_exception(of_one_that_returned);
         if (first_ >= 0)
             std::rethrow_exception(of_rank_[static_cast<std::size_t>(first_.load())]);
     }
