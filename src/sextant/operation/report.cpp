@@ -74,6 +74,12 @@ int run_report(const Values& values) {
         throw InvalidTask(
             fmt::format("{} files: expected {} or fewer on a page", paths.size(), most_traces));
     }
+    for (const std::string& path : paths) {
+        if (report::is_otf2(path))
+            throw InvalidTask(fmt::format("{}: OTF2 is only written; expected a trace in JSON "
+                                          "(--trace FILE.json)",
+                                          path));
+    }
     const std::string output = values.text("output");
     keep_inputs(paths, {&output, 1});
     check_outputs({&output, 1});
@@ -82,13 +88,8 @@ int run_report(const Values& values) {
     if (is_of_benchmark(paths.front()))
         return show_growth(values, paths);
     std::vector<report::Recording> recordings;
-    for (const std::string& path : paths) {
-        if (report::is_otf2(path))
-            throw InvalidTask(fmt::format("{}: OTF2 is only written; expected a trace in JSON "
-                                          "(--trace FILE.json)",
-                                          path));
+    for (const std::string& path : paths)
         recordings.push_back(report::read_trace(path));
-    }
     report::Page page = report::comparison(
         values.has("title") ? values.text("title") : "Sextant: runs compared", recordings);
     page.subtitle = report::counted(static_cast<std::int64_t>(paths.size()), "trace");
