@@ -4,6 +4,7 @@
 #include "sextant/comm/agree.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -104,7 +105,7 @@ void Comparison::keep(std::span<const int> asked) {
 void Comparison::say(bool begun) {
     said_ = true;
     own_[begun_at] = begun ? 1 : 0;
-    own_[earliest_at] = run_;
+    own_[earliest_at] = std::min(run_, earliest_asked());
     for (const std::size_t which : {0u, 1u})
         std::copy(own_.begin(), own_.end(), part(known_, which).begin());
     next_ = 0;
@@ -179,20 +180,23 @@ void Comparison::fail() {
                         true);
 }
 
-/// Whoever compares a later run is ahead of this rank, and waits for nothing yet.
-bool Comparison::is_asked() {
+/// The earliest run of a rank that this rank has heard of; more than any run if there is none.
+int Comparison::earliest_asked() {
+    int earliest = std::numeric_limits<int>::max();
     for (int round = 0; round < rounds_; ++round) {
-        if (came_[static_cast<std::size_t>(round)] && part(incoming(round), 0)[earliest_at] <= run_)
-            return true;
+        if (came_[static_cast<std::size_t>(round)])
+            earliest = std::min(earliest, part(incoming(round), 0)[earliest_at]);
     }
-    return false;
+    return earliest;
 }
 
+/// A rank that compares a later run is ahead of this one. Unless it passes on an earlier run, no
+/// rank waits for this one yet.
 void Comparison::look() {
     if (said_)
         return advance();
     poll();
-    if (is_asked())
+    if (earliest_asked() <= run_)
         say(true);
 }
 

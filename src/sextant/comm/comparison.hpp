@@ -75,7 +75,7 @@ class Comparison {
     void say(bool begun);
     void send(int round);
     void poll();
-    bool is_asked();
+    int earliest_asked();
     void merge(std::span<int> message);
     [[noreturn]] void fail();
 
