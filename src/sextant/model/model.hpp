@@ -56,6 +56,8 @@ struct Question {
     double density = 1;
     /// Whether messages are codes: who sends one first goes over all that it stands for.
     bool coded = false;
+    /// Whether ranks of a node that outnumber its cores take turns (Turns).
+    bool takes_turns = true;
     /// Whether the prediction holds a timeline; without it, it is made faster.
     bool timeline = false;
 };

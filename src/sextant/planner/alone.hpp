@@ -22,9 +22,8 @@ struct Alone {
 Alone alone(Program program, int rank);
 
 /// The program without the messages that it lends where memory is shared: what those cost is their
-/// receivers' affair, which a bound of this rank must not guess. Of programs that compute also
-/// without those that their senders' kernels may make where they are wanted. `usual` as in
-/// Program::bytes_of.
+/// receivers' affair, which a bound of this rank must not guess. Also without those that their
+/// senders' folds or kernels may make where they are wanted. `usual` as in Program::bytes_of.
 Program without_loans(Program program, Bytes usual);
 
 } // namespace sextant::planner

@@ -14,9 +14,7 @@ void Predictor::find_model(const Program& program, int rank, std::string_view wh
                             [&](const model::Model& model) { bound(model, program, rank); });
 }
 
-model::Prediction Predictor::predict(const model::Model& model, const Schedule& schedule,
-                                     std::span<const int> nodes,
-                                     const machine::Wires* wires) const {
+model::Question Predictor::question(const Schedule& schedule, std::span<const int> nodes) const {
     model::Question question{.schedule = schedule, .machine = setting_.machine};
     question.element_size = setting_.element_size;
     question.operator_name = setting_.operator_name;
@@ -24,12 +22,11 @@ model::Prediction Predictor::predict(const model::Model& model, const Schedule& 
     question.folds_at_once = setting_.folds_at_once;
     question.kernels = setting_.kernels;
     question.nodes = nodes;
-    question.wires = wires;
     question.within_node = setting_.within_node;
     question.density = setting_.density;
     question.coded = setting_.coded;
     question.timeline = setting_.timeline;
-    return model.predict(question);
+    return question;
 }
 
 Seconds Predictor::bound(const model::Model& model, Program program, int rank) const {
@@ -41,15 +38,19 @@ Seconds Predictor::bound(const model::Model& model, Program program, int rank) c
         if (!setting_.nodes.empty())
             nodes.push_back(setting_.nodes[static_cast<std::size_t>(r)]);
     }
-    return predict(model, alone.schedule, nodes, nullptr).seconds;
+    model::Question question = this->question(alone.schedule, nodes);
+    question.takes_turns = false;
+    return model.predict(question).seconds;
 }
 
 model::Prediction Predictor::whole(const Candidate& candidate) const {
     std::span<const int> nodes = setting_.nodes;
     if (!nodes.empty())
         nodes = nodes.first(static_cast<std::size_t>(candidate.ranks));
-    model::Prediction whole =
-        predict(*model_, make_schedule(candidate.ranks, candidate.program), nodes, setting_.wires);
+    const Schedule schedule = make_schedule(candidate.ranks, candidate.program);
+    model::Question question = this->question(schedule, nodes);
+    question.wires = setting_.wires;
+    model::Prediction whole = model_->predict(question);
     for (Seconds* time : {&whole.seconds, &whole.low, &whole.high})
         *time += candidate.before;
     return whole;

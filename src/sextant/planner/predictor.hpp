@@ -30,8 +30,7 @@ class Predictor {
     model::Prediction whole(const Candidate& candidate) const;
 
   private:
-    model::Prediction predict(const model::Model& model, const Schedule& schedule,
-                              std::span<const int> nodes, const machine::Wires* wires) const;
+    model::Question question(const Schedule& schedule, std::span<const int> nodes) const;
     Seconds bound(const model::Model& model, Program program, int rank) const;
 
     const Setting& setting_;

@@ -2,6 +2,7 @@
 #include "sextant/operation/contours/contours.hpp"
 
 #include "sextant/operation/contours/contours_run.hpp"
+#include "sextant/operation/machines/planner_here.hpp"
 #include "sextant/operation/tiled.hpp"
 
 #include <utility>
@@ -60,6 +61,7 @@ std::vector<Parameter> parameters() {
             grid_parameter(),
             pattern_parameter(),
             machine_parameter(),
+            no_probe_parameter(),
             report_parameter(),
             json_parameter()};
 }

@@ -206,7 +206,8 @@ Finding profile() {
         if (!usual.warnings.empty())
             return {"profile", State::bad, usual.warnings.front(), measure};
         if (usual.path.empty())
-            return {"profile", State::note, "none: predictions are of a built-in machine", measure};
+            return {"profile", State::note, "none: predictions are by a probe of a second",
+                    measure};
         const machine::Profile& profile = usual.planner->machine();
         const std::vector<std::string> differences =
             calibrate::differences(profile, calibrate::describe_machine(profile.transport));
