@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/contour/frontier.hpp"
 
+#include "sextant/contour/list_sizes.hpp"
+
 #include <algorithm>
 #include <numeric>
 
@@ -105,6 +107,14 @@ bool touches_outside(const Order& order, Run tiles, Elements pixel, Touch touch)
 }
 
 } // namespace
+
+Elements most_on_border(const Order& order, Run run) {
+    const Grid& grid = order.grid();
+    if (grid.width < grid.columns || grid.height < grid.rows)
+        return grid.width * grid.height; // beyond an empty tile there may be more
+    constexpr Elements corners = 4;      // a pixel that touches others only by a corner lies at one
+    return border_length(order, run) + corners * (run.last - run.first);
+}
 
 std::vector<BorderPixel> join(std::span<const Frontier> lists, Elements width, Touch touch) {
     return Joining(all_by_pixels(lists), width, touch).run();

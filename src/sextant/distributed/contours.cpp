@@ -87,7 +87,8 @@ ContoursOfTile merge_contours(const Communicator& communicator, const Grid& grid
     const contour::Order order(grid, pattern.stages(grid));
     const std::vector<Boundary> lists = merge_lists<Crossing>(
         communicator, grid, own, pattern,
-        [&order](std::span<const Boundary> some) { return contour::merge(order, some); }, record);
+        [&order](std::span<const Boundary> some) { return contour::merge(order, some); }, {},
+        record);
     ContoursOfTile made;
     agree(communicator, [&] { made = place_chains(ranking, contour::follow(lists)); });
     return made;
