@@ -60,10 +60,12 @@ class Duplicate {
     Duplicate(const Duplicate&) = delete;
     Duplicate& operator=(const Duplicate&) = delete;
     ~Duplicate() {
-        if (!mpi_finalized())
+        if (!has_strays && !mpi_finalized())
             MPI_Comm_free(&comm_);
     }
     MPI_Comm get() const { return comm_; }
+    /// Whether messages may still be under way: then it is never freed.
+    bool has_strays = false;
     bool crowded() const { return crowded_; }
 
   private:
@@ -119,7 +121,8 @@ class MpiTransport : public Transport {
 };
 
 std::unique_ptr<Exchange> MpiTransport::open(std::vector<Message> messages) {
-    return open_over_mpi(comm(), {duplicate_->crowded(), most_tag_}, std::move(messages));
+    return open_over_mpi(comm(), {duplicate_->crowded(), most_tag_, &duplicate_->has_strays},
+                         std::move(messages));
 }
 
 int free_duplicate(MPI_Comm, int, void* attribute, void*) {

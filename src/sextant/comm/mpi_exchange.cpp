@@ -22,6 +22,7 @@ class MpiExchange : public Exchange {
         : comm_(comm),
           patience_(conditions.crowded ? 8 : 10000),
           most_tag_(conditions.most_tag),
+          has_strays_(conditions.has_strays),
           messages_(messages.size()) {
         std::size_t most_requests = 0;
         for (std::size_t m = 0; m < messages.size(); ++m) {
@@ -39,7 +40,7 @@ class MpiExchange : public Exchange {
     /// Receives that nobody has answered: their memory goes.
     ~MpiExchange() override {
         if (!requests_.empty() && !mpi_finalized())
-            abandon();
+            withdraw();
     }
 
     bool lends(int) const override { return false; }
@@ -67,6 +68,15 @@ class MpiExchange : public Exchange {
     void end() override {}
 
     void abandon() override {
+        if (has_strays_)
+            *has_strays_ = true;
+        withdraw();
+    }
+
+    void leave() override { abandon(); }
+
+    /// Cancels receives; sends cannot be.
+    void withdraw() {
         compact(); // what failed may have ended some
         for (std::size_t i = 0; i < requests_.size(); ++i) {
             if (messages_[static_cast<std::size_t>(message_of_[i])].message.sends) {
@@ -79,8 +89,6 @@ class MpiExchange : public Exchange {
         requests_.clear();
         message_of_.clear();
     }
-
-    void leave() override { abandon(); }
 
     void start(int m) override {
         Prepared& prepared = messages_[static_cast<std::size_t>(m)];
@@ -237,6 +245,7 @@ class MpiExchange : public Exchange {
     const MPI_Comm comm_;
     const int patience_; // empty polls before others may run
     const int most_tag_;
+    bool* const has_strays_;
     std::vector<Prepared> messages_;
     std::vector<MPI_Request> requests_;
     std::vector<int> message_of_; // by request

@@ -14,6 +14,9 @@ namespace sextant {
 struct MpiConditions {
     bool crowded = false; ///< more ranks on this node than cores
     int most_tag = 32767; ///< MPI_TAG_UB
+    /// Set when a run ends with messages under way, which MPI would deliver to the next
+    /// communicator that it gives the same context.
+    bool* has_strays = nullptr;
 };
 
 /// Messages over MPI: non-blocking calls only.

@@ -251,8 +251,11 @@ bool Execution::Runner::advance() {
 void Execution::Runner::fail(std::exception_ptr failure) {
     outcome_ = std::move(failure);
     over_ = true;
-    if (std::exchange(opening_, false))
-        return; // nothing has begun
+    if (std::exchange(opening_, false)) { // nothing has begun here
+        if (exchange_ && comparison_ && comparison_->spoiled())
+            exchange_->leave(); // messages of its last run may be under way
+        return;
+    }
     try {
         if (comparison_)
             comparison_->settle();
