@@ -59,8 +59,8 @@ Series read_series(SourceFile& file) {
 /// Where each image's header lies, as far as the table is there.
 std::vector<Bytes> read_offsets(SourceFile& file, const Series& stated) {
     const auto size = static_cast<Bytes>(stated.offset_bytes);
-    const Bytes room = file.size() - stated.offsets;
-    if (stated.offsets < 0 || stated.valid < 1 || room < size)
+    const Bytes room = stated.offsets < 0 ? 0 : file.size() - stated.offsets;
+    if (stated.valid < 1 || room < size)
         throw InvalidFile(file.path(), "has no images, or no table of where they are");
     const std::int64_t count = std::min(stated.valid, room / size);
     std::vector<std::byte> table(static_cast<std::size_t>(count * size));
