@@ -34,8 +34,8 @@ const Pattern& find(std::string_view name) {
     return find_by_name<Pattern>("merging pattern", name, patterns);
 }
 
-Program program(const Pattern& pattern, const Grid& grid, int rank) {
-    return merging(grid, pattern.stages(grid), pattern.hosts, rank);
+Program program(const Pattern& pattern, const Grid& grid, int rank, const ListRoom& room) {
+    return merging(grid, pattern.stages(grid), pattern.hosts, rank, room);
 }
 
 Program sized_program(const Pattern& pattern, const Grid& grid, int rank, const ListSizes& sizes) {

@@ -23,8 +23,8 @@ std::span<const Pattern> catalogue();
 /// By name. Throws InvalidTask with near names.
 const Pattern& find(std::string_view name);
 
-/// One rank's program, of grid.ranks(), on lists.
-Program program(const Pattern& pattern, const Grid& grid, int rank);
+/// One rank's program, of grid.ranks(), on lists (merging).
+Program program(const Pattern& pattern, const Grid& grid, int rank, const ListRoom& room = {});
 /// Its messages where lists have sizes (sized_merging).
 Program sized_program(const Pattern& pattern, const Grid& grid, int rank, const ListSizes& sizes);
 

@@ -7,10 +7,7 @@ namespace sextant::contour {
 
 Elements border_length(const Order& order, Run run) {
     const Grid& grid = order.grid();
-    const auto outside = [&](int column, int row) {
-        return column >= 0 && column < grid.columns && row >= 0 && row < grid.rows &&
-               !run.holds(order.position(row * grid.columns + column));
-    };
+    const auto outside = [&](int column, int row) { return order.is_outside(run, column, row); };
     Elements length = 0;
     for (int t = 0; t < grid.ranks(); ++t) {
         if (!run.holds(order.position(t)))

@@ -18,12 +18,14 @@ struct List {
 /// One rank's program. What it does for a tile of another rank, it does in that tile's place.
 class Merging {
   public:
-    Merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank, const ListSizes& sizes)
+    Merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank, const ListSizes& sizes,
+            const ListRoom& room)
         : grid_(grid),
           stages_(stages),
           hosts_(hosts),
           order_(grid, stages),
           sizes_(sizes),
+          room_(room),
           rank_(rank),
           tile_(tile_of(hosts, grid, rank)) {}
 
@@ -38,11 +40,22 @@ class Merging {
 
     Elements size(Run run) const { return sizes_ ? sizes_(run) : 1; }
     Run run_of(int tile) const { return {order_.position(tile), order_.position(tile) + 1}; }
-    List list_in_scratch(Run run) { return {run, builder_.scratch(size(run))}; }
+    Bytes room(Run run) const { return room_ ? room_(run) : 0; }
+    /// For the largest of several lists in one buffer.
+    Bytes room(const std::vector<Run>& runs) const {
+        Bytes most = 0;
+        for (const Run run : runs)
+            most = std::max(most, room(run));
+        return most;
+    }
+    List list_in_scratch(Run run) {
+        return {run, builder_.buffer({Role::scratch, size(run), 0, room(run)})};
+    }
 
     /// That of the tile this rank merges for.
     List own_list() {
-        const Region input = builder_.input(size(run_of(rank_)));
+        const Region input =
+            builder_.buffer({Role::input, size(run_of(rank_)), 0, room(run_of(rank_))});
         if (tile_ == rank_)
             return {run_of(rank_), input};
         const List moved = list_in_scratch(run_of(tile_));
@@ -146,9 +159,10 @@ class Merging {
     Program finish() {
         builder_.group(0);
         const std::vector<Run> hosted = sides(tile_), wanted = sides(rank_);
-        const Region output = builder_.output(size(wanted));
+        const Region output = builder_.buffer({Role::output, size(wanted), 0, room(wanted)});
         const bool moved = tile_ != rank_;
-        const Region merged = moved ? builder_.scratch(size(hosted)) : output;
+        const Region merged =
+            moved ? builder_.buffer({Role::scratch, size(hosted), 0, room(hosted)}) : output;
         for (const List& list : in(merged, hosted))
             merge(list, on_side(list.run.first == 0));
         if (moved) {
@@ -166,6 +180,7 @@ class Merging {
     const Hosts hosts_;
     const Order order_;
     const ListSizes& sizes_;
+    const ListRoom& room_;
     const int rank_, tile_; ///< the tile that this rank merges for
     ProgramBuilder builder_;
     std::vector<List> others_;
@@ -174,13 +189,14 @@ class Merging {
 
 } // namespace
 
-Program merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank) {
-    return Merging(grid, stages, hosts, rank, {}).write();
+Program merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank,
+                const ListRoom& room) {
+    return Merging(grid, stages, hosts, rank, {}, room).write();
 }
 
 Program sized_merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank,
                       const ListSizes& sizes) {
-    return Merging(grid, stages, hosts, rank, sizes).write();
+    return Merging(grid, stages, hosts, rank, sizes, {}).write();
 }
 
 } // namespace sextant::contour

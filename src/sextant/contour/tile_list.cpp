@@ -18,4 +18,10 @@ Run joined_runs(std::span<const Run> runs) {
     return joined;
 }
 
+void require_room(Elements entries, Elements most, Run run) {
+    if (entries > most)
+        throw std::logic_error(fmt::format("{} entries of tiles [{}, {}), room for {}", entries,
+                                           run.first, run.last, most));
+}
+
 } // namespace sextant::contour

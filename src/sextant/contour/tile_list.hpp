@@ -20,6 +20,9 @@ struct TileList {
     std::vector<Entry> entries;
 };
 
+/// Throws std::logic_error where a list of a run has more entries than there is room for.
+void require_room(Elements entries, Elements most, Run run);
+
 /// The run of runs that follow one another; std::logic_error where they do not.
 Run joined_runs(std::span<const Run> runs);
 
@@ -66,23 +69,26 @@ TileList<Entry> get(const std::byte* from) {
 template <class Entry>
 using Merge = std::function<TileList<Entry>(std::span<const TileList<Entry>> lists)>;
 
-/// Merges lists as elements of one capacity, of which only the used part is sent.
-/// Requires  a capacity that holds every merged list: the entries of all tiles do.
+/// How many entries a list of a run of tiles may have.
+using ListCapacity = std::function<Elements(Run run)>;
+
+/// Merges lists as elements, one in each region, of which only the used part is sent.
+/// Requires  room for as many entries as `capacity` says in every region; std::logic_error where a
+///           merged list has more.
 template <class Entry>
-Operator merging_operator(Merge<Entry> merge, Elements most_entries) {
-    const Bytes size = bytes_for<Entry>(most_entries);
+Operator merging_operator(Merge<Entry> merge, ListCapacity capacity) {
     Operator made;
     made.name = "merge lists";
     made.summary = "what is known of the borders of tiles, as far as others need it";
-    made.element = {"list", size};
+    made.element = {"list", bytes_for<Entry>(0)};
     made.exact_when_split = true;
-    made.fold = [=](FoldFunction::Sources sources, std::byte* to, Elements elements) {
-        for (Elements e = 0; e < elements; ++e) {
-            std::vector<TileList<Entry>> lists;
-            for (const std::byte* source : sources)
-                lists.push_back(get<Entry>(source + e * size));
-            put(merge(lists), to + e * size);
-        }
+    made.fold = [=](FoldFunction::Sources sources, std::byte* to, Elements) {
+        std::vector<TileList<Entry>> lists;
+        for (const std::byte* source : sources)
+            lists.push_back(get<Entry>(source));
+        const TileList<Entry> merged = merge(lists);
+        require_room(std::ssize(merged.entries), capacity(merged.tiles), merged.tiles);
+        put(merged, to);
     };
     made.used = [](const std::byte* element) {
         ListHeader header;

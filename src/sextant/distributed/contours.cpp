@@ -2,6 +2,7 @@
 #include "sextant/distributed/contours.hpp"
 
 #include "sextant/comm/agree.hpp"
+#include "sextant/contour/frontier.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/merge_lists.hpp"
 
@@ -87,7 +88,8 @@ ContoursOfTile merge_contours(const Communicator& communicator, const Grid& grid
     const contour::Order order(grid, pattern.stages(grid));
     const std::vector<Boundary> lists = merge_lists<Crossing>(
         communicator, grid, own, pattern,
-        [&order](std::span<const Boundary> some) { return contour::merge(order, some); }, record);
+        [&order](std::span<const Boundary> some) { return contour::merge(order, some); },
+        [&order](contour::Run run) { return contour::most_on_border(order, run); }, record);
     ContoursOfTile made;
     agree(communicator, [&] { made = place_chains(ranking, contour::follow(lists)); });
     return made;

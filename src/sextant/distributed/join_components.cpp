@@ -114,7 +114,7 @@ std::vector<PartOf> join_components(const Communicator& communicator, const Grid
     const std::vector<Frontier> lists = merge_lists<BorderPixel>(
         communicator, grid, own, pattern,
         [&](std::span<const Frontier> some) { return contour::merge(*order, some, touch); },
-        record);
+        [&](contour::Run run) { return contour::most_on_border(*order, run); }, record);
     std::vector<PartOf> parts;
     agree(communicator,
           [&] { parts = parts_of(tile, own, contour::join(lists, grid.width, touch)); });

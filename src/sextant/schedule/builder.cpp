@@ -16,9 +16,9 @@ bool holds(std::span<const Region> regions, int buffer) {
 
 } // namespace
 
-Region ProgramBuilder::buffer(Role role, Elements size, Bytes element) {
-    program_.buffers.push_back({role, size, element});
-    return block(static_cast<int>(program_.buffers.size()) - 1, 0, size);
+Region ProgramBuilder::buffer(const BufferSpec& spec) {
+    program_.buffers.push_back(spec);
+    return block(static_cast<int>(program_.buffers.size()) - 1, 0, spec.size);
 }
 
 /// Those that hold something; how many there are.

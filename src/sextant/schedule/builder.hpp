@@ -15,12 +15,17 @@ namespace sextant {
 class ProgramBuilder {
   public:
     /// Declares a buffer; the region is the whole of it. `element` as in BufferSpec.
-    Region input(Elements size, Bytes element = 0) { return buffer(Role::input, size, element); }
-    Region in_out(Elements size, Bytes element = 0) { return buffer(Role::in_out, size, element); }
-    Region output(Elements size, Bytes element = 0) { return buffer(Role::output, size, element); }
-    Region scratch(Elements size, Bytes element = 0) {
-        return buffer(Role::scratch, size, element);
+    Region input(Elements size, Bytes element = 0) { return buffer({Role::input, size, element}); }
+    Region in_out(Elements size, Bytes element = 0) {
+        return buffer({Role::in_out, size, element});
     }
+    Region output(Elements size, Bytes element = 0) {
+        return buffer({Role::output, size, element});
+    }
+    Region scratch(Elements size, Bytes element = 0) {
+        return buffer({Role::scratch, size, element});
+    }
+    Region buffer(const BufferSpec& spec);
 
     /// Labels for the steps that follow.
     void round(int round) { round_ = round; }
@@ -61,7 +66,6 @@ class ProgramBuilder {
     Program finish(const Region& result);
 
   private:
-    Region buffer(Role role, Elements size, Bytes element);
     void add(Verb verb, int peer, std::span<const Region> regions, const Region& to);
     std::vector<Region> placed(const Program& part, std::span<const Region> places);
     Bytes element_of(int buffer) const;

@@ -56,7 +56,8 @@ Program with_packed_result(Program program) {
     if (size == 0)
         return program;
     const Region packed = block(static_cast<int>(program.buffers.size()), 0, size);
-    program.buffers.push_back({Role::output, size, program.element_size(program.result.buffer, 0)});
+    const BufferSpec held = program.buffers[static_cast<std::size_t>(program.result.buffer)];
+    program.buffers.push_back({Role::output, size, held.element, held.room});
     Step copy;
     copy.first = static_cast<std::uint32_t>(program.regions.size());
     copy.count = 1;

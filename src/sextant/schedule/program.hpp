@@ -59,6 +59,9 @@ struct BufferSpec {
     Role role = Role::scratch;
     Elements size = 0;
     Bytes element = 0; ///< the bytes of one; 0: as the elements that the run is about
+    /// The bytes that one may take here, where elements of the run differ in size (Operator::used);
+    /// 0: as many as its format says. Messages meet buffers of the same room.
+    Bytes room = 0;
 };
 
 /// What one rank does: plain data, made by an algorithm, which `execute` runs, `prove` proves and
@@ -93,7 +96,8 @@ struct Program {
     Elements elements_of(const Step& step) const;
     /// The bytes of an element in a buffer, where those of the run have `usual`.
     Bytes element_size(int buffer, Bytes usual) const {
-        const Bytes own = buffers[static_cast<std::size_t>(buffer)].element;
+        const BufferSpec& spec = buffers[static_cast<std::size_t>(buffer)];
+        const Bytes own = spec.element == 0 ? spec.room : spec.element;
         return own == 0 ? usual : own;
     }
     /// The bytes that a message moves.
