@@ -2,6 +2,7 @@
 // An image filtered a window of rows at a time, as one that does not fit in memory is.
 #include "sextant/comm/share_nodes.hpp"
 #include "sextant/comm/threads.hpp"
+#include "sextant/core/error.hpp"
 
 #include "tests/support/filter_runs.hpp"
 
@@ -198,6 +199,33 @@ TEST(WindowFilter, gives_the_same_bits_where_tiles_change_between_filters) {
             }
         }
     }
+}
+
+TEST(WindowFilter, refuses_windows_that_are_not_of_an_image) {
+    run_threads(1, [](Communicator communicator) {
+        const distributed::Filter smooth = filters().front();
+        distributed::WindowFilter run(communicator, {smooth}, gray_f32, false);
+        const Elements many = Elements{1} << 32;
+        for (const distributed::Window& window : {distributed::Window{{many, many}, 0, 1, {}},
+                                                  {{0, 4}, 0, 1, {}},
+                                                  {{-4, -4}, 0, 1, {}},
+                                                  {{4, 4}, 2, 3, {}},
+                                                  {{4, 4}, -1, 2, {}},
+                                                  {{4, 4}, 0, 0, {}}})
+            EXPECT_THROW(run.prepare(window), InvalidTask);
+        std::vector<float> few(3);
+        EXPECT_THROW(run.prepare({{4, 4}, 0, 4, {}}, few), InvalidTask);
+    });
+}
+
+TEST(WindowFilter, refuses_a_chain_of_none_or_of_several_planes_between) {
+    run_threads(1, [](Communicator communicator) {
+        distributed::Filter two = filters().front();
+        two.features.resize(2, two.features.front());
+        for (const distributed::Filters& chain : {distributed::Filters{}, {two, two}})
+            EXPECT_THROW(distributed::WindowFilter(communicator, chain, gray_f32, false),
+                         InvalidTask);
+    });
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/execute.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/image_limit.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -17,7 +18,10 @@ namespace sextant::distributed {
 
 namespace {
 
-void check_ranks(const Communicator& communicator, const Grid& grid) {
+void check(const Communicator& communicator, const Grid& grid) {
+    if (grid.width < 0 || grid.height < 0 || is_too_large({grid.width, grid.height}))
+        throw InvalidTask(fmt::format("an image of {}x{} pixels, expected at most {}", grid.width,
+                                      grid.height, most_pixels));
     if (grid.columns < 1 || grid.rows < 1 || grid.ranks() != communicator.size()) {
         throw InvalidTask(fmt::format("a grid of {}x{} tiles for {} ranks", grid.columns, grid.rows,
                                       communicator.size()));
@@ -45,7 +49,7 @@ void pack(const Region& region, Bytes element, std::span<const std::byte> from,
 
 Image::Image(Communicator communicator, const Grid& grid, ElementFormat element)
     : communicator_(std::move(communicator)), grid_(grid), element_(element) {
-    check_ranks(communicator_, grid);
+    check(communicator_, grid);
     memory_ = std::make_shared<Memory>(tile().elements() * element.size);
 }
 
@@ -56,7 +60,7 @@ Image::Image(Communicator communicator, const Grid& grid, ElementFormat element,
       element_(element),
       memory_(std::move(memory)),
       offset_(offset) {
-    check_ranks(communicator_, grid);
+    check(communicator_, grid);
 }
 
 std::span<std::byte> Image::bytes() {

@@ -2,6 +2,7 @@
 #include "sextant/distributed/window_filter.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/image_limit.hpp"
 #include "sextant/distributed/sample_view.hpp"
 
 #include <algorithm>
@@ -25,10 +26,29 @@ const ElementFormat& checked(const ElementFormat& element) {
 }
 
 std::vector<kernel::FilterBank> banks_of(const Filters& filters) {
+    if (filters.empty())
+        throw InvalidTask("no filter, expected at least one");
+    for (std::size_t k = 0; k + 1 < filters.size(); ++k) {
+        if (filters[k].features.size() != 1)
+            throw InvalidTask(fmt::format("filter {} of {} gives {} planes, expected one", k + 1,
+                                          filters.size(), filters[k].features.size()));
+    }
     std::vector<kernel::FilterBank> banks;
     for (const Filter& filter : filters)
         banks.push_back(bank_of(filter));
     return banks;
+}
+
+void check(const Window& window, Elements planes, int ranks) {
+    const auto& [image, first, rows, way] = window;
+    if (way.columns < 1 || way.ranks() != ranks)
+        throw InvalidTask(fmt::format("{} for {} ranks", way.tiles_text(), ranks));
+    if (image.width < 1 || image.height < 1 || is_too_large(image, planes))
+        throw InvalidTask(fmt::format("{} planes of {}x{} pixels, expected 1 to {} pixels", planes,
+                                      image.width, image.height, most_pixels));
+    if (first < 0 || rows < 1 || rows > image.height - first)
+        throw InvalidTask(fmt::format("{} rows from row {} on, of an image of {} rows", rows, first,
+                                      image.height));
 }
 
 /// Of windows of one image by the same filters.
@@ -90,9 +110,7 @@ WindowFilter::WindowFilter(Communicator communicator, Filters filters, ElementFo
       banks_(banks_of(filters_)) {}
 
 void WindowFilter::prepare(const Window& window, std::span<float> planes) {
-    if (window.way.columns < 1 || window.way.ranks() != communicator_.size())
-        throw InvalidTask(
-            fmt::format("{} for {} ranks", window.way.tiles_text(), communicator_.size()));
+    check(window, std::ssize(filters_.back().features), communicator_.size());
     filtering::WindowTask task =
         window_task(window, filters_, element_, collects_, communicator_.size() > 1);
     const bool alike = execution_ && same_program(task_, task, window_, window);
@@ -124,6 +142,8 @@ void WindowFilter::open_execution() {
 
 void WindowFilter::bind_planes(std::span<float> planes) {
     const Elements floats = this->planes() * plane_elements();
+    if (!planes.empty() && std::ssize(planes) != floats)
+        throw InvalidTask(fmt::format("memory for {} floats, expected {}", planes.size(), floats));
     if (planes.empty()) {
         if (own_planes_.size() != floats * float_size)
             own_planes_ = communicator_.memory(floats * float_size);

@@ -61,7 +61,8 @@ class WindowFilter {
 
     /// Takes a window on. `planes`: where the results are to go, of `plane_elements()` floats for
     /// each feature of the last filter; empty: memory of its own.
-    /// Requires  as many tiles, of some filter, as there are ranks (InvalidTask).
+    /// Requires  as many tiles, of some filter, as there are ranks; rows of an image of which all
+    ///           planes together have at most 2³⁴ pixels; `planes` of that size (InvalidTask).
     void prepare(const Window& window, std::span<float> planes = {});
     /// Asks `fill` for the pixels that no other rank sends.
     void fill(const Fill& fill);
