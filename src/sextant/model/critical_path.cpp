@@ -23,6 +23,7 @@ Play::Play(const Question& question, const Prices& prices, const Prepared& prepa
       mates_(prepared.mates),
       dependences_(prepared.dependences),
       folding_(question),
+      turns_(question),
       traffic_(question),
       costs_(question, prices, prepared, traffic_) {
     for (std::size_t rank = 0; rank < schedule_.size(); ++rank)

@@ -5,6 +5,7 @@
 #include "sextant/model/folding_ranks.hpp"
 #include "sextant/model/message_costs.hpp"
 #include "sextant/model/play_state.hpp"
+#include "sextant/model/turns.hpp"
 #include "sextant/model/work_costs.hpp"
 #include "sextant/schedule/timeline.hpp"
 
@@ -74,7 +75,7 @@ class Play {
     void take(StepOfRank at, const Span& now);
 
     /// The processor hands over or takes a message, one at a time; when that begins.
-    static Span occupy(RankState& r, bool interrupts, const Span& now, const Span& cost);
+    Span occupy(int rank, bool interrupts, const Span& now, const Span& cost);
 
     // Work.
 
@@ -100,6 +101,7 @@ class Play {
     const std::vector<std::vector<StepOfRank>>& mates_;
     const std::vector<Dependences>& dependences_;
     const FoldingRanks folding_;
+    Turns turns_;
     Traffic traffic_;
     MessageCosts costs_;
     std::vector<RankState> ranks_;

@@ -63,7 +63,7 @@ void Play::send_next(StepOfRank rank, const Span& now) {
     const MessageCost& cost = *mine.cost;
     mine.begun = later(now, r.out.free);
     if (cost.send_processor.median > 0)
-        mine.begun = occupy(r, mine.meets, mine.begun, cost.send_processor);
+        mine.begun = occupy(at.rank, mine.meets, mine.begun, cost.send_processor);
     r.out.free = mine.begun + cost.send;
     note(at, Activity::send, mine.begun, r.out.free);
     wake(r.out, Happening::out_free, at);
@@ -144,16 +144,16 @@ void Play::receive_next(StepOfRank rank, const Span& now) {
 }
 
 void Play::take(StepOfRank at, const Span& now) {
-    RankState& r = rank_of(at);
     const StepState& sent = state(mate(at));
     const Span cost = sent.cost->receive_processor;
-    const Span done = occupy(r, sent.meets, now, cost) + cost;
+    const Span done = occupy(at.rank, sent.meets, now, cost) + cost;
     note(at, Activity::receive, state(at).posted, done);
     expect(Happening::finished, done, at);
 }
 
-Span Play::occupy(RankState& r, bool interrupts, const Span& now, const Span& cost) {
-    const Span begin = later(now, interrupts ? r.handing : r.processor);
+Span Play::occupy(int rank, bool interrupts, const Span& now, const Span& cost) {
+    RankState& r = ranks_[static_cast<std::size_t>(rank)];
+    const Span begin = turns_.begin(rank, later(now, interrupts ? r.handing : r.processor), cost);
     r.processor = later(r.processor, begin) + cost;
     r.handing = begin + cost;
     return begin;

@@ -61,7 +61,7 @@ void Play::compute(StepOfRank at, const Span& now) {
 
 void Play::work(StepOfRank at, Activity activity, const Span& cost, const Span& now) {
     RankState& r = rank_of(at);
-    const Span begin = later(now, r.processor);
+    const Span begin = turns_.begin(at.rank, later(now, r.processor), cost);
     r.processor = begin + cost;
     if (prices_.blocking) {
         for (Lane* lane : {&r.in, &r.out})

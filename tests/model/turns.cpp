@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Ranks that outnumber cores.
+#include "sextant/model/turns.hpp"
+
+#include "sextant/model/critical_path.hpp"
+#include "sextant/schedule/builder.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sextant::model {
+namespace {
+
+using machine::exactly;
+using machine::Link;
+
+/// Threads of one process on so many cores, whose messages cost nothing, and whose folds a second
+/// an element and operand.
+machine::Profile threads_on(int cores) {
+    machine::Profile profile;
+    profile.name = "threads";
+    profile.cores = cores;
+    machine::LinkCosts link;
+    link.link = Link::same_process;
+    profile.links = {link};
+    profile.operators = {{.name = "over",
+                          .element = "f32",
+                          .seconds_per_element = exactly(1),
+                          .passes = {},
+                          .alone = {},
+                          .origin = {}}};
+    return profile;
+}
+
+/// Every rank folds two images of its own of so many elements.
+Schedule folding(int ranks, Elements elements) {
+    return make_schedule(ranks, [&](int) {
+        ProgramBuilder builder;
+        const Region a = builder.input(elements), b = builder.input(elements);
+        const Region sum = builder.in_out(elements);
+        builder.fold(sum, {a, b});
+        return builder.finish(sum);
+    });
+}
+
+Seconds seconds(const Schedule& schedule, const machine::Profile& machine,
+                const std::vector<int>& nodes) {
+    const Question question{.schedule = schedule,
+                            .machine = machine,
+                            .element_size = 16,
+                            .operator_name = "over",
+                            .nodes = nodes,
+                            .within_node = Link::same_process};
+    const auto free = [](const Message&) { return MessageCost{}; };
+    return critical_path(question, {free, false}).seconds;
+}
+
+TEST(Turns, ranks_work_at_once_while_there_are_cores_and_in_turns_beyond) {
+    for (const int ranks : {1, 2, 3, 4, 7, 8}) {
+        for (const int cores : {1, 2, 3, 4, 8}) {
+            const std::vector<int> nodes(static_cast<std::size_t>(ranks), 0);
+            EXPECT_DOUBLE_EQ(seconds(folding(ranks, 10), threads_on(cores), nodes),
+                             10.0 * ((ranks + cores - 1) / cores))
+                << ranks << " ranks on " << cores << " cores";
+        }
+    }
+}
+
+TEST(Turns, every_node_has_cores_of_its_own) {
+    EXPECT_DOUBLE_EQ(seconds(folding(6, 10), threads_on(2), {0, 0, 0, 1, 1, 1}), 20);
+    EXPECT_DOUBLE_EQ(seconds(folding(6, 10), threads_on(2), {0, 0, 1, 1, 2, 2}), 10);
+    EXPECT_DOUBLE_EQ(seconds(folding(6, 10), threads_on(2), {0, 0, 0, 0, 0, 1}), 30);
+}
+
+TEST(Turns, cores_are_unlimited_where_nobody_counted_them) {
+    const std::vector<int> nodes(8, 0);
+    EXPECT_DOUBLE_EQ(seconds(folding(8, 10), threads_on(0), nodes), 10);
+}
+
+TEST(Turns, threads_share_a_node_of_which_nothing_is_said_and_processes_do_not) {
+    const machine::Profile machine = threads_on(2);
+    EXPECT_TRUE(crowd_of(machine, {}, 3, Link::same_process).takes_turns());
+    EXPECT_FALSE(crowd_of(machine, {}, 2, Link::same_process).takes_turns());
+    EXPECT_FALSE(crowd_of(machine, {}, 3, Link::same_node).takes_turns());
+    const std::vector<int> nodes{0, 1, 1, 1};
+    EXPECT_EQ(crowd_of(machine, nodes, 4, Link::same_node).ranks, 3);
+}
+
+} // namespace
+} // namespace sextant::model
