@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks that outnumber cores.
+// Ranks that outnumber cores, and folds made where others want them.
 #include "sextant/model/turns.hpp"
 
+#include "sextant/compositing/ways.hpp"
+#include "sextant/machine/built_in.hpp"
 #include "sextant/model/critical_path.hpp"
 #include "sextant/schedule/builder.hpp"
 
@@ -83,6 +85,27 @@ TEST(Turns, threads_share_a_node_of_which_nothing_is_said_and_processes_do_not) 
     EXPECT_FALSE(crowd_of(machine, {}, 3, Link::same_node).takes_turns());
     const std::vector<int> nodes{0, 1, 1, 1};
     EXPECT_EQ(crowd_of(machine, nodes, 4, Link::same_node).ranks, 3);
+}
+
+/// Two threads each fold half of a picture, which rank 0 collects.
+TEST(Turns, what_a_thread_folds_for_another_is_not_moved_again) {
+    const machine::Profile& machine = machine::built_in();
+    const std::vector<int> nodes(2, 0);
+    const auto take = [&](int root) {
+        const compositing::Task task = compositing::one_image_each(2, 1 << 20, root);
+        const compositing::Way way{&compositing::find("direct-send"), {}};
+        const Candidate candidate = compositing::candidate(task, way);
+        const Schedule schedule = make_schedule(2, candidate.program);
+        return find("p3pc-extended")
+            .predict({.schedule = schedule,
+                      .machine = machine,
+                      .element_size = 16,
+                      .operator_name = "over",
+                      .nodes = nodes,
+                      .within_node = Link::same_process})
+            .seconds;
+    };
+    EXPECT_LT(take(0), take(compositing::Task::distributed) + 1e-5);
 }
 
 } // namespace

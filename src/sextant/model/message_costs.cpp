@@ -51,13 +51,15 @@ bool MessageCosts::is_lent(StepOfRank send, StepOfRank receive) const {
            !loans_[static_cast<std::size_t>(receive.rank)].uses(receive.step).empty();
 }
 
-/// By kernels, in memory that is nobody's until the message comes.
+/// By kernels or a fold, in memory that is nobody's until the message comes.
 bool MessageCosts::is_made_there(StepOfRank send, StepOfRank receive) const {
     const auto to = static_cast<std::size_t>(receive.rank);
-    return loans_[static_cast<std::size_t>(send.rank)].takes_made(send.step) &&
-           loans_[to].uses(receive.step).empty() &&
-           is_room(question_.schedule[to], prepared_.dependences[to], receive.step,
-                   question_.element_size);
+    const Loans& sender = loans_[static_cast<std::size_t>(send.rank)];
+    const bool computed = sender.takes_made(send.step);
+    if (!loans_[to].uses(receive.step).empty() || (!computed && !sender.takes_folded(send.step)))
+        return false;
+    return is_room(question_.schedule[to], prepared_.dependences[to], receive.step,
+                   question_.element_size, computed ? least_promised_room : least_room);
 }
 
 } // namespace sextant::model

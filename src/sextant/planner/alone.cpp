@@ -83,15 +83,13 @@ class Peers {
 Program without_loans(Program program, Bytes usual) {
     const Dependences dependences(program);
     const Loans loans(program, dependences);
-    const bool computes = std::any_of(program.steps.begin(), program.steps.end(),
-                                      [](const Step& s) { return s.verb == Verb::compute; });
     std::vector<Step> steps;
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
         const Step& step = program.steps[i];
         const int number = static_cast<int>(i);
         const bool lent = step.verb == Verb::send && loans.may_lend(number);
         const bool made_here =
-            computes && loans.uses(number).empty() && is_room(program, dependences, number, usual);
+            loans.uses(number).empty() && is_room(program, dependences, number, usual, least_room);
         if (!lent && !made_here)
             steps.push_back(step);
     }

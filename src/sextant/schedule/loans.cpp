@@ -151,16 +151,18 @@ class TakersOfMade {
 
 } // namespace
 
-bool is_room(const Program& program, const Dependences& dependences, int receive, Bytes usual) {
+bool is_room(const Program& program, const Dependences& dependences, int receive, Bytes usual,
+             Bytes least) {
     const auto at = static_cast<std::size_t>(receive);
     const Step& step = program.steps[at];
     return step.verb == Verb::receive && step.count == 1 && dependences.needs()[at] == 0 &&
-           program.bytes_of(step, usual) >= least_promised_room;
+           program.bytes_of(step, usual) >= least;
 }
 
 Loans::Loans(const Program& program, const Dependences& dependences)
     : lendable_(program.steps.size()),
       takers_(program.steps.size(), -1),
+      takes_folded_(program.steps.size()),
       first_(program.steps.size() + 1) {
     bool computes = false;
     for (std::size_t i = 0; i < program.steps.size(); ++i) {
@@ -175,6 +177,8 @@ Loans::Loans(const Program& program, const Dependences& dependences)
         }
         if (verb == Verb::fold && !kept)
             takers_[i] = taker_of(program, dependences, step);
+        if (takers_[i] >= 0)
+            takes_folded_[static_cast<std::size_t>(takers_[i])] = 1;
         first_[i + 1] = static_cast<std::uint32_t>(uses_.size());
     }
     if (!computes)

@@ -15,9 +15,10 @@ inline constexpr Bytes least_room = Bytes{4} << 10;
 /// Who makes as much waits to be told where its receiver wants it.
 inline constexpr Bytes least_promised_room = Bytes{64} << 10;
 
-/// Whether nothing else uses the memory of a receive until it has come, so that much may be made
-/// there; `usual` as in Program::bytes_of.
-bool is_room(const Program& program, const Dependences& dependences, int receive, Bytes usual);
+/// Whether nothing else uses the memory of a receive of at least so many bytes until it has come,
+/// so that it may be made there; `usual` as in Program::bytes_of.
+bool is_room(const Program& program, const Dependences& dependences, int receive, Bytes usual,
+             Bytes least);
 
 /// Which messages need no copy where two ranks share memory: the sender lends its elements, and the
 /// receiver folds straight from there and gives them back when the fold is done.
@@ -47,6 +48,8 @@ class Loans {
     /// The send that takes all that a fold makes, and nothing else, where nobody else needs it:
     /// then the fold may be made right where the receiver wants it. -1 where there is none.
     int taker(int fold) const { return takers_[static_cast<std::size_t>(fold)]; }
+    /// Whether a send takes all that a fold makes.
+    bool takes_folded(int send) const { return takes_folded_[static_cast<std::size_t>(send)] != 0; }
 
     /// The same of a region that a kernel makes (an index into Program::regions), which may be a
     /// part of the message: others of the same step, or of others, are the rest.
@@ -62,8 +65,9 @@ class Loans {
   private:
     std::vector<std::uint8_t> lendable_;
     std::vector<int> takers_;
-    std::vector<int> made_takers_;         // by region; none where nothing is computed
-    std::vector<std::uint8_t> takes_made_; // by step; likewise
+    std::vector<std::uint8_t> takes_folded_; // by step
+    std::vector<int> made_takers_;           // by region; none where nothing is computed
+    std::vector<std::uint8_t> takes_made_;   // by step; likewise
     std::vector<std::uint32_t> first_;
     std::vector<Use> uses_;
 };
