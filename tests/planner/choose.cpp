@@ -9,6 +9,10 @@
 #include "sextant/planner/alone.hpp"
 #include "sextant/schedule/matching.hpp"
 
+#include <array>
+#include <cmath>
+#include <random>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -93,6 +97,110 @@ TEST(Choose, prunes_only_what_is_slower) {
             EXPECT_DOUBLE_EQ(choice.chosen().predicted->seconds, best) << ranks << " " << elements;
         }
     }
+}
+
+/// A machine with random costs of messages and passes, on nodes with so many cores.
+machine::Profile random_machine(std::mt19937& random, int cores) {
+    const auto draw = [&](double low, double high) { // evenly in the logarithm
+        return low * std::pow(high / low, std::uniform_real_distribution<double>(0, 1)(random));
+    };
+    machine::Profile machine;
+    machine.name = "random";
+    machine.cores = cores;
+    for (const machine::Link kind :
+         {machine::Link::same_process, machine::Link::same_node, machine::Link::other_node}) {
+        machine::LinkCosts link;
+        link.link = kind;
+        const double per_byte = draw(1e-11, 1e-8);
+        for (const machine::Path path :
+             {machine::Path::send, machine::Path::receive, machine::Path::full}) {
+            const double start = draw(1e-8, 1e-4), slope = per_byte * draw(.1, 1);
+            machine::Curve curve{
+                .path = path, .layout = {}, .strategy = {}, .origin = {}, .points = {}};
+            for (const Bytes bytes : {Bytes{0}, Bytes{1} << 12, Bytes{1} << 22})
+                curve.points.push_back(
+                    {bytes, bytes, machine::exactly(start + slope * static_cast<double>(bytes))});
+            link.curves.push_back(curve);
+        }
+        link.switches = {Bytes{1} << 12};
+        machine.links.push_back(link);
+    }
+    machine::Work over;
+    over.name = "over";
+    const double start = draw(1e-9, 1e-6), each = draw(1e-11, 1e-8);
+    for (const Elements elements : {Elements{1}, Elements{1} << 20})
+        for (const int operands : {2, 8})
+            over.passes.push_back(
+                {elements, operands,
+                 machine::exactly(start + each * static_cast<double>(elements) * operands)});
+    machine.operators.push_back(over);
+    machine.copies = {{0, machine::exactly(draw(1e-11, 1e-9)), {}}};
+    return machine;
+}
+
+/// Links between nodes of a ring, to the next one.
+machine::Wires ring(Seconds seconds_per_byte) {
+    constexpr int nodes = 12;
+    return {.links = nodes,
+            .route =
+                [](int from, int to, std::vector<int>& path) {
+                    for (int at = from; at != to; at = (at + 1) % nodes)
+                        path.push_back(at);
+                },
+            .busy = [=](int, double bytes, int) { return bytes * seconds_per_byte; }};
+}
+
+TEST(Choose, prunes_nothing_that_would_have_been_predicted_faster_on_any_machine) {
+    std::mt19937 random(19);
+    const auto pick = [&](auto... values) {
+        const std::array all{values...};
+        return all[random() % all.size()];
+    };
+    int pruned = 0, bounds = 0;
+    for (int round = 0; round < 600; ++round) {
+        const int ranks = pick(2, 3, 4, 6, 8, 12), each = pick(1, 2, 4, 12);
+        const machine::Profile machine = random_machine(random, pick(0, 1, 2, 8));
+        const Question question(ranks, pick(1, 100, 5000, 1 << 20),
+                                pick(0, compositing::Task::distributed));
+        std::vector<int> nodes;
+        for (int rank = 0; rank < ranks; ++rank)
+            nodes.push_back(rank / each);
+        const bool sparse = pick(0, 0, 1) == 1;
+        const bool on_wires = pick(0, 0, 0, 1) == 1;
+        const machine::Wires wires = ring(pick(1e-10, 1e-8));
+        const Setting setting{.machine = machine,
+                              .element_size = pick(16, 4),
+                              .operator_name = "over",
+                              .folds_at_once = pick(0, 1) == 1,
+                              .nodes = nodes,
+                              .wires = on_wires ? &wires : nullptr,
+                              .within_node =
+                                  pick(machine::Link::same_process, machine::Link::same_node),
+                              .density = sparse ? .3 : 1,
+                              .coded = sparse,
+                              .model = pick("", "", "p3pc", "loggp", "hockney"),
+                              .most_messages = 10'000'000};
+        const Choice choice = choose(question.candidates, setting);
+        const Seconds chosen = choice.chosen().predicted->seconds;
+        for (const Weighed& weighed : choice.ranking) {
+            if (!weighed.bound || weighed.remark.starts_with("as "))
+                continue;
+            Seconds predicted = weighed.predicted ? weighed.predicted->seconds : 0;
+            if (!weighed.predicted) {
+                EXPECT_THAT(weighed.remark, HasSubstr("its bound alone is slower"));
+                const Choice one =
+                    choose(std::span(&question.candidates[weighed.candidate], 1), setting);
+                predicted = one.chosen().predicted->seconds;
+                EXPECT_GE(predicted, chosen) << question.name(weighed) << ", round " << round;
+                ++pruned;
+            }
+            ++bounds;
+            EXPECT_LE(*weighed.bound, predicted * (1 + 1e-9))
+                << question.name(weighed) << " by " << choice.model << ", round " << round;
+        }
+    }
+    EXPECT_GT(bounds, 1000);
+    EXPECT_GT(pruned, 100);
 }
 
 TEST(Choose, bounds_lie_below_predictions_where_memory_is_shared) {

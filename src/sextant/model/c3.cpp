@@ -91,6 +91,8 @@ Prediction c3(const Question& question) {
 
 Prediction c3(const Question& question, const C3Reading& reading) {
     const std::vector<RoundCharge> rounds = charges(question, reading);
+    if (question.least)
+        return {}; // a rank alone does not say how large its submachines are
     const machine::C3& c3 = *question.machine.c3;
     Span sum;
     for (const RoundCharge& round : rounds) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/model/critical_path.hpp"
 
+#include "sextant/model/least_time.hpp"
 #include "sextant/model/play.hpp"
 #include "sextant/schedule/fault.hpp"
 
@@ -113,12 +114,11 @@ void Play::start_ready(int rank, const Span& now) {
         post({rank, s}, now);
     for (int s = walk.next_work(); s != Walk::none; s = walk.next_work()) {
         const StepOfRank at{rank, s};
-        if (step(at).verb == Verb::copy)
-            copy(at, now);
-        else if (step(at).verb == Verb::compute)
-            compute(at, now);
-        else
+        const Verb verb = step(at).verb;
+        if (verb == Verb::fold)
             combine(at, now);
+        else
+            work(at, activity_of(verb), work_.of(program(rank), step(at)), now);
         expect(Happening::finished, later(state(at).done, now), at);
     }
 }
@@ -145,6 +145,10 @@ Prepared::Prepared(const Schedule& schedule) : mates(match_messages(schedule)) {
 
 Prediction critical_path(const Question& question, const Prices& prices, const Prepared& prepared) {
     check_nodes(question);
+    if (question.least) {
+        const Seconds least = least_time(question, prices, prepared);
+        return {least, least, least, {}, {}};
+    }
     return Play(question, prices, prepared).play();
 }
 

@@ -22,8 +22,30 @@ MessageCosts::Costly MessageCosts::of(StepOfRank send, StepOfRank receive) {
     const bool sees = m.link == machine::Link::same_process;
     m.lent = sees && is_lent(send, receive);
     m.made_there = sees && is_made_there(send, receive);
-    m.meets =
-        prices_.share_links && !m.lent && !m.made_there && traffic_.takes(send.rank, receive.rank);
+    return priced(m, send.rank, receive.rank);
+}
+
+std::vector<MessageCosts::Costly> MessageCosts::possible(StepOfRank send, StepOfRank receive) {
+    Message m = messages_.describe(send, receive);
+    std::vector<Costly> all{priced(m, send.rank, receive.rank)};
+    if (m.link != machine::Link::same_process)
+        return all;
+    const Loans& own = loans_[0];
+    const bool sends = send.rank == 0;
+    m.lent = sends ? own.may_lend(send.step) : !own.uses(receive.step).empty();
+    if (m.lent)
+        all.push_back(priced(m, send.rank, receive.rank));
+    m.made_there = sends ? own.takes_made(send.step) || own.takes_folded(send.step)
+                         : !m.lent && is_room(question_.schedule[0], prepared_.dependences[0],
+                                              receive.step, question_.element_size, least_room);
+    m.lent = false;
+    if (m.made_there)
+        all.push_back(priced(m, send.rank, receive.rank));
+    return all;
+}
+
+MessageCosts::Costly MessageCosts::priced(Message m, int from, int to) {
+    m.meets = prices_.share_links && !m.lent && !m.made_there && traffic_.takes(from, to);
     const Look key{m.bytes,          m.link, m.layout,     m.sent_block,
                    m.received_block, m.lent, m.made_there, m.meets};
     auto found = costs_.find(key);

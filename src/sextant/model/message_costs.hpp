@@ -25,8 +25,12 @@ class MessageCosts {
         bool meets = false;
     };
     Costly of(StepOfRank send, StepOfRank receive);
+    /// What the message may cost, as far as rank 0 alone decides it: where ranks share memory, the
+    /// other side may have it copied or not.
+    std::vector<Costly> possible(StepOfRank send, StepOfRank receive);
 
   private:
+    Costly priced(Message message, int from, int to);
     bool is_lent(StepOfRank send, StepOfRank receive) const;
     bool is_made_there(StepOfRank send, StepOfRank receive) const;
     MessageCost price(const Message& message) const;

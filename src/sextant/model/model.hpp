@@ -56,6 +56,10 @@ struct Question {
     double density = 1;
     /// Whether messages are codes: who sends one first goes over all that it stands for.
     bool coded = false;
+    /// Whether only what rank 0 needs is asked for, whatever the other ranks do (least_time): the
+    /// schedule has no more of them than their sides of its messages. No model exceeds with it what
+    /// it predicts of a whole schedule.
+    bool least = false;
     /// Whether the prediction holds a timeline; without it, it is made faster.
     bool timeline = false;
 };

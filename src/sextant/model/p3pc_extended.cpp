@@ -144,7 +144,7 @@ class InNetwork {
 
     /// Where the profile knows no network, none is shared.
     Prediction predict() {
-        const double use = contention_.known() ? settled_use() : 0;
+        const double use = contention_.known() && !question_.least ? settled_use() : 0;
         Prediction prediction = with_remarks(at_use(question_, use), pricing_.lookup());
         if (!contention_.known() && !question_.wires) {
             prediction.remarks.push_back("no contention: the profile of " + question_.machine.name +

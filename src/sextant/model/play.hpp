@@ -88,8 +88,6 @@ class Play {
 
     /// Combines the operands that have become readable, as far as they come in order.
     void combine(StepOfRank fold, const Span& now);
-    void copy(StepOfRank at, const Span& now);
-    void compute(StepOfRank at, const Span& now);
     void work(StepOfRank at, Activity activity, const Span& cost, const Span& now);
     void note(StepOfRank at, Activity activity, const Span& begin, const Span& end);
     void check_finished(int rank);

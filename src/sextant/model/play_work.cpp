@@ -46,19 +46,6 @@ void Play::combine(StepOfRank fold, const Span& now) {
              now);
 }
 
-void Play::copy(StepOfRank at, const Span& now) {
-    const Region &to = step(at).to, &from = program(at.rank).regions_of(step(at))[0];
-    const auto piece = [](const Region& r) { return r.contiguous() ? r.elements() : r.length; };
-    const Bytes size = program(at.rank).element_size(to.buffer, question_.element_size);
-    const Bytes block = size * std::min(piece(to), piece(from));
-    work(at, Activity::copy, work_.copy(size * to.elements(), block), now);
-}
-
-void Play::compute(StepOfRank at, const Span& now) {
-    const Elements elements = program(at.rank).elements_of(step(at));
-    work(at, Activity::compute, work_.compute(step(at).kernel, elements), now);
-}
-
 void Play::work(StepOfRank at, Activity activity, const Span& cost, const Span& now) {
     RankState& r = rank_of(at);
     const Span begin = turns_.begin(at.rank, later(now, r.processor), cost);

@@ -38,6 +38,28 @@ Span WorkCosts::fold(Elements elements, int operands, bool alone) {
     return Span(*operator_->seconds_per_element) * applications;
 }
 
+/// Passes combine one operand less than they read, and all passes all but one. Between the numbers
+/// of operands that were measured a pass is linear in them, so that the least, and the least for
+/// each operand, is found at one of these numbers, or at the ends.
+WorkCosts::LeastFold WorkCosts::least_fold(Elements elements, int operands) {
+    LeastFold least{fold(elements, operands, true).median, fold(elements, operands, true).median};
+    const auto consider = [&](int k) {
+        if (k < 2 || k >= operands)
+            return;
+        const Seconds pass = fold(elements, k, true).median;
+        least.all = std::min(least.all, pass * (operands - 1) / (k - 1));
+        least.last = std::min(least.last, pass);
+    };
+    if (question_.folds_at_once)
+        return least;
+    consider(2);
+    if (operator_) {
+        for (const machine::Pass& pass : operator_->passes)
+            consider(pass.operands);
+    }
+    return least;
+}
+
 /// By what was measured of the kernel's passes, or by its price of an element.
 Span WorkCosts::compute(int kernel, Elements elements) const {
     const auto k = static_cast<std::size_t>(kernel);
@@ -62,6 +84,15 @@ Span WorkCosts::copy(Bytes bytes, Bytes block) const {
     const auto nearest = std::min_element(
         rates.begin(), rates.end(), [&](auto& a, auto& b) { return distance(a) < distance(b); });
     return Span(nearest->seconds_per_byte) * static_cast<double>(bytes);
+}
+
+Span WorkCosts::of(const Program& program, const Step& step) const {
+    if (step.verb == Verb::compute)
+        return compute(step.kernel, program.elements_of(step));
+    const Region &to = step.to, &from = program.regions_of(step)[0];
+    const auto piece = [](const Region& r) { return r.contiguous() ? r.elements() : r.length; };
+    const Bytes size = program.element_size(to.buffer, question_.element_size);
+    return copy(size * to.elements(), size * std::min(piece(to), piece(from)));
 }
 
 std::vector<std::string> WorkCosts::remarks(const Schedule& schedule) const {

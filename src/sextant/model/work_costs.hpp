@@ -19,10 +19,18 @@ class WorkCosts {
     /// One pass that combines so many operands, two or more, of so many elements; `alone` where no
     /// other rank of the node works at the same time.
     Span fold(Elements elements, int operands, bool alone);
+    /// The least that a fold of so many operands may cost, however it is cut into passes: all of
+    /// them, and the last.
+    struct LeastFold {
+        Seconds all = 0, last = 0;
+    };
+    LeastFold least_fold(Elements elements, int operands);
     /// One run of a kernel that makes so many elements.
     Span compute(int kernel, Elements elements) const;
     /// Moving so many bytes within memory, in pieces of `block` bytes.
     Span copy(Bytes bytes, Bytes block) const;
+    /// A compute or copy step.
+    Span of(const Program& program, const Step& step) const;
 
     /// What the profile lacks, and so costs nothing here.
     std::vector<std::string> remarks(const Schedule& schedule) const;

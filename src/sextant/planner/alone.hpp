@@ -14,17 +14,16 @@ struct Alone {
     std::vector<int> ranks; ///< who they are
 };
 
-/// What a model predicts of it is a lower bound for the whole schedule: a peer is never readier
-/// than this. But for anomalies of queues: where several messages wait for one rank, being ready
-/// early may put them into a worse order, and the whole takes a few per cent less.
+/// What the rank does by itself; model::Question::least asks for the time that it needs in any
+/// case. What a model predicts of it otherwise is no bound: a fold that gets its operands early may
+/// combine them in more passes.
 ///
 /// Cost      that of the one program.
 Alone alone(Program program, int rank);
 
 /// The program without the messages that it lends where memory is shared: what those cost is their
-/// receivers' affair, which a bound of this rank must not guess. Of programs that compute also
-/// without those that their senders' kernels may make where they are wanted. `usual` as in
-/// Program::bytes_of.
+/// receivers' affair. Also without those that their senders' folds or kernels may make where they
+/// are wanted. `usual` as in Program::bytes_of.
 Program without_loans(Program program, Bytes usual);
 
 } // namespace sextant::planner

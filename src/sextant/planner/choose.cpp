@@ -40,7 +40,7 @@ class Choosing {
         : candidates_(candidates), setting_(setting), predictor_(setting) {}
 
     Choice choose() {
-        weigh_bounds();
+        weigh_ranks();
         find_same_work();
         walk();
         return ranked(std::move(entries_), predictor_.model(), setting_.machine.name);
@@ -53,22 +53,22 @@ class Choosing {
         return candidates_[entry.weighed.candidate];
     }
 
-    void weigh_bounds() {
+    void weigh_ranks() {
         for (std::size_t i = 0; i < candidates_.size(); ++i) {
             Entry& entry = entries_.emplace_back();
             entry.weighed.candidate = i;
-            raise_bound(entry, candidates_[i].busiest.front());
+            look_at(entry, candidates_[i].busiest.front());
         }
-        by_bound();
+        by_expectation();
         for (std::size_t i = 0; i < std::min(entries_.size(), most_refined); ++i) {
             const std::vector<int>& busiest = candidate(entries_[i]).busiest;
             for (std::size_t r = 1; r < busiest.size(); ++r)
-                raise_bound(entries_[i], busiest[r]);
+                look_at(entries_[i], busiest[r]);
         }
-        by_bound();
+        by_expectation();
     }
 
-    void raise_bound(Entry& entry, int rank) {
+    void look_at(Entry& entry, int rank) {
         const Candidate& what = candidate(entry);
         Program program = what.program(rank);
         entry.messages = std::max(entry.messages, messages_of(program) * what.ranks);
@@ -76,9 +76,10 @@ class Choosing {
         try {
             if (!predictor_.has_model())
                 predictor_.find_model(program, rank, candidates_[0].text());
+            const Predictor::Single single = predictor_.single(std::move(program), rank);
             entry.weighed.bound =
-                std::max(entry.weighed.bound.value_or(0),
-                         what.before + predictor_.bound(std::move(program), rank));
+                std::max(entry.weighed.bound.value_or(0), what.before + single.bound);
+            entry.expected = std::max(entry.expected, what.before + single.expected);
         } catch (const model::CannotExpress& why) {
             if (!predictor_.has_model())
                 throw;
@@ -88,19 +89,19 @@ class Choosing {
     }
 
     /// What cannot be expressed last.
-    void by_bound() {
+    void by_expectation() {
         const auto key = [](const Entry& entry) {
-            return std::pair(!entry.weighed.bound, entry.weighed.bound.value_or(0));
+            return std::pair(!entry.weighed.bound, entry.expected);
         };
         std::stable_sort(entries_.begin(), entries_.end(),
                          [&](auto& a, auto& b) { return key(a) < key(b); });
     }
 
-    /// Only what has the same bound can do the same work.
+    /// Only that of which the same is expected can do the same work.
     void find_same_work() {
         for (std::size_t i = 0; i < entries_.size(); ++i) {
             Entry& entry = entries_[i];
-            for (std::size_t j = i; j-- > 0 && entries_[j].weighed.bound == entry.weighed.bound;) {
+            for (std::size_t j = i; j-- > 0 && entries_[j].expected == entry.expected;) {
                 if (entries_[j].repeats || !repeats(entry, entries_[j]))
                     continue;
                 entry.repeats = true;
@@ -152,20 +153,21 @@ class Choosing {
     Promise promise_of(const Entry& entry, double usual_slack) const {
         const auto known = slack_.find(kin(entry));
         const double slack = known != slack_.end() ? known->second : usual_slack;
-        const Seconds best = std::min(best_, 2 * *entries_.front().weighed.bound);
-        const Seconds gain = best - slack * *entry.weighed.bound;
+        const Seconds best = std::min(best_, 2 * entries_.front().expected);
+        const Seconds gain = best - slack * entry.expected;
         const auto messages = static_cast<double>(std::max<std::int64_t>(1, entry.messages));
         return {std::max(0.0, gain) / messages, gain};
     }
 
     /// Candidates of one algorithm whose largest message is the same wait alike: their predictions
-    /// lie about as far above their bounds.
+    /// lie about as far above what was expected of them.
     std::pair<std::string_view, Elements> kin(const Entry& entry) const {
         return {candidate(entry).algorithm, entry.largest};
     }
 
-    /// How far above its bound a prediction may lie of whose kin nothing is known: somewhat less
-    /// than others do, or none but the first kin would be looked at where all bounds are equal.
+    /// How far a prediction may lie above what is expected, if nothing is known of its kin:
+    /// somewhat less than others do, or none but the first kin would be looked at where all
+    /// expectations are equal.
     double usual_slack() const {
         std::vector<double> all;
         for (const auto& [kin, slack] : slack_)
@@ -192,8 +194,8 @@ class Choosing {
     void learn(const Entry& entry) {
         const Seconds predicted = entry.weighed.predicted->seconds;
         best_ = std::min(best_, predicted);
-        if (*entry.weighed.bound > 0)
-            slack_[kin(entry)] = predicted / *entry.weighed.bound;
+        if (entry.expected > 0)
+            slack_[kin(entry)] = predicted / entry.expected;
     }
 
     /// Few ranks are planned in milliseconds, thousands in seconds. Bounds know nothing of links:
@@ -220,7 +222,7 @@ class Choosing {
     std::vector<Entry> entries_;
     std::int64_t left_ = 0; ///< messages that may still be walked
     Seconds best_ = std::numeric_limits<Seconds>::infinity();
-    /// Predictions over bounds, the latest of each kin.
+    /// Predictions over expectations, the latest of each kin.
     std::map<std::pair<std::string_view, Elements>, double> slack_;
 };
 

@@ -36,7 +36,7 @@ struct Setting {
 struct Weighed {
     std::size_t candidate = 0; ///< which
     // With what passes before: Candidate::before.
-    std::optional<Seconds> bound;               ///< predicted of a rank alone, see alone.hpp
+    std::optional<Seconds> bound;               ///< below every prediction: model::least_time
     std::optional<model::Prediction> predicted; ///< of the whole schedule, where it was walked
     std::string remark;                         ///< why not, or what the reader should know
 };
@@ -55,10 +55,10 @@ struct Choice {
 
 /// Predicts what candidates would take and chooses the fastest. First bounds, from the programs of
 /// single ranks; then whole schedules, until no bound is near the best prediction or enough was
-/// walked: the most promising first, by its bound, its messages, and how far the predictions of its
-/// kin lay above their bounds. A candidate that does what an earlier one does is not walked
-/// again. Of candidates that cannot be told apart, the one with the narrower interval, then the
-/// earlier.
+/// walked: the most promising first, by what a rank of it takes alone (alone.hpp), its messages,
+/// and how far the predictions of its kin lay above that. A candidate that does what an earlier one
+/// does is not walked again. Of candidates that cannot be told apart, the one with the narrower
+/// interval, then the earlier.
 ///
 /// Requires  at least one candidate. Throws model::CannotExpress where the model, or every model,
 ///           has no words for any of them.

@@ -21,18 +21,22 @@ class Predictor {
     bool has_model() const { return model_ != nullptr; }
     std::string_view model() const { return model_->name; }
 
-    /// What a rank needs even if nobody keeps it waiting, nor meets its messages on links.
-    Seconds bound(Program program, int rank) const {
-        return bound(*model_, std::move(program), rank);
+    /// What a rank needs if nobody keeps it waiting.
+    struct Single {
+        Seconds bound = 0;    ///< in any case (model::least_time)
+        Seconds expected = 0; ///< among peers that have all that they send from the start
+    };
+    Single single(Program program, int rank) const {
+        return single(*model_, std::move(program), rank);
     }
 
     /// What all ranks take, with what passes before.
     model::Prediction whole(const Candidate& candidate) const;
 
   private:
-    model::Prediction predict(const model::Model& model, const Schedule& schedule,
-                              std::span<const int> nodes, const machine::Wires* wires) const;
-    Seconds bound(const model::Model& model, Program program, int rank) const;
+    model::Question question(const Schedule& schedule, std::span<const int> nodes) const;
+    Seconds seconds(const model::Model& model, Program program, int rank, bool least) const;
+    Single single(const model::Model& model, Program program, int rank) const;
 
     const Setting& setting_;
     const model::Model* model_ = nullptr;

@@ -10,13 +10,13 @@ namespace sextant::planner {
 
 namespace {
 
-/// By how much predictions lie above bounds at the most, where both are known.
+/// By how much predictions lie above what was expected, at the most.
 double most_slack(const std::vector<Entry>& entries) {
     double most = 1;
     for (const Entry& entry : entries) {
         const Weighed& w = entry.weighed;
-        if (w.predicted && w.bound && *w.bound > 0)
-            most = std::max(most, w.predicted->seconds / *w.bound);
+        if (w.predicted && entry.expected > 0)
+            most = std::max(most, w.predicted->seconds / entry.expected);
     }
     return most;
 }
@@ -27,8 +27,8 @@ auto place(const Entry& entry, double slack) {
     const int kind = !w.bound ? 2 : entry.repeats ? 1 : 0;
     const model::Prediction none;
     const model::Prediction& p = w.predicted ? *w.predicted : none;
-    return std::tuple(kind, w.predicted ? p.seconds : w.bound.value_or(0) * slack, p.high - p.low,
-                      w.candidate);
+    const Seconds expected = std::max(w.bound.value_or(0), entry.expected * slack);
+    return std::tuple(kind, w.predicted ? p.seconds : expected, p.high - p.low, w.candidate);
 }
 
 /// Those whose intervals meet that of the first.
