@@ -79,9 +79,10 @@ function(sextant_use_libraries)
     target_link_libraries(sextant_kernel PRIVATE hwy::hwy)
     target_link_libraries(sextant_comm PUBLIC Threads::Threads)
     if(SEXTANT_MPI)
-        target_link_libraries(sextant_comm PUBLIC MPI::MPI_C)
-        target_compile_definitions(sextant_comm PUBLIC SEXTANT_WITH_MPI OMPI_SKIP_MPICXX
-                                                       MPICH_SKIP_MPICXX)
+        # Not public: other layers compile alike for every MPI.
+        target_link_libraries(sextant_comm PRIVATE MPI::MPI_C)
+        target_compile_definitions(sextant_comm PRIVATE SEXTANT_WITH_MPI OMPI_SKIP_MPICXX
+                                                        MPICH_SKIP_MPICXX)
     endif()
     sextant_optional(report otf2) # report/otf2.hpp
     target_link_libraries(sextant_registration PRIVATE Eigen3::Eigen PkgConfig::kissfft)

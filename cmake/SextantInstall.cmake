@@ -10,6 +10,10 @@ foreach(layer IN LISTS layers)
     install(TARGETS sextant_${layer} EXPORT sextant-targets
             ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endforeach()
+if(SEXTANT_MPI) # for sextant/comm/mpi.hpp
+    target_link_libraries(sextant_all INTERFACE MPI::MPI_C)
+    target_compile_definitions(sextant_all INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+endif()
 install(TARGETS sextant_all EXPORT sextant-targets)
 install(TARGETS sextant_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(simgrid_FOUND)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Headers that nearly every file includes are compiled once for all layers, and once more with those
-# of the test framework for all tests. The preset mpich compiles without, so that a file that does not
-# include what it uses fails there.
+# of the test framework for all tests. The preset sanitize-thread compiles without, so that a file that
+# does not include what it uses fails there.
 option(SEXTANT_PRECOMPILE "Compile common headers once" OFF)
 
 set(SEXTANT_COMMON_HEADERS

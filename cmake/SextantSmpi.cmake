@@ -6,5 +6,5 @@ find_path(SMPI_INCLUDE_DIR mpi.h PATHS "${simgrid_includes}/smpi" /usr/include/s
           NO_DEFAULT_PATH)
 add_library(MPI::MPI_C INTERFACE IMPORTED)
 target_include_directories(MPI::MPI_C INTERFACE "${SMPI_INCLUDE_DIR}")
-target_compile_options(MPI::MPI_C INTERFACE -fno-gnu-unique)
+add_compile_options(-fno-gnu-unique)
 target_link_libraries(MPI::MPI_C INTERFACE PkgConfig::simgrid)
