@@ -197,6 +197,31 @@ TEST_F(TiffFrames, ThatAreCutOffAreLeftOutAndSaid) {
     EXPECT_TRUE(holds_pattern(*source));
 }
 
+TEST_F(TiffFrames, ThatBeginInTheHeaderOfTheFileAreLeftOut) {
+    for (const bool big : {false, true}) {
+        TiffBytes file(std::endian::little, big);
+        file.add({shape, 8}, pattern_bytes<std::uint8_t>(0, shape));
+        file.add({shape, 8}, pattern_bytes<std::uint8_t>(1, shape));
+        std::string bytes = file.bytes();
+        const std::size_t value = bytes.rfind(std::string("\x11\x01\x04\x00", 4)) + (big ? 12 : 8);
+        bytes.replace(value, 4, std::string(4, '\0')); // the position of the last strip
+        const auto source = open(bytes);
+        EXPECT_EQ(source->header().frames, 1);
+        EXPECT_EQ(remarks(*source), "truncated: 1 of 2 frames whole");
+        EXPECT_TRUE(holds_pattern(*source));
+    }
+}
+
+TEST_F(TiffFrames, AreNotSoughtInTheDirectoryOfThePageBeforeThem) {
+    TiffBytes file(std::endian::little, false);
+    const std::string text = "ImageJ=1.53t\nimages=3\n" + std::string(500, '\n');
+    file.add({shape, 8, 1, 1, 1, 0, text}, pattern_bytes<std::uint8_t>(0, shape));
+    const auto source = open(file.bytes());
+    EXPECT_EQ(source->header().frames, 1);
+    EXPECT_EQ(remarks(*source), "truncated: 1 of 3 frames whole");
+    EXPECT_TRUE(holds_pattern(*source));
+}
+
 TEST_F(TiffFrames, AreHeldInProportionToTheirFile) {
     constexpr int deflate = 8;
     const auto refusal = [&](const TiffBytes::Page& page) {

@@ -9,6 +9,7 @@
 #include <array>
 #include <bit>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -138,7 +139,13 @@ ImageShape checked_tile(TIFF* file, const TiffBytes& bytes, const TiffPage& page
     return tile;
 }
 
-/// Whether every strip or tile lies within the file and could hold its part of the page.
+/// Bytes at the start of a file that say where its first directory is.
+Bytes header_bytes(TIFF* file) {
+    return TIFFIsBigTIFF(file) ? 16 : 8;
+}
+
+/// Whether every strip or tile lies behind the header of the file and within the file, and could
+/// hold its part of the page.
 bool is_whole(TIFF* file, const TiffPage& page, Bytes size) {
     const std::uint32_t count =
         page.tile.width > 0 ? TIFFNumberOfTiles(file) : TIFFNumberOfStrips(file);
@@ -146,7 +153,7 @@ bool is_whole(TIFF* file, const TiffPage& page, Bytes size) {
     for (std::uint32_t i = 0; i < count; ++i) {
         const auto offset = static_cast<Bytes>(TIFFGetStrileOffset(file, i));
         const auto length = static_cast<Bytes>(TIFFGetStrileByteCount(file, i));
-        if (offset < 0 || offset > size || length < 1 || length > size - offset)
+        if (offset < header_bytes(file) || offset > size || length < 1 || length > size - offset)
             return false;
         stored += length;
     }
@@ -164,17 +171,47 @@ T number_at(TIFF* file, TiffBytes& bytes, Bytes position) {
     return std::bit_cast<T>(stored);
 }
 
+/// Positions and sizes of the entries of a directory, in a file of either kind.
+struct Directory {
+    Bytes first_entry = 0, entry = 0, entries = 0;
+    Bytes field = 0; ///< bytes of a count; larger values are elsewhere in the file
+};
+
+Directory directory_of(TIFF* file, TiffBytes& bytes, const TiffPage& page) {
+    const auto at = static_cast<Bytes>(page.directory);
+    if (TIFFIsBigTIFF(file))
+        return {at + 8, 20, static_cast<Bytes>(number_at<std::uint64_t>(file, bytes, at)), 8};
+    return {at + 2, 12, number_at<std::uint16_t>(file, bytes, at), 4};
+}
+
+Bytes field_at(TIFF* file, TiffBytes& bytes, Bytes position) {
+    return TIFFIsBigTIFF(file)
+               ? static_cast<Bytes>(number_at<std::uint64_t>(file, bytes, position))
+               : static_cast<Bytes>(number_at<std::uint32_t>(file, bytes, position));
+}
+
 /// The position of the directory behind that of the page; 0 where it is the last.
 Bytes next_directory(TIFF* file, TiffBytes& bytes, const TiffPage& page) {
-    const auto at = static_cast<Bytes>(page.directory);
-    constexpr Bytes entry = 12, big_entry = 20;
-    if (TIFFIsBigTIFF(file)) {
-        const auto entries = static_cast<Bytes>(number_at<std::uint64_t>(file, bytes, at));
-        return static_cast<Bytes>(
-            number_at<std::uint64_t>(file, bytes, at + 8 + entries * big_entry));
+    const Directory directory = directory_of(file, bytes, page);
+    return field_at(file, bytes, directory.first_entry + directory.entries * directory.entry);
+}
+
+/// Whether the directory of the page, or a value that it points to, begins in [start, end).
+bool holds_metadata(TIFF* file, TiffBytes& bytes, const TiffPage& page, Bytes start, Bytes end) {
+    const auto inside = [&](Bytes at) { return at >= start && at < end; };
+    if (inside(static_cast<Bytes>(page.directory)))
+        return true;
+    const Directory directory = directory_of(file, bytes, page);
+    for (Bytes i = 0; i < directory.entries; ++i) {
+        const Bytes entry = directory.first_entry + i * directory.entry;
+        const auto type = number_at<std::uint16_t>(file, bytes, entry + 2);
+        const Bytes width = TIFFDataWidth(static_cast<TIFFDataType>(type));
+        const bool within =
+            width == 0 || field_at(file, bytes, entry + 4) <= directory.field / width;
+        if (!within && inside(field_at(file, bytes, entry + 4 + directory.field)))
+            return true;
     }
-    const Bytes entries = number_at<std::uint16_t>(file, bytes, at);
-    return number_at<std::uint32_t>(file, bytes, at + 2 + entries * entry);
+    return false;
 }
 
 } // namespace
@@ -231,6 +268,9 @@ Bytes start_of_stack(TIFF* file, TiffBytes& bytes, const TiffPage& page, std::in
         return -1;
     const FrameHeader& frame = page.frame;
     const Bytes one = frame.shape.elements() * frame.channels * size_of(frame.sample);
+    if (images > (std::numeric_limits<Bytes>::max() - start) / one ||
+        holds_metadata(file, bytes, page, start, start + images * one))
+        return -1; // images were taken out of the file, which states their number still
     const Bytes next = next_directory(file, bytes, page);
     // Its first directory lies in front of all samples, the others behind them.
     const bool between =
