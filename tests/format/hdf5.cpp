@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/format/frames.hpp"
@@ -119,6 +120,45 @@ TEST_F(Hdf5Frames, OnSeveralAxesAreOneSeriesAndThatIsSaid) {
     EXPECT_EQ(remarks(*format::open_frames(path + "::/data")), "");
     EXPECT_EQ(remarks(*format::open_frames(path + "::/scans")),
               "its frames lie on several axes (2×3): all 6 planes are read as one series");
+}
+
+TEST_F(Hdf5Frames, OfFloatsOf16BitsAreRead) {
+    for (const bool big : {false, true}) {
+        for (const std::vector<hsize_t>& chunk : {std::vector<hsize_t>(), {1, 4, 6}}) {
+            {
+                Hdf5File file(path);
+                const hid_t half = H5Tcopy(big ? H5T_IEEE_F32BE : H5T_IEEE_F32LE);
+                H5Tset_fields(half, 15, 10, 5, 0, 10);
+                H5Tset_size(half, 2);
+                H5Tset_ebias(half, 15);
+                file.dataset("/data", sides, half, H5T_NATIVE_INT16, stack(), chunk);
+                H5Tclose(half);
+            }
+            const auto source = format::open_frames(path);
+            EXPECT_EQ(source->header().sample, Sample::f16);
+            EXPECT_TRUE(holds_pattern(*source)) << big << chunk.size();
+        }
+    }
+}
+
+TEST_F(Hdf5Frames, OfBoolsAreReadAsZerosAndOnes) {
+    std::vector<std::int8_t> values;
+    for (int i = 0; i < 2 * 3 * 4; ++i)
+        values.push_back(i % 3 == 0);
+    {
+        Hdf5File file(path);
+        const hid_t boolean = H5Tenum_create(H5T_STD_I8LE);
+        for (const auto& [name, value] : {std::pair("FALSE", std::int8_t{0}), {"TRUE", 1}})
+            H5Tenum_insert(boolean, name, &value);
+        file.dataset("/mask", {2, 3, 4}, boolean, boolean, values, {1, 2, 3});
+        H5Tclose(boolean);
+    }
+    const auto source = format::open_frames(path);
+    EXPECT_EQ(source->header().sample, Sample::u8);
+    for (std::int64_t frame = 0; frame < 2; ++frame) {
+        EXPECT_EQ(read_frame(*source, frame), std::vector<float>(values.begin() + frame * 12,
+                                                                 values.begin() + frame * 12 + 12));
+    }
 }
 
 TEST_F(Hdf5Frames, AreReadFromTheLargestDatasetOrFromOneThatIsNamed) {

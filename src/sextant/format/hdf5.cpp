@@ -52,7 +52,7 @@ Bytes wanted_cache(const Hdf5Series& series, const Hdf5Storage& storage) {
                       std::max({usual_cache, 8 * storage.stored(), storage.chunk_bytes()}));
 }
 
-hid_t type_in_memory(Sample sample) {
+hid_t native_type(Sample sample) {
     switch (sample) {
     case Sample::u8:
         return H5T_NATIVE_UINT8;
@@ -77,6 +77,16 @@ hid_t type_in_memory(Sample sample) {
     }
 }
 
+/// The type that samples are read as. The library has none of its own for floats of 16 bits.
+Hdf5Handle type_in_memory(Sample sample) {
+    Hdf5Handle type(H5Tcopy(native_type(sample)), H5Tclose);
+    const bool half = sample == Sample::f16;
+    if (!type || (half && (H5Tset_fields(type.id(), 15, 10, 5, 0, 10) < 0 ||
+                           H5Tset_size(type.id(), 2) < 0 || H5Tset_ebias(type.id(), 15) < 0)))
+        throw Error("HDF5 makes no type for samples of " + std::string(name(sample)));
+    return type;
+}
+
 class Hdf5Frames : public FrameSource {
   public:
     Hdf5Frames(FrameHeader header, const Hdf5Series& series, Hdf5Input file, Hdf5Storage storage,
@@ -86,6 +96,7 @@ class Hdf5Frames : public FrameSource {
           column_axis_(series.column_axis),
           file_(std::move(file)),
           storage_(std::move(storage)),
+          type_(type_in_memory(this->header().sample)),
           dataset_(storage_.open(file_, wanted_cache(series, storage_))),
           pace_(std::move(pace)) {
         if (!dataset_)
@@ -125,7 +136,7 @@ class Hdf5Frames : public FrameSource {
         for (std::int64_t y = rows.first; y < rows.last; ++y, to = to.subspan(row)) {
             start[row_axis_] = static_cast<hsize_t>(y);
             try {
-                large_->read_row(start, type_in_memory(header().sample), to.first(row));
+                large_->read_row(start, type_.id(), to.first(row));
             } catch (const Error& error) {
                 throw InvalidFile(path(),
                                   fmt::format("frame {} cannot be read: {}", frame, error.what()));
@@ -174,8 +185,8 @@ class Hdf5Frames : public FrameSource {
                                 nullptr) < 0 ||
             H5Sselect_hyperslab(memory.id(), H5S_SELECT_SET, corner.data(), nullptr, piece.data(),
                                 nullptr) < 0 ||
-            H5Dread(dataset_.id(), type_in_memory(header().sample), memory.id(), from.id(),
-                    H5P_DEFAULT, to.data()) < 0) {
+            H5Dread(dataset_.id(), type_.id(), memory.id(), from.id(), H5P_DEFAULT, to.data()) <
+                0) {
             throw InvalidFile(path(),
                               fmt::format("frame {} cannot be read: {}", frame, hdf5_complaint()));
         }
@@ -195,6 +206,7 @@ class Hdf5Frames : public FrameSource {
     std::size_t row_axis_, column_axis_;
     Hdf5Input file_;
     Hdf5Storage storage_;
+    Hdf5Handle type_; ///< of samples in memory
     Hdf5Handle dataset_;
     Pace pace_;
     std::optional<Hdf5LargeChunks> large_;

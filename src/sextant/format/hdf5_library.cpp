@@ -24,14 +24,32 @@ Hdf5Handle open_attribute(const Hdf5Input& file, const std::string& object,
             H5Aclose};
 }
 
+/// h5py writes bools as an enumeration of FALSE, 0, and TRUE, 1.
+bool is_bool(hid_t type) {
+    if (H5Tget_class(type) != H5T_ENUM || H5Tget_size(type) != 1 || H5Tget_nmembers(type) != 2)
+        return false;
+    return H5Tget_member_index(type, "FALSE") >= 0 && H5Tget_member_index(type, "TRUE") >= 0;
+}
+
+/// IEEE 754, by how many bits are in the exponent and the mantissa.
+bool is_half(hid_t type) {
+    std::size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
+    return H5Tget_size(type) == 2 &&
+           H5Tget_fields(type, &sign, &exponent, &exponent_bits, &mantissa, &mantissa_bits) >= 0 &&
+           exponent_bits == 5 && mantissa_bits == 10;
+}
+
 std::optional<Sample> sample_of(hid_t type) {
     const std::size_t size = H5Tget_size(type);
     const bool is_signed = H5Tget_sign(type) == H5T_SGN_2;
     if (H5Tget_class(type) == H5T_FLOAT) {
-        return size == 4   ? std::optional(Sample::f32)
-               : size == 8 ? std::optional(Sample::f64)
-                           : std::nullopt;
+        return size == 4       ? std::optional(Sample::f32)
+               : size == 8     ? std::optional(Sample::f64)
+               : is_half(type) ? std::optional(Sample::f16)
+                               : std::nullopt;
     }
+    if (is_bool(type))
+        return Sample::u8;
     if (H5Tget_class(type) != H5T_INTEGER)
         return std::nullopt;
     switch (size) {

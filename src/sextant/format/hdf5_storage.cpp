@@ -107,9 +107,10 @@ Hdf5Storage::Hdf5Storage(const Hdf5Input& file, const std::string& name, int dep
     // A link may have led to another file.
     stored_ = std::min(static_cast<Bytes>(H5Dget_storage_size(dataset.id())),
                        SourceFile(path_of(dataset.id())).size());
-    if (stored_ == 0 && product(sides_, sample_) > 0)
+    const bool empty = product(sides_, sample_) == 0;
+    if (stored_ == 0 && !empty)
         throw InvalidFile(path_, fmt::format("dataset {} was never written", name));
-    if (H5Pget_layout(created.id()) == H5D_CHUNKED)
+    if (H5Pget_layout(created.id()) == H5D_CHUNKED && !empty)
         find_chunks(dataset.id(), created.id());
 }
 
