@@ -284,6 +284,11 @@ TEST_F(StoredFrames, WithoutAHeaderAreReadAsTheirNameSays) {
     EXPECT_EQ(remarks(*cut), "truncated: 3 of 4 frames whole");
     EXPECT_THAT(refusal("a.raw", samples), StartsWith("has no header: write width, height"));
     EXPECT_THAT(refusal("a.raw", samples, "::13x7,u12"), StartsWith("\"u12\" says nothing"));
+    for (const std::string again : {"u8", "7x13", "offset=4", "frames=2", "big-endian"}) {
+        EXPECT_THAT(
+            refusal("a.raw", samples, "::13x7,u16,offset=0,frames=1,big-endian," + again),
+            StartsWith("\"" + again + "\" says nothing of its layout, or not for the first time"));
+    }
     EXPECT_THAT(refusal("a.raw", samples, "::0x7,u16"), StartsWith("is 0×7, expected"));
 }
 
