@@ -59,6 +59,9 @@ TEST_F(Sequence, OfWildcardsNumbersOrAListIsWhatTheyName) {
     const auto listed = format::open_frames(folder.path("list.txt"));
     EXPECT_EQ(listed->header().frames, 2);
     EXPECT_TRUE(holds_pattern(*listed));
+    fill_file(folder.path("list.txt"), "\xef\xbb\xbf" // as editors of Windows begin it
+                                       "other.tif\r\nf9.tif\r\n");
+    EXPECT_TRUE(holds_pattern(*format::open_frames(folder.path("list.txt"))));
 }
 
 TEST_F(Sequence, RefusesWhatIsNone) {

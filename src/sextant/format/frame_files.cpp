@@ -152,7 +152,9 @@ FrameFiles from_list(const std::string& name) {
     constexpr Bytes longest_list = Bytes{1} << 28;
     const std::string text = read_text(name, longest_list);
     FrameFiles files;
-    for (std::size_t start = 0; start < text.size();) {
+    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+    for (std::size_t start = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
+         start < text.size();) {
         const std::size_t end = std::min(text.find('\n', start), text.size());
         std::string line = text.substr(start, end - start);
         while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())))
