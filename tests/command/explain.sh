@@ -109,6 +109,11 @@ refused 2 "derivative 'z'" filter --derivatives x,z
 refused 2 "sigma" filter --sigma .1
 refused 2 "no grid of 16 tiles or fewer is 3x3" filter --grid 3x3
 refused 2 "did you mean flat-scatter" filter --collectives flat-scater
+for option in "--sigma 2" "--kernel p3pc" "--truncate 4"; do
+    for what in composite scan; do # shellcheck disable=SC2086
+        refused 2 "it is of explain filter" "$SEXTANT" explain $what $option
+    done
+done
 refused 2 "times" "$SEXTANT" explain scan --times sometimes
 refused 2 "speedup" "$SEXTANT" explain scan --speedup 1,x
 refused 1 "no parameters of C3" "$SEXTANT" explain --model c3 --machine "$MACHINES/das.json"

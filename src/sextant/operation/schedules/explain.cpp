@@ -140,10 +140,10 @@ int run_explain(const Values& values) {
         refuse_given(values, {"operator", "element", "density", "radices", "window"},
                      "it is of explain composite");
     if (what != "filter")
-        refuse_given(
-            values,
-            {"sigma", "derivatives", "before", "grid", "filters", "collectives", "pixel-time"},
-            "it is of explain filter");
+        refuse_given(values,
+                     {"sigma", "derivatives", "kernel", "truncate", "before", "grid", "filters",
+                      "collectives", "pixel-time"},
+                     "it is of explain filter");
     if (what == "scan")
         refuse_given(
             values,
