@@ -83,6 +83,12 @@ TEST(AtomicFolder, goes_to_where_a_link_points) {
     EXPECT_EQ(test::content(around.path("run/anchor")), "new");
 }
 
+TEST(AtomicFolder, needs_a_name_that_the_file_system_takes) {
+    const test::TemporaryFolder around;
+    const std::string name = around.path(std::string(300, 'n'));
+    EXPECT_EQ(refusal_of(name), name + ": cannot be written: File name too long");
+}
+
 TEST(AtomicFolder, needs_a_folder_around_it) {
     const test::TemporaryFolder around;
     EXPECT_THAT(refusal_of(around.path("none/run")), HasSubstr("none does not exist"));

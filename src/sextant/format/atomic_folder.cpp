@@ -60,6 +60,8 @@ AtomicFolder::~AtomicFolder() {
 void AtomicFolder::require_replaceable(std::span<const std::string_view> entries) const {
     std::error_code error;
     const fs::file_status there = fs::symlink_status(target_, error);
+    if (there.type() == fs::file_type::none)
+        fail(error.message());
     if (!fs::exists(there) || fs::is_symlink(there))
         return;
     if (!fs::is_directory(there))
@@ -95,7 +97,8 @@ std::string AtomicFolder::new_name(bool make) const {
 /// What is there goes aside first, and comes back if the new one cannot take its place.
 void AtomicFolder::commit() {
     std::string old;
-    if (fs::is_directory(fs::symlink_status(target_))) {
+    std::error_code unknown;
+    if (fs::is_directory(fs::symlink_status(target_, unknown))) {
         old = new_name(false);
         if (std::rename(target_.c_str(), old.c_str()) != 0)
             fail(reason(errno));
