@@ -101,6 +101,18 @@ TEST(TraceFile, WhatIsNoTraceIsRefusedWithTheReason) {
         EXPECT_THAT(refusal_of(other), HasSubstr("otherData.sextant_trace is missing")) << other;
 }
 
+TEST(TraceFile, EventsAreAListEvenIfThereAreNone) {
+    const std::string empty = to_json(Recording{.name = "idle", .ranks = 2});
+    EXPECT_TRUE(parse_trace(empty, "run.json").trace.events.empty());
+    const std::size_t list = empty.find("\"traceEvents\": [");
+    ASSERT_NE(list, std::string::npos);
+    for (const std::string other :
+         {"\"traceEvents\": 5}", "\"traceEvents\": {\"ph\": 1}}", "\"events\": []}"})
+        EXPECT_THAT(refusal_of(empty.substr(0, list) + other),
+                    HasSubstr("traceEvents: expected a list"))
+            << other;
+}
+
 TEST(TraceFile, ATraceThatWasCutOffIsRefusedWhereverThatWas) {
     const std::string whole = to_json(test::relay());
     for (std::size_t length :

@@ -118,6 +118,9 @@ class Reader {
             !head->contains("sextant_trace")) {
             throw InvalidFile(path_, "no trace of Sextant: otherData.sextant_trace is missing");
         }
+        const auto events = file.find("traceEvents"); // read already, one after another
+        if (events == file.end() || !events->is_array())
+            throw InvalidFile(path_, "traceEvents: expected a list");
         take_head({*head, path_, "otherData"});
         take_clocks(*head);
         for (const Event& event : recording_.trace.events)
