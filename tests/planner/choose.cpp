@@ -21,6 +21,7 @@ namespace sextant::planner {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 /// Messages of a constant cost each way, and of so much a byte; blending is free.
 machine::Profile hockney(double latency, double seconds_per_byte) {
@@ -299,6 +300,23 @@ TEST(Choose, says_where_nothing_was_walked) {
     EXPECT_FALSE(choice.chosen().predicted);
     EXPECT_THAT(choice.reason, HasSubstr("bound only"));
     EXPECT_THAT(choice.chosen().remark, HasSubstr("bound only"));
+}
+
+TEST(Choose, says_how_many_ranks_take_turns) {
+    std::mt19937 random(1);
+    const Question question(4, 1000);
+    const std::vector<int> nodes{0, 0, 0, 1};
+    const auto reason = [&](int cores) {
+        const machine::Profile machine = random_machine(random, cores);
+        return choose(question.candidates, {.machine = machine,
+                                            .element_size = 16,
+                                            .operator_name = "over",
+                                            .nodes = nodes})
+            .reason;
+    };
+    EXPECT_THAT(reason(2), HasSubstr("; 3 ranks take turns on 2 cores"));
+    EXPECT_THAT(reason(1), HasSubstr("; 3 ranks take turns on 1 core"));
+    EXPECT_THAT(reason(3), Not(HasSubstr("take turns")));
 }
 
 TEST(Choose, names_what_no_model_can_express) {

@@ -2,12 +2,15 @@
 #include "sextant/planner/choose.hpp"
 
 #include "sextant/core/statistics.hpp"
+#include "sextant/model/turns.hpp"
 #include "sextant/planner/predictor.hpp"
 #include "sextant/planner/ranking.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <map>
+
+#include <fmt/format.h>
 
 namespace sextant::planner {
 
@@ -43,7 +46,13 @@ class Choosing {
         weigh_ranks();
         find_same_work();
         walk();
-        return ranked(std::move(entries_), predictor_.model(), setting_.machine.name);
+        Choice choice = ranked(std::move(entries_), predictor_.model(), setting_.machine.name);
+        const model::Crowd crowd = model::crowd_of(setting_.machine, setting_.nodes,
+                                                   candidates_[0].ranks, setting_.within_node);
+        if (crowd.takes_turns())
+            choice.reason += fmt::format("; {} ranks take turns on {} {}", crowd.ranks, crowd.cores,
+                                         crowd.cores == 1 ? "core" : "cores");
+        return choice;
     }
 
   private:
