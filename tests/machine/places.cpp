@@ -20,5 +20,16 @@ TEST(Places, a_user_s_profile_lies_among_his_settings) {
     EXPECT_EQ(default_profile_path("mpi"), "");
 }
 
+TEST(Places, probes_lie_in_the_user_s_cache) {
+    setenv("HOME", "/home/somebody", 1);
+    unsetenv("XDG_CACHE_HOME");
+    EXPECT_EQ(probe_folder(), "/home/somebody/.cache/sextant/probes");
+    setenv("XDG_CACHE_HOME", "/cache", 1);
+    EXPECT_EQ(probe_folder(), "/cache/sextant/probes");
+    setenv("XDG_CACHE_HOME", "relative", 1);
+    unsetenv("HOME");
+    EXPECT_EQ(probe_folder(), "");
+}
+
 } // namespace
 } // namespace sextant::machine

@@ -36,9 +36,10 @@ class Campaign {
         result_.ci = options_.ci;
         result_.probe_before = probe_state();
         for (const std::vector<Cell>& level : plan_)
-            visit(level, &level == &plan_.front());
+            visit(level, options_.patient && &level == &plan_.front());
         while (!time_up()) {
-            add_sizes();
+            if (options_.patient)
+                add_sizes();
             const std::vector<Cell> cells = open();
             if (cells.empty())
                 break;
@@ -65,7 +66,7 @@ class Campaign {
             series.add(sample);
     }
 
-    /// `all`: whatever the time, since a launch without them would tell nothing.
+    /// `all`: whatever the time.
     void visit(std::vector<Cell> cells, bool all = false) {
         std::shuffle(cells.begin(), cells.end(), random_);
         for (const Cell& cell : cells) {

@@ -35,6 +35,9 @@ struct CampaignOptions {
     Seconds budget = 10; ///< to end after, by the stopwatch
     double ci = .02;     ///< half an interval, as a share of the median, at which a cell is done
     unsigned seed = 1;   ///< of the order of cells
+    /// Whether the first level is measured whatever the time, since a launch without it would tell
+    /// nothing, and sizes are added where curves bend.
+    bool patient = true;
     /// Called now and then with the share of the budget that has gone.
     std::function<void(double share)> progress = {};
 };
@@ -52,7 +55,8 @@ struct Measurements {
 
 /// Measures a plan: first each cell once, level by level, then those that have not converged, again
 /// and again, in orders drawn from the seed, with new sizes where curves bend; until all have
-/// converged or the time is over. What is then unmeasured is left out, but for the first level.
+/// converged or the time is over. What is then unmeasured is left out, but for the first level
+/// of a patient one.
 ///
 /// Collective   over the ranks of the stopwatch.
 Measurements measure(Stopwatch& stopwatch, const Plan& plan, const CampaignOptions& options);

@@ -102,6 +102,35 @@ void add_other_operators(Plan& plan) {
     }
 }
 
+/// Of each its smallest pass and two from which to go on.
+void add_quick_operators(std::vector<Cell>& cells) {
+    for (const kernel::Family& family : kernel::catalogue()) {
+        for (const Operator& op : family.operators) {
+            const std::string element(channels(op.element));
+            if (family.name == "over" && element == "f32")
+                continue;
+            for (const Elements elements : {Elements{1}, 4 * kibi, 128 * kibi})
+                cells.push_back(pass(std::string(family.name), element, elements, 2));
+            cells.push_back(pass(std::string(family.name), element, 4 * kibi, 8));
+        }
+    }
+}
+
+void add_quick_kernels(std::vector<Cell>& cells) {
+    for (const TimedKernel& kernel : timed_kernels()) {
+        for (const int operands : kernel.operands()) {
+            for (const Elements elements : {kernel.smallest, 4 * kernel.smallest}) {
+                for (const bool alone : {false, true}) {
+                    if (!alone || kernel.alone)
+                        cells.push_back(kernel_run(std::string(kernel.name),
+                                                   std::string(kernel.element), elements, operands,
+                                                   alone));
+                }
+            }
+        }
+    }
+}
+
 /// Two sizes of each in any case, or what a filter takes could not be told at all.
 void add_kernels(Plan& plan) {
     for (const TimedKernel& kernel : timed_kernels()) {
@@ -158,6 +187,43 @@ Plan make_plan(const PlanOptions& options) {
         add_kernels(plan);
         add_copies(plan);
     }
+    tidy(plan, options.memory);
+    return plan;
+}
+
+Plan make_quick_plan(const PlanOptions& options) {
+    Plan plan(4);
+    const auto add = [&](std::size_t level, std::initializer_list<Elements> sizes,
+                         std::initializer_list<int> operands, bool alone = false) {
+        for (const Elements elements : sizes) {
+            for (const int k : operands)
+                plan[level].push_back(pass("over", "f32", elements, k, alone));
+        }
+    };
+    add_messages(plan[0], Kind::round_trip, {1, 4 * kibi, 64 * kibi, mebi});
+    add_messages(plan[0], Kind::stream, {1, 4 * kibi, 64 * kibi});
+    add(0, {1, kibi, 16 * kibi, 256 * kibi}, {2});
+    if (options.lending) {
+        for (const Bytes bytes : {Bytes{16}, 16 * kibi, 256 * kibi, 4 * mebi})
+            plan[0].push_back(lent(bytes));
+        for (const Bytes bytes : {kibi, 64 * kibi, mebi})
+            plan[1].push_back(lent(bytes));
+        add(1, {64, 4 * kibi, 64 * kibi}, {2});
+    }
+    add_messages(plan[1], Kind::round_trip, {kibi, 16 * kibi, 256 * kibi, 4 * mebi});
+    add_messages(plan[1], Kind::stream, {16 * kibi, mebi});
+    if (options.work) {
+        add(1, {1, kibi, 16 * kibi, 64 * kibi, 256 * kibi}, {8});
+        add(1, {64 * kibi, 512 * kibi}, {2});
+        add(1, {64 * kibi, 512 * kibi}, {2}, true);
+        plan[1].push_back(copy(mebi, mebi));
+        add(2, {1, 4 * kibi, 64 * kibi}, {4});
+        add_quick_operators(plan[2]);
+        add_quick_kernels(plan[2]);
+        for (const Bytes block : {Bytes{64}, kibi, 16 * kibi})
+            plan[2].push_back(copy(std::min(256 * kibi, most_rows * block), block));
+    }
+    add_messages(plan[3], Kind::round_trip, {64, 256, 2 * kibi, 8 * kibi, 32 * kibi, 128 * kibi});
     tidy(plan, options.memory);
     return plan;
 }

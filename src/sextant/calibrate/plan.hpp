@@ -19,6 +19,9 @@ struct PlanOptions {
 
 Plan make_plan(const PlanOptions& options);
 
+/// Few cells for a short time: what models need first, from which they can tell the rest.
+Plan make_quick_plan(const PlanOptions& options);
+
 /// The same with the sizes of messages that an earlier launch refined.
 Plan with_sizes_of(Plan plan, const machine::LinkCosts& earlier);
 

@@ -13,12 +13,10 @@ namespace sextant::calibrate {
 
 namespace {
 
-constexpr int most_samples = 8;
-
 /// What a rank tells the other of a burst.
 struct Report {
-    std::array<Seconds, most_samples> seconds = {};
-    std::array<bool, most_samples> disturbed = {};
+    std::array<Seconds, Rig::most_samples> seconds = {};
+    std::array<bool, Rig::most_samples> disturbed = {};
     Seconds elapsed = 0;
 };
 
@@ -36,22 +34,23 @@ struct BurstLength {
 /// Long repetitions are fewer, or one cell would use up the time of all.
 BurstLength length_of(Seconds repetition) {
     if (repetition < 2e-4)
-        return {2, most_samples};
+        return {2, Rig::most_samples};
     return repetition < 2e-2 ? BurstLength{2, 4} : BurstLength{1, 2};
 }
 
 /// Has this thread run on a core of its own, one of those it may run on; later it may be moved. Two
 /// that wait for each other on one core, which happens while others are busy, would measure how
 /// long the kernel lets one wait.
-void go_to_own_core(int rank) {
+void go_to_own_core(int number) {
     cpu_set_t allowed, own;
     CPU_ZERO(&allowed);
     CPU_ZERO(&own);
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2)
         return;
+    const int wanted = number % CPU_COUNT(&allowed);
     int core = 0;
     for (int before = -1; core < CPU_SETSIZE; ++core) {
-        if (CPU_ISSET(core, &allowed) && ++before == rank)
+        if (CPU_ISSET(core, &allowed) && ++before == wanted)
             break;
     }
     CPU_SET(core, &own);
@@ -77,8 +76,10 @@ void add_blocks(std::vector<std::span<std::byte>>& blocks, std::span<std::byte> 
 
 } // namespace
 
-Rig::Rig(Communicator communicator, Bytes memory)
-    : communicator_(std::move(communicator)), memory_(memory) {
+Rig::Rig(Communicator communicator, Bytes memory, int first_core)
+    : communicator_(std::move(communicator)),
+      first_core_(first_core),
+      memory_(communicator_.memory(memory)) {
     if (communicator_.size() != 2)
         throw std::logic_error("a rig needs two ranks");
     exchange({}, {});
@@ -160,7 +161,7 @@ std::vector<Sample> Rig::exchange(std::span<const Seconds> mine, std::span<const
 
 std::vector<Sample> Rig::burst(const Cell& cell) {
     Prepared& prepared = prepare(cell);
-    go_to_own_core(communicator_.rank());
+    go_to_own_core(first_core_ + communicator_.rank());
     const auto [warm_up, samples] = length_of(prepared.last);
     std::array<Seconds, most_samples> seconds = {};
     std::array<bool, most_samples> disturbed = {};

@@ -21,9 +21,13 @@ namespace sextant::calibrate {
 /// drift over all. Both ranks begin each burst on cores of their own.
 class Rig : public Stopwatch {
   public:
-    /// `memory`: as much as the largest cell needs, taken as cells need it.
+    /// The most that a burst has.
+    static constexpr int most_samples = 8;
+
+    /// `memory`: as much as the largest cell needs, taken as cells need it. The ranks begin on core
+    /// `first_core` and the next, counted among those that they may run on.
     /// Requires  a communicator of two ranks (std::logic_error). Collective.
-    Rig(Communicator communicator, Bytes memory);
+    Rig(Communicator communicator, Bytes memory, int first_core = 0);
 
     std::vector<Sample> burst(const Cell& cell) override;
     Seconds elapsed() const override { return elapsed_; }
@@ -45,6 +49,7 @@ class Rig : public Stopwatch {
 
     const Communicator communicator_;
     const Clock::time_point begin_ = Clock::now();
+    const int first_core_;
     Memory memory_;
     Bytes filled_ = 0;
     std::map<Cell, Prepared> prepared_;

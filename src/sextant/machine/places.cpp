@@ -14,17 +14,24 @@ std::filesystem::path folder(const char* variable) {
     return path.is_absolute() ? path : std::filesystem::path();
 }
 
+/// The folder that a variable names, or one in the user's home; empty where neither is known.
+std::filesystem::path users_folder(const char* variable, const char* in_home) {
+    const std::filesystem::path named = folder(variable), home = folder("HOME");
+    return named.empty() && !home.empty() ? home / in_home : named;
+}
+
 } // namespace
 
 std::string default_profile_path(std::string_view transport) {
-    std::filesystem::path settings = folder("XDG_CONFIG_HOME");
-    if (settings.empty()) {
-        const std::filesystem::path home = folder("HOME");
-        if (home.empty())
-            return "";
-        settings = home / ".config";
-    }
+    const std::filesystem::path settings = users_folder("XDG_CONFIG_HOME", ".config");
+    if (settings.empty())
+        return "";
     return settings / "sextant" / "machines" / (std::string(transport) + ".json");
+}
+
+std::string probe_folder() {
+    const std::filesystem::path cache = users_folder("XDG_CACHE_HOME", ".cache");
+    return cache.empty() ? "" : cache / "sextant" / "probes";
 }
 
 } // namespace sextant::machine

@@ -11,4 +11,8 @@ namespace sextant::machine {
 /// an absolute path. Empty where neither is known. The folder need not exist.
 std::string default_profile_path(std::string_view transport);
 
+/// Where what was probed of this machine is kept: sextant/probes in $XDG_CACHE_HOME, or in
+/// ~/.cache; likewise.
+std::string probe_folder();
+
 } // namespace sextant::machine

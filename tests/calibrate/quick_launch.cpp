@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/calibrate/quick_launch.hpp"
+
+#include "sextant/comm/texts.hpp"
+#include "sextant/comm/threads.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/machine/built_in.hpp"
+#include "sextant/machine/profile_file.hpp"
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::calibrate {
+namespace {
+
+using machine::Link;
+using machine::Path;
+using machine::Profile;
+
+TEST(QuickLaunch, of_no_time_measures_nothing_and_every_rank_knows) {
+    for (const int ranks : {2, 3, 5}) {
+        run_threads(ranks, [](const Communicator& communicator) {
+            EXPECT_EQ(measure_quickly(communicator, 0), std::nullopt);
+        });
+    }
+}
+
+TEST(QuickLaunch, of_one_rank_is_refused) {
+    run_threads(1, [](const Communicator& communicator) {
+        EXPECT_THROW(measure_quickly(communicator, 1), InvalidTask);
+    });
+}
+
+/// Beside busy programs a probe may find too little; more time finds more.
+TEST(QuickLaunch, gives_every_rank_the_same_profile_with_which_a_model_can_predict) {
+    for (const int ranks : {2, 3, 5}) {
+        run_threads(ranks, [&](const Communicator& communicator) {
+            std::optional<Profile> profile;
+            for (Seconds budget = .3; !profile && budget < 20; budget *= 2)
+                profile = measure_quickly(communicator, budget);
+            ASSERT_TRUE(profile) << ranks << " ranks";
+            const std::string text = machine::profile_text(*profile);
+            EXPECT_THAT(all_gather_texts(communicator, text), testing::Each(text));
+            ASSERT_EQ(profile->links.size(), 1);
+            EXPECT_EQ(profile->links[0].link, Link::same_process);
+            EXPECT_GE(profile->cores, 1);
+            EXPECT_NE(profile->find_operator("over", "f32"), nullptr);
+            for (const machine::Work& work : machine::built_in().kernels)
+                EXPECT_NE(profile->find_kernel(work.name, work.element), nullptr) << work.name;
+            for (const Path path : {Path::send, Path::receive, Path::full}) {
+                EXPECT_NE(machine::find(profile->links[0], path, machine::Layout::cc,
+                                        machine::Strategy::contiguous),
+                          nullptr);
+            }
+            const machine::Curve* const full = machine::find(
+                profile->links[0], Path::full, machine::Layout::cc, machine::Strategy::contiguous);
+            EXPECT_TRUE(std::is_sorted(full->points.begin(), full->points.end(),
+                                       [](const machine::Point& a, const machine::Point& b) {
+                                           return a.seconds.median < b.seconds.median;
+                                       }))
+                << "some message takes longer than a larger one";
+            EXPECT_NE(machine::find(profile->links[0], Path::full, machine::Layout::cc,
+                                    machine::Strategy::lending),
+                      nullptr);
+        });
+    }
+}
+
+} // namespace
+} // namespace sextant::calibrate
