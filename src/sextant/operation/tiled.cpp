@@ -60,7 +60,7 @@ Parameter machine_parameter() {
     return {.name = "machine",
             .type = Type::file,
             .value = "FILE",
-            .help = "a profile to predict with; default: this machine's, or a built-in one"};
+            .help = "a profile to predict with; default: this machine's"};
 }
 
 Parameter json_parameter() {

@@ -10,6 +10,13 @@
 
 namespace sextant::planner {
 
+/// Whether a machine without a profile is probed. SEXTANT_PROBE=off forbids it in any case.
+enum class Probing {
+    off,  ///< planned for as a built-in machine
+    kept, ///< by a probe that was kept, if there is one
+    now   ///< else measured
+};
+
 /// The planner of a process, and what its user should know of the profile it plans with.
 struct UsualPlanner {
     std::shared_ptr<Planner> planner;

@@ -9,7 +9,7 @@
 #include "sextant/core/memory.hpp"
 #include "sextant/core/operator.hpp"
 #include "sextant/operation/bench/bench_summary.hpp"
-#include "sextant/planner/usual.hpp"
+#include "sextant/operation/machines/planner_here.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -129,11 +129,11 @@ class Field {
     /// At rank 0, which tells.
     void predict() {
         const std::vector<int> nodes = nodes_of(communicator_);
+        const auto planner = planner_here(communicator_, nodes, "", planner::Probing::now).planner;
         agree(communicator_, [&] {
             if (communicator_.rank() > 0)
                 return;
             const bool threads = communicator_.shares_memory();
-            const auto planner = planner::usual_planner(threads ? "threads" : "mpi").planner;
             const planner::Setting setting{.machine = planner->machine(),
                                            .element_size = 1,
                                            .nodes = nodes,

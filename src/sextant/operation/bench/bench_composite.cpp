@@ -11,7 +11,7 @@
 #include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/operation/bench/serial_picture.hpp"
 #include "sextant/operation/composite/element.hpp"
-#include "sextant/planner/usual.hpp"
+#include "sextant/operation/machines/planner_here.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -193,24 +193,33 @@ class Field {
     /// At rank 0, which tells.
     void predict() {
         const std::vector<int> nodes = nodes_of(communicator_);
+        std::vector<planner::UsualPlanner> by_carrier;
+        for (const Carrier& carrier : carriers_)
+            by_carrier.push_back(
+                planner_here(carrier.communicator, nodes, "", planner::Probing::now));
         agree(communicator_, [&] {
             if (communicator_.rank() > 0)
                 return;
             for (Contestant& contestant : contestants_)
-                predict(contestant.result, nodes);
+                predict(contestant.result, nodes, by_carrier);
         });
     }
 
-    void predict(CompositeResult& result, const std::vector<int>& nodes) const {
+    void predict(CompositeResult& result, const std::vector<int>& nodes,
+                 const std::vector<planner::UsualPlanner>& by_carrier) const {
         if (result.baseline || result.sparse || result.transport == "copied in")
             return;
         const bool in_memory = communicator_.shares_memory() || result.transport == "shared";
-        const planner::UsualPlanner usual = planner::usual_planner(in_memory ? "threads" : "mpi");
+        const auto carrier = std::find_if(carriers_.begin(), carriers_.end(), [&](auto& each) {
+            return each.name == result.transport;
+        });
+        const planner::Planner& planner =
+            *by_carrier[static_cast<std::size_t>(carrier - carriers_.begin())].planner;
         for (const compositing::Way& way : compositing::ways(task_)) {
             if (way.algorithm->name == result.name &&
                 compositing::to_text(way.tuning) == result.tuning)
                 result.predicted =
-                    usual.planner->seconds(task_, way, work_of(operator_, nodes, in_memory));
+                    planner.seconds(task_, way, work_of(operator_, nodes, in_memory));
         }
     }
 

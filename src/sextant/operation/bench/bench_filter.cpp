@@ -4,7 +4,7 @@
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/hosts.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/planner/usual.hpp"
+#include "sextant/operation/machines/planner_here.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -120,8 +120,10 @@ class Field {
     /// The same on every rank, or ranks would wait for each other's ways.
     FilterPlan planned() const {
         const bool threads = communicator_.shares_memory();
-        const planner::UsualPlanner usual = planner::usual_planner(threads ? "threads" : "mpi");
         const std::vector<int> nodes = nodes_of(communicator_);
+        const planner::UsualPlanner usual =
+            planner_here(communicator_, nodes, "", planner::Probing::now);
+        agree(communicator_, [&] { require_planner(usual); });
         FilterPlan plan =
             usual_filter_plan(task_, {.machine = usual.planner->machine(),
                                       .element_size = gray_f32.size,

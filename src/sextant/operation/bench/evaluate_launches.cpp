@@ -11,10 +11,10 @@
 #include "sextant/operation/bench/bench_composite.hpp"
 #include "sextant/operation/child_process.hpp"
 #include "sextant/operation/composite/element.hpp"
+#include "sextant/operation/machines/planner_here.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/progress.hpp"
 #include "sextant/operation/provenance.hpp"
-#include "sextant/planner/usual.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -41,11 +41,10 @@ class EvaluateLaunch {
     /// On rank 0 the evaluation; elsewhere nothing of use.
     Evaluation run() {
         const auto seed = static_cast<std::uint64_t>(values_.integer("seed"));
-        agree(communicator_, [&] {
-            usual_ = planner::usual_planner(communicator_.shares_memory() ? "threads" : "mpi",
-                                            values_.text("machine"));
-        });
         work_.nodes = nodes_of(communicator_);
+        usual_ = planner_here(communicator_, work_.nodes, values_.text("machine"),
+                              planner::Probing::now);
+        agree(communicator_, [&] { require_planner(usual_); });
         work_.within_node =
             communicator_.shares_memory() ? machine::Link::same_process : machine::Link::same_node;
         Evaluation evaluation;

@@ -5,6 +5,7 @@
 #include "sextant/operation/composite/colour.hpp"
 #include "sextant/operation/composite/composite_run.hpp"
 #include "sextant/operation/launch_ranks.hpp"
+#include "sextant/operation/machines/planner_here.hpp"
 #include "sextant/operation/node_sharing.hpp"
 #include "sextant/operation/schedules/tuning.hpp"
 
@@ -105,7 +106,8 @@ Operation composite_operation() {
          {.name = "machine",
           .type = Type::file,
           .value = "FILE",
-          .help = "a profile to predict with; default: this machine's, or a built-in one"},
+          .help = "a profile to predict with; default: this machine's"},
+         no_probe_parameter(),
          {.name = "plan",
           .type = Type::file,
           .value = "FILE",

@@ -5,6 +5,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/operation/composite/colour.hpp"
 #include "sextant/operation/composite/element.hpp"
+#include "sextant/operation/machines/planner_here.hpp"
 #include "sextant/operation/schedules/tuning.hpp"
 
 #include <string>
@@ -57,6 +58,7 @@ CompositeOptions composite_options(const Values& values, const ElementFormat& el
     if (values.text("association") == "by-arrival")
         options.association = Association::by_arrival;
     options.machine = values.text("machine");
+    options.probing = probing_of(values);
     options.plan = values.text("plan");
     options.fold_threads = static_cast<int>(values.integer("fold-threads"));
     if (options.blend == "deep" && values.text("element") != "f32") {

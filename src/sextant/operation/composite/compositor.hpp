@@ -37,8 +37,12 @@ struct CompositeOptions {
     bool trace = false;
     int fold_threads = 1; ///< that share a rank's blending; pictures do not depend on it
     /// For `auto`: the profile to predict with (a file; docs/machine.md). Empty: the machine's own,
-    /// or a built-in one. Rank 0 reads it and decides for all.
+    /// or, where it has none, what a probe of it found; else a built-in one. Rank 0 decides for
+    /// all.
     std::string machine = {};
+    /// For that: `now` has this constructor measure a machine that has no profile, unless such
+    /// ranks did before: once on a machine, for about a second.
+    planner::Probing probing = planner::Probing::kept;
     /// A file of a plan: taken instead where it exists, at rank 0.
     std::string plan = {};
     /// For `auto`: about how many frames will be composited. Where they are many, the two or three
@@ -184,9 +188,10 @@ class Compositor {
     compositing::Tuning asked(bool interlaced) const;
     planner::Plan by_name(const std::vector<int>& nodes) const;
     planner::Plan decide();
-    planner::Plan choose(const std::vector<int>& nodes);
+    bool predicts() const;
+    planner::Plan choose(const std::vector<int>& nodes, const planner::UsualPlanner& usual);
     planner::Work work(const std::vector<int>& nodes) const;
-    planner::UsualPlanner usual_planner(const std::vector<int>& nodes) const;
+    planner::UsualPlanner planner_here(const std::vector<int>& nodes) const;
     void warn_of_shortage();
     planner::Plan told(const planner::Plan& own) const;
     void enter_race(const planner::Plan& plan);

@@ -7,6 +7,7 @@
 #include "sextant/comm/texts.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/operation/composite/compositor.hpp"
+#include "sextant/operation/machines/planner_here.hpp"
 #include "sextant/operation/node_sharing.hpp"
 #include "sextant/planner/asked.hpp"
 
@@ -96,11 +97,20 @@ planner::Plan Compositor::decide() {
         agree(communicator_, [&] { plan = by_name(nodes); });
         return plan;
     }
+    planner::UsualPlanner usual;
+    if (communicator_.all_gather(static_cast<int>(predicts())).front() != 0)
+        usual = planner_here(nodes);
     agree(communicator_, [&] {
         if (rank_ == 0)
-            plan = choose(nodes);
+            plan = choose(nodes, usual);
     });
     return told(plan);
+}
+
+/// Whether this rank, the first of all, would choose by predictions.
+bool Compositor::predicts() const {
+    const bool saved = !options_.plan.empty() && std::filesystem::exists(options_.plan);
+    return rank_ == 0 && options_.algorithm == "auto" && !saved;
 }
 
 /// Rank 0's plan on every rank; what it weighed stays there.
@@ -115,7 +125,8 @@ planner::Plan Compositor::told(const planner::Plan& own) const {
     return rank_ == 0 ? own : planner::parse_plan(text, "the plan of rank 0");
 }
 
-planner::Plan Compositor::choose(const std::vector<int>& nodes) {
+planner::Plan Compositor::choose(const std::vector<int>& nodes,
+                                 const planner::UsualPlanner& usual) {
     const int positions = std::max(1, task_.positions());
     if (!options_.plan.empty() && std::filesystem::exists(options_.plan)) {
         planner::Plan saved = planner::read_plan(options_.plan);
@@ -124,7 +135,6 @@ planner::Plan Compositor::choose(const std::vector<int>& nodes) {
     }
     if (options_.algorithm != "auto")
         return by_name(nodes);
-    const planner::UsualPlanner usual = usual_planner(nodes);
     warnings_ = usual.warnings;
     warn_of_other_machine(usual, warnings_);
     const bool on = options_.interlace == planner::Interlace::on;
@@ -140,9 +150,11 @@ planner::Plan Compositor::choose(const std::vector<int>& nodes) {
     return dealt;
 }
 
-planner::UsualPlanner Compositor::usual_planner(const std::vector<int>& nodes) const {
-    return planner::usual_planner(operation::reads_all(communicator_, nodes) ? "threads" : "mpi",
-                                  options_.machine);
+/// A task with nothing to choose is worth no probe.
+planner::UsualPlanner Compositor::planner_here(const std::vector<int>& nodes) const {
+    const bool nothing = task_.positions() < 2;
+    return operation::planner_here(communicator_, nodes, options_.machine,
+                                   nothing ? planner::Probing::off : options_.probing);
 }
 
 /// Where messages replace memory that is not to be had, somebody should know, once.
@@ -167,11 +179,12 @@ planner::Work Compositor::work(const std::vector<int>& nodes) const {
 
 std::optional<model::Prediction> Compositor::prediction() const {
     const std::vector<int> nodes = nodes_of(communicator_);
+    const planner::UsualPlanner usual = planner_here(nodes);
     if (rank_ != 0 || task_.positions() < 2)
         return std::nullopt;
     planner::Work as_planned = work(nodes);
     as_planned.sparse = plan().sparse ? planner::Sparse::on : planner::Sparse::off;
-    return usual_planner(nodes).planner->prediction(task_, plan().way(), as_planned);
+    return usual.planner->prediction(task_, plan().way(), as_planned);
 }
 
 } // namespace sextant

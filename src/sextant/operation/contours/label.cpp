@@ -3,6 +3,7 @@
 
 #include "sextant/operation/contours/label_run.hpp"
 #include "sextant/operation/contours/merging_plan.hpp"
+#include "sextant/operation/machines/planner_here.hpp"
 #include "sextant/operation/tiled.hpp"
 
 #include <utility>
@@ -54,6 +55,7 @@ std::vector<Parameter> parameters() {
         grid_parameter(),
         pattern_parameter(),
         machine_parameter(),
+        no_probe_parameter(),
         report_parameter(),
         json_parameter()};
 }

@@ -5,7 +5,7 @@
 #include "sextant/comm/hosts.hpp"
 #include "sextant/contour/list_sizes.hpp"
 #include "sextant/core/json.hpp"
-#include "sextant/planner/usual.hpp"
+#include "sextant/operation/machines/planner_here.hpp"
 
 #include <numeric>
 
@@ -36,11 +36,10 @@ MergingPlan stated(std::string_view pattern, std::string reason) {
 
 /// What rank 0 does for all.
 MergingPlan decided(const Values& values, const Grid& grid, double density, Bytes entry,
-                    bool threads, const std::vector<int>& nodes) {
+                    bool threads, const std::vector<int>& nodes,
+                    const planner::UsualPlanner& usual) {
     if (grid.ranks() == 1)
         return stated(usual_pattern, "nothing to merge: one rank");
-    const planner::UsualPlanner usual =
-        planner::usual_planner(threads ? "threads" : "mpi", values.text("machine"));
     try {
         return plan_merging(
             grid, density,
@@ -102,6 +101,10 @@ MergingPlan planned_merging(const Communicator& communicator, const Values& valu
     const std::vector<Elements> all = communicator.all_gather(entries);
     const auto sum = static_cast<double>(std::accumulate(all.begin(), all.end(), Elements{0}));
     const std::vector<int> nodes = nodes_of(communicator);
+    const std::string asked = values.text("pattern");
+    planner::UsualPlanner usual;
+    if (asked == automatic)
+        usual = planner_here(communicator, nodes, values.text("machine"), probing_of(values));
     MergingPlan plan;
     std::size_t chosen = 0;
     agree(communicator, [&] {
@@ -109,10 +112,9 @@ MergingPlan planned_merging(const Communicator& communicator, const Values& valu
             return;
         const Elements border = border_of(grid, contour::catalogue()[0]);
         const double density = border > 0 ? sum / static_cast<double>(border) : 0;
-        const std::string asked = values.text("pattern");
-        plan = asked == automatic
-                   ? decided(values, grid, density, entry, communicator.shares_memory(), nodes)
-                   : stated(asked, "asked for");
+        plan = asked == automatic ? decided(values, grid, density, entry,
+                                            communicator.shares_memory(), nodes, usual)
+                                  : stated(asked, "asked for");
         plan.density = density;
         chosen = static_cast<std::size_t>(plan.pattern - contour::catalogue().data());
     });

@@ -3,6 +3,7 @@
 
 #include "sextant/operation/filter/filter_parameters.hpp"
 #include "sextant/operation/filter/filter_run.hpp"
+#include "sextant/operation/machines/planner_here.hpp"
 #include "sextant/operation/node_sharing.hpp"
 #include "sextant/operation/tiled.hpp"
 
@@ -52,6 +53,7 @@ std::vector<Parameter> parameters() {
         memory_parameter("64", "for the image and what is made of it; larger ones stream"),
         shared_memory_parameter(),
         machine_parameter(),
+        no_probe_parameter(),
         {.name = "plan",
          .type = Type::file,
          .value = "FILE",

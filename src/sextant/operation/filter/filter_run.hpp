@@ -10,6 +10,7 @@
 #include "sextant/operation/operation.hpp"
 #include "sextant/operation/overview.hpp"
 #include "sextant/operation/progress.hpp"
+#include "sextant/planner/usual.hpp"
 
 #include <memory>
 #include <optional>
@@ -61,7 +62,7 @@ class FilterRun {
     void plan();
     void plan_on(const Communicator& communicator, const std::vector<int>& nodes);
     void tell_plan();
-    FilterPlan planned(const std::vector<int>& nodes);
+    FilterPlan planned(const std::vector<int>& nodes, const planner::UsualPlanner& usual);
     void warn(const std::vector<std::string>& warnings);
     void go_through();
     void check_source();

@@ -5,7 +5,7 @@
 #include "sextant/comm/texts.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/operation/filter/filter_run.hpp"
-#include "sextant/planner/usual.hpp"
+#include "sextant/operation/machines/planner_here.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -60,9 +60,11 @@ void FilterRun::plan() {
 
 void FilterRun::plan_on(const Communicator& communicator, const std::vector<int>& nodes) {
     summary_.task.shares_memory = reads_all(communicator, nodes);
+    const planner::UsualPlanner usual =
+        planner_here(communicator, nodes, values_.text("machine"), probing_of(values_));
     agree(communicator_, [&] {
         if (tells())
-            summary_.plan = planned(nodes);
+            summary_.plan = planned(nodes, usual);
     });
 }
 
@@ -86,10 +88,8 @@ void FilterRun::tell_plan() {
         summary_.plan = parse_filter_plan(plan, "the plan of rank 0", task);
 }
 
-FilterPlan FilterRun::planned(const std::vector<int>& nodes) {
+FilterPlan FilterRun::planned(const std::vector<int>& nodes, const planner::UsualPlanner& usual) {
     const FilterTask& task = summary_.task;
-    const planner::UsualPlanner usual =
-        planner::usual_planner(task.shares_memory ? "threads" : "mpi", values_.text("machine"));
     warn(usual.warnings);
     const planner::Setting setting{.machine = usual.planner->machine(),
                                    .element_size = gray_f32.size,

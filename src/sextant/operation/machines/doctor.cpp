@@ -208,7 +208,7 @@ Finding profile() {
         if (!usual.warnings.empty())
             return {"profile", State::bad, usual.warnings.front(), measure};
         if (usual.path.empty())
-            return {"profile", State::note, "none: predictions are of a built-in machine", measure};
+            return {"profile", State::note, "none: predictions are by a short probe", measure};
         const machine::Profile& profile = usual.planner->machine();
         const std::vector<std::string> differences =
             calibrate::differences(profile, calibrate::describe_machine(profile.transport));

@@ -2,9 +2,9 @@
 #include "sextant/operation/schedules/placement.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/operation/machines/planner_here.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/schedules/known_machine.hpp"
-#include "sextant/planner/usual.hpp"
 
 #include <cstdio>
 
@@ -47,10 +47,11 @@ Placement on_platform(const Values& values, int ranks) {
     return placement;
 }
 
-std::shared_ptr<planner::Planner> usual(const std::string& transport, const Values& values) {
+std::shared_ptr<planner::Planner> usual(const std::string& transport, int ranks,
+                                        const Values& values) {
     const std::string file =
         values.has("machine") ? machine_file(values.text("machine")) : std::string();
-    const planner::UsualPlanner usual = planner::usual_planner(transport, file);
+    const planner::UsualPlanner usual = planner_of(transport, ranks, file);
     print_warnings(usual.warnings);
     return usual.planner;
 }
@@ -62,7 +63,7 @@ Placement placement_of(const Values& values, int ranks) {
         return on_platform(values, ranks);
     const std::string asked = values.text("transport");
     Placement placement;
-    placement.planner = usual(asked.empty() ? "mpi" : asked, values);
+    placement.planner = usual(asked.empty() ? "mpi" : asked, ranks, values);
     const bool threads =
         asked == "threads" || (asked.empty() && placement.machine().transport == "threads");
     if (threads)

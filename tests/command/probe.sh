@@ -1,0 +1,105 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# A machine without a profile is probed once for as many ranks, and never where that is forbidden.
+. "$(dirname "$0")/start.sh"
+unset SEXTANT_PROBE
+cache=$folder/cache
+XDG_CACHE_HOME=$cache
+export XDG_CACHE_HOME
+probes=$cache/sextant/probes
+plan=$folder/plan.txt
+
+blend() {
+    "$SEXTANT" composite "$SAMPLE" -o "$folder/frame.png" "$@" >"$plan" 2>&1 || fail "composite $*: $(cat "$plan")"
+}
+probed() { grep -q 'on this machine (probed on .*, provisional: sextant calibrate measures it)' "$plan"; }
+built_in() { grep -q 'on a built-in machine' "$plan"; }
+count() { find "$1" -type f 2>/dev/null | wc -l; }
+# Beside busy programs the time may be over too early, which is said; then it is tried again.
+blend_probed() {
+    for _ in 1 2 3 4 5 6; do
+        blend
+        probed && return
+        built_in || fail "neither probed nor built in: $(cat "$plan")"
+        [ "$(grep -c 'could not be probed' "$plan")" = 1 ] || fail "not said why: $(cat "$plan")"
+    done
+    fail "never probed: $(cat "$plan")"
+}
+
+# What forbids a probe, or asks for none.
+blend --no-probe
+built_in || fail "--no-probe: $(cat "$plan")"
+SEXTANT_PROBE=off blend
+built_in || fail "SEXTANT_PROBE=off: $(cat "$plan")"
+blend --algorithm direct-send
+[ "$(count "$cache")" = 0 ] || fail "kept without a probe: $(find "$cache")"
+
+# Once for as many ranks: the second run reads the file.
+blend_probed
+[ "$(count "$probes")" = 1 ] || fail "not one file: $(ls "$probes")"
+file=$(find "$probes" -type f)
+case $file in */threads-8-*.json) ;; *) fail "8 threads are kept as $file" ;; esac
+before=$(ls -i "$file")
+blend
+probed || fail "not used again: $(cat "$plan")"
+[ "$(ls -i "$file")" = "$before" ] || fail "measured again"
+"$SEXTANT" explain --ranks 8 --transport threads >"$plan"
+probed || fail "explain does not use what was kept: $(cat "$plan")"
+"$SEXTANT" explain --ranks 7 --transport threads >"$plan"
+built_in || fail "7 ranks are planned by a probe of 8: $(cat "$plan")"
+blend --no-probe
+built_in || fail "--no-probe uses what was kept: $(cat "$plan")"
+
+# A file that is damaged, of another version or of another machine is measured again.
+cp "$file" "$folder/whole"
+again() {
+    blend_probed
+    cmp -s "$file" "$folder/spoilt" && fail "$1: believed"
+    grep -q '"probe"' "$file" || fail "$1: not kept again"
+}
+head -c 300 "$folder/whole" >"$file"
+cp "$file" "$folder/spoilt"
+again "a part of a file"
+sed '/"probe"/,$s/"version": 1/"version": 99/' "$folder/whole" >"$file"
+cmp -s "$file" "$folder/whole" && fail "no version to change"
+cp "$file" "$folder/spoilt"
+again "another version"
+sed 's/ranks by threads; /&elsewhere/' "$folder/whole" >"$file"
+cmp -s "$file" "$folder/whole" && fail "no host to change"
+cp "$file" "$folder/spoilt"
+again "another host"
+rm "$file"
+mkdir "$file"
+blend
+[ -d "$file" ] || fail "a folder was replaced"
+
+# Nowhere to keep it is no error.
+: >"$folder/file"
+XDG_CACHE_HOME=$folder/file blend
+[ -f "$folder/file" ] || fail "a file was replaced"
+env -u HOME -u XDG_CACHE_HOME "$SEXTANT" composite "$SAMPLE" -o "$folder/frame.png" >"$plan" 2>&1 ||
+    fail "without a home: $(cat "$plan")"
+
+# Two that write at once leave one whole file.
+XDG_CACHE_HOME=$folder/both
+export XDG_CACHE_HOME
+for run in 1 2; do
+    "$SEXTANT" composite "$SAMPLE" -o "$folder/frame$run.png" >"$folder/run$run" 2>&1 || : >"$folder/failed" &
+done
+wait
+[ ! -e "$folder/failed" ] || fail "one of two at once: $(cat "$folder/run1" "$folder/run2")"
+blend_probed
+[ "$(count "$folder/both")" = 1 ] || fail "two at once left $(find "$folder/both")"
+
+# Processes are probed as they exchange messages.
+if [ -n "${MPIRUN:-}" ]; then
+    XDG_CACHE_HOME=$folder/processes
+    for _ in 1 2 3 4 5 6; do
+        # shellcheck disable=SC2086 # options
+        $MPIRUN -n 2 "$SEXTANT" composite "$SAMPLE" -o "$folder/frame.png" --shared-memory off >"$plan" 2>&1 ||
+            fail "2 processes: $(cat "$plan")"
+        probed && break
+    done
+    probed || fail "2 processes: $(cat "$plan")"
+    case $(ls "$folder/processes/sextant/probes") in mpi-2-*.json) ;; *) fail "2 processes are kept as $(ls -R "$folder/processes")" ;; esac
+fi
