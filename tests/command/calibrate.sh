@@ -55,6 +55,8 @@ for wrong in "--budget 0s" "--budget soon" "--ci 2" "--launches 0" "--transport 
 done
 code "$SEXTANT" calibrate --budget 1s -o "$folder/said/none.json"
 [ "$status" = 1 ] || fail "exit code $status for a folder that is a file: $message"
+code "$SEXTANT" calibrate --budget 1s -o "$folder/new.json/"
+[ "$status" = 1 ] && [ ! -e "$folder/new.json" ] || fail "a folder was made for a profile: $message"
 code "$SEXTANT" machine diff "$threads"
 [ "$status" = 2 ] || fail "exit code $status for half a diff"
 code "$SEXTANT" machine show "$folder/none.json"

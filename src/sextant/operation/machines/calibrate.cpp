@@ -134,6 +134,8 @@ void tell(const std::vector<Profile>& states, const Request& request) {
 }
 
 void make_folder_of(const std::string& path) {
+    if (std::filesystem::path(path).filename().empty())
+        return; // a folder is no name of a profile
     const auto folder = std::filesystem::path(path).parent_path();
     std::error_code error;
     if (!folder.empty() && !std::filesystem::create_directories(folder, error) && error)
