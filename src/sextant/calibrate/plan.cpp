@@ -214,8 +214,8 @@ Plan make_quick_plan(const PlanOptions& options) {
     add_messages(plan[1], Kind::stream, {16 * kibi, mebi});
     if (options.work) {
         add(1, {1, kibi, 16 * kibi, 64 * kibi, 256 * kibi}, {8});
-        add(1, {64 * kibi, 512 * kibi}, {2});
-        add(1, {64 * kibi, 512 * kibi}, {2}, true);
+        add(1, {64 * kibi, 512 * kibi, 1536 * kibi}, {2});
+        add(1, {64 * kibi, 512 * kibi, 1536 * kibi}, {2}, true);
         plan[1].push_back(copy(mebi, mebi));
         add(2, {1, 4 * kibi, 64 * kibi}, {4});
         add_quick_operators(plan[2]);

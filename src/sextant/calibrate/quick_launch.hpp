@@ -17,8 +17,8 @@ inline constexpr std::string_view busy = "busy";
 /// many as its cores hold, so that memory is as busy as in a run; the other ranks wait.
 ///
 /// Input     the time to spend; operators and kernels that it does not reach are as built in. Where
-/// ranks share nodes' memory, that is what messages use. Output    the same on all ranks; nothing
-/// where the time was over before all was measured that a
+///           ranks share nodes' memory, messages use that.
+/// Output    the same on all ranks; nothing where the time was over before all was measured that a
 ///           model needs, as beside busy programs, or where a rank lacks the memory.
 /// Requires  two ranks or more (InvalidTask). Collective.
 std::optional<machine::Profile> measure_quickly(const Communicator& communicator, Seconds budget);
