@@ -155,10 +155,15 @@ TEST_F(StoredFrames, OfNpyAreReadInEveryTypeAndOrder) {
         expect(float{}, "f4", Sample::f32);
         expect(double{}, "f8", Sample::f64);
     }
-    const std::string flags = stack_bytes<std::uint8_t>(1, shape, std::endian::little);
-    EXPECT_TRUE(holds_pattern(*open("a.npy", npy_bytes("|b1", false, "7, 13", flags))));
     const std::string four = stack_bytes<std::uint8_t>(6, shape, std::endian::little);
     EXPECT_EQ(open("a.npy", npy_bytes("|u1", false, "2, 3, 7, 13", four))->header().frames, 6);
+}
+
+TEST_F(StoredFrames, OfNpyOfBoolsAreReadAsZerosAndOnes) {
+    for (const std::string type : {"|b1", "?", "bool"}) {
+        EXPECT_EQ(read_frame(*open("a.npy", npy_bytes(type, false, "2, 2", {"\0\1\2\xff", 4})), 0),
+                  (std::vector<float>{0, 1, 1, 1}));
+    }
 }
 
 TEST_F(StoredFrames, OfNpyAreReadInFortranOrder) {

@@ -92,8 +92,9 @@ std::unique_ptr<FrameSource> open_npy(const std::string& path, const std::string
                        array.sample};
     checked_frames(path, header);
     remark_on_axes(std::span(array.shape).first(axes - 2), header);
-    const StoredLayout layout = array.fortran ? fortran_layout(header, text.end, array.big_endian)
-                                              : dense_layout(header, text.end, array.big_endian);
+    StoredLayout layout = array.fortran ? fortran_layout(header, text.end, array.big_endian)
+                                        : dense_layout(header, text.end, array.big_endian);
+    layout.boolean = array.boolean;
     if (array.fortran && header.frames > 1)
         header.remarks.push_back("in Fortran order: a frame's samples lie far apart, reading is "
                                  "slow");

@@ -330,6 +330,7 @@ void take_type(const std::string& path, const Literal& descr, NpyHeader& header)
                                       "bits, floats of 16 to 64 or bools",
                                       shortened(descr.text, 32)));
     header.sample = *sample;
+    header.boolean = *sample == Sample::u8 && (type == "?" || type.starts_with('b'));
 }
 
 void take_shape(const std::string& path, const Literal& shape, NpyHeader& header) {

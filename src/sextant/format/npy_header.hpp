@@ -15,6 +15,7 @@ struct NpyHeader {
     Sample sample = Sample::u8;
     bool big_endian = false;
     bool fortran = false; ///< whether the first axis runs fastest
+    bool boolean = false; ///< bytes, of which any but 0 is true
     std::vector<std::int64_t> shape;
 };
 

@@ -69,6 +69,9 @@ class StoredFrames : public FrameSource {
         }
         if (layout_.swapped)
             swap_bytes(header().sample, to);
+        if (layout_.boolean)
+            std::ranges::transform(to, to.begin(),
+                                   [](std::byte b) { return std::byte{b != std::byte{0}}; });
     }
 
     void read(std::int64_t frame, Bytes position, std::span<std::byte> to) const {

@@ -17,6 +17,7 @@ struct StoredLayout {
     Elements frame = 0;        ///< samples from one frame to the next; 0 where each is in `starts`
     Elements row = 0, column = 1;
     bool swapped = false; ///< in the byte order of other machines than this
+    bool boolean = false; ///< bytes, of which any but 0 is read as 1
     std::vector<FrameHeader> each =
         {}; ///< what each frame says of itself; empty where all are alike
 
