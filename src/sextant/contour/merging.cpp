@@ -41,15 +41,27 @@ class Merging {
     Elements size(Run run) const { return sizes_ ? sizes_(run) : 1; }
     Run run_of(int tile) const { return {order_.position(tile), order_.position(tile) + 1}; }
     Bytes room(Run run) const { return room_ ? room_(run) : 0; }
-    /// For the largest of several lists in one buffer.
-    Bytes room(const std::vector<Run>& runs) const {
-        Bytes most = 0;
-        for (const Run run : runs)
-            most = std::max(most, room(run));
-        return most;
+    /// A list that is merged from several holds at times what some of them have merged to, which
+    /// may be longer than all have in the end.
+    Bytes room_to_merge(const std::vector<Run>& parts) const {
+        Bytes sum = 0;
+        for (const Run part : parts)
+            sum += room(part);
+        return sum;
     }
-    List list_in_scratch(Run run) {
-        return {run, builder_.buffer({Role::scratch, size(run), 0, room(run)})};
+    List in_scratch(Run run, Bytes room) {
+        return {run, builder_.buffer({Role::scratch, size(run), 0, room})};
+    }
+
+    /// The runs that are merged to one before a stage, or the tile before the first.
+    std::vector<Run> parts_of(Run run, std::size_t stage) const {
+        if (stage == 0)
+            return {run};
+        const int count = stages_[stage - 1].size(), width = (run.last - run.first) / count;
+        std::vector<Run> parts;
+        for (int i = 0; i < count; ++i)
+            parts.push_back({run.first + i * width, run.first + (i + 1) * width});
+        return parts;
     }
 
     /// That of the tile this rank merges for.
@@ -58,7 +70,7 @@ class Merging {
             builder_.buffer({Role::input, size(run_of(rank_)), 0, room(run_of(rank_))});
         if (tile_ == rank_)
             return {run_of(rank_), input};
-        const List moved = list_in_scratch(run_of(tile_));
+        const List moved = in_scratch(run_of(tile_), room(run_of(tile_)));
         builder_.round(round_++);
         builder_.send(host_of(rank_), input);
         builder_.receive(tile_, moved.at);
@@ -86,13 +98,15 @@ class Merging {
                 const int from = (own_place + stage.size() - distance) % stage.size();
                 builder_.send(host_of(stage.tile_at(grid_, tile_, to)), known.at);
                 List& list = lists[static_cast<std::size_t>(from)];
-                list = list_in_scratch({first + from * width, first + (from + 1) * width});
+                const Run run{first + from * width, first + (from + 1) * width};
+                list = in_scratch(run, room_to_merge(parts_of(run, s)));
                 builder_.receive(host_of(stage.tile_at(grid_, tile_, from)), list.at);
                 others_.push_back(list);
             }
             width *= stage.size();
             if (s + 1 < stages_.size()) { // nobody is told of the whole image
-                known = list_in_scratch({first, first + width});
+                const Run run{first, first + width};
+                known = in_scratch(run, room_to_merge(parts_of(run, s + 1)));
                 merge(known, lists);
             }
         }
@@ -138,6 +152,23 @@ class Merging {
         return runs;
     }
 
+    /// Of what is merged to the lists on either side of a tile, whichever is longer.
+    Bytes room_at_sides(int tile) const {
+        const int position = order_.position(tile);
+        Bytes before = 0, behind = 0;
+        int width = 1;
+        for (const Stage& stage : stages_) {
+            const int all = width * stage.size(), first = position / all * all;
+            for (Run run{first, first + width}; run.first < first + all;
+                 run = {run.last, run.last + width}) {
+                if (!run.holds(position))
+                    (run.first < position ? before : behind) += room(run);
+            }
+            width = all;
+        }
+        return std::max(before, behind);
+    }
+
     /// Lists one after the other in one buffer.
     std::vector<List> in(const Region& buffer, const std::vector<Run>& runs) const {
         std::vector<List> lists;
@@ -159,10 +190,12 @@ class Merging {
     Program finish() {
         builder_.group(0);
         const std::vector<Run> hosted = sides(tile_), wanted = sides(rank_);
-        const Region output = builder_.buffer({Role::output, size(wanted), 0, room(wanted)});
+        const Region output =
+            builder_.buffer({Role::output, size(wanted), 0, room_at_sides(rank_)});
         const bool moved = tile_ != rank_;
         const Region merged =
-            moved ? builder_.buffer({Role::scratch, size(hosted), 0, room(hosted)}) : output;
+            moved ? builder_.buffer({Role::scratch, size(hosted), 0, room_at_sides(tile_)})
+                  : output;
         for (const List& list : in(merged, hosted))
             merge(list, on_side(list.run.first == 0));
         if (moved) {

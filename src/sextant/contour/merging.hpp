@@ -12,7 +12,7 @@ namespace sextant::contour {
 /// entries.
 using ListSizes = std::function<Elements(Run run)>;
 
-/// The bytes that a list of a run of tiles may take.
+/// The bytes that a list of a run of tiles may take, once merged.
 using ListRoom = std::function<Bytes(Run run)>;
 
 /// What is known of tiles, merged stage by stage: in each, tiles that differ in its digits give
