@@ -2,6 +2,7 @@
 // How much room lists of tiles' borders have.
 #include "sextant/contour/catalogue.hpp"
 #include "sextant/contour/frontier.hpp"
+#include "sextant/contour/list_sizes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -91,7 +91,7 @@ Bytes Execution::Runner::used_bytes(const Region& region) const {
 
 void Execution::Runner::copy_region(const Region& to, const Region& from) {
     const Bytes used = used_bytes(from);
-    if (used < bytes_of(from) || bytes_of(to) != bytes_of(from)) // of one size unless short ones
+    if (used < bytes_of(from) || bytes_of(to) != bytes_of(from)) // lists, in one piece
         std::copy_n(places_.at(from, 0), used, places_.at(to, 0));
     else
         copy(std::array{places_.blocks(to)}, std::array{places_.blocks(from)});

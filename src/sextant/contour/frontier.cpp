@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/contour/frontier.hpp"
 
-#include "sextant/contour/list_sizes.hpp"
-
 #include <algorithm>
 #include <numeric>
 
@@ -106,32 +104,7 @@ bool touches_outside(const Order& order, Run tiles, Elements pixel, Touch touch)
     return false;
 }
 
-/// How often a tile of a run touches one outside by a corner only.
-Elements tiles_by_corners(const Order& order, Run run) {
-    const Grid& grid = order.grid();
-    const auto outside = [&](int column, int row) { return order.is_outside(run, column, row); };
-    Elements count = 0;
-    for (int t = 0; t < grid.ranks(); ++t) {
-        if (!run.holds(order.position(t)))
-            continue;
-        const int column = t % grid.columns, row = t / grid.columns;
-        for (const int dy : {-1, 1}) {
-            for (const int dx : {-1, 1})
-                count += outside(column + dx, row + dy) && !outside(column + dx, row) &&
-                         !outside(column, row + dy);
-        }
-    }
-    return count;
-}
-
 } // namespace
-
-Elements most_on_border(const Order& order, Run run) {
-    const Grid& grid = order.grid();
-    if (grid.width < grid.columns || grid.height < grid.rows)
-        return grid.width * grid.height; // beyond an empty tile there may be more
-    return border_length(order, run) + tiles_by_corners(order, run);
-}
 
 std::vector<BorderPixel> join(std::span<const Frontier> lists, Elements width, Touch touch) {
     return Joining(all_by_pixels(lists), width, touch).run();

@@ -45,10 +45,6 @@ enum class Touch : std::uint8_t { sides, corners };
 /// Cost      O(n log n) for n pixels.
 std::vector<BorderPixel> join(std::span<const Frontier> lists, Elements width, Touch touch);
 
-/// How many pixels of a run of tiles may touch others outside of them.
-/// Cost      O(ranks).
-Elements most_on_border(const Order& order, Run run);
-
 /// The list of the tiles of all lists together: pixels that touch others outside of them.
 Frontier merge(const Order& order, std::span<const Frontier> lists, Touch touch);
 

@@ -41,8 +41,8 @@ class Merging {
     Elements size(Run run) const { return sizes_ ? sizes_(run) : 1; }
     Run run_of(int tile) const { return {order_.position(tile), order_.position(tile) + 1}; }
     Bytes room(Run run) const { return room_ ? room_(run) : 0; }
-    /// A list that is merged from several holds at times what some of them have merged to, which
-    /// may be longer than all have in the end.
+    /// The executor may merge some of the lists before the others arrive. That intermediate list
+    /// can be longer than the final one, but not than all of its parts together.
     Bytes room_to_merge(const std::vector<Run>& parts) const {
         Bytes sum = 0;
         for (const Run part : parts)
@@ -53,7 +53,8 @@ class Merging {
         return {run, builder_.buffer({Role::scratch, size(run), 0, room})};
     }
 
-    /// The runs that are merged to one before a stage, or the tile before the first.
+    /// The runs that the stage before this one merged into `run`; before the first stage, `run`
+    /// itself.
     std::vector<Run> parts_of(Run run, std::size_t stage) const {
         if (stage == 0)
             return {run};
@@ -152,7 +153,7 @@ class Merging {
         return runs;
     }
 
-    /// Of what is merged to the lists on either side of a tile, whichever is longer.
+    /// For the list of all tiles before a tile or the list of all behind it, whichever needs more.
     Bytes room_at_sides(int tile) const {
         const int position = order_.position(tile);
         Bytes before = 0, behind = 0;

@@ -47,7 +47,7 @@ class Order {
 
     const Grid& grid() const { return grid_; }
     int position(int tile) const { return positions_[static_cast<std::size_t>(tile)]; }
-    /// Whether there is a tile in a column and row, and it is not in a run.
+    /// Whether a column and row name a tile of the grid that is not in a run.
     bool is_outside(Run run, int column, int row) const {
         return column >= 0 && column < grid_.columns && row >= 0 && row < grid_.rows &&
                !run.holds(position(row * grid_.columns + column));

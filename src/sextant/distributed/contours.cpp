@@ -2,7 +2,7 @@
 #include "sextant/distributed/contours.hpp"
 
 #include "sextant/comm/agree.hpp"
-#include "sextant/contour/frontier.hpp"
+#include "sextant/contour/list_sizes.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/merge_lists.hpp"
 

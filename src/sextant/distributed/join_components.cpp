@@ -3,6 +3,7 @@
 
 #include "sextant/comm/agree.hpp"
 #include "sextant/contour/frontier.hpp"
+#include "sextant/contour/list_sizes.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/merge_lists.hpp"
 #include "sextant/kernel/label/each_run.hpp"
