@@ -180,4 +180,15 @@ machine::Profile costs_of(const Measurements& measurements, machine::Link link) 
     return Costs(measurements, link).made();
 }
 
+void add_costs(machine::Profile& profile, const machine::Profile& costs, bool with_work) {
+    profile.links.insert(profile.links.end(), costs.links.begin(), costs.links.end());
+    if (!with_work)
+        return;
+    profile.state = costs.state;
+    profile.state_probe = costs.state_probe;
+    profile.operators = costs.operators;
+    profile.kernels = costs.kernels;
+    profile.copies = costs.copies;
+}
+
 } // namespace sextant::calibrate

@@ -28,4 +28,7 @@ inline constexpr std::string_view unsteady = "unsteady";
 /// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, Figure 8, mended
 machine::Profile costs_of(const Measurements& measurements, machine::Link link);
 
+/// Adds the links of such costs to a profile; with_work: their work and state too.
+void add_costs(machine::Profile& profile, const machine::Profile& costs, bool with_work);
+
 } // namespace sextant::calibrate

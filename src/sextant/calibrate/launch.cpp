@@ -36,15 +36,8 @@ machine::Profile measure_launch(const Communicator& communicator, const machine:
         if (const machine::LinkCosts* known = earlier ? earlier->find(link) : nullptr)
             plan = with_sizes_of(std::move(plan), *known);
         const machine::Profile costs = costs_of(measure(stopwatch, plan, part), link);
-        profile.links.insert(profile.links.end(), costs.links.begin(), costs.links.end());
-        if (what.work) {
-            profile.state = costs.state;
-            profile.state_probe = costs.state_probe;
-            profile.operators = costs.operators;
-            profile.kernels = costs.kernels;
-            profile.copies = costs.copies;
-            what.work = false;
-        }
+        add_costs(profile, costs, what.work);
+        what.work = false;
     });
     return profile;
 }

@@ -19,7 +19,7 @@ struct PlanOptions {
 
 Plan make_plan(const PlanOptions& options);
 
-/// Few cells for a short time: what models need first, from which they can tell the rest.
+/// A small plan for a short time: what every model needs first, then the rest by importance.
 Plan make_quick_plan(const PlanOptions& options);
 
 /// The same with the sizes of messages that an earlier launch refined.

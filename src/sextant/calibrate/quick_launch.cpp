@@ -140,14 +140,14 @@ bool suffices(const Measurements& measured, const Plan& plan) {
                        [&](const Cell& cell) { return measured.cells.count(cell) > 0; });
 }
 
-/// Where no processor is left alone, little of what is timed is not disturbed.
+/// Whether other programs interrupted more than a quarter of the cells.
 bool is_busy(const Measurements& measured) {
     const auto disturbed = std::count_if(measured.cells.begin(), measured.cells.end(),
                                          [](const auto& cell) { return !cell.second.quiet(); });
     return 4 * disturbed > static_cast<std::ptrdiff_t>(measured.cells.size());
 }
 
-/// What disturbs a cell only adds to it: it takes no longer than a larger one was seen to take.
+/// Interruptions only add time: a cell that took longer than a larger one gets its samples.
 void smooth(Measurements& measured) {
     std::map<Cell, std::vector<Cell>> by_kind; // of one kind from the smallest on
     for (const auto& [cell, series] : measured.cells) {
@@ -213,7 +213,7 @@ std::optional<machine::Profile> measure_link(const Communicator& communicator, L
     return costs;
 }
 
-/// Whether every rank has the memory that measuring takes; it is given back.
+/// Whether every rank can allocate the memory that measuring needs. Collective.
 bool has_room(const Communicator& communicator, Bytes memory) {
     int has = 1;
     try {
@@ -254,15 +254,8 @@ std::optional<machine::Profile> measure_quickly(const Communicator& communicator
         if (text.empty())
             return std::nullopt;
         const machine::Profile costs = machine::parse_profile(text, "a probe");
-        profile.links.insert(profile.links.end(), costs.links.begin(), costs.links.end());
-        if (what.work) {
-            profile.state = costs.state;
-            profile.state_probe = costs.state_probe;
-            profile.operators = costs.operators;
-            profile.kernels = costs.kernels;
-            profile.copies = costs.copies;
-            what.work = false;
-        }
+        add_costs(profile, costs, what.work);
+        what.work = false;
     }
     profile.origin.method =
         fmt::format("probed in {:g} s on {} ranks", budget, communicator.size());

@@ -12,8 +12,7 @@ namespace sextant::model {
 /// for an application than the cheapest.
 ///
 /// Input     the other ranks are the peers' sides of rank 0's messages. Where memory is shared,
-/// they
-///           do not say whether a message is copied: whichever is cheapest counts.
+///           they do not say whether a message is copied: whichever is cheapest counts.
 /// Cost      about the edges of rank 0's dependences.
 Seconds least_time(const Question& question, const Prices& prices, const Prepared& prepared);
 

@@ -10,8 +10,8 @@ namespace sextant::operation {
 
 /// Where and by whom messages are exchanged: what a probe holds for.
 struct ProbedRanks {
-    std::string
-        exchange; ///< "threads", "mpi", or "shared": processes that read each other's memory
+    /// "threads", "mpi", or "shared": processes that read each other's memory.
+    std::string exchange;
     int ranks = 0;
     bool operator==(const ProbedRanks&) const = default;
 };
