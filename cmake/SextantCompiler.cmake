@@ -21,6 +21,10 @@ if(SEXTANT_SANITIZE)
     if(SEXTANT_SANITIZE MATCHES "undefined")
         add_compile_options(-fno-sanitize=null,alignment,pointer-overflow,object-size,vptr)
     endif()
+    # Threads meet outside the loops over pixels, which are compiled for one kind of processor then.
+    if(SEXTANT_SANITIZE STREQUAL "thread")
+        add_compile_definitions(HWY_COMPILE_ONLY_STATIC)
+    endif()
     add_link_options(-fsanitize=${SEXTANT_SANITIZE})
 endif()
 

@@ -3,9 +3,26 @@
 
 #include "sextant/comm/mpi.hpp"
 
+#include <chrono>
+#include <thread>
+
 #include <mpi.h>
 
 namespace sextant::test {
+namespace {
+
+/// At its end, sleeps until all ranks are here: an MPI waits by asking again and again, for which
+/// the ranks of a group would lack the cores.
+struct Meeting {
+    ~Meeting() {
+        MPI_Request all_here;
+        MPI_Ibarrier(MPI_COMM_WORLD, &all_here);
+        for (int done = 0; !done; std::this_thread::sleep_for(std::chrono::milliseconds(1)))
+            MPI_Test(&all_here, &done, MPI_STATUS_IGNORE);
+    }
+};
+
+} // namespace
 
 void on_group(int size, const std::function<void(const Communicator&)>& body) {
     int rank = 0, all = 0;
@@ -15,6 +32,7 @@ void on_group(int size, const std::function<void(const Communicator&)>& body) {
         return;
     MPI_Comm group = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, rank < size ? 0 : MPI_UNDEFINED, rank, &group);
+    const Meeting at_the_end;
     if (group == MPI_COMM_NULL)
         return;
     body(from_mpi(group));
