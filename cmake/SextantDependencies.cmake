@@ -97,5 +97,6 @@ function(sextant_use_libraries)
     sextant_places("${PROJECT_SOURCE_DIR}/src/sextant/machine/installation.cpp")
     set_source_files_properties("${PROJECT_SOURCE_DIR}/src/sextant/simulate/parcel.cpp" PROPERTIES
         COMPILE_DEFINITIONS SEXTANT_VERSION="${PROJECT_VERSION}")
-    target_compile_definitions(sextant_operation PRIVATE SEXTANT_VERSION="${PROJECT_VERSION}")
+    target_compile_definitions(sextant_comm PRIVATE SEXTANT_VERSION="${PROJECT_VERSION}")
+    target_link_libraries(sextant_distributed PRIVATE nlohmann_json::nlohmann_json)
 endfunction()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/format/atomic_file.hpp"
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/format/catalogue.hpp"
 
 #include <csignal>
@@ -91,7 +91,7 @@ bool knows_nameless_files(const std::string& folder) {
 TEST_F(Writing, HasNothingToLeaveBehindWhereItIsKilled) {
     if (!knows_nameless_files(folder.path()))
         GTEST_SKIP() << "needs files without a name";
-    format::AtomicFile file(folder.path("a.txt"));
+    AtomicFile file(folder.path("a.txt"));
     file.write(std::string(1 << 20, 'x'));
     EXPECT_EQ(folder.entries(), 0);
     file.commit();
@@ -101,13 +101,13 @@ TEST_F(Writing, HasNothingToLeaveBehindWhereItIsKilled) {
 
 TEST_F(Writing, CanBeAskedForBeforehandAndLeavesNoTraceThen) {
     fill_file(folder.path("old"), "old");
-    format::require_writable(folder.path("new"));
-    format::require_writable(folder.path("old"));
-    format::require_writable("/dev/full");
+    require_writable(folder.path("new"));
+    require_writable(folder.path("old"));
+    require_writable("/dev/full");
     EXPECT_EQ(folder.entries(), 1);
     EXPECT_EQ(content(folder.path("old")), "old");
-    EXPECT_THROW(format::require_writable(folder.path("nowhere/new")), InvalidFile);
-    EXPECT_THROW(format::require_writable(folder.path()), InvalidFile);
+    EXPECT_THROW(require_writable(folder.path("nowhere/new")), InvalidFile);
+    EXPECT_THROW(require_writable(folder.path()), InvalidFile);
 }
 
 TEST_F(Writing, ToAFullDiskSaysSo) {
@@ -126,9 +126,9 @@ TEST_F(Writing, ToAFullDiskSaysSo) {
 }
 
 TEST_F(Writing, ToAFullDeviceSaysSoAndKeepsTheDevice) {
-    EXPECT_EQ(failure([] { format::write_file("/dev/full", "text"); }),
+    EXPECT_EQ(failure([] { write_file("/dev/full", "text"); }),
               "/dev/full: cannot be written: No space left on device");
-    format::write_file("/dev/null", "text");
+    write_file("/dev/null", "text");
     struct stat device {};
     ASSERT_EQ(stat("/dev/null", &device), 0);
     EXPECT_TRUE(S_ISCHR(device.st_mode));
@@ -156,7 +156,7 @@ TEST_F(Writing, ThroughALinkReplacesTheFileItPointsTo) {
     std::filesystem::create_directory(folder.path("real"));
     fill_file(folder.path("real/file"), "old");
     std::filesystem::create_symlink("real/file", folder.path("link"));
-    format::write_file(folder.path("link"), "new");
+    write_file(folder.path("link"), "new");
     EXPECT_TRUE(std::filesystem::is_symlink(folder.path("link")));
     EXPECT_EQ(content(folder.path("real/file")), "new");
 }
@@ -165,7 +165,7 @@ TEST_F(Writing, KeepsTheModeOfTheFileItReplaces) {
     const auto mode = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
     fill_file(folder.path("a"), "old");
     std::filesystem::permissions(folder.path("a"), mode);
-    format::write_file(folder.path("a"), "new");
+    write_file(folder.path("a"), "new");
     EXPECT_EQ(std::filesystem::status(folder.path("a")).permissions(), mode);
 }
 
@@ -181,7 +181,7 @@ TEST_F(Writing, OneFileByManyThreadsLeavesOneOfThem) {
     for (char letter = 'a'; letter < 'i'; ++letter) {
         threads.emplace_back([&path, letter] {
             for (int i = 0; i < 20; ++i)
-                format::write_file(path, std::string(300000, letter));
+                write_file(path, std::string(300000, letter));
         });
     }
     for (std::thread& thread : threads)
@@ -192,7 +192,7 @@ TEST_F(Writing, OneFileByManyThreadsLeavesOneOfThem) {
 }
 
 TEST_F(Writing, SeekingOverwritesAndAFailureIsRemembered) {
-    format::AtomicFile file(folder.path("a"));
+    AtomicFile file(folder.path("a"));
     file.write("abcdef");
     file.seek(2);
     file.write("XY");
@@ -201,7 +201,7 @@ TEST_F(Writing, SeekingOverwritesAndAFailureIsRemembered) {
     EXPECT_THAT(failure([&] { file.commit(); }), HasSubstr("Invalid argument"));
     EXPECT_FALSE(std::filesystem::exists(folder.path("a")));
 
-    format::AtomicFile good(folder.path("b"));
+    AtomicFile good(folder.path("b"));
     good.write("abcdef");
     good.seek(2);
     good.write("XY");

@@ -3,9 +3,9 @@
 // seams.
 #include "sextant/comm/threads.hpp"
 #include "sextant/distributed/canny.hpp"
+#include "sextant/distributed/strip_contours.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/kernel/edge/thinning.hpp"
-#include "sextant/operation/contours/strip_contours.hpp"
 
 #include "tests/format/temporary_folder.hpp"
 #include "tests/operation/gray_files.hpp"
@@ -15,14 +15,14 @@
 namespace sextant::test {
 namespace {
 
-using operation::BytePlane;
-using operation::PointOrder;
-using operation::StripTiles;
-using operation::StripWork;
+using distributed::BytePlane;
+using distributed::PointOrder;
+using distributed::StripTiles;
+using distributed::StripWork;
 
 /// Strips of so many ranks: in a row, and in columns and rows where they can be.
-std::vector<StripTiles> strips_of(int ranks, ImageShape image) {
-    std::vector<StripTiles> made;
+std::vector<distributed::StripTiles> strips_of(int ranks, ImageShape image) {
+    std::vector<distributed::StripTiles> made;
     for (const int strips : {2, 3, 5, 8}) {
         for (const Grid& grid : grids_of(ranks, image))
             made.push_back({{image.width, image.height, grid.columns, grid.rows * strips}, strips});
@@ -32,13 +32,14 @@ std::vector<StripTiles> strips_of(int ranks, ImageShape image) {
 
 /// Everything that a strip is worked on with.
 struct Workplace {
-    Workplace(const Communicator& ranks, const StripTiles& strips, const TemporaryFolder& folder)
+    Workplace(const Communicator& ranks, const distributed::StripTiles& strips,
+              const TemporaryFolder& folder)
         : communicator(ranks), tiles(strips), output(folder.path("out")) {}
     Communicator communicator;
-    StripTiles tiles;
+    distributed::StripTiles tiles;
     std::string output;
-    operation::Progress progress{false};
-    StripWork work{communicator, tiles, output, progress};
+    Progress progress{false};
+    distributed::StripWork work{communicator, tiles, output, progress};
 };
 
 ContourLines lines_in(LineReader& reader) {
@@ -64,15 +65,16 @@ void expect_same(const ContourLines& found, const ContourLines& expected, const 
 
 /// A map's lines by strips are those of the walk along the whole image.
 void strips_give_the_serial_lines(const Communicator& communicator, const DirectionMap& map,
-                                  const StripTiles& tiles, const TemporaryFolder& folder) {
+                                  const distributed::StripTiles& tiles,
+                                  const TemporaryFolder& folder) {
     Workplace place(communicator, tiles, folder);
     const auto directions = [&](int strip) {
         const Tile own = tiles.tile(strip, communicator.rank());
         return cut(map, with_margin(own, operation::ranking_margin, map.image)).codes;
     };
     // So little memory that points are sorted in many runs.
-    PointOrder points(place.output, 7 * sizeof(operation::RankedPoint));
-    rank_strips(place.work, directions, communicator.rank() == 0 ? &points : nullptr);
+    distributed::PointOrder points(place.output, 7 * sizeof(distributed::RankedPoint));
+    distributed::rank_strips(place.work, directions, communicator.rank() == 0 ? &points : nullptr);
     if (communicator.rank() != 0)
         return;
     constexpr Elements min_points = 2;
@@ -90,7 +92,7 @@ TEST(ContourStrips, have_the_serial_lines_of_every_map) {
             int turn = 0;
             for (const ImageShape image : {ImageShape{13, 22}, {5, 40}, {17, 3}}) {
                 for (const DirectionMap& map : direction_maps(image)) {
-                    for (const StripTiles& tiles : strips_of(ranks, image)) {
+                    for (const distributed::StripTiles& tiles : strips_of(ranks, image)) {
                         if (turn++ % (2 * ranks - 1) == 0)
                             strips_give_the_serial_lines(communicator, map, tiles, folder);
                     }
@@ -114,14 +116,14 @@ TEST(ContourStrips, have_the_directions_of_the_whole_images_edges) {
             const kernel::EdgeThresholds thresholds = quantiles_of(in_memory, 1.5, .6, .9);
             const sextant::Image expected = distributed::gather(edge_directions(
                 in_memory, 1.5, thresholds, always(contour::find("logp-lev-quad"))));
-            for (const StripTiles& tiles : strips_of(ranks, image)) {
+            for (const distributed::StripTiles& tiles : strips_of(ranks, image)) {
                 Workplace place(communicator, tiles, folder);
                 const kernel::EdgeThresholds found =
-                    strip_quantiles(place.work, source, 1.5, .6, .9);
+                    distributed::strip_quantiles(place.work, source, 1.5, .6, .9);
                 EXPECT_EQ(found.low, thresholds.low);
                 EXPECT_EQ(found.high, thresholds.high);
-                const BytePlane edges =
-                    strip_thinning(place.work, strip_edges(place.work, source, 1.5, thresholds));
+                const distributed::BytePlane edges = distributed::strip_thinning(
+                    place.work, distributed::strip_edges(place.work, source, 1.5, thresholds));
                 const operation::StripDirections directions = directions_of(place.work, edges);
                 for (int strip = 0; strip < tiles.strips; ++strip) {
                     const Tile own = tiles.tile(strip, communicator.rank());
@@ -162,7 +164,7 @@ TEST(ContourStrips, thin_what_is_thicker_than_a_strips_margin_round_by_round) {
     EXPECT_GT(needed, 3) << "or one look at each strip is enough";
     for (const int ranks : {1, 2}) {
         run_threads(ranks, [&](Communicator communicator) {
-            for (const StripTiles& tiles : strips_of(ranks, image)) {
+            for (const distributed::StripTiles& tiles : strips_of(ranks, image)) {
                 Workplace place(communicator, tiles, folder);
                 const auto own_part = [&](const std::vector<std::uint8_t>& codes, int strip) {
                     const Tile own = tiles.tile(strip, communicator.rank());
@@ -172,10 +174,11 @@ TEST(ContourStrips, thin_what_is_thicker_than_a_strips_margin_round_by_round) {
                             (own.y + i / own.width) * image.width + own.x + i % own.width)]);
                     return part;
                 };
-                BytePlane codes(communicator, tiles, place.output);
+                distributed::BytePlane codes(communicator, tiles, place.output);
                 for (int strip = 0; strip < tiles.strips; ++strip)
                     codes.write(strip, own_part(thick_codes(image), strip));
-                const BytePlane thinned = strip_thinning(place.work, std::move(codes), 1 + ranks);
+                const distributed::BytePlane thinned =
+                    distributed::strip_thinning(place.work, std::move(codes), 1 + ranks);
                 for (int strip = 0; strip < tiles.strips; ++strip)
                     EXPECT_EQ(thinned.read(strip, 0), own_part(expected, strip))
                         << "strip " << strip << " of " << tiles.strips;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/operation/filter/filter_plan.hpp"
+#include "sextant/distributed/filter_plan.hpp"
 
 #include "sextant/core/error.hpp"
 #include "sextant/machine/profile_file.hpp"
@@ -14,7 +14,8 @@ namespace {
 
 using testing::HasSubstr;
 
-FilterTask five_of(ImageShape image, int ranks, const ElementFormat& element = gray_f32) {
+distributed::FilterTask five_of(ImageShape image, int ranks,
+                                const ElementFormat& element = gray_f32) {
     return {.filters = {{3, {"x", "y", "xx", "xy", "yy"}, {}}},
             .image = image,
             .element = element,
@@ -25,13 +26,13 @@ machine::Profile das() {
     return machine::read_profile(test::source_dir() + "/machines/das.json");
 }
 
-FilterPlan on_das(const FilterTask& task) {
+distributed::FilterPlan on_das(const distributed::FilterTask& task) {
     const machine::Profile machine = das();
-    return plan_filter(task, {.machine = machine, .element_size = 4});
+    return distributed::plan_filter(task, {.machine = machine, .element_size = 4});
 }
 
-TEST(FilterPlan, weighs_every_grid_and_takes_strips_where_what_is_collected_decides) {
-    const FilterPlan plan = on_das(five_of({512, 512}, 16));
+TEST(distributed::FilterPlan, weighs_every_grid_and_takes_strips_where_what_is_collected_decides) {
+    const distributed::FilterPlan plan = on_das(five_of({512, 512}, 16));
     // Five grids, each with six gathers or none; the profile knows of no copies, so none packs.
     EXPECT_EQ(plan.alternatives.size(), 5u * 7);
     EXPECT_EQ(plan.way, (filtering::Way{1, 16}));
@@ -41,14 +42,14 @@ TEST(FilterPlan, weighs_every_grid_and_takes_strips_where_what_is_collected_deci
     EXPECT_NEAR(*plan.alternatives[0].seconds, 5 * 27.03e-3, 2e-3);
 }
 
-TEST(FilterPlan, changes_tiles_between_filters_where_that_is_faster) {
-    FilterTask task = five_of({512, 512}, 64);
+TEST(distributed::FilterPlan, changes_tiles_between_filters_where_that_is_faster) {
+    distributed::FilterTask task = five_of({512, 512}, 64);
     EXPECT_EQ(on_das(task).way, (filtering::Way{1, 64})) << "one filter has nothing to change";
     task.filters.insert(task.filters.begin(), 2, {3, {"smooth"}, {}});
-    const FilterPlan plan = on_das(task);
+    const distributed::FilterPlan plan = on_das(task);
     // Square tiles have the shortest borders, strips are collected the fastest.
     EXPECT_EQ(plan.way, (filtering::Way{8, 8, {}, {}, false, {{2, 1, 64}}}));
-    for (const FilterPlan::Alternative& other : plan.alternatives) {
+    for (const distributed::FilterPlan::Alternative& other : plan.alternatives) {
         EXPECT_GE(other.seconds.value_or(1), *plan.alternatives[0].seconds);
         EXPECT_TRUE(!(other.way == plan.way) || &other == &plan.alternatives[0]);
     }
@@ -56,39 +57,40 @@ TEST(FilterPlan, changes_tiles_between_filters_where_that_is_faster) {
     EXPECT_EQ(on_das(task).way.retilings.size(), 0u) << "asked for";
 }
 
-TEST(FilterPlan, of_bytes_moves_less_and_is_predicted_all_the_same) {
-    const FilterTask floats = five_of({512, 512}, 16), bytes = five_of({512, 512}, 16, gray_u8);
-    const auto seconds = [](const FilterTask& task) {
+TEST(distributed::FilterPlan, of_bytes_moves_less_and_is_predicted_all_the_same) {
+    const distributed::FilterTask floats = five_of({512, 512}, 16),
+                                  bytes = five_of({512, 512}, 16, gray_u8);
+    const auto seconds = [](const distributed::FilterTask& task) {
         return on_das(task).alternatives[0].seconds.value_or(0);
     };
     EXPECT_GT(seconds(bytes), 0);
     EXPECT_LT(seconds(bytes), seconds(floats));
 }
 
-TEST(FilterPlan, windows_are_as_many_rows_as_memory_allows) {
-    const FilterTask task = five_of({1000, 100'000}, 1, gray_u8);
-    FilterPlan plan = strips_plan(task, "");
+TEST(distributed::FilterPlan, windows_are_as_many_rows_as_memory_allows) {
+    const distributed::FilterTask task = five_of({1000, 100'000}, 1, gray_u8);
+    distributed::FilterPlan plan = distributed::strips_plan(task, "");
     // A row takes 1,000 bytes, and 20,000 for what is made of it; 16 rows on either side are read.
-    set_window(plan, task, 21'000 * 100 + 32'000);
+    distributed::set_window(plan, task, 21'000 * 100 + 32'000);
     EXPECT_EQ(plan.window, 100);
     EXPECT_EQ(plan.memory, 21'000 * 100 + 32'000);
-    set_window(plan, task, 21'000 * 101 + 31'999);
+    distributed::set_window(plan, task, 21'000 * 101 + 31'999);
     EXPECT_EQ(plan.window, 100);
-    set_window(plan, task, Bytes{1} << 40);
+    distributed::set_window(plan, task, Bytes{1} << 40);
     EXPECT_EQ(plan.window, 100'000);
-    EXPECT_THROW(set_window(plan, task, 40'000), InvalidTask);
+    EXPECT_THROW(distributed::set_window(plan, task, 40'000), InvalidTask);
 }
 
-TEST(FilterPlan, ranks_that_share_memory_hold_what_is_collected_once) {
+TEST(distributed::FilterPlan, ranks_that_share_memory_hold_what_is_collected_once) {
     for (const int ranks : {1, 2, 3, 4}) {
-        FilterTask task = five_of({1000, 1200}, ranks);
+        distributed::FilterTask task = five_of({1000, 1200}, ranks);
         const filtering::Way strips{1, ranks};
         const Bytes image = 1000 * 1200 * 4, planes = 5 * image;
         const Bytes between = 2 * (ranks - 1) * 16 * 1000 * 4; // rows of neighbours
-        EXPECT_EQ(memory_of(strips, task, 1200),
+        EXPECT_EQ(distributed::memory_of(strips, task, 1200),
                   image + between + planes + planes * (ranks - 1) / ranks);
         task.shares_memory = true;
-        EXPECT_EQ(memory_of(strips, task, 1200), image + between + planes);
+        EXPECT_EQ(distributed::memory_of(strips, task, 1200), image + between + planes);
     }
 }
 
@@ -112,10 +114,11 @@ machine::Profile slow_messages() {
     return machine;
 }
 
-TEST(FilterPlan, takes_fewer_ranks_where_these_are_faster) {
+TEST(distributed::FilterPlan, takes_fewer_ranks_where_these_are_faster) {
     const auto ranks = [&](Seconds seconds) {
         const machine::Profile machine = where_filters_take(seconds, slow_messages());
-        return plan_filter(five_of({256, 256}, 8), {.machine = machine, .element_size = 4})
+        return distributed::plan_filter(five_of({256, 256}, 8),
+                                        {.machine = machine, .element_size = 4})
             .way.ranks();
     };
     EXPECT_EQ(ranks(1e-8), 1);
@@ -124,22 +127,23 @@ TEST(FilterPlan, takes_fewer_ranks_where_these_are_faster) {
     EXPECT_EQ(ranks(1e-5), 8);
 }
 
-TEST(FilterPlan, is_the_fastest_of_every_number_of_ranks) {
+TEST(distributed::FilterPlan, is_the_fastest_of_every_number_of_ranks) {
     int between = 0; // all of the ranks, half of them, and any up to eight
     for (const Seconds seconds : {2e-6, 4.4e-6, 6e-6}) {
         const machine::Profile machine = where_filters_take(seconds, slow_messages());
         const planner::Setting setting{.machine = machine, .element_size = 4};
-        const FilterTask task = five_of({257, 263}, 24);
-        const FilterPlan plan = plan_filter(task, setting);
+        const distributed::FilterTask task = five_of({257, 263}, 24);
+        const distributed::FilterPlan plan = distributed::plan_filter(task, setting);
         const Seconds best = plan.alternatives[0].seconds.value_or(0);
         EXPECT_GT(best, 0);
         between += plan.way.ranks() > 8 && plan.way.ranks() != 12 && plan.way.ranks() != 24;
         for (int ranks = 1; ranks <= 24; ++ranks) {
             for (const filtering::Way& grid : filtering::grids_of(ranks)) {
-                FilterPlan other = strips_plan(task, "");
+                distributed::FilterPlan other = distributed::strips_plan(task, "");
                 other.way = grid;
-                predict_windows(other, task, setting);
-                EXPECT_GE(other.predicted.value_or(FilterPlan::Predicted{}).seconds, best * .999)
+                distributed::predict_windows(other, task, setting);
+                EXPECT_GE(other.predicted.value_or(distributed::FilterPlan::Predicted{}).seconds,
+                          best * .999)
                     << grid.text();
             }
         }
@@ -147,11 +151,11 @@ TEST(FilterPlan, is_the_fastest_of_every_number_of_ranks) {
     EXPECT_GT(between, 0);
 }
 
-TEST(FilterPlan, chooses_a_collective_where_rank_0_has_the_image) {
+TEST(distributed::FilterPlan, chooses_a_collective_where_rank_0_has_the_image) {
     for (const char* distribute : {"scatter", "broadcast", "binomial-scatter"}) {
-        FilterTask task = five_of({512, 512}, 6);
+        distributed::FilterTask task = five_of({512, 512}, 6);
         task.distribute = distribute;
-        const FilterPlan plan = on_das(task);
+        const distributed::FilterPlan plan = on_das(task);
         ASSERT_TRUE(plan.way.distribute) << distribute;
         const bool named = plan.way.distribute->name == distribute;
         EXPECT_TRUE(named || name(plan.way.distribute->what) == distribute) << distribute;
@@ -176,9 +180,10 @@ machine::Profile where_files_come(double alone, double together, machine::Profil
     return machine;
 }
 
-TEST(FilterPlan, weighs_who_reads_where_the_profile_knows_what_that_takes) {
+TEST(distributed::FilterPlan, weighs_who_reads_where_the_profile_knows_what_that_takes) {
     const auto plan = [&](const machine::Profile& machine) {
-        return plan_filter(five_of({512, 512}, 4), {.machine = machine, .element_size = 4});
+        return distributed::plan_filter(five_of({512, 512}, 4),
+                                        {.machine = machine, .element_size = 4});
     };
     // A quarter each at the same rate, or everyone waiting for everyone.
     const machine::Profile alike = where_files_come(1e8, 1e8, slow_messages());
@@ -187,24 +192,26 @@ TEST(FilterPlan, weighs_who_reads_where_the_profile_knows_what_that_takes) {
     ASSERT_TRUE(plan(in_turn).way.distribute);
     const Seconds best = plan(in_turn).alternatives[0].seconds.value_or(0);
     EXPECT_GT(best, 512 * 512 * 4 / 1e8) << "reading is part of it";
-    for (const FilterPlan::Alternative& other : plan(in_turn).alternatives)
+    for (const distributed::FilterPlan::Alternative& other : plan(in_turn).alternatives)
         EXPECT_GE(other.seconds.value_or(best), best);
-    FilterTask asked = five_of({512, 512}, 4);
+    distributed::FilterTask asked = five_of({512, 512}, 4);
     asked.distribute = "read";
-    EXPECT_EQ(plan_filter(asked, {.machine = in_turn, .element_size = 4}).way.distribute, nullptr);
+    EXPECT_EQ(
+        distributed::plan_filter(asked, {.machine = in_turn, .element_size = 4}).way.distribute,
+        nullptr);
     EXPECT_EQ(plan(slow_messages()).way.distribute, nullptr) << "nothing is known of reading";
 }
 
-TEST(FilterPlan, predicts_reading_and_writing_by_the_rows_of_tiles) {
+TEST(distributed::FilterPlan, predicts_reading_and_writing_by_the_rows_of_tiles) {
     const machine::Profile machine =
         where_files_come(1e8, 1e8, where_filters_take(1e-9, slow_messages()));
-    const FilterTask task = five_of({512, 512}, 4);
+    const distributed::FilterTask task = five_of({512, 512}, 4);
     const auto predicted = [&](filtering::Way way, Elements window) {
-        FilterPlan plan;
+        distributed::FilterPlan plan;
         plan.way = way;
         plan.window = window;
-        predict_windows(plan, task, {.machine = machine, .element_size = 4});
-        return plan.predicted.value_or(FilterPlan::Predicted{});
+        distributed::predict_windows(plan, task, {.machine = machine, .element_size = 4});
+        return plan.predicted.value_or(distributed::FilterPlan::Predicted{});
     };
     const Seconds image = 512 * 512 * 4 / 1e8;
     const auto* scatter = &collective::find("flat-scatter");
@@ -216,15 +223,15 @@ TEST(FilterPlan, predicts_reading_and_writing_by_the_rows_of_tiles) {
     EXPECT_NEAR(predicted({1, 4}, 256).write.value_or(0), (5 + 4 + 4) * image, 1e-9);
 }
 
-TEST(FilterPlan, predicts_windows_and_the_filters_before) {
+TEST(distributed::FilterPlan, predicts_windows_and_the_filters_before) {
     const machine::Profile machine = where_filters_take(1e-7, das());
     const planner::Setting setting{.machine = machine, .element_size = 4};
-    FilterTask task = five_of({512, 512}, 4);
+    distributed::FilterTask task = five_of({512, 512}, 4);
     const auto seconds = [&](Elements window) {
-        FilterPlan plan;
+        distributed::FilterPlan plan;
         plan.way = {1, 4};
         plan.window = window;
-        predict_windows(plan, task, setting);
+        distributed::predict_windows(plan, task, setting);
         return plan.predicted ? plan.predicted->seconds : 0;
     };
     const Seconds whole = seconds(512), in_windows = seconds(64), work = 512 * 512 * 5 * 1e-7 / 4;
@@ -235,32 +242,32 @@ TEST(FilterPlan, predicts_windows_and_the_filters_before) {
     EXPECT_GT(seconds(512), whole + 512 * 512 * 1e-7 / 4);
 }
 
-TEST(FilterPlan, is_saved_and_read_again) {
+TEST(distributed::FilterPlan, is_saved_and_read_again) {
     const test::TemporaryFolder folder;
     const std::string path = folder.path("plan.json");
-    const FilterTask task = five_of({512, 300}, 6);
-    FilterPlan plan = on_das(task);
+    const distributed::FilterTask task = five_of({512, 300}, 6);
+    distributed::FilterPlan plan = on_das(task);
     plan.way = {2, 3, &collective::find("flat-scatter"), &collective::find("binomial-gather"),
                 true};
     plan.window = 40;
     test::fill_file(path, to_json(plan));
-    const FilterPlan again = read_filter_plan(path, task);
+    const distributed::FilterPlan again = distributed::read_filter_plan(path, task);
     EXPECT_EQ(again.way, plan.way);
     EXPECT_EQ(again.window, 40);
     EXPECT_THAT(again.reason, HasSubstr(path));
     EXPECT_GT(again.memory, 0);
 }
 
-TEST(FilterPlan, with_tiles_that_change_is_saved_and_read_again) {
+TEST(distributed::FilterPlan, with_tiles_that_change_is_saved_and_read_again) {
     const test::TemporaryFolder folder;
     const std::string path = folder.path("plan.json");
-    FilterTask task = five_of({512, 300}, 6);
+    distributed::FilterTask task = five_of({512, 300}, 6);
     task.filters.insert(task.filters.begin(), {{2, {"smooth"}, {}}, {1, {"x"}, {}}});
-    FilterPlan plan = strips_plan(task, "");
+    distributed::FilterPlan plan = distributed::strips_plan(task, "");
     const auto again = [&](std::vector<filtering::Retiling> retilings) {
         plan.way.retilings = std::move(retilings);
         test::fill_file(path, to_json(plan));
-        return read_filter_plan(path, task);
+        return distributed::read_filter_plan(path, task);
     };
     EXPECT_EQ(again({{1, 3, 2}, {2, 1, 5}}).way, plan.way);
     EXPECT_EQ(again({{2, 6, 1}}).way, plan.way);
@@ -279,16 +286,16 @@ TEST(FilterPlan, with_tiles_that_change_is_saved_and_read_again) {
     EXPECT_THAT(refusal({{1, 7, 1}}), HasSubstr("\"columns\" is no whole number from 1 to 6"));
     test::fill_file(path, R"({"plan_version": 1, "operation": "filter", "columns": 2, "rows": 3,
                               "window": 300, "retilings": 7})");
-    EXPECT_THROW(read_filter_plan(path, task), InvalidFile);
+    EXPECT_THROW(distributed::read_filter_plan(path, task), InvalidFile);
 }
 
-TEST(FilterPlan, that_is_none_is_refused) {
+TEST(distributed::FilterPlan, that_is_none_is_refused) {
     const test::TemporaryFolder folder;
     const std::string path = folder.path("plan.json");
     const auto refusal = [&](const std::string& text) -> std::string {
         test::fill_file(path, text);
         try {
-            read_filter_plan(path, five_of({512, 300}, 6));
+            distributed::read_filter_plan(path, five_of({512, 300}, 6));
         } catch (const InvalidFile& error) {
             return error.what();
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/operation/contours/merging_plan.hpp"
+#include "sextant/distributed/merging_plan.hpp"
 
 #include "sextant/contour/boundary.hpp"
 #include "sextant/machine/profile_file.hpp"

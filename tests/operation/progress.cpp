@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/operation/progress.hpp"
+#include "sextant/core/progress.hpp"
 
 #include <memory>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/units.hpp"
-#include "sextant/format/atomic_file.hpp"
 
 #include <cstdint>
 #include <exception>

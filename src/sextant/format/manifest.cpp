@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
-#include "sextant/format/atomic_file.hpp"
 #include "sextant/format/limits.hpp"
 #include "sextant/format/partials.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/format/png.hpp"
 
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/format/atomic_file.hpp"
 #include "sextant/format/limits.hpp"
 #include "sextant/format/png_library.hpp"
 #include "sextant/format/source_file.hpp"

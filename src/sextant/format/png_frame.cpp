@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/format/png_frame.hpp"
 
-#include "sextant/format/atomic_file.hpp"
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/format/frame_check.hpp"
 #include "sextant/format/limits.hpp"
 #include "sextant/format/png_library.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/format/atomic_file.hpp"
 
 #include <cstddef>
 #include <memory>

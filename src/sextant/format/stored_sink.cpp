@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/format/stored_sink.hpp"
 
-#include "sextant/format/atomic_file.hpp"
+#include "sextant/core/atomic_file.hpp"
 
 namespace sextant::format {
 

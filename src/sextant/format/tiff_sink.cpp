@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/format/atomic_file.hpp"
 #include "sextant/format/frame_check.hpp"
 #include "sextant/format/limits.hpp"
 #include "sextant/format/stored_frames.hpp"

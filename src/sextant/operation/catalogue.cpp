@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/operation/bench/bench.hpp"
-#include "sextant/operation/bench/evaluate.hpp"
 #include "sextant/operation/composite/composite.hpp"
 #include "sextant/operation/composite/synthesize.hpp"
 #include "sextant/operation/contours/contours.hpp"
@@ -17,22 +15,25 @@
 #include "sextant/operation/schedules/explain.hpp"
 #include "sextant/operation/schedules/predict.hpp"
 #include "sextant/operation/schedules/prove.hpp"
-#include "sextant/operation/schedules/reproduce.hpp"
 #include "sextant/operation/schedules/simulate.hpp"
 #include "sextant/operation/series/apply.hpp"
 #include "sextant/operation/series/register.hpp"
 
 namespace sextant::operation {
 
-std::span<const Operation> catalogue() {
+Commands catalogue() {
     static const std::vector<Operation> operations = {
-        composite_operation(), filter_operation(),   label_operation(),    contours_operation(),
-        register_operation(),  apply_operation(),    list_operation(),     prove_operation(),
-        draw_operation(),      predict_operation(),  explain_operation(),  calibrate_operation(),
-        machine_operation(),   evaluate_operation(), simulate_operation(), reproduce_operation(),
-        report_operation(),    bench_operation(),    info_operation(),     synthesize_operation(),
-        doctor_operation()};
-    return operations;
+        composite_operation(),  filter_operation(),   label_operation(),   contours_operation(),
+        register_operation(),   apply_operation(),    list_operation(),    prove_operation(),
+        draw_operation(),       predict_operation(),  explain_operation(), calibrate_operation(),
+        machine_operation(),    simulate_operation(), report_operation(),  info_operation(),
+        synthesize_operation(), doctor_operation()};
+    static constexpr LaboratoryCommand laboratory[] = {
+        {"bench", "time our algorithms and what MPI offers against each other"},
+        {"evaluate",
+         "how good predictions and choices are here: errors, and regret against all ways"},
+        {"reproduce", "tables and figures of the papers, ours beside theirs"}};
+    return {operations, laboratory};
 }
 
 } // namespace sextant::operation

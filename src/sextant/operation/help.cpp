@@ -56,11 +56,13 @@ std::string help_of(const Operation& operation) {
     return help + fmt::format("\nExample:\n{}\n", operation.example);
 }
 
-std::string help_of(std::span<const Operation> operations) {
+std::string help_of(const Commands& commands) {
     std::string help = "Parallel image computing: partial images of many ranks into one picture\n"
                        "Usage: sextant COMMAND [...]\n\n";
-    for (const Operation& operation : operations)
+    for (const Operation& operation : commands.operations)
         help += row(operation.name, operation.summary);
+    for (const LaboratoryCommand& command : commands.laboratory)
+        help += row(command.name, command.summary);
     help += row("--version", "which sextant this is");
     return help + "\nsextant COMMAND --help explains a command and shows an example\n";
 }

@@ -3,7 +3,6 @@
 
 #include "sextant/operation/operation.hpp"
 
-#include <span>
 #include <string>
 
 namespace sextant::operation {
@@ -11,7 +10,7 @@ namespace sextant::operation {
 /// What an operation does, how it is called, its parameters and an example, from its declaration.
 std::string help_of(const Operation& operation);
 
-/// Every operation, a line each.
-std::string help_of(std::span<const Operation> operations);
+/// Every command, a line each.
+std::string help_of(const Commands& commands);
 
 } // namespace sextant::operation

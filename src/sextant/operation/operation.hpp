@@ -83,7 +83,18 @@ struct Operation {
     bool alone = false;
 };
 
-/// Every operation, in the order of help.
-std::span<const Operation> catalogue();
+/// A command of the laboratory, `sextant-lab`, which need not be there.
+struct LaboratoryCommand {
+    std::string_view name, summary;
+};
+
+/// What a program can do, in the order of help.
+struct Commands {
+    std::span<const Operation> operations;
+    std::span<const LaboratoryCommand> laboratory = {}; ///< that `sextant-lab` is started for
+};
+
+/// Those of `sextant`.
+Commands catalogue();
 
 } // namespace sextant::operation

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/outputs.hpp"
 
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/printable.hpp"
-#include "sextant/format/atomic_file.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/report/otf2.hpp"
@@ -122,7 +122,7 @@ void check_outputs(std::span<const std::string> paths, const std::string& trace)
         if (path == trace && report::is_otf2(path))
             report::require_otf2(path);
         else if (path != standard_output)
-            format::require_writable(path);
+            require_writable(path);
     }
 }
 
@@ -146,7 +146,7 @@ void print_remarks(const FrameSource& source) {
 
 void write_text(const std::string& path, std::string_view text) {
     if (path != standard_output)
-        return format::write_file(path, text);
+        return write_file(path, text);
     std::fwrite(text.data(), 1, text.size(), stdout);
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/report.hpp"
 
+#include "sextant/comm/provenance.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/text_file.hpp"
 #include "sextant/format/source_file.hpp"
 #include "sextant/operation/bench/growth.hpp"
 #include "sextant/operation/outputs.hpp"
-#include "sextant/operation/provenance.hpp"
 #include "sextant/report/comparison.hpp"
 #include "sextant/report/joined.hpp"
 #include "sextant/report/otf2.hpp"

@@ -3,7 +3,9 @@
 
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/launch.hpp"
+#include "sextant/comm/provenance.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/progress.hpp"
 #include "sextant/operation/bench/bench_collective.hpp"
 #include "sextant/operation/bench/bench_collective_report.hpp"
 #include "sextant/operation/bench/bench_composite.hpp"
@@ -15,8 +17,6 @@
 #include "sextant/operation/bench/findings.hpp"
 #include "sextant/operation/launch_ranks.hpp"
 #include "sextant/operation/outputs.hpp"
-#include "sextant/operation/progress.hpp"
-#include "sextant/operation/provenance.hpp"
 
 #include <algorithm>
 #include <cstdio>

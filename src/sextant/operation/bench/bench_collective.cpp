@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/bench/bench_collective.hpp"
 
+#include "sextant/calibrate/planner_here.hpp"
 #include "sextant/collective/catalogue.hpp"
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/execute.hpp"
@@ -9,7 +10,6 @@
 #include "sextant/core/memory.hpp"
 #include "sextant/core/operator.hpp"
 #include "sextant/operation/bench/bench_summary.hpp"
-#include "sextant/operation/machines/planner_here.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -129,7 +129,8 @@ class Field {
     /// At rank 0, which tells.
     void predict() {
         const std::vector<int> nodes = nodes_of(communicator_);
-        const auto planner = planner_here(communicator_, nodes, "", planner::Probing::now).planner;
+        const auto planner =
+            calibrate::planner_here(communicator_, nodes, "", planner::Probing::now).planner;
         agree(communicator_, [&] {
             if (communicator_.rank() > 0)
                 return;

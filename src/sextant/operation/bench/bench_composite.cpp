@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/bench/bench_composite.hpp"
 
+#include "sextant/calibrate/planner_here.hpp"
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/execute.hpp"
 #include "sextant/comm/hosts.hpp"
@@ -11,7 +12,6 @@
 #include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/operation/bench/serial_picture.hpp"
 #include "sextant/operation/composite/element.hpp"
-#include "sextant/operation/machines/planner_here.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -196,7 +196,7 @@ class Field {
         std::vector<planner::UsualPlanner> by_carrier;
         for (const Carrier& carrier : carriers_)
             by_carrier.push_back(
-                planner_here(carrier.communicator, nodes, "", planner::Probing::now));
+                calibrate::planner_here(carrier.communicator, nodes, "", planner::Probing::now));
         agree(communicator_, [&] {
             if (communicator_.rank() > 0)
                 return;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/bench/bench_filter.hpp"
 
+#include "sextant/calibrate/planner_here.hpp"
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/hosts.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/operation/machines/planner_here.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -122,8 +122,8 @@ class Field {
         const bool threads = communicator_.shares_memory();
         const std::vector<int> nodes = nodes_of(communicator_);
         const planner::UsualPlanner usual =
-            planner_here(communicator_, nodes, "", planner::Probing::now);
-        agree(communicator_, [&] { require_planner(usual); });
+            calibrate::planner_here(communicator_, nodes, "", planner::Probing::now);
+        agree(communicator_, [&] { calibrate::require_planner(usual); });
         FilterPlan plan =
             usual_filter_plan(task_, {.machine = usual.planner->machine(),
                                       .element_size = gray_f32.size,

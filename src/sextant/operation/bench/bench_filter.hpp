@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/distributed/filter_plan.hpp"
 #include "sextant/operation/bench/bench_filter_cases.hpp"
 #include "sextant/operation/bench/contest.hpp"
-#include "sextant/operation/filter/filter_plan.hpp"
 
 #include <optional>
 #include <string>

@@ -4,13 +4,13 @@
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/launch.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/progress.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/operation/bench/evaluate_launches.hpp"
 #include "sextant/operation/bench/evaluate_simulated.hpp"
 #include "sextant/operation/bench/judge.hpp"
 #include "sextant/operation/bench/winners.hpp"
 #include "sextant/operation/outputs.hpp"
-#include "sextant/operation/progress.hpp"
 #include "sextant/simulate/shared.hpp"
 
 #include <algorithm>

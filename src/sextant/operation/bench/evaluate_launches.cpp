@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/bench/evaluate_launches.hpp"
 
+#include "sextant/calibrate/planner_here.hpp"
 #include "sextant/calibrate/staleness.hpp"
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/cores.hpp"
 #include "sextant/comm/hosts.hpp"
+#include "sextant/comm/provenance.hpp"
 #include "sextant/compositing/ways.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/progress.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/operation/bench/bench_composite.hpp"
 #include "sextant/operation/child_process.hpp"
 #include "sextant/operation/composite/element.hpp"
-#include "sextant/operation/machines/planner_here.hpp"
 #include "sextant/operation/outputs.hpp"
-#include "sextant/operation/progress.hpp"
-#include "sextant/operation/provenance.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -42,9 +42,9 @@ class EvaluateLaunch {
     Evaluation run() {
         const auto seed = static_cast<std::uint64_t>(values_.integer("seed"));
         work_.nodes = nodes_of(communicator_);
-        usual_ = planner_here(communicator_, work_.nodes, values_.text("machine"),
-                              planner::Probing::now);
-        agree(communicator_, [&] { require_planner(usual_); });
+        usual_ = calibrate::planner_here(communicator_, work_.nodes, values_.text("machine"),
+                                         planner::Probing::now);
+        agree(communicator_, [&] { calibrate::require_planner(usual_); });
         work_.within_node =
             communicator_.shares_memory() ? machine::Link::same_process : machine::Link::same_node;
         Evaluation evaluation;

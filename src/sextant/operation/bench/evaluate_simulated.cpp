@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/bench/evaluate_simulated.hpp"
 
+#include "sextant/comm/provenance.hpp"
 #include "sextant/compositing/ways.hpp"
+#include "sextant/core/progress.hpp"
 #include "sextant/model/waves.hpp"
 #include "sextant/operation/bench/judge.hpp"
-#include "sextant/operation/progress.hpp"
-#include "sextant/operation/provenance.hpp"
 #include "sextant/planner/planner.hpp"
 #include "sextant/simulate/as_machine.hpp"
 #include "sextant/simulate/clock.hpp"

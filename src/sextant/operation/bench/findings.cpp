@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/bench/findings.hpp"
 
+#include "sextant/comm/provenance.hpp"
 #include "sextant/core/json.hpp"
 #include "sextant/operation/outputs.hpp"
-#include "sextant/operation/provenance.hpp"
 #include "sextant/report/text.hpp"
 
 #include <cmath>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/composite/composite.hpp"
 
+#include "sextant/calibrate/planner_here.hpp"
 #include "sextant/comm/launch.hpp"
+#include "sextant/comm/node_sharing.hpp"
 #include "sextant/operation/composite/colour.hpp"
 #include "sextant/operation/composite/composite_run.hpp"
 #include "sextant/operation/launch_ranks.hpp"
-#include "sextant/operation/machines/planner_here.hpp"
-#include "sextant/operation/node_sharing.hpp"
+#include "sextant/operation/planning_options.hpp"
 #include "sextant/operation/schedules/tuning.hpp"
 
 #include <algorithm>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/composite/composite_options.hpp"
 
+#include "sextant/calibrate/planner_here.hpp"
 #include "sextant/core/deep_image.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/operation/composite/colour.hpp"
 #include "sextant/operation/composite/element.hpp"
-#include "sextant/operation/machines/planner_here.hpp"
+#include "sextant/operation/planning_options.hpp"
 #include "sextant/operation/schedules/tuning.hpp"
 
 #include <string>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/composite/composite_report.hpp"
 
+#include "sextant/comm/node_sharing.hpp"
+#include "sextant/comm/provenance.hpp"
 #include "sextant/core/json.hpp"
 #include "sextant/format/png.hpp"
-#include "sextant/operation/node_sharing.hpp"
-#include "sextant/operation/provenance.hpp"
 #include "sextant/report/alternatives_section.hpp"
 #include "sextant/report/causes_section.hpp"
 #include "sextant/report/draw.hpp"

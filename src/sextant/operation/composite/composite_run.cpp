@@ -2,6 +2,7 @@
 #include "sextant/operation/composite/composite_run.hpp"
 
 #include "sextant/comm/agree.hpp"
+#include "sextant/comm/provenance.hpp"
 #include "sextant/comm/texts.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
@@ -9,7 +10,6 @@
 #include "sextant/kernel/fold/density.hpp"
 #include "sextant/operation/composite/composite_options.hpp"
 #include "sextant/operation/outputs.hpp"
-#include "sextant/operation/provenance.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
@@ -93,7 +93,7 @@ void CompositeRun::phase(const char* name, const std::function<void()>& part) {
 
 /// Before anything is read: images are best read to where they are blended from.
 void CompositeRun::offer_sharing() {
-    OfferedSharing offered = sextant::operation::offer_sharing(values_, communicator_);
+    OfferedSharing offered = sextant::offer_sharing(values_.text("shared-memory"), communicator_);
     shared_ = std::move(offered.shared);
     sharing_ = std::move(offered.choice);
     if (!offered.warning.empty())

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "sextant/comm/communicator.hpp"
+#include "sextant/comm/node_sharing.hpp"
+#include "sextant/core/progress.hpp"
 #include "sextant/operation/composite/composite_report.hpp"
 #include "sextant/operation/composite/compositor.hpp"
 #include "sextant/operation/composite/deep_compositor.hpp"
 #include "sextant/operation/composite/inputs.hpp"
-#include "sextant/operation/node_sharing.hpp"
 #include "sextant/operation/operation.hpp"
-#include "sextant/operation/progress.hpp"
 #include "sextant/operation/trace_clocks.hpp"
 
 #include <functional>

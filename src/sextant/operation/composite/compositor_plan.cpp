@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a compositor comes to its plan.
+#include "sextant/calibrate/planner_here.hpp"
 #include "sextant/calibrate/staleness.hpp"
 #include "sextant/calibrate/this_machine.hpp"
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/hosts.hpp"
+#include "sextant/comm/node_sharing.hpp"
 #include "sextant/comm/texts.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/operation/composite/compositor.hpp"
-#include "sextant/operation/machines/planner_here.hpp"
-#include "sextant/operation/node_sharing.hpp"
 #include "sextant/planner/asked.hpp"
 
 #include <algorithm>
@@ -153,13 +153,13 @@ planner::Plan Compositor::choose(const std::vector<int>& nodes,
 /// A task with nothing to choose is worth no probe.
 planner::UsualPlanner Compositor::planner_here(const std::vector<int>& nodes) const {
     const bool nothing = task_.positions() < 2;
-    return operation::planner_here(communicator_, nodes, options_.machine,
+    return calibrate::planner_here(communicator_, nodes, options_.machine,
                                    nothing ? planner::Probing::off : options_.probing);
 }
 
 /// Where messages replace memory that is not to be had, somebody should know, once.
 void Compositor::warn_of_shortage() {
-    const std::string shortage = operation::shortage_of(communicator_);
+    const std::string shortage = shortage_of(communicator_);
     if (rank_ == 0 && !shortage.empty())
         warnings_.push_back(shortage);
 }
@@ -171,7 +171,7 @@ planner::Work Compositor::work(const std::vector<int>& nodes) const {
             .folds_at_once =
                 options_.association == Association::in_order && !operator_->exact_when_split,
             .nodes = nodes,
-            .within_node = operation::reads_all(communicator_, nodes) ? machine::Link::same_process
+            .within_node = reads_all(communicator_, nodes) ? machine::Link::same_process
                                                                       : machine::Link::same_node,
             .density = options_.density,
             .sparse = options_.sparse};

@@ -3,9 +3,9 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
+#include "sextant/core/progress.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/operation/outputs.hpp"
-#include "sextant/operation/progress.hpp"
 #include "sextant/registration/synthetic.hpp"
 #include "sextant/report/text.hpp"
 

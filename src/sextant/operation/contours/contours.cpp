@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/contours/contours.hpp"
 
+#include "sextant/calibrate/planner_here.hpp"
 #include "sextant/kernel/filter/gaussian_weights.hpp"
 #include "sextant/operation/contours/contours_run.hpp"
-#include "sextant/operation/machines/planner_here.hpp"
+#include "sextant/operation/planning_options.hpp"
 #include "sextant/operation/tiled.hpp"
 
 #include <utility>

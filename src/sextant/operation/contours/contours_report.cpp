@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/provenance.hpp"
 #include "sextant/core/json.hpp"
 #include "sextant/operation/contours/contours_run.hpp"
-#include "sextant/operation/provenance.hpp"
 #include "sextant/report/page.hpp"
 #include "sextant/report/text.hpp"
 
@@ -40,7 +40,7 @@ void insert(std::vector<report::Outline>& longest, report::Outline&& outline) {
         longest.pop_back();
 }
 
-std::string merged_text(const std::optional<MergingPlan>& plan) {
+std::string merged_text(const std::optional<distributed::MergingPlan>& plan) {
     return plan ? fmt::format(", merged by {}", plan->pattern->name) : "";
 }
 

@@ -2,17 +2,18 @@
 #include "sextant/operation/contours/contours_run.hpp"
 
 #include "sextant/comm/agree.hpp"
+#include "sextant/comm/provenance.hpp"
 #include "sextant/contour/frontier.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/number_text.hpp"
 #include "sextant/core/printable.hpp"
+#include "sextant/distributed/direction_map.hpp"
 #include "sextant/distributed/margins.hpp"
 #include "sextant/format/line_catalogue.hpp"
 #include "sextant/kernel/edge/edge_finder.hpp"
-#include "sextant/operation/contours/direction_map.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/overview.hpp"
-#include "sextant/operation/provenance.hpp"
+#include "sextant/operation/planning_options.hpp"
 #include "sextant/operation/tiled.hpp"
 
 #include <algorithm>
@@ -97,7 +98,7 @@ void ContoursRun::open() {
     }
     low_high("quantiles", values_.text("quantiles"), 1);
     format::line_format_of(summary_.output);
-    check_pattern(values_);
+    merging_request(values_).check();
     source_ = open_image(values_);
     summary_.warnings = source_->header().remarks;
     find_strips();
@@ -141,7 +142,7 @@ distributed::Image ContoursRun::read() {
     agree(communicator_, [&] {
         image = distributed::read_tiles(communicator_, summary_.grid, *source_);
         if (values_.flag("directions"))
-            image = directions_from(*image, summary_.image);
+            image = distributed::directions_from(*image, summary_.image);
     });
     return *image;
 }
@@ -153,9 +154,9 @@ distributed::Image ContoursRun::directions_of(const distributed::Image& image) {
     summary_.thresholds = thresholds_of(image);
     return edge_directions(image, summary_.sigma, *summary_.thresholds,
                            [&](Elements entries) -> const contour::Pattern& {
-                               summary_.hysteresis =
-                                   planned_merging(communicator_, values_, image.grid(), entries,
-                                                   sizeof(contour::BorderPixel));
+                               summary_.hysteresis = distributed::planned_merging(
+                                   communicator_, merging_request(values_), image.grid(), entries,
+                                   sizeof(contour::BorderPixel));
                                return *summary_.hysteresis->pattern;
                            });
 }
@@ -177,9 +178,9 @@ LinearPart ContoursRun::rank_contours(const distributed::Image& directions) {
                       directions.tile());
     });
     count(ranking);
-    summary_.plan =
-        planned_merging(communicator_, values_, grid,
-                        static_cast<Elements>(ranking.entries().size()), sizeof(contour::Crossing));
+    summary_.plan = distributed::planned_merging(communicator_, merging_request(values_), grid,
+                                                 static_cast<Elements>(ranking.entries().size()),
+                                                 sizeof(contour::Crossing));
     MergingRecord record;
     const bool shows = values_.has("report");
     std::optional<TraceClocks> clocks;
@@ -217,41 +218,43 @@ void ContoursRun::write(const LinearPart& part) {
     });
 }
 
-StripTiles ContoursRun::strip_tiles() const {
+distributed::StripTiles ContoursRun::strip_tiles() const {
     Grid grid = summary_.grid;
     grid.rows *= static_cast<int>(summary_.strips);
     return {grid, static_cast<int>(summary_.strips)};
 }
 
-kernel::EdgeThresholds ContoursRun::strip_thresholds(const StripWork& work) {
+kernel::EdgeThresholds ContoursRun::strip_thresholds(const distributed::StripWork& work) {
     if (values_.has("thresholds"))
         return thresholds_given(values_);
     const LowHigh shares = low_high("quantiles", values_.text("quantiles"), 1);
-    return strip_quantiles(work, *source_, summary_.sigma, shares.low, shares.high);
+    return distributed::strip_quantiles(work, *source_, summary_.sigma, shares.low, shares.high);
 }
 
-BytePlane ContoursRun::strip_edges_of(const StripWork& work) {
+distributed::BytePlane ContoursRun::strip_edges_of(const distributed::StripWork& work) {
     summary_.sigma = values_.number("sigma");
     summary_.thresholds = strip_thresholds(work);
-    return strip_thinning(work, strip_edges(work, *source_, summary_.sigma, *summary_.thresholds));
+    return distributed::strip_thinning(
+        work, distributed::strip_edges(work, *source_, summary_.sigma, *summary_.thresholds));
 }
 
 void ContoursRun::run_in_strips() {
-    const StripTiles tiles = strip_tiles();
-    const StripWork work{communicator_, tiles, summary_.output, progress_};
-    std::optional<BytePlane> edges;
-    StripDirections directions = directions_in(work, *source_);
+    const distributed::StripTiles tiles = strip_tiles();
+    const distributed::StripWork work{communicator_, tiles, summary_.output, progress_};
+    std::optional<distributed::BytePlane> edges;
+    StripDirections directions = distributed::directions_in(work, *source_);
     if (!values_.flag("directions")) {
         timed(summary_.edges, [&] { edges = strip_edges_of(work); });
-        directions = sextant::operation::directions_of(work, *edges);
+        directions = distributed::directions_of(work, *edges);
     }
-    std::optional<PointOrder> points;
+    std::optional<distributed::PointOrder> points;
     timed(summary_.rank, [&] {
         agree(communicator_, [&] {
             if (tells())
                 points.emplace(summary_.output, (values_.integer("memory") << 20) / share_of_order);
         });
-        const Junctions found = rank_strips(work, directions, points ? &*points : nullptr);
+        const distributed::Junctions found =
+            distributed::rank_strips(work, directions, points ? &*points : nullptr);
         summary_.junctions = found.junctions;
         summary_.cut = found.cut;
     });
@@ -263,7 +266,7 @@ void ContoursRun::run_in_strips() {
     });
 }
 
-void ContoursRun::write(PointOrder& points) {
+void ContoursRun::write(distributed::PointOrder& points) {
     points.finish(summary_.min_length);
     summary_.contours = points.contours();
     summary_.points = points.points();

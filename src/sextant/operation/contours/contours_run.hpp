@@ -2,14 +2,14 @@
 #pragma once
 
 #include "sextant/comm/communicator.hpp"
+#include "sextant/core/progress.hpp"
 #include "sextant/core/row_source.hpp"
 #include "sextant/distributed/canny.hpp"
 #include "sextant/distributed/linear.hpp"
-#include "sextant/operation/contours/merging_plan.hpp"
+#include "sextant/distributed/merging_plan.hpp"
+#include "sextant/distributed/strip_contours.hpp"
 #include "sextant/operation/contours/merging_report.hpp"
-#include "sextant/operation/contours/strip_contours.hpp"
 #include "sextant/operation/operation.hpp"
-#include "sextant/operation/progress.hpp"
 #include "sextant/report/outlines_section.hpp"
 
 #include <functional>
@@ -31,8 +31,8 @@ struct ContoursSummary {
     Elements contours = 0, points = 0, closed = 0; ///< written
     Elements junctions = 0, cut = 0;               ///< of the whole map
     int ranks = 1;
-    std::optional<MergingPlan> plan;       ///< of one strip: several are merged in time
-    std::optional<MergingPlan> hysteresis; ///< the same of its edges
+    std::optional<distributed::MergingPlan> plan; ///< of one strip: several are merged in time
+    std::optional<distributed::MergingPlan> hysteresis; ///< the same of its edges
     Seconds read = 0, edges = 0, rank = 0, write = 0;
     GatheredMerging merging;       ///< where a page is to show it
     report::OutlinedPicture shown; ///< likewise
@@ -71,16 +71,16 @@ class ContoursRun {
     void find_strips();
     void run_in_memory();
     void run_in_strips();
-    StripTiles strip_tiles() const;
-    BytePlane strip_edges_of(const StripWork& work);
+    distributed::StripTiles strip_tiles() const;
+    distributed::BytePlane strip_edges_of(const distributed::StripWork& work);
     distributed::Image read();
     distributed::Image directions_of(const distributed::Image& image);
     kernel::EdgeThresholds thresholds_of(const distributed::Image& image);
-    kernel::EdgeThresholds strip_thresholds(const StripWork& work);
+    kernel::EdgeThresholds strip_thresholds(const distributed::StripWork& work);
     LinearPart rank_contours(const distributed::Image& directions);
     void count(const kernel::ContourRanking& ranking);
     void write(const LinearPart& part);
-    void write(PointOrder& points);
+    void write(distributed::PointOrder& points);
     /// Lines that can be read from the start as often as they are asked for.
     void write(const std::function<std::unique_ptr<LineReader>()>& lines);
     void report();

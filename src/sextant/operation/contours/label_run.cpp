@@ -2,12 +2,13 @@
 #include "sextant/operation/contours/label_run.hpp"
 
 #include "sextant/comm/agree.hpp"
+#include "sextant/comm/provenance.hpp"
 #include "sextant/contour/frontier.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/sample_view.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/operation/outputs.hpp"
-#include "sextant/operation/provenance.hpp"
+#include "sextant/operation/planning_options.hpp"
 #include "sextant/operation/tiled.hpp"
 
 #include <algorithm>
@@ -120,7 +121,7 @@ void LabelRun::open() {
     const Elements rows = rows_of_strips();
     summary_.strips = (summary_.shape.height + rows - 1) / rows;
     summary_.grid = grid_of(values_, {summary_.shape.width, rows}, communicator_.size());
-    check_pattern(values_);
+    merging_request(values_).check();
     if (tells())
         create_sink();
 }
@@ -160,8 +161,9 @@ LabelRun::Strip LabelRun::label_strip(Elements first) {
               [&] { image = distributed::read_tiles(communicator_, grid, *source_, first); });
     });
     if (!summary_.plan.pattern)
-        summary_.plan = planned_merging(communicator_, values_, grid, entries_expected(*image),
-                                        sizeof(contour::BorderPixel));
+        summary_.plan =
+            distributed::planned_merging(communicator_, merging_request(values_), grid,
+                                         entries_expected(*image), sizeof(contour::BorderPixel));
     std::optional<Labelled> labelled;
     timed(summary_.label, [&] { labelled = label(*image); });
     return {first, *image, *labelled};

@@ -2,14 +2,14 @@
 #pragma once
 
 #include "sextant/comm/communicator.hpp"
+#include "sextant/core/progress.hpp"
 #include "sextant/core/row_source.hpp"
 #include "sextant/distributed/components.hpp"
+#include "sextant/distributed/merging_plan.hpp"
 #include "sextant/kernel/label/strip_seams.hpp"
-#include "sextant/operation/contours/merging_plan.hpp"
 #include "sextant/operation/contours/merging_report.hpp"
 #include "sextant/operation/operation.hpp"
 #include "sextant/operation/overview.hpp"
-#include "sextant/operation/progress.hpp"
 
 #include <functional>
 #include <memory>
@@ -28,7 +28,7 @@ struct LabelSummary {
     Elements components = 0;
     Elements strips = 1;
     int ranks = 1;
-    MergingPlan plan;
+    distributed::MergingPlan plan;
     Seconds read = 0, label = 0, write = 0;
     GatheredMerging merging;        ///< of the first strip, where a page is to show it
     std::vector<std::byte> picture; ///< likewise: a PNG file

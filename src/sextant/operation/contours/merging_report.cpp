@@ -17,14 +17,14 @@ namespace sextant::operation {
 namespace {
 
 /// The chosen one first, which alone ran.
-report::Alternatives alternatives_of(const MergingPlan& plan, Seconds took) {
+report::Alternatives alternatives_of(const distributed::MergingPlan& plan, Seconds took) {
     report::Alternatives all{"What was weighed",
                              plan.machine.empty()
                                  ? "merging, measured"
                                  : fmt::format("merging: predicted by {} on {}; measured: this run",
                                                plan.model, plan.machine),
                              {}};
-    for (const MergingPlan::Alternative& other : plan.alternatives) {
+    for (const distributed::MergingPlan::Alternative& other : plan.alternatives) {
         report::Alternative way{.name = other.pattern};
         if (other.seconds)
             way.predicted = {*other.seconds, *other.seconds, *other.seconds};
@@ -41,7 +41,7 @@ report::Alternatives alternatives_of(const MergingPlan& plan, Seconds took) {
 
 /// The prediction first, to stand above what was measured. It counts entries of lists, where the
 /// run counts lists.
-std::vector<report::Recording> recordings_of(const MergingPlan& plan,
+std::vector<report::Recording> recordings_of(const distributed::MergingPlan& plan,
                                              const GatheredMerging& merging) {
     const report::Recording run{.name = std::string(plan.pattern->name),
                                 .ranks = static_cast<int>(merging.sent.size()),
@@ -83,7 +83,7 @@ GatheredMerging gather_merging(const Communicator& communicator, const TraceCloc
             communicator.shares_memory(), communicator.all_gather(own.sent)};
 }
 
-std::vector<report::Section> merging_sections(const MergingPlan& plan,
+std::vector<report::Section> merging_sections(const distributed::MergingPlan& plan,
                                               const GatheredMerging& merging) {
     if (merging.sent.size() < 2)
         return {};

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "sextant/comm/communicator.hpp"
+#include "sextant/distributed/merging_plan.hpp"
 #include "sextant/distributed/merging_record.hpp"
-#include "sextant/operation/contours/merging_plan.hpp"
 #include "sextant/operation/trace_clocks.hpp"
 #include "sextant/report/page.hpp"
 
@@ -28,7 +28,7 @@ GatheredMerging gather_merging(const Communicator& communicator, const TraceCloc
 
 /// What was weighed, when each rank did what, predicted above measured, and why it took as long;
 /// what each sent. What says nothing of one rank alone is left out.
-std::vector<report::Section> merging_sections(const MergingPlan& plan,
+std::vector<report::Section> merging_sections(const distributed::MergingPlan& plan,
                                               const GatheredMerging& merging);
 
 } // namespace sextant::operation

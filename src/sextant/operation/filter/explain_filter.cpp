@@ -3,8 +3,8 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
+#include "sextant/distributed/filter_plan.hpp"
 #include "sextant/operation/filter/filter_parameters.hpp"
-#include "sextant/operation/filter/filter_plan.hpp"
 #include "sextant/operation/image_size.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/schedules/known_machine.hpp"
@@ -68,25 +68,26 @@ FilterQuestion question_of(const Values& values, const Placement& placement) {
 
 /// How `sextant filter` would do it, all of whose ranks find the file; nothing where it would not:
 /// a filter again and again, tiles that stay or were asked for.
-std::optional<FilterPlan> plan_of_command(const Values& values, const FilterQuestion& question,
-                                          const machine::Profile& machine) {
+std::optional<distributed::FilterPlan> plan_of_command(const Values& values,
+                                                       const FilterQuestion& question,
+                                                       const machine::Profile& machine) {
     constexpr int most_ranks = 1024;
     const filtering::Task& task = question.task;
     if (values.integer("filters") > 1 || !task.collect || question.columns > 0 ||
         question.ranks > most_ranks)
         return std::nullopt;
-    return usual_filter_plan({.filters = filters_from(values),
-                              .image = {task.width, task.height},
-                              .ranks = question.ranks},
-                             {.machine = machine,
-                              .element_size = gray_f32.size,
-                              .nodes = question.nodes,
-                              .within_node = question.within_node,
-                              .model = question.model});
+    return distributed::usual_filter_plan({.filters = filters_from(values),
+                                           .image = {task.width, task.height},
+                                           .ranks = question.ranks},
+                                          {.machine = machine,
+                                           .element_size = gray_f32.size,
+                                           .nodes = question.nodes,
+                                           .within_node = question.within_node,
+                                           .model = question.model});
 }
 
 /// The states that the image goes through.
-std::string states_of(const FilterPlan& plan, std::size_t filters) {
+std::string states_of(const distributed::FilterPlan& plan, std::size_t filters) {
     const filtering::Way& way = plan.way;
     const auto times = [](std::size_t n) { return n > 1 ? fmt::format(", {} times", n) : ""; };
     if (way.ranks() == 1)
@@ -117,13 +118,13 @@ std::string states_of(const FilterPlan& plan, std::size_t filters) {
                               way.collect ? way.collect->name : "planes straight to it");
 }
 
-std::string to_text(const FilterPlan& plan, std::size_t filters, std::size_t most) {
+std::string to_text(const distributed::FilterPlan& plan, std::size_t filters, std::size_t most) {
     std::string text = fmt::format("sextant filter, of a file that all ranks find: {}: {}\n",
                                    text_of(plan.way), plan.reason);
     text += states_of(plan, filters);
     const std::size_t shown = std::min(most, plan.alternatives.size());
     for (std::size_t i = 0; i < shown; ++i) {
-        const FilterPlan::Alternative& one = plan.alternatives[i];
+        const distributed::FilterPlan::Alternative& one = plan.alternatives[i];
         text += fmt::format("  {:<60} {:>9}", text_of(one.way),
                             one.seconds ? report::to_text(*one.seconds) : "");
         text += one.remark.empty() ? "\n" : "  " + one.remark + "\n";
@@ -222,7 +223,7 @@ Json to_json(const FilterChoice::PassedOver& grid) {
 }
 
 Json to_json(const FilterChoice& choice, const FilterQuestion& question,
-             const std::optional<FilterPlan>& command) {
+             const std::optional<distributed::FilterPlan>& command) {
     Json states = Json::array(), candidates = Json::array(), passed_over = Json::array();
     for (const FilterTransition& step : choice.path) {
         states.push_back({{"from", step.from.text()},

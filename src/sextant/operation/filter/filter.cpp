@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/filter/filter.hpp"
 
+#include "sextant/calibrate/planner_here.hpp"
+#include "sextant/comm/node_sharing.hpp"
 #include "sextant/operation/filter/filter_parameters.hpp"
 #include "sextant/operation/filter/filter_run.hpp"
-#include "sextant/operation/machines/planner_here.hpp"
-#include "sextant/operation/node_sharing.hpp"
+#include "sextant/operation/planning_options.hpp"
 #include "sextant/operation/tiled.hpp"
 
 #include <utility>

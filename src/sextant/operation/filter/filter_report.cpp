@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/provenance.hpp"
 #include "sextant/core/json.hpp"
 #include "sextant/operation/filter/filter_parameters.hpp"
 #include "sextant/operation/filter/filter_run.hpp"
-#include "sextant/operation/provenance.hpp"
 #include "sextant/report/alternatives_section.hpp"
 #include "sextant/report/page.hpp"
 #include "sextant/report/svg.hpp"

@@ -2,12 +2,12 @@
 #include "sextant/operation/filter/filter_run.hpp"
 
 #include "sextant/comm/agree.hpp"
+#include "sextant/comm/provenance.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/distributed/image.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/operation/filter/filter_parameters.hpp"
 #include "sextant/operation/outputs.hpp"
-#include "sextant/operation/provenance.hpp"
 #include "sextant/operation/tiled.hpp"
 
 #include <algorithm>
@@ -103,7 +103,7 @@ void FilterRun::open_source() {
 void FilterRun::open() {
     summary_.image = values_.text("image");
     summary_.output = values_.text("output");
-    FilterTask& task = summary_.task;
+    distributed::FilterTask& task = summary_.task;
     task.filters =
         filters_less_offset(filters_from(values_), values_.number("border-value"), offset_);
     if (values_.has("grid")) {
@@ -157,7 +157,7 @@ void FilterRun::warn(const std::vector<std::string>& warnings) {
 
 /// The ranks that the plan uses go through the windows; all hear how it went.
 void FilterRun::go_through() {
-    const FilterPlan& plan = summary_.plan;
+    const distributed::FilterPlan& plan = summary_.plan;
     const ImageShape image = summary_.task.image;
     const bool takes_part = communicator_.rank() < plan.way.ranks();
     const Communicator ranks = filters_on().split(takes_part ? 0 : -1, 0);
@@ -208,7 +208,7 @@ void FilterRun::go_through() {
 
 /// Ranks of other nodes may have found another file by that name.
 void FilterRun::check_source() {
-    const FilterTask& task = summary_.task;
+    const distributed::FilterTask& task = summary_.task;
     if (summary_.plan.way.distribute || tells())
         return;
     if (!source_) // a plan has everyone read where it was asked that rank 0 does
@@ -256,11 +256,12 @@ void FilterRun::report() {
         summary_.warnings.push_back(fmt::format("{}: {} samples are not a number; so is what is "
                                                 "computed from them",
                                                 summary_.image, summary_.not_a_number));
-    const FilterPlan& plan = summary_.plan;
+    const distributed::FilterPlan& plan = summary_.plan;
     for (const filtering::Retiling& tiles : plan.way.all_tiles()) {
         if (tiles.rows > plan.window || tiles.columns > summary_.task.image.width)
             summary_.warnings.push_back(
-                fmt::format("{}x{} tiles of windows of {}x{}: some ranks have nothing to do",
+                fmt::format("{}x{} tiles of windows of {}x{}: some ranks have nothing "
+                            "to do",
                             tiles.columns, tiles.rows, summary_.task.image.width, plan.window));
     }
     if (shown_)

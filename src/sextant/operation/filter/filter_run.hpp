@@ -2,14 +2,14 @@
 #pragma once
 
 #include "sextant/comm/communicator.hpp"
+#include "sextant/comm/node_sharing.hpp"
+#include "sextant/core/progress.hpp"
 #include "sextant/core/row_source.hpp"
+#include "sextant/distributed/filter_plan.hpp"
 #include "sextant/distributed/window_filter.hpp"
 #include "sextant/format/plane_sink.hpp"
-#include "sextant/operation/filter/filter_plan.hpp"
-#include "sextant/operation/node_sharing.hpp"
 #include "sextant/operation/operation.hpp"
 #include "sextant/operation/overview.hpp"
-#include "sextant/operation/progress.hpp"
 #include "sextant/planner/usual.hpp"
 
 #include <memory>
@@ -22,8 +22,8 @@ namespace sextant::operation {
 /// What a filter run was and how it went.
 struct FilterSummary {
     std::string image, output;
-    FilterTask task;
-    FilterPlan plan;
+    distributed::FilterTask task;
+    distributed::FilterPlan plan;
     std::string transport;
     NodeSharingChoice sharing;
     int ranks = 1;             ///< that there are; the plan may use fewer
@@ -62,7 +62,8 @@ class FilterRun {
     void plan();
     void plan_on(const Communicator& communicator, const std::vector<int>& nodes);
     void tell_plan();
-    FilterPlan planned(const std::vector<int>& nodes, const planner::UsualPlanner& usual);
+    distributed::FilterPlan planned(const std::vector<int>& nodes,
+                                    const planner::UsualPlanner& usual);
     void warn(const std::vector<std::string>& warnings);
     void go_through();
     void check_source();

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a run of a filter comes to its plan.
+#include "sextant/calibrate/planner_here.hpp"
 #include "sextant/comm/agree.hpp"
 #include "sextant/comm/hosts.hpp"
 #include "sextant/comm/texts.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/operation/filter/filter_run.hpp"
-#include "sextant/operation/machines/planner_here.hpp"
+#include "sextant/operation/planning_options.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -30,7 +31,7 @@ std::optional<Seconds> expected(const FilterPlan& plan) {
 } // namespace
 
 void FilterRun::offer_sharing() {
-    OfferedSharing offered = sextant::operation::offer_sharing(values_, communicator_);
+    OfferedSharing offered = sextant::offer_sharing(values_.text("shared-memory"), communicator_);
     shared_ = std::move(offered.shared);
     summary_.sharing = std::move(offered.choice);
     warn({offered.warning});
@@ -61,7 +62,7 @@ void FilterRun::plan() {
 void FilterRun::plan_on(const Communicator& communicator, const std::vector<int>& nodes) {
     summary_.task.shares_memory = reads_all(communicator, nodes);
     const planner::UsualPlanner usual =
-        planner_here(communicator, nodes, values_.text("machine"), probing_of(values_));
+        calibrate::planner_here(communicator, nodes, values_.text("machine"), probing_of(values_));
     agree(communicator_, [&] {
         if (tells())
             summary_.plan = planned(nodes, usual);

@@ -8,6 +8,7 @@
 #include "sextant/comm/launch.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
+#include "sextant/core/progress.hpp"
 #include "sextant/machine/places.hpp"
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/machine/values.hpp"
@@ -15,7 +16,6 @@
 #include "sextant/operation/machines/calibrate_launches.hpp"
 #include "sextant/operation/machines/quantity.hpp"
 #include "sextant/operation/outputs.hpp"
-#include "sextant/operation/progress.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>

@@ -5,13 +5,13 @@
 #include "sextant/calibrate/this_machine.hpp"
 #include "sextant/comm/cores.hpp"
 #include "sextant/comm/launch.hpp"
+#include "sextant/comm/provenance.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/kernel/processor.hpp"
 #include "sextant/operation/child_process.hpp"
 #include "sextant/operation/outputs.hpp"
-#include "sextant/operation/provenance.hpp"
 #include "sextant/planner/usual.hpp"
 
 #include <algorithm>

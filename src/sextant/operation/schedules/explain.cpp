@@ -2,12 +2,12 @@
 #include "sextant/operation/schedules/explain.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/progress.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/operation/composite/element.hpp"
 #include "sextant/operation/filter/explain_filter.hpp"
 #include "sextant/operation/image_size.hpp"
 #include "sextant/operation/outputs.hpp"
-#include "sextant/operation/progress.hpp"
 #include "sextant/operation/schedules/explain_scan.hpp"
 #include "sextant/operation/schedules/placement.hpp"
 #include "sextant/operation/schedules/tuning.hpp"

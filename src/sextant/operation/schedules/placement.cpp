@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/schedules/placement.hpp"
 
+#include "sextant/calibrate/planner_here.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/operation/machines/planner_here.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/schedules/known_machine.hpp"
 
@@ -51,7 +51,7 @@ std::shared_ptr<planner::Planner> usual(const std::string& transport, int ranks,
                                         const Values& values) {
     const std::string file =
         values.has("machine") ? machine_file(values.text("machine")) : std::string();
-    const planner::UsualPlanner usual = planner_of(transport, ranks, file);
+    const planner::UsualPlanner usual = calibrate::planner_of(transport, ranks, file);
     print_warnings(usual.warnings);
     return usual.planner;
 }

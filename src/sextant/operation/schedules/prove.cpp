@@ -3,8 +3,8 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
+#include "sextant/core/progress.hpp"
 #include "sextant/operation/outputs.hpp"
-#include "sextant/operation/progress.hpp"
 #include "sextant/operation/schedules/families.hpp"
 #include "sextant/operation/schedules/tuning.hpp"
 #include "sextant/scan/catalogue.hpp"

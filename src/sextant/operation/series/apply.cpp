@@ -3,10 +3,10 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/offset.hpp"
+#include "sextant/core/progress.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/format/frame_check.hpp"
 #include "sextant/operation/outputs.hpp"
-#include "sextant/operation/progress.hpp"
 #include "sextant/operation/series/coordinates.hpp"
 #include "sextant/operation/series/transforms.hpp"
 #include "sextant/operation/tiled.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What `sextant register` can know to go wrong before it looks at a frame.
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/format/atomic_file.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/series/register_run.hpp"
@@ -48,7 +48,7 @@ void RegisterRun::check_folder() const {
     if (std::filesystem::exists(folder, unknown)) {
         if (!std::filesystem::is_directory(folder, unknown))
             throw InvalidFile(summary_.output, "is no folder");
-        return format::require_writable(path_of("transforms.json"));
+        return require_writable(path_of("transforms.json"));
     }
     const auto parent = std::filesystem::absolute(folder).lexically_normal().parent_path();
     const auto above = folder.has_filename() ? parent : parent.parent_path();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The page of `sextant register --report`.
+#include "sextant/comm/provenance.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/format/png.hpp"
-#include "sextant/operation/provenance.hpp"
 #include "sextant/operation/series/register_run.hpp"
 #include "sextant/report/before_after_section.hpp"
 #include "sextant/report/clocks_text.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/provenance.hpp"
 #include "sextant/core/json.hpp"
 #include "sextant/core/statistics.hpp"
-#include "sextant/operation/provenance.hpp"
 #include "sextant/operation/series/register_run.hpp"
 #include "sextant/report/text.hpp"
 

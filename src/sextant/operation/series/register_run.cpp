@@ -2,11 +2,11 @@
 #include "sextant/operation/series/register_run.hpp"
 
 #include "sextant/comm/agree.hpp"
+#include "sextant/comm/provenance.hpp"
 #include "sextant/comm/texts.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/offset.hpp"
 #include "sextant/operation/outputs.hpp"
-#include "sextant/operation/provenance.hpp"
 #include "sextant/operation/tiled.hpp"
 #include "sextant/registration/field_series.hpp"
 #include "sextant/registration/share.hpp"

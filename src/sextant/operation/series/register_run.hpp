@@ -2,8 +2,8 @@
 #pragma once
 
 #include "sextant/comm/communicator.hpp"
+#include "sextant/core/progress.hpp"
 #include "sextant/operation/operation.hpp"
-#include "sextant/operation/progress.hpp"
 #include "sextant/operation/series/checkpoint.hpp"
 #include "sextant/operation/series/transforms.hpp"
 #include "sextant/operation/series/work_log.hpp"

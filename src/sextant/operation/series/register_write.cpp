@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The results of `sextant register`.
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/core/offset.hpp"
-#include "sextant/format/atomic_file.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/operation/outputs.hpp"
 #include "sextant/operation/series/register_run.hpp"
@@ -15,7 +15,7 @@ namespace sextant::operation {
 
 namespace {
 
-TextSink into(format::AtomicFile& file) {
+TextSink into(AtomicFile& file) {
     return [&file](std::string_view part) { file.write(part); };
 }
 
@@ -111,12 +111,12 @@ void RegisterRun::write(const registration::Combined& combined) {
         sinks.push_back(aligned());
     if (nonrigid())
         sinks.push_back(fields());
-    std::list<format::AtomicFile> tables;
+    std::list<AtomicFile> tables;
     write_csv(summary_.transforms, into(tables.emplace_back(path_of("transforms.csv"))));
     write_json(summary_.transforms, into(tables.emplace_back(path_of("transforms.json"))));
     for (const auto& sink : sinks)
         sink->commit();
-    for (format::AtomicFile& table : tables) {
+    for (AtomicFile& table : tables) {
         table.commit();
         summary_.files.push_back(table.path());
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/operation/series/transforms.hpp"
 
+#include "sextant/comm/provenance.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
 #include "sextant/core/names.hpp"
 #include "sextant/core/printable.hpp"
-#include "sextant/operation/provenance.hpp"
 #include "sextant/report/text.hpp"
 
 #include <algorithm>

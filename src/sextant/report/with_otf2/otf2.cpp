@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/report/otf2.hpp"
 
-#include "sextant/format/atomic_folder.hpp"
+#include "sextant/core/atomic_folder.hpp"
 #include "sextant/report/with_otf2/archive.hpp"
 
 #include <array>
@@ -26,13 +26,13 @@ bool otf2_available() {
 }
 
 void require_otf2(const std::string& folder) {
-    const format::AtomicFolder begun(folder, entries);
+    const AtomicFolder begun(folder, entries);
 }
 
 void write_otf2(const std::string& folder, const Recording& recording) {
     const std::vector<Otf2Location> locations = otf2_locations(recording);
     const std::scoped_lock alone(library());
-    format::AtomicFolder files(folder, entries);
+    AtomicFolder files(folder, entries);
     Otf2Archive archive(files.temporary(), folder);
     write_otf2_events(archive, recording, locations);
     write_otf2_definitions(archive, recording, locations);

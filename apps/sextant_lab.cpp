@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/main.hpp"
+#include "sextant/lab/catalogue.hpp"
+
+int main(int argc, char** argv) {
+    return sextant::command::main_of(sextant::lab::catalogue(), argc, argv);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/units.hpp"
+
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace sextant {
+
+/// Says what is going on, by one rank: on a terminal in one line that changes, elsewhere (a log, or
+/// under a launcher, whose processes have no terminal) in a line of its own every 30 seconds.
+class Progress {
+  public:
+    /// The clock counts seconds from anywhere.
+    explicit Progress(bool speaks, std::FILE* to = stderr,
+                      std::function<Seconds()> clock = steady_seconds);
+    ~Progress() { clear(); }
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+
+    void say(std::string_view what);
+    /// "combine 12 of 40, 3 s left": at most ten times a second, the time from how long this part
+    /// has taken so far.
+    void say(std::string_view part, std::int64_t done, std::int64_t all);
+    void clear();
+
+  private:
+    static Seconds steady_seconds();
+
+    std::FILE* const to_;
+    const std::function<Seconds()> clock_;
+    const bool speaks_, terminal_;
+    bool shown_ = false;
+    std::string part_;
+    Seconds part_began_ = 0, said_ = 0, logged_ = 0;
+};
+
+} // namespace sextant

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/distributed/merging_plan.hpp"
+
+#include "sextant/calibrate/planner_here.hpp"
+#include "sextant/comm/agree.hpp"
+#include "sextant/comm/hosts.hpp"
+#include "sextant/contour/list_sizes.hpp"
+#include "sextant/core/json.hpp"
+
+#include <numeric>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::distributed {
+
+namespace {
+
+constexpr std::string_view usual_pattern = "logp-lev-quad";
+
+/// The border of all tiles, in pixels, without that of the image.
+Elements border_of(const Grid& grid, const contour::Pattern& pattern) {
+    const contour::Order order(grid, pattern.stages(grid));
+    Elements length = 0;
+    for (int i = 0; i < grid.ranks(); ++i)
+        length += contour::border_length(order, {i, i + 1});
+    return length;
+}
+
+MergingPlan stated(std::string_view pattern, std::string reason) {
+    MergingPlan plan;
+    plan.pattern = &contour::find(pattern);
+    plan.reason = std::move(reason);
+    return plan;
+}
+
+/// What rank 0 does for all.
+MergingPlan decided(const MergingRequest& request, const Grid& grid, double density, Bytes entry,
+                    bool threads, const std::vector<int>& nodes,
+                    const planner::UsualPlanner& usual) {
+    if (grid.ranks() == 1)
+        return stated(usual_pattern, "nothing to merge: one rank");
+    try {
+        return plan_merging(
+            grid, density,
+            {.machine = usual.planner->machine(),
+             .element_size = entry,
+             .nodes = nodes,
+             .within_node = threads ? machine::Link::same_process : machine::Link::same_node,
+             .timeline = request.timeline});
+    } catch (const model::CannotExpress& why) {
+        return stated(usual_pattern, fmt::format("rule, not predicted: {}", why.what()));
+    }
+}
+
+} // namespace
+
+void MergingRequest::check() const {
+    if (pattern != automatic)
+        contour::find(pattern);
+}
+
+MergingPlan plan_merging(const Grid& grid, double density, const planner::Setting& setting) {
+    std::vector<Candidate> candidates;
+    for (const contour::Pattern& pattern : contour::catalogue()) {
+        const auto order = std::make_shared<contour::Order>(grid, pattern.stages(grid));
+        const contour::ListSizes sizes = contour::sizes_by_border(order, density);
+        candidates.push_back({std::string(pattern.name),
+                              "",
+                              grid.ranks(),
+                              [&pattern, grid, sizes](int rank) {
+                                  return contour::sized_program(pattern, grid, rank, sizes);
+                              },
+                              {0}});
+    }
+    const planner::Choice choice = planner::choose(candidates, setting);
+    MergingPlan plan;
+    plan.pattern = &contour::catalogue()[choice.chosen().candidate];
+    plan.reason = choice.reason;
+    plan.machine = setting.machine.name;
+    plan.model = choice.model;
+    if (setting.timeline)
+        plan.prediction = choice.chosen().predicted;
+    for (const planner::Weighed& weighed : choice.ranking) {
+        plan.alternatives.push_back({candidates[weighed.candidate].algorithm, {}});
+        if (weighed.predicted)
+            plan.alternatives.back().seconds = weighed.predicted->seconds;
+    }
+    return plan;
+}
+
+MergingPlan planned_merging(const Communicator& communicator, const MergingRequest& request,
+                            const Grid& grid, Elements entries, Bytes entry) {
+    const std::vector<Elements> all = communicator.all_gather(entries);
+    const auto sum = static_cast<double>(std::accumulate(all.begin(), all.end(), Elements{0}));
+    const std::vector<int> nodes = nodes_of(communicator);
+    planner::UsualPlanner usual;
+    const bool open = request.pattern == MergingRequest::automatic;
+    if (open)
+        usual = calibrate::planner_here(communicator, nodes, request.machine, request.probing);
+    MergingPlan plan;
+    std::size_t chosen = 0;
+    agree(communicator, [&] {
+        if (communicator.rank() > 0)
+            return;
+        const Elements border = border_of(grid, contour::catalogue()[0]);
+        const double density = border > 0 ? sum / static_cast<double>(border) : 0;
+        plan = open ? decided(request, grid, density, entry, communicator.shares_memory(), nodes,
+                              usual)
+                    : stated(request.pattern, "asked for");
+        plan.density = density;
+        chosen = static_cast<std::size_t>(plan.pattern - contour::catalogue().data());
+    });
+    plan.pattern = &contour::catalogue()[communicator.all_gather(chosen)[0]];
+    return plan;
+}
+
+std::string to_json(const MergingPlan& plan) {
+    nlohmann::ordered_json json;
+    json["pattern"] = plan.pattern->name;
+    json["reason"] = plan.reason;
+    json["machine"] = plan.machine;
+    json["model"] = plan.model;
+    json["density"] = plan.density;
+    json["alternatives"] = nlohmann::ordered_json::array();
+    for (const MergingPlan::Alternative& other : plan.alternatives) {
+        json["alternatives"].push_back({{"pattern", other.pattern}, {"seconds", nullptr}});
+        if (other.seconds)
+            json["alternatives"].back()["seconds"] = *other.seconds;
+    }
+    return sextant::to_text(json);
+}
+
+} // namespace sextant::distributed

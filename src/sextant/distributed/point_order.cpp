@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/distributed/point_order.hpp"
+
+#include "sextant/core/scratch_list.hpp"
+
+#include <algorithm>
+#include <queue>
+#include <tuple>
+
+namespace sextant::distributed {
+
+namespace {
+
+bool comes_before(const RankedPoint& a, const RankedPoint& b) {
+    return std::tie(a.head, a.rank) < std::tie(b.head, b.rank);
+}
+
+/// Of a run that is merged the point that comes next.
+struct Front {
+    RankedPoint point;
+    std::size_t run = 0;
+};
+
+/// Contours from their points in order; those that turn out too short are taken back.
+class LineWriter {
+  public:
+    LineWriter(ScratchFile& pixels, ScratchFile& lines, Elements min_points)
+        : pixels_(pixels), lines_(lines), min_points_(min_points) {}
+
+    void take(const RankedPoint& point) {
+        if (point.rank == 0) {
+            end_line();
+            line_ = {pixels_.count(), 0, point.closed != 0};
+        }
+        ++line_.points;
+        pixels_.append(point.pixel);
+    }
+    void finish() {
+        end_line();
+        pixels_.flush();
+        lines_.flush();
+    }
+    Elements points() const { return pixels_.count(); }
+    Elements contours() const { return lines_.count(); }
+    Elements closed() const { return closed_; }
+
+  private:
+    void end_line() {
+        if (line_.points >= min_points_) {
+            lines_.append(line_);
+            closed_ += line_.closed ? 1 : 0;
+        } else {
+            pixels_.shorten(line_.first);
+        }
+        line_ = {};
+    }
+
+    ScratchWriter<Elements> pixels_;
+    ScratchWriter<ContourLine> lines_;
+    const Elements min_points_;
+    ContourLine line_; // of no points before the first
+    Elements closed_ = 0;
+};
+
+/// From the files where they lie in order.
+class LinesOfFiles final : public LineReader {
+  public:
+    LinesOfFiles(ImageShape image, const ScratchFile& pixels, Elements points,
+                 const ScratchFile& lines, Elements contours)
+        : image_(image), points_(points), pixels_(pixels, 0, points), lines_(lines, 0, contours) {}
+
+    ImageShape image() const override { return image_; }
+    Elements points() const override { return points_; }
+    bool next(ContourLine& line) override { return lines_.next(line); }
+    Elements next_pixel() override {
+        Elements pixel = 0;
+        pixels_.next(pixel);
+        return pixel;
+    }
+
+  private:
+    ImageShape image_;
+    Elements points_;
+    ScratchReader<Elements> pixels_;
+    ScratchReader<ContourLine> lines_;
+};
+
+} // namespace
+
+PointOrder::PointOrder(const std::string& output, Bytes memory)
+    : most_(static_cast<std::size_t>(std::max<Bytes>(memory / scratch_size<RankedPoint>, 1))),
+      runs_(output),
+      pixels_(output),
+      lines_(output) {}
+
+void PointOrder::add(std::span<const RankedPoint> points) {
+    while (!points.empty()) {
+        run_.reserve(most_);
+        const std::size_t taken = std::min(most_ - run_.size(), points.size());
+        run_.insert(run_.end(), points.begin(),
+                    points.begin() + static_cast<std::ptrdiff_t>(taken));
+        points = points.subspan(taken);
+        if (run_.size() == most_)
+            write_run();
+    }
+}
+
+void PointOrder::write_run() {
+    std::ranges::sort(run_, comes_before);
+    const Elements begin = ends_.empty() ? 0 : ends_.back();
+    runs_.write(begin * scratch_size<RankedPoint>, std::as_bytes(std::span(run_)));
+    ends_.push_back(begin + static_cast<Elements>(run_.size()));
+    run_.clear();
+}
+
+/// Runs share the memory that one took.
+template <class Take>
+void PointOrder::merge_runs(Take&& take) {
+    const std::size_t kept =
+        std::max<std::size_t>(most_ / std::max<std::size_t>(ends_.size(), 1), 1);
+    std::vector<ScratchReader<RankedPoint>> readers;
+    const auto later = [](const Front& a, const Front& b) {
+        return comes_before(b.point, a.point);
+    };
+    std::priority_queue<Front, std::vector<Front>, decltype(later)> fronts(later);
+    const auto advance = [&](std::size_t run) {
+        Front front{{}, run};
+        if (readers[run].next(front.point))
+            fronts.push(front);
+    };
+    for (std::size_t run = 0; run < ends_.size(); ++run) {
+        readers.emplace_back(runs_, run == 0 ? 0 : ends_[run - 1], ends_[run], kept);
+        advance(run);
+    }
+    while (!fronts.empty()) {
+        const Front front = fronts.top();
+        fronts.pop();
+        take(front.point);
+        advance(front.run);
+    }
+}
+
+void PointOrder::finish(Elements min_points) {
+    write_run();
+    run_ = {};
+    LineWriter writer(pixels_, lines_, std::max<Elements>(min_points, 1));
+    merge_runs([&](const RankedPoint& point) { writer.take(point); });
+    writer.finish();
+    contours_ = writer.contours();
+    points_ = writer.points();
+    closed_ = writer.closed();
+}
+
+std::unique_ptr<LineReader> PointOrder::reader(ImageShape image) const {
+    return std::make_unique<LinesOfFiles>(image, pixels_, points_, lines_, contours_);
+}
+
+} // namespace sextant::distributed

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/distributed/strip_tiles.hpp"
+
+#include "sextant/comm/agree.hpp"
+#include "sextant/distributed/deal.hpp"
+#include "sextant/distributed/image.hpp"
+#include "sextant/distributed/sample_view.hpp"
+#include "sextant/kernel/edge/edge_rows.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace sextant::distributed {
+
+namespace {
+
+/// Copies a rectangle's rows, one after another, out of the rows of an image or into them.
+template <class Copy>
+void each_row_of(const Tile& part, const Tile& rows, Copy&& copy) {
+    for (Elements y = 0; y < part.height; ++y)
+        copy((part.y + y - rows.y) * rows.width + part.x, y * part.width);
+}
+
+} // namespace
+
+Tile StripTiles::rows(int strip, Elements margin) const {
+    const Tile first = tile(strip, 0), last = tile(strip, ranks() - 1);
+    return kernel::grown({0, first.y, grid.width, last.y + last.height - first.y}, margin, image());
+}
+
+kernel::SampleView SamplesGoingDown::read(const Tile& held) {
+    const Bytes row = held.width * source_.element().size;
+    Memory samples(held.height * row);
+    Tile rest = held;
+    const Elements end = held_.y + held_.height;
+    if (held.x == held_.x && held.width == held_.width && held.y >= held_.y && held.y < end) {
+        const Elements kept = std::min(end - held.y, held.height);
+        std::copy_n(samples_.data() + (held.y - held_.y) * row, kept * row, samples.data());
+        rest.y += kept;
+        rest.height -= kept;
+    }
+    read_part(source_, rest,
+              samples.bytes().subspan(static_cast<std::size_t>((rest.y - held.y) * row)));
+    samples_ = std::move(samples);
+    held_ = held;
+    kernel::SampleView view = samples_of(source_.element(), samples_.data());
+    view.stride = held.width;
+    view.tile = held;
+    view.image = source_.shape();
+    return view;
+}
+
+BytePlane::BytePlane(const Communicator& communicator, const StripTiles& tiles,
+                     const std::string& output)
+    : communicator_(communicator), tiles_(tiles) {
+    agree(communicator_, [&] {
+        if (communicator_.rank() == 0)
+            file_.emplace(output);
+    });
+}
+
+std::vector<std::uint8_t> BytePlane::read(int strip, Elements margin) const {
+    std::vector<std::vector<std::uint8_t>> to(static_cast<std::size_t>(communicator_.size()));
+    agree(communicator_, [&] {
+        if (!file_)
+            return;
+        const Tile rows = tiles_.rows(strip, margin);
+        std::vector<std::uint8_t> read(static_cast<std::size_t>(rows.elements()));
+        file_->read(rows.y * rows.width, std::as_writable_bytes(std::span(read)));
+        for (int rank = 0; rank < communicator_.size(); ++rank) {
+            const Tile part = kernel::grown(tiles_.tile(strip, rank), margin, tiles_.image());
+            std::vector<std::uint8_t>& made = to[static_cast<std::size_t>(rank)];
+            made.resize(static_cast<std::size_t>(part.elements()));
+            each_row_of(part, rows, [&](Elements from, Elements here) {
+                std::copy_n(read.begin() + from, part.width, made.begin() + here);
+            });
+        }
+    });
+    return deal(communicator_, to).values;
+}
+
+void BytePlane::write(int strip, const std::vector<std::uint8_t>& own) {
+    std::vector<std::vector<std::uint8_t>> to(static_cast<std::size_t>(communicator_.size()));
+    to[0] = own;
+    const std::vector<std::uint8_t> all = deal(communicator_, to).values;
+    agree(communicator_, [&] {
+        if (!file_)
+            return;
+        const Tile rows = tiles_.rows(strip, 0);
+        std::vector<std::uint8_t> made(static_cast<std::size_t>(rows.elements()));
+        auto from = all.begin();
+        for (int rank = 0; rank < communicator_.size(); ++rank) {
+            const Tile part = tiles_.tile(strip, rank);
+            each_row_of(part, rows, [&](Elements to_row, Elements here) {
+                std::copy_n(from + here, part.width, made.begin() + to_row);
+            });
+            from += part.elements();
+        }
+        file_->write(rows.y * rows.width, std::as_bytes(std::span(made)));
+    });
+}
+
+} // namespace sextant::distributed

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/lab/catalogue.hpp"
+
+#include "sextant/lab/bench.hpp"
+#include "sextant/lab/evaluate.hpp"
+#include "sextant/lab/reproduce.hpp"
+
+namespace sextant::lab {
+
+command::Commands catalogue() {
+    static const std::vector<command::Operation> operations = {
+        bench_operation(), evaluate_operation(), reproduce_operation()};
+    return {operations};
+}
+
+} // namespace sextant::lab
