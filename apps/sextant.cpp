@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/operation/main.hpp"
+#include "sextant/command/main.hpp"
 
 int main(int argc, char** argv) {
-    return sextant::operation::main_of(sextant::operation::catalogue(), argc, argv);
+    return sextant::command::main_of(sextant::command::catalogue(), argc, argv);
 }

@@ -9,7 +9,7 @@
 // junctions nor for closed contours, which these images do not have, nor for faults in its input.
 // The clock is the thread's own. Both run in turn, ratios are taken within a round; medians over
 // the rounds and their bootstrap intervals, never a minimum.
-#include "sextant/kernel/label/contours.hpp"
+#include "sextant/kernel/label/contour_ranking.hpp"
 
 #include <algorithm>
 #include <fstream>

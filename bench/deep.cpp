@@ -12,8 +12,7 @@
 #include "sextant/kernel/fold/deep.hpp"
 
 #include "sextant/core/memory.hpp"
-#include "sextant/kernel/fold/deep_reference.hpp"
-#include "sextant/kernel/fold/shells.hpp"
+#include "examples/shells/deep_scenes.hpp"
 
 #include <algorithm>
 #include <fstream>

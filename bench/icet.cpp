@@ -17,7 +17,7 @@
 #include "sextant/comm/share_nodes.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
-#include "sextant/operation/composite/element.hpp"
+#include "sextant/command/composite.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -65,14 +65,14 @@ nlohmann::ordered_json ratio(const std::vector<double>& ours, const std::vector<
 /// One case: its images, all ways, and what they took.
 class Match {
   public:
-    Match(MPI_Comm comm, const Communicator& shared, const operation::CompositeCase& what,
+    Match(MPI_Comm comm, const Communicator& shared, const command::CompositeCase& what,
           const std::vector<std::string>& strategies)
         : communicator_(from_mpi(comm)),
           what_(what),
           image_(what.shape,
-                 kernel::find(what.blend, operation::element_named(what.element, what.blend))
+                 kernel::find(what.blend, command::element_named(what.element, what.blend))
                      .element) {
-        operation::fill_image(image_, what.image, communicator_.rank(), communicator_.size());
+        command::fill_image(image_, what.image, communicator_.rank(), communicator_.size());
         planes_ = std::make_unique<Planes>(image_);
         add_ours(shared);
         for (const std::string& strategy : strategies)
@@ -198,7 +198,7 @@ class Match {
     }
 
     Communicator communicator_;
-    operation::CompositeCase what_;
+    command::CompositeCase what_;
     Image image_;
     Memory shared_image_; // the same, where peers read it
     std::unique_ptr<Planes> planes_;
@@ -237,7 +237,7 @@ void play_all(const std::string& path, int rounds, const std::vector<std::string
     const Communicator communicator = from_mpi(MPI_COMM_WORLD);
     const SharedNodes nodes = share_nodes(communicator);
     std::vector<nlohmann::ordered_json> results;
-    for (const operation::CompositeCase& what : operation::read_composite_cases(path)) {
+    for (const command::CompositeCase& what : command::read_composite_cases(path)) {
         Match match(MPI_COMM_WORLD, nodes.communicator, what, strategies);
         match.play(rounds);
         for (auto& result : match.results())

@@ -3,8 +3,8 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/memory.hpp"
-#include "sextant/operation/composite/compositor.hpp"
-#include "sextant/operation/composite/element.hpp"
+#include "sextant/compositor/compositor.hpp"
+#include "sextant/command/composite.hpp"
 
 #include <algorithm>
 #include <array>
@@ -37,7 +37,7 @@ std::vector<float> colours(std::span<const std::byte> pixels, ElementFormat elem
 
 class Ours : public Way {
   public:
-    Ours(Carrier carrier, const operation::CompositeCase& what, const Image& image)
+    Ours(Carrier carrier, const command::CompositeCase& what, const Image& image)
         : carrier_(std::move(carrier)), image_(image) {
         options_.blend = what.blend;
         options_.element = image.element();
@@ -78,7 +78,7 @@ constexpr Strategy strategies[] = {
 
 class Theirs : public Way {
   public:
-    Theirs(MPI_Comm comm, const operation::CompositeCase& what, Planes& planes,
+    Theirs(MPI_Comm comm, const command::CompositeCase& what, Planes& planes,
            const Strategy& strategy)
         : what_(what), planes_(planes), strategy_(strategy) {
         int ranks = 0;
@@ -130,7 +130,7 @@ class Theirs : public Way {
     }
 
   private:
-    const operation::CompositeCase& what_;
+    const command::CompositeCase& what_;
     Planes& planes_;
     Strategy strategy_;
     std::vector<IceTInt> order_;
@@ -141,7 +141,7 @@ class Theirs : public Way {
 
 } // namespace
 
-std::unique_ptr<Way> ours(const Carrier& carrier, const operation::CompositeCase& what,
+std::unique_ptr<Way> ours(const Carrier& carrier, const command::CompositeCase& what,
                           const Image& image) {
     return std::make_unique<Ours>(carrier, what, image);
 }
@@ -174,7 +174,7 @@ std::vector<std::string> icet_strategies() {
     return names;
 }
 
-std::unique_ptr<Way> icet(MPI_Comm comm, const operation::CompositeCase& what, Planes& planes,
+std::unique_ptr<Way> icet(MPI_Comm comm, const command::CompositeCase& what, Planes& planes,
                           const std::string& strategy) {
     const auto* const found =
         std::find_if(std::begin(strategies), std::end(strategies),

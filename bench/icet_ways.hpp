@@ -3,7 +3,7 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/image.hpp"
-#include "sextant/operation/bench/bench_cases.hpp"
+#include "sextant/lab/bench_cases.hpp"
 
 #include <memory>
 #include <span>
@@ -38,7 +38,7 @@ struct Carrier {
 
 /// Ours: what `auto` chooses.
 /// Requires  `image`, of which a carrier's is a copy or itself, to outlive the way.
-std::unique_ptr<Way> ours(const Carrier& carrier, const operation::CompositeCase& what,
+std::unique_ptr<Way> ours(const Carrier& carrier, const command::CompositeCase& what,
                           const Image& image);
 
 /// A rank's image as IceT takes it: colours and depths apart, the farthest of them 1.
@@ -62,7 +62,7 @@ std::vector<std::string> icet_strategies();
 
 /// One of them.
 /// Requires  `planes` to outlive the way.
-std::unique_ptr<Way> icet(MPI_Comm comm, const operation::CompositeCase& what, Planes& planes,
+std::unique_ptr<Way> icet(MPI_Comm comm, const command::CompositeCase& what, Planes& planes,
                           const std::string& strategy);
 
 } // namespace sextant::bench

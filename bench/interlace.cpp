@@ -9,9 +9,9 @@
 //
 //   bench_interlace platforms/fat-tree-144-calibrated.json
 #include "sextant/core/image.hpp"
-#include "sextant/operation/bench/bench_cases.hpp"
+#include "sextant/lab/bench_cases.hpp"
 #include "sextant/schedule/builder.hpp"
-#include "sextant/simulate/clock.hpp"
+#include "sextant/simulate/simulation.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -41,7 +41,7 @@ struct Drawn {
         std::vector<bool> anybody(pixels);
         Image image({side, side}, rgba_u8);
         for (int rank = 0; rank < p; ++rank) {
-            operation::fill_image(image, pattern, rank, p);
+            command::fill_image(image, pattern, rank, p);
             const auto* pixel = reinterpret_cast<const RgbaU8*>(image.bytes().data());
             for (std::size_t i = 0; i < pixels; ++i) {
                 if (pixel[i].a == 0)

@@ -10,7 +10,7 @@
 // cores than ranks they tell what work and messages there are, not what goes on at once.
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/statistics.hpp"
-#include "sextant/distributed/contours.hpp"
+#include "sextant/distributed/contour_merging.hpp"
 #include "sextant/machine/profile_file.hpp"
 
 #include <chrono>

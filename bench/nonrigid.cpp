@@ -17,9 +17,8 @@
 // OpenCV's optflow, ours is timed alone.
 #include "sextant/registration/nonrigid.hpp"
 
-#include "sextant/registration/noise.hpp"
+#include "sextant/registration/synthetic.hpp"
 #include "sextant/registration/rigid.hpp"
-#include "sextant/registration/specimen.hpp"
 
 #include <algorithm>
 #include <cmath>

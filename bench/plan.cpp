@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How long planning takes: each question asked anew, and asked again.
 #include "sextant/core/statistics.hpp"
-#include "sextant/machine/built_in.hpp"
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/planner/planner.hpp"
 

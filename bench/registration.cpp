@@ -21,10 +21,10 @@
 // other frame's made anew; beside the search with both made anew. Built without OpenCV, there is no
 // ECC.
 #include "sextant/core/statistics.hpp"
-#include "sextant/registration/cramer_rao.hpp"
+#include "sextant/lab/cramer_rao.hpp"
 #include "sextant/registration/rigid.hpp"
 #include "sextant/registration/synthetic.hpp"
-#include "sextant/registration/thesis.hpp"
+#include "sextant/lab/thesis_registration.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -11,7 +11,7 @@
 // threads are for; a gain is alone over shared. The ratio of both gains is taken within the round,
 // so that what the machine does meanwhile meets both; medians with their bootstrap intervals. Both
 // results of a registration have the same bits, which is checked.
-#include "sextant/comm/team.hpp"
+#include "sextant/comm/thread_team.hpp"
 
 #include "sextant/registration/nonrigid.hpp"
 #include "sextant/registration/rigid.hpp"

@@ -11,7 +11,7 @@
 // bootstrap intervals.
 #include "sextant/comm/execute.hpp"
 #include "sextant/comm/threads.hpp"
-#include "sextant/comm/tick_clock.hpp"
+#include "sextant/comm/tracing.hpp"
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"

@@ -12,8 +12,8 @@
 #include "sextant/core/statistics.hpp"
 #include "sextant/distributed/canny.hpp"
 #include "sextant/distributed/components.hpp"
-#include "sextant/distributed/contours.hpp"
-#include "sextant/distributed/margins.hpp"
+#include "sextant/distributed/contour_merging.hpp"
+#include "sextant/distributed/tile_borders.hpp"
 
 #include <chrono>
 #include <cstdio>

@@ -89,14 +89,24 @@ function(sextant_use_libraries)
     target_link_libraries(sextant_machine PRIVATE nlohmann_json::nlohmann_json)
     target_link_libraries(sextant_calibrate PRIVATE nlohmann_json::nlohmann_json PkgConfig::hwloc)
     target_link_libraries(sextant_planner PRIVATE nlohmann_json::nlohmann_json)
+    target_link_libraries(sextant_distributed PRIVATE nlohmann_json::nlohmann_json)
     target_link_libraries(sextant_format PRIVATE nlohmann_json::nlohmann_json OpenEXR::OpenEXR
                                                  PkgConfig::spng PkgConfig::zstd TIFF::TIFF
                                                  JPEG::JPEG PkgConfig::hdf5 ZLIB::ZLIB)
     target_link_libraries(sextant_report PRIVATE nlohmann_json::nlohmann_json)
-    target_link_libraries(sextant_operation PRIVATE nlohmann_json::nlohmann_json)
+    target_link_libraries(sextant_command PRIVATE nlohmann_json::nlohmann_json CLI11::CLI11)
     sextant_places("${PROJECT_SOURCE_DIR}/src/sextant/machine/installation.cpp")
-    set_source_files_properties("${PROJECT_SOURCE_DIR}/src/sextant/simulate/parcel.cpp" PROPERTIES
-        COMPILE_DEFINITIONS SEXTANT_VERSION="${PROJECT_VERSION}")
+    set_source_files_properties("${PROJECT_SOURCE_DIR}/src/sextant/simulate/simulator_process.cpp"
+        PROPERTIES COMPILE_DEFINITIONS SEXTANT_VERSION="${PROJECT_VERSION}")
     target_compile_definitions(sextant_comm PRIVATE SEXTANT_VERSION="${PROJECT_VERSION}")
-    target_link_libraries(sextant_distributed PRIVATE nlohmann_json::nlohmann_json)
+    if(SEXTANT_LAB)
+        target_link_libraries(sextant_lab PRIVATE nlohmann_json::nlohmann_json Eigen3::Eigen)
+        if(SEXTANT_MPI) # these alone see MPI's headers, so that the others compile alike for every MPI
+            set_source_files_properties("${PROJECT_SOURCE_DIR}/src/sextant/lab/mpi_baselines.cpp"
+                "${PROJECT_SOURCE_DIR}/src/sextant/lab/mpi_collectives.cpp" PROPERTIES
+                INCLUDE_DIRECTORIES "${MPI_C_INCLUDE_DIRS}"
+                COMPILE_DEFINITIONS "SEXTANT_WITH_MPI;OMPI_SKIP_MPICXX;MPICH_SKIP_MPICXX")
+            target_link_libraries(sextant_lab PRIVATE "$<LINK_ONLY:MPI::MPI_C>")
+        endif()
+    endif()
 endfunction()

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A layer is a folder of src/sextant and a target of its own, so that a dependency that points
 # upward does not link. Files are found, not listed: adding an algorithm edits no build file.
-# A large layer has rooms, folders of its own; what lies beside them serves them all.
+# A large layer has rooms, folders of its own; what lies beside them serves them all. What is
+# NOT_INSTALLED is for programs of this project.
 function(sextant_layer name)
-    cmake_parse_arguments(LAYER "" "" "ROOMS;DEPENDS" ${ARGN})
+    cmake_parse_arguments(LAYER "NOT_INSTALLED" "" "ROOMS;DEPENDS" ${ARGN})
     set(folder "${PROJECT_SOURCE_DIR}/src/sextant/${name}")
     set(patterns "${folder}/*.cpp")
     foreach(room IN LISTS LAYER_ROOMS)
@@ -22,5 +23,8 @@ function(sextant_layer name)
         target_link_libraries(sextant_${name} PUBLIC sextant_${below})
     endforeach()
     set_property(GLOBAL APPEND PROPERTY SEXTANT_LAYERS ${name})
+    if(NOT LAYER_NOT_INSTALLED)
+        set_property(GLOBAL APPEND PROPERTY SEXTANT_INSTALLED_LAYERS ${name})
+    endif()
     set_property(GLOBAL PROPERTY SEXTANT_LAYER_${name} "${LAYER_DEPENDS}")
 endfunction()

@@ -2,7 +2,7 @@
 // render_bricks: a head drawn brick by brick, as many processes would, into images to composite.
 #include "sextant/core/error.hpp"
 #include "sextant/format/catalogue.hpp"
-#include "sextant/format/partials.hpp"
+#include "sextant/format/manifest.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -2,7 +2,7 @@
 #include "render.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/fold/over.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 #include "volume.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/format/limits.hpp"
+#include "sextant/format/checks.hpp"
 
 #include <algorithm>
 #include <cmath>

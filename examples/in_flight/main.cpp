@@ -4,9 +4,9 @@
 //
 //   frames_in_flight --ranks 2
 //   mpirun -n 2 frames_in_flight
-#include "sextant/comm/agree.hpp"
+#include "sextant/comm/agreement.hpp"
 #include "sextant/comm/launch.hpp"
-#include "sextant/operation/composite/frames_in_flight.hpp"
+#include "sextant/compositor/frames_in_flight.hpp"
 
 #include <chrono>
 #include <cmath>

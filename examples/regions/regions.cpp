@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "regions.hpp"
 
-#include "sextant/comm/agree.hpp"
+#include "sextant/comm/agreement.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/distributed/deal.hpp"
+#include "sextant/distributed/list_exchange.hpp"
 
 #include <algorithm>
 

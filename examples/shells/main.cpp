@@ -5,8 +5,7 @@
 //   draw_shells --parts 5 -o shells
 //   sextant composite shells/part_*.exr -o shells.png --background white
 #include "sextant/format/catalogue.hpp"
-#include "sextant/kernel/fold/deep_reference.hpp"
-#include "sextant/kernel/fold/shells.hpp"
+#include "examples/shells/deep_scenes.hpp"
 
 #include <cstdio>
 #include <cstring>

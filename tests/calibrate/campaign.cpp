@@ -2,7 +2,7 @@
 #include "sextant/calibrate/campaign.hpp"
 
 #include "sextant/calibrate/estimate.hpp"
-#include "sextant/calibrate/held_out.hpp"
+#include "sextant/calibrate/validation.hpp"
 #include "sextant/machine/interpolate.hpp"
 
 #include "tests/calibrate/synthetic.hpp"

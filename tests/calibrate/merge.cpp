@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/calibrate/merge.hpp"
-
 #include "sextant/calibrate/estimate.hpp"
-#include "sextant/calibrate/launch_file.hpp"
-#include "sextant/calibrate/staleness.hpp"
+
+#include "sextant/command/launch_file.hpp"
+#include "sextant/calibrate/validation.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/machine/profile_file.hpp"
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/calibrate/quick_launch.hpp"
+#include "sextant/calibrate/probe.hpp"
 
-#include "sextant/comm/texts.hpp"
+#include "sextant/comm/communicator.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/machine/built_in.hpp"
 #include "sextant/machine/profile_file.hpp"
 
 #include <algorithm>

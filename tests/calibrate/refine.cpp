@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/calibrate/refine.hpp"
+#include "sextant/calibrate/campaign.hpp"
 
 #include <functional>
 #include <set>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/calibrate/stopwatch.hpp"
+#include "sextant/calibrate/cells.hpp"
 
 #include <random>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/calibrate/topology_here.hpp"
+#include "sextant/calibrate/this_machine.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

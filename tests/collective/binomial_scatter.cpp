@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/collective/binomial_scatter.hpp"
+#include "sextant/collective/scatter_gather.hpp"
 
 #include <bit>
 

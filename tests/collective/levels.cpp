@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the k-level collectives send, against formulas.
-#include "sextant/collective/levels.hpp"
+#include "sextant/collective/level_algorithms.hpp"
 
 #include "sextant/collective/catalogue.hpp"
-#include "sextant/collective/halving.hpp"
 #include "sextant/core/error.hpp"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Clocks of ranks that stand otherwise, drift and run backwards.
-#include "sextant/comm/clock_offset.hpp"
+#include "sextant/comm/tracing.hpp"
 
 #include "sextant/comm/threads.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A rank that fails must end all, soon, and leave nothing hanging.
-#include "sextant/comm/agree.hpp"
-#include "sextant/comm/first_failure.hpp"
+#include "sextant/comm/agreement.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 

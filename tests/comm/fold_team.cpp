@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/comm/fold_team.hpp"
+#include "sextant/comm/thread_team.hpp"
 
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/memory.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/folding.hpp"
 
-#include "sextant/kernel/fold/over.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/schedule/builder.hpp"
 
 #include "tests/support/blending.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Radix-k whose first radix is the ranks of a node is the hierarchical algorithm: it folds within
 // nodes first, so that less goes between them.
-#include "sextant/comm/hosts.hpp"
+#include "sextant/comm/communicator.hpp"
 #include "sextant/comm/threads.hpp"
 
 #include "tests/support/node_runs.hpp"

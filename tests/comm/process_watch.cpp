@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/comm/process_watch.hpp"
+#include "sextant/comm/waiting.hpp"
 
 #include <csignal>
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/comm/tick_clock.hpp"
+#include "sextant/comm/tracing.hpp"
 
 #include "sextant/comm/execute.hpp"
 #include "sextant/comm/threads.hpp"

@@ -3,9 +3,8 @@
 #pragma once
 
 #include "sextant/core/element.hpp"
-#include "sextant/kernel/fold/nearest.hpp"
-#include "sextant/kernel/fold/over.hpp"
-#include "sextant/kernel/fold/wide.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
+#include "sextant/kernel/pixel_fold.hpp"
 
 #include <cmath>
 #include <cstdint>

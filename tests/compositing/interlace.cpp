@@ -4,7 +4,6 @@
 
 #include "sextant/comm/threads.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
-#include "sextant/kernel/fold/over.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every row of the catalogue is proved: a new row is covered by being there.
 #include "sextant/compositing/catalogue.hpp"
-#include "sextant/compositing/direct_send.hpp"
-#include "sextant/compositing/radix_k.hpp"
-#include "sextant/compositing/shift_based.hpp"
+#include "sextant/compositing/direct_algorithms.hpp"
+#include "sextant/compositing/swap_algorithms.hpp"
 
 #include <set>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pictures that are collected in segments, by every algorithm.
-#include "sextant/compositing/segments.hpp"
+#include "sextant/compositing/collect.hpp"
 
 #include <set>
 

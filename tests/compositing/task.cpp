@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/compositing/task.hpp"
+#include "sextant/compositing/composite_task.hpp"
 
-#include "sextant/compositing/binary_swap.hpp"
+#include "sextant/compositing/swap_algorithms.hpp"
 #include "sextant/compositing/catalogue.hpp"
-#include "sextant/compositing/radix_k.hpp"
 #include "sextant/core/error.hpp"
 
 #include <functional>

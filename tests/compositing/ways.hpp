@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/comm/threads.hpp"
-#include "sextant/kernel/fold/wide.hpp"
+#include "sextant/kernel/pixel_fold.hpp"
 
 #include <algorithm>
 #include <cstring>

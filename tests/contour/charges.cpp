@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What C3 charges for merging on 256 processors of the Intel Delta, for lists of real lengths.
 #include "sextant/contour/catalogue.hpp"
-#include "sextant/contour/list_sizes.hpp"
+#include "sextant/contour/merging.hpp"
 
 #include <map>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/core/deep_image.hpp"
+#include "sextant/core/image.hpp"
 
 #include <limits>
 

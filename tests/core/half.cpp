@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Halves against another implementation, that of OpenEXR.
-#include "sextant/core/half.hpp"
+#include "sextant/core/element.hpp"
 
 #include <bit>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/core/printable.hpp"
+#include "sextant/core/text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/core/text_file.hpp"
+#include "sextant/core/text.hpp"
 
 #include "sextant/core/error.hpp"
 

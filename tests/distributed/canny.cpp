@@ -2,9 +2,8 @@
 // Edges of images in tiles, over threads: those of the whole image.
 #include "sextant/distributed/canny.hpp"
 
-#include "sextant/comm/agree.hpp"
+#include "sextant/comm/agreement.hpp"
 #include "sextant/comm/threads.hpp"
-#include "sextant/distributed/quantile.hpp"
 
 #include "tests/support/canny_runs.hpp"
 #include "tests/support/random.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lists of any length from everyone to everyone, and what is numbered with them.
-#include "sextant/distributed/deal.hpp"
+#include "sextant/distributed/list_exchange.hpp"
 
 #include "sextant/comm/threads.hpp"
 #include "sextant/distributed/numbering.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Filters of images in tiles, over threads: the same bits as of the whole image.
-#include "sextant/comm/agree.hpp"
+#include "sextant/comm/agreement.hpp"
 #include "sextant/comm/threads.hpp"
 
 #include "tests/support/filter_runs.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/distributed/image.hpp"
+#include "sextant/distributed/tiled_image.hpp"
 
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/distributed/linear.hpp"
+#include "sextant/distributed/contour_merging.hpp"
 
 #include "sextant/comm/threads.hpp"
 

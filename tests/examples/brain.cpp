@@ -2,7 +2,7 @@
 // The ray caster of examples/brain: its order of the bricks, its bricks against the whole, its
 // reader against files that are not what they should be.
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/fold/over.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 // Regions of like brightness: known ones of an image, the same on any ranks.
 #include "regions.hpp"
 
-#include "sextant/comm/agree.hpp"
+#include "sextant/comm/agreement.hpp"
 #include "sextant/comm/threads.hpp"
 
 #include <gmock/gmock.h>

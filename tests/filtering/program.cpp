@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/filtering/program.hpp"
+#include "sextant/filtering/filter_program.hpp"
 
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/format/check.hpp"
+#include "sextant/format/checks.hpp"
 
 #include <limits>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Whatever the bytes of a file are, reading it either throws InvalidFile or gives an image of the
 // shape that its header states, in little time and memory.
-#include "sextant/format/partials.hpp"
+#include "sextant/format/manifest.hpp"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/format/exr_deep.hpp"
+#include "sextant/format/exr.hpp"
 
 #include <algorithm>
 #include <filesystem>

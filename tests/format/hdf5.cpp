@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/format/hdf5.hpp"
+#include "sextant/format/frame_formats.hpp"
 
 #include <memory>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A chunk that is large and compressed to little is read as it is decoded.
 #include "sextant/core/error.hpp"
-#include "sextant/format/hdf5_inflater.hpp"
+#include "sextant/format/hdf5_storage.hpp"
 
 #include <array>
 #include <cstdint>

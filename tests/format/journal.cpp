@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/format/journal.hpp"
+#include "sextant/core/journal.hpp"
 
 #include "sextant/core/error.hpp"
 
@@ -11,7 +11,7 @@
 namespace sextant::test {
 namespace {
 
-using format::Journal;
+using Journal;
 using format::RecordPlace;
 using testing::ElementsAre;
 using testing::HasSubstr;

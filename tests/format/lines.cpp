@@ -2,7 +2,7 @@
 // Contours as files: what each format says of the same lines.
 #include "sextant/core/error.hpp"
 #include "sextant/format/frame_catalogue.hpp"
-#include "sextant/format/line_catalogue.hpp"
+#include "sextant/format/line_formats.hpp"
 
 #include "tests/format/temporary_folder.hpp"
 #include <gmock/gmock.h>

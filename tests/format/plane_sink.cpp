@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/format/plane_sink.hpp"
+#include "sextant/core/scratch_file.hpp"
 
 #include <stdexcept>
 #include <vector>
@@ -16,10 +16,10 @@ const FrameHeader three{.frames = 3, .shape = shape};
 
 class Planes : public testing::Test {
   protected:
-    format::PlaneSink sink() { return format::PlaneSink(format::create_frames(path, three)); }
+    PlaneSink sink() { return PlaneSink(format::create_frames(path, three)); }
 
     /// Some rows of a plane of the pattern.
-    static void give(format::PlaneSink& to, std::int64_t plane, Rows rows) {
+    static void give(PlaneSink& to, std::int64_t plane, Rows rows) {
         const auto values = pattern_frame<float>(plane, shape);
         to.write(plane, rows.first,
                  std::span(values).subspan(static_cast<std::size_t>(rows.first * shape.width),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Interlaced PNG give the samples of others, and a file that is small for its pixels takes little
 // memory.
-#include "sextant/format/png_frame.hpp"
+#include "sextant/format/png.hpp"
 
 #include <cstdint>
 #include <cstdio>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/format/raw.hpp"
 
-#include "sextant/format/check.hpp"
-#include "sextant/format/partials.hpp"
+#include "sextant/format/checks.hpp"
+#include "sextant/format/manifest.hpp"
 
 #include <string>
 #include <vector>

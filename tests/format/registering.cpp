@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A series registers alike, whatever it is kept in.
-#include "sextant/registration/series.hpp"
+#include "sextant/registration/frame_series.hpp"
 
 #include <functional>
 #include <stdexcept>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Series of a file a frame, and the PNG and JPEG files that they are often made of.
-#include "sextant/format/frame_files.hpp"
+#include "sextant/format/frame_catalogue.hpp"
 
 #include <cmath>
 #include <string>

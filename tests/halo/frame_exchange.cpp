@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/halo/frame_exchange.hpp"
+#include "sextant/halo/exchange.hpp"
 
 #include <vector>
 

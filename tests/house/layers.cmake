@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # cmake -DSOURCE=<src/sextant> -DLAYERS="core: kernel:core ..." -P layers.cmake
 # Fails on an include of a layer that is not below, directly or through others; on <mpi.h> outside
-# comm/, SimGrid outside simulate/ and OTF2 outside report/; and on a folder that is no layer.
+# comm/ and lab/, SimGrid outside simulate/ and OTF2 outside report/; and on a folder that is no layer.
 cmake_minimum_required(VERSION 3.22)
 string(REPLACE " " ";" rows "${LAYERS}")
 foreach(row IN LISTS rows)
@@ -29,8 +29,8 @@ foreach(file IN LISTS files)
         if(include MATCHES "\"sextant/([a-z_]+)/" AND NOT CMAKE_MATCH_1 IN_LIST below_${layer})
             list(APPEND wrong "${path} includes ${CMAKE_MATCH_1}, which is not below ${layer}")
         endif()
-        if(include MATCHES "[<\"]mpi\\.h[>\"]" AND NOT layer STREQUAL "comm")
-            list(APPEND wrong "${path} includes mpi.h, which only comm may")
+        if(include MATCHES "[<\"]mpi\\.h[>\"]" AND NOT layer MATCHES "^(comm|lab)$")
+            list(APPEND wrong "${path} includes mpi.h, which only comm and lab may")
         endif()
         if(include MATCHES "[<\"]simgrid" AND NOT layer STREQUAL "simulate")
             list(APPEND wrong "${path} includes SimGrid, which only simulate may")

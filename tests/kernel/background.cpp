@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/kernel/fold/background.hpp"
+#include "sextant/kernel/fold/pixel_formats.hpp"
 
 #include <stdexcept>
 #include <vector>

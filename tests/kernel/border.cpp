@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/kernel/filter/border.hpp"
+#include "sextant/kernel/filter/samples.hpp"
 
 #include <string>
 

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the steps of edge detection are, on every kind of processor; and what is refused.
-#include "sextant/kernel/edge/canny.hpp"
+#include "sextant/kernel/edge/edge_detector.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/edge/canny_reference.hpp"
-#include "sextant/kernel/edge/edge_finder.hpp"
-#include "sextant/kernel/edge/thinning.hpp"
-#include "sextant/kernel/filter/lengths.hpp"
-#include "sextant/kernel/label/labels_reference.hpp"
+#include "tests/support/label_references.hpp"
+#include "sextant/kernel/filter/line_vectors.hpp"
 
 #include "tests/kernel/processors.hpp"
 #include "tests/support/gradients.hpp"

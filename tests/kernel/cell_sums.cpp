@@ -2,7 +2,7 @@
 // Slopes of images, and the sums over cells that fields are fitted by.
 #include "sextant/kernel/fit/cell_sums.hpp"
 
-#include "sextant/kernel/filter/slopes.hpp"
+#include "sextant/kernel/filter/float_plane.hpp"
 
 #include <cmath>
 #include <limits>

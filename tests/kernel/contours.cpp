@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Heads and ranks of contours, on every kind of processor; and what is refused.
-#include "sextant/kernel/label/contours.hpp"
+#include "sextant/kernel/label/contour_ranking.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/label/contours_reference.hpp"
+#include "tests/support/label_references.hpp"
 
 #include "tests/kernel/pictures.hpp"
 #include "tests/kernel/processors.hpp"

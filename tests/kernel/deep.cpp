@@ -3,7 +3,7 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/memory.hpp"
-#include "sextant/kernel/fold/deep_reference.hpp"
+#include "examples/shells/deep_scenes.hpp"
 
 #include <algorithm>
 #include <cstring>

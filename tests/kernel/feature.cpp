@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/kernel/filter/feature.hpp"
+#include "sextant/kernel/filter/filter_bank.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/filter/filter_bank.hpp"
 
 #include <array>
 #include <cmath>

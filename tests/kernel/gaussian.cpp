@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What Gaussian derivatives are: the readable reference, polynomials, borders, and what is refused.
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/filter/gaussian_reference.hpp"
+#include "tests/support/filter_references.hpp"
 #include "sextant/kernel/filter/gaussian_weights.hpp"
 
 #include <algorithm>

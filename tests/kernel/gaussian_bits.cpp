@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Gaussian derivatives have the same bits however an image is cut and laid out, on every processor.
-#include "sextant/kernel/fold/fold.hpp"
+#include "sextant/kernel/pixel_fold.hpp"
 
 #include "tests/kernel/kinds.hpp"
 #include "tests/kernel/pictures.hpp"

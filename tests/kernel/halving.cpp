@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A pyramid's next level against the Gaussian from its definition, at even places.
-#include "sextant/kernel/filter/halving.hpp"
+#include "sextant/kernel/filter/float_plane.hpp"
 
-#include "sextant/kernel/filter/gaussian_reference.hpp"
+#include "tests/support/filter_references.hpp"
 
 #include "tests/kernel/float_planes.hpp"
 #include "tests/kernel/processors.hpp"

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/kernel/fold/add.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
-#include "sextant/kernel/fold/fold.hpp"
-#include "sextant/kernel/fold/max.hpp"
-#include "sextant/kernel/fold/nearest.hpp"
-#include "sextant/kernel/fold/over.hpp"
+#include "sextant/kernel/pixel_fold.hpp"
 
 #include <cstring>
 #include <limits>

@@ -3,7 +3,7 @@
 #include "sextant/kernel/label/labels.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/label/labels_reference.hpp"
+#include "tests/support/label_references.hpp"
 
 #include <limits>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Images seen through rigid maps, and the sums of how they fit, against their definitions on every
 // kind of processor.
-#include "sextant/kernel/fit/rigid_sums.hpp"
+#include "sextant/kernel/fit/rigid_map.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/kernel/fold/density.hpp"
-#include "sextant/kernel/fold/sparse_encoder.hpp"
+#include "sextant/kernel/fold/sparse_code.hpp"
 
 #include <cstring>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/kernel/fold/sparse_encoder.hpp"
+#include "sextant/kernel/fold/sparse_code.hpp"
 #include "sextant/kernel/label/labels.hpp"
 
 #include "tests/kernel/pictures.hpp"

@@ -3,7 +3,7 @@
 #include "sextant/kernel/label/strip_seams.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/label/labels_reference.hpp"
+#include "tests/support/label_references.hpp"
 
 #include "tests/support/shapes.hpp"
 #include <gmock/gmock.h>

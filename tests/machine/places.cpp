@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/machine/places.hpp"
+#include "sextant/machine/installation.hpp"
 
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/machine/values.hpp"
+#include "sextant/machine/profile.hpp"
 
 #include <gtest/gtest.h>
 

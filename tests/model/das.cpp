@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tables that the P-3PC paper's Table 1 leads to, and the schedules that they are about.
 #include "sextant/collective/catalogue.hpp"
-#include "sextant/halo/axis_exchange.hpp"
 #include "sextant/halo/exchange.hpp"
-#include "sextant/reproduce/p3pc_formulas.hpp"
+#include "sextant/lab/reproduce_p3pc.hpp"
 
 #include <array>
 #include <cmath>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Figures 6, 9 and 14 of the C3 paper: units per byte on 256 processors of the Intel Delta.
 #include "sextant/collective/catalogue.hpp"
-#include "sextant/collective/flat_scatter.hpp"
-#include "sextant/collective/submachine.hpp"
+#include "sextant/collective/scatter_gather.hpp"
+#include "sextant/collective/tiles.hpp"
 
 #include "tests/model/machines.hpp"
 #include "tests/model/mesh_patterns.hpp"

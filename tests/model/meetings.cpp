@@ -3,7 +3,7 @@
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/model/p3pc_extended.hpp"
-#include "sextant/model/waves.hpp"
+#include "sextant/lab/evaluate_simulated.hpp"
 #include "sextant/schedule/builder.hpp"
 
 #include <algorithm>

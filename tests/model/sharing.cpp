@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Times of messages that share links, against what follows by hand.
-#include "sextant/model/sharing.hpp"
+#include "sextant/model/link_contention.hpp"
 
 #include <limits>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/model/superstep.hpp"
+#include "sextant/model/c3.hpp"
 
 #include <cmath>
 

@@ -2,8 +2,8 @@
 // The best distribution of a whole program: scatter, k border exchanges, gathers. Choosing each
 // step by itself gets it wrong.
 #include "sextant/collective/catalogue.hpp"
-#include "sextant/halo/axis_exchange.hpp"
-#include "sextant/reproduce/p3pc_formulas.hpp"
+#include "sextant/halo/exchange.hpp"
+#include "sextant/lab/reproduce_p3pc.hpp"
 
 #include <array>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What MPI offers, with our kernels, gives our pictures: a benchmark's contestants are checked
 // against a serial fold before they are timed.
-#include "sextant/comm/mpi_baselines.hpp"
-#include "sextant/operation/bench/bench_composite.hpp"
+#include "sextant/lab/mpi_baselines.hpp"
+#include "sextant/lab/bench_composite.hpp"
 
 #include "tests/mpi/groups.hpp"
 #include <gtest/gtest.h>
@@ -11,15 +11,15 @@ namespace sextant::test {
 namespace {
 
 void race(const Communicator& communicator, const char* blend, const char* element, bool collect) {
-    operation::CompositeCase what;
+    command::CompositeCase what;
     what.shape = {23, 7};
     what.blend = blend;
     what.element = element;
     what.collect = collect;
-    operation::ContestOptions options;
+    command::ContestOptions options;
     options.rounds = 3;
     options.least_turn = 0;
-    const auto results = operation::bench_composite(communicator, what, options);
+    const auto results = command::bench_composite(communicator, what, options);
     std::size_t baselines = 0;
     for (const auto& result : results.results)
         baselines += result.baseline;

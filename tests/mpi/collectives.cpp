@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every collective on values over MPI, in groups of 1, 2, 3, 4 and 7 ranks; and MPI's own, which a
 // benchmark checks before it times them.
-#include "sextant/comm/mpi_collectives.hpp"
-#include "sextant/operation/bench/bench_collective.hpp"
+#include "sextant/lab/mpi_baselines.hpp"
+#include "sextant/lab/bench_collective.hpp"
 
 #include <set>
 #include <string>
@@ -38,7 +38,7 @@ TEST(Mpi, EveryCollectiveDealsWhatItClaimsInEveryGroup) {
         on_group(size, every_collective_deals_what_it_claims);
 }
 
-std::set<std::string> baselines_in(const operation::CollectiveResults& results) {
+std::set<std::string> baselines_in(const command::CollectiveResults& results) {
     std::set<std::string> names;
     for (const auto& of_size : results.sizes) {
         for (const auto& result : of_size.results) {
@@ -53,13 +53,13 @@ std::set<std::string> baselines_in(const operation::CollectiveResults& results) 
 TEST(Mpi, ItsOwnCollectivesDealWhatOursDeal) {
     for (const int size : {1, 2, 3, 4}) {
         on_group(size, [](const Communicator& communicator) {
-            operation::ContestOptions options;
+            command::ContestOptions options;
             options.rounds = 3;
             options.least_turn = 0;
             std::set<std::string> met;
-            for (operation::CollectiveCase& what : operation::usual_collective_cases()) {
+            for (command::CollectiveCase& what : command::usual_collective_cases()) {
                 what.sizes = {0, 1, 6, 49};
-                met.merge(baselines_in(operation::bench_collective(communicator, what, options)));
+                met.merge(baselines_in(command::bench_collective(communicator, what, options)));
             }
             EXPECT_EQ(met.size(), mpi_collectives(communicator).size());
         });

@@ -2,7 +2,7 @@
 // An image of more than 2 GiB on two ranks, as one message (binary tree) and as halves, over MPI
 // and over threads. Needs some 9 GiB; ends with code 77 ("skipped") where the machine has less.
 #include "sextant/comm/launch.hpp"
-#include "sextant/operation/composite/compositor.hpp"
+#include "sextant/compositor/compositor.hpp"
 
 #include <cstdio>
 #include <fstream>

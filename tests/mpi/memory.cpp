@@ -4,7 +4,7 @@
 #include "sextant/core/memory.hpp"
 
 #include "sextant/compositing/catalogue.hpp"
-#include "sextant/operation/composite/compositor.hpp"
+#include "sextant/compositor/compositor.hpp"
 
 #include <fstream>
 #include <string>

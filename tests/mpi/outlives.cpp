@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A compositor may be destroyed after MPI has been shut down: layers make it own datatypes.
 #include "sextant/comm/mpi.hpp"
-#include "sextant/operation/composite/compositor.hpp"
+#include "sextant/compositor/compositor.hpp"
 
 #include <vector>
 

@@ -2,7 +2,7 @@
 // What a frame costs in memory once the first two have been, over MPI: nothing of ours. (MPI itself
 // allocates as it likes, with malloc.)
 #include "sextant/comm/mpi.hpp"
-#include "sextant/operation/composite/frames_in_flight.hpp"
+#include "sextant/compositor/frames_in_flight.hpp"
 
 #include "tests/support/blending.hpp"
 #include "tests/support/counting_new.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a name and a tuning make of a task.
-#include "sextant/planner/asked.hpp"
+#include "sextant/planner/plan.hpp"
 
 #include "sextant/core/error.hpp"
 

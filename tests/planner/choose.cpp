@@ -2,11 +2,10 @@
 // Bounds, pruning and ranking of candidates.
 #include "sextant/planner/choose.hpp"
 
-#include "sextant/compositing/ways.hpp"
+#include "sextant/compositing/catalogue.hpp"
 #include "sextant/halo/stencil.hpp"
-#include "sextant/machine/built_in.hpp"
 #include "sextant/machine/profile_file.hpp"
-#include "sextant/planner/alone.hpp"
+#include "sextant/planner/predictor.hpp"
 #include "sextant/schedule/matching.hpp"
 
 #include <array>

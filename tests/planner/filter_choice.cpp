@@ -4,7 +4,7 @@
 #include "sextant/planner/filter_choice.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/reproduce/p3pc_formulas.hpp"
+#include "sextant/lab/reproduce_p3pc.hpp"
 
 #include <algorithm>
 #include <set>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/planner/interlacing.hpp"
+#include "sextant/planner/planner.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,8 +3,7 @@
 #include "sextant/planner/planner.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/machine/built_in.hpp"
-#include "sextant/planner/usual.hpp"
+#include "sextant/machine/profile_file.hpp"
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/planner/state_graph.hpp"
+#include "sextant/planner/filter_path.hpp"
 
 #include <cmath>
 #include <functional>

@@ -2,7 +2,7 @@
 // Links of a series of known motions, some of them wrong.
 #include "sextant/registration/consensus.hpp"
 
-#include "sextant/registration/noise.hpp"
+#include "sextant/registration/synthetic.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The laws of fields: composition, inverse, what is known of them, and images seen through them.
-#include "sextant/registration/displacement_field.hpp"
+#include "sextant/registration/motion.hpp"
 
 #include "sextant/core/error.hpp"
 

@@ -2,7 +2,7 @@
 // The scan of non-rigid motions.
 #include "sextant/registration/field_series.hpp"
 
-#include "sextant/comm/agree.hpp"
+#include "sextant/comm/agreement.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/registration/gradient_flow.hpp"
+#include "sextant/lab/thesis_elements.hpp"
 
 #include <cmath>
 

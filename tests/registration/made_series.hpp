@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/comm/threads.hpp"
-#include "sextant/registration/series.hpp"
+#include "sextant/registration/frame_series.hpp"
 
 #include <cstring>
 #include <map>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Fields found between small frames; larger ones are a long test.
 #include "sextant/core/error.hpp"
-#include "sextant/registration/thesis.hpp"
+#include "sextant/lab/thesis_registration.hpp"
 
 #include "tests/registration/warps.hpp"
 #include <gmock/gmock.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Series of frames of known motion, registered on any number of ranks.
-#include "sextant/registration/series.hpp"
+#include "sextant/registration/frame_series.hpp"
 
-#include "sextant/comm/agree.hpp"
-#include "sextant/registration/stages.hpp"
+#include "sextant/comm/agreement.hpp"
+#include "sextant/registration/refinement.hpp"
 
 #include <cmath>
 #include <utility>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What follows once frames have places: mean, median and count, stages, fields.
-#include "sextant/registration/stages.hpp"
+#include "sextant/registration/refinement.hpp"
 
-#include "sextant/comm/agree.hpp"
+#include "sextant/comm/agreement.hpp"
 
 #include <cmath>
 #include <mutex>

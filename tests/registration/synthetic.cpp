@@ -3,7 +3,6 @@
 #include "sextant/registration/synthetic.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/registration/noise.hpp"
 
 #include <algorithm>
 #include <cmath>

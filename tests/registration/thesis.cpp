@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reference for registration: derivatives against differences of the energy, motions that are
 // known, what is refused.
-#include "sextant/registration/thesis.hpp"
+#include "sextant/lab/thesis_registration.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/registration/thesis_energy.hpp"
 
 #include "tests/registration/specimens.hpp"
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Threads that share one registration change no bit of it.
-#include "sextant/comm/team.hpp"
+#include "sextant/comm/thread_team.hpp"
 #include "sextant/registration/nonrigid.hpp"
 
 #include "tests/registration/trials.hpp"

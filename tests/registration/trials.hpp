@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/registration/cramer_rao.hpp"
-#include "sextant/registration/noise.hpp"
-#include "sextant/registration/rigid.hpp"
+#include "sextant/lab/cramer_rao.hpp"
 #include "sextant/registration/synthetic.hpp"
+#include "sextant/registration/rigid.hpp"
 
 #include <algorithm>
 #include <cmath>

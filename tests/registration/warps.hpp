@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/registration/nonrigid.hpp"
-#include "sextant/registration/specimen.hpp"
+#include "sextant/registration/synthetic.hpp"
 
 #include <cmath>
 #include <string>

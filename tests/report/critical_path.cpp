@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/report/critical_path.hpp"
+#include "sextant/report/run_causes.hpp"
 
-#include "sextant/report/bandwidth.hpp"
-#include "sextant/report/messages.hpp"
+#include "sextant/report/traffic.hpp"
+#include "sextant/report/recording.hpp"
 
 #include "tests/report/recordings.hpp"
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/report/draw.hpp"
+#include "sextant/report/graph_drawing.hpp"
 
 #include <stdexcept>
 

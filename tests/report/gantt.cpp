@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/report/gantt.hpp"
+#include "sextant/report/charts.hpp"
 
 #include <gtest/gtest.h>
 

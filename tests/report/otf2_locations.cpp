@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/report/otf2_locations.hpp"
+#include "sextant/report/otf2.hpp"
 
-#include "sextant/report/messages.hpp"
+#include "sextant/report/recording.hpp"
 
 #include <limits>
 #include <map>

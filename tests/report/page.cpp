@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/report/page.hpp"
 
-#include "sextant/report/draw.hpp"
+#include "sextant/report/graph_drawing.hpp"
 
 #include <limits>
 #include <stdexcept>

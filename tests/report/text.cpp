@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/report/text.hpp"
 
-#include "sextant/report/palette.hpp"
+#include "sextant/report/svg.hpp"
 
 #include <limits>
 #include <set>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/report/timeline.hpp"
+#include "sextant/report/trace_timeline.hpp"
 
-#include "sextant/report/bars.hpp"
 
 #include <limits>
 #include <stdexcept>

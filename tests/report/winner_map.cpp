@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A map of winners: a field a case, one colour a winner.
-#include "sextant/report/winner_map.hpp"
+#include "sextant/lab/winner_map.hpp"
 
 #include <stdexcept>
 

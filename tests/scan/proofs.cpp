@@ -2,7 +2,7 @@
 // Every row of the catalogue is proved, in both forms: a new row is covered by being there.
 #include "sextant/core/error.hpp"
 #include "sextant/scan/catalogue.hpp"
-#include "sextant/scan/ladner_fischer.hpp"
+#include "sextant/scan/circuits.hpp"
 #include "sextant/schedule/dependences.hpp"
 #include "sextant/schedule/matching.hpp"
 

@@ -2,7 +2,7 @@
 // Scans of whole series: every strategy over every global scan is proved, and its applications
 // counted.
 #include "sextant/core/error.hpp"
-#include "sextant/scan/strategy.hpp"
+#include "sextant/scan/strategies.hpp"
 #include "sextant/schedule/circuit.hpp"
 
 #include <algorithm>

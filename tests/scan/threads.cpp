@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The scan of the ranks' totals, and what threads have left to do after it.
-#include "sextant/scan/threads.hpp"
+#include "sextant/scan/stealing.hpp"
 
 #include <numeric>
 

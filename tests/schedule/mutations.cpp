@@ -3,7 +3,7 @@
 // mutant unless a slow reference, which shares no code with it, finds the mutant right as well.
 #include "tests/support/mutations.hpp"
 
-#include "sextant/collective/binomial_scatter.hpp"
+#include "sextant/collective/scatter_gather.hpp"
 #include "sextant/collective/catalogue.hpp"
 #include "sextant/halo/stencil.hpp"
 

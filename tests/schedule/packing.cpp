@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/schedule/packing.hpp"
+#include "sextant/schedule/builder.hpp"
 
-#include "sextant/collective/flat_scatter.hpp"
+#include "sextant/collective/scatter_gather.hpp"
 
 #include "tests/support/schedules.hpp"
 #include <gtest/gtest.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Programs that are parts of others.
-#include "sextant/collective/binomial_gather.hpp"
-#include "sextant/collective/binomial_scatter.hpp"
-#include "sextant/halo/axis_exchange.hpp"
+#include "sextant/collective/scatter_gather.hpp"
+#include "sextant/halo/exchange.hpp"
 #include "sextant/schedule/builder.hpp"
 
 #include <stdexcept>

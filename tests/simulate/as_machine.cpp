@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a planner is told of a platform, against numbers that follow from its description.
-#include "sextant/simulate/as_machine.hpp"
+#include "sextant/simulate/platform_profile.hpp"
 
 #include "sextant/machine/interpolate.hpp"
 #include "sextant/machine/profile_file.hpp"

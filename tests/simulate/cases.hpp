@@ -4,7 +4,7 @@
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/schedule/builder.hpp"
 #include "sextant/simulate/platform.hpp"
-#include "sextant/simulate/simulate.hpp"
+#include "sextant/simulate/simulation.hpp"
 
 #include <string>
 

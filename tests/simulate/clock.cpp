@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Our own clock: times worked out by hand, and SimGrid's.
-#include "sextant/simulate/clock.hpp"
+#include "sextant/simulate/simulation.hpp"
 
 #include "sextant/core/error.hpp"
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Networks as data: which links a message takes, and how many meet on one.
-#include "sextant/simulate/network.hpp"
+#include "sextant/simulate/platform.hpp"
 
 #include "sextant/machine/topology.hpp"
-#include "sextant/simulate/load.hpp"
-#include "sextant/simulate/platform.hpp"
+#include "sextant/lab/reproduce_shift_based.hpp"
 
 #include <algorithm>
 #include <numeric>

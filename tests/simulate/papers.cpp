@@ -2,7 +2,7 @@
 // What two papers measured must come out as orderings and ratios, never as frame rates: in pure
 // fluid without a fitted parameter where that is said, else on the calibrated platforms. Each is
 // asked of both who keep time, SimGrid and our own clock.
-#include "sextant/simulate/clock.hpp"
+#include "sextant/simulate/simulation.hpp"
 
 #include <algorithm>
 #include <ostream>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What passes between the process that asks and the program that simulates.
-#include "sextant/simulate/parcel.hpp"
+#include "sextant/simulate/simulator_process.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/simulate/simulator.hpp"
 
 #include <memory>
 #include <thread>

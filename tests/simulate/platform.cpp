@@ -3,7 +3,6 @@
 #include "sextant/simulate/platform.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/simulate/placement.hpp"
 
 #include <filesystem>
 

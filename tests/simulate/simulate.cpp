@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Times worked out by hand, and what is refused.
-#include "sextant/simulate/simulate.hpp"
+#include "sextant/simulate/simulation.hpp"
 
 #include "sextant/core/error.hpp"
 

@@ -6,7 +6,7 @@
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/simulate/platform.hpp"
-#include "sextant/simulate/simulate.hpp"
+#include "sextant/simulate/simulation.hpp"
 
 #include <cstdio>
 #include <cstdlib>

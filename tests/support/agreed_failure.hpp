@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/comm/agree.hpp"
+#include "sextant/comm/agreement.hpp"
 
 #include <functional>
 #include <string>

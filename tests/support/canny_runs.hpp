@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/distributed/canny.hpp"
-#include "sextant/kernel/edge/canny_reference.hpp"
+#include "tests/support/label_references.hpp"
 
 #include <cstring>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/distributed/components.hpp"
-#include "sextant/kernel/label/labels_reference.hpp"
+#include "tests/support/label_references.hpp"
 
 #include "tests/support/contour_runs.hpp"
 #include "tests/support/shapes.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/comm/agree.hpp"
-#include "sextant/comm/texts.hpp"
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/operation/composite/compositor.hpp"
+#include "sextant/compositor/compositor.hpp"
 
 #include <cstdio>
 #include <filesystem>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/distributed/contours.hpp"
-#include "sextant/kernel/label/contours_reference.hpp"
+#include "sextant/distributed/contour_merging.hpp"
+#include "tests/support/label_references.hpp"
 
 #include "tests/support/direction_maps.hpp"
 #include <fmt/format.h>

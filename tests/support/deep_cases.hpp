@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/comm/agree.hpp"
-#include "sextant/kernel/fold/deep_reference.hpp"
-#include "sextant/kernel/fold/over.hpp"
-#include "sextant/kernel/fold/shells.hpp"
-#include "sextant/operation/composite/deep_compositor.hpp"
+#include "sextant/comm/agreement.hpp"
+#include "examples/shells/deep_scenes.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
+#include "sextant/compositor/deep_compositor.hpp"
 
 #include <algorithm>
 #include <cmath>

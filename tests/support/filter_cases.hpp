@@ -5,8 +5,8 @@
 // it cannot be, since a tile has no room for all that came.
 #pragma once
 
-#include "sextant/collective/tile_range.hpp"
-#include "sextant/filtering/program.hpp"
+#include "sextant/collective/tiles.hpp"
+#include "sextant/filtering/filter_program.hpp"
 #include "sextant/halo/exchange.hpp"
 
 #include <numeric>

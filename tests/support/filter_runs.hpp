@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/distributed/gaussian_derivatives.hpp"
+#include "sextant/distributed/window_filter.hpp"
 #include "sextant/kernel/filter/filter_bank.hpp"
 
 #include <cmath>

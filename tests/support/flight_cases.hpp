@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/core/error.hpp"
-#include "sextant/operation/composite/frames_in_flight.hpp"
+#include "sextant/compositor/frames_in_flight.hpp"
 
 #include <algorithm>
 #include <optional>

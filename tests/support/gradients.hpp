@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/kernel/edge/canny.hpp"
+#include "sextant/kernel/edge/edge_detector.hpp"
 
 #include <cmath>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/comm/kernel.hpp"
+#include "sextant/comm/execute.hpp"
 
 #include <stdexcept>
 #include <vector>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/contour/boundary.hpp"
+#include "sextant/contour/tile_lists.hpp"
 #include "sextant/contour/catalogue.hpp"
 
 #include <deque>

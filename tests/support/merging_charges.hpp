@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/collective/submachine.hpp"
-#include "sextant/contour/boundary.hpp"
+#include "sextant/collective/tiles.hpp"
+#include "sextant/contour/tile_lists.hpp"
 #include "sextant/contour/catalogue.hpp"
-#include "sextant/contour/list_sizes.hpp"
+#include "sextant/contour/merging.hpp"
 #include "sextant/model/c3.hpp"
 
 #include <memory>

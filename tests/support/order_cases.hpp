@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/operation/composite/frames_in_flight.hpp"
+#include "sextant/compositor/frames_in_flight.hpp"
 
 #include <algorithm>
 #include <functional>

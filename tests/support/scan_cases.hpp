@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/scan/catalogue.hpp"
-#include "sextant/scan/strategy.hpp"
+#include "sextant/scan/strategies.hpp"
 
 #include "tests/support/schedules.hpp"
 #include <fmt/ranges.h>

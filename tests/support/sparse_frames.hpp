@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/operation/composite/compositor.hpp"
+#include "sextant/compositor/compositor.hpp"
 
 #include "tests/support/sparse_layers.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/kernel/fold/pixel_type.hpp"
+#include "sextant/kernel/fold/pixel_formats.hpp"
 #include "sextant/kernel/fold/sparse_code.hpp"
 
 #include <array>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/comm/agree.hpp"
-#include "sextant/kernel/fold/over.hpp"
-#include "sextant/operation/composite/tile_wall.hpp"
+#include "sextant/comm/agreement.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
+#include "sextant/compositor/tile_wall.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,16 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/calibrate/plan.hpp"
-#include "sextant/calibrate/stopwatch.hpp"
+#include "sextant/calibrate/cells.hpp"
+#include "sextant/comm/communicator.hpp"
 #include "sextant/core/statistics.hpp"
+#include "sextant/machine/profile.hpp"
 
 #include <array>
 #include <functional>
 #include <map>
+#include <span>
 #include <vector>
 
 namespace sextant::calibrate {
+
+/// Sizes to measure next so that lines between points do not err: both sides of every point from
+/// which the line between its neighbours is off by more than max(5 %, 3 half intervals), halved
+/// again until neighbours are within 5 % or 16 bytes of each other.
+///
+/// Input     points of one curve by size, each size once.
+/// Output    new sizes, multiples of `unit`, by size.
+std::vector<Bytes> sizes_wanted(std::span<const machine::Point> points, Bytes unit = 1);
+
+/// The sizes above which the protocol changes: the lower of two points that lie as close as
+/// refinement goes, between which the time jumps by more than max(10 %, 3 half intervals).
+std::vector<Bytes> switches_in(std::span<const machine::Point> points);
 
 /// What was measured of a cell, by the clocks of the two ranks.
 class Series {
@@ -60,5 +74,19 @@ struct Measurements {
 ///
 /// Collective   over the ranks of the stopwatch.
 Measurements measure(Stopwatch& stopwatch, const Plan& plan, const CampaignOptions& options);
+
+/// Gives every pair of ranks that stands for a class of links a rig, one pair after another, and
+/// the other ranks nothing to do. Collective.
+void with_rigs(const Communicator& communicator, Bytes memory,
+               const std::function<void(Stopwatch&, machine::Link)>& body);
+
+/// Measures this machine once: each class of links for its part of the budget, and work with the
+/// first of them.
+///
+/// Input     the sizes of `earlier`, if any, are measured too.
+/// Output    on rank 0 the profile of this launch, with a note where its state changed meanwhile.
+/// Requires  two ranks or more (InvalidTask). Collective.
+machine::Profile measure_launch(const Communicator& communicator, const machine::Profile* earlier,
+                                const CampaignOptions& options);
 
 } // namespace sextant::calibrate

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/calibrate/estimate.hpp"
 
+#include "sextant/calibrate/campaign.hpp"
+#include "sextant/core/statistics.hpp"
 #include "sextant/machine/interpolate.hpp"
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <stdexcept>
+#include <string>
 #include <tuple>
+
+#include <fmt/format.h>
 
 namespace sextant::calibrate {
 
@@ -189,6 +196,224 @@ void add_costs(machine::Profile& profile, const machine::Profile& costs, bool wi
     profile.operators = costs.operators;
     profile.kernels = costs.kernels;
     profile.copies = costs.copies;
+}
+
+namespace {
+
+using machine::Curve;
+using machine::LinkCosts;
+using machine::Pass;
+using machine::Point;
+using machine::Profile;
+using machine::Value;
+using machine::Work;
+
+using Launches = std::vector<const Profile*>;
+
+Value merged_value(const std::vector<Value>& values) {
+    if (values.size() == 1)
+        return values.front();
+    std::vector<double> medians;
+    std::int64_t samples = 0;
+    for (const Value& value : values) {
+        medians.push_back(value.median);
+        samples += value.samples;
+    }
+    const Interval interval = interval_by_rank(medians);
+    // Of few launches the upper of two middle ones would be too high, and the lower too low.
+    const double middle = (median(medians) + quantile(medians, .5)) / 2;
+    return {middle, interval.low, interval.high, samples};
+}
+
+/// Values of the same thing in several launches, things in order.
+template <class Key>
+class Collected {
+  public:
+    explicit Collected(std::size_t launches) : launches_(launches) {}
+
+    void add(const Key& key, const Value& value) { values_[key].push_back(value); }
+
+    /// Calls `put` with each thing that enough launches know.
+    template <class Put>
+    void each(Put&& put) const {
+        for (const auto& [key, values] : values_) {
+            if (3 * values.size() >= launches_)
+                put(key, merged_value(values));
+        }
+    }
+
+  private:
+    const std::size_t launches_;
+    std::map<Key, std::vector<Value>> values_;
+};
+
+using Size = std::pair<Bytes, Bytes>; // bytes and block
+
+std::vector<Point> merged_points(const std::vector<const std::vector<Point>*>& all) {
+    Collected<Size> collected(all.size());
+    for (const std::vector<Point>* points : all) {
+        for (const Point& point : *points)
+            collected.add({point.bytes, point.block}, point.seconds);
+    }
+    std::vector<Point> points;
+    collected.each([&](const Size& size, const Value& value) {
+        points.push_back({size.first, size.second, value});
+    });
+    return points;
+}
+
+LinkCosts merged_link(const std::vector<const LinkCosts*>& links) {
+    LinkCosts merged;
+    merged.link = links.front()->link;
+    std::map<std::tuple<machine::Path, machine::Layout, machine::Strategy>,
+             std::vector<const std::vector<Point>*>>
+        curves;
+    std::vector<const std::vector<Point>*> gaps;
+    for (const LinkCosts* link : links) {
+        for (const Curve& curve : link->curves)
+            curves[{curve.path, curve.layout, curve.strategy}].push_back(&curve.points);
+        if (!link->gap.empty())
+            gaps.push_back(&link->gap);
+    }
+    for (const auto& [key, points] : curves) {
+        const auto& [path, layout, strategy] = key;
+        merged.curves.push_back({path, layout, strategy, {}, merged_points(points)});
+    }
+    merged.gap = merged_points(gaps);
+    if (const Curve* whole = machine::find(merged, machine::Path::full, machine::Layout::cc,
+                                           machine::Strategy::contiguous))
+        merged.switches = switches_in(whole->points);
+    return merged;
+}
+
+std::vector<LinkCosts> merged_links(const Launches& launches) {
+    std::map<machine::Link, std::vector<const LinkCosts*>> links;
+    for (const Profile* launch : launches) {
+        for (const LinkCosts& link : launch->links)
+            links[link.link].push_back(&link);
+    }
+    std::vector<LinkCosts> merged;
+    for (const auto& [kind, all] : links)
+        merged.push_back(merged_link(all));
+    return merged;
+}
+
+std::vector<Pass> merged_passes(const std::vector<const Work*>& works,
+                                std::vector<Pass> Work::*which) {
+    Collected<std::pair<Elements, int>> collected(works.size());
+    for (const Work* work : works) {
+        for (const Pass& pass : work->*which)
+            collected.add({pass.elements, pass.operands}, pass.seconds);
+    }
+    std::vector<Pass> merged;
+    collected.each([&](const auto& size, const Value& value) {
+        merged.push_back({size.first, size.second, value});
+    });
+    return merged;
+}
+
+/// Operators, or kernels.
+std::vector<Work> merged_works(const Launches& launches, std::vector<Work> Profile::*which) {
+    std::map<std::pair<std::string, std::string>, std::vector<const Work*>> works;
+    for (const Profile* launch : launches) {
+        for (const Work& work : launch->*which)
+            works[{work.name, work.element}].push_back(&work);
+    }
+    std::vector<Work> merged;
+    for (const auto& [key, all] : works) {
+        Work work{key.first, key.second, {}, {}, {}, {}};
+        work.passes = merged_passes(all, &Work::passes);
+        work.alone = merged_passes(all, &Work::alone);
+        if (!work.passes.empty()) // those alone only say how much less they take
+            merged.push_back(std::move(work));
+    }
+    return merged;
+}
+
+std::vector<machine::CopyRate> merged_copies(const Launches& launches) {
+    Collected<Bytes> collected(launches.size());
+    for (const Profile* launch : launches) {
+        for (const machine::CopyRate& copy : launch->copies)
+            collected.add(copy.block, copy.seconds_per_byte);
+    }
+    std::vector<machine::CopyRate> merged;
+    collected.each([&](Bytes block, const Value& value) { merged.push_back({block, value, {}}); });
+    return merged;
+}
+
+/// Those that stayed in one state, or all where most did not.
+Launches steady(std::span<const Profile> launches) {
+    Launches all, steady;
+    for (const Profile& launch : launches) {
+        all.push_back(&launch);
+        if (launch.state != unsteady)
+            steady.push_back(&launch);
+    }
+    return 2 * steady.size() < all.size() ? all : steady;
+}
+
+/// Launches whose probes are like each other's, the most numerous group first.
+std::vector<Launches> states(Launches all) {
+    std::sort(all.begin(), all.end(), [](const Profile* a, const Profile* b) {
+        return a->state_probe.median < b->state_probe.median;
+    });
+    std::vector<Launches> groups;
+    for (const Profile* launch : all) {
+        const bool new_one =
+            groups.empty() ||
+            launch->state_probe.median > one_state * groups.back().back()->state_probe.median;
+        if (new_one)
+            groups.emplace_back();
+        groups.back().push_back(launch);
+    }
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const Launches& a, const Launches& b) { return a.size() > b.size(); });
+    return groups;
+}
+
+Profile merged_state(const Launches& launches) {
+    Profile merged = **std::max_element(
+        launches.begin(), launches.end(),
+        [](const Profile* a, const Profile* b) { return a->origin.date < b->origin.date; });
+    std::vector<Value> probes;
+    for (const Profile* launch : launches)
+        probes.push_back(launch->state_probe);
+    merged.state.clear();
+    merged.state_probe = merged_value(probes);
+    merged.links = merged_links(launches);
+    merged.operators = merged_works(launches, &Profile::operators);
+    merged.kernels = merged_works(launches, &Profile::kernels);
+    merged.copies = merged_copies(launches);
+    return merged;
+}
+
+} // namespace
+
+std::vector<Profile> merged(std::span<const Profile> launches) {
+    if (launches.empty())
+        throw std::invalid_argument("no launches to merge");
+    std::vector<Launches> groups = states(steady(launches));
+    if (groups.front().size() > 1)
+        std::erase_if(groups, [](const Launches& group) { return group.size() == 1; });
+    const std::size_t used =
+        std::accumulate(groups.begin(), groups.end(), std::size_t{0},
+                        [](std::size_t sum, const Launches& group) { return sum + group.size(); });
+    std::vector<Profile> profiles;
+    for (const Launches& group : groups) {
+        Profile profile = merged_state(group);
+        profile.origin.method =
+            fmt::format("executor's programs between two ranks; {} of {} launches", group.size(),
+                        launches.size());
+        if (used < launches.size()) {
+            profile.origin.method +=
+                fmt::format(", {} left out: alone in another state of the machine, or in several",
+                            launches.size() - used);
+        }
+        if (groups.size() > 1)
+            profile.state = fmt::format("{} of {}", profiles.size() + 1, groups.size());
+        profiles.push_back(std::move(profile));
+    }
+    return profiles;
 }
 
 } // namespace sextant::calibrate

@@ -4,7 +4,9 @@
 #include "sextant/calibrate/campaign.hpp"
 #include "sextant/machine/profile.hpp"
 
+#include <span>
 #include <string_view>
+#include <vector>
 
 namespace sextant::calibrate {
 
@@ -30,5 +32,18 @@ machine::Profile costs_of(const Measurements& measurements, machine::Link link);
 
 /// Adds the links of such costs to a profile; with_work: their work and state too.
 void add_costs(machine::Profile& profile, const machine::Profile& costs, bool with_work);
+
+/// Profiles of launches as one a state of the machine. What varies from launch to launch is what
+/// one launch cannot tell, so a merged value is the median of the launches' medians, and its
+/// interval that of those medians.
+///
+/// Launches are in one state where their probes' round trips lie within a factor of 1.4 of a
+/// neighbour's. A state seen in one launch only is left out where others were seen in more, and so
+/// are launches that changed their state, where most did not, and a point that less than a third
+/// of the launches measured. Switches of protocol are read off the merged curves.
+///
+/// Input     one launch or more, of one machine.
+/// Output    the state seen most often first; `method` says what went in and what was left out.
+std::vector<machine::Profile> merged(std::span<const machine::Profile> launches);
 
 } // namespace sextant::calibrate

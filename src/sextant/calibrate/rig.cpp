@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/calibrate/rig.hpp"
 
+#include "sextant/calibrate/kernels.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
+#include "sextant/schedule/builder.hpp"
+
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <random>
 #include <stdexcept>
@@ -10,6 +15,250 @@
 #include <sys/resource.h>
 
 namespace sextant::calibrate {
+
+namespace {
+
+using machine::Layout;
+using machine::Strategy;
+
+constexpr Bytes kibi = 1024, mebi = 1024 * kibi;
+
+/// What moves messages without looking at them.
+Operator bytes_operator() {
+    Operator op;
+    op.name = "bytes";
+    op.element = {"byte", 1};
+    op.fold = FoldFunction([](FoldFunction::Sources sources, std::byte* to, Elements elements) {
+        std::memmove(to, sources[0], static_cast<std::size_t>(elements));
+    });
+    return op;
+}
+
+bool strided_at(const Cell& cell, int rank) {
+    return cell.layout == Layout::nn || cell.layout == (rank == 0 ? Layout::nc : Layout::cn);
+}
+
+/// So many messages of this size come out of memory and not of caches.
+int more_than_caches(Bytes bytes) {
+    return static_cast<int>(std::max<Bytes>(1, 64 * mebi / bytes));
+}
+
+/// Places of strided messages: columns of images, as far apart as there is room, one of each image
+/// after the other. Were each message in an image of its own, most of which nobody touches, memory
+/// for a few would do, and those few would stay in caches.
+std::vector<Region> columns(ProgramBuilder& builder, const Cell& cell, int slots) {
+    constexpr Bytes lines = 128; // that caches fetch together, and no two messages may share
+    const Bytes narrowest = (cell.block + lines - 1) / lines * lines;
+    const Bytes an_image = std::clamp<Bytes>(cell.row / narrowest, 1, slots);
+    const Bytes pitch = cell.row / an_image / lines * lines;
+    const Bytes images = (slots + an_image - 1) / an_image;
+    const Elements rows = cell.bytes / cell.block;
+    std::vector<int> buffers;
+    for (Bytes i = 0; i < images; ++i) {
+        const Bytes extent = (rows - 1) * cell.row + (an_image - 1) * pitch + cell.block;
+        buffers.push_back(builder.in_out(extent).buffer);
+    }
+    std::vector<Region> places;
+    for (int i = 0; i < slots; ++i) {
+        const int buffer = buffers[static_cast<std::size_t>(i % images)];
+        places.push_back({buffer, i / images * pitch, cell.block, cell.row, rows});
+    }
+    return places;
+}
+
+/// One rank's side of a message: where it lies, and, where it is packed, what travels.
+class Side {
+  public:
+    Side(ProgramBuilder& builder, const Cell& cell, int rank, int slots)
+        : builder_(builder), packs_(false) {
+        const bool strided = strided_at(cell, rank);
+        packs_ = strided && cell.strategy == Strategy::packing;
+        if (strided)
+            lies_ = columns(builder, cell, slots);
+        for (int i = 0; i < slots; ++i) {
+            if (!strided)
+                lies_.push_back(builder.in_out(cell.bytes));
+            travels_.push_back(packs_ ? builder.in_out(cell.bytes) : lies_[place(i)]);
+        }
+    }
+
+    /// Where the data of each slot lies.
+    const std::vector<Region>& data() const { return lies_; }
+    /// The byte that binds what follows to this slot.
+    Region first(int slot) const {
+        return block(lies_[place(slot)].buffer, lies_[place(slot)].offset, 1);
+    }
+    /// One slot's data, sent from another slot's packed copy where it is packed.
+    void send(int slot, int packed) {
+        if (packs_)
+            builder_.copy(travels_[place(packed)], lies_[place(slot)]);
+        builder_.send(1, travels_[place(packs_ ? packed : slot)]);
+    }
+    void receive(int slot) {
+        builder_.receive(0, travels_[place(slot)]);
+        if (packs_)
+            builder_.copy(lies_[place(slot)], travels_[place(slot)]);
+    }
+
+  private:
+    static std::size_t place(int slot) { return static_cast<std::size_t>(slot); }
+
+    ProgramBuilder& builder_;
+    bool packs_;
+    std::vector<Region> lies_, travels_;
+};
+
+/// Every message of a run has a place of its own, which rank 0 has written anew. Large messages go
+/// through so many places that they come out of memory and not of caches.
+int trips_of(const Cell& cell) {
+    const Bytes bytes = cell.bytes;
+    if (bytes >= 512 * kibi)
+        return more_than_caches(bytes);
+    return bytes <= 4 * kibi ? 8 : bytes <= 64 * kibi ? 4 : 2;
+}
+
+Timed round_trips(const Cell& cell, int rank) {
+    ProgramBuilder builder;
+    const int trips = trips_of(cell);
+    Side side(builder, cell, rank, trips);
+    for (int i = 0; i < trips; ++i) {
+        if (rank == 0) {
+            side.send(i, i);
+            builder.receive(1, side.first((i + 1) % trips));
+        } else {
+            side.receive(i);
+            builder.send(0, side.first(i));
+        }
+    }
+    return {{builder.finish({})}, bytes_operator(), static_cast<double>(trips), side.data()};
+}
+
+/// Packed data has two places at the sender, and every message several at the receiver, so that one
+/// can be filled while another is on its way.
+Program stream(const Cell& cell, int rank, int messages) {
+    ProgramBuilder builder;
+    const Region signal = builder.in_out(1);
+    if (rank == 0) {
+        Side side(builder, cell, rank, cell.strategy == Strategy::packing ? 2 : 1);
+        builder.receive(1, side.first(0));
+        for (int i = 0; i < messages; ++i)
+            side.send(0, i % 2);
+        builder.receive(1, signal);
+    } else {
+        const int slots = std::clamp(more_than_caches(cell.bytes), 2, messages);
+        Side side(builder, cell, rank, slots);
+        builder.send(0, signal);
+        for (int i = 0; i < messages; ++i)
+            side.receive(i % slots);
+        builder.send(0, side.first((messages - 1) % slots));
+    }
+    return builder.finish({});
+}
+
+struct StreamLengths {
+    int shorter, longer;
+};
+
+StreamLengths lengths_of(Bytes bytes) {
+    if (bytes <= 64 * kibi)
+        return {8, 32};
+    return bytes <= mebi ? StreamLengths{4, 12} : StreamLengths{2, 6};
+}
+
+/// Lent data is folded with data of the receiver. Each message carries the answer to the one
+/// before, and has a place of its own: what is written again could not be lent.
+Timed lent_trips(const Cell& cell, int rank) {
+    const Operator& over = kernel::find("over");
+    const Elements n = cell.bytes / over.element.size;
+    const int trips = std::min(4, trips_of(cell));
+    Timed made{{}, over, static_cast<double>(trips), {}};
+    ProgramBuilder builder;
+    if (rank == 0) {
+        const Region answers = builder.in_out(trips + 1);
+        for (int i = 0; i < trips; ++i) {
+            const Region data = builder.in_out(n);
+            made.fresh.push_back(data);
+            builder.send(1, std::array{block(answers.buffer, i, 1), data});
+            builder.receive(1, block(answers.buffer, i + 1, 1));
+        }
+    } else {
+        const Region own = builder.input(n), sum = builder.in_out(n);
+        for (int i = 0; i < trips; ++i) {
+            const Region place = builder.in_out(n + 1);
+            builder.receive(0, place);
+            builder.fold(sum, {own, block(place.buffer, 1, n)});
+            builder.send(0, block(sum.buffer, 0, 1));
+        }
+    }
+    made.programs = {builder.finish({})};
+    return made;
+}
+
+/// So often that a run takes some microseconds at least.
+int repeats_of(Bytes bytes) {
+    return static_cast<int>(std::clamp<Bytes>(64 * kibi / std::max<Bytes>(1, bytes), 1, 32));
+}
+
+const Operator& operator_of(const Cell& cell) {
+    for (const Operator& op : kernel::find_family(cell.operator_name).operators) {
+        if (channels(op.element) == cell.element)
+            return op;
+    }
+    throw std::logic_error("the operator " + cell.operator_name + " is not for " + cell.element);
+}
+
+Timed passes(const Cell& cell, int rank) {
+    const Operator& op = operator_of(cell);
+    const int repeats = repeats_of(cell.elements * op.element.size);
+    ProgramBuilder builder;
+    std::vector<Region> operands;
+    for (int i = 0; i < cell.operands; ++i)
+        operands.push_back(builder.input(cell.elements));
+    const Region sum = builder.in_out(cell.elements);
+    const bool rests = cell.alone && rank != 0;
+    for (int i = 0; i < repeats && !rests; ++i)
+        builder.fold(sum, operands);
+    return {{builder.finish({})}, op, static_cast<double>(repeats), {}};
+}
+
+/// Nothing: the other rank is to work alone.
+Timed rest() {
+    return {{ProgramBuilder().finish({})}, bytes_operator(), 1, {}};
+}
+
+Timed copies(const Cell& cell) {
+    const int repeats = repeats_of(cell.bytes);
+    const Elements rows = cell.bytes / cell.block;
+    ProgramBuilder builder;
+    const Region from = builder.input((rows - 1) * cell.row + cell.block),
+                 to = builder.in_out(cell.bytes);
+    for (int i = 0; i < repeats; ++i)
+        builder.copy(to, {from.buffer, 0, cell.block, rows > 1 ? cell.row : cell.block, rows});
+    return {{builder.finish({})}, bytes_operator(), static_cast<double>(repeats), {}};
+}
+
+} // namespace
+
+Timed timed(const Cell& cell, int rank) {
+    switch (cell.kind) {
+    case Kind::pass:
+        return passes(cell, rank);
+    case Kind::kernel:
+        return cell.alone && rank != 0 ? rest() : find_timed_kernel(cell.operator_name).timed(cell);
+    case Kind::copy:
+        return copies(cell);
+    case Kind::round_trip:
+        return cell.strategy == Strategy::lending ? lent_trips(cell, rank)
+                                                  : round_trips(cell, rank);
+    case Kind::stream:
+        break;
+    }
+    const auto [shorter, longer] = lengths_of(cell.bytes);
+    return {{stream(cell, rank, shorter), stream(cell, rank, longer)},
+            bytes_operator(),
+            static_cast<double>(longer - shorter),
+            {}};
+}
 
 namespace {
 

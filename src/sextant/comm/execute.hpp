@@ -2,19 +2,35 @@
 #pragma once
 
 #include "sextant/comm/communicator.hpp"
-#include "sextant/comm/kernel.hpp"
+#include "sextant/comm/transport.hpp"
 #include "sextant/core/operator.hpp"
-#include "sextant/schedule/association.hpp"
 #include "sextant/schedule/program.hpp"
 #include "sextant/schedule/trace.hpp"
 
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
 namespace sextant {
+
+/// One run of a compute step: which regions it reads and makes, and where these lie.
+struct Computation {
+    const Step& step;
+    std::span<const Region> read, made;
+    std::span<std::byte* const> buffers; ///< where each buffer of the program begins
+    /// Where each region made is to lie: there, or where another rank wants it, its runs as long
+    /// and as many, but elsewhere and perhaps further apart.
+    std::span<const Blocks> places;
+    /// To be called now and then in long work, so that messages keep moving meanwhile.
+    const std::function<void()>& progress;
+};
+
+/// The code of compute steps: makes all elements of the regions made, from nothing but those read.
+/// It may throw, as an operator may.
+using Kernel = std::function<void(const Computation& computation)>;
 
 class Comparison;
 class Workspace;
@@ -113,6 +129,30 @@ class Execution {
   private:
     class Runner;
     std::unique_ptr<Runner> runner_;
+};
+
+/// The runs that are under way on this rank at once. Whoever waits for one moves all of them, so
+/// that ranks may wait in different orders and none holds up the others.
+///
+/// Executions under way at once must be on communicators of their own (Communicator::split): their
+/// messages would be taken for each other's. They must outlive their runs, and be started in one
+/// order on all ranks that share any two of them. Not for several threads.
+class Flight {
+  public:
+    /// Execution::start and start_failed.
+    void start(Execution& execution);
+    void start_failed(Execution& execution, std::exception_ptr failure);
+    /// Moves all that is under way, without waiting; whether this one's run is over.
+    bool ready(Execution& execution);
+    /// Until its run is over; then Execution::finish.
+    void wait(Execution& execution);
+    /// Execution::abandon.
+    void abandon(Execution& execution);
+
+  private:
+    bool advance_all();
+
+    std::vector<Execution*> under_way_;
 };
 
 } // namespace sextant

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/launch.hpp"
 
-#include "sextant/comm/agree.hpp"
+#include "sextant/comm/agreement.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/exception_text.hpp"
-#include "sextant/core/printable.hpp"
+#include "sextant/core/text.hpp"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/node_sharing.hpp"
 
-#include "sextant/comm/hosts.hpp"
+#include "sextant/comm/communicator.hpp"
 #include "sextant/comm/share_nodes.hpp"
-#include "sextant/comm/texts.hpp"
 #include "sextant/core/error.hpp"
 
 #include <algorithm>

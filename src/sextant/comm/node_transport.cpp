@@ -1,9 +1,161 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/node_transport.hpp"
 
-#include "sextant/comm/node_exchange.hpp"
+#include <algorithm>
+
+#include <sched.h>
 
 namespace sextant {
+
+namespace {
+
+/// Messages that nobody lends: what carries them may itself be memory that is shared.
+std::vector<Message> copied(std::vector<Message> messages) {
+    for (Message& message : messages)
+        message.lends = message.free = false;
+    return messages;
+}
+
+} // namespace
+
+NodeExchange::NodeExchange(NodeNeighbourhood& neighbours, const Communicator& messages,
+                           std::vector<Message> all)
+    : neighbours_(neighbours),
+      near_(neighbours, all),
+      far_(messages.open(copied(std::move(all)))),
+      routes_(static_cast<std::size_t>(near_.size())) {
+    for (int m = 0; m < near_.size(); ++m)
+        choose_way(m);
+}
+
+void NodeExchange::choose_way(int m) {
+    const Message& message = near_.at(m);
+    Route& it = route(m);
+    if (!neighbours_.has(message.peer)) {
+        it.way = Way::far;
+        return;
+    }
+    if (!message.sends || near_.shows(m)) {
+        it.way = Way::near;
+        return;
+    }
+    if (it.stage.size() != message.bytes())
+        it.stage = neighbours_.memory(message.bytes());
+    it.way = Way::sent;
+    if (!neighbours_.shows(it.stage.data(), it.stage.size()) || !near_.lists_shown())
+        return;
+    it.way = Way::staged;
+    it.blocks = message.blocks;
+    near_.place(m, {{it.stage.data(), it.stage.size(), it.stage.size(), 1}});
+}
+
+void NodeExchange::place(int m, const std::vector<Blocks>& blocks) {
+    near_.place(m, blocks);
+    far_->place(m, blocks);
+    choose_way(m);
+}
+
+void NodeExchange::address(int m, int peer, int tag) {
+    near_.address(m, peer, tag);
+    far_->address(m, peer, tag);
+    if (route(m).way == Way::staged)
+        near_.place(m, route(m).blocks);
+    choose_way(m);
+}
+
+void NodeExchange::begin() {
+    sent_ = 0;
+    far_->begin();
+    try {
+        near_.begin();
+    } catch (...) {
+        far_->end();
+        throw;
+    }
+}
+
+void NodeExchange::end() {
+    far_->end();
+    near_.end();
+}
+
+void NodeExchange::abandon() {
+    near_.abandon();
+    far_->abandon();
+}
+
+void NodeExchange::leave() {
+    near_.leave();
+    far_->leave();
+}
+
+void NodeExchange::start(int m) {
+    Route& it = route(m);
+    if (it.way == Way::staged)
+        copy(near_.at(m).blocks, it.blocks);
+    if (it.way == Way::sent)
+        near_.announce(m);
+    if (it.way == Way::far || it.way == Way::sent)
+        far().start(m);
+    else
+        near_.start(m);
+}
+
+void NodeExchange::start_short(int m, Bytes bytes) {
+    Route& it = route(m);
+    if (it.way == Way::staged) // it lies in one piece
+        std::copy_n(it.blocks.front().base, bytes, it.stage.data());
+    if (it.way == Way::sent)
+        near_.announce(m);
+    if (it.way == Way::far || it.way == Way::sent)
+        far().start_short(m, bytes);
+    else
+        near_.start_short(m, bytes);
+}
+
+void NodeExchange::start_empty(int m) {
+    if (route(m).way == Way::far)
+        far().start_empty(m);
+    else
+        near_.start_empty(m);
+}
+
+int NodeExchange::poll(std::span<Completion> completions) {
+    const int near = poll_near(completions);
+    return near + poll_far(completions.subspan(static_cast<std::size_t>(near)));
+}
+
+/// What neighbours send after all is received when they have said so, not before.
+int NodeExchange::poll_near(std::span<Completion> completions) {
+    const int count = near_.poll(completions);
+    int kept = 0;
+    for (int i = 0; i < count; ++i) {
+        const Completion& completion = completions[static_cast<std::size_t>(i)];
+        if (completion.bytes == LoanExchange::announced)
+            far().start(completion.message);
+        else
+            completions[static_cast<std::size_t>(kept++)] = completion;
+    }
+    return kept;
+}
+
+int NodeExchange::poll_far(std::span<Completion> completions) {
+    if (completions.empty())
+        return 0;
+    const int count = far_->poll(completions);
+    sent_ -= count;
+    return count;
+}
+
+/// Who has messages under way must stay awake for them.
+void NodeExchange::rest(int idle) {
+    constexpr int between_looks = 4096;
+    if (sent_ == 0)
+        return neighbours_.rest(idle);
+    sched_yield();
+    if (idle % between_looks == 0)
+        neighbours_.check_peers();
+}
 
 std::unique_ptr<Exchange> NodeTransport::open(std::vector<Message> messages) {
     return std::make_unique<NodeExchange>(*neighbours_, messages_, std::move(messages));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/operation/provenance.hpp"
+#include "sextant/comm/provenance.hpp"
 
 #include "sextant/comm/launch.hpp"
 

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/comm/borrowing.hpp"
-#include "sextant/comm/comparison.hpp"
-#include "sextant/comm/computing.hpp"
-#include "sextant/comm/direct_delivery.hpp"
-#include "sextant/comm/encoding.hpp"
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/buffers.hpp"
 #include "sextant/comm/execute.hpp"
 #include "sextant/comm/folding.hpp"
-#include "sextant/comm/message_table.hpp"
-#include "sextant/comm/places.hpp"
-#include "sextant/comm/scratch.hpp"
-#include "sextant/comm/tracer.hpp"
+#include "sextant/comm/messages.hpp"
+#include "sextant/comm/tracing.hpp"
+#include "sextant/comm/zero_copy.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/schedule/dependences.hpp"
 #include "sextant/schedule/loans.hpp"

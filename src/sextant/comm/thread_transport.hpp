@@ -1,12 +1,113 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/comm/neighbourhood.hpp"
-#include "sextant/comm/thread_group.hpp"
+#include "sextant/comm/shared_memory_exchange.hpp"
 #include "sextant/comm/transport.hpp"
 #include "sextant/comm/waiting.hpp"
 
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
 namespace sextant {
+
+/// Notes for one rank. Several ranks post, one takes.
+class Inbox {
+  public:
+    void post(const Note& note);
+    /// Swaps what has been posted with `to`, which is empty.
+    void take(std::vector<Note>& to);
+    /// Makes room for so many notes at once, so that posting them allocates nothing.
+    void reserve(std::size_t notes);
+    /// Ends a sleep, with or without a note.
+    void wake();
+    /// Sleeps until something has been posted since the last take, but not for long.
+    void sleep();
+
+  private:
+    std::mutex mutex_;
+    std::vector<Note> notes_;
+    std::atomic<std::uint32_t> posted_{0};
+    std::uint32_t taken_ = 0; // of the owner
+    std::atomic<bool> asleep_{false};
+};
+
+/// What the ranks of a group share.
+class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
+  public:
+    explicit ThreadGroup(int size)
+        : size_(size),
+          inboxes_(static_cast<std::size_t>(size)),
+          returned_(static_cast<std::size_t>(size)) {}
+    /// Of ranks of another.
+    ThreadGroup(std::shared_ptr<ThreadGroup> parent, std::vector<int> ranks)
+        : ThreadGroup(static_cast<int>(ranks.size())) {
+        parent_ = std::move(parent);
+        ranks_of_parent_ = std::move(ranks);
+    }
+
+    int size() const { return size_; }
+    Inbox& inbox(int rank) { return inboxes_[static_cast<std::size_t>(rank)]; }
+    /// Whether there are fewer cores than ranks.
+    bool crowded() const { return Cores::available().count() < size_; }
+
+    /// Throws PeerFailed once the group is cancelled.
+    void check() const;
+
+    /// Makes every rank throw from whatever it waits for, in this group and all made from it.
+    void cancel(int failed_rank);
+
+    /// A rank is done with this group and all made from it: whoever waits for it throws PeerFailed.
+    void rank_returns(int rank);
+    bool has_returned(int rank) const;
+
+    /// Everyone leaves a value and then reads all; twice, so that none is overwritten early.
+    void all_gather(int rank, std::span<const std::byte> mine, std::span<std::byte> all);
+
+    void barrier();
+
+    /// Ranks between begin and end of a run: they may be reading each other's memory.
+    void enter_run();
+    void leave_run() { running_.fetch_sub(1); }
+    void wait_until_none_runs() const;
+
+    /// The group of everyone who asks with the same key, made by the first.
+    std::shared_ptr<ThreadGroup> child(int sequence, int color, std::vector<int> ranks);
+
+  private:
+    std::vector<std::weak_ptr<ThreadGroup>> children();
+    void wake_all();
+    void wake_with_children();
+    int first_returned() const; ///< -1: none has
+
+    /// Each rank does its part under the lock, then waits until all have.
+    template <class Part>
+    void meet(Part&& part);
+
+    const int size_;
+    std::vector<Inbox> inboxes_;
+    std::atomic<bool> cancelled_{false};
+    std::atomic<int> failed_rank_{-1};
+    std::atomic<int> running_{0};
+    std::vector<std::atomic<bool>> returned_; // of the group that threads were started for
+    std::shared_ptr<ThreadGroup> parent_;     // none of that group
+    std::vector<int> ranks_of_parent_;
+
+    std::mutex mutex_;
+    std::condition_variable arrived_changed_;
+    int arrived_ = 0;
+    std::uint64_t meetings_ = 0;
+    std::vector<std::byte> gathered_;
+    std::vector<std::weak_ptr<ThreadGroup>> children_;
+    std::map<std::pair<int, int>, std::shared_ptr<ThreadGroup>> splits_; // while being joined
+    std::map<std::pair<int, int>, int> joined_;
+};
 
 /// A rank's end of a group of threads, who are all neighbours: what one sees, all see.
 class ThreadTransport : public Transport, private Neighbourhood {

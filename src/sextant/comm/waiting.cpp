@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/waiting.hpp"
 
+#include <bit>
 #include <chrono>
+#include <cstddef>
+#include <ctime>
+#include <thread>
 
+#include <linux/futex.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace sextant {
 
@@ -20,6 +27,90 @@ bool Yielding::yield() {
     if (Clock::now() - begin > long_for_a_rank)
         sleeps_left_ = sleeps_after;
     return true;
+}
+
+namespace {
+
+/// std::atomic waits in its own process only, and without a limit.
+void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
+           const timespec* time_limit) {
+    syscall(SYS_futex, &word, operation, value, time_limit, nullptr, 0);
+}
+
+} // namespace
+
+void sleep_while(std::atomic<std::uint32_t>& word, std::uint32_t value) {
+    constexpr timespec not_for_long{0, 10'000'000};
+    futex(word, FUTEX_WAIT, value, &not_for_long);
+}
+
+void wake_one(std::atomic<std::uint32_t>& word) {
+    futex(word, FUTEX_WAKE, 1, nullptr);
+}
+
+Cores Cores::available() {
+    Cores cores;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) != 0) { // more cores than a cpu_set_t has room for
+        for (unsigned core = 0; core < std::thread::hardware_concurrency() && core < most; ++core)
+            cores.mask_[core / 64] |= std::uint64_t{1} << core % 64;
+        return cores;
+    }
+    for (std::size_t core = 0; core < CPU_SETSIZE && core < most; ++core) {
+        if (CPU_ISSET(core, &set))
+            cores.mask_[core / 64] |= std::uint64_t{1} << core % 64;
+    }
+    return cores;
+}
+
+int Cores::count() const {
+    int count = 0;
+    for (const std::uint64_t word : mask_)
+        count += std::popcount(word);
+    return count;
+}
+
+void Cores::add(const Cores& other) {
+    for (std::size_t i = 0; i < mask_.size(); ++i)
+        mask_[i] |= other.mask_[i];
+}
+
+bool is_crowded(std::uint64_t host, std::span<const Seat> ranks) {
+    Cores cores;
+    int ranks_here = 0;
+    for (const Seat& seat : ranks) {
+        if (seat.host != host)
+            continue;
+        cores.add(seat.cores);
+        ++ranks_here;
+    }
+    return ranks_here > cores.count();
+}
+
+ProcessWatch::~ProcessWatch() {
+    for (const pollfd& process : processes_) {
+        if (process.fd >= 0)
+            close(process.fd);
+    }
+}
+
+void ProcessWatch::add(int process) {
+    processes_.push_back({static_cast<int>(syscall(SYS_pidfd_open, process, 0)), POLLIN, 0});
+}
+
+bool ProcessWatch::has_ended(std::size_t which) {
+    return processes_[which].fd >= 0 && ::poll(&processes_[which], 1, 0) > 0;
+}
+
+std::optional<std::size_t> ProcessWatch::first_ended() {
+    if (::poll(processes_.data(), processes_.size(), 0) <= 0)
+        return std::nullopt;
+    for (std::size_t i = 0; i < processes_.size(); ++i) {
+        if (processes_[i].fd >= 0 && processes_[i].revents != 0)
+            return i;
+    }
+    return std::nullopt;
 }
 
 } // namespace sextant

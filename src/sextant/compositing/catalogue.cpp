@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/compositing/catalogue.hpp"
 
-#include "sextant/compositing/binary_swap.hpp"
-#include "sextant/compositing/binary_tree.hpp"
 #include "sextant/compositing/collect.hpp"
-#include "sextant/compositing/direct_send.hpp"
+#include "sextant/compositing/direct_algorithms.hpp"
 #include "sextant/compositing/interlace.hpp"
-#include "sextant/compositing/parallel_pipeline.hpp"
-#include "sextant/compositing/radix_k.hpp"
-#include "sextant/compositing/segments.hpp"
-#include "sextant/compositing/shift_based.hpp"
-#include "sextant/compositing/two_three_swap.hpp"
+#include "sextant/compositing/swap_algorithms.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/names.hpp"
+#include "sextant/core/text.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <memory>
 #include <numeric>
@@ -262,6 +257,52 @@ Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning) 
         return std::string();
     };
     return claim;
+}
+
+std::string Way::text() const {
+    const std::string tuned = to_text(tuning);
+    const std::string name(algorithm->name);
+    return tuned.empty() ? name : name + ", " + tuned;
+}
+
+std::vector<Way> ways(const Task& task) {
+    std::vector<Way> all;
+    for (const Algorithm& algorithm : catalogue()) {
+        for (Tuning& tuning : algorithm.tunings(std::max(1, task.positions())))
+            all.push_back({&algorithm, std::move(tuning)});
+    }
+    return all;
+}
+
+namespace {
+
+/// Somewhere in the middle, at both ends, and where the picture is collected, whose program is the
+/// longest.
+std::vector<int> busiest(const Task& task) {
+    std::vector<int> ranks;
+    const auto add = [&](int rank) {
+        if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end())
+            ranks.push_back(rank);
+    };
+    const auto at = [&](int position) { return task.order[static_cast<std::size_t>(position)]; };
+    const int positions = task.positions();
+    for (const int position : {positions / 2, positions - 1, 0}) {
+        if (position >= 0 && position < positions && at(position) != task.root)
+            add(at(position));
+    }
+    if (task.root != Task::distributed)
+        add(task.root);
+    if (ranks.empty())
+        add(positions > 0 ? at(0) : 0);
+    return ranks;
+}
+
+} // namespace
+
+Candidate candidate(const Task& task, const Way& way) {
+    return {std::string(way.algorithm->name), to_text(way.tuning), task.ranks,
+            [&task, way](int rank) { return program(*way.algorithm, task, way.tuning, rank); },
+            busiest(task)};
 }
 
 } // namespace sextant::compositing

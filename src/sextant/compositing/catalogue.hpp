@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/compositing/task.hpp"
+#include "sextant/compositing/composite_task.hpp"
 #include "sextant/schedule/program.hpp"
 #include "sextant/schedule/prove.hpp"
 
@@ -81,5 +81,22 @@ std::vector<Elements> pixels(const Algorithm& algorithm, const Task& task, const
 /// What `prove` is to show of a task's schedule: every pixel of every layer blended once, front to
 /// back, and the pieces together cover the picture once.
 Claim claim(const Algorithm& algorithm, const Task& task, const Tuning& tuning);
+
+/// An algorithm in one tuning.
+struct Way {
+    const Algorithm* algorithm = nullptr;
+    Tuning tuning;
+
+    /// "radix-k, radices 8,4".
+    std::string text() const;
+    bool operator==(const Way&) const = default;
+};
+
+/// Every way to do a task, in the order of the catalogue, each algorithm's usual tuning first.
+/// Cost      the ordered factorisations of the positions: 8,192 at 16,384.
+std::vector<Way> ways(const Task& task);
+
+/// A way as the planner sees it. Keep the task alive.
+Candidate candidate(const Task& task, const Way& way);
 
 } // namespace sextant::compositing

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/compositing/task.hpp"
+#include "sextant/compositing/composite_task.hpp"
 #include "sextant/schedule/program.hpp"
 
 #include <vector>

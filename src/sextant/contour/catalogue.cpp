@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/contour/catalogue.hpp"
 
-#include "sextant/contour/log_level_quad.hpp"
-#include "sextant/contour/one_level_direct.hpp"
-#include "sextant/contour/two_level_rows_columns.hpp"
-#include "sextant/core/names.hpp"
+#include "sextant/contour/merge_order.hpp"
+#include "sextant/core/text.hpp"
 
 #include <fmt/format.h>
 

@@ -4,8 +4,61 @@
 #include "sextant/schedule/builder.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace sextant::contour {
+
+namespace {
+
+/// The lowest digit becomes the highest.
+int reversed(int number, int count) {
+    int made = 0;
+    for (const Digit digit : digits(count))
+        made = made * digit.radix + digit.of(number);
+    return made;
+}
+
+/// The number that becomes this one.
+int reversed_from(int number, int count) {
+    std::vector<Digit> all = digits(count);
+    std::reverse(all.begin(), all.end());
+    int made = 0, base = 1;
+    for (const Digit digit : all) {
+        made += number / base % digit.radix * digit.base;
+        base *= digit.radix;
+    }
+    return made;
+}
+
+/// How many columns or rows lie between those that differ in a digit, and their ends.
+int reach(Hosts hosts, Digit digit, int count) {
+    if (digit.radix == 1)
+        return 1;
+    return hosts == Hosts::own ? digit.base * digit.radix : count / digit.base;
+}
+
+} // namespace
+
+int host(Hosts hosts, const Grid& grid, int tile) {
+    if (hosts == Hosts::own)
+        return tile;
+    return reversed(tile / grid.columns, grid.rows) * grid.columns +
+           reversed(tile % grid.columns, grid.columns);
+}
+
+int tile_of(Hosts hosts, const Grid& grid, int rank) {
+    if (hosts == Hosts::own)
+        return rank;
+    return reversed_from(rank / grid.columns, grid.rows) * grid.columns +
+           reversed_from(rank % grid.columns, grid.columns);
+}
+
+collective::Submachine submachine(Hosts hosts, const Grid& grid, const Stage& stage, int rank) {
+    const int columns = reach(hosts, stage.column, grid.columns);
+    const int rows = reach(hosts, stage.row, grid.rows);
+    const int column = rank % grid.columns, row = rank / grid.columns;
+    return {column / columns * columns, row / rows * rows, columns, rows};
+}
 
 namespace {
 
@@ -231,6 +284,59 @@ Program merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank,
 Program sized_merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank,
                       const ListSizes& sizes) {
     return Merging(grid, stages, hosts, rank, sizes, {}).write();
+}
+
+namespace {
+
+/// Calls body(tile, column, row) for each tile of a run.
+template <class Body>
+void each_tile(const Order& order, Run run, Body&& body) {
+    const Grid& grid = order.grid();
+    for (int t = 0; t < grid.ranks(); ++t) {
+        if (run.holds(order.position(t)))
+            body(t, t % grid.columns, t / grid.columns);
+    }
+}
+
+/// How often a tile of a run touches one outside by a corner only.
+Elements corners_outside(const Order& order, Run run) {
+    Elements count = 0;
+    each_tile(order, run, [&](int, int column, int row) {
+        for (const int dy : {-1, 1}) {
+            for (const int dx : {-1, 1})
+                count += order.is_outside(run, column + dx, row + dy) &&
+                         !order.is_outside(run, column + dx, row) &&
+                         !order.is_outside(run, column, row + dy);
+        }
+    });
+    return count;
+}
+
+} // namespace
+
+Elements border_length(const Order& order, Run run) {
+    const auto outside = [&](int column, int row) { return order.is_outside(run, column, row); };
+    Elements length = 0;
+    each_tile(order, run, [&](int t, int column, int row) {
+        const Tile own = tile(order.grid(), t);
+        length += own.height * (outside(column - 1, row) + outside(column + 1, row));
+        length += own.width * (outside(column, row - 1) + outside(column, row + 1));
+    });
+    return length;
+}
+
+Elements most_on_border(const Order& order, Run run) {
+    const Grid& grid = order.grid();
+    if (grid.width < grid.columns || grid.height < grid.rows)
+        return grid.width * grid.height; // a pixel may touch others across an empty tile
+    return border_length(order, run) + corners_outside(order, run);
+}
+
+ListSizes sizes_by_border(std::shared_ptr<const Order> order, double entering) {
+    return [=](Run run) {
+        const auto length = static_cast<double>(border_length(*order, run));
+        return static_cast<Elements>(std::ceil(length * entering));
+    };
 }
 
 } // namespace sextant::contour

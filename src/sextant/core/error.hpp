@@ -47,4 +47,7 @@ class PeerFailed : public Error {
     int rank_;
 };
 
+/// What the exception at hand says. A caller's code may throw anything. Only within a catch.
+std::string text_of_current_exception();
+
 } // namespace sextant

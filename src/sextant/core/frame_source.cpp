@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/core/frame_source.hpp"
 
+#include "sextant/core/error.hpp"
+
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace sextant {
 
@@ -135,6 +142,198 @@ void FrameSink::commit() {
     if (frame_ != header_.frames)
         throw std::logic_error("a sink committed before all its frames were written");
     finish();
+}
+
+namespace {
+
+/// The exact difference of two integers of a type, as a float.
+template <class T>
+float difference(T value, T offset) {
+    using Bits = std::make_unsigned_t<T>;
+    if (value >= offset)
+        return static_cast<float>(static_cast<Bits>(value) - static_cast<Bits>(offset));
+    return -static_cast<float>(static_cast<Bits>(offset) - static_cast<Bits>(value));
+}
+
+/// Types of which a float does not hold every value.
+bool is_wide(Sample sample) {
+    return size_of(sample) >= 4 && sample != Sample::f32;
+}
+
+/// An integer of which a double holds every bit, at most 2047 below.
+template <class T>
+double as_double(T value) {
+    if constexpr (std::is_integral_v<T> && sizeof(T) > 4) {
+        constexpr T exact = T{1} << 53;
+        if (value > exact || (std::is_signed_v<T> && value < T{} - exact))
+            value = static_cast<T>(value & ~T{2047});
+    }
+    return static_cast<double>(value);
+}
+
+template <class T>
+std::vector<T> finite(std::span<const std::byte> bytes) {
+    std::vector<T> values(bytes.size() / sizeof(T));
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    if constexpr (std::is_floating_point_v<T>)
+        std::erase_if(values, [](T value) { return !std::isfinite(value); });
+    return values;
+}
+
+/// Of some samples.
+template <class T>
+double offset_in(std::vector<T> values) {
+    const bool exact = std::all_of(values.begin(), values.end(), [](T value) {
+        const auto rounded = static_cast<float>(value);
+        // Of integers near the end of their type the float may lie beyond.
+        return std::is_integral_v<T> ? std::abs(rounded) <= 0x1p24F
+                                     : static_cast<T>(rounded) == value;
+    });
+    if (exact)
+        return 0;
+    const auto at = [&](double share) {
+        const auto place = values.begin() + static_cast<std::ptrdiff_t>(
+                                                share * static_cast<double>(values.size() - 1));
+        std::nth_element(values.begin(), place, values.end());
+        return *place;
+    };
+    const T middle = at(.5);
+    double low = static_cast<double>(at(.05)), high = static_cast<double>(at(.95));
+    if (low == high) { // a few samples stand out
+        low = static_cast<double>(*std::min_element(values.begin(), values.end()));
+        high = static_cast<double>(*std::max_element(values.begin(), values.end()));
+    }
+    constexpr double largest_ratio = 256; // of what is lost of 24 bits: 8
+    const double spread = high - low, magnitude = std::max(std::abs(low), std::abs(high));
+    const bool constant = *std::min_element(values.begin(), values.end()) ==
+                          *std::max_element(values.begin(), values.end());
+    return constant || !(magnitude > largest_ratio * spread) ? 0 : as_double(middle);
+}
+
+/// Some rows in the middle of a frame.
+double offset_of_frame(FrameSource& source, std::int64_t frame) {
+    constexpr std::int64_t samples = std::int64_t{1} << 16;
+    const ImageShape shape = source.header().shape;
+    const std::int64_t count = std::clamp<std::int64_t>(samples / shape.width, 1, shape.height);
+    const std::int64_t first = (shape.height - count) / 2;
+    const Sample sample = source.header().sample;
+    std::vector<std::byte> bytes(static_cast<std::size_t>(count * shape.width * size_of(sample)));
+    source.read_samples(frame, {first, first + count}, bytes);
+    return visit_sample(sample, [&]<class T>(std::type_identity<T>) -> double {
+        if constexpr (std::is_arithmetic_v<T>)
+            return offset_in(finite<T>(bytes));
+        else
+            return 0;
+    });
+}
+
+class OffsetSource final : public FrameSource {
+  public:
+    OffsetSource(std::unique_ptr<FrameSource> source, double offset)
+        : FrameSource(source->path(), header_of(source->header())),
+          source_(std::move(source)),
+          offset_(offset) {}
+
+  private:
+    static FrameHeader header_of(FrameHeader header) {
+        header.sample = Sample::f32;
+        return header;
+    }
+
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+        const Sample sample = source_->header().sample;
+        const std::size_t count = to.size() / sizeof(float);
+        stored_.resize(count * static_cast<std::size_t>(size_of(sample)));
+        source_->read_samples(frame, rows, stored_);
+        floats_.resize(count);
+        to_floats_less(sample, offset_, stored_, floats_);
+        std::memcpy(to.data(), floats_.data(), to.size());
+    }
+
+    std::unique_ptr<FrameSource> source_;
+    double offset_;
+    std::vector<std::byte> stored_;
+    std::vector<float> floats_;
+};
+
+Centred centred_by(std::unique_ptr<FrameSource> source, std::span<const std::int64_t> frames) {
+    const double offset = offset_of(*source, frames);
+    if (offset == 0)
+        return {std::move(source), 0};
+    return {std::make_unique<OffsetSource>(std::move(source), offset), offset};
+}
+
+} // namespace
+
+void to_floats_less(Sample sample, double offset, std::span<const std::byte> from,
+                    std::span<float> to) {
+    if (from.size() != to.size() * static_cast<std::size_t>(size_of(sample)))
+        throw std::logic_error("samples converted to another number of floats");
+    visit_sample(sample, [&]<class T>(std::type_identity<T>) {
+        if constexpr (std::is_arithmetic_v<T>) {
+            const auto taken_off = static_cast<T>(offset);
+            for (std::size_t i = 0; i < to.size(); ++i) {
+                T value{};
+                std::memcpy(&value, from.data() + i * sizeof(T), sizeof(T));
+                if constexpr (std::is_integral_v<T>)
+                    to[i] = difference(value, taken_off);
+                else
+                    to[i] = static_cast<float>(value - taken_off);
+            }
+        } else {
+            throw std::logic_error("an offset taken off halves");
+        }
+    });
+}
+
+double offset_of(FrameSource& source, std::span<const std::int64_t> frames) {
+    const FrameHeader& header = source.header();
+    if (!is_wide(header.sample) || header.channels != 1 || header.shape.elements() == 0)
+        return 0;
+    std::vector<double> offsets;
+    for (const std::int64_t frame : frames) {
+        try {
+            offsets.push_back(offset_of_frame(source, frame));
+        } catch (const InvalidFile&) {
+            // What reads all of it says so.
+        }
+    }
+    if (offsets.empty())
+        return 0;
+    const auto middle = offsets.begin() + std::ssize(offsets) / 2;
+    std::nth_element(offsets.begin(), middle, offsets.end(),
+                     [](double a, double b) { return std::abs(a) < std::abs(b); });
+    return *middle;
+}
+
+Centred less_offset(std::unique_ptr<FrameSource> source) {
+    constexpr std::int64_t looked_at = 5;
+    const std::int64_t last = source->header().frames - 1;
+    std::vector<std::int64_t> frames;
+    for (std::int64_t i = 0; i < looked_at && last >= 0; ++i)
+        frames.push_back(last * i / (looked_at - 1));
+    frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
+    return centred_by(std::move(source), frames);
+}
+
+Centred less_offset(std::unique_ptr<FrameSource> source, std::int64_t frame) {
+    return centred_by(std::move(source), {&frame, 1});
+}
+
+void write_with_offset(FrameSink& sink, std::span<const float> values, double offset) {
+    if (sink.header().sample != Sample::f64)
+        return sink.write(values);
+    constexpr std::size_t at_once = std::size_t{1} << 15;
+    const auto width = static_cast<std::size_t>(sink.header().shape.width);
+    const std::size_t step = std::max(at_once / width, std::size_t{1}) * width;
+    std::vector<double> wide;
+    for (std::size_t first = 0; first < values.size(); first += step) {
+        const auto some = values.subspan(first, std::min(step, values.size() - first));
+        wide.resize(some.size());
+        std::transform(some.begin(), some.end(), wide.begin(),
+                       [offset](float value) { return static_cast<double>(value) + offset; });
+        sink.write_samples(std::as_bytes(std::span(wide)));
+    }
 }
 
 } // namespace sextant

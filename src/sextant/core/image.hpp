@@ -5,9 +5,12 @@
 #include "sextant/core/memory.hpp"
 #include "sextant/core/units.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace sextant {
 
@@ -55,5 +58,48 @@ class Image {
     ElementFormat element_;
     Memory memory_;
 };
+
+/// The most pixels of an image, or of all images of a rank together: what is reckoned from them
+/// stays far from the largest number.
+inline constexpr Elements most_pixels = Elements{1} << 34;
+
+/// Whether an image, or so many of them, has more. Requires  nothing negative.
+constexpr bool is_too_large(const ImageShape& shape, Elements images = 1) {
+    return shape.width > 0 && shape.height > 0 && images > 0 &&
+           (shape.width > most_pixels / shape.height ||
+            images > most_pixels / (shape.width * shape.height));
+}
+
+/// One of the things that a pixel shows, at its depth: a premultiplied colour.
+using Fragment = RgbaDepthF32;
+
+/// What headers of files say of deep pixels, whose sizes vary.
+inline constexpr ElementFormat deep_f32{"deep rgba+depth f32", sizeof(Fragment)};
+
+constexpr bool is_deep(const ElementFormat& element) {
+    return element.name == deep_f32.name;
+}
+
+/// An image that is not blended yet: any number of fragments a pixel, those of a pixel nearest
+/// first, row 0 on top. Depths may be equal, and infinite, but not NaN.
+struct DeepImage {
+    ImageShape shape;
+    std::vector<Elements> first;     ///< by pixel: where its fragments begin; and where all end
+    std::vector<Fragment> fragments; ///< pixel by pixel
+
+    std::span<const Fragment> at(Elements pixel) const {
+        const auto p = static_cast<std::size_t>(pixel);
+        return std::span(fragments).subspan(static_cast<std::size_t>(first[p]),
+                                            static_cast<std::size_t>(first[p + 1] - first[p]));
+    }
+};
+
+/// The image of that shape without a fragment.
+DeepImage empty_deep_image(ImageShape shape);
+
+/// What is wrong with an image, with pixel and value, for whoever knows what to call the image;
+/// empty where nothing is.
+/// Cost      one pass.
+std::string fault_of(const DeepImage& image);
 
 } // namespace sextant

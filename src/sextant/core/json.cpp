@@ -2,8 +2,7 @@
 #include "sextant/core/json.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/core/printable.hpp"
-#include "sextant/core/text_file.hpp"
+#include "sextant/core/text.hpp"
 
 #include <utility>
 #include <vector>

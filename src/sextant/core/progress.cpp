@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/operation/progress.hpp"
+#include "sextant/core/progress.hpp"
 
-#include "sextant/core/printable.hpp"
+#include "sextant/core/text.hpp"
 
 #include <chrono>
 

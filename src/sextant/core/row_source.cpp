@@ -2,7 +2,7 @@
 #include "sextant/core/row_source.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/core/offset.hpp"
+#include "sextant/core/frame_source.hpp"
 
 #include <algorithm>
 #include <cstring>

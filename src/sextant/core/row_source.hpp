@@ -41,7 +41,7 @@ class RowSource {
     const std::string& path() const { return frames_->path(); }
     const FrameHeader& header() const { return frames_->header(); }
     ImageShape shape() const { return header().shape; }
-    /// What is taken off samples to be computed with (core/offset.hpp); most often 0.
+    /// What is taken off samples to be computed with (core/frame_source.hpp); most often 0.
     double offset() const { return offset_; }
     /// gray_f32, gray_u8 or gray_u16; of values also value_u32, value_u64 or value_f64.
     const ElementFormat& element() const { return element_; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/half.hpp"
+#include "sextant/core/element.hpp"
 #include "sextant/core/units.hpp"
 
 #include <cstddef>

@@ -3,13 +3,17 @@
 
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/frame_source.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 namespace sextant {
@@ -80,6 +84,73 @@ void ScratchFile::read(Bytes position, std::span<std::byte> to) const {
 void ScratchFile::fail(int error) const {
     throw InvalidFile(beside_, "cannot be made: what does not fit in memory lies beside it: " +
                                    std::generic_category().message(error));
+}
+
+} // namespace sextant
+
+namespace sextant {
+
+PlaneSink::PlaneSink(std::unique_ptr<FrameSink> sink, std::vector<double> offsets)
+    : sink_(std::move(sink)), offsets_(std::move(offsets)) {}
+
+void PlaneSink::write(std::int64_t plane, std::int64_t first, std::span<const float> rows) {
+    const auto width = static_cast<std::size_t>(shape().width);
+    const auto count = static_cast<std::int64_t>(rows.size() / width);
+    if (rows.size() % width != 0 || plane < 0 || plane >= planes() || first < 0 ||
+        first + count > shape().height) {
+        throw std::logic_error("rows written that are not whole or that no plane has");
+    }
+    rows_given_ += count;
+    if (plane == plane_ && first == row_)
+        pass_on(rows);
+    else
+        keep(plane, first, rows);
+}
+
+void PlaneSink::commit() {
+    if (rows_given_ != planes() * shape().height)
+        throw std::logic_error("planes committed before all their rows were written");
+    pass_on_kept();
+    sink_->commit();
+}
+
+/// In the file of those that wait, where planes lie one after another.
+Bytes PlaneSink::place_of(std::int64_t plane, std::int64_t row) const {
+    return (plane * shape().height + row) * shape().width * static_cast<Bytes>(sizeof(float));
+}
+
+void PlaneSink::pass_on(std::span<const float> rows) {
+    write_with_offset(*sink_, rows,
+                      offsets_.empty() ? 0 : offsets_[static_cast<std::size_t>(plane_)]);
+    row_ += static_cast<std::int64_t>(rows.size()) / shape().width;
+    if (row_ == shape().height) {
+        row_ = 0;
+        ++plane_;
+    }
+}
+
+void PlaneSink::keep(std::int64_t plane, std::int64_t first, std::span<const float> rows) {
+    if (!kept_)
+        kept_.emplace(sink_->path() + ".planes");
+    kept_->seek(place_of(plane, first));
+    kept_->write(std::as_bytes(rows));
+}
+
+void PlaneSink::pass_on_kept() {
+    constexpr Elements at_once = Elements{1} << 18;
+    const std::int64_t most = std::clamp<std::int64_t>(at_once / shape().width, 1, shape().height);
+    std::vector<float> rows;
+    while (plane_ < planes()) {
+        const std::int64_t count = std::min(most, shape().height - row_);
+        rows.resize(static_cast<std::size_t>(count * shape().width));
+        const auto bytes = std::as_writable_bytes(std::span(rows));
+        const Bytes got = kept_->read_at(place_of(plane_, row_), bytes);
+        if (got != static_cast<Bytes>(bytes.size()))
+            throw InvalidFile(kept_->path(), fmt::format("{} bytes of rows {} on of plane {} are "
+                                                         "there, expected {}",
+                                                         got, row_, plane_, bytes.size()));
+        pass_on(rows);
+    }
 }
 
 } // namespace sextant

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/atomic_file.hpp"
+#include "sextant/core/frame_source.hpp"
 #include "sextant/core/units.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 namespace sextant {
 
@@ -30,6 +37,118 @@ class ScratchFile {
 
     std::string beside_;
     int descriptor_ = -1;
+};
+
+} // namespace sextant
+
+// Values one after another in a scratch file, of which a part is in memory.
+namespace sextant {
+
+template <class Value>
+constexpr Bytes scratch_size = static_cast<Bytes>(sizeof(Value));
+
+/// Appends to a file, or takes back what was appended.
+template <class Value>
+class ScratchWriter {
+  public:
+    static_assert(std::is_trivially_copyable_v<Value>);
+
+    explicit ScratchWriter(ScratchFile& file, std::size_t kept = 4096) : file_(file), kept_(kept) {
+        values_.reserve(kept);
+    }
+
+    Elements count() const { return flushed_ + static_cast<Elements>(values_.size()); }
+    void append(const Value& value) {
+        if (values_.size() == kept_)
+            flush();
+        values_.push_back(value);
+    }
+    /// Takes back what came after the first `count`.
+    void shorten(Elements count) {
+        values_.resize(static_cast<std::size_t>(std::max<Elements>(count - flushed_, 0)));
+        flushed_ = std::min(flushed_, count);
+    }
+    /// To be called last.
+    void flush() {
+        file_.write(flushed_ * scratch_size<Value>, std::as_bytes(std::span(values_)));
+        flushed_ += static_cast<Elements>(values_.size());
+        values_.clear();
+    }
+
+  private:
+    ScratchFile& file_;
+    std::size_t kept_;
+    std::vector<Value> values_;
+    Elements flushed_ = 0;
+};
+
+/// Reads the values [first, end) of a file.
+template <class Value>
+class ScratchReader {
+  public:
+    static_assert(std::is_trivially_copyable_v<Value>);
+
+    ScratchReader(const ScratchFile& file, Elements first, Elements end, std::size_t kept = 4096)
+        : file_(&file), next_(first), end_(end), kept_(kept) {}
+
+    /// Whether there was one more.
+    bool next(Value& value) {
+        if (at_ == values_.size() && !fetch())
+            return false;
+        value = values_[at_++];
+        return true;
+    }
+
+  private:
+    bool fetch() {
+        const Elements count = std::min(static_cast<Elements>(kept_), end_ - next_);
+        values_.resize(static_cast<std::size_t>(count));
+        at_ = 0;
+        file_->read(next_ * scratch_size<Value>, std::as_writable_bytes(std::span(values_)));
+        next_ += count;
+        return count > 0;
+    }
+
+    const ScratchFile* file_;
+    Elements next_, end_;
+    std::size_t kept_;
+    std::vector<Value> values_;
+    std::size_t at_ = 0;
+};
+
+} // namespace sextant
+
+namespace sextant {
+
+/// Takes images side by side, some rows of each at a time, for a sink that wants one frame after
+/// another. Rows whose turn it is go straight to the sink; others wait in a file without a name in
+/// the folder of the sink's, and follow when all are there.
+class PlaneSink {
+  public:
+    /// `offsets`: of each plane, to be added again if the sink holds f64; empty: none.
+    explicit PlaneSink(std::unique_ptr<FrameSink> sink, std::vector<double> offsets = {});
+
+    /// Some rows of a plane (a frame of the sink), from row `first` on; each row once.
+    /// Requires  whole rows that a plane has (std::logic_error).
+    /// Throws    InvalidFile where they cannot be written.
+    void write(std::int64_t plane, std::int64_t first, std::span<const float> rows);
+    /// Makes the file appear, whole. Requires every row of every plane (std::logic_error).
+    /// Throws    InvalidFile.
+    void commit();
+
+  private:
+    std::int64_t planes() const { return sink_->header().frames; }
+    ImageShape shape() const { return sink_->header().shape; }
+    Bytes place_of(std::int64_t plane, std::int64_t row) const;
+    void pass_on(std::span<const float> rows);
+    void keep(std::int64_t plane, std::int64_t first, std::span<const float> rows);
+    void pass_on_kept();
+
+    std::unique_ptr<FrameSink> sink_;
+    std::vector<double> offsets_;
+    std::optional<AtomicFile> kept_;   // never committed
+    std::int64_t plane_ = 0, row_ = 0; // whose turn it is
+    std::int64_t rows_given_ = 0;
 };
 
 } // namespace sextant

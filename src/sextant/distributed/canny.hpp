@@ -1,14 +1,81 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/comm/communicator.hpp"
 #include "sextant/contour/catalogue.hpp"
-#include "sextant/distributed/image.hpp"
+#include "sextant/core/units.hpp"
+#include "sextant/distributed/components.hpp"
+#include "sextant/distributed/tiled_image.hpp"
 #include "sextant/distributed/window_filter.hpp"
-#include "sextant/kernel/edge/canny.hpp"
+#include "sextant/kernel/edge/edge_detector.hpp"
 
+#include <cstdint>
 #include <functional>
+#include <span>
+#include <vector>
 
 namespace sextant {
+
+/// Quantiles of the values of all ranks, which need not be kept: of each share the value at
+/// ⌊share · (n − 1)⌋ of the n values in order, exact. What is not a number is left out; 0 where
+/// nothing is left.
+///
+/// Input     values, 0 or more, in any pieces, the same again in every pass; `end_pass()` after
+///           each of `passes`.
+/// Requires  shares from 0 to 1.
+/// Cost      a count a value and pass; 64 Ki counts, and as many for each share. Messages of 256
+///           counts, four for each share.
+/// Deterministic  the same however the values are dealt.
+class Quantiles {
+  public:
+    static constexpr int passes = 2;
+
+    explicit Quantiles(std::vector<double> shares);
+
+    void add(std::span<const float> values);
+    /// Collective.
+    void end_pass(const Communicator& communicator);
+    /// After the last pass, that of a share.
+    float value(std::size_t share) const;
+
+  private:
+    using Counts = std::vector<Elements>;
+    struct Sought {
+        double share;
+        std::uint32_t found = 0; // the leading bits
+        Elements place = 0;      // among the values that begin with them
+        bool nothing = false;
+        Counts counts; // of the trailing bits, of values that begin so
+    };
+
+    std::vector<Sought> sought_;
+    Counts leading_;
+    int pass_ = 0;
+};
+
+/// The same of values that are at hand. Collective.
+std::vector<float> quantiles(const Communicator& communicator, std::span<const float> values,
+                             std::vector<double> shares);
+
+/// Edges of a tile that hang together, and which of them have a strong point: hysteresis is the
+/// question which have one anywhere.
+class HangingEdges {
+  public:
+    /// Throws InvalidTask as kernel::Labeller.
+    HangingEdges(const kernel::EdgePlane& codes, const Tile& tile, ImageShape image);
+
+    /// For join_components() or frontier_of(); marked where strong.
+    ComponentsOfTile components() const;
+    /// Takes away the edges of parts that are not marked; the rest become weak ones.
+    void keep(std::span<const PartOf> parts) const;
+
+  private:
+    kernel::EdgePlane codes_;
+    kernel::SampleView view_;
+    kernel::Labeller labeller_;
+    std::vector<Elements> first_pixels_;
+    std::vector<std::uint8_t> strong_;
+};
 
 /// The gradient of an image that lies in tiles, in the same tiles, of gray_f32.
 struct Gradient {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include "sextant/distributed/window_filter.hpp"
+#include "sextant/machine/file_costs.hpp"
 #include "sextant/planner/choose.hpp"
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sextant::distributed {
@@ -88,5 +90,21 @@ std::string to_json(const FilterPlan& plan);
 FilterPlan parse_filter_plan(const std::string& text, const std::string& path,
                              const FilterTask& task);
 FilterPlan read_filter_plan(const std::string& path, const FilterTask& task);
+
+/// The kernel of filters, as profiles call it.
+inline constexpr std::string_view filter_kernel = "gaussian-derivatives";
+
+/// What profiles call the kernels of a task's program.
+std::vector<model::KernelUse> kernels_of(const FilterTask& task);
+
+/// The program on so many rows in the middle of the image.
+filtering::WindowTask rows_of(const FilterTask& task, const filtering::Way& way, Elements rows);
+
+/// The same for the planner.
+Candidate candidate_of(const FilterTask& task, const filtering::Way& way, Elements rows);
+
+/// What reading these rows takes; nothing where the profile does not know.
+std::optional<Seconds> reading(const FilterTask& task, const filtering::Way& way, Elements rows,
+                               const machine::FileCosts& files);
 
 } // namespace sextant::distributed

@@ -2,7 +2,7 @@
 // Plans of filters as JSON; docs/json.md has the fields.
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
-#include "sextant/core/text_file.hpp"
+#include "sextant/core/text.hpp"
 #include "sextant/distributed/filter_plan.hpp"
 
 #include <utility>

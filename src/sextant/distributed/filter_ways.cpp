@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/distributed/filter_ways.hpp"
 
-#include "sextant/distributed/filter_candidate.hpp"
+#include "sextant/distributed/filter_plan.hpp"
 
 #include <algorithm>
 #include <utility>

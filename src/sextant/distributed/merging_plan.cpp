@@ -2,9 +2,9 @@
 #include "sextant/distributed/merging_plan.hpp"
 
 #include "sextant/calibrate/planner_here.hpp"
-#include "sextant/comm/agree.hpp"
-#include "sextant/comm/hosts.hpp"
-#include "sextant/contour/list_sizes.hpp"
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/communicator.hpp"
+#include "sextant/contour/merging.hpp"
 #include "sextant/core/json.hpp"
 
 #include <numeric>

@@ -5,7 +5,7 @@
 #include "sextant/contour/catalogue.hpp"
 #include "sextant/core/grid.hpp"
 #include "sextant/planner/choose.hpp"
-#include "sextant/planner/usual.hpp"
+#include "sextant/planner/planner.hpp"
 
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/distributed/numbering.hpp"
 
-#include "sextant/distributed/deal.hpp"
+#include "sextant/distributed/list_exchange.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/distributed/point_order.hpp"
 
-#include "sextant/core/scratch_list.hpp"
+#include "sextant/core/scratch_file.hpp"
 
 #include <algorithm>
 #include <queue>

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/distributed/strip_edges.hpp"
 
-#include "sextant/comm/agree.hpp"
+#include "sextant/comm/agreement.hpp"
 #include "sextant/distributed/canny.hpp"
-#include "sextant/distributed/hanging_edges.hpp"
-#include "sextant/distributed/quantile.hpp"
-#include "sextant/distributed/strip_lists.hpp"
-#include "sextant/kernel/edge/edge_finder.hpp"
-#include "sextant/kernel/edge/edge_rows.hpp"
-#include "sextant/kernel/edge/thinning.hpp"
+#include "sextant/distributed/strip_tiles.hpp"
+#include "sextant/kernel/edge/edge_detector.hpp"
 
 #include <algorithm>
 #include <optional>

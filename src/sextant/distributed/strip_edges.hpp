@@ -3,12 +3,12 @@
 
 #include "sextant/core/progress.hpp"
 #include "sextant/distributed/strip_tiles.hpp"
-#include "sextant/kernel/edge/canny.hpp"
+#include "sextant/kernel/edge/edge_detector.hpp"
 
 #include <string>
 
 // Edges of an image that does not fit in memory: those of distributed/canny.hpp, strip by strip.
-// All of these are collective; codes (kernel/edge/edge_code.hpp) lie in planes beside `output`.
+// All of these are collective; codes (kernel/edge/edge_vectors.hpp) lie in planes beside `output`.
 namespace sextant::distributed {
 
 /// What each step works with.

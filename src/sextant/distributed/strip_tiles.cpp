@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/distributed/strip_tiles.hpp"
 
-#include "sextant/comm/agree.hpp"
-#include "sextant/distributed/deal.hpp"
-#include "sextant/distributed/image.hpp"
-#include "sextant/distributed/sample_view.hpp"
-#include "sextant/kernel/edge/edge_rows.hpp"
+#include "sextant/comm/agreement.hpp"
+#include "sextant/distributed/list_exchange.hpp"
+#include "sextant/distributed/tiled_image.hpp"
+#include "sextant/kernel/edge/edge_detector.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -4,7 +4,6 @@
 #include "sextant/core/error.hpp"
 #include "sextant/halo/redistribution.hpp"
 #include "sextant/schedule/builder.hpp"
-#include "sextant/schedule/packing.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -3,7 +3,6 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/format/exr.hpp"
-#include "sextant/format/exr_deep.hpp"
 #include "sextant/format/png.hpp"
 #include "sextant/format/raw.hpp"
 

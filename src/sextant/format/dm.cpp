@@ -2,10 +2,10 @@
 #include "sextant/format/dm.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/format/dm_tags.hpp"
-#include "sextant/format/frame_check.hpp"
+#include "sextant/format/checks.hpp"
+#include "sextant/format/frame_formats.hpp"
+#include "sextant/format/frame_sources.hpp"
 #include "sextant/format/source_file.hpp"
-#include "sextant/format/stored_frames.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,6 +22,194 @@
 #include <fmt/format.h>
 
 namespace sextant::format {
+
+namespace {
+
+enum Kind { group = 20, value = 21 };
+enum Composed { structure = 15, text = 18, array = 20 };
+
+/// Bytes of the plain types, by their number; 0 for those that are none.
+constexpr std::array<Bytes, 13> sizes{0, 0, 2, 4, 2, 4, 4, 8, 1, 1, 1, 8, 8};
+
+Bytes size_of_plain(std::uint64_t type) {
+    return type < sizes.size() ? sizes[static_cast<std::size_t>(type)] : 0;
+}
+
+class Walk {
+  public:
+    Walk(SourceFile& file, const std::function<void(const DmTag&)>& visit)
+        : file_(file), visit_(visit) {}
+
+    void run() {
+        const auto version = number<std::uint32_t>();
+        if (version != 3 && version != 4)
+            throw InvalidFile(file_.path(), "is not a DM3 or DM4 file: its first bytes are others");
+        wide_ = version == 4;
+        length(); // of what follows; the tags say it better
+        swapped_ = number<std::uint32_t>() != 1;
+        read_group("", 0);
+    }
+
+  private:
+    /// The structure of the tree is big-endian, whatever the values are.
+    template <class T>
+    T number() {
+        std::array<std::byte, sizeof(T)> bytes{};
+        if (file_.read_at(position_, bytes) < static_cast<Bytes>(sizeof(T)))
+            fail("ends inside its tags: truncated");
+        position_ += static_cast<Bytes>(sizeof(T));
+        return number_in<T>(bytes, 0, true);
+    }
+    std::uint64_t length() { return wide_ ? number<std::uint64_t>() : number<std::uint32_t>(); }
+
+    [[noreturn]] void fail(const std::string& what) const { throw InvalidFile(file_.path(), what); }
+
+    std::string name() {
+        std::string letters(number<std::uint16_t>(), '\0');
+        if (file_.read_at(position_, std::as_writable_bytes(std::span(letters))) <
+            static_cast<Bytes>(letters.size()))
+            fail("ends inside its tags: truncated");
+        position_ += static_cast<Bytes>(letters.size());
+        return letters;
+    }
+
+    void read_group(const std::string& path, int depth) {
+        constexpr int deepest = 64;
+        if (depth > deepest)
+            fail(fmt::format("has tags more than {} deep: damaged", deepest));
+        number<std::uint16_t>(); // whether it is sorted, and open
+        const std::uint64_t count = length();
+        for (std::uint64_t i = 0; i < count; ++i)
+            read_entry(path, i, depth);
+    }
+
+    void read_entry(const std::string& path, std::uint64_t number_in_group, int depth) {
+        const auto kind = number<std::uint8_t>();
+        std::string own = name();
+        if (own.empty())
+            own = std::to_string(number_in_group);
+        if (wide_)
+            length(); // of the tag
+        const std::string whole = path.empty() ? own : path + '/' + own;
+        constexpr std::size_t longest = 1 << 12;
+        if (whole.size() > longest)
+            fail(fmt::format("has a tag with a name of {} letters: damaged", whole.size()));
+        if (kind == group)
+            read_group(whole, depth + 1);
+        else if (kind == value)
+            read_value(whole);
+        else
+            fail(fmt::format("has a tag of kind {}, expected {} or {}: damaged", kind, int{group},
+                             int{value}));
+    }
+
+    std::vector<std::uint64_t> read_description() {
+        constexpr std::string_view mark = "%%%%";
+        std::array<char, 4> found{};
+        if (file_.read_at(position_, std::as_writable_bytes(std::span(found))) < 4 ||
+            std::string_view(found.data(), found.size()) != mark)
+            fail("has a tag without its mark %%%%: damaged or truncated");
+        position_ += static_cast<Bytes>(mark.size());
+        constexpr std::uint64_t most = 1 << 12;
+        const std::uint64_t count = length();
+        if (count < 1 || count > most)
+            fail(fmt::format("describes a tag by {} numbers: damaged", count));
+        std::vector<std::uint64_t> description;
+        for (std::uint64_t i = 0; i < count; ++i)
+            description.push_back(length());
+        return description;
+    }
+
+    /// Bytes of an element of the type that is described from `at` on.
+    Bytes element_bytes(const std::vector<std::uint64_t>& description, std::size_t at) const {
+        if (description[at] != structure)
+            return size_of_plain(description[at]);
+        Bytes bytes = 0; // structure, length of its name, fields, then length of name and type each
+        for (std::size_t field = at + 4; field < description.size(); field += 2)
+            bytes += size_of_plain(description[field]);
+        return bytes;
+    }
+
+    void read_value(const std::string& path) {
+        const std::vector<std::uint64_t> description = read_description();
+        DmTag tag{path, position_, 0, 1, static_cast<int>(description.front() & 0xff), swapped_};
+        Bytes each = 0;
+        if (description.size() > 2 && description.front() == array) {
+            tag.type = static_cast<int>(description[1] & 0xff);
+            each = element_bytes({description.begin(), description.end() - 1}, 1);
+            tag.count = static_cast<std::int64_t>(description.back());
+        } else if (description.size() > 1 && description.front() == text) {
+            each = 2;
+            tag.count = static_cast<std::int64_t>(description[1]);
+        } else {
+            each = element_bytes(description, 0);
+        }
+        const Bytes left = file_.size() - position_;
+        if (each < 1 || tag.count < 0 || tag.count > left / each) {
+            fail(
+                fmt::format("tag {} claims {} elements of {} bytes, and {} bytes are left: damaged "
+                            "or truncated",
+                            path, tag.count, each, left));
+        }
+        tag.size = each * tag.count;
+        position_ += tag.size;
+        visit_(tag);
+    }
+
+    SourceFile& file_;
+    const std::function<void(const DmTag&)>& visit_;
+    Bytes position_ = 0;
+    bool wide_ = false; ///< DM4: counts of 64 bits
+    bool swapped_ = false;
+};
+
+} // namespace
+
+void for_each_dm_tag(SourceFile& file, const std::function<void(const DmTag&)>& visit) {
+    Walk(file, visit).run();
+}
+
+double dm_number(SourceFile& file, const DmTag& tag) {
+    std::array<std::byte, 8> bytes{};
+    file.read_at(tag.start, std::span(bytes).first(static_cast<std::size_t>(std::clamp<Bytes>(
+                                size_of_plain(static_cast<std::uint64_t>(tag.type)), 0, 8))));
+    const auto as = [&]<class T>(T) {
+        return static_cast<double>(number_in<T>(bytes, 0, tag.swapped));
+    };
+    switch (tag.type) {
+    case 2:
+        return as(std::int16_t{});
+    case 3:
+        return as(std::int32_t{});
+    case 4:
+        return as(std::uint16_t{});
+    case 5:
+        return as(std::uint32_t{});
+    case 6:
+        return as(float{});
+    case 7:
+        return as(double{});
+    case 11:
+        return as(std::int64_t{});
+    case 12:
+        return as(std::uint64_t{});
+    default:
+        return 0;
+    }
+}
+
+std::string dm_text(SourceFile& file, const DmTag& tag) {
+    constexpr Bytes longest = 64;
+    std::vector<std::byte> letters(static_cast<std::size_t>(std::min(tag.size / 2 * 2, longest)));
+    file.read_at(tag.start, letters);
+    std::string result;
+    for (std::size_t at = 0; at < letters.size(); at += 2) {
+        const auto letter = number_in<std::uint16_t>(letters, at, tag.swapped);
+        if (letter < 256)
+            result += static_cast<char>(letter);
+    }
+    return result;
+}
 
 namespace {
 

@@ -72,4 +72,27 @@ std::string format_of_frames(const std::string& name);
 std::unique_ptr<FrameSink> create_frames(const std::string& path, const FrameHeader& header,
                                          const SinkOptions& options = {});
 
+/// Files that hold a frame each, in order.
+struct FrameFiles {
+    std::vector<std::string> paths;
+    std::vector<std::string> remarks;
+};
+
+/// The files behind a name that stands for several: a folder, a pattern with * ? or [, a number
+/// such as %04d, or a list with the extension .txt. Nothing where the name is that of one file.
+/// Throws InvalidFile where there are none, or where a folder holds files of several formats.
+std::optional<FrameFiles> find_frame_files(const std::string& name);
+
+/// Whether `a` comes before `b` where numbers within are compared as numbers: "frame_9" before
+/// "frame_10".
+bool naturally_before(std::string_view a, std::string_view b);
+
+/// Files of one frame each as a series, each opened when it is read. Shape, samples and pixel size
+/// are those of the first.
+///
+/// Requires  that the files are of known formats (InvalidFile, named on opening), and that each
+///           holds one frame like the first (InvalidFile, where that frame is read).
+std::unique_ptr<FrameSource> open_sequence(const std::string& name, FrameFiles files,
+                                           const SourceOptions& options);
+
 } // namespace sextant::format

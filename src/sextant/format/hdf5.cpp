@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/format/hdf5.hpp"
-
 #include "sextant/core/error.hpp"
-#include "sextant/format/frame_check.hpp"
+#include "sextant/format/checks.hpp"
+#include "sextant/format/frame_formats.hpp"
+#include "sextant/format/frame_sources.hpp"
 #include "sextant/format/hdf5_conventions.hpp"
-#include "sextant/format/hdf5_large_chunks.hpp"
 #include "sextant/format/hdf5_library.hpp"
 #include "sextant/format/hdf5_references.hpp"
 #include "sextant/format/hdf5_storage.hpp"
-#include "sextant/format/limits.hpp"
 #include "sextant/format/read_apart.hpp"
 #include "sextant/format/source_file.hpp"
-#include "sextant/format/stored_frames.hpp"
 
 #include <algorithm>
 #include <array>

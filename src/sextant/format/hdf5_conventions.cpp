@@ -2,7 +2,7 @@
 #include "sextant/format/hdf5_conventions.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/format/frame_check.hpp"
+#include "sextant/format/checks.hpp"
 #include "sextant/format/hdf5_references.hpp"
 
 #include <algorithm>

@@ -2,9 +2,11 @@
 #include "sextant/format/hdf5_references.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/format/hdf5_storage.hpp"
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -181,6 +183,247 @@ void guard_external_links(bool allowed) {
 std::string complaint_of_link() {
     const std::string complaint = hdf5_complaint();
     return complaint.starts_with(link_starts) ? complaint : "";
+}
+
+namespace {
+
+std::string text_of(ssize_t (*get)(hid_t, std::size_t, char*, std::size_t), hid_t created,
+                    std::size_t index) {
+    const ssize_t length = get(created, index, nullptr, 0);
+    std::string text(static_cast<std::size_t>(std::max<ssize_t>(0, length)), '\0');
+    get(created, index, text.data(), text.size() + 1);
+    return text;
+}
+
+/// A text with a number for each %b, and % for each %%; whether there was a %b.
+std::pair<std::string, bool> numbered(const std::string& pattern, std::int64_t number) {
+    std::pair<std::string, bool> result;
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+        const char next = i + 1 < pattern.size() && pattern[i] == '%' ? pattern[i + 1] : '\0';
+        if (next == 'b') {
+            result.first += std::to_string(number);
+            result.second = true;
+        } else {
+            result.first += pattern[i];
+        }
+        i += next == 'b' || next == '%';
+    }
+    return result;
+}
+
+/// The names of source `number` by names with %b; nothing where there is no %b.
+std::optional<std::pair<std::string, std::string>>
+numbered(const std::pair<std::string, std::string>& pattern, std::int64_t number) {
+    const auto file = numbered(pattern.first, number), dataset = numbered(pattern.second, number);
+    if (!file.second && !dataset.second)
+        return std::nullopt;
+    return std::pair(file.first, dataset.first);
+}
+
+/// Whether a selection lies within sides.
+bool lies_within(hid_t selection, const std::vector<std::int64_t>& sides) {
+    const int axes = H5Sget_simple_extent_ndims(selection);
+    if (axes < 0 || static_cast<std::size_t>(axes) != sides.size())
+        return false;
+    std::vector<hsize_t> first(sides.size()), last(sides.size());
+    if (H5Sget_select_npoints(selection) == 0)
+        return true;
+    if (H5Sget_select_bounds(selection, first.data(), last.data()) < 0)
+        return false;
+    for (std::size_t axis = 0; axis < sides.size(); ++axis) {
+        if (last[axis] >= static_cast<hsize_t>(sides[axis]))
+            return false;
+    }
+    return true;
+}
+
+/// The selection in a source as a file states it; one of all of it has no sides, and is taken to
+/// have those of the block that it fills.
+Hdf5Handle stated_source(hid_t created, std::size_t index, hid_t where) {
+    Hdf5Handle from(H5Pget_virtual_srcspace(created, index), H5Sclose);
+    if (!from || H5Sget_select_type(from.id()) != H5S_SEL_ALL)
+        return from;
+    const auto axes = static_cast<std::size_t>(std::max(0, H5Sget_simple_extent_ndims(where)));
+    std::vector<hsize_t> first(axes), last(axes);
+    H5Sget_select_bounds(where, first.data(), last.data());
+    hsize_t all = 1;
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+        last[axis] -= first[axis] - 1;
+        all *= last[axis];
+    }
+    if (static_cast<hssize_t>(all) == H5Sget_select_npoints(where))
+        from = {H5Screate_simple(static_cast<int>(axes), last.data(), nullptr), H5Sclose};
+    return from;
+}
+
+/// What a block of a virtual dataset takes of a source.
+Hdf5Handle needed_of(hid_t where, hid_t from, std::span<const hsize_t> start,
+                     std::span<const hsize_t> count) {
+    const Hdf5Handle block(H5Scopy(where), H5Sclose);
+    H5Sselect_hyperslab(block.id(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr);
+    return {H5Sselect_project_intersection(where, from, block.id()), H5Sclose};
+}
+
+} // namespace
+
+Hdf5Sources::Hdf5Sources(const Hdf5Input& file, const std::string& name, hid_t created, int depth)
+    : path_(file.path()), name_(name) {
+    find(file, created, depth);
+    find_sides(file);
+    remark_on_missing();
+    remark_on_gaps();
+}
+
+const Hdf5Sources::Source& Hdf5Sources::source(const Hdf5Input& file, const SourceName& name,
+                                               int depth) {
+    const auto known = sources_.find(name);
+    return known != sources_.end()
+               ? known->second
+               : sources_.emplace(name, look_at(file, name, depth)).first->second;
+}
+
+Hdf5Sources::Source Hdf5Sources::look_at(const Hdf5Input& file, const SourceName& name,
+                                         int depth) const {
+    constexpr int deepest = 8;
+    if (depth >= deepest)
+        throw InvalidFile(path_, fmt::format("has virtual datasets more than {} deep", deepest));
+    const auto& [path, dataset] = name;
+    std::optional<Hdf5Input> other;
+    if (path != ".") {
+        other = open_referred(file, path, "HDF5_VDS_PREFIX");
+        if (!other)
+            return {fmt::format("{} is missing", path)};
+    }
+    const Hdf5Input& input = other ? *other : file;
+    if (!Hdf5Handle(H5Dopen2(input.id(), dataset.c_str(), H5P_DEFAULT), H5Dclose))
+        return {fmt::format("{} has no dataset {}", input.path(), dataset)};
+    const Hdf5Storage storage(input, dataset, depth + 1);
+    return {storage.is_virtual() && !storage.remarks().empty()
+                ? fmt::format("{}: {}", input.path(), storage.remarks().front())
+                : "",
+            storage.sides(), storage.stored(), storage.ratio()};
+}
+
+void Hdf5Sources::find(const Hdf5Input& file, hid_t created, int depth) {
+    std::size_t count = 0;
+    H5Pget_virtual_count(created, &count);
+    for (std::size_t i = 0; i < count; ++i) {
+        Hdf5Handle where(H5Pget_virtual_vspace(created, i), H5Sclose);
+        Hdf5Handle from = stated_source(created, i, where.id());
+        Mapping mapping{std::move(where),
+                        std::move(from),
+                        {text_of(H5Pget_virtual_filename, created, i),
+                         text_of(H5Pget_virtual_dsetname, created, i)}};
+        if (!mapping.where || !mapping.from)
+            throw InvalidFile(path_, fmt::format("virtual dataset {} cannot be read: {}", name_,
+                                                 hdf5_complaint()));
+        const auto axes =
+            static_cast<std::size_t>(std::max(0, H5Sget_simple_extent_ndims(mapping.where.id())));
+        mapping.first.resize(axes);
+        mapping.last.resize(axes);
+        H5Sget_select_bounds(mapping.where.id(), mapping.first.data(), mapping.last.data());
+        mapping.grows = H5Sget_select_npoints(mapping.where.id()) < 0;
+        if (numbered(mapping.name, 0))
+            find_numbered(file, mapping.name, depth);
+        else
+            mapping.source = &source(file, mapping.name, depth);
+        mapping.cut = mapping.source && !lies_within(mapping.from.id(), mapping.source->sides);
+        mappings_.push_back(std::move(mapping));
+    }
+}
+
+/// Sources named by a number follow one another until one is missing; the one behind the last is no
+/// loss.
+void Hdf5Sources::find_numbered(const Hdf5Input& file, const SourceName& pattern, int depth) {
+    constexpr std::int64_t most = 100000;
+    for (std::int64_t number = 0; number < most; ++number) {
+        const SourceName name = *numbered(pattern, number);
+        if (source(file, name, depth).trouble.empty())
+            continue;
+        if (number > 0)
+            sources_.erase(name);
+        return;
+    }
+}
+
+/// Datasets that grow with their sources end where the first one is missing; those behind it are
+/// looked for, so that their loss can be told.
+void Hdf5Sources::find_sides(const Hdf5Input& file) {
+    const auto sides_by = [&](H5D_vds_view_t view) {
+        constexpr hsize_t farthest = 100; // sources that may be missing in a row
+        const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+        H5Pset_virtual_view(access.id(), view);
+        H5Pset_virtual_printf_gap(access.id(), view == H5D_VDS_FIRST_MISSING ? 0 : farthest);
+        const Hdf5Handle dataset(H5Dopen2(file.id(), name_.c_str(), access.id()), H5Dclose);
+        const Hdf5Handle space(dataset ? H5Dget_space(dataset.id()) : -1, H5Sclose);
+        return space ? sides_of(space.id()) : std::vector<std::int64_t>();
+    };
+    const std::vector<std::int64_t> all = sides_by(H5D_VDS_LAST_AVAILABLE);
+    sides_ = sides_by(H5D_VDS_FIRST_MISSING);
+    for (std::size_t axis = 0; axis < std::min(all.size(), sides_.size()); ++axis) {
+        if (sides_[axis] < all[axis]) {
+            remarks_.push_back(fmt::format("a source is missing: read are {} of {} along axis {}",
+                                           sides_[axis], all[axis], axis));
+        }
+    }
+}
+
+/// Says what is missing, and throws where nothing is left.
+void Hdf5Sources::remark_on_missing() {
+    std::vector<std::string> troubles;
+    for (const auto& [name, source] : sources_) {
+        stored_ += source.stored;
+        ratio_ = std::max(ratio_, source.ratio);
+        if (!source.trouble.empty())
+            troubles.push_back(source.trouble);
+    }
+    if (!troubles.empty() && troubles.size() == sources_.size()) {
+        throw InvalidFile(path_, fmt::format("dataset {} has none of its {} sources of samples: {}",
+                                             name_, sources_.size(), troubles.front()));
+    }
+    if (!troubles.empty()) {
+        remarks_.push_back(fmt::format("{} of {} sources of samples are lost: {}", troubles.size(),
+                                       sources_.size(), troubles.front()));
+    }
+}
+
+void Hdf5Sources::remark_on_gaps() {
+    double mapped = 0, all = 1;
+    for (const Mapping& mapping : mappings_) {
+        if (mapping.grows)
+            return;
+        mapped += static_cast<double>(H5Sget_select_npoints(mapping.where.id()));
+    }
+    for (const std::int64_t side : sides_)
+        all *= static_cast<double>(side);
+    if (mapped < all) {
+        remarks_.push_back(fmt::format("{:.3g} % of its samples have no source: they are the fill "
+                                       "value",
+                                       100 * (1 - mapped / all)));
+    }
+}
+
+void Hdf5Sources::require(const std::string& what, std::span<const hsize_t> start,
+                          std::span<const hsize_t> count) const {
+    std::vector<hsize_t> end(start.size());
+    for (std::size_t axis = 0; axis < start.size(); ++axis)
+        end[axis] = start[axis] + count[axis] - 1;
+    for (const Mapping& mapping : mappings_) {
+        if (mapping.grows || !mapping.source)
+            continue; // the dataset ends where the first source is missing
+        bool apart = mapping.first.size() != start.size();
+        for (std::size_t axis = 0; axis < start.size() && !apart; ++axis)
+            apart = mapping.first[axis] > end[axis] || mapping.last[axis] < start[axis];
+        if (apart || H5Sselect_intersect_block(mapping.where.id(), start.data(), end.data()) <= 0)
+            continue;
+        if (!mapping.source->trouble.empty())
+            throw InvalidFile(path_, fmt::format("{}: {}", what, mapping.source->trouble));
+        if (mapping.cut &&
+            !lies_within(needed_of(mapping.where.id(), mapping.from.id(), start, count).id(),
+                         mapping.source->sides))
+            throw InvalidFile(path_, fmt::format("{}: dataset {} of {} ends before its samples",
+                                                 what, mapping.name.second, mapping.name.first));
+    }
 }
 
 } // namespace sextant::format

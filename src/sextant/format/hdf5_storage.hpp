@@ -3,13 +3,19 @@
 
 #include "sextant/core/units.hpp"
 #include "sextant/format/hdf5_library.hpp"
-#include "sextant/format/hdf5_sources.hpp"
+#include "sextant/format/hdf5_references.hpp"
+#include "sextant/format/read_apart.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
+
+#include <zlib.h>
 
 namespace sextant::format {
 
@@ -62,6 +68,69 @@ class Hdf5Storage {
     std::string prefix_; ///< the folder of files in external storage
     std::vector<std::string> remarks_;
     std::optional<Hdf5Sources> sources_; ///< of a virtual dataset
+};
+
+/// A deflated chunk of HDF5 that is too large to be decoded as a whole: gives its samples in order
+/// and keeps none. If its bytes are shuffled (first the first bytes of all samples, then the second
+/// ones), each of them has a decoder of its own.
+///
+/// Cost      the chunk is decoded from its start on; shuffled, up to each byte's place again, and
+///           again from the start for samples in front of the last ones that were read.
+class Hdf5Inflater {
+  public:
+    /// `pace` is called now and then.
+    Hdf5Inflater(std::vector<std::byte> stored, Elements samples, Bytes size, bool shuffled,
+                 Pace pace);
+
+    /// Reads samples as they are stored, from number `first` on. Throws Error for damaged data.
+    void read(Elements first, std::span<std::byte> to);
+
+  private:
+    struct End {
+        void operator()(z_stream* stream) const;
+    };
+    /// A decoder, and how many bytes came out of it.
+    struct Decoder {
+        std::unique_ptr<z_stream, End> stream;
+        Bytes position = 0;
+    };
+
+    void restart(Decoder& decoder);
+    void inflate(Decoder& decoder, std::span<std::byte> to);
+    void go_to(Decoder& decoder, Bytes position);
+
+    std::vector<std::byte> stored_;
+    Elements samples_;
+    std::size_t size_;
+    Pace pace_;
+    std::vector<Decoder> decoders_; ///< one, or one for each byte of a sample
+    std::vector<std::byte> passed_, bytes_;
+    Bytes since_ = 0; ///< decoded since `pace_` was called
+};
+
+/// Reads rows of a dataset whose chunks are too large to be held, beside what is stored of them: of
+/// a chunk, the compressed bytes are kept.
+class Hdf5LargeChunks {
+  public:
+    /// Whether a dataset is such a one. Its rows must be along its last axis.
+    static bool has(const Hdf5Storage& storage);
+
+    /// `dataset` and `storage` must outlive the result.
+    Hdf5LargeChunks(const Hdf5Storage& storage, hid_t dataset, Pace pace);
+
+    /// Reads the row that begins at `start`, as samples of a type in memory. Throws Error.
+    void read_row(std::span<const hsize_t> start, hid_t type, std::span<std::byte> to);
+
+  private:
+    using Offset = std::vector<hsize_t>;
+    Hdf5Inflater& chunk_at(const Offset& offset);
+
+    const Hdf5Storage& storage_;
+    hid_t dataset_;
+    Hdf5Handle type_;
+    Pace pace_;
+    std::map<Offset, Hdf5Inflater> open_; ///< those of the last row
+    std::vector<std::byte> row_;
 };
 
 } // namespace sextant::format

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/format/manifest.hpp"
+
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
-#include "sextant/format/limits.hpp"
-#include "sextant/format/partials.hpp"
+#include "sextant/format/checks.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -235,7 +236,7 @@ void write_manifest(const std::string& path, const Partials& partials) {
         content["bricks"].push_back({{"id", i}, {"file", file.generic_string()}});
     }
     Manifest(path, Json(content)).partials(); // what cannot be read back is not written
-    write_file(path, to_text(content, 1) + "\n");
+    write_file(path, sextant::to_text(content, 1) + "\n");
 }
 
 } // namespace sextant::format

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/format/npy.hpp"
-
 #include "sextant/core/error.hpp"
-#include "sextant/format/encoded.hpp"
-#include "sextant/format/frame_check.hpp"
+#include "sextant/format/checks.hpp"
+#include "sextant/format/frame_formats.hpp"
+#include "sextant/format/frame_sources.hpp"
 #include "sextant/format/npy_header.hpp"
 #include "sextant/format/source_file.hpp"
-#include "sextant/format/stored_frames.hpp"
-#include "sextant/format/stored_sink.hpp"
 
 #include <array>
 #include <cstdint>

@@ -2,7 +2,7 @@
 #include "sextant/format/npy_header.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/core/printable.hpp"
+#include "sextant/core/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "sextant/format/catalogue.hpp"
+#include "sextant/format/frame_catalogue.hpp"
 
+#include <memory>
 #include <span>
 #include <string>
 
@@ -21,5 +23,11 @@ void read_raw(const std::string& path, const ImageHeader& header, std::span<std:
 
 /// Writes the pixels alone; the manifest is up to the caller.
 void write_raw(const std::string& path, const Image& image);
+
+/// Samples without a header. What they are is written behind the name, such as
+/// "movie.raw::512x510,u16" with, where they apply, ",offset=1024" (bytes in front of the first
+/// frame), ",frames=20" (else as many as are whole) and ",big-endian".
+std::unique_ptr<FrameSource> open_headerless(const std::string& path, const std::string& detail,
+                                             const SourceOptions& options);
 
 } // namespace sextant::format

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/format/ser.hpp"
-
 #include "sextant/core/error.hpp"
-#include "sextant/format/encoded.hpp"
-#include "sextant/format/frame_check.hpp"
+#include "sextant/format/checks.hpp"
+#include "sextant/format/frame_formats.hpp"
+#include "sextant/format/frame_sources.hpp"
 #include "sextant/format/source_file.hpp"
-#include "sextant/format/stored_frames.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/halo/exchange.hpp"
 
+#include "sextant/schedule/builder.hpp"
+
 #include <algorithm>
+#include <numeric>
 
 namespace sextant::halo {
 
@@ -76,6 +79,99 @@ Program exchange(const Grid& grid, int rank) {
     const Region all = builder.in_out(padded_tile(grid, rank).elements());
     add_exchange(builder, grid, rank, all, padded_tile);
     return builder.finish(all);
+}
+
+namespace {
+
+/// One rank's four directions.
+class AxisExchange {
+  public:
+    AxisExchange(const Grid& grid, int rank)
+        : grid_(grid),
+          own_(tile(grid, rank)),
+          held_(clipped_tile(grid, rank)),
+          rank_(rank),
+          all_(builder_.in_out(held_.elements())) {
+        builder_.window(1);
+    }
+
+    /// Sends to those who lie in one direction and receives from those in the opposite one.
+    void shift(int round, int dx, int dy) {
+        builder_.round(round);
+        for_each_peer(dx, dy, [&](int peer) {
+            builder_.send(peer, place(common(wide(own_, dy), clipped_tile(grid_, peer))));
+        });
+        for_each_peer(-dx, -dy, [&](int peer) {
+            builder_.receive(peer, place(common(wide(tile(grid_, peer), dy), held_)));
+        });
+    }
+
+    Program finish() { return builder_.finish(all_); }
+
+  private:
+    /// The nearest first.
+    template <class Visit>
+    void for_each_peer(int dx, int dy, Visit&& visit) const {
+        int i = rank_ % grid_.columns + dx, j = rank_ / grid_.columns + dy;
+        for (; i >= 0 && i < grid_.columns && j >= 0 && j < grid_.rows; i += dx, j += dy) {
+            if (own_.elements() > 0)
+                visit(j * grid_.columns + i);
+        }
+    }
+
+    /// Strips that go up and down reach over the margins that neighbours at the sides have filled.
+    Tile wide(const Tile& strip, int dy) const {
+        return dy == 0 ? strip : Tile{held_.x, strip.y, held_.width, strip.height};
+    }
+
+    Region place(const Tile& part) const { return place_in(held_, part, all_.buffer); }
+
+    const Grid& grid_;
+    const Tile own_, held_;
+    const int rank_;
+    ProgramBuilder builder_;
+    const Region all_;
+};
+
+} // namespace
+
+Program axis_exchange(const Grid& grid, int rank) {
+    AxisExchange program(grid, rank);
+    program.shift(0, 1, 0);
+    program.shift(1, -1, 0);
+    program.shift(2, 0, -1);
+    program.shift(3, 0, 1);
+    return program.finish();
+}
+
+Frame frame_of(const Grid& grid, int rank) {
+    const Tile own = tile(grid, rank), held = clipped_tile(grid, rank);
+    const Elements right = own.x + own.width, bottom = own.y + own.height;
+    return {{{held.x, held.y, held.width, own.y - held.y},
+             {held.x, own.y, own.x - held.x, own.height},
+             {right, own.y, held.x + held.width - right, own.height},
+             {held.x, bottom, held.width, held.y + held.height - bottom}}};
+}
+
+Program frame_exchange(const Grid& grid, int rank) {
+    const Tile own = tile(grid, rank), held = clipped_tile(grid, rank);
+    const Frame frame = frame_of(grid, rank);
+    ProgramBuilder builder;
+    const Region whole = builder.input(own.elements());
+    const Region around = builder.output(
+        std::accumulate(frame.begin(), frame.end(), Elements{0},
+                        [](Elements sum, const Tile& band) { return sum + band.elements(); }));
+    for (const int peer : peers_of(grid, rank, held)) {
+        builder.send(peer, place_in(own, common(own, clipped_tile(grid, peer)), whole.buffer));
+        Elements first = 0; // of a band: a peer's tile meets one
+        for (const Tile& band : frame) {
+            Region place = place_in(band, common(tile(grid, peer), band), around.buffer);
+            place.offset += first;
+            builder.receive(peer, place);
+            first += band.elements();
+        }
+    }
+    return builder.finish(around);
 }
 
 } // namespace sextant::halo

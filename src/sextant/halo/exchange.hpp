@@ -5,6 +5,7 @@
 #include "sextant/schedule/builder.hpp"
 #include "sextant/schedule/program.hpp"
 
+#include <array>
 #include <vector>
 
 namespace sextant::halo {
@@ -62,5 +63,30 @@ std::vector<int> peers_of(const Grid& grid, int rank, const Tile& held);
 /// padded_tile or clipped_tile.
 void add_exchange(ProgramBuilder& builder, const Grid& grid, int rank, const Region& buffer,
                   Tile (*held_by)(const Grid& grid, int rank));
+
+/// Halo exchange in four steps, one after another: to the right, to the left, upward, downward.
+/// Strips that go up and down take along what came from the sides, so corners need no messages of
+/// their own, and with margins towards neighbours only they are contiguous.
+///
+/// Input     the tile with its margins, clipped to the image (clipped_tile), row by row; only the
+///           tile defined.
+/// Output    the same buffer, with the neighbours' pixels in the margins.
+/// Cost      at most 4 messages a rank, of which at most 2 at once (window 1); more where a margin
+///           is wider than a neighbour's tile.
+/// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, section 4
+Program axis_exchange(const Grid& grid, int rank);
+
+/// What a tile's margin holds of the image, in four bands: those above and below are as wide as the
+/// tile with its margin, those to the left and right as high as the tile.
+using Frame = std::array<Tile, 4>;
+Frame frame_of(const Grid& grid, int rank);
+
+/// Halo exchange that leaves the tile where it lies: what belongs around it comes into a buffer of
+/// its own.
+///
+/// Input     the tile, row by row.
+/// Output    the bands of the frame one after another, each row by row.
+/// Cost      as `exchange`; memory grows with the border, not with the tile.
+Program frame_exchange(const Grid& grid, int rank);
 
 } // namespace sextant::halo

@@ -13,7 +13,7 @@
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #endif
 
-#include "sextant/kernel/fold/fold.hpp"
+#include "sextant/kernel/pixel_fold.hpp"
 
 #include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>

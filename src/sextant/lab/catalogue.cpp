@@ -9,7 +9,7 @@ namespace sextant::lab {
 
 command::Commands catalogue() {
     static const std::vector<command::Operation> operations = {
-        bench_operation(), evaluate_operation(), reproduce_operation()};
+        command::bench_operation(), command::evaluate_operation(), command::reproduce_operation()};
     return {operations};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/operation/machines/file_costs.hpp"
+#include "sextant/machine/file_costs.hpp"
 
 #include "sextant/machine/interpolate.hpp"
 

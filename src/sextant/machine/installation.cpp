@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/machine/installation.hpp"
 
+#include "sextant/core/text.hpp"
+
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
 #include <string_view>
+#include <vector>
 
 #include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace sextant::machine {
 
@@ -53,6 +61,88 @@ Installation installation_of(const std::filesystem::path& module) {
 
 Installation installation() {
     return installation_of(this_module());
+}
+
+namespace {
+
+std::filesystem::path folder(const char* variable) {
+    const char* value = std::getenv(variable);
+    const std::filesystem::path path = value ? value : "";
+    return path.is_absolute() ? path : std::filesystem::path();
+}
+
+/// The folder that a variable names, or one in the user's home; empty where neither is known.
+std::filesystem::path users_folder(const char* variable, const char* in_home) {
+    const std::filesystem::path named = folder(variable), home = folder("HOME");
+    return named.empty() && !home.empty() ? home / in_home : named;
+}
+
+} // namespace
+
+std::string default_profile_path(std::string_view transport) {
+    const std::filesystem::path settings = users_folder("XDG_CONFIG_HOME", ".config");
+    if (settings.empty())
+        return "";
+    return settings / "sextant" / "machines" / (std::string(transport) + ".json");
+}
+
+std::string probe_folder() {
+    const std::filesystem::path cache = users_folder("XDG_CACHE_HOME", ".cache");
+    return cache.empty() ? "" : cache / "sextant" / "probes";
+}
+
+namespace {
+
+namespace filesystem = std::filesystem;
+
+std::vector<filesystem::path> files_of(const SharedFolder& folder) {
+    std::vector<filesystem::path> files;
+    for (const filesystem::path& data : installation().data) {
+        std::error_code error;
+        for (const auto& entry : filesystem::directory_iterator(data / folder.path, error)) {
+            const std::string ending = entry.path().extension();
+            if (std::find(folder.endings.begin(), folder.endings.end(), ending) !=
+                folder.endings.end())
+                files.push_back(entry.path());
+        }
+    }
+    return files;
+}
+
+std::string searched(std::span<const SharedFolder> folders) {
+    std::vector<std::string> all;
+    for (const SharedFolder& folder : folders) {
+        for (const filesystem::path& data : installation().data)
+            all.push_back(data / folder.path);
+    }
+    return fmt::format("{}", fmt::join(all, " or "));
+}
+
+} // namespace
+
+std::string shared_file(std::span<const SharedFolder> folders, const std::string& given) {
+    std::error_code error;
+    if (filesystem::exists(given, error) || given.find('/') != std::string::npos)
+        return given;
+    std::string kinds;
+    std::set<std::string> names;
+    for (const SharedFolder& folder : folders) {
+        for (const filesystem::path& file : files_of(folder)) {
+            if (file.stem() == given || file.filename() == given)
+                return file;
+            names.insert(file.stem());
+        }
+        kinds += (kinds.empty() ? "" : " or ") + std::string(folder.kind);
+    }
+    if (names.empty())
+        throw InvalidTask(
+            fmt::format("unknown {} '{}'; there is none in {}", kinds, given, searched(folders)));
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    throw InvalidTask(unknown_name(kinds, given, views));
+}
+
+std::string shared_file(const SharedFolder& folder, const std::string& given) {
+    return shared_file(std::span(&folder, 1), given);
 }
 
 } // namespace sextant::machine

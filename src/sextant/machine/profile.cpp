@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/machine/profile.hpp"
 
-#include "sextant/machine/names.hpp"
+#include "sextant/core/statistics.hpp"
 
 #include <algorithm>
+
+#include <fmt/format.h>
 
 namespace sextant::machine {
 
@@ -59,6 +61,70 @@ const Curve* find(const LinkCosts& link, Path path, Layout layout, Strategy stra
     return find_in(link.curves, [&](const Curve& c) {
         return c.path == path && c.layout == layout && c.strategy == strategy;
     });
+}
+
+namespace {
+
+std::string what(const Point& point) {
+    return point.block == point.bytes ? fmt::format("{} B", point.bytes)
+                                      : fmt::format("{} B in {}", point.bytes, point.block);
+}
+
+void add_curves(std::vector<NamedValue>& values, const LinkCosts& link) {
+    for (const Curve& curve : link.curves) {
+        const std::string group = fmt::format("{} {} {} {}", name(link.link), name(curve.path),
+                                              name(curve.layout), name(curve.strategy));
+        for (const Point& point : curve.points)
+            values.push_back({group, what(point), point.seconds});
+    }
+}
+
+void add_work(std::vector<NamedValue>& values, const Work& work) {
+    const std::string group = fmt::format("{} {}", work.name, work.element);
+    const auto add = [&](const std::string& of, const std::vector<Pass>& passes) {
+        for (const Pass& pass : passes)
+            values.push_back(
+                {of, fmt::format("{} of {}", pass.elements, pass.operands), pass.seconds});
+    };
+    add(group, work.passes);
+    add(group + " alone", work.alone);
+    if (work.seconds_per_element)
+        values.push_back({group, "an element", *work.seconds_per_element});
+}
+
+/// The longer half of an interval as a share of its median.
+double half_share(const Value& value) {
+    const double half = std::max(value.high - value.median, value.median - value.low);
+    return value.median > 0 ? half / value.median : 0;
+}
+
+} // namespace
+
+std::vector<NamedValue> values_of(const Profile& profile) {
+    std::vector<NamedValue> values;
+    for (const LinkCosts& link : profile.links)
+        add_curves(values, link);
+    for (const Work& work : profile.operators)
+        add_work(values, work);
+    for (const Work& work : profile.kernels)
+        add_work(values, work);
+    for (const CopyRate& copy : profile.copies) {
+        values.push_back({"copies", copy.block == 0 ? "whole" : fmt::format("in {} B", copy.block),
+                          copy.seconds_per_byte});
+    }
+    return values;
+}
+
+Worth worth_of(const Profile& profile, double asked) {
+    std::vector<double> halves;
+    for (const NamedValue& value : values_of(profile))
+        halves.push_back(half_share(value.value));
+    if (halves.empty())
+        return {};
+    const auto wide =
+        std::count_if(halves.begin(), halves.end(), [&](double half) { return half > asked; });
+    return {static_cast<int>(halves.size()), static_cast<int>(wide), median(halves),
+            quantile(halves, .9)};
 }
 
 } // namespace sextant::machine

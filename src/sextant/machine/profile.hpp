@@ -12,6 +12,18 @@
 
 namespace sextant::machine {
 
+/// How the enumerations are written in a profile, in their order.
+inline constexpr std::string_view link_names[] = {"same process", "same node", "other node"};
+inline constexpr std::string_view path_names[] = {"send", "receive", "full"};
+inline constexpr std::string_view layout_names[] = {"cc", "cn", "nc", "nn"};
+inline constexpr std::string_view strategy_names[] = {"contiguous", "datatype", "packing",
+                                                      "lending"};
+inline constexpr std::string_view element_names[] = {"f32", "f16", "u8"};
+inline constexpr std::string_view routing_names[] = {"store and forward", "wormhole"};
+inline constexpr std::string_view shape_names[] = {"linear array", "mesh",      "torus",
+                                                   "binary tree",  "butterfly", "shuffle-exchange",
+                                                   "hypercube",    "fat tree",  "complete graph"};
+
 /// A measured or published quantity: the median of so many samples and an interval around it. What
 /// was published without spread has no samples, and an interval of nothing.
 struct Value {
@@ -183,5 +195,24 @@ struct Profile {
 
 /// The curve of a path, layout and strategy; nullptr if it was not measured.
 const Curve* find(const LinkCosts& link, Path path, Layout layout, Strategy strategy);
+
+/// One measured value of a profile and what it is of.
+struct NamedValue {
+    std::string group; ///< "same node full nn datatype", "over f32": a curve or an operator
+    std::string what;  ///< "4096 B in 64": a point of it
+    Value value;
+};
+
+/// Every value of a profile that was measured: of messages, operators and copies, in its order.
+std::vector<NamedValue> values_of(const Profile& profile);
+
+/// How well a profile is known.
+struct Worth {
+    int values = 0;
+    int wide = 0;                       ///< of them, whose half interval is more than was asked
+    double median = 0, nine_in_ten = 0; ///< half intervals as shares of their medians
+};
+
+Worth worth_of(const Profile& profile, double asked);
 
 } // namespace sextant::machine

@@ -25,4 +25,8 @@ Profile read_profile(const std::string& path);
 /// The JSON of a profile, which parse_profile gives back as it was; for whoever writes files.
 std::string profile_text(const Profile& profile);
 
+/// What to plan with where nothing was measured: round figures of servers and clusters of the
+/// 2020s, of threads, processes of a node, and nodes. Good for orders of magnitude.
+const Profile& built_in();
+
 } // namespace sextant::machine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/machine/topology.hpp"
 
-#include "sextant/machine/names.hpp"
+#include "sextant/machine/profile.hpp"
 
 #include <algorithm>
 #include <bit>

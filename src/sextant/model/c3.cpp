@@ -1,16 +1,107 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/model/c3.hpp"
 
-#include "sextant/model/c3_rounds.hpp"
 #include "sextant/model/message.hpp"
-#include "sextant/schedule/timeline.hpp"
+#include "sextant/schedule/dependences.hpp"
+#include "sextant/schedule/trace.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <optional>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
 namespace sextant::model {
+
+namespace {
+
+/// What one processor sends, or receives.
+struct Load {
+    double messages = 0, packets = 0, longest = 0;
+
+    void add(double k) {
+        messages += 1;
+        packets += k;
+        longest = std::max(longest, k);
+    }
+    void scale(double factor) { messages *= factor, packets *= factor; }
+};
+
+struct Processor {
+    Load sent, received;
+};
+
+/// Figure 3: S_i.
+Units sending(const Load& load, double h, const machine::C3& machine) {
+    if (load.messages == 0)
+        return {};
+    const bool wormhole = machine.routing == machine::Routing::wormhole;
+    if (machine.blocking_sends) {
+        return {2 * load.messages, 2 * h * load.messages + (wormhole ? h : 0),
+                wormhole ? load.packets : h * load.packets};
+    }
+    return {load.messages, wormhole ? h : 0, load.packets + (wormhole ? 0 : h * load.longest)};
+}
+
+/// Figure 3: R_i. A confirmation goes back for every message of a blocking send.
+Units receiving(const Load& load, double h, const machine::C3& machine) {
+    if (load.messages == 0)
+        return {};
+    if (!machine.blocking_sends)
+        return {0, 0, load.packets};
+    const bool wormhole = machine.routing == machine::Routing::wormhole;
+    return {load.messages, h * load.messages + (wormhole ? h : 0),
+            wormhole ? load.packets : h * load.packets};
+}
+
+std::map<int, Processor> loads(const Superstep& superstep, double packet, Counting counting) {
+    std::map<int, Processor> processors;
+    for (const auto& [pair, bytes] : superstep.messages) {
+        const double parts = static_cast<double>(bytes) / packet;
+        const double k = counting == Counting::exact ? std::ceil(parts) : parts;
+        processors[pair.from].sent.add(k);
+        processors[pair.to].received.add(k);
+    }
+    const auto others = static_cast<double>(processors.size()) - 1;
+    if (counting == Counting::exact || others < 2)
+        return processors;
+    for (auto& [rank, processor] : processors) {
+        for (Load* load : {&processor.sent, &processor.received}) {
+            if (load->messages == others)
+                load->scale((others + 1) / others);
+        }
+    }
+    return processors;
+}
+
+} // namespace
+
+Units charge(const Superstep& superstep, const machine::C3& machine, Counting counting) {
+    if (superstep.messages.empty())
+        return {};
+    const auto [h, b] = superstep.wiring;
+    const double s = machine.setup.median;
+    Units longest;
+    Load sent, received;
+    for (const auto& [rank, processor] :
+         loads(superstep, static_cast<double>(machine.packet), counting)) {
+        const Units own =
+            sending(processor.sent, h, machine) + receiving(processor.received, h, machine);
+        if (own.total(s) > longest.total(s))
+            longest = own;
+        sent.messages += processor.sent.messages;
+        sent.packets += processor.sent.packets;
+        received.messages += processor.received.messages;
+    }
+    const double mean_packets = sent.packets / sent.messages;
+    const double pairs = std::max(sent.messages, received.messages);
+    const double over_links = mean_packets * std::ceil(pairs / b);
+    const double at_processors = mean_packets * std::ceil(pairs / superstep.processors) * h;
+    return longest + Units{0, 0, over_links + at_processors};
+}
 
 namespace {
 
@@ -115,6 +206,177 @@ Prediction c3(const Question& question, const C3Reading& reading) {
                                                  question.schedule.size()));
     }
     return prediction;
+}
+
+namespace {
+
+using machine::Shape;
+using machine::Topology;
+
+/// Throws where a rank sends what it can only send after receiving something in the same round.
+void require_supersteps(const Program& program, int rank) {
+    const Dependences dependences(program);
+    constexpr int never = std::numeric_limits<int>::min();
+    std::vector<int> heard(program.steps.size(), never); // the last round that a step waits for
+    for (int i = 0; i < static_cast<int>(program.steps.size()); ++i) {
+        const Step& step = program.steps[static_cast<std::size_t>(i)];
+        int latest = heard[static_cast<std::size_t>(i)];
+        if (step.verb == Verb::send && latest >= step.round) {
+            throw CannotExpress(
+                fmt::format("C3 charges supersteps, but rank {} sends in round {} what depends on "
+                            "a message received in round {}",
+                            rank, step.round, latest));
+        }
+        if (step.verb == Verb::receive)
+            latest = std::max(latest, step.round);
+        for (const Dependences::Edge& edge : dependences.after(i))
+            heard[edge.step] = std::max(heard[edge.step], latest);
+    }
+}
+
+bool is_plane(const Topology& machine) {
+    return machine.shape == Shape::mesh && machine.extents.size() == 2;
+}
+
+bool is_solid(const Topology& machine) {
+    return machine.extents.size() > 1 && !is_plane(machine);
+}
+
+Submachine whole(const Topology& machine) {
+    if (is_plane(machine))
+        return {0, 0, machine.extents[0], machine.extents[1]};
+    return {0, 0, machine.processors(), 1};
+}
+
+/// The smallest rectangle that holds the processors of a group.
+Submachine hull(const std::map<Pair, Bytes>& messages, int columns) {
+    int left = columns, right = 0, top = std::numeric_limits<int>::max(), bottom = 0;
+    for (const auto& [pair, bytes] : messages) {
+        for (int rank : {pair.from, pair.to}) {
+            left = std::min(left, rank % columns), right = std::max(right, rank % columns);
+            top = std::min(top, rank / columns), bottom = std::max(bottom, rank / columns);
+        }
+    }
+    return {left, top, right - left + 1, bottom - top + 1};
+}
+
+/// The submachine of a cutting into width × height ones that holds a rectangle, if one does.
+std::optional<Submachine> holder(const Submachine& inner, int width, int height) {
+    const int i = inner.x / width, j = inner.y / height;
+    if (inner.x + inner.width > (i + 1) * width || inner.y + inner.height > (j + 1) * height)
+        return std::nullopt;
+    return Submachine{i * width, j * height, width, height};
+}
+
+/// The sizes into which a machine can be cut: the smallest first, of equal ones the most nearly
+/// square.
+std::vector<Submachine> cuttings(const Submachine& machine) {
+    std::vector<Submachine> sizes;
+    for (int width = 1; width <= machine.width; ++width) {
+        for (int height = 1; height <= machine.height; ++height) {
+            if (machine.width % width == 0 && machine.height % height == 0)
+                sizes.push_back({0, 0, width, height});
+        }
+    }
+    std::stable_sort(sizes.begin(), sizes.end(), [](const Submachine& a, const Submachine& b) {
+        const auto rank = [](const Submachine& s) {
+            return std::pair(s.width * s.height, std::abs(s.width - s.height));
+        };
+        return rank(a) < rank(b);
+    });
+    return sizes;
+}
+
+/// The submachines of all groups in the finest cutting that holds each of them.
+std::map<int, Submachine> submachines(const Round& round, const Topology& machine) {
+    const Submachine all = whole(machine);
+    std::map<int, Submachine> hulls;
+    for (const auto& [group, messages] : round.messages)
+        hulls[group] = hull(messages, all.width);
+    for (const Submachine& size : cuttings(all)) {
+        std::map<int, Submachine> found;
+        for (const auto& [group, inner] : hulls) {
+            if (const auto outer = holder(inner, size.width, size.height))
+                found[group] = *outer;
+        }
+        if (found.size() == hulls.size())
+            return found;
+    }
+    return {};
+}
+
+} // namespace
+
+std::map<int, Round> rounds_of(const Question& question) {
+    std::map<int, Round> rounds;
+    for (int rank = 0; rank < static_cast<int>(question.schedule.size()); ++rank) {
+        const Program& program = question.schedule[static_cast<std::size_t>(rank)];
+        require_supersteps(program, rank);
+        for (const Step& step : program.steps) {
+            Round& round = rounds[step.round];
+            if (step.verb == Verb::send) {
+                round.messages[step.group][{rank, step.peer}] += bytes_of(question, program, step);
+            } else if (step.verb != Verb::receive) {
+                for (const Region& region : program.regions_of(step)) {
+                    const Bytes size = program.element_size(region.buffer, question.element_size);
+                    round.touched[rank] += static_cast<double>(region.elements() * size);
+                }
+            }
+        }
+    }
+    return rounds;
+}
+
+Topology machine_for(const Question& question) {
+    const machine::C3& c3 = *question.machine.c3;
+    const int ranks = static_cast<int>(question.schedule.size());
+    if (c3.topology.processors() == ranks)
+        return c3.topology;
+    if (is_solid(c3.topology)) {
+        throw CannotExpress(fmt::format("the {} of {} has {} processors, the schedule {} ranks",
+                                        name(c3.topology.shape), question.machine.name,
+                                        c3.topology.processors(), ranks));
+    }
+    if (!is_plane(c3.topology))
+        return c3.topology.scaled(ranks);
+    int height = static_cast<int>(std::sqrt(ranks));
+    while (ranks % height != 0)
+        --height;
+    return {Shape::mesh, {ranks / height, height}};
+}
+
+std::map<Submachine, std::map<Pair, Bytes>>
+by_submachine(int number, const Round& round, const Topology& machine, const C3Reading& reading) {
+    const bool ungrouped = round.messages.size() == 1 && round.messages.contains(0);
+    std::map<int, Submachine> found;
+    if (!reading.submachine && !ungrouped && !is_solid(machine))
+        found = submachines(round, machine);
+    std::map<Submachine, std::map<Pair, Bytes>> shared;
+    for (const auto& [group, messages] : round.messages) {
+        const Submachine place = reading.submachine ? reading.submachine(number, group)
+                                 : found.empty()    ? whole(machine)
+                                                    : found.at(group);
+        for (const auto& [pair, bytes] : messages)
+            shared[place][pair] += bytes;
+    }
+    return shared;
+}
+
+machine::Wiring wiring_of(const Submachine& submachine, const Topology& machine,
+                          const machine::C3& c3, const C3Reading& reading) {
+    const int processors = submachine.width * submachine.height;
+    const Topology part = is_plane(machine)
+                              ? Topology{Shape::mesh, {submachine.width, submachine.height}}
+                          : is_solid(machine) ? machine
+                                              : machine.scaled(processors);
+    if (!reading.published_distances)
+        return machine::exact_wiring(part);
+    machine::Wiring wiring = machine::published_wiring(part);
+    for (const machine::C3::Distance& known : c3.published) {
+        if (known.width == submachine.width && known.height == submachine.height)
+            wiring.latency = known.latency;
+    }
+    return wiring;
 }
 
 } // namespace sextant::model

@@ -1,15 +1,105 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/core/names.hpp"
+#include "sextant/model/catalogue.hpp"
+
+#include "sextant/core/text.hpp"
 #include "sextant/model/c3.hpp"
-#include "sextant/model/hockney.hpp"
-#include "sextant/model/loggp.hpp"
-#include "sextant/model/loggp_star.hpp"
+#include "sextant/model/critical_path.hpp"
+#include "sextant/model/message.hpp"
 #include "sextant/model/model.hpp"
-#include "sextant/model/p3pc.hpp"
 #include "sextant/model/p3pc_extended.hpp"
-#include "sextant/model/three_paths.hpp"
 
 namespace sextant::model {
+
+Prediction hockney(const Question& question) {
+    const Lookup lookup(question);
+    const auto time = [&](const Message& message) {
+        const auto& known = costs_of(question.machine, message.link).hockney;
+        if (!known)
+            return at(lookup.line(message.link, machine::Path::full), message.bytes);
+        return Span(known->latency) +
+               Span(known->seconds_per_byte) * static_cast<double>(message.bytes);
+    };
+    const auto price = [&](const Message& message) {
+        const Span t = time(message);
+        return MessageCost{t, t, t, {}, {}};
+    };
+    return critical_path(question, {price});
+}
+
+namespace {
+
+struct Parameters {
+    Span L, o, g, G; // the paper's symbols
+};
+
+Parameters parameters(const Question& question, machine::Link link) {
+    const auto& known = costs_of(question.machine, link).loggp;
+    if (known) {
+        return {Span(known->latency), Span(known->overhead), Span(known->gap),
+                Span(known->gap_per_byte)};
+    }
+    const Lookup lookup(question);
+    const machine::Line full = lookup.line(link, machine::Path::full);
+    const Span g(lookup.line(link, machine::Path::send).constant);
+    return {later(Span(full.constant) - g * 2, Span()), g, g, Span(full.slope)};
+}
+
+} // namespace
+
+Prediction loggp(const Question& question) {
+    const auto price = [&](const Message& message) {
+        const auto [L, o, g, G] = parameters(question, message.link);
+        const Span data = G * static_cast<double>(message.bytes);
+        return MessageCost{g + data, g + data, o * 2 + L + data, o, o};
+    };
+    return critical_path(question, {price, false});
+}
+
+Prediction loggp_star(const Question& question) {
+    Lookup lookup(question);
+    const auto path = [&](const Message& message, machine::Path which) {
+        return lookup.at_size(message, which, machine::Layout::cc, machine::Strategy::contiguous);
+    };
+    const auto price = [&](const Message& message) {
+        Message empty = message;
+        empty.bytes = 0;
+        const Span full = path(message, machine::Path::full);
+        const Span side =
+            path(empty, machine::Path::send) + full - path(empty, machine::Path::full);
+        return MessageCost{side, side, full, {}, {}};
+    };
+    return with_remarks(critical_path(question, {price}), lookup);
+}
+
+Prediction three_paths(const Question& question) {
+    const Lookup lookup(question);
+    const auto price = [&](const Message& message) {
+        const auto path = [&](machine::Path which) {
+            return at(lookup.line(message.link, which), message.bytes);
+        };
+        return MessageCost{path(machine::Path::send),
+                           path(machine::Path::receive),
+                           path(machine::Path::full),
+                           {},
+                           {}};
+    };
+    return critical_path(question, {price});
+}
+
+Prediction p3pc(const Question& question) {
+    Lookup lookup(question);
+    const auto price = [&](const Message& message) {
+        const auto path = [&](machine::Path which) {
+            return lookup.at_size(message, which, message.layout, machine::Strategy::datatype);
+        };
+        return MessageCost{path(machine::Path::send),
+                           path(machine::Path::receive),
+                           path(machine::Path::full),
+                           {},
+                           {}};
+    };
+    return with_remarks(critical_path(question, {price}), lookup);
+}
 
 namespace {
 

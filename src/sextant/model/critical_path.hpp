@@ -3,7 +3,6 @@
 
 #include "sextant/model/message.hpp"
 #include "sextant/model/model.hpp"
-#include "sextant/model/span.hpp"
 #include "sextant/schedule/dependences.hpp"
 #include "sextant/schedule/matching.hpp"
 
@@ -65,5 +64,16 @@ Prediction critical_path(const Question& question, const Prices& prices, const P
 inline Prediction critical_path(const Question& question, const Prices& prices) {
     return critical_path(question, prices, Prepared(question.schedule));
 }
+
+/// A lower bound of `critical_path` for every schedule in which some rank does what rank 0 does
+/// here: at no time do the others keep it waiting. It follows from what a play never does: a rank
+/// sends one message at a time, receives one at a time, works on one thing at a time, starts no
+/// step before those that it depends on have finished, and folds in passes of which none is cheaper
+/// for an application than the cheapest.
+///
+/// Input     the other ranks are the peers' sides of rank 0's messages. Where memory is shared,
+///           they do not say whether a message is copied: whichever is cheapest counts.
+/// Cost      about the edges of rank 0's dependences.
+Seconds least_time(const Question& question, const Prices& prices, const Prepared& prepared);
 
 } // namespace sextant::model

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/compositing/composite_task.hpp"
 #include "sextant/planner/choose.hpp"
 #include "sextant/planner/plan.hpp"
 
+#include <array>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace sextant::planner {
@@ -70,5 +75,53 @@ class Planner {
     std::mutex mutex_;
     std::map<std::string, Plan> known_;
 };
+
+/// Whether pieces of a picture are dealt in rows (compositing/interlace.hpp): where that is
+/// reckoned to pay, or as asked for.
+enum class Interlace { automatic, on, off };
+
+/// What part of each of so many equal bands of a rank's images something was drawn in.
+inline constexpr int drawn_bands = 64;
+using DrawnBands = std::array<double, drawn_bands>;
+
+/// What the rank that moves most sends and receives, in images, where messages leave out what was
+/// not drawn: by Direct-Send, whose parts are those of most. Where several images meet they are
+/// taken to lie independently of each other.
+/// Input     `drawn` by position.
+double busiest_traffic(const compositing::Task& task, std::span<const DrawnBands> drawn,
+                       bool interlaced);
+
+/// Whether the busiest rank of a collected picture moves so much less interlaced that it is worth
+/// it. Not of one that stays distributed: who asks for pieces wants them as they lie.
+bool interlacing_pays(const compositing::Task& task, std::span<const DrawnBands> drawn);
+
+/// Of how many pixels the blocks are that are dealt: rows, some where they are short.
+Elements interlaced_block(Elements row);
+
+/// Whether a machine without a profile is probed. SEXTANT_PROBE=off forbids it in any case.
+enum class Probing {
+    off,  ///< planned for as a built-in machine
+    kept, ///< by a probe that was kept, if there is one
+    now   ///< else measured
+};
+
+/// The planner of a process, and what its user should know of the profile it plans with.
+struct UsualPlanner {
+    std::shared_ptr<Planner> planner;
+    std::string path; ///< of the profile; empty: built in
+    std::vector<std::string> warnings;
+};
+
+/// A planner for a transport ("threads" or "mpi") with the profile `asked` for, a file; where that
+/// is empty, with that of $SEXTANT_MACHINE; else with the one that `sextant calibrate` wrote for
+/// this user; else with a built-in one. Made once a process and file, so that it remembers.
+/// Throws    InvalidFile, of a file that was named. A damaged one that was not is passed over with
+///           a warning.
+UsualPlanner usual_planner(std::string_view transport, const std::string& asked = "");
+
+/// The usual planner's plan; where its profile has no words for the task, as for ranks on several
+/// nodes where one was measured, that of a built-in machine, with a warning.
+Plan plan_or_built_in(const UsualPlanner& usual, const compositing::Task& task, const Work& work,
+                      const compositing::Tuning& asked, std::vector<std::string>& warnings);
 
 } // namespace sextant::planner

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/prefix/scan.hpp"
 
-#include "sextant/comm/texts.hpp"
+#include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/prefix/stages.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,16 @@
 #include <fmt/format.h>
 
 namespace sextant::prefix {
+
+scan::Way way_of(const ScanOptions& options) {
+    const scan::Way way{scan::find_strategy(options.strategy),
+                        {scan::find(options.algorithm), options.tuning, options.gives_last},
+                        options.threads,
+                        options.boundaries,
+                        options.shares};
+    check(way);
+    return way;
+}
 
 namespace {
 

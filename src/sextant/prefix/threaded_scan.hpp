@@ -5,8 +5,8 @@
 #include "sextant/comm/execute.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/core/operator.hpp"
-#include "sextant/scan/threads.hpp"
-#include "sextant/scan/way.hpp"
+#include "sextant/scan/scan_configuration.hpp"
+#include "sextant/scan/stealing.hpp"
 
 #include <optional>
 #include <span>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/prefix/watch.hpp"
 
-#include "sextant/prefix/place_of_error.hpp"
+#include "sextant/core/error.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,6 +13,18 @@
 #include <fmt/format.h>
 
 namespace sextant::prefix {
+
+void rethrow_with_place(const std::string& place) {
+    try {
+        throw;
+    } catch (const std::logic_error&) {
+        throw;
+    } catch (const InvalidTask& error) {
+        throw InvalidTask(place + ": " + error.what());
+    } catch (...) {
+        throw Error(place + ": " + text_of_current_exception());
+    }
+}
 
 namespace {
 

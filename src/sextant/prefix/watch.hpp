@@ -3,17 +3,23 @@
 
 #include "sextant/core/memory.hpp"
 #include "sextant/core/operator.hpp"
-#include "sextant/scan/application.hpp"
+#include "sextant/scan/operator_times.hpp"
 
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
 namespace sextant::prefix {
+
+/// Throws the exception at hand again, with where it happened in front of its text: InvalidTask as
+/// such, what else a user's code may throw as Error. Bugs of ours (std::logic_error) pass as they
+/// are. Only within a catch.
+[[noreturn]] void rethrow_with_place(const std::string& place);
 
 /// Watches every application of an operator in a scan: which elements it combined, on which thread,
 /// when; that none exceeds a time limit; and that errors name the elements. To know its elements a

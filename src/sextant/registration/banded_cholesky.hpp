@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/comm/team.hpp"
+#include "sextant/comm/thread_team.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,18 +1,141 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/combined.hpp"
 
-#include "sextant/comm/agree.hpp"
-#include "sextant/comm/texts.hpp"
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/registration/share.hpp"
+#include "sextant/registration/partition.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
 
 namespace sextant::registration {
+
+namespace {
+
+struct Reach {
+    double lowest = 0, highest = 0;
+};
+
+/// How far up and down in a frame its rows lie: of a rigid motion, the corners say.
+Reach reach(const RigidMotion& motion, Rows rows, ImageShape shape) {
+    Reach found{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+    for (const std::int64_t x : {std::int64_t{0}, shape.width - 1}) {
+        for (const std::int64_t y : {rows.first, rows.last - 1}) {
+            const Point at =
+                apply(motion, {static_cast<double>(x), static_cast<double>(y)}, centre(shape));
+            found = {std::min(found.lowest, at.y), std::max(found.highest, at.y)};
+        }
+    }
+    return found;
+}
+
+/// Between nodes u is between theirs.
+Reach reach(const DisplacementField& field, Rows rows, ImageShape shape) {
+    if (field.image != shape)
+        throw InvalidTask(fmt::format("a field of {}x{} pixels for frames of {}x{}",
+                                      field.image.width, field.image.height, shape.width,
+                                      shape.height));
+    const Elements first = std::min(rows.first / field.spacing, field.nodes.height - 1);
+    const Elements last = std::min((rows.last - 1) / field.spacing + 1, field.nodes.height - 1);
+    const auto [least, largest] =
+        std::minmax_element(field.y.begin() + first * field.nodes.width,
+                            field.y.begin() + (last + 1) * field.nodes.width);
+    return {static_cast<double>(rows.first) + static_cast<double>(*least),
+            static_cast<double>(rows.last - 1) + static_cast<double>(*largest)};
+}
+
+} // namespace
+
+Point apply(const Transform& transform, Point x, ImageShape shape) {
+    if (const auto* const field = std::get_if<DisplacementField>(&transform))
+        return apply(*field, x);
+    return apply(std::get<RigidMotion>(transform), x, centre(shape));
+}
+
+Point apply_inverse(const Transform& transform, Point y, ImageShape shape) {
+    if (const auto* const field = std::get_if<DisplacementField>(&transform))
+        return apply_inverse(*field, y);
+    return apply(inverse(std::get<RigidMotion>(transform)), y, centre(shape));
+}
+
+Resampler::Resampler(FrameSource& source, Team* team) : source_(source), team_(team) {
+    const ImageShape shape = source.header().shape;
+    if (std::min(shape.width, shape.height) < 2)
+        throw InvalidTask(fmt::format("{}: frames of {}x{} pixels, expected at least 2x2",
+                                      source.path(), shape.width, shape.height));
+}
+
+/// The rows between these places and those beside them, two at least.
+void Resampler::read(std::int64_t frame, double lowest, double highest) {
+    const ImageShape shape = source_.header().shape;
+    const auto row = [&](double y) {
+        return static_cast<std::int64_t>(
+            std::clamp(std::floor(y), 0., static_cast<double>(shape.height - 2)));
+    };
+    held_ = {row(lowest - 1), row(highest + 1) + 2}; // a row more than rounding may ask for
+    samples_.resize(static_cast<std::size_t>(held_.count() * shape.width));
+    source_.read_rows(frame, held_, samples_);
+}
+
+float Resampler::sample(Point at) const {
+    const ImageShape shape = source_.header().shape;
+    const auto inside = [](double place, std::int64_t size) {
+        return place >= 0 && place <= static_cast<double>(size - 1);
+    };
+    if (!inside(at.x, shape.width) || !inside(at.y, shape.height))
+        return std::numeric_limits<float>::quiet_NaN();
+    const auto left = static_cast<std::int64_t>(at.x), top = static_cast<std::int64_t>(at.y);
+    const double u = at.x - static_cast<double>(left), v = at.y - static_cast<double>(top);
+    const float* const corner = samples_.data() + (top - held_.first) * shape.width + left;
+    if (u == 0 && v == 0)
+        return *corner;
+    // A sample of weight 0 is not read: a gap must not grow.
+    const auto between = [u](const float* pixel) {
+        const auto left_of_it = static_cast<double>(pixel[0]);
+        return u == 0 ? left_of_it : (1 - u) * left_of_it + u * static_cast<double>(pixel[1]);
+    };
+    const double above = between(corner);
+    return static_cast<float>(v == 0 ? above : (1 - v) * above + v * between(corner + shape.width));
+}
+
+void Resampler::show(std::int64_t frame, const Transform& transform, Rows rows,
+                     std::span<float> to) {
+    const ImageShape shape = source_.header().shape;
+    if (static_cast<Elements>(to.size()) != rows.count() * shape.width)
+        throw std::logic_error("rows of a frame shown in memory of another size");
+    if (rows.count() == 0)
+        return;
+    const auto show_by = [&](const auto& phi, const auto& place) {
+        const auto [lowest, highest] = reach(phi, rows, shape);
+        read(frame, lowest, highest);
+        const Bands bands(rows.count());
+        run_parts(team_, bands.count(), [&](int band, int) {
+            float* next = to.data() + bands.first(band) * shape.width;
+            for (Elements row = bands.first(band); row < bands.first(band + 1); ++row) {
+                const auto y = static_cast<double>(rows.first + row);
+                for (std::int64_t x = 0; x < shape.width; ++x)
+                    *next++ = sample(place(Point{static_cast<double>(x), y}));
+            }
+        });
+    };
+    if (const auto* const motion = std::get_if<RigidMotion>(&transform)) {
+        const Point c = centre(shape);
+        const double cosine = std::cos(motion->alpha), sine = std::sin(motion->alpha);
+        show_by(*motion, [&, c](Point x) {
+            return Point{cosine * (x.x - c.x) - sine * (x.y - c.y) + c.x + motion->tx,
+                         sine * (x.x - c.x) + cosine * (x.y - c.y) + c.y + motion->ty};
+        });
+    } else {
+        const auto& field = std::get<DisplacementField>(transform);
+        show_by(field, [&](Point x) { return apply(field, x); });
+    }
+}
 
 namespace {
 

@@ -2,8 +2,8 @@
 #include "sextant/registration/correlation.hpp"
 
 #include "sextant/kernel/fit/rigid_map.hpp"
-#include "sextant/registration/bands.hpp"
 #include "sextant/registration/level.hpp"
+#include "sextant/registration/partition.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/field_series.hpp"
 
-#include "sextant/comm/agree.hpp"
-#include "sextant/comm/texts.hpp"
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/prefix/scan.hpp"
-#include "sextant/registration/timed.hpp"
+#include "sextant/registration/ledger.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/registration/series.hpp"
-#include "sextant/registration/stages.hpp"
+#include "sextant/registration/frame_series.hpp"
+#include "sextant/registration/refinement.hpp"
 
 #include <memory>
 #include <vector>

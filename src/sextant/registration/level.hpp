@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/comm/team.hpp"
-#include "sextant/kernel/fit/rigid_sums.hpp"
+#include "sextant/comm/thread_team.hpp"
+#include "sextant/kernel/fit/rigid_map.hpp"
 #include "sextant/registration/motion.hpp"
 
+#include <array>
 #include <optional>
+#include <span>
 
 namespace sextant::registration {
 
@@ -92,5 +94,22 @@ struct Fit {
 /// Source    Baker and Matthews, IJCV 56, 2004, doi:10.1023/B:VISI.0000011205.11775.fd
 Fit fit(const Images& images, const RigidMotion& start, const FitOptions& options,
         Team* team = nullptr);
+
+/// The standard deviations of a motion's parameters (radians, pixels), and their covariance by
+/// rows.
+struct RigidUncertainty {
+    double alpha = 0, tx = 0, ty = 0;
+    std::array<double, 9> covariance{};
+};
+
+/// The sandwich H⁻¹VH⁻¹: H is how the score changes with the motion, from the slopes of both
+/// frames, whose noise is independent; V the sum of outer products of the scores of tiles, over
+/// which filtered noise is hardly correlated. Infinite where the frames do not tell.
+///
+/// Input     the tiles' sums with slopes at the motion found, those of all together and their
+///           similarity; the motion's angle.
+RigidUncertainty uncertainty_of(std::span<const kernel::RigidSums> tiles,
+                                const kernel::RigidSums& all, const Similarity& alike,
+                                double alpha);
 
 } // namespace sextant::registration

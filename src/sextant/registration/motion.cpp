@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/motion.hpp"
 
+#include "sextant/core/error.hpp"
+
+#include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
 
 namespace sextant::registration {
 
@@ -44,6 +50,236 @@ double rms_distance(const RigidMotion& phi, const RigidMotion& psi, ImageShape i
     const double spread = variance(image.width) + variance(image.height);
     return std::sqrt(chord * chord * spread + (phi.tx - psi.tx) * (phi.tx - psi.tx) +
                      (phi.ty - psi.ty) * (phi.ty - psi.ty));
+}
+
+namespace {
+
+/// Where a place lies among nodes: the first of its cell, the next one, and the share of the next.
+struct Along {
+    std::size_t first, next;
+    double share;
+};
+
+Along along(double at, Elements spacing, std::int64_t nodes) {
+    const double last = static_cast<double>(nodes - 1);
+    const double place = std::clamp(at / static_cast<double>(spacing), 0., last);
+    const double first = std::min(std::floor(place), std::max(last - 1, 0.));
+    const auto index = static_cast<std::size_t>(first);
+    return {index, std::min(index + 1, static_cast<std::size_t>(nodes - 1)), place - first};
+}
+
+/// Of the four nodes around a place, the indices and the weights of bilinear interpolation.
+struct Corners {
+    std::size_t node[4];
+    double weight[4];
+};
+
+Corners corners(const DisplacementField& field, Point at) {
+    const Along x = along(at.x, field.spacing, field.nodes.width);
+    const Along y = along(at.y, field.spacing, field.nodes.height);
+    const auto width = static_cast<std::size_t>(field.nodes.width);
+    return {{y.first * width + x.first, y.first * width + x.next, y.next * width + x.first,
+             y.next * width + x.next},
+            {(1 - y.share) * (1 - x.share), (1 - y.share) * x.share, y.share * (1 - x.share),
+             y.share * x.share}};
+}
+
+double weighed(const Corners& at, const std::vector<float>& values) {
+    double sum = 0;
+    for (int k = 0; k < 4; ++k)
+        sum += at.weight[k] * static_cast<double>(values[at.node[k]]);
+    return sum;
+}
+
+/// Whether every node that counts is known.
+bool known(const Corners& at, const DisplacementField& field) {
+    if (field.known.empty())
+        return true;
+    for (int k = 0; k < 4; ++k) {
+        if (at.weight[k] > 0 && !field.known[at.node[k]])
+            return false;
+    }
+    return true;
+}
+
+Point place(const DisplacementField& field, std::size_t node) {
+    const auto width = static_cast<std::size_t>(field.nodes.width);
+    return {static_cast<double>(node % width) * static_cast<double>(field.spacing),
+            static_cast<double>(node / width) * static_cast<double>(field.spacing)};
+}
+
+/// A field's nodes without what it holds.
+DisplacementField like(const DisplacementField& field) {
+    return {field.image,
+            field.spacing,
+            field.nodes,
+            std::vector<float>(field.count()),
+            std::vector<float>(field.count()),
+            {},
+            {}};
+}
+
+void set(DisplacementField& field, std::size_t node, Point u) {
+    field.x[node] = static_cast<float>(u.x);
+    field.y[node] = static_cast<float>(u.y);
+}
+
+/// What is said of `field` at the places of `made`'s nodes moved by what `made` holds.
+void take_trust(DisplacementField& made, const DisplacementField& field) {
+    for (std::size_t i = 0; i < made.count(); ++i) {
+        const Corners at = corners(field, apply(made, place(made, i)));
+        if (!field.sigma.empty())
+            made.sigma.push_back(static_cast<float>(weighed(at, field.sigma)));
+        if (!field.known.empty())
+            made.known.push_back(known(at, field));
+    }
+}
+
+Point inverted_at(const DisplacementField& field, Point x) {
+    constexpr int most = 200;
+    Point v;
+    for (int i = 0; i < most; ++i) {
+        const Point u = displacement(field, {x.x + v.x, x.y + v.y});
+        const double change = std::hypot(u.x + v.x, u.y + v.y);
+        v = {-u.x, -u.y};
+        if (change < 1e-4)
+            return v;
+    }
+    throw InvalidTask(
+        fmt::format("the field folds near ({:.0f}, {:.0f}): it has no inverse", x.x, x.y));
+}
+
+/// Values of weight 0 do not count, so that gaps do not grow.
+double between(double a, double b, double share) {
+    return share == 0 ? a : share == 1 ? b : (1 - share) * a + share * b;
+}
+
+/// Bilinear, NaN outside.
+template <class Sample>
+float sampled(const Sample* first, Elements stride, ImageShape image, Point at) {
+    const auto inside = [](double v, std::int64_t size) {
+        return v >= 0 && v <= static_cast<double>(size - 1);
+    };
+    if (!inside(at.x, image.width) || !inside(at.y, image.height))
+        return std::numeric_limits<float>::quiet_NaN();
+    const Along x = along(at.x, 1, image.width), y = along(at.y, 1, image.height);
+    const auto row = [&](std::size_t j) {
+        const Sample* const samples = first + static_cast<Elements>(j) * stride;
+        return between(static_cast<double>(samples[x.first]), static_cast<double>(samples[x.next]),
+                       x.share);
+    };
+    return static_cast<float>(between(row(y.first), row(y.next), y.share));
+}
+
+} // namespace
+
+DisplacementField no_displacement(ImageShape image, Elements spacing) {
+    if (image.width < 1 || image.height < 1 || spacing < 1)
+        throw InvalidTask(fmt::format("a field of {}x{} pixels with nodes {} apart", image.width,
+                                      image.height, spacing));
+    const auto reaching = [spacing](std::int64_t size) {
+        return (size - 1 + spacing - 1) / spacing + 1;
+    };
+    DisplacementField field{image, spacing, {reaching(image.width), reaching(image.height)}, {}, {},
+                            {},    {}};
+    field.x.resize(field.count());
+    field.y.resize(field.count());
+    return field;
+}
+
+DisplacementField as_field(const RigidMotion& motion, ImageShape image, Elements spacing) {
+    DisplacementField field = no_displacement(image, spacing);
+    for (std::size_t i = 0; i < field.count(); ++i) {
+        const Point from = place(field, i), to = apply(motion, from, centre(image));
+        set(field, i, {to.x - from.x, to.y - from.y});
+    }
+    return field;
+}
+
+Point displacement(const DisplacementField& field, Point x) {
+    const Corners at = corners(field, x);
+    return {weighed(at, field.x), weighed(at, field.y)};
+}
+
+Point apply(const DisplacementField& field, Point x) {
+    const Point u = displacement(field, x);
+    return {x.x + u.x, x.y + u.y};
+}
+
+Point apply_inverse(const DisplacementField& field, Point y) {
+    const Point v = inverted_at(field, y);
+    return {y.x + v.x, y.y + v.y};
+}
+
+DisplacementField compose(const DisplacementField& first, const DisplacementField& second) {
+    if (first.image != second.image)
+        throw InvalidTask(fmt::format("a field of {}x{} pixels after one of {}x{}",
+                                      first.image.width, first.image.height, second.image.width,
+                                      second.image.height));
+    DisplacementField made = second;
+    made.sigma.clear();
+    made.known.clear();
+    take_trust(made, first);
+    for (std::size_t i = 0; i < made.count(); ++i) {
+        const Point from = place(second, i), to = apply(first, apply(second, from));
+        set(made, i, {to.x - from.x, to.y - from.y});
+        if (!second.sigma.empty() && !made.sigma.empty())
+            made.sigma[i] = std::hypot(made.sigma[i], second.sigma[i]);
+        if (!second.known.empty() && !made.known.empty())
+            made.known[i] = made.known[i] && second.known[i];
+    }
+    if (made.sigma.empty())
+        made.sigma = second.sigma;
+    if (made.known.empty())
+        made.known = second.known;
+    return made;
+}
+
+DisplacementField inverse(const DisplacementField& field) {
+    DisplacementField made = like(field);
+    for (std::size_t i = 0; i < made.count(); ++i)
+        set(made, i, inverted_at(field, place(made, i)));
+    take_trust(made, field);
+    return made;
+}
+
+void resample(const DisplacementField& field, const kernel::SampleView& image,
+              std::span<float> to) {
+    if (image.image != field.image || image.tile.elements() != field.image.elements() ||
+        static_cast<Elements>(to.size()) != field.image.elements())
+        throw InvalidTask(fmt::format("{}x{} pixels and room for {}, expected {}x{} as the field",
+                                      image.image.width, image.image.height, to.size(),
+                                      field.image.width, field.image.height));
+    std::visit(
+        [&](const auto* first) {
+            for (std::int64_t y = 0; y < field.image.height; ++y) {
+                for (std::int64_t x = 0; x < field.image.width; ++x) {
+                    const Point at = apply(field, {static_cast<double>(x), static_cast<double>(y)});
+                    to[static_cast<std::size_t>(y * field.image.width + x)] =
+                        sampled(first, image.stride, field.image, at);
+                }
+            }
+        },
+        image.first);
+}
+
+double rms_distance(const DisplacementField& phi, const DisplacementField& psi, double share) {
+    const auto beyond = [share](std::int64_t size) {
+        return static_cast<std::int64_t>(static_cast<double>(size) * (1 - share) / 2);
+    };
+    double sum = 0;
+    std::int64_t pixels = 0;
+    for (auto y = beyond(phi.image.height); y < phi.image.height - beyond(phi.image.height); ++y) {
+        for (auto x = beyond(phi.image.width); x < phi.image.width - beyond(phi.image.width); ++x) {
+            const Point at{static_cast<double>(x), static_cast<double>(y)};
+            if (!known(corners(phi, at), phi) || !known(corners(psi, at), psi))
+                continue;
+            const Point u = displacement(phi, at), v = displacement(psi, at);
+            sum += (u.x - v.x) * (u.x - v.x) + (u.y - v.y) * (u.y - v.y);
+            ++pixels;
+        }
+    }
+    return pixels > 0 ? std::sqrt(sum / static_cast<double>(pixels)) : 0;
 }
 
 } // namespace sextant::registration

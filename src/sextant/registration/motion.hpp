@@ -2,6 +2,11 @@
 #pragma once
 
 #include "sextant/core/image.hpp"
+#include "sextant/kernel/filter/samples.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
 
 namespace sextant::registration {
 
@@ -37,5 +42,56 @@ RigidMotion inverse(const RigidMotion& motion);
 /// The root of the mean of ‖φ(x) − ψ(x)‖² over the central `share` of an image along each axis.
 double rms_distance(const RigidMotion& phi, const RigidMotion& psi, ImageShape image,
                     double share = 1);
+
+/// A non-rigid motion φ(x) = x + u(x) of an image, with T∘φ ≈ R as RigidMotion has it: u at nodes
+/// that lie `spacing` pixels apart, bilinear between them and constant beyond the last ones.
+/// With the spacing of 8 a frame of 1920x1856 pixels has a field of 450 kB, where one vector for
+/// each pixel would be 28.5 MB.
+struct DisplacementField {
+    ImageShape image;         ///< of the frames
+    Elements spacing = 1;     ///< node (i, j) lies at pixel (i · spacing, j · spacing)
+    ImageShape nodes;         ///< how many
+    std::vector<float> x, y;  ///< u in pixels, of each node, row after row
+    std::vector<float> sigma; ///< its standard deviation along an axis in pixels; may be none
+    std::vector<std::uint8_t> known; ///< 0: extrapolated, the frames say nothing there; may be none
+
+    std::size_t count() const { return static_cast<std::size_t>(nodes.elements()); }
+};
+
+/// u = 0 at nodes that reach every pixel. Requires  spacing > 0 and an image that is not empty;
+/// otherwise throws InvalidTask.
+DisplacementField no_displacement(ImageShape image, Elements spacing);
+
+/// A rigid motion as a field.
+DisplacementField as_field(const RigidMotion& motion, ImageShape image, Elements spacing);
+
+/// u(x).
+Point displacement(const DisplacementField& field, Point x);
+
+/// φ(x) = x + u(x).
+Point apply(const DisplacementField& field, Point x);
+
+/// φ⁻¹(y), to 10⁻⁴ px. Requires  a field that does not fold, as inverse().
+Point apply_inverse(const DisplacementField& field, Point y);
+
+/// φ₁∘φ₂ = id + u₂ + u₁∘(id + u₂), on the nodes of φ₂. Standard deviations add in quadrature; what
+/// either does not know is not known.
+/// Requires  fields of images of one size; otherwise throws InvalidTask.
+/// Exact     at the nodes.
+DisplacementField compose(const DisplacementField& first, const DisplacementField& second);
+
+/// φ⁻¹ = id + v, from v = −u∘(id + v) at the nodes, by iterating it to 10⁻⁴ px.
+/// Requires  a field that does not fold: ‖Du‖ < 1, for which the iteration contracts; throws
+///           InvalidTask, naming the place, where it does not settle.
+DisplacementField inverse(const DisplacementField& field);
+
+/// T∘φ: bilinear, and NaN where φ leads out of the image.
+/// Requires  the whole of an image of the field's size, and as many samples in `to`; otherwise
+///           throws InvalidTask.
+void resample(const DisplacementField& field, const kernel::SampleView& image, std::span<float> to);
+
+/// The root of the mean of ‖φ − ψ‖² over the pixels of the central `share` along each axis, and
+/// where both are known.
+double rms_distance(const DisplacementField& phi, const DisplacementField& psi, double share = 1);
 
 } // namespace sextant::registration

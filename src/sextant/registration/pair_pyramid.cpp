@@ -1,14 +1,116 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/pair_pyramid.hpp"
 
-#include "sextant/kernel/filter/slopes.hpp"
-#include "sextant/registration/bands.hpp"
+#include "sextant/kernel/filter/float_plane.hpp"
+#include "sextant/kernel/filter/gaussian_weights.hpp"
+#include "sextant/registration/partition.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 
 namespace sextant::registration {
+
+namespace {
+
+constexpr double threshold = 1.5;
+
+double sum_of_squares(const std::vector<double>& values) {
+    double sum = 0;
+    for (const double value : values)
+        sum += value * value;
+    return sum;
+}
+
+/// Of the Gaussian's weights, or of one that does nothing, along one axis and of their slopes
+/// along the other.
+double slope_of_unit_noise(double sigma) {
+    const std::vector<double> smooth = sigma > 0
+                                           ? kernel::gaussian_weights(sigma, 0, kernel::p3pc_kernel)
+                                           : std::vector<double>{1};
+    constexpr std::array<double, 5> difference{1. / 12, -8. / 12, 0, 8. / 12, -1. / 12};
+    std::vector<double> slope(smooth.size() + 4);
+    for (std::size_t i = 0; i < smooth.size(); ++i) {
+        for (std::size_t k = 0; k < difference.size(); ++k)
+            slope[i + k] += smooth[i] * difference[k];
+    }
+    return 2 * sum_of_squares(smooth) * sum_of_squares(slope);
+}
+
+/// The mean square of N∗f over the inner pixels of a tile, 36 times the variance of white noise.
+template <class Sample>
+double square_of_differences(const Sample* first, Elements stride, const Tile& inner) {
+    double sum = 0, count = 0;
+    for (Elements y = inner.y; y < inner.y + inner.height; ++y) {
+        const auto row = [&](Elements j, Elements x) {
+            const Sample* const f = first + j * stride + x;
+            return static_cast<double>(f[-1]) - 2 * static_cast<double>(f[0]) +
+                   static_cast<double>(f[1]);
+        };
+        for (Elements x = inner.x; x < inner.x + inner.width; ++x) {
+            const double difference = row(y - 1, x) - 2 * row(y, x) + row(y + 1, x);
+            const bool known = std::isfinite(difference);
+            sum += known ? difference * difference : 0;
+            count += known;
+        }
+    }
+    return count > 0 ? sum / count : 0;
+}
+
+/// The mean |∇|² over the pixels of a tile where it is known.
+double square_of_slopes(const kernel::FloatImage& slope_x, const kernel::FloatImage& slope_y,
+                        const Tile& inner) {
+    double sum = 0, count = 0;
+    for (Elements y = inner.y; y < inner.y + inner.height; ++y) {
+        for (Elements x = inner.x; x < inner.x + inner.width; ++x) {
+            const auto dx = static_cast<double>(slope_x.at(x, y));
+            const auto dy = static_cast<double>(slope_y.at(x, y));
+            if (!std::isnan(dx)) {
+                sum += dx * dx + dy * dy;
+                count += 1;
+            }
+        }
+    }
+    return count > 0 ? sum / count : 0;
+}
+
+} // namespace
+
+InformativeTiles::InformativeTiles(ImageShape image, double sigma, Team* team)
+    : image_(image),
+      tiles_{(image.width + size - 1) / size, (image.height + size - 1) / size},
+      team_(team),
+      slope_of_noise_(slope_of_unit_noise(sigma)),
+      share_(static_cast<std::size_t>(tiles_.elements())) {}
+
+void InformativeTiles::look(const kernel::SampleView& frame, const kernel::FloatImage& slope_x,
+                            const kernel::FloatImage& slope_y, double scale) {
+    run_parts(team_, static_cast<int>(tiles_.height), [&](int row, int) {
+        for (Elements tile = row * tiles_.width; tile < (row + 1) * tiles_.width; ++tile)
+            share_[static_cast<std::size_t>(tile)] =
+                share_of_signal(frame, slope_x, slope_y, scale, tile);
+    });
+}
+
+double InformativeTiles::share_of_signal(const kernel::SampleView& frame,
+                                         const kernel::FloatImage& slope_x,
+                                         const kernel::FloatImage& slope_y, double scale,
+                                         Elements tile) const {
+    const Elements left = tile % tiles_.width * size, top = tile / tiles_.width * size;
+    // Differences reach one pixel to each side; a strip of less than that shows nothing.
+    const Elements x = std::max<Elements>(left, 1), y = std::max<Elements>(top, 1);
+    const Tile inner{x, y, std::min(left + size, image_.width - 1) - x,
+                     std::min(top + size, image_.height - 1) - y};
+    if (inner.width < 1 || inner.height < 1)
+        return 0;
+    const double differences = std::visit(
+        [&](const auto* first) { return square_of_differences(first, frame.stride, inner); },
+        frame.first);
+    const double noise = scale * scale * differences / 36 * slope_of_noise_;
+    const double all = square_of_slopes(slope_x, slope_y, inner);
+    return all > threshold * noise ? 1 - noise / all : 0;
+}
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/registration/pyramid.hpp"
 
-#include "sextant/registration/bands.hpp"
+#include "sextant/registration/partition.hpp"
 
 #include <algorithm>
 #include <array>

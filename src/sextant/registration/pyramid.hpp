@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/comm/team.hpp"
+#include "sextant/comm/thread_team.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/kernel/filter/float_plane.hpp"
 #include "sextant/kernel/filter/gaussian.hpp"
-#include "sextant/kernel/filter/halving.hpp"
 
 #include <vector>
 
@@ -25,8 +25,8 @@ inline constexpr double usual_prefilter = 1.5;
 int usual_levels(ImageShape shape);
 
 /// A frame as registration looks at it: filtered, its mean taken off and divided by its standard
-/// deviation, and halved again and again (kernel/filter/halving.hpp). Made once, filled with one
-/// frame after another.
+/// deviation, and halved again and again (kernel/filter/float_plane.hpp). Made once, filled with
+/// one frame after another.
 ///
 /// Samples that are not finite are gaps, as those of a mask: the filter weighs what it sees around
 /// them (normalised convolution) and leaves NaN where less than half of its weight is on anything.

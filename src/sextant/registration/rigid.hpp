@@ -4,7 +4,6 @@
 #include "sextant/registration/correlation.hpp"
 #include "sextant/registration/level.hpp"
 #include "sextant/registration/pyramid.hpp"
-#include "sextant/registration/uncertainty.hpp"
 
 #include <optional>
 #include <vector>

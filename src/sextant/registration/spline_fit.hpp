@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/registration/displacement_field.hpp"
+#include "sextant/registration/motion.hpp"
 #include "sextant/registration/pair_pyramid.hpp"
-#include "sextant/registration/spline_cells.hpp"
+#include "sextant/registration/spline_grid.hpp"
 
 #include <functional>
 #include <memory>

@@ -2,17 +2,236 @@
 #include "sextant/registration/synthetic.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/registration/noise.hpp"
+#include "sextant/kernel/filter/gaussian.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
+#include <memory>
 #include <numbers>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 namespace sextant::registration {
+
+namespace {
+
+using Values = std::array<double, 4>;
+
+void check_detail(const SpecimenPlan& plan) {
+    if (!(plan.detail >= smallest_detail && plan.detail <= largest_detail))
+        throw InvalidTask(fmt::format("detail of {:g} pixels, expected {:g} to {:g}", plan.detail,
+                                      smallest_detail, largest_detail));
+}
+
+/// The four cubic B-splines that are not 0 at `u`, within [0, 1), after the second one's middle.
+Values b_splines(double u) {
+    const double v = 1 - u;
+    return {v * v * v / 6, (4 - 3 * u * u * (2 - u)) / 6, (4 - 3 * v * v * (2 - v)) / 6,
+            u * u * u / 6};
+}
+
+/// Σ c β: a smooth function of coefficients on a grid, about its middle.
+class Spline {
+  public:
+    explicit Spline(kernel::FloatPlane coefficients) : coefficients_(std::move(coefficients)) {}
+
+    double operator()(Point at) const {
+        const Point c = centre(coefficients_.shape());
+        const double x = at.x + c.x, y = at.y + c.y;
+        const auto left = static_cast<Elements>(std::floor(x));
+        const auto top = static_cast<Elements>(std::floor(y));
+        const Values along_x = b_splines(x - static_cast<double>(left));
+        const Values along_y = b_splines(y - static_cast<double>(top));
+        const ImageShape shape = coefficients_.shape();
+        double sum = 0;
+        for (Elements j = 0; j < 4; ++j) {
+            const kernel::FloatImage image = coefficients_.image();
+            const float* const row =
+                image.row(std::clamp<Elements>(top + j - 1, 0, shape.height - 1));
+            double line = 0;
+            for (Elements i = 0; i < 4; ++i)
+                line += along_x[static_cast<std::size_t>(i)] *
+                        static_cast<double>(
+                            row[std::clamp<Elements>(left + i - 1, 0, shape.width - 1)]);
+            sum += along_y[static_cast<std::size_t>(j)] * line;
+        }
+        return sum;
+    }
+
+  private:
+    kernel::FloatPlane coefficients_;
+};
+
+struct Moments {
+    double mean = 0, deviation = 0;
+};
+
+Moments moments(const kernel::FloatImage& image) {
+    double sum = 0, squares = 0;
+    for (Elements y = 0; y < image.shape.height; ++y) {
+        for (Elements x = 0; x < image.shape.width; ++x) {
+            const auto sample = static_cast<double>(image.at(x, y));
+            sum += sample;
+            squares += sample * sample;
+        }
+    }
+    const double mean = sum / static_cast<double>(image.shape.elements());
+    return {mean, std::sqrt(squares / static_cast<double>(image.shape.elements()) - mean * mean)};
+}
+
+/// The same less `offset`, times `scale`.
+kernel::FloatPlane rescaled(kernel::FloatPlane plane, double offset, double scale) {
+    for (Elements y = 0; y < plane.shape().height; ++y) {
+        float* const row = plane.row(y);
+        std::transform(row, row + plane.shape().width, row, [=](float sample) {
+            return static_cast<float>((static_cast<double>(sample) - offset) * scale);
+        });
+    }
+    return plane;
+}
+
+kernel::FloatPlane smoothed(const kernel::FloatPlane& plane, double sigma) {
+    const std::array<kernel::Derivative, 1> none = {{{0, 0}}};
+    kernel::FloatPlane smooth(plane.shape());
+    const kernel::Plane to = smooth.plane();
+    kernel::GaussianDerivatives(sigma, none, {}, kernel::p3pc_kernel)
+        .apply(plane.samples(), plane.samples().tile, {&to, 1});
+    return smooth;
+}
+
+/// Noise within a band of frequencies, of mean 0 and deviation 1: white noise smoothed a little,
+/// less the same smoothed more. `size` is about half the length of its waves.
+Spline texture(const SpecimenPlan& plan, double size) {
+    check_detail(plan);
+    kernel::FloatPlane white(plan.field);
+    NoiseSource noise(plan.seed, 0);
+    for (Elements y = 0; y < plan.field.height; ++y)
+        std::generate_n(white.row(y), plan.field.width,
+                        [&] { return static_cast<float>(noise.normal()); });
+    kernel::FloatPlane band = smoothed(white, size / 3);
+    const kernel::FloatPlane coarse = smoothed(white, size);
+    for (Elements y = 0; y < plan.field.height; ++y) {
+        const float* const less = coarse.image().row(y);
+        std::transform(band.row(y), band.row(y) + plan.field.width, less, band.row(y),
+                       std::minus<>());
+    }
+    const auto [mean, deviation] = moments(band.image());
+    return Spline(rescaled(std::move(band), mean, 1 / deviation));
+}
+
+/// Three waves at 60 degrees, a little turned against the pixels so that no row repeats itself,
+/// of mean 0 and deviation 1.
+double hexagonal_waves(Point at, double period) {
+    constexpr double turned = .12;
+    double sum = 0;
+    for (int wave = 0; wave < 3; ++wave) {
+        const double angle = turned + wave * std::numbers::pi / 3;
+        sum += std::cos(2 * std::numbers::pi / period *
+                        (at.x * std::cos(angle) + at.y * std::sin(angle)));
+    }
+    return sum / std::sqrt(1.5);
+}
+
+/// Never dark altogether: no brightness is negative.
+double brightness(double relative) {
+    return std::max(.02, 1 + relative);
+}
+
+Specimen make_lattice(const SpecimenPlan& plan) {
+    constexpr double shortest = 2; // that pixels can show
+    if (!(plan.period >= shortest))
+        throw InvalidTask(fmt::format("a lattice of period {:g} pixels, expected {:g} or more",
+                                      plan.period, shortest));
+    if (!(plan.amorphous >= 0 && plan.amorphous <= 1))
+        throw InvalidTask(
+            fmt::format("an amorphous share of {:g}, expected 0 to 1", plan.amorphous));
+    return [plan, amorphous = std::make_shared<Spline>(texture(plan, plan.detail))](Point at) {
+        const double relative = (1 - plan.amorphous) * hexagonal_waves(at, plan.period) +
+                                plan.amorphous * (*amorphous)(at);
+        return brightness(plan.contrast * relative);
+    };
+}
+
+Specimen make_carbon(const SpecimenPlan& plan) {
+    return [plan, amorphous = std::make_shared<Spline>(texture(plan, plan.detail))](Point at) {
+        return brightness(plan.contrast * (*amorphous)(at));
+    };
+}
+
+/// Discs with soft edges, dark on bright, scattered over the field.
+kernel::FloatPlane scattered(const SpecimenPlan& plan) {
+    check_detail(plan);
+    kernel::FloatPlane plane(plan.field);
+    NoiseSource noise(plan.seed, 1);
+    const double smallest = plan.detail, largest = 4 * plan.detail;
+    const double cell = 4 * largest * largest;
+    const auto count = static_cast<int>(static_cast<double>(plan.field.elements()) / cell) + 1;
+    for (int particle = 0; particle < count; ++particle) {
+        const Point middle{noise.uniform() * static_cast<double>(plan.field.width),
+                           noise.uniform() * static_cast<double>(plan.field.height)};
+        const double radius = smallest + noise.uniform() * (largest - smallest);
+        const double reach = radius + 8;
+        const auto from = [&](double at) {
+            return static_cast<Elements>(std::max(0., at - reach));
+        };
+        const auto to = [&](double at, Elements size) {
+            return std::min(size, static_cast<Elements>(at + reach));
+        };
+        for (Elements y = from(middle.y); y < to(middle.y, plan.field.height); ++y) {
+            for (Elements x = from(middle.x); x < to(middle.x, plan.field.width); ++x) {
+                const double distance = std::hypot(static_cast<double>(x) - middle.x,
+                                                   static_cast<double>(y) - middle.y);
+                plane.row(y)[x] -= static_cast<float>(1 / (1 + std::exp(distance - radius)));
+            }
+        }
+    }
+    return plane;
+}
+
+Specimen make_particles(const SpecimenPlan& plan) {
+    kernel::FloatPlane plane = scattered(plan);
+    const auto [mean, deviation] = moments(plane.image());
+    const auto spline = std::make_shared<Spline>(rescaled(std::move(plane), mean, 1 / deviation));
+    return [plan, spline](Point at) { return brightness(plan.contrast * (*spline)(at)); };
+}
+
+constexpr SpecimenKind kinds[] = {
+    {"lattice", "three waves at 60 degrees, with a share that is not periodic", make_lattice},
+    {"carbon", "amorphous: noise within a band of frequencies", make_carbon},
+    {"particles", "discs of many sizes with soft edges", make_particles},
+};
+
+} // namespace
+
+std::span<const SpecimenKind> specimens() {
+    return kinds;
+}
+
+const SpecimenKind& find_specimen(std::string_view name) {
+    std::string names;
+    for (const SpecimenKind& kind : kinds) {
+        if (kind.name == name)
+            return kind;
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", kind.name);
+    }
+    throw InvalidTask(fmt::format("unknown specimen '{}', expected one of {}", name, names));
+}
+
+Specimen specimen_of(const kernel::FloatImage& image) {
+    const auto [mean, deviation] = moments(image);
+    if (!(mean > 0))
+        throw InvalidTask(
+            fmt::format("a specimen of mean brightness {:g}, expected more than 0", mean));
+    kernel::FloatPlane copy(image.shape);
+    for (Elements y = 0; y < image.shape.height; ++y)
+        std::copy_n(image.row(y), image.shape.width, copy.row(y));
+    const auto spline = std::make_shared<Spline>(rescaled(std::move(copy), 0, 1 / mean));
+    return [spline](Point at) { return std::max(0., (*spline)(at)); };
+}
 
 namespace {
 
@@ -77,7 +296,8 @@ SyntheticSeries::SyntheticSeries(SeriesPlan plan, Specimen specimen)
     : plan_(std::move(plan)), specimen_(std::move(specimen)) {
     check(plan_);
     motions_ = make_motions(plan_);
-    std::transform(motions_.begin(), motions_.end(), std::back_inserter(lookups_), inverse);
+    std::transform(motions_.begin(), motions_.end(), std::back_inserter(lookups_),
+                   [](const RigidMotion& motion) { return inverse(motion); });
     NoiseSource noise(plan_.seed, warping);
     for (double& phase : phases_)
         phase = 2 * std::numbers::pi * noise.uniform();

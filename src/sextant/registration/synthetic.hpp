@@ -1,13 +1,104 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/registration/specimen.hpp"
+#include "sextant/kernel/filter/float_plane.hpp"
+#include "sextant/kernel/filter/gaussian_weights.hpp"
+#include "sextant/registration/motion.hpp"
 
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <functional>
+#include <numbers>
+#include <random>
+#include <span>
+#include <string_view>
 #include <vector>
 
 namespace sextant::registration {
+
+/// Seeded random numbers that are the same everywhere (the standard's distributions are not).
+/// Sources of one seed and different streams have nothing to do with one another.
+class NoiseSource {
+  public:
+    NoiseSource(std::uint64_t seed, std::uint64_t stream) {
+        const auto low = [](std::uint64_t n) { return static_cast<std::uint32_t>(n); };
+        std::seed_seq mixed{low(seed), low(seed >> 32), low(stream), low(stream >> 32)};
+        engine_.seed(mixed);
+    }
+
+    /// In [0, 1).
+    double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
+
+    /// Of mean 0 and deviation 1 (Box and Muller 1958).
+    double normal() {
+        const double radius = std::sqrt(-2 * std::log(1 - uniform()));
+        return radius * std::cos(2 * std::numbers::pi * uniform());
+    }
+
+    /// A count of events of which `mean` are expected, by inversion of its distribution; a large
+    /// one is the sum of several small, a very large one is drawn from the normal distribution.
+    double poisson(double mean) {
+        constexpr double most = 64; // exp(−mean) must be far above the smallest double
+        constexpr double most_summed = 1e4;
+        if (mean > most_summed)
+            return std::round(mean + std::sqrt(mean) * normal());
+        double events = 0;
+        for (; mean > most; mean -= most)
+            events += small_poisson(most);
+        return events + small_poisson(mean);
+    }
+
+  private:
+    double small_poisson(double mean) {
+        double share = std::exp(-mean), rest = uniform() - share, count = 0;
+        while (rest >= 0 && share > 0) {
+            ++count;
+            share *= mean / count;
+            rest -= share;
+        }
+        return count;
+    }
+
+    std::mt19937_64 engine_;
+};
+
+/// What a microscope looks at: brightness, about 1 in the mean, at any place, in pixels from the
+/// middle of the field of view. A smooth function in closed form, so an image of it at any
+/// motion is exact: nothing is resampled.
+using Specimen = std::function<double(Point)>;
+
+/// Of what is not periodic in a made specimen, in pixels: waves that a pixel can show, and filters
+/// can make.
+inline constexpr double smallest_detail = 3 * kernel::smallest_sigma,
+                        largest_detail = kernel::largest_sigma;
+
+/// What is asked of a made specimen.
+struct SpecimenPlan {
+    ImageShape field;       ///< in which it has detail; beyond, its last detail goes on
+    double contrast = .25;  ///< the standard deviation of its brightness
+    double period = 24;     ///< of a lattice, in pixels
+    double amorphous = .38; ///< share of a lattice's contrast that is not periodic, 0 to 1
+    double detail = 6; ///< how large what is not periodic is, in pixels; from smallest_detail on
+    std::uint64_t seed = 1;
+};
+
+/// A kind of specimen.
+struct SpecimenKind {
+    std::string_view name, summary;
+    Specimen (*make)(const SpecimenPlan& plan);
+};
+
+/// All kinds: a lattice, amorphous carbon, particles.
+std::span<const SpecimenKind> specimens();
+
+/// One of them. Throws InvalidTask, which lists them.
+const SpecimenKind& find_specimen(std::string_view name);
+
+/// An image as a specimen, its middle in the middle of the field, its brightness divided by its
+/// mean: the cubic B-spline whose coefficients are the image's samples, which is smooth everywhere.
+/// Requires  samples of positive mean (InvalidTask otherwise).
+Specimen specimen_of(const kernel::FloatImage& image);
 
 /// A shift that happens before a frame and stays.
 struct Jump {

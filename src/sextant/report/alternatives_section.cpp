@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/report/alternatives_section.hpp"
 
-#include "sextant/report/lanes.hpp"
+#include "sextant/report/charts.hpp"
 #include "sextant/report/svg.hpp"
 #include "sextant/report/text.hpp"
-#include "sextant/report/time_axis.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -205,7 +204,7 @@ Section alternatives_section(const Alternatives& alternatives) {
     if (std::none_of(alternatives.all.begin(), alternatives.all.end(), known))
         return {};
     return {alternatives.title,
-            to_html({Intervals(alternatives).finish(), ""}) + table(alternatives)};
+            to_html(Figure{Intervals(alternatives).finish(), ""}) + table(alternatives)};
 }
 
 } // namespace sextant::report

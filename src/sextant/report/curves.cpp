@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/report/curves.hpp"
 
+#include "sextant/report/charts.hpp"
 #include "sextant/report/text.hpp"
-#include "sextant/report/ticks.hpp"
 
 #include <algorithm>
 #include <array>

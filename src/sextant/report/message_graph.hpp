@@ -5,9 +5,25 @@
 #include "sextant/schedule/program.hpp"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace sextant::report {
+
+/// The logical time of a schedule: level 0 holds what can happen at once, level n + 1 what can
+/// happen when level n has.
+struct Levels {
+    int count = 0;
+    std::vector<std::vector<int>> of; ///< by rank and step
+};
+
+/// Plays all ranks as soon as possible: every message, fold and copy takes one level, and a message
+/// passes when both sides are ready for it. Ranks send and receive any number at once.
+///
+/// Input     all ranks' programs, and `mates` from match_messages.
+/// Requires  a schedule that finishes; otherwise throws std::logic_error naming the ranks that
+/// wait.
+Levels levels(const Schedule& schedule, const std::vector<std::vector<StepOfRank>>& mates);
 
 /// A message, or in an aggregated graph all that pass between two lanes at about one time.
 struct Arrow {
@@ -58,5 +74,9 @@ MessageGraph message_graph(const Schedule& schedule);
 /// `most_arrows` arrows, as many boxes and `most_lanes` lanes. Few levels stay apart; many may
 /// share a column. Messages within a lane are arrows from it to itself.
 MessageGraph aggregated(const MessageGraph& graph, std::size_t most_arrows, int most_lanes);
+
+/// A step in words: "rank 3, step 5: send to rank 1, round 0, group 0, 512 elements", then a line
+/// for each of its regions, the first eight of them.
+std::string describe(const Schedule& schedule, StepOfRank at);
 
 } // namespace sextant::report

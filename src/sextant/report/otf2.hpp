@@ -3,7 +3,10 @@
 
 #include "sextant/report/recording.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace sextant::report {
 
@@ -23,5 +26,34 @@ void require_otf2(const std::string& folder);
 ///
 /// Requires  what `otf2_locations` requires, and what `require_otf2` does.
 void write_otf2(const std::string& folder, const Recording& recording);
+
+/// A second has that many ticks of the clock of an archive: less than the shortest step takes.
+inline constexpr std::uint64_t otf2_ticks = 1'000'000'000'000;
+
+/// What is noted at one time: an end of an event.
+struct Otf2Record {
+    std::uint64_t time = 0; ///< in ticks from the start of the run
+    std::size_t event = 0;  ///< place among `Trace::events`
+    bool begins = false;    ///< else it ends
+    std::uint32_t tag =
+        0; ///< of a message: equal on both sides, another for each from a rank to one
+};
+
+/// What happened one after another: on a rank, or beside it where what it does overlaps.
+struct Otf2Location {
+    int rank = 0;
+    std::vector<Otf2Record> records; ///< times never decrease, and what begins ends here
+};
+
+/// A recording as an archive holds it. The first locations are those of the ranks, in order, with
+/// all their messages and their work. Stretches of work do not overlap on a location, as regions of
+/// an archive have to be nested: one that overlaps another of its rank goes to a further location.
+///
+/// Requires  ranks and peers of the recording, and times that are finite, not negative, of at most
+///           100 days and in order (std::logic_error).
+std::vector<Otf2Location> otf2_locations(const Recording& recording);
+
+/// Seconds in ticks, to the nearest.
+std::uint64_t otf2_time(Seconds seconds);
 
 } // namespace sextant::report

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/report/outlines_section.hpp"
 
-#include "sextant/report/palette.hpp"
-#include "sextant/report/png_size.hpp"
+#include "sextant/report/page.hpp"
+#include "sextant/report/svg.hpp"
 #include "sextant/report/text.hpp"
 
 #include <iterator>

@@ -4,11 +4,21 @@
 #include "sextant/core/units.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace sextant::report {
+
+struct PngSize {
+    std::uint32_t width, height;
+};
+
+/// Read off the header of a PNG file, so that a page keeps its shape while pictures are decoded.
+/// Throws    std::logic_error for other bytes.
+PngSize png_size(std::span<const std::byte> png);
 
 /// The image that a run made. `alternative` says what is on it to those who cannot see it.
 struct Picture {
@@ -69,5 +79,25 @@ struct Page {
 ///           otherwise throws std::logic_error.
 /// Deterministic.
 std::string render(const Page& page);
+
+/// The parts of an HTML file that needs nothing else: markup of ours, well-formed.
+struct Document {
+    std::string title;  ///< escaped
+    std::string header; ///< what stands on top
+    std::string main;
+    std::vector<std::string> scripts; ///< each is said once, however often it stands here
+};
+
+/// The whole file, with the style of all pages. It may run its scripts and fetch nothing.
+std::string to_html(const Document& document);
+
+/// The parts of such a file again. Throws InvalidFile, naming the path, for one that to_html did
+/// not make, or that is cut.
+Document read_document(const std::string& path, const std::string& html);
+
+/// Pages of several runs as one: links to each, then one after another.
+///
+/// Input     a title as text; the pages' parts.
+Document joined(std::string_view title, std::span<const Document> pages);
 
 } // namespace sextant::report

@@ -2,14 +2,31 @@
 #pragma once
 
 #include "sextant/core/units.hpp"
-#include "sextant/report/palette.hpp"
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace sextant::report {
+
+/// One colour as it is on light paper and on dark: "#rrggbb".
+struct Colour {
+    std::string light, dark;
+};
+
+/// The colour of a hue in degrees, equally light to the eye whatever the hue (the OKLCH space), and
+/// as vivid as screens can show up to `chroma`.
+/// Source    Ottosson 2020, "A perceptual color space for image processing".
+Colour colour_of_hue(double hue, double chroma = 0.16);
+
+/// Colours for things in an order: up to six are told apart at a glance, more run through the hues.
+/// From 25 on neighbours share one; ask `colour_index`.
+std::vector<Colour> ordered_colours(int count);
+
+/// Which of `ordered_colours(count)` the i-th thing has.
+int colour_index(int i, int count);
 
 /// A figure under the heading: its value stands out, its label explains it.
 struct KeyFigure {
@@ -75,5 +92,16 @@ class Svg {
 
 /// How wide a text of 11 units' height is, roughly.
 double width_of_text(std::string_view text);
+
+/// Hues of up to four kinds of marks in a picture.
+using KindHues = std::array<int, 4>;
+
+/// A patch filled as a style class says, for legends.
+std::string swatch(std::string_view style_class);
+
+/// Style classes "kind-0", "kind-1", ... that fill marks, one a name.
+void add_kind_styles(Svg& svg, std::size_t kinds, const KindHues& hues);
+/// And what they mean.
+void add_kind_legend(Svg& svg, const std::vector<std::string>& names);
 
 } // namespace sextant::report

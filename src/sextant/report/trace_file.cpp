@@ -3,19 +3,77 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
-#include "sextant/core/text_file.hpp"
-#include "sextant/report/activity.hpp"
-#include "sextant/report/bars.hpp"
-#include "sextant/report/json_fields.hpp"
-#include "sextant/report/json_text.hpp"
-#include "sextant/report/messages.hpp"
+#include "sextant/core/text.hpp"
+#include "sextant/report/recording.hpp"
+#include "sextant/report/trace_timeline.hpp"
 
+#include <cmath>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace sextant::report {
+
+std::string json_text(std::string_view text) {
+    using Json = nlohmann::json;
+    const std::string quoted =
+        Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
+    std::string safe;
+    for (const char c : quoted) {
+        if (c == '<')
+            safe += "\\u003c";
+        else if (c == '>')
+            safe += "\\u003e";
+        else if (c == '&')
+            safe += "\\u0026";
+        else
+            safe += c;
+    }
+    return safe;
+}
+
+JsonFields::JsonFields(const nlohmann::json& object, const std::string& path, std::string where)
+    : object_(object), path_(path), where_(std::move(where)) {}
+
+void JsonFields::fail(const std::string& what) const {
+    throw InvalidFile(path_, fmt::format("{}: {}", where_, what));
+}
+
+double JsonFields::number(const char* field) const {
+    const auto found = object_.find(field);
+    if (found == object_.end() || !found->is_number())
+        fail(fmt::format("{}: expected a number", field));
+    const double value = found->get<double>();
+    if (!std::isfinite(value))
+        fail(fmt::format("{}: {} is not finite", field, value));
+    return value;
+}
+
+std::int64_t JsonFields::integer(const char* field, std::int64_t least, std::int64_t most) const {
+    const auto found = object_.find(field);
+    if (found == object_.end() || !found->is_number_integer())
+        fail(fmt::format("{}: expected an integer", field));
+    const auto value = found->get<std::int64_t>();
+    if (value < least || value > most)
+        fail(fmt::format("{}: {}, expected {} to {}", field, value, least, most));
+    return value;
+}
+
+bool JsonFields::truth(const char* field) const {
+    const auto found = object_.find(field);
+    if (found == object_.end() || !found->is_boolean())
+        fail(fmt::format("{}: expected true or false", field));
+    return found->get<bool>();
+}
+
+std::string JsonFields::text(const char* field) const {
+    const auto found = object_.find(field);
+    if (found == object_.end() || !found->is_string())
+        fail(fmt::format("{}: expected a text", field));
+    return found->get<std::string>();
+}
 
 namespace {
 

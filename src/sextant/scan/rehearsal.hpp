@@ -1,16 +1,51 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/scan/application.hpp"
-#include "sextant/scan/clockwork.hpp"
-#include "sextant/scan/threads.hpp"
-#include "sextant/scan/way.hpp"
+#include "sextant/scan/operator_times.hpp"
+#include "sextant/scan/scan_configuration.hpp"
+#include "sextant/scan/stealing.hpp"
+#include "sextant/scan/strategies.hpp"
+#include "sextant/schedule/dependences.hpp"
+#include "sextant/schedule/program.hpp"
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
 namespace sextant::scan {
+
+/// Plays a schedule of a scan by a simulated clock, as the executor would: a rank does one
+/// application at a time, in the order in which they become possible, and takes messages between
+/// two of them. Messages and copies take no time: the operator is what costs.
+///
+/// Built once for a schedule, played as often as liked.
+/// Requires  a schedule that `prove` accepts, whose elements are runs of a series.
+class Clockwork {
+  public:
+    explicit Clockwork(Schedule schedule);
+
+    struct Input {
+        /// Which values of the series an element of a rank's input holds.
+        std::function<Interval(int rank, Elements element)> given;
+        std::vector<Seconds> starts; ///< when each rank begins; empty: all at 0
+        OperatorTime time;
+        /// Called for every application; may be empty.
+        std::function<void(int rank, const Application& what, Seconds begin, Seconds end)> note;
+    };
+
+    /// When each rank has done its last step.
+    std::vector<Seconds> play(const Input& input) const;
+
+    int ranks() const { return static_cast<int>(schedule_.size()); }
+
+  private:
+    class Play;
+
+    const Schedule schedule_;
+    std::vector<Dependences> dependences_;
+    std::vector<std::vector<int>> tags_;
+};
 
 /// What happened when a scan was played by a simulated clock.
 struct Performance {
@@ -54,5 +89,13 @@ class Rehearsal {
     std::unique_ptr<Clockwork> ranks_;    ///< the whole scan; with threads, that of the totals
     std::vector<std::unique_ptr<Clockwork>> threads_; ///< by how many are employed
 };
+
+/// When each rank has registered its values with their neighbours, on so many threads, and may
+/// begin to scan: one value after another goes to the thread that is free first.
+///
+/// Input     the time of an application that joins two neighbours, and how many times as long their
+///           registration takes.
+std::vector<Seconds> neighbours_done(const Series& series, int threads, double factor,
+                                     const OperatorTime& time);
 
 } // namespace sextant::scan

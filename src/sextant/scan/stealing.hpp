@@ -2,14 +2,47 @@
 #pragma once
 
 #include "sextant/core/units.hpp"
-#include "sextant/scan/application.hpp"
-#include "sextant/scan/expected_times.hpp"
+#include "sextant/scan/operator_times.hpp"
+#include "sextant/scan/strategies.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 namespace sextant::scan {
+
+/// What is known before a scan of how long each of some values takes: combining it with what lies
+/// before it. In any unit, since only ratios count.
+class ExpectedTimes {
+  public:
+    /// So many values that are all alike: each counts 1.
+    static ExpectedTimes alike(Elements values);
+
+    /// Throws InvalidTask unless every time, and their sum, is finite and 0 or more. Where all are
+    /// 0, nothing is known, and values are alike.
+    explicit ExpectedTimes(std::span<const Seconds> times);
+
+    Elements values() const { return static_cast<Elements>(until_.size()) - 1; }
+    Seconds of(const Interval& values) const { return at(values.last) - at(values.first); }
+
+    /// The values dealt in order, in shares of about equal time, each to the nearest edge between
+    /// two values; of one value or more while there are enough. Values that are alike are dealt as
+    /// `scan::dealt` does.
+    Series dealt(int parts) const;
+
+    /// The value at which half of the time of some has passed.
+    Elements middle(const Interval& values) const;
+
+  private:
+    ExpectedTimes() = default;
+    Seconds at(Elements value) const { return until_[static_cast<std::size_t>(value)]; }
+    Elements end_of_share(Elements first, int shares_left) const;
+
+    std::vector<Seconds> until_ = {0}; ///< of all values before one
+    bool alike_ = false;
+};
 
 /// Whether the boundaries between threads move with what their work turns out to cost, and by which
 /// rule a thread that may extend to either side decides.
@@ -87,5 +120,45 @@ class Stealing {
     const Boundaries boundaries_;
     Elements stolen_ = 0;
 };
+
+/// Ranks that scan their values on several threads, by reduce-then-scan: every thread reduces a
+/// segment (`Stealing`), the segments' totals are scanned across the threads, the ranks' totals
+/// across the ranks (`totals`), and every thread scans its segment from what lies before it on
+/// (`last_phase`). Who drives these with threads and who drives them by a simulated clock do the
+/// same applications.
+///
+/// Thread 0 of the first rank has its prefixes in hand: it reduces from the very first value on,
+/// so what it has after each application is a result, and it has no last phase. One rank with one
+/// thread thus applies the operator once less than it has values.
+
+/// The circuit among threads: the fewest dependent applications.
+inline constexpr std::string_view circuit_among_threads = "kogge-stone";
+
+/// How many threads a rank with so many values employs: none without a value.
+int employed(Elements values, int threads);
+
+/// The scan of the ranks' totals, as one rank's program: its input is its total, its result what
+/// lies before its values, then what reaches through them, as far as it has and needs these.
+struct Totals {
+    Program program;
+    bool before = false, through = false; ///< what the result holds
+};
+
+/// A rank without values has nothing to do. Throws InvalidTask.
+Totals totals(const Series& series, const GlobalScan& global, int rank);
+
+/// What a thread does when the boundaries stand and what lies before the rank is known. Values are
+/// numbered within the rank.
+struct LastPhase {
+    /// Whether it begins by putting what lies before the rank before what the threads before it
+    /// have: an application, whose result is that of the last value before its segment.
+    bool joins = false;
+    Interval applied; ///< the values that it then applies the operator to, one after another
+};
+
+/// Input     the thread's segment; whether it is the rank's last; what the rank got of the totals;
+///           whether no rank before it has values.
+LastPhase last_phase(const Interval& segment, int thread, bool is_last, const Totals& known,
+                     bool is_first_rank);
 
 } // namespace sextant::scan

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/schedule/circuit.hpp"
 
-#include "sextant/schedule/fault.hpp"
+#include "sextant/schedule/matching.hpp"
 
 #include <algorithm>
 #include <deque>

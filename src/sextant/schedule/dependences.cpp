@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/schedule/dependences.hpp"
 
-#include "sextant/schedule/access_index.hpp"
-
 #include <algorithm>
 #include <stdexcept>
 #include <string>

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <fmt/format.h>
+
 namespace sextant {
 
 namespace {
@@ -86,6 +88,18 @@ std::vector<std::vector<StepOfRank>> match_messages(const Schedule& schedule) {
         }
     }
     return mates;
+}
+
+std::logic_error fault(const Schedule& schedule, StepOfRank at, std::string_view what) {
+    const Program& program = schedule[static_cast<std::size_t>(at.rank)];
+    const Step& step = program.steps[static_cast<std::size_t>(at.step)];
+    std::string peer;
+    if (step.verb == Verb::send)
+        peer = fmt::format(" to rank {}", step.peer);
+    if (step.verb == Verb::receive)
+        peer = fmt::format(" from rank {}", step.peer);
+    return std::logic_error(
+        fmt::format("rank {}, step {} ({}{}): {}", at.rank, at.step, name(step.verb), peer, what));
 }
 
 } // namespace sextant

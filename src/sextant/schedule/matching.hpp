@@ -3,6 +3,8 @@
 
 #include "sextant/schedule/program.hpp"
 
+#include <stdexcept>
+#include <string_view>
 #include <vector>
 
 namespace sextant {
@@ -18,5 +20,9 @@ struct StepOfRank {
 /// Requires  peers that exist and differ from the rank, as many receives as sends for each pair,
 ///           and equal sizes of messages and elements (std::logic_error naming rank and step).
 std::vector<std::vector<StepOfRank>> match_messages(const Schedule& schedule);
+
+/// What is wrong with a step of a schedule, to be thrown: "rank 3, step 5 (receive from rank 1):
+/// WHAT".
+std::logic_error fault(const Schedule& schedule, StepOfRank at, std::string_view what);
 
 } // namespace sextant

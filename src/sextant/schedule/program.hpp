@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -121,5 +122,31 @@ Program with_elements_of(Program program, Bytes size);
 /// The same program, whose result is copied to an output of its own at the end: in one piece, and
 /// where who runs it may read it, wherever the rank held it before.
 Program with_packed_result(Program program);
+
+/// How the operands of a fold are bracketed.
+enum class Association : std::uint8_t {
+    in_order,  ///< only the leftmost finished run grows: one bracketing, results equal to the bit
+    by_arrival ///< neighbouring runs merge as they come: more overlap, bracketing varies
+};
+
+std::string_view name(Association association);
+
+/// One way to do a task, whatever the family: what a planner compares. Rank programs are made when
+/// they are asked for, since those of all ranks are many.
+struct Candidate {
+    std::string algorithm; ///< a name of the family's catalogue
+    std::string tuning;    ///< as text; empty where nothing is set
+    int ranks = 1;
+    std::function<Program(int rank)> program;
+    /// Ranks that may have most to do, cheap programs first: what one of them needs, all need.
+    std::vector<int> busiest = {0};
+    Seconds before = 0; ///< that pass before it begins, as for reading, by whatever knows
+
+    /// "radix-k, radices 8,4".
+    std::string text() const { return tuning.empty() ? algorithm : algorithm + ", " + tuning; }
+};
+
+/// Whether two programs do the same, whatever their rounds and groups are called.
+bool same_work(const Program& a, const Program& b);
 
 } // namespace sextant

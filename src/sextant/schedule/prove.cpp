@@ -2,8 +2,7 @@
 #include "sextant/schedule/prove.hpp"
 
 #include "sextant/schedule/dependences.hpp"
-#include "sextant/schedule/play.hpp"
-#include "sextant/schedule/symbolic_memory.hpp"
+#include "sextant/schedule/symbolic_execution.hpp"
 
 #include <algorithm>
 #include <stdexcept>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/core/units.hpp"
+#include "sextant/schedule/matching.hpp"
 #include "sextant/schedule/program.hpp"
 
 #include <cstdint>
@@ -49,6 +50,19 @@ struct ClockOffset {
     Seconds at = 0;          ///< when it was asked, on it
     Seconds offset = 0;      ///< what to add to it for the time on rank 0's
     Seconds uncertainty = 0; ///< the offset is as good as that
+};
+
+/// Gathers what ranks do in a run that was predicted or simulated, in the form of a measured trace.
+class Timeline {
+  public:
+    void add(const Program& program, StepOfRank at, Activity activity, Seconds begin, Seconds end);
+
+    /// The trace of a run of this duration: by rank and time, with waits where a rank neither
+    /// folds, copies nor computes before it is done.
+    Trace finish(Seconds duration);
+
+  private:
+    std::vector<Event> events_;
 };
 
 } // namespace sextant

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/simulate/shapes.hpp"
 
-#include "sextant/simulate/crossbar.hpp"
-#include "sextant/simulate/fat_tree.hpp"
-#include "sextant/simulate/grid.hpp"
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <random>
 
 #include <fmt/format.h>
 
@@ -28,6 +32,353 @@ std::vector<std::string> numbered_hosts(int count) {
     for (int i = 0; i < count; ++i)
         names.push_back(fmt::format("n{}", i));
     return names;
+}
+
+Network crossbar(const machine::Field& network, const Wire& wire) {
+    Network made;
+    const auto hosts = static_cast<int>(network.at("hosts").integer(1, most_hosts));
+    made.hosts = numbered_hosts(hosts);
+    for (int host = 0; host < hosts; ++host) {
+        for (const char* way : {"out", "in"})
+            made.links.push_back(
+                {fmt::format("{}-{}", made.hosts[static_cast<std::size_t>(host)], way),
+                 wire.bytes_per_second, wire.latency, true});
+    }
+    made.route = [](int from, int to, std::vector<int>& path) {
+        path.insert(path.end(), {2 * from, 2 * to + 1});
+    };
+    return made;
+}
+
+namespace {
+
+struct Grid {
+    std::vector<int> extents;
+    bool wraps = false;
+    bool has_injection = false;
+    int hosts = 1;
+
+    int dimensions() const { return static_cast<int>(extents.size()); }
+    int links_a_host() const { return 2 * dimensions() + (has_injection ? 2 : 0); }
+    /// Which way: upward first, along the first dimension first.
+    int link(int host, int dimension, bool up) const {
+        return host * links_a_host() + 2 * dimension + (up ? 0 : 1);
+    }
+    int injection(int host) const { return host * links_a_host() + 2 * dimensions(); }
+    int ejection(int host) const { return injection(host) + 1; }
+
+    bool goes_up(int extent, int from, int to) const {
+        if (!wraps)
+            return to > from;
+        const int up = (to - from + extent) % extent;
+        return 2 * up < extent || (2 * up == extent && from % 2 == 0);
+    }
+
+    void route(int from, int to, std::vector<int>& path) const {
+        if (has_injection)
+            path.push_back(injection(from));
+        int here = from, stride = 1;
+        for (int d = 0; d < dimensions(); stride *= extents[static_cast<std::size_t>(d)], ++d) {
+            const int extent = extents[static_cast<std::size_t>(d)];
+            const int end = to / stride % extent;
+            int at = from / stride % extent;
+            const bool up = goes_up(extent, at, end);
+            while (at != end) {
+                path.push_back(link(here, d, up));
+                const int next = (at + (up ? 1 : extent - 1)) % extent;
+                here += (next - at) * stride;
+                at = next;
+            }
+        }
+        if (has_injection)
+            path.push_back(ejection(to));
+    }
+};
+
+Grid read_grid(const machine::Field& network, bool wraps) {
+    Grid grid;
+    grid.wraps = wraps;
+    grid.has_injection = network.find("injection").has_value();
+    const machine::Field extents = network.at("extents");
+    for (const machine::Field& extent : extents.items()) {
+        grid.extents.push_back(static_cast<int>(extent.integer(1, most_hosts / grid.hosts)));
+        grid.hosts *= grid.extents.back();
+    }
+    if (grid.extents.empty())
+        extents.refuse("the number of hosts along each dimension");
+    return grid;
+}
+
+Network build(const machine::Field& network, const Wire& wire, bool wraps) {
+    const Grid grid = read_grid(network, wraps);
+    Network made;
+    made.hosts = numbered_hosts(grid.hosts);
+    for (const std::string& host : made.hosts) {
+        for (int d = 0; d < grid.dimensions(); ++d) {
+            for (const char* way : {"up", "down"})
+                made.links.push_back({fmt::format("{}-{}{}", host, way, d), wire.bytes_per_second,
+                                      wire.latency, true});
+        }
+        if (!grid.has_injection)
+            continue;
+        const double rate = network.at("injection").number(1, machine::Field::most);
+        made.links.push_back({host + "-out", rate, 0, true});
+        made.links.push_back({host + "-in", rate, 0, true});
+    }
+    made.route = [grid](int from, int to, std::vector<int>& path) { grid.route(from, to, path); };
+    return made;
+}
+
+} // namespace
+
+Network mesh(const machine::Field& network, const Wire& wire) {
+    return build(network, wire, false);
+}
+
+Network torus(const machine::Field& network, const Wire& wire) {
+    return build(network, wire, true);
+}
+
+namespace {
+
+using machine::Field;
+
+/// Between a level and the one above.
+struct Step {
+    int down = 1, up = 1, cables = 1;
+    int ports() const { return up * cables; }
+};
+
+/// A node of the tree by its place within its level: hosts are level 0. Two places differ in one
+/// digit where they are joined: the one that counts children below, parents above.
+class Tree {
+  public:
+    explicit Tree(std::vector<Step> steps) : steps_(std::move(steps)) {
+        for (int level = 0; level <= levels(); ++level)
+            first_link_.push_back(level == 0 ? 0
+                                             : first_link_.back() +
+                                                   2 * nodes(level - 1) * step(level - 1).ports());
+    }
+
+    int levels() const { return static_cast<int>(steps_.size()); }
+    const Step& step(int level) const { return steps_[static_cast<std::size_t>(level)]; }
+    int links() const { return first_link_.back(); }
+
+    /// How many leaves lie below one node.
+    int leaves_below(int level) const {
+        int count = 1;
+        for (int l = 0; l < level; ++l)
+            count *= step(l).down;
+        return count;
+    }
+    int ups_below(int level) const {
+        int count = 1;
+        for (int l = 0; l < level; ++l)
+            count *= step(l).up;
+        return count;
+    }
+    int nodes(int level) const {
+        return leaves_below(levels()) / leaves_below(level) * ups_below(level);
+    }
+    /// Which part of the tree a node is of: the leaves below are part * leaves_below onward.
+    int part_of(int level, int node) const { return node / ups_below(level); }
+
+    int parent(int level, int node, int port) const {
+        const int part = part_of(level, node) / step(level).down;
+        return (part * step(level).up + port % step(level).up) * ups_below(level) +
+               node % ups_below(level);
+    }
+    /// The child of a node of this level on the way down to a slot.
+    int child(int level, int node, int slot) const {
+        const int below = ups_below(level - 1);
+        return slot / leaves_below(level - 1) * below + node % below;
+    }
+    int link(int level, int node, int port, bool up) const {
+        return first_link_[static_cast<std::size_t>(level)] +
+               2 * (node * step(level).ports() + port) + (up ? 0 : 1);
+    }
+
+  private:
+    std::vector<Step> steps_;
+    std::vector<int> first_link_;
+};
+
+/// The port by which a node sends upward what is for a host.
+using Port = std::function<int(int level, int node, int to)>;
+
+/// d-mod-k, which also says by which of several cables a message comes down.
+int port_by_modulus(const Tree& tree, int level, int to) {
+    return to / tree.ups_below(level) % tree.step(level).ports();
+}
+
+/// A number drawn for a switch and a destination, whatever was asked before.
+std::uint64_t drawn(std::uint64_t seed, int level, int node, int to) {
+    std::seed_seq mixed{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32),
+                        static_cast<std::uint32_t>(level), static_cast<std::uint32_t>(node),
+                        static_cast<std::uint32_t>(to)};
+    std::array<std::uint32_t, 2> words;
+    mixed.generate(words.begin(), words.end());
+    return std::uint64_t{words[0]} << 32 | words[1];
+}
+
+/// For each switch that has parents, the port to each host.
+class PortTables {
+  public:
+    PortTables(const Tree& tree, std::size_t hosts) : hosts_(hosts) {
+        for (int level = 0; level < tree.levels(); ++level)
+            ports_.emplace_back(static_cast<std::size_t>(tree.nodes(level)) * hosts);
+    }
+    std::uint16_t& at(int level, int node, int to) {
+        return ports_[static_cast<std::size_t>(level)]
+                     [static_cast<std::size_t>(node) * hosts_ + static_cast<std::size_t>(to)];
+    }
+
+  private:
+    std::size_t hosts_;
+    std::vector<std::vector<std::uint16_t>> ports_;
+};
+
+/// Slots of the tree that have a host.
+std::vector<int> filled_slots(const Tree& tree, int hosts_a_leaf) {
+    std::vector<int> slots;
+    for (int slot = 0; slot < tree.leaves_below(tree.levels()); ++slot) {
+        if (slot % tree.step(0).down < hosts_a_leaf)
+            slots.push_back(slot);
+    }
+    return slots;
+}
+
+std::vector<int> drawn_order(std::size_t count, std::uint64_t seed) {
+    std::vector<int> order(count);
+    std::iota(order.begin(), order.end(), 0);
+    std::mt19937_64 draw(seed); // not std::shuffle, whose result is the library's affair
+    for (std::size_t i = count; i > 1; --i)
+        std::swap(order[i - 1], order[draw() % i]);
+    return order;
+}
+
+Port min_hop(const Tree& tree, const std::vector<int>& slots, std::uint64_t seed) {
+    const auto tables = std::make_shared<PortTables>(tree, slots.size());
+    const std::vector<int> order = drawn_order(slots.size(), seed);
+    for (int level = 0; level < tree.levels(); ++level) {
+        const int below = tree.leaves_below(level);
+        for (int node = 0; node < tree.nodes(level); ++node) {
+            std::vector<int> dealt(static_cast<std::size_t>(tree.step(level).ports()));
+            for (const int to : order) {
+                if (slots[static_cast<std::size_t>(to)] / below == tree.part_of(level, node))
+                    continue; // downward there is no choice
+                const auto least = std::min_element(dealt.begin(), dealt.end());
+                ++*least;
+                tables->at(level, node, to) = static_cast<std::uint16_t>(least - dealt.begin());
+            }
+        }
+    }
+    return [tables](int level, int node, int to) { return int{tables->at(level, node, to)}; };
+}
+
+Port from_table(const Field& network, const Tree& tree, std::size_t hosts) {
+    if (tree.levels() != 2 || tree.step(0).ports() != 1)
+        network.at("routing").fail("is \"table\", which only a tree of two levels has");
+    const auto tables = std::make_shared<PortTables>(tree, hosts);
+    const Field rows = network.at("spines");
+    rows.require_size(static_cast<std::size_t>(tree.nodes(1)), "one row a leaf switch");
+    for (int leaf = 0; leaf < tree.nodes(1); ++leaf) {
+        const Field row = rows[static_cast<std::size_t>(leaf)];
+        row.require_size(hosts, "a spine for each host");
+        for (std::size_t to = 0; to < hosts; ++to)
+            tables->at(1, leaf, static_cast<int>(to)) =
+                static_cast<std::uint16_t>(row[to].integer(0, tree.step(1).ports() - 1));
+    }
+    return [tables](int level, int node, int to) { return int{tables->at(level, node, to)}; };
+}
+
+Port port_rule(const Field& network, const Tree& tree, const std::vector<int>& slots) {
+    constexpr std::array<std::string_view, 4> names{"d-mod-k", "min-hop", "random", "table"};
+    enum class Routing { d_mod_k, min_hop, random, table };
+    const auto seed = [&] {
+        return static_cast<std::uint64_t>(network.at("seed").integer(0, INT64_MAX));
+    };
+    switch (network.at("routing").one_of<Routing>(names)) {
+    case Routing::min_hop:
+        return min_hop(tree, slots, seed());
+    case Routing::random:
+        return [tree, seed = seed()](int level, int node, int to) {
+            return static_cast<int>(drawn(seed, level, node, to) %
+                                    static_cast<std::uint64_t>(tree.step(level).ports()));
+        };
+    case Routing::table:
+        return from_table(network, tree, slots.size());
+    case Routing::d_mod_k:
+        break;
+    }
+    return [tree](int level, int, int to) { return port_by_modulus(tree, level, to); };
+}
+
+Tree read_tree(const Field& network) {
+    const Field down = network.at("down"), up = network.at("up"), cables = network.at("cables");
+    up.require_size(down.size(), "as many levels as `down`");
+    cables.require_size(down.size(), "as many levels as `down`");
+    if (down.size() == 0)
+        down.refuse("the children of a switch, by level");
+    std::vector<Step> steps;
+    std::int64_t hosts = 1, ways = 1;
+    for (std::size_t level = 0; level < down.size(); ++level) {
+        steps.push_back({static_cast<int>(down[level].integer(1, most_hosts / hosts)),
+                         static_cast<int>(up[level].integer(1, most_hosts / ways)),
+                         static_cast<int>(cables[level].integer(1, 1024))});
+        hosts *= steps.back().down;
+        ways *= steps.back().up;
+    }
+    return Tree(std::move(steps));
+}
+
+void add_links(const Tree& tree, const Wire& wire, Network& network) {
+    network.links.resize(static_cast<std::size_t>(tree.links()));
+    for (int level = 0; level < tree.levels(); ++level) {
+        for (int node = 0; node < tree.nodes(level); ++node) {
+            for (int port = 0; port < tree.step(level).ports(); ++port) {
+                for (const bool up : {true, false}) {
+                    network.links[static_cast<std::size_t>(tree.link(level, node, port, up))] = {
+                        fmt::format("{}-{}-{}-{}", level, node, up ? "up" : "down", port),
+                        wire.bytes_per_second, wire.latency, true};
+                }
+            }
+        }
+    }
+}
+
+} // namespace
+
+Network fat_tree(const Field& network, const Wire& wire) {
+    const Tree tree = read_tree(network);
+    int hosts_a_leaf = tree.step(0).down;
+    if (const auto filled = network.find("hosts_a_leaf"))
+        hosts_a_leaf = static_cast<int>(filled->integer(1, hosts_a_leaf));
+    const std::vector<int> slots = filled_slots(tree, hosts_a_leaf);
+    Network made;
+    made.hosts = numbered_hosts(static_cast<int>(slots.size()));
+    add_links(tree, wire, made);
+    made.route = [tree, slots, port = port_rule(network, tree, slots)](int from, int to,
+                                                                       std::vector<int>& path) {
+        const int end = slots[static_cast<std::size_t>(to)];
+        int node = slots[static_cast<std::size_t>(from)], level = 0;
+        do {
+            const int chosen = port(level, node, to);
+            path.push_back(tree.link(level, node, chosen, true));
+            node = tree.parent(level, node, chosen);
+            ++level;
+        } while (tree.part_of(level, node) != end / tree.leaves_below(level));
+        for (; level > 0; --level) {
+            // Of parallel cables the destination says which; the parent follows from the node.
+            const int child = tree.child(level, node, end);
+            const Step& below = tree.step(level - 1);
+            const int parent = node / tree.ups_below(level - 1) % below.up;
+            const int cable = port_by_modulus(tree, level - 1, to) / below.up;
+            path.push_back(tree.link(level - 1, child, cable * below.up + parent, false));
+            node = child;
+        }
+    };
+    return made;
 }
 
 } // namespace sextant::simulate

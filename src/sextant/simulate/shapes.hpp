@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/machine/field.hpp"
-#include "sextant/simulate/network.hpp"
+#include "sextant/core/json_field.hpp"
+#include "sextant/simulate/platform.hpp"
 
 #include <span>
 #include <string_view>
@@ -30,5 +30,37 @@ inline constexpr int most_hosts = 1 << 17;
 
 /// Hosts n0, n1, ...
 std::vector<std::string> numbered_hosts(int count);
+
+/// Hosts on one switch that never blocks: a message meets others only on the two cables at its
+/// ends.
+///
+/// Input     `hosts`, how many.
+Network crossbar(const machine::Field& network, const Wire& wire);
+
+/// A mesh or torus of any number of dimensions, whose hosts are its routers. Messages go along the
+/// first dimension first, then the next; round a torus the shorter way, and where both are equally
+/// long, hosts of even coordinate upward and the others downward, so that both ways are used.
+///
+/// Input     `extents`, along the first dimension first; hosts are numbered likewise.
+///           `injection` (optional): bytes per second between a host and its router, each way.
+Network mesh(const machine::Field& network, const Wire& wire);
+Network torus(const machine::Field& network, const Wire& wire);
+
+/// A parallel-port generalised fat-tree. A switch of level l has down[l] children and up[l + 1]
+/// parents, each joined by that level's number of parallel cables. Routing is static and by
+/// destination, as InfiniBand's: where a message may go up by several ports, a table says which.
+///
+/// Input     `down`, `up`, `cables`, from the hosts upward; {12, 12}, {1, 12}, {1, 1} is the 12-ary
+///           2-tree. `hosts_a_leaf` (optional): leaf switches that are partly filled. `routing`:
+///           "d-mod-k"   destination d leaves level l by port d / (up[1] ... up[l]) mod ports, and
+///                       shifts do not block;
+///           "min-hop"   each switch deals the destinations, as they come, to the port with the
+///                       fewest; they come in an order drawn from `seed`;
+///           "random"    drawn from `seed`;
+///           "table"     of a tree of two levels: `spines`, one row a leaf switch, the spine to
+///                       each destination.
+/// Source    Zahavi, Technion CCIT report 776, 2010; Hoefler, Schneider, Lumsdaine, Cluster 2008,
+///           doi:10.1109/CLUSTR.2008.4663762
+Network fat_tree(const machine::Field& network, const Wire& wire);
 
 } // namespace sextant::simulate

@@ -2,8 +2,7 @@
 #include "sextant/report/otf2.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/report/messages.hpp"
-#include "sextant/report/otf2_locations.hpp"
+#include "sextant/report/recording.hpp"
 
 #include "tests/format/file_size_limit.hpp"
 #include "tests/format/temporary_folder.hpp"

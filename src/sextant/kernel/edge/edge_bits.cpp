@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/kernel/edge/edge_bits.hpp"
-
-#include "sextant/kernel/edge/edge_followers.hpp"
+#include "sextant/kernel/edge/edge_vectors.hpp"
 
 #include <cstring>
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/kernel/edge/edge_row.hpp"
-
-#include "sextant/kernel/edge/edge_code.hpp"
+#include "sextant/kernel/edge/edge_vectors.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sextant/kernel/edge/edge_row.cpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/kernel/filter/lengths.hpp"
+#include "sextant/kernel/filter/line_vectors.hpp"
 
 #include <cstdint>
 

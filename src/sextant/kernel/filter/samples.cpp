@@ -1,9 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/kernel/filter/samples.hpp"
 
+#include "sextant/kernel/filter/line_vectors.hpp"
+
 #include <algorithm>
 
 namespace sextant::kernel {
+
+namespace {
+
+Elements mirrored(Elements at, Elements size) {
+    const Elements period = std::max<Elements>(1, 2 * (size - 1));
+    const Elements within = (at % period + period) % period;
+    return std::min(within, period - within);
+}
+
+} // namespace
+
+std::optional<Elements> seen_at(Border border, Elements at, Elements size) {
+    if (at >= 0 && at < size)
+        return at;
+    switch (border) {
+    case Border::replicate:
+        return std::clamp<Elements>(at, 0, size - 1);
+    case Border::mirror:
+        return mirrored(at, size);
+    case Border::constant:
+        break;
+    }
+    return std::nullopt;
+}
 
 namespace {
 
@@ -33,6 +59,65 @@ Tile read_for(const Tile& tile, ImageShape image, int reach_x, int reach_y, Bord
         read_along({tile.y, tile.y + tile.height - 1}, image.height, reach_y, border);
     return {columns.first, rows.first, columns.last - columns.first + 1,
             rows.last - rows.first + 1};
+}
+
+namespace {
+
+Elements common(Elements begin, Elements end, Elements other_begin, Elements other_end) {
+    return std::max<Elements>(0, std::min(end, other_end) - std::max(begin, other_begin));
+}
+
+/// What `pieces` hold of row `y` of the image from column `x` on, as floats.
+void read_inside(SamplePieces pieces, Elements x, Elements y, std::span<float> line) {
+    const Elements end = x + static_cast<Elements>(line.size());
+    for (const SampleView& piece : pieces) {
+        const Tile& held = piece.tile;
+        const Elements from = std::max(x, held.x), to = std::min(end, held.x + held.width);
+        if (y < held.y || y >= held.y + held.height || from >= to)
+            continue;
+        const Elements at = (y - held.y) * piece.stride + from - held.x;
+        std::visit(
+            [&](const auto* first) { to_floats(first + at, to - from, line.data() + from - x); },
+            piece.first);
+    }
+}
+
+} // namespace
+
+bool hold(SamplePieces pieces, const Tile& part) {
+    Elements held = 0;
+    for (const SampleView& piece : pieces) {
+        const Tile& tile = piece.tile;
+        held += common(tile.x, tile.x + tile.width, part.x, part.x + part.width) *
+                common(tile.y, tile.y + tile.height, part.y, part.y + part.height);
+    }
+    return held == part.elements();
+}
+
+void read_line(SamplePieces pieces, BorderRule rule, Elements x, Elements y,
+               std::span<float> line) {
+    const ImageShape image = pieces.front().image;
+    const auto row = seen_at(rule.border, y, image.height);
+    if (!row) {
+        std::fill(line.begin(), line.end(), rule.constant);
+        return;
+    }
+    const auto count = static_cast<Elements>(line.size());
+    const auto beyond = [&](Elements begin, Elements end) {
+        for (Elements i = begin; i < end; ++i) {
+            float& to = line[static_cast<std::size_t>(i)];
+            to = rule.constant;
+            if (const auto column = seen_at(rule.border, x + i, image.width))
+                read_inside(pieces, *column, *row, {&to, 1});
+        }
+    };
+    const Elements begin = std::clamp<Elements>(-x, 0, count);
+    const Elements end = std::clamp<Elements>(image.width - x, begin, count);
+    beyond(0, begin);
+    read_inside(
+        pieces, x + begin, *row,
+        line.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
+    beyond(end, count);
 }
 
 } // namespace sextant::kernel

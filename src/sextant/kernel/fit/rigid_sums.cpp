@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/kernel/fit/rigid_sums.hpp"
+#include "sextant/kernel/fit/rigid_map.hpp"
 
 #include <algorithm>
 

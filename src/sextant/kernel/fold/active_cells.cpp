@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/kernel/fold/active_cells.hpp"
+#include "sextant/kernel/fold/sparse_code.hpp"
 
 #include <cstring>
 

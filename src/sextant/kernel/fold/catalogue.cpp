@@ -2,11 +2,7 @@
 #include "sextant/kernel/fold/catalogue.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/core/names.hpp"
-#include "sextant/kernel/fold/add.hpp"
-#include "sextant/kernel/fold/max.hpp"
-#include "sextant/kernel/fold/nearest.hpp"
-#include "sextant/kernel/fold/over.hpp"
+#include "sextant/core/text.hpp"
 
 #include <fmt/format.h>
 

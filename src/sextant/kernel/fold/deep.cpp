@@ -2,7 +2,7 @@
 #include "sextant/kernel/fold/deep.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/fold/over.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
 
 #include <algorithm>
 #include <cstring>

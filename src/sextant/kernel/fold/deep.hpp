@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/deep_image.hpp"
+#include "sextant/core/image.hpp"
 #include "sextant/core/operator.hpp"
 
 #include <cstdint>

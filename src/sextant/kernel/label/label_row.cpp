@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/kernel/label/label_row.hpp"
+#include "sextant/kernel/label/labels.hpp"
 
 #include <array>
 #include <bit>

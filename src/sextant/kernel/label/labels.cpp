@@ -2,10 +2,7 @@
 #include "sextant/kernel/label/labels.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/fold/fold.hpp"
-#include "sextant/kernel/label/each_run.hpp"
-#include "sextant/kernel/label/label_row.hpp"
-#include "sextant/kernel/label/run_unions.hpp"
+#include "sextant/kernel/pixel_fold.hpp"
 
 #include <algorithm>
 #include <bit>

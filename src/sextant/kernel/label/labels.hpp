@@ -2,12 +2,52 @@
 #pragma once
 
 #include "sextant/core/memory.hpp"
-#include "sextant/kernel/label/values.hpp"
+#include "sextant/kernel/filter/samples.hpp"
+#include "sextant/kernel/label/row_bits.hpp"
 
+#include <bit>
+#include <cmath>
 #include <cstdint>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 namespace sextant::kernel {
+
+/// Samples of a rectangle of an image as they are stored, to be compared: floating-point numbers by
+/// value, all others by their bits.
+struct ValueView {
+    using First = std::variant<const float*, const std::uint8_t*, const std::uint16_t*,
+                               const std::uint32_t*, const std::uint64_t*, const double*>;
+
+    ValueView() = default;
+    ValueView(First samples, Elements next_row, const Tile& rectangle, ImageShape whole)
+        : first(samples), stride(next_row), tile(rectangle), image(whole) {}
+    ValueView(const SampleView& view) // NOLINT: what filters take can be compared
+        : first(std::visit([](const auto* samples) { return First(samples); }, view.first)),
+          stride(view.stride),
+          tile(view.tile),
+          image(view.image) {}
+
+    First first; ///< the sample at the top left
+    Elements stride = 0;
+    Tile tile;
+    ImageShape image;
+};
+
+/// The code of a sample that equals no other, as one that is not a number.
+inline constexpr std::uint64_t unequal_code = 0;
+
+/// Samples other than 0 are equal if their codes are, save for `unequal_code`.
+template <class Sample>
+std::uint64_t value_code(Sample value) {
+    if constexpr (std::is_same_v<Sample, float>)
+        return std::isnan(value) ? unequal_code : std::bit_cast<std::uint32_t>(value);
+    else if constexpr (std::is_same_v<Sample, double>)
+        return std::isnan(value) ? unequal_code : std::bit_cast<std::uint64_t>(value);
+    else
+        return value;
+}
 
 /// A component's number, from 1; 0 is the background.
 using Label = std::int32_t;
@@ -115,5 +155,94 @@ class Labeller {
     std::vector<Label> runs_before_;                              // [row], and behind the last one
     std::vector<std::uint64_t> equal_, equal_left_, equal_right_; // of a row and the one above
 };
+
+/// A row whose pixels take the labels of the runs that they are in.
+struct LabelRow {
+    const std::uint64_t* inside; ///< bits: not the background
+    const std::uint64_t* starts; ///< bits: the first pixel of a run
+    const Label* labels;         ///< of the row's runs, from [1] on; readable up to [16] past them
+    Label* to;
+    Elements width;
+    bool stream; ///< write past the caches: `to` is aligned to `stream_alignment`
+};
+
+void write_labels(const LabelRow& row);
+
+/// A row of pixels in bits (row_bits.hpp), and the numbers of its runs.
+struct RunRow {
+    std::uint64_t* inside = nullptr; ///< not the background
+    std::uint64_t* starts = nullptr; ///< the first pixel of a run
+    Label before = 0;                ///< runs in the rows above it: its own follow
+};
+
+/// Which pixels of a row equal those of the row above, in bits.
+struct EqualsAbove {
+    const std::uint64_t* straight; ///< bit i: i above it
+    const std::uint64_t* left;     ///< bit i: i + 1 equals i above
+    const std::uint64_t* right;    ///< bit i: i equals i + 1 above
+};
+
+/// Two rows whose runs are to be joined where they touch.
+struct TouchingRows {
+    RunRow row, above;
+    Elements words;
+    bool corners;             ///< whether pixels touch at corners
+    const EqualsAbove* equal; ///< none where every run may be joined with every other
+    Label* parents;           ///< [run]: an earlier run of its component, or itself
+};
+
+/// Makes each run of a row its own parent; returns the number of the last.
+Label begin_runs(const RunRow& row, Elements words, Label* parents);
+
+/// Joins each pair of runs that touch: the first run of either component becomes that of both.
+/// Cost      pairs α(runs).
+void join_runs(const TouchingRows& rows);
+
+} // namespace sextant::kernel
+
+// Along the runs of a row that lies in bits (row_bits.hpp).
+namespace sextant::kernel {
+
+/// Moves all bits to the next place, word by word.
+class Shift {
+  public:
+    std::uint64_t operator()(std::uint64_t word) {
+        const std::uint64_t shifted = word << 1 | carry_;
+        carry_ = word >> 63;
+        return shifted;
+    }
+
+  private:
+    std::uint64_t carry_ = 0;
+};
+
+/// Calls `body` with the place of each bit.
+template <class Body>
+void each_bit(std::uint64_t bits, Body&& body) {
+    for (; bits != 0; bits &= bits - 1)
+        body(std::countr_zero(bits));
+}
+
+/// Calls `body` with the first pixel of each run of a row, the one behind its last, and its label.
+template <class Body>
+void each_run(const LabelledRuns& runs, Elements width, Body&& body) {
+    Elements begin = -1;
+    const Label* label = runs.labels;
+    Shift shift;
+    const auto end_at = [&](Elements x) {
+        if (begin >= 0)
+            body(begin, x, *label++);
+        begin = -1;
+    };
+    for (Elements word = 0; word < words_for(width); ++word) {
+        const std::uint64_t ends = shift(runs.inside[word]) & ~runs.inside[word];
+        each_bit(runs.starts[word] | ends, [&](int bit) {
+            end_at(64 * word + bit);
+            if (runs.starts[word] >> bit & 1)
+                begin = 64 * word + bit;
+        });
+    }
+    end_at(width);
+}
 
 } // namespace sextant::kernel

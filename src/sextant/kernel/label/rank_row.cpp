@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/kernel/label/rank_row.hpp"
+#include "sextant/kernel/label/contour_ranking.hpp"
 
 #include <cstring>
 

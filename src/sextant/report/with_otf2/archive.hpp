@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/report/otf2_locations.hpp"
+#include "sextant/report/otf2.hpp"
 
 #include <functional>
 #include <string>

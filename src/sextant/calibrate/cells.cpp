@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/calibrate/cells.hpp"
+
+#include "sextant/calibrate/kernels.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <iterator>
+#include <set>
+#include <utility>
+
+namespace sextant::calibrate {
+
+Cell message(Kind kind, Bytes bytes) {
+    return {.kind = kind, .bytes = bytes, .block = bytes};
+}
+
+Cell strided(Kind kind, machine::Layout layout, machine::Strategy strategy, Bytes bytes,
+             Bytes block) {
+    return {.kind = kind,
+            .layout = layout,
+            .strategy = strategy,
+            .bytes = bytes,
+            .block = block,
+            .row = layout == machine::Layout::cc ? 0 : row_bytes};
+}
+
+Cell lent(Bytes bytes) {
+    return {.kind = Kind::round_trip,
+            .strategy = machine::Strategy::lending,
+            .bytes = bytes,
+            .block = bytes};
+}
+
+Cell pass(std::string operator_name, std::string element, Elements elements, int operands,
+          bool alone) {
+    return {.kind = Kind::pass,
+            .operator_name = std::move(operator_name),
+            .element = std::move(element),
+            .elements = elements,
+            .operands = operands,
+            .alone = alone};
+}
+
+Cell kernel_run(std::string name, std::string element, Elements elements, int operands,
+                bool alone) {
+    Cell run = pass(std::move(name), std::move(element), elements, operands, alone);
+    run.kind = Kind::kernel;
+    return run;
+}
+
+Cell copy(Bytes bytes, Bytes block) {
+    return {
+        .kind = Kind::copy, .bytes = bytes, .block = block, .row = block == bytes ? 0 : row_bytes};
+}
+
+namespace {
+
+using machine::Layout;
+using machine::Strategy;
+
+constexpr Bytes kibi = 1024, mebi = 1024 * kibi;
+constexpr Layout strided_layouts[] = {Layout::cn, Layout::nc, Layout::nn};
+
+void add_messages(std::vector<Cell>& cells, Kind kind, std::initializer_list<Bytes> sizes) {
+    for (const Bytes bytes : sizes)
+        cells.push_back(message(kind, bytes));
+}
+
+void add_strided(std::vector<Cell>& cells, Kind kind, Strategy strategy,
+                 std::initializer_list<Bytes> blocks, std::initializer_list<Bytes> sizes) {
+    for (const Bytes block : blocks) {
+        for (const Bytes bytes : sizes) {
+            if (bytes < 2 * block || bytes > most_rows * block)
+                continue;
+            for (const Layout layout : strided_layouts)
+                cells.push_back(strided(kind, layout, strategy, bytes, block));
+        }
+    }
+}
+
+void add_messages(Plan& plan) {
+    using enum Kind;
+    add_messages(plan[0], round_trip,
+                 {1, 64, kibi, 4 * kibi, 16 * kibi, 64 * kibi, 256 * kibi, mebi});
+    add_messages(plan[0], stream, {1, kibi, 16 * kibi, 256 * kibi});
+    add_messages(
+        plan[1], round_trip,
+        {16, 256, 512, 2 * kibi, 8 * kibi, 32 * kibi, 128 * kibi, 512 * kibi, 2 * mebi, 4 * mebi});
+    add_messages(plan[1], stream, {64, 4 * kibi, 64 * kibi, mebi, 4 * mebi});
+    add_messages(plan[2], round_trip, {8 * mebi, 16 * mebi, 32 * mebi});
+    add_messages(plan[2], stream,
+                 {256, 2 * kibi, 8 * kibi, 32 * kibi, 128 * kibi, 512 * kibi, 16 * mebi});
+}
+
+void add_strided(Plan& plan) {
+    const auto by_four = {kibi, 4 * kibi, 16 * kibi, 64 * kibi, 256 * kibi, mebi, 4 * mebi};
+    const auto between = {2 * kibi, 8 * kibi, 32 * kibi, 128 * kibi, 512 * kibi, 2 * mebi};
+    const auto blocks = {Bytes{16}, Bytes{64}, Bytes{256}, kibi, 4 * kibi, 16 * kibi};
+    add_strided(plan[1], Kind::round_trip, Strategy::datatype, {64, kibi},
+                {4 * kibi, 16 * kibi, 64 * kibi, 256 * kibi});
+    add_strided(plan[1], Kind::stream, Strategy::datatype, {64, kibi}, {16 * kibi, 64 * kibi});
+    add_strided(plan[2], Kind::round_trip, Strategy::datatype, blocks, by_four);
+    add_strided(plan[2], Kind::stream, Strategy::datatype, blocks,
+                {4 * kibi, 64 * kibi, 256 * kibi, mebi});
+    add_strided(plan[3], Kind::round_trip, Strategy::packing, {16, 256, 4 * kibi},
+                {4 * kibi, 16 * kibi, 32 * kibi, 256 * kibi, mebi});
+    add_strided(plan[3], Kind::stream, Strategy::packing, {16, 256, 4 * kibi},
+                {4 * kibi, 32 * kibi, 256 * kibi});
+    add_strided(plan[3], Kind::round_trip, Strategy::datatype, blocks, between);
+}
+
+void add_over(Plan& plan) {
+    const auto add = [&](int level, std::initializer_list<Elements> sizes,
+                         std::initializer_list<int> operands) {
+        for (const Elements elements : sizes) {
+            for (const int k : operands)
+                plan[static_cast<std::size_t>(level)].push_back(pass("over", "f32", elements, k));
+        }
+    };
+    add(0, {1, 256, 4 * kibi, 64 * kibi}, {2, 8});
+    add(1, {16, 64, kibi, 16 * kibi, 256 * kibi}, {2, 8});
+    add(1, {1, 256, 4 * kibi, 64 * kibi}, {3, 4});
+    add(2, {16 * kibi, 32 * kibi, 128 * kibi, 256 * kibi, mebi}, {2, 3, 4, 8});
+    add(3, {512 * kibi, 2 * mebi, 4 * mebi}, {2, 3, 4, 8});
+    for (const Elements elements : {Elements{1}, 16 * kibi, 64 * kibi, 256 * kibi, mebi})
+        plan[1].push_back(pass("over", "f32", elements, 2, true));
+    for (const Elements elements : {32 * kibi, 128 * kibi, 512 * kibi, 2 * mebi, 4 * mebi})
+        plan[2].push_back(pass("over", "f32", elements, 2, true));
+}
+
+void add_other_operators(Plan& plan) {
+    for (const kernel::Family& family : kernel::catalogue()) {
+        for (const Operator& op : family.operators) {
+            const std::string element(channels(op.element));
+            if (family.name == "over" && element == "f32")
+                continue;
+            for (const Elements elements :
+                 {Elements{1}, Elements{256}, 4 * kibi, 64 * kibi, mebi}) {
+                for (const int k : {2, 4})
+                    plan[elements == mebi ? 3 : 2].push_back(
+                        pass(std::string(family.name), element, elements, k));
+            }
+        }
+    }
+}
+
+/// Of each its smallest pass and two from which to go on.
+void add_quick_operators(std::vector<Cell>& cells) {
+    for (const kernel::Family& family : kernel::catalogue()) {
+        for (const Operator& op : family.operators) {
+            const std::string element(channels(op.element));
+            if (family.name == "over" && element == "f32")
+                continue;
+            for (const Elements elements : {Elements{1}, 4 * kibi, 128 * kibi})
+                cells.push_back(pass(std::string(family.name), element, elements, 2));
+            cells.push_back(pass(std::string(family.name), element, 4 * kibi, 8));
+        }
+    }
+}
+
+void add_quick_kernels(std::vector<Cell>& cells) {
+    for (const TimedKernel& kernel : timed_kernels()) {
+        for (const int operands : kernel.operands()) {
+            for (const Elements elements : {kernel.smallest, 4 * kernel.smallest}) {
+                for (const bool alone : {false, true}) {
+                    if (!alone || kernel.alone)
+                        cells.push_back(kernel_run(std::string(kernel.name),
+                                                   std::string(kernel.element), elements, operands,
+                                                   alone));
+                }
+            }
+        }
+    }
+}
+
+/// Two sizes of each in any case, or what a filter takes could not be told at all.
+void add_kernels(Plan& plan) {
+    for (const TimedKernel& kernel : timed_kernels()) {
+        for (const int operands : kernel.operands()) {
+            const auto add = [&](std::size_t level, Elements elements) {
+                for (const bool alone : {false, true}) {
+                    if (!alone || kernel.alone)
+                        plan[level].push_back(kernel_run(std::string(kernel.name),
+                                                         std::string(kernel.element), elements,
+                                                         operands, alone));
+                }
+            };
+            add(0, kernel.smallest);
+            add(0, 4 * kernel.smallest);
+            add(2, 32 * kernel.smallest);
+            add(3, 128 * kernel.smallest);
+        }
+    }
+}
+
+void add_copies(Plan& plan) {
+    plan[1].push_back(copy(mebi, mebi));
+    for (const Bytes block : {Bytes{16}, Bytes{64}, Bytes{256}, kibi, 4 * kibi, 16 * kibi})
+        plan[2].push_back(copy(std::min(256 * kibi, most_rows * block), block));
+}
+
+/// Each cell once, where it comes first, and none that needs too much memory.
+void tidy(Plan& plan, Bytes memory) {
+    std::set<Cell> seen;
+    for (std::vector<Cell>& level : plan) {
+        std::erase_if(level, [&](const Cell& cell) {
+            const bool large = cell.kind == Kind::pass && memory_of_pass(cell) > memory;
+            return large || !seen.insert(cell).second;
+        });
+    }
+}
+
+} // namespace
+
+Plan make_plan(const PlanOptions& options) {
+    Plan plan(4);
+    add_messages(plan);
+    add_strided(plan);
+    if (options.lending) {
+        for (const Bytes bytes : {Bytes{16}, kibi, 16 * kibi, 256 * kibi, 4 * mebi})
+            plan[0].push_back(lent(bytes));
+        // A lent message costs what its fold costs less: that must be known at the same size.
+        for (const Elements elements : {Elements{1}, Elements{64}, kibi, 16 * kibi, 256 * kibi})
+            plan[0].push_back(pass("over", "f32", elements, 2));
+    }
+    if (options.work) {
+        add_over(plan);
+        add_other_operators(plan);
+        add_kernels(plan);
+        add_copies(plan);
+    }
+    tidy(plan, options.memory);
+    return plan;
+}
+
+Plan make_quick_plan(const PlanOptions& options) {
+    Plan plan(4);
+    const auto add = [&](std::size_t level, std::initializer_list<Elements> sizes,
+                         std::initializer_list<int> operands, bool alone = false) {
+        for (const Elements elements : sizes) {
+            for (const int k : operands)
+                plan[level].push_back(pass("over", "f32", elements, k, alone));
+        }
+    };
+    add_messages(plan[0], Kind::round_trip, {1, 4 * kibi, 64 * kibi, mebi});
+    add_messages(plan[0], Kind::stream, {1, 4 * kibi, 64 * kibi});
+    add(0, {1, kibi, 16 * kibi, 256 * kibi}, {2});
+    if (options.lending) {
+        for (const Bytes bytes : {Bytes{16}, 16 * kibi, 256 * kibi, 4 * mebi})
+            plan[0].push_back(lent(bytes));
+        for (const Bytes bytes : {kibi, 64 * kibi, mebi})
+            plan[1].push_back(lent(bytes));
+        add(1, {64, 4 * kibi, 64 * kibi}, {2});
+    }
+    add_messages(plan[1], Kind::round_trip, {kibi, 16 * kibi, 256 * kibi, 4 * mebi});
+    add_messages(plan[1], Kind::stream, {16 * kibi, mebi});
+    if (options.work) {
+        add(1, {1, kibi, 16 * kibi, 64 * kibi, 256 * kibi}, {8});
+        add(1, {64 * kibi, 512 * kibi, 1536 * kibi}, {2});
+        add(1, {64 * kibi, 512 * kibi, 1536 * kibi}, {2}, true);
+        plan[1].push_back(copy(mebi, mebi));
+        add(2, {1, 4 * kibi, 64 * kibi}, {4});
+        add_quick_operators(plan[2]);
+        add_quick_kernels(plan[2]);
+        for (const Bytes block : {Bytes{64}, kibi, 16 * kibi})
+            plan[2].push_back(copy(std::min(256 * kibi, most_rows * block), block));
+    }
+    add_messages(plan[3], Kind::round_trip, {64, 256, 2 * kibi, 8 * kibi, 32 * kibi, 128 * kibi});
+    tidy(plan, options.memory);
+    return plan;
+}
+
+Plan with_sizes_of(Plan plan, const machine::LinkCosts& earlier) {
+    std::set<Cell> planned;
+    for (const std::vector<Cell>& level : plan)
+        planned.insert(level.begin(), level.end());
+    for (const machine::Curve& curve : earlier.curves) {
+        if (curve.strategy == Strategy::lending)
+            continue;
+        for (const machine::Point& point : curve.points) {
+            if (point.bytes == 0)
+                continue;
+            const Kind kind = curve.path == machine::Path::full ? Kind::round_trip : Kind::stream;
+            const Cell cell = strided(kind, curve.layout, curve.strategy, point.bytes, point.block);
+            if (planned.insert(cell).second)
+                plan[curve.layout == Layout::cc ? 1 : 3].push_back(cell);
+        }
+    }
+    return plan;
+}
+
+Bytes memory_of_pass(const Cell& cell) {
+    for (const Operator& op : kernel::find_family(cell.operator_name).operators) {
+        if (channels(op.element) == cell.element)
+            return cell.elements * (cell.operands + 1) * op.element.size;
+    }
+    return 0;
+}
+
+} // namespace sextant::calibrate

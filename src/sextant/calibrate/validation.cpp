@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/calibrate/validation.hpp"
+
+#include "sextant/calibrate/campaign.hpp"
+#include "sextant/calibrate/estimate.hpp"
+#include "sextant/calibrate/rig.hpp"
+#include "sextant/comm/threads.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/machine/interpolate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <optional>
+#include <random>
+
+#include <fmt/format.h>
+
+namespace sextant::calibrate {
+
+namespace {
+
+using machine::Layout;
+using machine::Path;
+using machine::Strategy;
+
+/// By its logarithm, so that small ones are as likely as large.
+std::int64_t draw(std::mt19937& random, double least, double most) {
+    std::uniform_real_distribution<double> logarithm(std::log(least), std::log(most));
+    return std::llround(std::exp(logarithm(random)));
+}
+
+Cell draw_tile(std::mt19937& random) {
+    constexpr Bytes pixel = 16, most_bytes = Bytes{4} << 20;
+    constexpr Bytes widths[] = {640, 800, 1024, 1600, 1920, 2048};
+    constexpr Layout layouts[] = {Layout::cn, Layout::nc, Layout::nn};
+    const Bytes width = widths[random() % std::size(widths)];
+    const Bytes columns = draw(random, 1, static_cast<double>(width) / 2);
+    const auto most_high = std::min<Bytes>(1024, most_bytes / (columns * pixel));
+    const Bytes height = draw(random, 2, static_cast<double>(most_high));
+    Cell cell = strided(Kind::round_trip, layouts[random() % std::size(layouts)],
+                        Strategy::datatype, columns * height * pixel, columns * pixel);
+    cell.row = width * pixel;
+    return cell;
+}
+
+} // namespace
+
+Seconds full_path(const Cell& cell, const machine::Profile& profile, machine::Link link) {
+    const machine::LinkCosts* costs = profile.find(link);
+    const machine::Curve* curve =
+        costs ? machine::find(*costs, Path::full, cell.layout, cell.strategy) : nullptr;
+    if (!curve) {
+        throw InvalidTask(fmt::format("the profile of {} lacks the full path, layout {}, {}, to "
+                                      "the {}",
+                                      profile.name, name(cell.layout), name(cell.strategy),
+                                      name(link)));
+    }
+    return cell.layout == Layout::cc
+               ? machine::at_size(curve->points, cell.bytes).median
+               : machine::at_size_and_block(curve->points, cell.bytes, cell.block).median;
+}
+
+double HeldOut::error() const {
+    return std::abs(predicted - measured) / measured;
+}
+
+std::vector<Cell> draw_held_out(unsigned seed, int contiguous, int strided) {
+    std::mt19937 random(seed);
+    std::vector<Cell> cells;
+    for (int i = 0; i < contiguous; ++i)
+        cells.push_back(message(Kind::round_trip, draw(random, 1, Bytes{8} << 20)));
+    for (int i = 0; i < strided; ++i)
+        cells.push_back(draw_tile(random));
+    return cells;
+}
+
+std::vector<HeldOut> hold_out(Stopwatch& stopwatch, const std::vector<Cell>& cells,
+                              const machine::Profile& profile, machine::Link link, int rounds) {
+    std::vector<HeldOut> held;
+    for (const Cell& cell : cells)
+        held.push_back({cell, full_path(cell, profile, link), 0});
+    std::vector<Series> series(cells.size());
+    Series empty;
+    std::vector<std::size_t> order(cells.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+        order[i] = i;
+    std::mt19937 random(1);
+    for (int round = 0; round < rounds; ++round) {
+        std::shuffle(order.begin(), order.end(), random);
+        for (const std::size_t i : order) {
+            for (const Sample& sample : stopwatch.burst(cells[i]))
+                series[i].add(sample);
+        }
+        for (const Sample& sample : stopwatch.burst(empty_trip()))
+            empty.add(sample);
+    }
+    const Seconds answer = empty.value(0).median / 2;
+    for (std::size_t i = 0; i < held.size(); ++i)
+        held[i].measured = std::max(1e-12, series[i].value(0).median - answer);
+    return held;
+}
+
+namespace {
+
+void compare(std::vector<std::string>& all, const char* what, const std::string& then,
+             const std::string& now) {
+    if (!then.empty() && then != now)
+        all.push_back(
+            fmt::format("{}: measured {}, here {}", what, then, now.empty() ? "none" : now));
+}
+
+/// Days since 1970 of "2026-01-02..."; nothing where a date is written otherwise.
+std::optional<double> days(const std::string& date) {
+    std::tm parts{};
+    if (std::sscanf(date.c_str(), "%4d-%2d-%2d", &parts.tm_year, &parts.tm_mon, &parts.tm_mday) !=
+        3)
+        return std::nullopt;
+    parts.tm_year -= 1900;
+    parts.tm_mon -= 1;
+    return static_cast<double>(timegm(&parts)) / 86400;
+}
+
+} // namespace
+
+std::vector<std::string> differences(const machine::Profile& profile,
+                                     const machine::Profile& here) {
+    constexpr double old = 90;
+    std::vector<std::string> all;
+    compare(all, "host", profile.host, here.host);
+    compare(all, "topology", profile.topology, here.topology);
+    if (profile.cores > 0)
+        compare(all, "cores", std::to_string(profile.cores), std::to_string(here.cores));
+    compare(all, "transport", profile.transport, here.transport);
+    compare(all, "MPI", profile.mpi, here.mpi);
+    compare(all, "version of MPI", profile.mpi_version, here.mpi_version);
+    const auto then = days(profile.origin.date), now = days(here.origin.date);
+    if (then && now && *now - *then > old)
+        all.push_back(fmt::format("age: {:.0f} days, more than {:.0f}", *now - *then, old));
+    return all;
+}
+
+std::string difference_of_state(const machine::Profile& profile, Seconds round_trip) {
+    const Seconds then = profile.state_probe.median;
+    if (then <= 0)
+        return "state: the profile has no probe to compare with";
+    if (is_state(then, round_trip))
+        return "";
+    return fmt::format("state: a round trip of 64 KiB took {:.2f} us, now it takes {:.2f} us",
+                       then * 1e6, round_trip * 1e6);
+}
+
+bool is_state(Seconds of_state, Seconds round_trip) {
+    return of_state <= 0 ||
+           std::max(of_state, round_trip) <= one_state * std::min(of_state, round_trip);
+}
+
+Seconds probe_state(const Communicator& communicator) {
+    constexpr Bytes memory = 1 << 20;
+    constexpr int bursts = 5;
+    const bool takes_part = communicator.rank() < 2;
+    const Communicator pair = communicator.split(takes_part ? 0 : -1, 0);
+    Series series;
+    if (takes_part) {
+        Rig rig(pair, memory);
+        for (int i = 0; i < bursts; ++i) {
+            for (const Sample& sample : rig.burst(probe()))
+                series.add(sample);
+        }
+    }
+    communicator.barrier();
+    return takes_part ? series.value(0).median : 0;
+}
+
+Seconds probe_threads() {
+    Seconds probed = 0;
+    run_threads(2, [&](const Communicator& communicator) {
+        const Seconds mine = probe_state(communicator);
+        if (communicator.rank() == 0)
+            probed = mine;
+    });
+    return probed;
+}
+
+} // namespace sextant::calibrate

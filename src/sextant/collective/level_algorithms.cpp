@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/collective/level_algorithms.hpp"
+
+#include "sextant/collective/tiles.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/schedule/builder.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace sextant::collective {
+
+namespace {
+
+/// A level as one rank meets it.
+struct Stage {
+    Submachine machine;
+    Division division;
+    Submachine own; ///< the part with this rank
+};
+
+std::vector<Stage> stages_of(const Grid& grid, const Divide& divide, int rank) {
+    std::vector<Stage> stages;
+    for (Submachine machine = whole_machine(grid); machine.size() > 1;) {
+        Division division = divide(machine, static_cast<int>(stages.size()));
+        const Submachine own =
+            *std::find_if(division.parts.begin(), division.parts.end(),
+                          [&](const Submachine& part) { return contains(grid, part, rank); });
+        stages.push_back({machine, std::move(division), own});
+        machine = own;
+    }
+    return stages;
+}
+
+/// How many levels there are below submachines of a level, by their shape.
+class Depth {
+  public:
+    explicit Depth(const Divide& divide) : divide_(divide) {}
+
+    int operator()(const Submachine& machine, int level = 0) {
+        if (machine.size() == 1)
+            return 0;
+        const auto [entry, is_new] = known_.insert({{level, machine.columns, machine.rows}, 0});
+        if (is_new) {
+            int deepest = 0;
+            for (const Submachine& part : divide_(machine, level).parts)
+                deepest = std::max(deepest, (*this)(part, level + 1));
+            entry->second = 1 + deepest;
+        }
+        return entry->second;
+    }
+
+  private:
+    const Divide& divide_;
+    std::map<std::tuple<int, int, int>, int> known_;
+};
+
+void label(ProgramBuilder& builder, const Grid& grid, const Stage& stage, int round) {
+    builder.round(round);
+    builder.group(group_of(grid, stage.division.travelled));
+}
+
+/// What goes from a leader to the leader of a part of its submachine.
+using Given = std::function<Tile(const Submachine& part)>;
+
+/// Everyone ends with `wanted` of what it was given.
+Program hand_down(const Grid& grid, const Divide& divide, int rank, const Given& given,
+                  const Tile& wanted) {
+    ProgramBuilder builder;
+    Tile held = pixels(grid, whole_machine(grid));
+    Region place = rank == 0 ? builder.input(held.elements()) : block(0, 0, 0);
+    int round = 0;
+    for (const Stage& stage : stages_of(grid, divide, rank)) {
+        const int from = leader(grid, stage.machine);
+        label(builder, grid, stage, round++);
+        if (rank == from) {
+            for (const Submachine& part : stage.division.parts) {
+                if (!(part == stage.own))
+                    builder.send(leader(grid, part), region_of(held, given(part), place.buffer));
+            }
+        } else if (rank == leader(grid, stage.own)) {
+            held = given(stage.own);
+            place = builder.scratch(held.elements());
+            builder.receive(from, place);
+        }
+    }
+    return builder.finish(region_of(held, wanted, place.buffer));
+}
+
+} // namespace
+
+Division into_processors(const Submachine& machine) {
+    Division division{machine, {}};
+    for (int y = 0; y < machine.rows; ++y) {
+        for (int x = 0; x < machine.columns; ++x)
+            division.parts.push_back({machine.column + x, machine.row + y, 1, 1});
+    }
+    return division;
+}
+
+Division into_rows(const Submachine& machine) {
+    Division division{{machine.column, machine.row, 1, machine.rows}, {}};
+    for (int y = 0; y < machine.rows; ++y)
+        division.parts.push_back({machine.column, machine.row + y, machine.columns, 1});
+    return division;
+}
+
+Program scatter_by_levels(const Grid& grid, const Divide& divide, int rank) {
+    return hand_down(
+        grid, divide, rank, [&](const Submachine& part) { return pixels(grid, part); },
+        tile(grid, rank));
+}
+
+Program broadcast_by_levels(const Grid& grid, const Divide& divide, int rank) {
+    const Tile image = pixels(grid, whole_machine(grid));
+    return hand_down(
+        grid, divide, rank, [&](const Submachine&) { return image; }, image);
+}
+
+Program gather_by_levels(const Grid& grid, const Divide& divide, int rank) {
+    const std::vector<Stage> stages = stages_of(grid, divide, rank);
+    const auto led = std::find_if(stages.begin(), stages.end(), [&](const Stage& stage) {
+        return rank == leader(grid, stage.machine);
+    });
+    const Tile own = tile(grid, rank);
+    const Tile held = led == stages.end() ? own : pixels(grid, led->machine);
+
+    ProgramBuilder builder;
+    const Region input = builder.input(own.elements());
+    Region place = input;
+    if (rank == 0)
+        place = builder.output(held.elements());
+    else if (held.elements() > own.elements())
+        place = builder.scratch(held.elements());
+    int round = Depth(divide)(whole_machine(grid)) - static_cast<int>(stages.size());
+    for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
+        const int to = leader(grid, stage->machine);
+        label(builder, grid, *stage, round++);
+        if (rank == to) {
+            for (const Submachine& part : stage->division.parts) {
+                if (!(part == stage->own)) {
+                    builder.receive(leader(grid, part),
+                                    region_of(held, pixels(grid, part), place.buffer));
+                }
+            }
+        } else if (rank == leader(grid, stage->own)) {
+            if (!(place == input) && own.elements() > 0)
+                builder.copy(region_of(held, own, place.buffer), input);
+            builder.send(to, place);
+        }
+    }
+    if (rank > 0)
+        return builder.finish({});
+    if (own.elements() > 0)
+        builder.copy(region_of(held, own, place.buffer), input);
+    return builder.finish(place);
+}
+
+namespace {
+
+Division by_rows(const Submachine& machine, int) {
+    return machine.rows > 1 ? into_rows(machine) : into_processors(machine);
+}
+
+} // namespace
+
+Program two_level_scatter(const Grid& grid, int rank) {
+    return scatter_by_levels(grid, by_rows, rank);
+}
+
+Program two_level_gather(const Grid& grid, int rank) {
+    return gather_by_levels(grid, by_rows, rank);
+}
+
+namespace {
+
+Division by_squares(const Submachine& machine, int level) {
+    if (level == 0)
+        return {machine, into_squares(machine)};
+    return machine.rows > 1 ? into_rows(machine) : into_processors(machine);
+}
+
+} // namespace
+
+Program three_level_scatter(const Grid& grid, int rank) {
+    return scatter_by_levels(grid, by_squares, rank);
+}
+
+Program three_level_gather(const Grid& grid, int rank) {
+    return gather_by_levels(grid, by_squares, rank);
+}
+
+namespace {
+
+Divide in_two(double share) {
+    if (!(share > 0 && share < 1))
+        throw InvalidTask(
+            fmt::format("a share of {}, expected more than 0 and less than 1", share));
+    return [share](const Submachine& machine, int) {
+        return Division{machine, cut_in_two(machine, share)};
+    };
+}
+
+} // namespace
+
+Program halving_scatter(const Grid& grid, int rank, double share) {
+    return scatter_by_levels(grid, in_two(share), rank);
+}
+
+Program halving_gather(const Grid& grid, int rank, double share) {
+    return gather_by_levels(grid, in_two(share), rank);
+}
+
+Program halving_broadcast(const Grid& grid, int rank) {
+    return broadcast_by_levels(grid, in_two(.5), rank);
+}
+
+} // namespace sextant::collective

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/collective/tiles.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace sextant::collective {
+
+namespace {
+
+Tile rectangle(const Grid& grid, int first, int last) {
+    const Tile a = tile(grid, first), b = tile(grid, last);
+    return {a.x, a.y, b.x + b.width - a.x, b.y + b.height - a.y};
+}
+
+bool holds(const Tile& outer, const Tile& inner) {
+    return inner.x >= outer.x && inner.y >= outer.y &&
+           inner.x + inner.width <= outer.x + outer.width &&
+           inner.y + inner.height <= outer.y + outer.height;
+}
+
+} // namespace
+
+Region region_of(const Tile& outer, const Tile& inner, int buffer) {
+    if (inner.elements() == 0)
+        return block(buffer, 0, 0);
+    const Elements first = (inner.y - outer.y) * outer.width + inner.x - outer.x;
+    if (inner.width == outer.width)
+        return block(buffer, first, inner.elements());
+    return {buffer, first, inner.width, outer.width, inner.height};
+}
+
+TileRange::TileRange(const Grid& grid, int first, int last) {
+    last = std::min(last, grid.ranks());
+    while (first < last) {
+        const int whole_rows = first % grid.columns == 0 ? (last - first) / grid.columns : 0;
+        const int row_end = (first / grid.columns + 1) * grid.columns;
+        const int end =
+            whole_rows > 0 ? first + whole_rows * grid.columns : std::min(last, row_end);
+        const Tile found = rectangle(grid, first, end - 1);
+        if (found.elements() > 0)
+            rectangles_.push_back(found);
+        first = end;
+    }
+}
+
+Elements TileRange::elements() const {
+    Elements sum = 0;
+    for (const Tile& rectangle : rectangles_)
+        sum += rectangle.elements();
+    return sum;
+}
+
+Region TileRange::place(const Tile& inner, int buffer) const {
+    Elements start = 0;
+    for (const Tile& outer : rectangles_) {
+        if (!holds(outer, inner)) {
+            start += outer.elements();
+            continue;
+        }
+        Region region = sextant::collective::region_of(outer, inner, buffer);
+        region.offset += start;
+        return region;
+    }
+    throw std::logic_error("a tile lies outside the range of tiles");
+}
+
+std::vector<Region> TileRange::regions_of(const TileRange& part, int buffer) const {
+    std::vector<Region> regions;
+    for (const Tile& rectangle : part.rectangles_)
+        regions.push_back(place(rectangle, buffer));
+    return regions;
+}
+
+Region TileRange::region_of(const Grid& grid, int tile, int buffer) const {
+    const Tile wanted = sextant::tile(grid, tile);
+    return wanted.elements() > 0 ? place(wanted, buffer) : block(buffer, 0, 0);
+}
+
+Submachine whole_machine(const Grid& grid) {
+    return {0, 0, grid.columns, grid.rows};
+}
+
+int leader(const Grid& grid, const Submachine& machine) {
+    return machine.row * grid.columns + machine.column;
+}
+
+bool contains(const Grid& grid, const Submachine& machine, int rank) {
+    const int x = rank % grid.columns - machine.column, y = rank / grid.columns - machine.row;
+    return x >= 0 && x < machine.columns && y >= 0 && y < machine.rows;
+}
+
+std::vector<int> ranks_of(const Grid& grid, const Submachine& machine) {
+    std::vector<int> ranks;
+    for (int y = 0; y < machine.rows; ++y) {
+        for (int x = 0; x < machine.columns; ++x)
+            ranks.push_back(leader(grid, machine) + y * grid.columns + x);
+    }
+    return ranks;
+}
+
+Tile pixels(const Grid& grid, const Submachine& machine) {
+    const int first = leader(grid, machine);
+    const Tile a = tile(grid, first);
+    const Tile b = tile(grid, first + (machine.rows - 1) * grid.columns + machine.columns - 1);
+    return {a.x, a.y, b.x + b.width - a.x, b.y + b.height - a.y};
+}
+
+int group_of(const Grid& grid, const Submachine& machine) {
+    if (machine == whole_machine(grid))
+        return 0;
+    const std::int64_t ranks = grid.ranks();
+    if (ranks * ranks >= std::numeric_limits<int>::max()) {
+        throw InvalidTask(fmt::format(
+            "{} ranks have more submachines than there are labels; at most 46340", grid.ranks()));
+    }
+    const int size = (machine.rows - 1) * grid.columns + machine.columns - 1;
+    return 1 + leader(grid, machine) * grid.ranks() + size;
+}
+
+Submachine submachine_of(const Grid& grid, int group) {
+    if (group == 0)
+        return whole_machine(grid);
+    const int first = (group - 1) / grid.ranks(), size = (group - 1) % grid.ranks();
+    return {first % grid.columns, first / grid.columns, 1 + size % grid.columns,
+            1 + size / grid.columns};
+}
+
+std::vector<Submachine> cut_in_two(const Submachine& machine, double share) {
+    if (machine.size() == 1)
+        return {machine};
+    const bool along_columns = machine.columns >= machine.rows;
+    const int length = std::max(machine.columns, machine.rows);
+    const int kept = std::clamp(static_cast<int>(std::lround(share * length)), 1, length - 1);
+    Submachine first = machine, second = machine;
+    (along_columns ? first.columns : first.rows) = kept;
+    (along_columns ? second.columns : second.rows) = length - kept;
+    (along_columns ? second.column : second.row) += kept;
+    return {first, second};
+}
+
+std::vector<Submachine> into_squares(const Submachine& machine) {
+    const auto parts = [](int side) { return static_cast<int>(std::lround(std::sqrt(side))); };
+    const int across = parts(machine.columns), down = parts(machine.rows);
+    std::vector<Submachine> squares;
+    for (int j = 0; j < down; ++j) {
+        for (int i = 0; i < across; ++i) {
+            const int left = machine.columns * i / across, top = machine.rows * j / down;
+            squares.push_back({machine.column + left, machine.row + top,
+                               machine.columns * (i + 1) / across - left,
+                               machine.rows * (j + 1) / down - top});
+        }
+    }
+    return squares;
+}
+
+} // namespace sextant::collective

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/agreement.hpp"
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/core/error.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace sextant {
+
+namespace {
+
+enum class Outcome : int { fine, peer_failed, failed, invalid_task };
+
+struct Report {
+    Outcome outcome = Outcome::fine;
+    std::string text;
+};
+
+Report attempt(const std::function<void()>& part) {
+    Report report;
+    try {
+        part();
+    } catch (const PeerFailed& error) {
+        report = {Outcome::peer_failed, error.what()};
+    } catch (const AgreedFailure& error) {
+        report = {error.invalid_task() ? Outcome::invalid_task : Outcome::failed, error.what()};
+    } catch (const InvalidTask& error) {
+        report = {Outcome::invalid_task, error.what()};
+    } catch (...) {
+        report = {Outcome::failed, text_of_current_exception()};
+    }
+    return report;
+}
+
+/// The first rank whose error was its own, or else the first that heard of one.
+std::size_t rank_that_counts(const std::vector<Outcome>& outcomes) {
+    const auto own = std::find_if(outcomes.begin(), outcomes.end(),
+                                  [](Outcome outcome) { return outcome > Outcome::peer_failed; });
+    const auto heard = std::find(outcomes.begin(), outcomes.end(), Outcome::peer_failed);
+    return static_cast<std::size_t>((own != outcomes.end() ? own : heard) - outcomes.begin());
+}
+
+/// Where ranks are threads of one process their number says nothing: they see the same files.
+[[noreturn]] void throw_what_counts(const std::vector<Outcome>& outcomes,
+                                    const std::vector<std::string>& texts, bool one_process) {
+    const std::size_t rank = rank_that_counts(outcomes);
+    const bool alike = std::all_of(texts.begin(), texts.end(),
+                                   [&](const std::string& text) { return text == texts[0]; });
+    std::string text = texts[rank];
+    if (!alike && !one_process && !text.starts_with("rank "))
+        text = fmt::format("rank {}: {}", rank, text);
+    throw AgreedFailure(text, outcomes[rank] == Outcome::invalid_task);
+}
+
+} // namespace
+
+void agree(const Communicator& communicator, const std::function<void()>& part) {
+    agree(communicator, part, 0);
+}
+
+std::vector<std::uint64_t> agree(const Communicator& communicator,
+                                 const std::function<void()>& part, std::uint64_t number) {
+    struct Said {
+        Outcome outcome;
+        std::uint64_t number;
+    };
+    const Report mine = attempt(part);
+    std::vector<Outcome> outcomes;
+    std::vector<std::uint64_t> numbers;
+    for (const Said& said : communicator.all_gather(Said{mine.outcome, number})) {
+        outcomes.push_back(said.outcome);
+        numbers.push_back(said.number);
+    }
+    const bool fine = std::all_of(outcomes.begin(), outcomes.end(),
+                                  [](Outcome outcome) { return outcome == Outcome::fine; });
+    if (!fine) {
+        throw_what_counts(outcomes, all_gather_texts(communicator, mine.text),
+                          communicator.shares_memory());
+    }
+    return numbers;
+}
+
+std::string first_failure(const Communicator& communicator, const std::function<void()>& part) {
+    std::string mine;
+    try {
+        part();
+    } catch (...) {
+        mine = text_of_current_exception();
+    }
+    const std::vector<std::string> all = all_gather_texts(communicator, mine);
+    const auto found =
+        std::find_if(all.begin(), all.end(), [](const std::string& text) { return !text.empty(); });
+    return found == all.end() ? "" : fmt::format("rank {}: {}", found - all.begin(), *found);
+}
+
+namespace {
+
+/// Where the numbers of what a rank said lie.
+constexpr std::size_t begun_at = 0, earliest_at = 1, run_at = 2, rank_at = 3, count_at = 4,
+                      numbers_at = 5;
+
+int rounds_for(int ranks) {
+    int rounds = 0;
+    while ((std::int64_t{1} << rounds) < ranks)
+        ++rounds;
+    return rounds;
+}
+
+/// Whether `a` comes before `b`, whichever ranks said them: first by what they ask for, so that
+/// what is named differs in that if anything does.
+bool is_before(std::span<const int> a, std::span<const int> b) {
+    const auto numbers = [](std::span<const int> said) {
+        return said.subspan(numbers_at, static_cast<std::size_t>(said[count_at]));
+    };
+    const auto order = std::lexicographical_compare_three_way(numbers(a).begin(), numbers(a).end(),
+                                                              numbers(b).begin(), numbers(b).end());
+    return order == 0 ? a[run_at] < b[run_at] : order < 0;
+}
+
+} // namespace
+
+Comparison::Comparison(Communicator communicator, std::size_t most_asked,
+                       std::span<const int> asked, std::vector<int> names,
+                       std::function<std::string(std::span<const int>)> text_of)
+    : communicator_(std::move(communicator)),
+      most_asked_(most_asked),
+      names_(std::move(names)),
+      text_of_(std::move(text_of)),
+      rounds_(rounds_for(communicator_.size())),
+      memory_(static_cast<Bytes>(sizeof(int) * 4 * static_cast<std::size_t>(rounds_) *
+                                 (numbers_at + most_asked))),
+      own_(said_size()),
+      known_(2 * said_size()),
+      came_(static_cast<std::size_t>(rounds_)) {
+    own_[rank_at] = communicator_.rank();
+    keep(asked);
+    open();
+}
+
+Comparison::~Comparison() {
+    exchange_->end();
+}
+
+/// In round k a rank hears from the rank 2^k before it what that has heard so far. After the last
+/// round everyone has heard of all.
+void Comparison::open() {
+    const int rank = communicator_.rank(), size = communicator_.size();
+    std::vector<Message> messages;
+    for (int round = 0; round < rounds_; ++round) {
+        const int distance = 1 << round;
+        for (const bool sends : {true, false}) {
+            const std::span<int> words = sends ? outgoing(round) : incoming(round);
+            const auto bytes = static_cast<Bytes>(words.size_bytes());
+            Message message{sends, (rank + (sends ? distance : size - distance)) % size, round};
+            message.blocks = {{reinterpret_cast<std::byte*>(words.data()), bytes, bytes, 1}};
+            messages.push_back(std::move(message));
+        }
+    }
+    exchange_ = communicator_.open(std::move(messages));
+    reopen();
+}
+
+/// Receives are open at all times, so that a rank that has nothing to say can hear of those that
+/// have.
+void Comparison::reopen() {
+    exchange_->begin();
+    std::fill(came_.begin(), came_.end(), false);
+    for (int round = 0; round < rounds_; ++round)
+        exchange_->start(2 * round + 1);
+}
+
+void Comparison::begin_run(std::span<const int> asked, bool changed) {
+    ++run_;
+    own_[run_at] = run_;
+    if (!changed)
+        return;
+    keep(asked);
+    say(false);
+}
+
+void Comparison::keep(std::span<const int> asked) {
+    const std::size_t count = std::min(asked.size(), most_asked_);
+    own_[count_at] = static_cast<int>(count);
+    std::copy_n(asked.begin(), count, own_.begin() + numbers_at);
+}
+
+void Comparison::say(bool begun) {
+    said_ = true;
+    own_[begun_at] = begun ? 1 : 0;
+    own_[earliest_at] = std::min(run_, earliest_asked());
+    for (const std::size_t which : {0u, 1u})
+        std::copy(own_.begin(), own_.end(), part(known_, which).begin());
+    next_ = 0;
+    if (rounds_ > 0)
+        send(0);
+}
+
+void Comparison::send(int round) {
+    std::copy(known_.begin(), known_.end(), outgoing(round).begin());
+    ++sends_open_;
+    exchange_->start(2 * round);
+}
+
+void Comparison::poll() {
+    const int count = exchange_->poll(completions_);
+    for (int i = 0; i < count; ++i) {
+        const int message = completions_[static_cast<std::size_t>(i)].message;
+        if (message % 2 == 0)
+            --sends_open_;
+        else
+            came_[static_cast<std::size_t>(message / 2)] = true;
+    }
+}
+
+void Comparison::merge(std::span<int> message) {
+    const int begun = std::max(part(message, 0)[begun_at], part(known_, 0)[begun_at]);
+    const int earliest = std::min(part(message, 0)[earliest_at], part(known_, 0)[earliest_at]);
+    for (const std::size_t which : {0u, 1u}) {
+        const Said heard = part(message, which), known = part(known_, which);
+        const bool same = !is_before(heard, known) && !is_before(known, heard);
+        const bool replaces = which == 0 ? is_before(heard, known) : is_before(known, heard);
+        if (replaces || (same && heard[rank_at] < known[rank_at])) // all name the same ranks
+            std::copy(heard.begin(), heard.end(), known.begin());
+        known[begun_at] = begun;
+        known[earliest_at] = earliest;
+    }
+}
+
+void Comparison::advance() {
+    if (!said_)
+        return;
+    poll();
+    while (next_ < rounds_ && came_[static_cast<std::size_t>(next_)]) {
+        merge(incoming(next_));
+        if (++next_ < rounds_)
+            send(next_);
+    }
+    if (next_ < rounds_ || sends_open_ > 0)
+        return;
+    said_ = false;
+    exchange_->end();
+    reopen();
+    agreed_ = !is_before(part(known_, 0), part(known_, 1));
+    spoiled_ = !agreed_ && part(known_, 0)[begun_at] != 0;
+    if (!agreed_)
+        fail();
+}
+
+/// The same text on every rank.
+void Comparison::fail() {
+    const Said low = part(known_, 0), high = part(known_, 1);
+    const bool in_order = low[rank_at] < high[rank_at];
+    const auto said = [&](Said by) {
+        const auto numbers = by.subspan(numbers_at, static_cast<std::size_t>(by[count_at]));
+        return fmt::format("rank {}: {}", names_[static_cast<std::size_t>(by[rank_at])],
+                           text_of_(numbers));
+    };
+    const bool other_run = low[run_at] != high[run_at];
+    throw AgreedFailure(fmt::format("ranks ask for different frames{}: {}; {}",
+                                    other_run ? ", or are not at the same frame" : "",
+                                    said(in_order ? low : high), said(in_order ? high : low)),
+                        true);
+}
+
+/// The earliest run of a rank that this rank has heard of; more than any run if there is none.
+int Comparison::earliest_asked() {
+    int earliest = std::numeric_limits<int>::max();
+    for (int round = 0; round < rounds_; ++round) {
+        if (came_[static_cast<std::size_t>(round)])
+            earliest = std::min(earliest, part(incoming(round), 0)[earliest_at]);
+    }
+    return earliest;
+}
+
+/// A rank that compares a later run is ahead of this one. Unless it passes on an earlier run, no
+/// rank waits for this one yet.
+void Comparison::look() {
+    if (said_)
+        return advance();
+    poll();
+    if (earliest_asked() <= run_)
+        say(true);
+}
+
+void Comparison::settle() {
+    for (int idle = 0; said_; ++idle) {
+        advance();
+        if (said_)
+            rest(idle);
+    }
+}
+
+} // namespace sextant

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/commands.hpp"
+#include "sextant/command/options.hpp"
+#include "sextant/command/outputs.hpp"
+#include "sextant/command/transforms.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/frame_source.hpp"
+#include "sextant/core/progress.hpp"
+#include "sextant/format/checks.hpp"
+#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/registration/combined.hpp"
+#include "sextant/report/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+namespace sextant::command {
+
+namespace {
+
+using registration::DisplacementField;
+using registration::FramePlace;
+using registration::Transform;
+
+/// What a file says of where frames lie, fields read when they are asked for.
+class Applied {
+  public:
+    explicit Applied(const std::string& path) : path_(path), all_(read_transforms(path)) {
+        number_frames();
+        if (all_.fields)
+            open_fields();
+    }
+
+    const SeriesTransforms& all() const { return all_; }
+
+    /// Beside the one that names it.
+    std::vector<std::string> files() const {
+        return fields_ ? std::vector{fields_->path()} : std::vector<std::string>();
+    }
+
+    /// Throws InvalidTask, naming the frame, for one that there is not or that was left out.
+    Transform of(std::int64_t frame) {
+        const auto at = places_.find(frame);
+        if (at == places_.end())
+            throw InvalidTask(fmt::format("{} has no frame {}, expected one of {}", path_, frame,
+                                          all_.frames.size()));
+        const FramePlace& place = all_.frames[at->second.place];
+        if (!place.left_out.empty())
+            throw InvalidTask(
+                fmt::format("{}: frame {} was left out: {}", path_, frame, place.left_out));
+        return fields_ ? Transform(field(at->second.registered)) : place.result.motion;
+    }
+
+  private:
+    /// Where a frame stands among all, and how many before it were registered.
+    struct Standing {
+        std::size_t place = 0;
+        std::int64_t registered = 0;
+    };
+
+    void number_frames() {
+        for (std::size_t place = 0; place < all_.frames.size(); ++place) {
+            const FramePlace& frame = all_.frames[place];
+            places_.emplace(frame.frame, Standing{place, registered_});
+            registered_ += frame.left_out.empty() ? 1 : 0;
+        }
+    }
+
+    void open_fields() {
+        const FieldFile& file = *all_.fields;
+        const auto path = std::filesystem::path(path_).parent_path() / file.path;
+        fields_ = format::open_frames(path.string());
+        const FrameHeader& header = fields_->header();
+        if (header.shape != file.nodes || header.frames != 4 * registered_)
+            throw InvalidFile(path.string(),
+                              fmt::format("{} planes of {}, expected {} of {} as {} says",
+                                          header.frames, format::to_text(header.shape),
+                                          4 * registered_, format::to_text(file.nodes), path_));
+    }
+
+    DisplacementField field(std::int64_t number) {
+        const FieldFile& file = *all_.fields;
+        DisplacementField field{all_.shape, file.spacing, file.nodes, {}, {}, {}, {}};
+        std::int64_t plane = 4 * number;
+        for (std::vector<float>* to : {&field.x, &field.y}) {
+            to->resize(field.count());
+            fields_->read_frame(plane, *to);
+            const auto gap = std::find_if(to->begin(), to->end(),
+                                          [](float value) { return !std::isfinite(value); });
+            if (gap != to->end())
+                throw InvalidFile(fields_->path(),
+                                  fmt::format("plane {}: node {} is {}, expected a finite number",
+                                              plane, gap - to->begin(), *gap));
+            ++plane;
+        }
+        return field;
+    }
+
+    std::string path_;
+    SeriesTransforms all_;
+    std::unordered_map<std::int64_t, Standing> places_; ///< by number of the frame
+    std::int64_t registered_ = 0;
+    std::unique_ptr<FrameSource> fields_;
+};
+
+void check_shape(const FrameSource& source, const SeriesTransforms& transforms) {
+    if (source.header().shape != transforms.shape)
+        throw InvalidFile(source.path(),
+                          fmt::format("is {}, expected {} as the frames that were registered",
+                                      format::to_text(source.header().shape),
+                                      format::to_text(transforms.shape)));
+}
+
+/// Which frames of an image are shown, and by whose transform each.
+struct Shown {
+    std::int64_t frame = 0, registered = 0;
+};
+
+std::vector<Shown> frames_to_show(const Values& values, const FrameSource& source,
+                                  const SeriesTransforms& transforms) {
+    const std::int64_t count = source.header().frames;
+    if (values.has("frame")) {
+        if (count != 1)
+            throw InvalidTask(
+                fmt::format("{} has {} frames, expected one with --frame", source.path(), count));
+        return {{0, values.integer("frame")}};
+    }
+    if (count != std::ssize(transforms.frames))
+        throw InvalidTask(fmt::format("{} has {} frames, expected {} as were registered, or one "
+                                      "and --frame N",
+                                      source.path(), count, transforms.frames.size()));
+    std::vector<Shown> shown;
+    for (const FramePlace& place : transforms.frames) {
+        if (place.frame >= count)
+            throw InvalidTask(fmt::format("{} has frames 0 to {}, but frame {} was registered",
+                                          source.path(), count - 1, place.frame));
+        if (place.left_out.empty())
+            shown.push_back({place.frame, place.frame});
+    }
+    return shown;
+}
+
+void apply_to_images(const Values& values, Applied& applied) {
+    const auto [source, offset] =
+        less_offset(format::open_frames(values.text("data"), source_options(values)));
+    print_remarks(*source);
+    check_shape(*source, applied.all());
+    const std::vector<Shown> shown = frames_to_show(values, *source, applied.all());
+    FrameHeader header;
+    header.frames = std::ssize(shown);
+    header.shape = source->header().shape;
+    header.pixel = source->header().pixel;
+    header.sample = sample_with_offset(values.text("output"), offset);
+    if (offset != 0)
+        print_warnings(std::array{
+            fmt::format("{}: {}", source->path(), offset_remark(offset, values.text("output")))});
+    std::vector<std::int64_t> numbers;
+    for (const Shown& one : shown)
+        numbers.push_back(one.frame);
+    header.frame_interval = frame_interval_of(source->header(), numbers);
+    const std::unique_ptr<FrameSink> sink = format::create_frames(values.text("output"), header);
+    registration::Resampler resampler(*source);
+    std::vector<float> pixels(static_cast<std::size_t>(header.shape.elements()));
+    Progress progress(true);
+    std::int64_t done = 0;
+    for (const Shown& one : shown) {
+        progress.say("apply", done++, header.frames);
+        resampler.show(one.frame, applied.of(one.registered), {0, header.shape.height}, pixels);
+        write_with_offset(*sink, pixels, offset);
+    }
+    sink->commit();
+    progress.clear();
+    print_text(fmt::format("{}: {} of {}x{} {}, NaN where a frame shows nothing\n",
+                           values.text("output"), report::counted(header.frames, "frame"),
+                           header.shape.width, header.shape.height, name(header.sample)));
+}
+
+void apply_to_coordinates(const Values& values, Applied& applied) {
+    if (values.has("frame"))
+        throw InvalidTask("--frame: coordinates name their frames themselves");
+    refuse_given(values, {"channel", "slice"}, "coordinates have none");
+    const std::string path = values.text("data");
+    std::vector<FramePoint> points = read_coordinates(path);
+    std::optional<std::int64_t> frame;
+    Transform transform;
+    for (FramePoint& point : points) {
+        try {
+            if (frame != point.frame)
+                transform = applied.of(point.frame);
+            frame = point.frame;
+            point.at = values.flag("from-reference")
+                           ? apply(transform, point.at, applied.all().shape)
+                           : apply_inverse(transform, point.at, applied.all().shape);
+        } catch (const InvalidTask& error) {
+            throw InvalidFile(path, fmt::format("line {}: {}", point.line, error.what()));
+        }
+    }
+    const std::string output = values.text("output");
+    write_text(output, to_csv(points));
+    print_text(fmt::format("{}: {} in {}\n", output, report::counted(std::ssize(points), "point"),
+                           values.flag("from-reference") ? "their frames" : "the reference"));
+}
+
+bool is_table(const std::string& path) {
+    return std::filesystem::path(path).extension() == ".csv";
+}
+
+int run_apply(const Values& values) {
+    const std::string path = values.text("data");
+    const bool coordinates = is_table(path);
+    if (values.flag("from-reference") && !coordinates)
+        throw InvalidTask(
+            fmt::format("--from-reference: {} is no table of coordinates (.csv)", path));
+    const std::array outputs{values.text("output")};
+    if (coordinates && !is_table(outputs[0]))
+        throw InvalidTask(fmt::format("{}: coordinates are written as .csv", outputs[0]));
+    if (!coordinates)
+        check_frames_name(outputs[0], Sample::f32);
+    std::vector<std::string> read = coordinates ? std::vector{path} : format::files_of_frames(path);
+    read.push_back(values.text("transforms"));
+    keep_inputs(read, outputs);
+    check_outputs(outputs);
+    Applied applied(values.text("transforms"));
+    keep_inputs(applied.files(), outputs);
+    if (coordinates)
+        apply_to_coordinates(values, applied);
+    else
+        apply_to_images(values, applied);
+    return 0;
+}
+
+std::vector<Parameter> parameters() {
+    return {{.name = "transforms",
+             .type = Type::file,
+             .value = "FILE",
+             .help = "transforms.json of sextant register",
+             .positional = true,
+             .required = true},
+            {.name = "data",
+             .type = Type::file,
+             .value = "DATA",
+             .help = "as many frames as were registered; or a .csv of frame, x, y",
+             .positional = true,
+             .required = true},
+            {.name = "output",
+             .type = Type::file,
+             .value = "OUT",
+             .help = "frames moved back, over one another, f32, NaN outside; or a .csv",
+             .letter = 'o',
+             .required = true},
+            {.name = "frame",
+             .type = Type::integer,
+             .value = "N",
+             .help = "the data is one image, and lies as frame N does",
+             .least = 0,
+             .most = most_count},
+            channel_parameter(),
+            slice_parameter(),
+            {.name = "from-reference",
+             .type = Type::flag,
+             .help = "coordinates of the reference into frames, not the other way"},
+            external_parameter()};
+}
+
+} // namespace
+
+Operation apply_operation() {
+    return {"apply",
+            "apply the transforms of a registered series to other images, or to coordinates",
+            "  sextant apply out/transforms.json second-channel.mrc -o aligned.tif\n"
+            "  sextant apply out/transforms.json particles.csv -o in-reference.csv",
+            parameters(),
+            run_apply,
+            true};
+}
+
+} // namespace sextant::command

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/calibrate.hpp"
+
+#include "sextant/calibrate/campaign.hpp"
+#include "sextant/calibrate/estimate.hpp"
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/launch.hpp"
+#include "sextant/command/calibrate_check.hpp"
+#include "sextant/command/child_process.hpp"
+#include "sextant/command/commands.hpp"
+#include "sextant/command/launch_file.hpp"
+#include "sextant/command/outputs.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
+#include "sextant/core/progress.hpp"
+#include "sextant/machine/installation.hpp"
+#include "sextant/machine/profile.hpp"
+#include "sextant/machine/profile_file.hpp"
+#include "sextant/report/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace sextant::command {
+
+namespace {
+
+using machine::Profile;
+
+/// What was asked for, checked.
+struct Request {
+    explicit Request(const Values& values)
+        : budget(duration_from("--budget", values.text("budget"))),
+          ci(share_from("--ci", values.text("ci"))),
+          append(values.flag("append")),
+          json(values.flag("json")),
+          launches(static_cast<int>(values.integer("launches"))),
+          seed(static_cast<unsigned>(values.integer("seed"))),
+          launcher(values.text("launcher")),
+          launched(detect_launcher().launcher != Launcher::none),
+          transport(values.text("transport")),
+          path(values.text("output")) {
+        if (transport == "auto")
+            transport = launched ? "mpi" : "threads";
+        if (transport != "mpi" || launched)
+            refuse_given(values, {"launcher"}, "it starts processes for --transport mpi");
+        if (launched && transport == "threads") {
+            throw InvalidTask("--transport threads under a launcher: threads are of one process; "
+                              "start it without");
+        }
+        if (!launched && transport == "mpi" && mpi_of_build().empty())
+            throw InvalidTask("--transport mpi: this sextant was built without MPI");
+        if (path.empty())
+            path = machine::default_profile_path(transport);
+        if (path.empty())
+            throw InvalidTask("-o is missing, and there is no home to write a profile to");
+    }
+
+    /// Whether this process measures, rather than ones that it starts.
+    bool here() const { return launched || (launches == 1 && transport == "threads"); }
+
+    Seconds budget;
+    double ci;
+    bool append, json;
+    int launches;
+    unsigned seed;
+    std::string launcher;
+    bool launched;
+    std::string transport, path;
+};
+
+/// "machines/mpi.json" for the first state, "machines/mpi.state-2.json" for the second.
+std::string path_of_state(const std::string& path, std::size_t state) {
+    if (state == 0)
+        return path;
+    std::filesystem::path file(path);
+    const std::string name =
+        fmt::format("{}.state-{}{}", file.stem().string(), state + 1, file.extension().string());
+    return file.replace_filename(name).string();
+}
+
+std::vector<Profile> write_profiles(const std::string& path, std::span<const Profile> launches) {
+    const std::vector<Profile> states = calibrate::merged(launches);
+    for (std::size_t i = 0; i < states.size(); ++i)
+        write_text(path_of_state(path, i), calibrate::text_with_launches(states[i], launches));
+    return states;
+}
+
+void tell(const std::vector<Profile>& states, const Request& request) {
+    nlohmann::ordered_json json{{"operation", "calibrate"}, {"states", nlohmann::json::array()}};
+    std::string text;
+    for (std::size_t i = 0; i < states.size(); ++i) {
+        const Profile& profile = states[i];
+        const machine::Worth worth = machine::worth_of(profile, request.ci);
+        const std::string path = path_of_state(request.path, i);
+        json["states"].push_back({{"file", path},
+                                  {"name", profile.name},
+                                  {"state", profile.state},
+                                  {"method", profile.origin.method},
+                                  {"probe_round_trip", profile.state_probe.median},
+                                  {"values", worth.values},
+                                  {"wide", worth.wide},
+                                  {"asked", request.ci},
+                                  {"half_interval_median", worth.median},
+                                  {"half_interval_nine_in_ten", worth.nine_in_ten}});
+        text += fmt::format("{}{}: {}\n", profile.name,
+                            profile.state.empty() ? "" : ", state " + profile.state,
+                            profile.origin.method);
+        text +=
+            fmt::format("  round trip of 64 KiB {}; {} values, half intervals {:.1f} % in the "
+                        "median, nine in ten within {:.1f} %\n",
+                        report::to_text(profile.state_probe.median), report::grouped(worth.values),
+                        100 * worth.median, 100 * worth.nine_in_ten);
+        if (worth.wide > 0) {
+            text += fmt::format("  {} did not converge to {:g} %: more time (--budget) or a "
+                                "quieter machine would help\n",
+                                report::counted(worth.wide, "value"), 100 * request.ci);
+        }
+        text += fmt::format("  {}\n", path);
+    }
+    std::array<double, 1> load{};
+    if (getloadavg(load.data(), 1) == 1) {
+        json["load_average"] = load[0];
+        text += fmt::format("load average {:.1f} on {} cores\n", load[0], states[0].cores);
+    }
+    print_text(request.json ? (sextant::to_text(json) + "\n").c_str() : text);
+}
+
+void make_folder_of(const std::string& path) {
+    if (std::filesystem::path(path).filename().empty())
+        return; // a folder is no name of a profile
+    const auto folder = std::filesystem::path(path).parent_path();
+    std::error_code error;
+    if (!folder.empty() && !std::filesystem::create_directories(folder, error) && error)
+        throw InvalidFile(folder.string(), error.message());
+}
+
+std::vector<Profile> earlier_launches(const Request& request) {
+    if (!request.append || !std::filesystem::exists(request.path))
+        return {};
+    std::vector<Profile> launches = calibrate::read_launches(request.path);
+    if (launches.front().transport != request.transport) {
+        throw InvalidTask(fmt::format("{} is of {}, expected {}: other launches go to another file",
+                                      request.path, launches.front().transport, request.transport));
+    }
+    return launches;
+}
+
+/// One launch, by the ranks that there are.
+void measure_here(const Request& request, const Communicator& communicator) {
+    const bool first = communicator.rank() == 0;
+    std::vector<Profile> launches;
+    agree(communicator, [&] {
+        // Every rank reads the file, since all must plan the same cells.
+        if (first) {
+            make_folder_of(request.path);
+            check_outputs(std::array{request.path});
+        }
+        launches = earlier_launches(request);
+    });
+    Progress progress(first);
+    calibrate::CampaignOptions options;
+    options.budget = request.budget, options.ci = request.ci;
+    options.seed = request.seed + static_cast<unsigned>(launches.size());
+    options.progress = [&](double share) {
+        progress.say(
+            fmt::format("launch {}: {:.0f} %", launches.size() + 1, 100 * std::min(1.0, share)));
+    };
+    const Profile earlier = launches.empty() ? Profile() : calibrate::merged(launches).front();
+    Profile launch;
+    agree(communicator,
+          [&] { launch = calibrate::measure_launch(communicator, &earlier, options); });
+    progress.clear();
+    agree(communicator, [&] {
+        if (!first)
+            return;
+        launches.push_back(std::move(launch));
+        tell(write_profiles(request.path, launches), request);
+    });
+}
+
+/// A file for the launches of this process, gone with it.
+class WorkFile {
+  public:
+    explicit WorkFile(const std::string& beside)
+        : path_((std::filesystem::absolute(beside).parent_path() /
+                 fmt::format(".sextant-calibrate-{}.json", getpid()))
+                    .string()) {}
+    WorkFile(const WorkFile&) = delete;
+    WorkFile& operator=(const WorkFile&) = delete;
+    ~WorkFile() {
+        std::error_code ignored;
+        for (std::size_t state = 0; std::filesystem::remove(path_of_state(path_, state), ignored);)
+            ++state;
+    }
+    const std::string& path() const { return path_; }
+
+  private:
+    const std::string path_;
+};
+
+void measure_in_launches(const Request& request) {
+    make_folder_of(request.path);
+    check_outputs(std::array{request.path});
+    std::vector<Profile> launches = earlier_launches(request);
+    const WorkFile work(request.path);
+    run_launches(
+        {request.launches,
+         request.budget,
+         request.transport == "mpi" ? request.launcher : "",
+         work.path(),
+         {"--ci", fmt::format("{:g}%", 100 * request.ci), "--seed", std::to_string(request.seed)}});
+    for (Profile& launch : calibrate::read_launches(work.path()))
+        launches.push_back(std::move(launch));
+    tell(write_profiles(request.path, launches), request);
+}
+
+int run_calibrate(const Values& values) {
+    const Request request(values);
+    if (values.has("check")) {
+        check_predictions(values.text("check"), request.seed, request.json);
+        return 0;
+    }
+    if (!request.here())
+        measure_in_launches(request);
+    else
+        launch(2, [&](Communicator communicator) { measure_here(request, communicator); });
+    return 0;
+}
+
+} // namespace
+
+Operation calibrate_operation() {
+    return {
+        "calibrate",
+        "measure what messages and work cost on this machine, and write its profile",
+        "  sextant calibrate\n"
+        "  sextant calibrate --transport mpi --launcher 'mpirun -n 2' -o mpi.json\n"
+        "  mpirun -n 2 sextant calibrate --check mpi.json",
+        {{.name = "output",
+          .type = Type::file,
+          .value = "FILE",
+          .help = "the profile; default: where sextant looks for this user's",
+          .letter = 'o'},
+         {.name = "budget", .value = "TIME", .fallback = "60s", .help = "of all launches together"},
+         {.name = "ci",
+          .value = "SHARE",
+          .fallback = "2%",
+          .help = "half an interval, of its median, at which a value is well known"},
+         {.name = "launches",
+          .type = Type::integer,
+          .value = "N",
+          .fallback = "5",
+          .help = "processes one after another; 1 under a launcher",
+          .least = 1,
+          .most = 1000},
+         {.name = "append",
+          .type = Type::flag,
+          .help = "add to the launches that the file was made from"},
+         {.name = "transport",
+          .type = Type::choice,
+          .value = "NAME",
+          .fallback = "auto",
+          .help = "auto: MPI under a launcher, else threads",
+          .choices = {"auto", "threads", "mpi"}},
+         {.name = "launcher",
+          .value = "COMMAND",
+          .fallback = "mpirun -n 2",
+          .help = "what starts two processes or more, for --transport mpi"},
+         {.name = "seed",
+          .type = Type::integer,
+          .value = "N",
+          .fallback = "1",
+          .help = "of the order of measurements, and of what --check draws",
+          .least = 0,
+          .most = 1 << 30},
+         {.name = "check",
+          .type = Type::file,
+          .value = "FILE",
+          .help = "measure messages that FILE does not know and compare; writes nothing"},
+         {.name = "json", .type = Type::flag, .help = "what was done, as JSON"}},
+        run_calibrate};
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Seconds since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+std::string command_of(const Launches& launches, Seconds budget) {
+    std::string command = launches.launcher.empty() ? "" : launches.launcher + " ";
+    command += own_command();
+    command += fmt::format(" calibrate --launches 1 --append --budget {:.0f}ms -o {}",
+                           std::max(1.0, budget * 1e3), quoted(launches.file));
+    for (const std::string& option : launches.options)
+        command += " " + quoted(option);
+    return command;
+}
+
+} // namespace
+
+void run_launches(const Launches& launches) {
+    constexpr Seconds grace = 120; // for a launcher on a machine that is busy
+    const auto begin = Clock::now();
+    // Until the first has ended: what it takes to start one, and to end the last burst.
+    Seconds starting = launches.launcher.empty() ? .1 : .6;
+    for (int k = 0; k < launches.count; ++k) {
+        const Seconds part = (launches.budget - since(begin)) / (launches.count - k);
+        const Seconds own = std::max(0.0, part - starting);
+        const auto launched = Clock::now();
+        run_process(command_of(launches, own), 2 * part + grace);
+        starting = std::max(0.0, since(launched) - own);
+    }
+}
+
+} // namespace sextant::command

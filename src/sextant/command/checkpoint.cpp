@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/checkpoint.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+namespace sextant::command {
+
+namespace {
+
+using registration::EntryName;
+
+constexpr std::string_view prefix = "checkpoint.";
+
+std::string path_of(const std::string& folder, int rank) {
+    return (std::filesystem::path(folder) / fmt::format("{}{}", prefix, rank)).string();
+}
+
+std::vector<std::string> files_in(const std::string& folder) {
+    std::vector<std::string> paths;
+    std::error_code unreadable;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, unreadable)) {
+        const std::string name = entry.path().filename().string();
+        const bool numbered =
+            name.starts_with(prefix) && name.size() > prefix.size() &&
+            name.find_first_not_of("0123456789", prefix.size()) == std::string::npos;
+        if (numbered)
+            paths.push_back(entry.path().string());
+    }
+    std::sort(paths.begin(), paths.end());
+    return paths;
+}
+
+/// A line "name: value" each.
+std::string text_of(const Checkpoint::Identity& identity) {
+    std::string text;
+    for (const auto& [name, value] : identity)
+        text += fmt::format("{}: {}\n", name, value);
+    return text;
+}
+
+/// The value of a name in such a text.
+std::string value_in(const std::string& text, const std::string& name) {
+    const std::string line = "\n" + name + ": ";
+    const std::size_t at = ("\n" + text).find(line);
+    if (at == std::string::npos)
+        return "not stated";
+    const std::size_t begin = at + line.size() - 1;
+    return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+void check_file(const Journal& file, const Checkpoint::Identity& identity) {
+    if (!file.text() || *file.text() == text_of(identity))
+        return;
+    for (const auto& [name, value] : identity) {
+        const std::string theirs = value_in(*file.text(), name);
+        if (theirs != value)
+            throw InvalidTask(fmt::format("{}: of another run, whose {} is {}, expected {}; take "
+                                          "another folder, or begin --anew",
+                                          file.path(), name, theirs, value));
+    }
+    throw InvalidTask(
+        fmt::format("{}: of another run; take another folder, or begin --anew", file.path()));
+}
+
+} // namespace
+
+void Checkpoint::check(const std::string& folder, const Identity& identity) {
+    for (const std::string& path : files_in(folder))
+        check_file(Journal::open(path), identity);
+}
+
+void Checkpoint::remove(const std::string& folder) {
+    std::error_code in_the_way; // a file that cannot be removed is found by the next run
+    for (const std::string& path : files_in(folder))
+        std::filesystem::remove(path, in_the_way);
+}
+
+Checkpoint::Checkpoint(const std::string& folder, int rank, const Identity& identity)
+    : folder_(folder) {
+    check(folder, identity);
+    const std::string own = path_of(folder, rank);
+    files_.push_back(Journal::append_to(
+        own, text_of(identity), [&](const RecordPlace& place, std::span<const std::byte> record) {
+            take(0, own, place, record);
+        }));
+    refresh();
+}
+
+void Checkpoint::take(std::size_t file, const std::string& path, const RecordPlace& place,
+                      std::span<const std::byte> record) {
+    EntryName name;
+    if (record.size() < sizeof name)
+        throw InvalidFile(path, "has a record without a name");
+    std::memcpy(&name, record.data(), sizeof name);
+    places_[name] = {file,
+                     {place.position + static_cast<Bytes>(sizeof name),
+                      place.size - static_cast<Bytes>(sizeof name)}};
+}
+
+/// Files that other ranks began since the last time are opened too.
+void Checkpoint::refresh() {
+    for (const std::string& path : files_in(folder_)) {
+        const bool is_open = std::any_of(files_.begin(), files_.end(),
+                                         [&](const auto& file) { return file.path() == path; });
+        if (!is_open)
+            files_.push_back(Journal::open(path));
+    }
+    for (std::size_t file = 0; file < files_.size(); ++file) {
+        files_[file].visit([&](const RecordPlace& place, std::span<const std::byte> record) {
+            take(file, files_[file].path(), place, record);
+        });
+    }
+}
+
+std::optional<std::vector<std::byte>> Checkpoint::find(const EntryName& name) {
+    const auto at = places_.find(name);
+    if (at == places_.end())
+        return std::nullopt;
+    return files_[at->second.file].read(at->second.record);
+}
+
+void Checkpoint::keep(const EntryName& name, std::span<const std::byte> bytes) {
+    std::vector<std::byte> record(sizeof name + bytes.size());
+    std::memcpy(record.data(), &name, sizeof name);
+    if (!bytes.empty())
+        std::memcpy(record.data() + sizeof name, bytes.data(), bytes.size());
+    const RecordPlace place = files_.front().append(record);
+    places_[name] = {
+        0, {place.position + static_cast<Bytes>(sizeof name), static_cast<Bytes>(bytes.size())}};
+}
+
+} // namespace sextant::command

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/composite_report.hpp"
+
+#include "sextant/comm/node_sharing.hpp"
+#include "sextant/comm/provenance.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
+#include "sextant/core/text.hpp"
+#include "sextant/format/png.hpp"
+#include "sextant/report/alternatives_section.hpp"
+#include "sextant/report/graph_drawing.hpp"
+#include "sextant/report/page.hpp"
+#include "sextant/report/run_causes.hpp"
+#include "sextant/report/run_comparison.hpp"
+#include "sextant/report/text.hpp"
+#include "sextant/report/traffic.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::command {
+
+namespace {
+
+std::string images_on_ranks(const CompositeSummary& summary) {
+    const auto images = static_cast<std::int64_t>(summary.inputs.size());
+    const std::string on =
+        summary.transport == "threads"
+            ? report::counted(summary.ranks, "thread")
+            : fmt::format("{} of {}",
+                          summary.ranks == 1 ? "1 process"
+                                             : fmt::format("{} processes", summary.ranks),
+                          summary.transport);
+    return fmt::format("{} of {}x{} on {}", report::counted(images, "image"), summary.shape.width,
+                       summary.shape.height, on);
+}
+
+/// How processes of a node exchange.
+std::string within_nodes(const CompositeSummary& summary) {
+    return within_nodes(NodeSharingChoice{summary.shares_nodes, true, summary.sharing});
+}
+
+std::string blending(const CompositeSummary& summary) {
+    return fmt::format("{} on {}", summary.blend, summary.element);
+}
+
+Schedule schedule_of(const CompositeSummary& summary) {
+    return make_schedule(summary.task.ranks, [&](int rank) {
+        return compositing::program(*summary.plan.algorithm, summary.task, summary.plan.tuning,
+                                    rank);
+    });
+}
+
+/// What was raced was measured too; what ran is as it is shown.
+report::Alternatives alternatives_of(const CompositeSummary& summary) {
+    const planner::Plan& plan = summary.plan;
+    report::Alternatives all{
+        "What was weighed",
+        fmt::format("predicted by {} on {}; measured: {}", plan.model, plan.machine, summary.frame),
+        {}};
+    for (const planner::Alternative& each : plan.alternatives) {
+        report::Alternative& way = all.all.emplace_back();
+        way.name = each.way.text();
+        way.bound = each.bound;
+        way.remark = each.remark;
+        if (const auto& expected = each.expected)
+            way.predicted = {expected->seconds, expected->low, expected->high};
+        if (each.raced)
+            way.measured = {*each.raced, *each.raced, *each.raced};
+    }
+    const Seconds took = summary.trace.duration;
+    if (!all.all.empty() && took > 0 && !all.all.front().measured)
+        all.all.front().measured = {took, took, took};
+    return all;
+}
+
+/// The prediction first, to stand above what was measured.
+std::vector<report::Recording> recordings_of(const CompositeSummary& summary) {
+    std::vector<report::Recording> all;
+    if (summary.prediction) {
+        report::Recording& predicted = all.emplace_back(measured(summary));
+        predicted.origin = report::Origin::predicted;
+        predicted.clocks = 1;
+        predicted.aligned.clear();
+        predicted.trace = summary.prediction->timeline;
+    }
+    all.push_back(measured(summary));
+    return all;
+}
+
+} // namespace
+
+report::Recording measured(const CompositeSummary& summary) {
+    return {.name = summary.plan.text(),
+            .origin = report::Origin::measured,
+            .ranks = summary.ranks,
+            .element_size = summary.element_size,
+            .clocks = summary.clocks,
+            .aligned = summary.aligned,
+            .lent = summary.transport == "threads" || summary.shares_nodes,
+            .trace = summary.trace};
+}
+
+std::string to_text(const CompositeSummary& summary) {
+    std::string text =
+        fmt::format("{}: {}, {}\n", summary.output, images_on_ranks(summary), blending(summary));
+    text += fmt::format("{} ({})\n", summary.plan.text(), summary.plan.reason);
+    if (!summary.sharing.empty())
+        text += within_nodes(summary) + "\n";
+    const char* between = "";
+    for (const auto& phase : summary.phases) {
+        text += fmt::format("{}{} {:.1f} ms", between, phase.name, phase.seconds * 1e3);
+        between = "  ";
+    }
+    return text + "\n";
+}
+
+std::string to_json(const CompositeSummary& summary) {
+    nlohmann::ordered_json json;
+    json["operation"] = "composite";
+    json["output"] = summary.output;
+    json["inputs"] = summary.inputs;
+    json["width"] = summary.shape.width;
+    json["height"] = summary.shape.height;
+    json["ranks"] = summary.ranks;
+    json["transport"] = summary.transport;
+    if (!summary.sharing.empty())
+        json["shared_memory"] = {{"used", summary.shares_nodes}, {"reason", summary.sharing}};
+    json["operator"] = summary.blend;
+    json["element"] = summary.element;
+    json["association"] = summary.association;
+    json["background"] = summary.background;
+    json["plan"] = nlohmann::ordered_json::parse(planner::to_json(summary.plan));
+    for (const auto& phase : summary.phases)
+        json["seconds"][phase.name] = phase.seconds;
+    json["warnings"] = summary.warnings;
+    json["host"] = host();
+    json["date"] = date();
+    return sextant::to_text(json);
+}
+
+std::string to_page(const CompositeSummary& summary, const Image& picture) {
+    report::Page page;
+    page.title = "Sextant: " + summary.output;
+    page.subtitle = images_on_ranks(summary);
+    const std::string png = format::encode_png(picture);
+    const auto* bytes = reinterpret_cast<const std::byte*>(png.data());
+    page.picture = {{bytes, bytes + png.size()},
+                    report::counted(static_cast<std::int64_t>(summary.inputs.size()), "image") +
+                        " blended into one",
+                    summary.output};
+    page.facts = {
+        {"Images", images_on_ranks(summary)},
+        {"Algorithm", summary.plan.text()},
+        {"Why", summary.plan.reason},
+        {"Operator", fmt::format("{}, association {}", blending(summary), summary.association)},
+        {"Background", summary.background.empty() ? "none" : summary.background},
+        {"Machine", fmt::format("{}, {}", host(), date())}};
+    if (!summary.sharing.empty())
+        page.facts.push_back({"Exchange", within_nodes(summary)});
+    if (summary.ranks > most_ranks_drawn)
+        page.facts.push_back({"Left out", fmt::format("the schedule of {} ranks, which is drawn of "
+                                                      "up to {}: sextant draw shows any",
+                                                      summary.ranks, most_ranks_drawn)});
+    for (const std::string& warning : summary.warnings)
+        page.facts.push_back({"Warning", warning});
+    for (const auto& phase : summary.phases)
+        page.phases.push_back({phase.name, phase.seconds});
+    page.sections.push_back(report::alternatives_section(alternatives_of(summary)));
+    const std::vector<report::Recording> recordings = recordings_of(summary);
+    page.sections.push_back(report::timeline_section(recordings));
+    page.sections.push_back(report::causes_section(recordings));
+    page.sections.push_back(report::traffic_section(recordings.back()));
+    if (summary.ranks <= most_ranks_drawn) {
+        report::DrawOptions drawing;
+        drawing.title = summary.plan.text();
+        page.figures.push_back(
+            {report::draw(schedule_of(summary), drawing), "The schedule: who sends what to whom."});
+    }
+    page.next_steps = {
+        {"Your own images, front to back",
+         "sextant composite front.exr middle.exr back.exr -o frame.exr"},
+        {"On several processes", "mpirun -n 2 sextant composite part*.exr -o frame.exr"},
+        {"Everything it can do", "sextant composite --help"}};
+    return report::render(page);
+}
+
+namespace {
+
+constexpr Seconds most_seconds = 1e6;
+
+/// The seconds of "render=2.5"; not a number where there are none.
+double seconds_of(const std::string& part, std::size_t equals) {
+    if (equals == 0 || equals == std::string::npos || equals + 1 == part.size())
+        return NAN;
+    return parsed_number<double>(std::string_view(part).substr(equals + 1)).value_or(NAN);
+}
+
+} // namespace
+
+std::vector<CompositeSummary::Phase> phases_before(const std::string& text,
+                                                   std::span<const std::string_view> taken) {
+    std::vector<CompositeSummary::Phase> phases;
+    std::istringstream parts(text);
+    for (std::string part; std::getline(parts, part, ',');) {
+        const std::size_t equals = part.find('=');
+        const double seconds = seconds_of(part, equals);
+        if (!(seconds >= 0 && seconds <= most_seconds))
+            throw InvalidTask(
+                fmt::format("--before {}: expected NAME=SECONDS,..., from 0 to {:g} seconds", text,
+                            most_seconds));
+        const std::string name = part.substr(0, equals);
+        const bool twice = std::any_of(phases.begin(), phases.end(),
+                                       [&](const auto& phase) { return phase.name == name; });
+        if (twice || std::find(taken.begin(), taken.end(), name) != taken.end())
+            throw InvalidTask(fmt::format("--before {}: there is a phase {} already", text, name));
+        phases.push_back({name, seconds});
+    }
+    return phases;
+}
+
+} // namespace sextant::command

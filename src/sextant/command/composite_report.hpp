@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/image.hpp"
+#include "sextant/model/model.hpp"
+#include "sextant/planner/plan.hpp"
+#include "sextant/report/recording.hpp"
+#include "sextant/schedule/trace.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sextant::command {
+
+/// What a composite run was and how it went, for all that tell of it.
+struct CompositeSummary {
+    struct Phase {
+        std::string name;
+        Seconds seconds = 0;
+    };
+    std::vector<std::string> inputs; ///< front to back
+    std::string output;
+    ImageShape shape;
+    int ranks = 1;
+    std::string transport;     ///< "threads", or which MPI
+    bool shares_nodes = false; ///< processes of a node read each other's memory
+    std::string sharing;       ///< why, or why not; empty of threads
+    std::string blend, element, association, background;
+    Bytes element_size = 0;
+    planner::Plan plan;
+    compositing::Task task;
+    std::vector<Phase> phases;
+    std::vector<std::string> warnings;
+    Trace trace;                                 ///< of all ranks, where asked for
+    int clocks = 1;                              ///< how many clocks its times were taken on
+    std::vector<ClockOffset> aligned;            ///< how these were aligned
+    std::string frame;                           ///< which frame it is of: "the second frame"
+    std::optional<model::Prediction> prediction; ///< of such a frame, with its timeline
+};
+
+/// A page about more ranks shows no schedule, and says so.
+inline constexpr int most_ranks_drawn = 64;
+
+/// What the ranks did, to be written or shown beside others.
+report::Recording measured(const CompositeSummary& summary);
+
+/// A few lines for the terminal.
+std::string to_text(const CompositeSummary& summary);
+
+/// One JSON object; docs/json.md has its fields.
+std::string to_json(const CompositeSummary& summary);
+
+/// A self-contained HTML page: the picture, what ran and why, the time of each phase, the schedule.
+std::string to_page(const CompositeSummary& summary, const Image& picture);
+
+/// "render=2.5,build=40" as phases. Throws InvalidTask for what is of no such form, for a name
+/// given twice and for those that are `taken`.
+std::vector<CompositeSummary::Phase> phases_before(const std::string& text,
+                                                   std::span<const std::string_view> taken);
+
+} // namespace sextant::command

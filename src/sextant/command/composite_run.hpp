@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/comm/node_sharing.hpp"
+#include "sextant/command/composite_inputs.hpp"
+#include "sextant/command/composite_report.hpp"
+#include "sextant/command/operation.hpp"
+#include "sextant/command/trace_clocks.hpp"
+#include "sextant/compositor/compositor.hpp"
+#include "sextant/compositor/deep_compositor.hpp"
+#include "sextant/core/progress.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sextant::command {
+
+/// The images that the parameters name. Throws as find_inputs (inputs.hpp).
+std::shared_ptr<const Inputs> find_inputs(const Values& values);
+
+/// One rank's way through `sextant composite`. Each phase is agreed on, so that a failure anywhere
+/// ends all ranks with the same message; what can be refused is refused before anything is read.
+/// Where the run is to be shown the frame is made twice, since the first touches memory that no
+/// other frame waits for, and predictions are of those.
+class CompositeRun {
+  public:
+    /// `inputs` where they have been found already, in this process; or none.
+    CompositeRun(const Values& values, Communicator communicator,
+                 std::shared_ptr<const Inputs> inputs);
+
+    /// Collective.
+    void run();
+
+  private:
+    void phase(const char* name, const std::function<void()>& part);
+    bool tells() const { return communicator_.rank() == 0; }
+
+    void check();
+    std::vector<std::string> outputs() const;
+    void check_inputs_kept() const;
+    void offer_sharing();
+    void read();
+    void gather_warnings();
+    void take_density();
+    double density() const;
+    void plan();
+    void make_compositor(const Communicator& communicator);
+    void weigh_sharing();
+    void blend();
+    const Compositor& compositor() const { return deep_ ? deep_->compositor() : *flat_; }
+    const ElementFormat& picture_element() const;
+    void gather_events();
+    void write();
+    void report();
+    void fill_summary();
+
+    const Values& values_;
+    const Communicator communicator_;
+    std::optional<Communicator> shared_; // the same ranks, where their nodes can share memory
+    Progress progress_;
+    std::shared_ptr<const Inputs> inputs_;
+    CompositeOptions options_;
+    std::optional<TraceClocks> clocks_; ///< of a run that is traced
+    NodeSharingChoice sharing_;
+    int layers_ = 0, fragments_ = 0;
+    Memory images_;
+    std::vector<DeepImage> deep_images_; // instead, where they are deep
+    std::vector<Oddity> oddities_;
+    std::optional<Compositor> flat_; // one of these two
+    std::optional<DeepCompositor> deep_;
+    Frame frame_;
+    Image picture_;
+    CompositeSummary summary_;
+    bool saves_plan_ = false, raced_ = false;
+};
+
+} // namespace sextant::command

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/calibrate/this_machine.hpp"
+#include "sextant/calibrate/validation.hpp"
+#include "sextant/comm/launch.hpp"
+#include "sextant/comm/provenance.hpp"
+#include "sextant/comm/waiting.hpp"
+#include "sextant/command/child_process.hpp"
+#include "sextant/command/commands.hpp"
+#include "sextant/command/outputs.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
+#include "sextant/core/memory.hpp"
+#include "sextant/kernel/processor.hpp"
+#include "sextant/planner/planner.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+namespace sextant::command {
+
+namespace {
+
+enum class State { good, note, bad };
+
+/// One thing looked at, what was found, and what to do about it.
+struct Finding {
+    std::string what;
+    State state = State::good;
+    std::string found, advice;
+};
+
+std::string output_of(const std::string& command) {
+    const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen((command + " 2>/dev/null").c_str(), "r"),
+                                                     pclose);
+    std::string output;
+    std::array<char, 256> line{};
+    while (pipe && std::fgets(line.data(), line.size(), pipe.get()))
+        output += line.data();
+    return output;
+}
+
+std::string first_line_of(const std::string& path) {
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    return line;
+}
+
+Finding mpi_library() {
+    const std::string ours = mpi_of_build();
+    if (!ours.empty())
+        return {"MPI", State::good, "built with " + ours, ""};
+    return {"MPI", State::note, "built without MPI: ranks are threads of one process",
+            "install libopenmpi-dev and openmpi-bin and build again with -DSEXTANT_MPI=ON"};
+}
+
+/// The mpirun that a user gets must be of the MPI that this was built with.
+Finding mpi_launcher() {
+    const std::string ours = mpi_of_build();
+    const std::string banner = output_of("mpirun --version");
+    if (banner.empty()) {
+        return {"launcher", ours.empty() ? State::note : State::bad, "no mpirun on the path",
+                "install openmpi-bin"};
+    }
+    const bool open_mpi =
+        banner.find("Open MPI") != std::string::npos || banner.find("OpenRTE") != std::string::npos;
+    const bool hydra = banner.find("HYDRA") != std::string::npos;
+    const std::string theirs = open_mpi ? "Open MPI" : hydra ? "MPICH" : "an unknown MPI";
+    if (!ours.empty() && !ours.starts_with(theirs)) {
+        return {"launcher", State::bad,
+                fmt::format("mpirun is of {}, but this was built with {}", theirs, ours),
+                fmt::format("put the mpirun of {} first on the path", ours)};
+    }
+    return {"launcher", State::good, "mpirun of " + theirs, ""};
+}
+
+/// What rank 0 says once all processes of a group have heard of each other.
+std::string met(int processes) {
+    return fmt::format("{} processes exchanged messages", processes);
+}
+
+Finding started_by(const LaunchedBy& by, int processes) {
+    if (by.launcher == Launcher::none)
+        return {"this process", State::good, "started by no launcher: ranks would be threads", ""};
+    return {"this process", State::good,
+            fmt::format("started by a launcher ({}); {}", by.evidence, met(processes)), ""};
+}
+
+/// What a launcher may ask for before it starts processes, how it says so, and how to give it.
+struct Demand {
+    std::string_view said, environment, options, advice;
+};
+
+constexpr std::array demands{
+    Demand{"as root", "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ", "",
+           "as root: export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"},
+    Demand{"not enough slots", "", "--oversubscribe ",
+           "for more processes than cores: mpirun --oversubscribe"}};
+
+/// What two processes of this program say when they are started by this mpirun.
+std::string said_by_two(const std::string& environment, const std::string& options) {
+    constexpr Seconds patience = 60;
+    const std::unique_ptr<FILE, int (*)(FILE*)> said(std::tmpfile(), std::fclose);
+    if (!said)
+        return "no temporary file can be made";
+    const std::string file = fmt::format("/proc/{}/fd/{}", getpid(), fileno(said.get()));
+    std::string failure;
+    try {
+        run_process(fmt::format("env {}mpirun {}-n 2 {} doctor --json >{} 2>&1", environment,
+                                options, own_command(), file),
+                    patience);
+    } catch (const Error& error) {
+        failure = error.what(); // also where they found something else that is bad
+    }
+    std::ifstream text(file);
+    return std::string(std::istreambuf_iterator<char>(text), {}) + failure;
+}
+
+/// Its first line that has a word.
+std::string first_words_of(const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        if (std::any_of(line.begin(), line.end(), [](unsigned char c) { return std::isalpha(c); }))
+            return line;
+    }
+    return "";
+}
+
+/// Starts two processes as a user would, and finds out what their launcher asks for.
+Finding two_processes() {
+    std::string environment, options, advice, said;
+    for (std::size_t tried = 0; tried <= demands.size(); ++tried) {
+        said = said_by_two(environment, options);
+        if (said.find(met(2)) != std::string::npos)
+            return {"two processes", advice.empty() ? State::good : State::note,
+                    fmt::format("{}mpirun {}-n 2: {}", environment, options, met(2)), advice};
+        for (const Demand& demand : demands) {
+            if (said.find(demand.said) == std::string::npos ||
+                advice.find(demand.advice) != std::string::npos)
+                continue;
+            environment += demand.environment;
+            options += demand.options;
+            advice += (advice.empty() ? "" : "; ") + std::string(demand.advice);
+        }
+    }
+    return {"two processes", State::bad, "mpirun -n 2 cannot start two that exchange messages",
+            first_words_of(said)};
+}
+
+Finding shared_memory() {
+    struct statvfs info {};
+    if (statvfs("/dev/shm", &info) != 0) {
+        return {"shared memory", State::bad, "/dev/shm is missing", "mount a tmpfs at /dev/shm"};
+    }
+    const double free =
+        static_cast<double>(info.f_bavail) * static_cast<double>(info.f_frsize) / 1e9;
+    const bool writable = access("/dev/shm", W_OK) == 0;
+    return {"shared memory", writable && free > .5 ? State::good : State::bad,
+            fmt::format("/dev/shm has {:.1f} GB free{}", free, writable ? "" : ", not writable"),
+            writable && free > .5 ? ""
+                                  : "MPI on one node needs it; remount it larger and writable"};
+}
+
+Finding huge_pages() {
+    const std::string mode = first_line_of("/sys/kernel/mm/transparent_hugepage/enabled");
+    const bool on =
+        mode.find("[always]") != std::string::npos || mode.find("[madvise]") != std::string::npos;
+    return {"huge pages", on ? State::good : State::note,
+            mode.empty() ? "the kernel has none" : "transparent: " + mode,
+            on ? "" : "frames cost more page faults; set transparent_hugepage to madvise"};
+}
+
+Finding simd() {
+    return {"SIMD", State::good,
+            fmt::format("kernels run with {}, chosen for this processor",
+                        kernel::instruction_sets().front()),
+            ""};
+}
+
+Finding volume() {
+    const char* path = "/usr/share/mricron/templates/ch2.nii.gz";
+    const bool there = std::filesystem::exists(path);
+    return {"sample volume", there ? State::good : State::note,
+            there ? path : "the brain volume of ./run is not installed",
+            there ? "" : "install mricron-data; ./run uses the partial images it ships instead"};
+}
+
+/// What predictions are made with.
+Finding profile() {
+    const bool threads = detect_launcher().launcher == Launcher::none;
+    const std::string measure = "sextant calibrate measures this machine";
+    try {
+        const planner::UsualPlanner usual = planner::usual_planner(threads ? "threads" : "mpi", "");
+        if (!usual.warnings.empty())
+            return {"profile", State::bad, usual.warnings.front(), measure};
+        if (usual.path.empty())
+            return {"profile", State::note, "none: predictions are by a short probe", measure};
+        const machine::Profile& profile = usual.planner->machine();
+        const std::vector<std::string> differences =
+            calibrate::differences(profile, calibrate::describe_machine(profile.transport));
+        if (differences.empty())
+            return {"profile", State::good, usual.path, ""};
+        return {"profile", State::note, usual.path + " is not of this machine as it is",
+                "sextant machine check " + usual.path + " says why"};
+    } catch (const InvalidFile& unreadable) {
+        return {"profile", State::bad, unreadable.what(), "unset SEXTANT_MACHINE, or mend it"};
+    }
+}
+
+Finding cores() {
+    const int all = cores_of_host(), available = Cores::available().count();
+    return {"cores", State::good,
+            available < all ? fmt::format("{} of the {} of this machine", available, all)
+                            : fmt::format("{}", all),
+            ""};
+}
+
+std::vector<Finding> examine(const LaunchedBy& by, int processes) {
+    std::vector<Finding> all = {mpi_library(), mpi_launcher(), started_by(by, processes)};
+    const bool usable = !mpi_of_build().empty() && all[1].state == State::good;
+    if (usable && by.launcher == Launcher::none)
+        all.push_back(two_processes());
+    for (const auto& look : {cores, simd, shared_memory, huge_pages, profile, volume})
+        all.push_back(look());
+    return all;
+}
+
+const char* word(State state) {
+    return state == State::good ? "good" : state == State::note ? "note" : "BAD";
+}
+
+/// Whether nothing that was found is bad.
+bool tell(const std::vector<Finding>& findings, bool as_json) {
+    bool well = true;
+    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    for (const Finding& finding : findings) {
+        well = well && finding.state != State::bad;
+        json.push_back({{"what", finding.what},
+                        {"state", word(finding.state)},
+                        {"found", finding.found},
+                        {"advice", finding.advice}});
+        if (as_json)
+            continue;
+        print_text(
+            fmt::format("{:<5} {:<15} {}\n", word(finding.state), finding.what, finding.found));
+        if (!finding.advice.empty()) {
+            print_text(fmt::format("{:<21} -> {}\n", "", finding.advice));
+        }
+    }
+    if (as_json)
+        print_text(sextant::to_text(json) + "\n");
+    return well;
+}
+
+int run_doctor(const Values& values) {
+    const LaunchedBy by = detect_launcher();
+    if (const std::string mismatch = launcher_mismatch(by); !mismatch.empty()) {
+        const std::array findings{mpi_library(), mpi_launcher(),
+                                  Finding{"this process", State::bad, mismatch, ""}};
+        if (by.rank == 0)
+            tell({findings.begin(), findings.end()}, values.flag("json"));
+        return 1;
+    }
+    bool well = true;
+    launch(1, [&](const Communicator& communicator) {
+        if (communicator.rank() == 0)
+            well = tell(examine(by, communicator.size()), values.flag("json"));
+        communicator.barrier();
+    });
+    return well ? 0 : 1;
+}
+
+} // namespace
+
+Operation doctor_operation() {
+    return {"doctor",
+            "look at this machine: MPI, whether mpirun starts two processes, shared memory, SIMD",
+            "  sextant doctor\n"
+            "  mpirun -n 2 sextant doctor",
+            {{"json", Type::flag, "", "", "as JSON"}},
+            run_doctor};
+}
+
+} // namespace sextant::command

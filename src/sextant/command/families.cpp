@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/families.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/core/text.hpp"
+#include "sextant/report/text.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include <fmt/format.h>
+
+namespace sextant::command {
+
+namespace {
+
+std::span<const Family> families() {
+    static const Family all[] = {compositing_family(), scan_family(), series_family(),
+                                 collective_family(),  halo_family(), merging_family()};
+    return all;
+}
+
+/// It alone has tunings and a picture to collect.
+bool is_compositing(const Family& family) {
+    return family.ways_for != nullptr;
+}
+
+/// The family asked for. Throws InvalidTask for what it does not have, or has no use for.
+const Family& checked_family(const ScheduleRequest& request) {
+    const Family& family = find_by_name<Family>("family", request.family, families());
+    if (!request.algorithm.empty()) {
+        find_by_name<FamilyAlgorithm>(fmt::format("{} algorithm", family.name), request.algorithm,
+                                      family.algorithms);
+    }
+    if (is_compositing(family))
+        return family;
+    if (request.tuning != compositing::Tuning{}) {
+        throw InvalidTask(fmt::format("{} has nothing to tune: radices and windows are of "
+                                      "compositing",
+                                      family.name));
+    }
+    if (request.root != compositing::Task::distributed) {
+        throw InvalidTask(
+            fmt::format("{} has no picture to collect; compositing has", family.name));
+    }
+    return family;
+}
+
+bool is_meant(const Way& way, const ScheduleRequest& request) {
+    return request.algorithm.empty() || request.algorithm == way.algorithm;
+}
+
+} // namespace
+
+Parameter family_parameter() {
+    Parameter parameter{.name = "family",
+                        .type = Type::choice,
+                        .value = "FAMILY",
+                        .fallback = families().front().name,
+                        .help = "of",
+                        .positional = true};
+    for (const Family& family : families())
+        parameter.choices.push_back(family.name);
+    return parameter;
+}
+
+std::vector<FamilyAlgorithm> family_algorithms() {
+    std::vector<FamilyAlgorithm> all;
+    for (const Family& family : families())
+        all.insert(all.end(), family.algorithms.begin(), family.algorithms.end());
+    return all;
+}
+
+void for_each_schedule(const ScheduleRequest& request,
+                       const std::function<void(const NamedSchedule&)>& visit) {
+    const Family& family = checked_family(request);
+    for (const Way& way : family.ways_for ? family.ways_for(request) : family.ways) {
+        if (is_meant(way, request))
+            visit(way.make(request));
+    }
+}
+
+NamedSchedule make_schedule(const ScheduleRequest& request) {
+    const Family& family = checked_family(request);
+    if (family.usual)
+        return family.usual(request).make(request);
+    const auto way = std::find_if(family.ways.begin(), family.ways.end(),
+                                  [&](const Way& each) { return is_meant(each, request); });
+    return way->make(request);
+}
+
+Schedule all_programs(const ScheduleRequest& request, std::string_view title,
+                      const std::function<Program(int rank)>& program) {
+    Schedule schedule;
+    std::int64_t messages = 0;
+    for (int rank = 0; rank < request.ranks; ++rank) {
+        const std::vector<Step>& steps = schedule.emplace_back(program(rank)).steps;
+        messages += std::count_if(steps.begin(), steps.end(),
+                                  [](const Step& step) { return step.verb == Verb::send; });
+        if (messages <= most_messages)
+            continue;
+        throw InvalidTask(
+            fmt::format("{} on {} ranks has more than {} messages, too many to hold "
+                        "at once; take fewer ranks, or an algorithm of fewer messages",
+                        title, request.ranks, report::grouped(most_messages)));
+    }
+    return schedule;
+}
+
+} // namespace sextant::command

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/provenance.hpp"
+#include "sextant/command/filter.hpp"
+#include "sextant/command/filter_run.hpp"
+#include "sextant/core/json.hpp"
+#include "sextant/report/alternatives_section.hpp"
+#include "sextant/report/page.hpp"
+#include "sextant/report/svg.hpp"
+#include "sextant/report/text.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::command {
+
+namespace {
+
+std::string mebibytes(Bytes bytes) {
+    return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
+}
+
+/// "smooth at sigma 2, then x, y at sigma 1"; the kernel where it is not the usual one.
+std::string filters_text(const distributed::Filters& filters) {
+    std::string text;
+    for (const distributed::Filter& filter : filters)
+        text += fmt::format("{}{} at sigma {}", text.empty() ? "" : ", then ",
+                            fmt::join(filter.features, ", "), filter.sigma);
+    const kernel::GaussianKernel& kernel = filters.back().kernel;
+    return kernel == kernel::GaussianKernel{} ? text : text + ", kernel " + text_of(kernel);
+}
+
+std::string measured_text(const FilterSummary& summary) {
+    const distributed::FilterPlan::Predicted predicted =
+        summary.plan.predicted.value_or(distributed::FilterPlan::Predicted{});
+    const auto phase = [](const char* name, Seconds took, std::optional<Seconds> expected) {
+        const std::string text = fmt::format("{} {:.1f} ms", name, took * 1e3);
+        return expected ? text + fmt::format(" (predicted {:.1f})", *expected * 1e3) : text;
+    };
+    return fmt::format(
+        "{}  {}  {}\n", phase("read", summary.read, predicted.read),
+        phase("filter", summary.filter,
+              summary.plan.predicted ? std::optional(predicted.seconds) : std::nullopt),
+        phase("write", summary.write, predicted.write));
+}
+
+nlohmann::ordered_json to_json(const distributed::Filters& earlier) {
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    for (const distributed::Filter& filter : earlier)
+        all.push_back({{"sigma", filter.sigma}, {"derivatives", filter.features}});
+    return all;
+}
+
+/// The image cut into tiles, each with its rank.
+std::string tiles_picture(const FilterSummary& summary, const filtering::Retiling& way) {
+    constexpr double left = 24, width = 1112, most_width = 700, most_height = 320;
+    const auto columns = static_cast<double>(summary.task.image.width);
+    const auto rows = static_cast<double>(summary.task.image.height);
+    const double scale = std::min(most_width / columns, most_height / rows);
+    const double wide = columns * scale / way.columns;
+    const double high = rows * scale / way.rows;
+    report::Svg svg("Tiles",
+                    fmt::format("{}x{} of {}x{} pixels", way.columns, way.rows,
+                                summary.task.image.width, summary.task.image.height),
+                    width);
+    svg.colour(".tile", "fill", {"#eef3fa", "#1d2733"});
+    svg.colour(".tile", "stroke", report::colour_of_hue(255));
+    svg.skip(8);
+    for (int rank = 0; rank < way.ranks(); ++rank) {
+        const double x = left + rank % way.columns * wide;
+        const double y = svg.bottom() + rank / way.columns * high;
+        svg.rectangle(x, y, wide, high, "tile");
+        const std::string name = std::to_string(rank);
+        if (wide > report::width_of_text(name) + 4 && high > 12)
+            svg.text(x + wide / 2, y + high / 2 + 4, "middle quiet", name);
+    }
+    svg.skip(rows * scale + 8);
+    return svg.finish();
+}
+
+report::Picture picture_of(const FilterSummary& summary) {
+    const distributed::Filter& last = summary.task.filters.back();
+    const std::string what = fmt::format("{} at sigma {}", last.features.front(), last.sigma);
+    const std::string rest =
+        last.features.size() > 1 ? fmt::format(", the first of {}", last.features.size()) : "";
+    return {
+        summary.picture, what,
+        fmt::format("{}{}: from black, the least, to white, but for a few pixels.", what, rest)};
+}
+
+/// The chosen first. Predictions are of the image at once, so windows are measured together.
+report::Alternatives alternatives_of(const FilterSummary& summary) {
+    const distributed::FilterPlan& plan = summary.plan;
+    const bool reading = plan.predicted && plan.predicted->read;
+    const Seconds took = summary.filter + (reading ? summary.read : Seconds{0});
+    report::Alternatives all{"What was weighed",
+                             fmt::format("{}: predicted by {} on {}; measured over {}",
+                                         reading ? "reading and filtering" : "filtering",
+                                         plan.model, plan.machine,
+                                         report::counted(summary.windows, "window")),
+                             {}};
+    const std::string chosen = distributed::text_of(plan.way);
+    for (const distributed::FilterPlan::Alternative& other : plan.alternatives) {
+        report::Alternative way{.name = distributed::text_of(other.way)};
+        way.remark = other.remark;
+        if (other.seconds)
+            way.predicted = {*other.seconds, *other.seconds, *other.seconds};
+        if (way.name == chosen)
+            way.measured = {took, took, took};
+        all.all.insert(way.name == chosen ? all.all.begin() : all.all.end(), way);
+    }
+    return all;
+}
+
+} // namespace
+
+std::string to_text(const FilterSummary& summary) {
+    const distributed::FilterTask& task = summary.task;
+    std::string text =
+        fmt::format("{}: {} of {}x{} {}, on {} of {}\n", summary.output, filters_text(task.filters),
+                    task.image.width, task.image.height, task.element.name,
+                    report::counted(summary.ranks, "rank"), summary.transport);
+    text += fmt::format("{} ({})\n", distributed::text_of(summary.plan.way), summary.plan.reason);
+    if (!summary.sharing.reason.empty())
+        text += within_nodes(summary.sharing) + "\n";
+    text +=
+        fmt::format("{} of {}, {}\n", report::counted(summary.windows, "window"),
+                    report::counted(summary.plan.window, "row"), mebibytes(summary.plan.memory));
+    return text + measured_text(summary);
+}
+
+std::string to_json(const FilterSummary& summary) {
+    nlohmann::ordered_json json;
+    json["operation"] = "filter";
+    json["image"] = summary.image;
+    json["output"] = summary.output;
+    json["width"] = summary.task.image.width;
+    json["height"] = summary.task.image.height;
+    json["element"] = summary.task.element.name;
+    const distributed::Filters& filters = summary.task.filters;
+    json["before"] = to_json({filters.begin(), filters.end() - 1});
+    json["kernel"] = text_of(filters.back().kernel);
+    json["sigma"] = filters.back().sigma;
+    json["derivatives"] = filters.back().features;
+    json["ranks"] = summary.ranks;
+    json["transport"] = summary.transport;
+    if (!summary.sharing.reason.empty())
+        json["shared_memory"] = {{"used", summary.sharing.shares},
+                                 {"reason", summary.sharing.reason}};
+    json["windows"] = summary.windows;
+    json["memory"] = summary.plan.memory;
+    json["not_a_number"] = summary.not_a_number;
+    json["plan"] = nlohmann::ordered_json::parse(to_json(summary.plan));
+    json["seconds"] = {
+        {"read", summary.read}, {"filter", summary.filter}, {"write", summary.write}};
+    json["warnings"] = summary.warnings;
+    json["host"] = host();
+    json["date"] = date();
+    return sextant::to_text(json);
+}
+
+std::string to_page(const FilterSummary& summary) {
+    const distributed::FilterTask& task = summary.task;
+    const distributed::FilterPlan& plan = summary.plan;
+    report::Page page;
+    page.title = "Sextant: " + summary.output;
+    page.subtitle = fmt::format("{}: {}", summary.image, filters_text(task.filters));
+    page.picture = picture_of(summary);
+    page.facts = {
+        {"Image", fmt::format("{}x{}, {}", task.image.width, task.image.height, task.element.name)},
+        {"Filters", filters_text(task.filters)},
+        {"Ranks",
+         fmt::format("{} of {} over {}", plan.way.ranks(), summary.ranks, summary.transport)},
+        {"Way", distributed::text_of(plan.way)},
+        {"Why", plan.reason},
+        {"Windows",
+         fmt::format("{} of {}, {} of all ranks", report::counted(summary.windows, "window"),
+                     report::counted(plan.window, "row"), mebibytes(plan.memory))},
+        {"Machine", fmt::format("{}, {}", host(), date())}};
+    if (!summary.sharing.reason.empty())
+        page.facts.push_back({"Exchange", within_nodes(summary.sharing)});
+    for (const std::string& warning : summary.warnings)
+        page.facts.push_back({"Warning", warning});
+    page.phases = {{"read", summary.read}, {"filter", summary.filter}, {"write", summary.write}};
+    page.sections = {alternatives_section(alternatives_of(summary))};
+    for (const filtering::Retiling& tiles : plan.way.all_tiles())
+        page.figures.push_back({tiles_picture(summary, tiles),
+                                tiles.filter == 0 ? "Each tile with the rank that filters it."
+                                                  : fmt::format("From filter {} on tiles lie anew.",
+                                                                tiles.filter + 1)});
+    return report::render(page);
+}
+
+} // namespace sextant::command

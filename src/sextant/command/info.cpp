@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/commands.hpp"
+#include "sextant/command/options.hpp"
+#include "sextant/command/outputs.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/frame_source.hpp"
+#include "sextant/core/json.hpp"
+#include "sextant/format/catalogue.hpp"
+#include "sextant/format/frame_catalogue.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::command {
+
+namespace {
+
+/// What is said of a file.
+struct Findings {
+    std::string name, format;
+    FrameHeader header;
+    std::string samples; ///< "u16", "u8, 3 channels", "rgba f32"
+    bool good = true;
+};
+
+std::string samples_of(const FrameHeader& header) {
+    const std::string sample(name(header.sample));
+    return header.channels == 1 ? sample : fmt::format("{}, {} channels", sample, header.channels);
+}
+
+/// Reads every frame, some rows at a time, and remarks on those that fail.
+void read_all(FrameSource& source, Findings& findings) {
+    const ImageShape shape = source.header().shape;
+    constexpr Elements at_once = Elements{1} << 20;
+    const std::int64_t step = std::clamp<std::int64_t>(at_once / shape.width, 1, shape.height);
+    std::vector<float> rows(static_cast<std::size_t>(step * shape.width));
+    for (std::int64_t frame = 0; frame < source.header().frames; ++frame) {
+        try {
+            for (std::int64_t y = 0; y < shape.height; y += step) {
+                const std::int64_t end = std::min(y + step, shape.height);
+                source.read_rows(
+                    frame, {y, end},
+                    std::span(rows).first(static_cast<std::size_t>((end - y) * shape.width)));
+            }
+        } catch (const InvalidFile& error) {
+            findings.good = false;
+            findings.header.remarks.push_back(
+                fmt::format("frame {} is lost: {}", frame, error.what()));
+        }
+    }
+}
+
+/// Images for compositing alone, which no frames are read from.
+bool is_image_only(const std::string& path) {
+    const auto images = format::catalogue();
+    return !format::find_frame_format(path) &&
+           std::any_of(images.begin(), images.end(), [&](const format::Format& row) {
+               return format::has_extension(path, row.extension);
+           });
+}
+
+Findings look_at(const std::string& path, const format::SourceOptions& options, bool check) {
+    Findings findings{path, {}, {}, {}};
+    if (is_image_only(path)) {
+        if (options.channel.value_or(0) + options.slice.value_or(0) > 0)
+            throw InvalidTask(fmt::format("{} has neither channels nor slices to choose", path));
+        const format::ImageHeader image = format::read_header(path);
+        findings.format = format::format_of(path).name;
+        findings.header.frames = 1;
+        findings.header.shape = image.shape;
+        findings.samples = image.element.name;
+        if (check)
+            format::read_image(path);
+        return findings;
+    }
+    const auto source = format::open_frames(path, options);
+    findings.format = format::format_of_frames(path);
+    findings.header = source->header();
+    findings.samples = samples_of(source->header());
+    if (check)
+        read_all(*source, findings);
+    return findings;
+}
+
+std::string pixel_text(const PixelSize& pixel) {
+    if (!pixel.known())
+        return "not known";
+    const std::string unit = pixel.unit.empty() ? "(no unit)" : pixel.unit;
+    return pixel.x == pixel.y ? fmt::format("{:.6g} {}", pixel.x, unit)
+                              : fmt::format("{:.6g} × {:.6g} {}", pixel.x, pixel.y, unit);
+}
+
+std::string as_text(const Findings& findings) {
+    const FrameHeader& header = findings.header;
+    std::string text = fmt::format("{}: {}\n", findings.name, findings.format);
+    text += fmt::format("  frames      {}\n", header.frames);
+    const Hyperstack& stack = header.hyperstack;
+    if (stack.channels > 1)
+        text += fmt::format("  channels    {}, read is {}\n", stack.channels, stack.channel);
+    if (stack.slices > 1)
+        text += fmt::format("  slices      {}, read is {}\n", stack.slices, stack.slice);
+    text += fmt::format("  size        {}×{}\n", header.shape.width, header.shape.height);
+    text += fmt::format("  samples     {}\n", findings.samples);
+    text += fmt::format("  pixel size  {}\n", pixel_text(header.pixel));
+    if (header.frame_interval > 0)
+        text += fmt::format("  interval    {:.6g} s\n", header.frame_interval);
+    for (const std::string& remark : header.remarks)
+        text += fmt::format("  remark      {}\n", remark);
+    return text;
+}
+
+std::string as_json(const Findings& findings) {
+    const FrameHeader& header = findings.header;
+    nlohmann::ordered_json json{{"file", findings.name},
+                                {"format", findings.format},
+                                {"frames", header.frames},
+                                {"channels", header.hyperstack.channels},
+                                {"slices", header.hyperstack.slices},
+                                {"width", header.shape.width},
+                                {"height", header.shape.height},
+                                {"samples", findings.samples},
+                                {"pixel_size", nullptr},
+                                {"frame_interval", nullptr},
+                                {"remarks", header.remarks}};
+    if (header.frame_interval > 0)
+        json["frame_interval"] = header.frame_interval;
+    if (header.pixel.known()) {
+        json["pixel_size"] = {
+            {"x", header.pixel.x}, {"y", header.pixel.y}, {"unit", header.pixel.unit}};
+    }
+    // Names of files and units need not be UTF-8.
+    return sextant::to_text(json) + "\n";
+}
+
+int run_info(const Values& values) {
+    const Findings findings =
+        look_at(values.text("file"), source_options(values), values.flag("check"));
+    print_text(values.flag("json") ? as_json(findings) : as_text(findings));
+    return findings.good ? 0 : 1;
+}
+
+} // namespace
+
+Operation info_operation() {
+    return {"info",
+            "what a file or series of frames holds: format, frames, size, samples, pixel size",
+            "  sextant info movie.mrc\n"
+            "  sextant info 'frames/frame_%04d.tif' --check --json\n"
+            "  sextant info movie.h5::/data/images",
+            {{"file", Type::file, "FILE", "", "a file, folder, pattern or list of frames", 0, true,
+              true},
+             channel_parameter(),
+             slice_parameter(),
+             {"check", Type::flag, "", "", "read every frame too; exit code 1 where one is lost"},
+             external_parameter(),
+             {"json", Type::flag, "", "", "as JSON"}},
+            run_info,
+            true};
+}
+
+} // namespace sextant::command

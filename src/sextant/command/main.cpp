@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/main.hpp"
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/launch.hpp"
+#include "sextant/comm/provenance.hpp"
+#include "sextant/command/help.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/text.hpp"
+#include "sextant/machine/installation.hpp"
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace sextant::command {
+
+namespace {
+
+constexpr int usage_error = 2, failure = 1;
+
+using Given = std::map<std::string, std::vector<std::string>>;
+
+/// CLI11 splits the line; what was given is judged by the declarations (Values), so that every
+/// refusal speaks one language.
+void declare(CLI::App& command, const Parameter& parameter, Given& given) {
+    std::vector<std::string>& values = given[std::string(parameter.name)];
+    std::string names =
+        parameter.positional ? std::string(parameter.name) : fmt::format("--{}", parameter.name);
+    if (parameter.letter)
+        names = fmt::format("-{},{}", parameter.letter, names);
+    if (parameter.type == Type::flag) {
+        command.add_flag_callback(names, [&values] { values = {"true"}; });
+        return;
+    }
+    CLI::Option* option = command.add_option(names, values);
+    if (parameter.type != Type::files) {
+        option->expected(1)->allow_extra_args(false); // what follows its value is not its own
+        option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    }
+}
+
+void add_command(CLI::App& app, const Operation& operation, Given& given) {
+    CLI::App& command = *app.add_subcommand(std::string(operation.name));
+    command.allow_extras();
+    command.formatter_fn([&operation](auto&&...) { return help_of(operation); });
+    for (const Parameter& parameter : operation.parameters)
+        declare(command, parameter, given);
+}
+
+/// What no declaration has a place for, and what may have been meant.
+std::string unexpected(const std::string& word, const Operation& operation) {
+    if (!word.starts_with('-'))
+        return fmt::format("'{}' is one too many", word);
+    std::vector<std::string> options = {"--help"};
+    for (const Parameter& parameter : operation.parameters) {
+        if (!parameter.positional)
+            options.push_back(parameter.called());
+    }
+    const std::vector<std::string_view> names(options.begin(), options.end());
+    return unknown_name("option", word, names);
+}
+
+std::string no_command(const Commands& commands, const std::vector<std::string>& words) {
+    std::vector<std::string_view> names;
+    for (const Operation& operation : commands.operations)
+        names.push_back(operation.name);
+    for (const LaboratoryCommand& command : commands.laboratory)
+        names.push_back(command.name);
+    if (words.empty())
+        return fmt::format("a command is missing; known are {}", fmt::join(names, ", "));
+    if (!words[0].starts_with('-'))
+        return unknown_name("command", words[0], names);
+    return unknown_name("option", words[0], std::array<std::string_view, 2>{"--help", "--version"});
+}
+
+/// One process of a group speaks for all.
+bool speaks() {
+    return detect_launcher().rank == 0;
+}
+
+/// One process tells. The others end a little later: a launcher may end all at the first that
+/// fails, with them the one that tells, and without MPI they cannot wait for each other.
+int say(const std::string& what, int code) {
+    if (speaks())
+        std::fputs(fmt::format("sextant: {}\n", printable(what)).c_str(), stderr);
+    else
+        std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    return code;
+}
+
+int run(const Operation& operation, const Given& given) {
+    try {
+        return operation.run(Values(operation.parameters, given));
+    } catch (const AgreedFailure& error) {
+        const int code = error.invalid_task() ? usage_error : failure;
+        return error.told() ? code : say(error.what(), code);
+    } catch (const InvalidTask& error) {
+        return say(error.what(), usage_error);
+    } catch (const std::bad_alloc&) {
+        return say("out of memory", failure);
+    } catch (const std::logic_error& error) {
+        return say(fmt::format("a bug of sextant, please report it: {}", error.what()), failure);
+    } catch (...) {
+        return say(text_of_current_exception(), failure);
+    }
+}
+
+/// Runs what the command line asks for.
+int dispatch(const Commands& commands, const CLI::App& app,
+             const std::map<const Operation*, Given>& given) {
+    const auto refuse = [](const std::string& what, const std::string& command) {
+        return say(fmt::format("{} (see sextant{} --help)", what, command), usage_error);
+    };
+    for (const Operation& operation : commands.operations) {
+        const CLI::App& command = *app.get_subcommand(std::string(operation.name));
+        if (!command.parsed() || app.remaining_size() > 0)
+            continue;
+        if (command.remaining_size() > 0) {
+            return refuse(unexpected(command.remaining()[0], operation),
+                          fmt::format(" {}", operation.name));
+        }
+        return operation.alone && !speaks() ? 0 : run(operation, given.at(&operation));
+    }
+    return refuse(no_command(commands, app.remaining()), "");
+}
+
+/// What is written to a standard stream that the caller closed must not end up in the next file
+/// that is opened. A file that may grow no further is an error to be named, as a full disk is.
+void settle_streams() {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (fcntl(stream, F_GETFD) == -1 && errno == EBADF)
+            (void)!open("/dev/null", O_RDWR); // takes the lowest number, which is this one
+    }
+    std::signal(SIGXFSZ, SIG_IGN);
+}
+
+/// Text that did not get to where standard output leads is a failure too.
+int finish(int code) {
+    const bool flushed = std::fflush(stdout) == 0;
+    const int error = flushed ? 0 : errno;
+    if (code != 0 || (flushed && std::ferror(stdout) == 0))
+        return code;
+    const std::string why = error ? ": " + std::generic_category().message(error) : "";
+    return say("standard output: cannot be written" + why, failure);
+}
+
+/// Becomes the laboratory's program, which runs the same command line. Returns where it is missing.
+int run_in_laboratory(std::string_view command, char** argv) {
+    for (const std::filesystem::path& folder : machine::installation().programs) {
+        const std::string program = (folder / "sextant-lab").string();
+        if (access(program.c_str(), X_OK) == 0)
+            execv(program.c_str(), argv);
+    }
+    return say(fmt::format("{} is a command of the laboratory, which is not installed: build "
+                           "Sextant with -DSEXTANT_LAB=ON",
+                           command),
+               failure);
+}
+
+/// Reads the command line, and runs what it asks for.
+int obey(const Commands& commands, int argc, char** argv) {
+    for (const LaboratoryCommand& command : commands.laboratory) {
+        if (argc > 1 && argv[1] == command.name)
+            return run_in_laboratory(command.name, argv);
+    }
+    CLI::App app;
+    app.set_version_flag("--version", fmt::format("sextant {}", version()));
+    app.require_subcommand(0, 1);
+    app.allow_extras();
+    app.formatter_fn([&commands](auto&&...) { return help_of(commands); });
+    std::map<const Operation*, Given> given;
+    for (const Operation& operation : commands.operations)
+        add_command(app, operation, given[&operation]);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& shown) { // --help, --version
+        return speaks() ? app.exit(shown) : 0;
+    } catch (const CLI::ArgumentMismatch& error) { // "--output: 1 required OUT missing"
+        const std::string what = error.what();
+        return say(fmt::format("{} needs a value", what.substr(0, what.find(':'))), usage_error);
+    } catch (const CLI::ParseError& error) {
+        return say(error.what(), usage_error);
+    }
+    return dispatch(commands, app, given);
+}
+
+} // namespace
+
+int main_of(const Commands& commands, int argc, char** argv) {
+    settle_streams();
+    return finish(obey(commands, argc, argv));
+}
+
+} // namespace sextant::command

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/merging_report.hpp"
+
+#include "sextant/report/alternatives_section.hpp"
+#include "sextant/report/charts.hpp"
+#include "sextant/report/run_causes.hpp"
+#include "sextant/report/run_comparison.hpp"
+#include "sextant/report/text.hpp"
+
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant::command {
+
+namespace {
+
+/// The chosen one first, which alone ran.
+report::Alternatives alternatives_of(const distributed::MergingPlan& plan, Seconds took) {
+    report::Alternatives all{"What was weighed",
+                             plan.machine.empty()
+                                 ? "merging, measured"
+                                 : fmt::format("merging: predicted by {} on {}; measured: this run",
+                                               plan.model, plan.machine),
+                             {}};
+    for (const distributed::MergingPlan::Alternative& other : plan.alternatives) {
+        report::Alternative way{.name = other.pattern};
+        if (other.seconds)
+            way.predicted = {*other.seconds, *other.seconds, *other.seconds};
+        all.all.push_back(std::move(way));
+    }
+    if (all.all.empty())
+        all.all.push_back({.name = std::string(plan.pattern->name)});
+    report::Alternative& chosen = all.all.front();
+    if (plan.prediction)
+        chosen.predicted = {plan.prediction->seconds, plan.prediction->low, plan.prediction->high};
+    chosen.measured = {took, took, took};
+    return all;
+}
+
+/// The prediction first, to stand above what was measured. It counts entries of lists, where the
+/// run counts lists.
+std::vector<report::Recording> recordings_of(const distributed::MergingPlan& plan,
+                                             const GatheredMerging& merging) {
+    const report::Recording run{.name = std::string(plan.pattern->name),
+                                .ranks = static_cast<int>(merging.sent.size()),
+                                .clocks = merging.clocks,
+                                .aligned = merging.aligned,
+                                .lent = merging.lent,
+                                .trace = merging.trace};
+    std::vector<report::Recording> all;
+    if (plan.prediction) {
+        report::Recording& predicted = all.emplace_back(run);
+        predicted.origin = report::Origin::predicted;
+        predicted.clocks = 1;
+        predicted.aligned.clear();
+        predicted.trace = plan.prediction->timeline;
+    }
+    all.push_back(run);
+    return all;
+}
+
+report::Section sent_section(const std::vector<Bytes>& sent) {
+    report::ColumnChart chart;
+    chart.title = "Bytes that each rank sent";
+    chart.subtitle = "lists of what is known of tiles' borders";
+    chart.text = report::bytes_to_text;
+    chart.kinds = {{"sent", {sent.begin(), sent.end()}}};
+    for (std::size_t rank = 0; rank < sent.size(); ++rank)
+        chart.places.push_back(fmt::format("rank {}", rank));
+    const auto all = static_cast<double>(std::accumulate(sent.begin(), sent.end(), Bytes{0}));
+    chart.figures = {{report::bytes_to_text(all), "sent in all"}};
+    return {"What was sent", to_html(report::Figure{report::columns(chart), ""})};
+}
+
+} // namespace
+
+GatheredMerging gather_merging(const Communicator& communicator, const TraceClocks& clocks,
+                               const MergingRecord& own) {
+    GatheredTrace gathered = clocks.gather(own.trace);
+    return {std::move(gathered.trace), gathered.clocks, std::move(gathered.aligned),
+            communicator.shares_memory(), communicator.all_gather(own.sent)};
+}
+
+std::vector<report::Section> merging_sections(const distributed::MergingPlan& plan,
+                                              const GatheredMerging& merging) {
+    if (merging.sent.size() < 2)
+        return {};
+    const std::vector<report::Recording> recordings = recordings_of(plan, merging);
+    return {alternatives_section(alternatives_of(plan, merging.trace.duration)),
+            timeline_section(recordings), causes_section(recordings), sent_section(merging.sent)};
+}
+
+} // namespace sextant::command

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/outputs.hpp"
+
+#include "sextant/core/atomic_file.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/text.hpp"
+#include "sextant/format/catalogue.hpp"
+#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/report/otf2.hpp"
+#include "sextant/report/trace_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+namespace sextant::command {
+
+namespace {
+
+/// One name for one place, through links and ".."; as given where that cannot be found out.
+std::string place_of(const std::string& path) {
+    std::error_code unknown;
+    const auto absolute = std::filesystem::absolute(path, unknown);
+    const auto place = std::filesystem::weakly_canonical(absolute, unknown);
+    return path == standard_output || unknown ? path : place.string();
+}
+
+/// Whether a format of frames is written with such samples.
+bool is_written(const format::FrameFormat& format, Sample sample) {
+    const std::string words = fmt::format(" {} ", format.written);
+    return format.create != nullptr &&
+           (format.written == "any" || words.find(fmt::format(" {} ", name(sample))) != words.npos);
+}
+
+} // namespace
+
+std::vector<std::string> files_given(const Values& values,
+                                     std::initializer_list<const char*> parameters) {
+    std::vector<std::string> files;
+    for (const char* parameter : parameters) {
+        if (values.has(parameter))
+            files.push_back(values.text(parameter));
+    }
+    return files;
+}
+
+void check_picture_name(const std::string& path) {
+    try {
+        const format::Format& format = format::format_of(path);
+        if (!format.write)
+            throw InvalidTask(fmt::format("{}: {} files are only read", path, format.name));
+    } catch (const InvalidFile& error) {
+        throw InvalidTask(error.what()); // no file is wrong, the name asked for is
+    }
+}
+
+void check_frames_name(const std::string& path, Sample sample) {
+    const auto takes = [sample](const format::FrameFormat& format) {
+        return is_written(format, sample);
+    };
+    const format::FrameFormat* const format = format::find_frame_format(path);
+    if (format && takes(*format))
+        return;
+    std::string known;
+    for (const format::FrameFormat& each : format::frame_catalogue()) {
+        if (takes(each))
+            known += fmt::format("{}{}", known.empty() ? "" : " ", each.extensions);
+    }
+    throw InvalidTask(fmt::format("{}: frames of {} are written as {}", path, name(sample), known));
+}
+
+Sample sample_with_offset(const std::string& path, double offset) {
+    const format::FrameFormat* const format = format::find_frame_format(path);
+    return offset != 0 && format && is_written(*format, Sample::f64) ? Sample::f64 : Sample::f32;
+}
+
+std::string offset_remark(double offset, const std::string& path) {
+    if (offset == 0)
+        return "";
+    const bool added = sample_with_offset(path, offset) == Sample::f64;
+    return fmt::format("{} is taken off samples before they become floats, and {}", offset,
+                       added ? "added again to results, which are f64"
+                             : "stays off results: f32 cannot hold it, .npy (f64) would");
+}
+
+void require_distinct(std::span<const std::string> paths) {
+    std::vector<std::string> places;
+    for (const std::string& path : paths) {
+        const std::string place = place_of(path);
+        if (std::find(places.begin(), places.end(), place) != places.end())
+            throw InvalidTask(fmt::format("{} is named for two outputs", path));
+        places.push_back(place);
+    }
+}
+
+void keep_inputs(std::span<const std::string> inputs, std::span<const std::string> outputs) {
+    std::map<std::pair<dev_t, ino_t>, std::string> there; // what is not there can be no input
+    struct stat file {};
+    for (const std::string& output : outputs) {
+        if (output != standard_output && stat(output.c_str(), &file) == 0 && S_ISREG(file.st_mode))
+            there[{file.st_dev, file.st_ino}] = output;
+    }
+    for (const std::string& input : inputs) {
+        if (there.empty() || stat(input.c_str(), &file) != 0)
+            continue;
+        if (const auto output = there.find({file.st_dev, file.st_ino}); output != there.end())
+            throw InvalidTask(fmt::format("{} is read: expected another name for what is written",
+                                          output->second));
+    }
+}
+
+void check_outputs(std::span<const std::string> paths, const std::string& trace) {
+    require_distinct(paths);
+    for (const std::string& path : paths) {
+        if (path == trace && report::is_otf2(path))
+            report::require_otf2(path);
+        else if (path != standard_output)
+            require_writable(path);
+    }
+}
+
+void print_warnings(std::span<const std::string> warnings) {
+    for (const std::string& warning : warnings)
+        print_note(fmt::format("warning: {}", warning));
+}
+
+void print_note(std::string_view note) {
+    std::fputs(fmt::format("sextant: {}\n", printable(note)).c_str(), stderr);
+}
+
+void print_text(std::string_view text) {
+    std::fputs(printable_lines(text).c_str(), stdout);
+}
+
+void print_remarks(const FrameSource& source) {
+    for (const std::string& remark : source.header().remarks)
+        print_warnings(std::array{fmt::format("{}: {}", source.path(), remark)});
+}
+
+void write_text(const std::string& path, std::string_view text) {
+    if (path != standard_output)
+        return write_file(path, text);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void write_trace(const std::string& path, const report::Recording& recording) {
+    if (report::is_otf2(path))
+        report::write_otf2(path, recording);
+    else
+        write_text(path, report::to_json(recording));
+}
+
+} // namespace sextant::command

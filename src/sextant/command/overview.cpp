@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/overview.hpp"
+
+#include "sextant/core/statistics.hpp"
+#include "sextant/distributed/tiled_image.hpp"
+#include "sextant/format/png.hpp"
+#include "sextant/report/svg.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace sextant::command {
+
+namespace {
+
+Elements scale_for(ImageShape image, Elements most) {
+    return std::max<Elements>(1, (std::max(image.width, image.height) + most - 1) / most);
+}
+
+ImageShape divided(ImageShape image, Elements scale) {
+    return {(image.width + scale - 1) / scale, (image.height + scale - 1) / scale};
+}
+
+/// The channels of "#rrggbb", from 0 to 1.
+RgbaF32 channels_of(const std::string& colour) {
+    const auto channel = [&](std::size_t at) {
+        return static_cast<float>(std::stoi(colour.substr(at, 2), nullptr, 16)) / 255;
+    };
+    return {channel(1), channel(3), channel(5), 1};
+}
+
+/// Hues that lie far from those of the numbers next to them.
+std::vector<RgbaF32> label_colours() {
+    constexpr int count = 24;
+    constexpr double golden_angle = 137.508;
+    std::vector<RgbaF32> colours;
+    for (int i = 0; i < count; ++i)
+        colours.push_back(channels_of(report::colour_of_hue(i * golden_angle).dark));
+    return colours;
+}
+
+} // namespace
+
+Overview::Overview(ImageShape image, Elements most)
+    : image_(image),
+      scale_(scale_for(image, most)),
+      shape_(divided(image, scale_)),
+      sums_(static_cast<std::size_t>(shape_.elements())),
+      counts_(static_cast<std::size_t>(shape_.elements())) {}
+
+void Overview::add(Elements first, std::span<const float> rows) {
+    const auto count = static_cast<Elements>(rows.size());
+    if (count % image_.width != 0 || first + count / image_.width > image_.height)
+        throw std::logic_error(fmt::format("{} samples from row {} of {}x{} on", rows.size(), first,
+                                           image_.width, image_.height));
+    const float* value = rows.data();
+    for (Elements y = first; y < first + count / image_.width; ++y) {
+        auto to = static_cast<std::size_t>(y / scale_ * shape_.width);
+        for (Elements x = 0; x < image_.width; x += scale_, ++to) {
+            for (Elements end = std::min(x + scale_, image_.width) - x; end > 0; --end, ++value) {
+                if (!std::isfinite(*value))
+                    continue;
+                sums_[to] += static_cast<double>(*value);
+                ++counts_[to];
+            }
+        }
+    }
+}
+
+std::vector<float> Overview::shades() const {
+    constexpr double beyond = .003;
+    std::vector<double> means;
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+        if (counts_[i] > 0)
+            means.push_back(sums_[i] / static_cast<double>(counts_[i]));
+    }
+    std::vector<float> shades(sums_.size());
+    if (means.empty())
+        return shades;
+    const double black = quantile(means, beyond);
+    const double range = std::max(quantile(means, 1 - beyond) - black, 1e-30);
+    auto mean = means.begin();
+    for (std::size_t i = 0; i < shades.size(); ++i) {
+        if (counts_[i] > 0)
+            shades[i] = static_cast<float>(std::clamp((*mean++ - black) / range, 0., 1.));
+    }
+    return shades;
+}
+
+std::vector<std::byte> Overview::png() const {
+    Image image(shape_, rgba_f32);
+    const std::vector<float> all = shades();
+    std::transform(all.begin(), all.end(), image.pixels<RgbaF32>().begin(), [](float shade) {
+        return RgbaF32{shade, shade, shade, 1};
+    });
+    return png_of(image);
+}
+
+Overview overview_of(RowSource& source) {
+    constexpr Elements samples_at_once = 1 << 20;
+    const ImageShape shape = source.shape();
+    Overview overview(shape);
+    const Elements rows = std::clamp<Elements>(samples_at_once / shape.width, 1, shape.height);
+    Memory memory(rows * shape.width * source.element().size);
+    std::vector<float> floats;
+    for (Elements first = 0; first < shape.height; first += rows) {
+        const Elements count = std::min(rows, shape.height - first) * shape.width;
+        const auto bytes = static_cast<std::size_t>(count * source.element().size);
+        source.read(first, count / shape.width, memory.bytes().first(bytes));
+        std::visit([&](const auto* from) { floats.assign(from, from + count); },
+                   distributed::samples_of(source.element(), memory.data()).first);
+        overview.add(first, floats);
+    }
+    return overview;
+}
+
+LabelOverview::LabelOverview(const Overview& below)
+    : scale_(below.scale()),
+      shape_(below.shape()),
+      shades_(below.shades()),
+      labels_(shades_.size()) {}
+
+void LabelOverview::add(Elements first, std::span<const std::int32_t> rows, Elements width) {
+    const Elements end = first + static_cast<Elements>(rows.size()) / width;
+    for (Elements y = (first + scale_ - 1) / scale_; y * scale_ < end; ++y) {
+        for (Elements x = 0; x < shape_.width; ++x) {
+            const auto from = static_cast<std::size_t>((y * scale_ - first) * width + x * scale_);
+            labels_[static_cast<std::size_t>(y * shape_.width + x)] = rows[from];
+        }
+    }
+}
+
+std::vector<std::byte> LabelOverview::png() const {
+    const std::vector<RgbaF32> colours = label_colours();
+    Image image(shape_, rgba_f32);
+    const auto pixels = image.pixels<RgbaF32>();
+    for (std::size_t i = 0; i < labels_.size(); ++i) {
+        const float shade = shades_[i];
+        pixels[i] = labels_[i] == 0
+                        ? RgbaF32{shade, shade, shade, 1}
+                        : colours[static_cast<std::size_t>(labels_[i]) % colours.size()];
+    }
+    return png_of(image);
+}
+
+std::vector<std::byte> png_of(const Image& image) {
+    const std::string png = format::encode_png(image);
+    const auto* bytes = reinterpret_cast<const std::byte*>(png.data());
+    return {bytes, bytes + png.size()};
+}
+
+} // namespace sextant::command

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/commands.hpp"
+#include "sextant/command/families.hpp"
+#include "sextant/command/outputs.hpp"
+#include "sextant/command/schedule_parameters.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
+#include "sextant/core/progress.hpp"
+#include "sextant/scan/catalogue.hpp"
+#include "sextant/schedule/circuit.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::command {
+
+namespace {
+
+/// What was proved of one algorithm.
+struct Tally {
+    int schedules = 0, failed = 0;
+    int first_ranks = 0, last_ranks = 0;
+    std::int64_t messages = 0;
+    int most_messages = 0, depth = 0;
+    std::string first_error;
+
+    void add(int ranks, const Proof& proof, const std::string& where) {
+        ++schedules;
+        first_ranks = first_ranks == 0 ? ranks : std::min(first_ranks, ranks);
+        last_ranks = std::max(last_ranks, ranks);
+        messages += proof.messages;
+        most_messages = std::max(most_messages, proof.most_messages);
+        depth = std::max(depth, proof.depth);
+        if (proof.holds())
+            return;
+        ++failed;
+        if (first_error.empty())
+            first_error = fmt::format("{}: {}", where, proof.error);
+    }
+};
+
+using Tallies = std::map<std::string, Tally>;
+
+/// What a scan of one value a rank costs in applications of its operator, in the form that the
+/// circuit has of its own accord.
+struct CircuitRow {
+    std::string_view algorithm;
+    std::string name;
+    scan::Form form;
+    int ranks = 1;
+    Circuit circuit;
+    Elements deficiency = 0;
+};
+
+/// Where all numbers of ranks would be too many rows, the fewest and the most.
+std::vector<int> ranks_of_table(const std::vector<int>& ranks) {
+    return ranks.size() <= 3 ? ranks : std::vector{ranks.front(), ranks.back()};
+}
+
+std::vector<CircuitRow> circuit_rows(const Values& values) {
+    std::vector<CircuitRow> rows;
+    if (values.text("family") != "scan")
+        return rows;
+    const std::string wanted = values.text("algorithm");
+    for (const scan::Algorithm& algorithm : scan::catalogue()) {
+        if (!wanted.empty() && wanted != algorithm.name)
+            continue;
+        for (const scan::Tuning& tuning : algorithm.tunings()) {
+            for (const int ranks : ranks_of_table(values.ranges("ranks"))) {
+                const scan::Form form = scan::forms_of(algorithm).front();
+                const Circuit read = circuit(sextant::make_schedule(ranks, [&](int rank) {
+                    return scan::program(algorithm, {ranks, 1, form}, tuning, rank);
+                }));
+                const int inputs = form == scan::Form::inclusive ? ranks : ranks - 1;
+                rows.push_back({algorithm.name, scan::to_text(algorithm, tuning), form, ranks, read,
+                                inputs > 0 ? read.deficiency(inputs) : 0});
+            }
+        }
+    }
+    return rows;
+}
+
+/// The sizes worth proving: pieces of unequal size, more ranks than elements, and the picture
+/// collected at either end.
+std::vector<ScheduleRequest> requests_for(const Values& values, int ranks) {
+    ScheduleRequest request;
+    request.family = values.text("family");
+    request.algorithm = values.text("algorithm");
+    request.tuning = schedule_tuning_from(values);
+    request.ranks = ranks;
+    std::vector<ScheduleRequest> requests;
+    const auto with = [&](Elements elements, int root) {
+        request.elements = elements;
+        request.root = root;
+        requests.push_back(request);
+    };
+    if (values.has("elements")) {
+        with(values.integer("elements"), compositing::Task::distributed);
+        return requests;
+    }
+    if (request.family == "scan") { // nothing is cut: each value is scanned as the others are
+        with(1, compositing::Task::distributed);
+        with(3, compositing::Task::distributed);
+        return requests;
+    }
+    with(2 * ranks + 3, compositing::Task::distributed);
+    with(std::max(1, ranks / 2), compositing::Task::distributed);
+    if (request.family == "compositing") {
+        with(ranks + 1, 0);
+        with(ranks + 1, ranks - 1);
+    }
+    return requests;
+}
+
+void prove_ranks(const Values& values, int ranks, Tallies& tallies, std::mutex& mutex) {
+    for (const ScheduleRequest& request : requests_for(values, ranks)) {
+        for_each_schedule(request, [&](const NamedSchedule& made) {
+            const Proof proof = prove(made.schedule, made.claim);
+            const std::string where =
+                fmt::format("{} at {} ranks, {} elements", made.title, ranks, request.elements);
+            const std::lock_guard lock(mutex);
+            tallies[made.algorithm].add(ranks, proof, where);
+        });
+    }
+}
+
+Tallies prove_all(const Values& values) {
+    const std::vector<int> all = values.ranges("ranks");
+    Tallies tallies;
+    std::mutex mutex;
+    std::atomic<std::size_t> next = 0; // the largest first, so that no core is left with it
+    std::int64_t done = 0;
+    Progress progress(true);
+    std::exception_ptr error;
+    const auto work = [&] {
+        try {
+            for (std::size_t i = next++; i < all.size(); i = next++) {
+                const int ranks = all[all.size() - 1 - i];
+                prove_ranks(values, ranks, tallies, mutex);
+                const std::lock_guard lock(mutex);
+                progress.say("proved numbers of ranks:", ++done, std::ssize(all));
+            }
+        } catch (...) {
+            const std::lock_guard lock(mutex);
+            error = std::current_exception();
+            next = all.size();
+        }
+    };
+    {
+        std::vector<std::jthread> threads;
+        for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i)
+            threads.emplace_back(work);
+        work();
+    }
+    if (error)
+        std::rethrow_exception(error);
+    return tallies;
+}
+
+void print(const std::vector<CircuitRow>& rows) {
+    if (rows.empty())
+        return;
+    std::string text = fmt::format("\n{:<24}{:<12}{:>8}{:>8}{:>10}{:>12}\n", "circuit", "form",
+                                   "ranks", "span", "work", "deficiency");
+    for (const CircuitRow& row : rows) {
+        text += fmt::format("{:<24}{:<12}{:>8}{:>8}{:>10}{:>12}\n", row.name, name(row.form),
+                            row.ranks, row.circuit.span, row.circuit.work, row.deficiency);
+    }
+    text += "span: dependent applications; work: all; deficiency: how far span + work is above\n"
+            "Snir's bound of 2 inputs - 2; the last input of an exclusive scan is none\n";
+    print_text(text);
+}
+
+void print(const Tallies& tallies) {
+    std::string text = fmt::format("{:<26}{:>9}{:>11}{:>8}{:>16}{:>8}\n", "algorithm", "ranks",
+                                   "schedules", "failed", "most messages", "depth");
+    for (const auto& [name, tally] : tallies) {
+        text += fmt::format("{:<26}{:>9}{:>11}{:>8}{:>16}{:>8}\n", name,
+                            fmt::format("{}..{}", tally.first_ranks, tally.last_ranks),
+                            tally.schedules, tally.failed, tally.most_messages, tally.depth);
+        if (tally.failed > 0)
+            text += fmt::format("  {}\n", tally.first_error);
+    }
+    text +=
+        "ranks: the fewest and the most; schedules: each tuning at each number of ranks and a\n"
+        "few sizes, every one under rendezvous, shuffled, eager and lent delivery; most messages:\n"
+        "sent by one rank, its piece to the root among them; depth: the longest chain of\n"
+        "dependent combinations\n";
+    print_text(text);
+}
+
+nlohmann::ordered_json circuits_of(std::string_view algorithm,
+                                   const std::vector<CircuitRow>& rows) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const CircuitRow& row : rows) {
+        if (row.algorithm != algorithm)
+            continue;
+        list.push_back({{"circuit", row.name},
+                        {"form", name(row.form)},
+                        {"ranks", row.ranks},
+                        {"span", row.circuit.span},
+                        {"work", row.circuit.work},
+                        {"deficiency", row.deficiency}});
+    }
+    return list;
+}
+
+void print_json(const Tallies& tallies, const std::vector<CircuitRow>& rows) {
+    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    for (const auto& [name, tally] : tallies) {
+        json.push_back({{"algorithm", name},
+                        {"first_ranks", tally.first_ranks},
+                        {"last_ranks", tally.last_ranks},
+                        {"schedules", tally.schedules},
+                        {"failed", tally.failed},
+                        {"messages", tally.messages},
+                        {"most_messages", tally.most_messages},
+                        {"depth", tally.depth},
+                        {"error", tally.first_error}});
+        if (!rows.empty())
+            json.back()["circuits"] = circuits_of(name, rows);
+    }
+    print_text((sextant::to_text(json) + "\n"));
+}
+
+/// An empty table would look like a proof.
+void require_some(const Tallies& tallies, const Values& values) {
+    if (!tallies.empty())
+        return;
+    const auto& algorithm = compositing::find(values.text("algorithm"));
+    throw InvalidTask(fmt::format("nothing to prove: {} takes {}, and --ranks {} has none",
+                                  algorithm.name, algorithm.takes, values.text("ranks")));
+}
+
+int run_prove(const Values& values) {
+    const Tallies tallies = prove_all(values);
+    require_some(tallies, values);
+    const std::vector<CircuitRow> rows = circuit_rows(values);
+    if (values.flag("json")) {
+        print_json(tallies, rows);
+    } else {
+        print(tallies);
+        print(rows);
+    }
+    const bool all_hold = std::all_of(tallies.begin(), tallies.end(),
+                                      [](const auto& entry) { return entry.second.failed == 0; });
+    return all_hold ? 0 : 1;
+}
+
+} // namespace
+
+Operation prove_operation() {
+    return {"prove",
+            "prove schedules on symbolic operands: in order, once each, no deadlock",
+            "  sextant prove compositing --ranks 1..70\n"
+            "  sextant prove --algorithm radix-k --radices 16,16 --ranks 256 --elements 512",
+            {family_parameter(),
+             {.name = "algorithm", .value = "NAME", .help = "one of them; default: all"},
+             radices_parameter(),
+             window_parameter(),
+             segments_parameter(),
+             interlace_parameter(),
+             {.name = "ranks",
+              .type = Type::ranges,
+              .value = "A..B,C",
+              .fallback = "1..16",
+              .help = "every number of ranks from A to B, and C",
+              .least = 1,
+              .most = 16384},
+             {.name = "elements",
+              .type = Type::integer,
+              .value = "N",
+              .help = "of an image; default: sizes that cut unevenly",
+              .least = 1,
+              .most = 1 << 24},
+             {"json", Type::flag, "", "", "as JSON"}},
+            run_prove,
+            true};
+}
+
+} // namespace sextant::command

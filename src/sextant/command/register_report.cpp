@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The page of `sextant register --report`.
+
+#include "sextant/comm/provenance.hpp"
+#include "sextant/command/register_run.hpp"
+#include "sextant/core/json.hpp"
+#include "sextant/core/statistics.hpp"
+#include "sextant/format/png.hpp"
+#include "sextant/report/charts.hpp"
+#include "sextant/report/recording.hpp"
+#include "sextant/report/registration_sections.hpp"
+#include "sextant/report/text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numbers>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::command {
+
+namespace {
+
+using registration::FramePlace;
+
+std::vector<FramePlace> registered(const RegisterSummary& summary) {
+    std::vector<FramePlace> places = summary.transforms.frames;
+    std::erase_if(places, [](const FramePlace& place) { return !place.left_out.empty(); });
+    return places;
+}
+
+template <class Of>
+double median_of(const std::vector<FramePlace>& places, const Of& of) {
+    std::vector<double> values;
+    std::transform(places.begin(), places.end(), std::back_inserter(values), of);
+    return median(values);
+}
+
+/// How far the middle of any frame lies from that of the reference, in pixels.
+double farthest(const std::vector<FramePlace>& places) {
+    double most = 0;
+    for (const FramePlace& place : places)
+        most = std::max(most, std::hypot(place.result.motion.tx, place.result.motion.ty));
+    return most;
+}
+
+double deviation_of(const FramePlace& place) {
+    return place.field ? place.field->sigma : place.result.uncertainty.tx;
+}
+
+std::ptrdiff_t flagged(const std::vector<FramePlace>& places) {
+    return std::count_if(places.begin(), places.end(),
+                         [](const FramePlace& place) { return !flags_of(place).empty(); });
+}
+
+} // namespace
+
+std::string to_text(const RegisterSummary& summary) {
+    const SeriesTransforms& transforms = summary.transforms;
+    const std::vector<FramePlace> places = registered(summary);
+    std::string text = fmt::format(
+        "{}: {} of {} of {}x{} registered to frame {}, {}, in {}, on {} of {}\n", transforms.series,
+        places.size(), report::counted(std::ssize(transforms.frames), "frame"),
+        transforms.shape.width, transforms.shape.height, transforms.reference, transforms.model,
+        report::counted(transforms.stages, "stage"), report::counted(summary.ranks, "rank"),
+        summary.transport);
+    if (summary.team > 1)
+        text.insert(text.size() - 1, fmt::format(", {} threads each", summary.team));
+    const double pixels = farthest(places);
+    text += fmt::format("up to {:.2f} px away", pixels);
+    if (transforms.pixel.known())
+        text += fmt::format(" ({:.4g} {})", pixels * transforms.pixel.x, transforms.pixel.unit);
+    text += fmt::format(", NCC {:.3f}, deviation of a shift {:.3f} px (medians), {} flagged\n",
+                        median_of(places, [](const auto& p) { return p.result.ncc_after; }),
+                        median_of(places, deviation_of), flagged(places));
+    text += fmt::format("look {:.2f} s  register {:.2f} s  stages {:.2f} s  combine {:.2f} s  "
+                        "write {:.2f} s\n",
+                        summary.look, summary.registered, summary.stages, summary.combine,
+                        summary.write);
+    return text + fmt::format("{}\n", fmt::join(summary.files, "\n"));
+}
+
+std::string to_json(const RegisterSummary& summary) {
+    const SeriesTransforms& transforms = summary.transforms;
+    const std::vector<FramePlace> places = registered(summary);
+    nlohmann::ordered_json json;
+    json["operation"] = "register";
+    json["series"] = transforms.series;
+    json["output"] = summary.output;
+    json["width"] = transforms.shape.width;
+    json["height"] = transforms.shape.height;
+    json["frames"] = transforms.frames.size();
+    json["registered"] = places.size();
+    json["left_out"] = nlohmann::ordered_json::array();
+    for (const FramePlace& place : transforms.frames) {
+        if (!place.left_out.empty())
+            json["left_out"].push_back({{"frame", place.frame}, {"why", place.left_out}});
+    }
+    json["flagged"] = flagged(places);
+    json["reference"] = transforms.reference;
+    json["model"] = transforms.model;
+    json["stages"] = transforms.stages;
+    json["ranks"] = summary.ranks;
+    json["team"] = summary.team;
+    json["transport"] = summary.transport;
+    json["resumed"] = summary.resumed;
+    json["seconds"] = {{"look", summary.look},
+                       {"register", summary.registered},
+                       {"stages", summary.stages},
+                       {"combine", summary.combine},
+                       {"write", summary.write}};
+    json["files"] = summary.files;
+    json["warnings"] = summary.warnings;
+    json["host"] = host();
+    json["date"] = date();
+    return sextant::to_text(json);
+}
+
+namespace {
+
+using registration::Combined;
+using registration::FramePlace;
+using registration::Work;
+
+constexpr std::int64_t most_shown = 512; // pixels a side; frames put smaller would look sharp
+constexpr double degrees = 180 / std::numbers::pi;
+
+/// The middle of a frame: what of it is shown.
+struct Part {
+    explicit Part(ImageShape frame)
+        : shape{std::min(frame.width, most_shown), std::min(frame.height, most_shown)},
+          x((frame.width - shape.width) / 2),
+          y((frame.height - shape.height) / 2) {}
+    ImageShape shape;
+    std::int64_t x, y;
+};
+
+/// Grey values from which black and white are: a few pixels lie beyond.
+Interval contrast_of(const Combined& combined) {
+    std::vector<double> values;
+    for (std::size_t pixel = 0; pixel < combined.mean.size(); ++pixel) {
+        if (combined.count[pixel] > 0)
+            values.push_back(static_cast<double>(combined.mean[pixel]));
+    }
+    if (values.empty())
+        return {0, 1};
+    constexpr double beyond = .003;
+    return {quantile(values, beyond), quantile(values, 1 - beyond)};
+}
+
+/// A part of some means as PNG, transparent where no frame shows anything.
+std::vector<std::byte> png_of(const Combined& combined, ImageShape frame, const Interval& grey) {
+    const Part part(frame);
+    Image image(part.shape, rgba_f32);
+    const auto pixels = image.pixels<RgbaF32>();
+    const double range = std::max(grey.high - grey.low, 1e-30);
+    for (std::int64_t y = 0; y < part.shape.height; ++y) {
+        for (std::int64_t x = 0; x < part.shape.width; ++x) {
+            const auto from = static_cast<std::size_t>((part.y + y) * frame.width + part.x + x);
+            const double value = (static_cast<double>(combined.mean[from]) - grey.low) / range;
+            const auto shade = static_cast<float>(std::clamp(value, 0., 1.));
+            if (combined.count[from] > 0)
+                pixels[static_cast<std::size_t>(y * part.shape.width + x)] = {shade, shade, shade,
+                                                                              1};
+        }
+    }
+    const std::string png = format::encode_png(image);
+    const auto* bytes = reinterpret_cast<const std::byte*>(png.data());
+    return {bytes, bytes + png.size()};
+}
+
+report::Section pictures_of(const RegisterSummary& summary) {
+    const ImageShape frame = summary.transforms.shape;
+    const ImageShape shown = Part(frame).shape;
+    const Interval grey = contrast_of(summary.shown->after);
+    const std::string what = shown == frame
+                                 ? fmt::format("{}x{} pixels", frame.width, frame.height)
+                                 : fmt::format("the middle {}x{} of {}x{} pixels", shown.width,
+                                               shown.height, frame.width, frame.height);
+    return report::before_after_section(
+        {png_of(summary.shown->before, frame, grey), png_of(summary.shown->after, frame, grey),
+         fmt::format("{}, in the same greys: the mean of {} as they are, "
+                     "and registered.",
+                     what, report::counted(summary.shown->registered, "frame")),
+         "The average, before and after"});
+}
+
+report::RegisteredFrame shown_of(const FramePlace& place) {
+    report::RegisteredFrame frame;
+    frame.frame = place.frame;
+    frame.left_out = place.left_out;
+    if (!place.left_out.empty())
+        return frame;
+    const registration::RigidResult& result = place.result;
+    frame.x = result.motion.tx;
+    frame.y = result.motion.ty;
+    frame.angle = result.motion.alpha * degrees;
+    frame.sigma_x = result.uncertainty.tx;
+    frame.sigma_y = result.uncertainty.ty;
+    frame.sigma_angle = result.uncertainty.alpha * degrees;
+    frame.ncc_before = result.ncc_before;
+    frame.ncc_after = result.ncc_after;
+    frame.sigma =
+        place.field ? place.field->sigma : std::hypot(result.uncertainty.tx, result.uncertainty.ty);
+    frame.flags = flags_of(place);
+    return frame;
+}
+
+/// What a picture tells apart of what a ledger does.
+struct WorkKind {
+    std::string_view name;
+    std::vector<Work> works;
+};
+
+const std::vector<WorkKind>& kinds() {
+    static const std::vector<WorkKind> all = {
+        {"to the frames before it", {Work::link, Work::mended, Work::neighbour_field}},
+        {"combined (⊙)", {Work::combined, Work::combined_field}},
+        {"to the reference", {Work::turned}},
+        {"to the average, or by a field", {Work::averaged, Work::field}}};
+    return all;
+}
+
+int kind_of(Work work) {
+    const auto at = std::find_if(kinds().begin(), kinds().end(), [work](const WorkKind& kind) {
+        return std::count(kind.works.begin(), kind.works.end(), work) > 0;
+    });
+    return static_cast<int>(at - kinds().begin());
+}
+
+std::string percent(double share) {
+    return fmt::format("{:.0f} %", 100 * share);
+}
+
+/// A bar a stretch that the picture can show apart.
+report::GanttChart gantt_of(const GatheredWork& work) {
+    constexpr double units = 1000; // that a lane is long
+    report::GanttChart chart;
+    chart.title = "Registrations";
+    chart.subtitle = "blank: averaging, writing, or waiting for another rank";
+    for (int rank = 0; rank < work.ranks; ++rank)
+        chart.workers.push_back(fmt::format("rank {}", rank));
+    for (const WorkKind& kind : kinds())
+        chart.kinds.emplace_back(kind.name);
+    Seconds duration = 0;
+    for (const WorkBar& bar : work.bars)
+        duration = std::max(duration, bar.end);
+    for (const WorkBar& bar : put_together(work.bars, duration / units)) {
+        const int kind = kind_of(bar.work);
+        chart.bars.push_back(
+            {bar.rank, kind, bar.begin, bar.end,
+             fmt::format("rank {}: {} {}, {} from {} on", bar.rank,
+                         report::counted(bar.results, "registration"),
+                         chart.kinds[static_cast<std::size_t>(kind)],
+                         report::to_text(bar.end - bar.begin), report::to_text(bar.begin))});
+    }
+    return chart;
+}
+
+report::Section work_of(const GatheredWork& work) {
+    report::GanttChart chart = gantt_of(work);
+    if (chart.bars.empty())
+        return {};
+    if (const auto idle = work.idle(Work::link))
+        chart.figures.push_back({percent(*idle), "idle among neighbours"});
+    if (const auto idle = work.idle(Work::combined))
+        chart.figures.push_back({percent(*idle), "idle in the scan"});
+    if (const auto idle = work.idle(Work::combined_field))
+        chart.figures.push_back({percent(*idle), "idle in the scan of fields"});
+    std::string caption = "Who registered what, when. The scan of ⊙ over the ranks cannot keep all "
+                          "of them busy: a rank waits for what those before it found.";
+    if (work.clocks > 1)
+        caption += fmt::format(" {}.", report::clocks_text(work.clocks, work.aligned));
+    return {"Who worked when", to_html(report::Figure{gantt(chart), caption})};
+}
+
+std::string pixel_of(const SeriesTransforms& transforms) {
+    const PixelSize& pixel = transforms.pixel;
+    if (!pixel.known())
+        return "";
+    return pixel.x == pixel.y ? fmt::format("{:.4g} {}", pixel.x, pixel.unit)
+                              : fmt::format("{:.4g} x {:.4g} {}", pixel.x, pixel.y, pixel.unit);
+}
+
+std::vector<report::Fact> facts_of(const RegisterSummary& summary) {
+    const SeriesTransforms& transforms = summary.transforms;
+    std::vector<report::Fact> facts = {
+        {"Series", fmt::format("{}: {} of {}x{} pixels", transforms.series,
+                               report::counted(std::ssize(transforms.frames), "frame"),
+                               transforms.shape.width, transforms.shape.height)},
+        {"Registered",
+         fmt::format("{} to frame {}, {}, in {}", summary.shown->registered, transforms.reference,
+                     transforms.model, report::counted(transforms.stages, "stage"))},
+        {"Ranks", fmt::format("{} over {}", summary.ranks, summary.transport)}};
+    if (const std::string pixel = pixel_of(transforms); !pixel.empty())
+        facts.push_back({"A pixel", pixel});
+    if (summary.resumed > 0)
+        facts.push_back(
+            {"Gone on with", fmt::format("{} results of an earlier run", summary.resumed)});
+    facts.push_back({"Machine", fmt::format("{}, {}", host(), date())});
+    constexpr std::size_t most_warnings = 8; // frames left out stand below, too
+    for (std::size_t i = 0; i < std::min(summary.warnings.size(), most_warnings); ++i)
+        facts.push_back({"Warning", summary.warnings[i]});
+    if (summary.warnings.size() > most_warnings)
+        facts.push_back(
+            {"Warnings", fmt::format("{} more", summary.warnings.size() - most_warnings)});
+    return facts;
+}
+
+} // namespace
+
+/// What a page needs beside the results. Collective.
+void RegisterRun::gather_shown(const Combined& combined) {
+    summary_.shown.emplace();
+    RegisterSummary::Shown& shown = *summary_.shown;
+    shown.registered = std::ssize(registered_.frames);
+    shown.before = registration::combine(communicator_, *source_, registered_.frames,
+                                         [](std::int64_t) { return registration::Transform(); },
+                                         {false, stage_options_.memory, stage_options_.threads});
+    shown.after = {combined.mean, {}, combined.count};
+    shown.work = gather_work(communicator_, *clocks_, *log_);
+}
+
+std::string to_page(const RegisterSummary& summary) {
+    report::Page page;
+    const SeriesTransforms& transforms = summary.transforms;
+    const bool fields = transforms.fields.has_value();
+    page.title = "Sextant: " + transforms.series;
+    page.subtitle = fmt::format("{} registered to one another",
+                                report::counted(summary.shown->registered, "frame"));
+    page.shown = {pictures_of(summary)};
+    page.facts = facts_of(summary);
+    page.phases = {{"look", summary.look},
+                   {"register", summary.registered},
+                   {"stages", summary.stages},
+                   {"combine", summary.combine},
+                   {"write", summary.write}};
+    std::vector<report::RegisteredFrame> frames;
+    std::transform(transforms.frames.begin(), transforms.frames.end(), std::back_inserter(frames),
+                   shown_of);
+    page.sections = {drift_section(frames, transforms.reference, pixel_of(transforms)),
+                     likeness_section(frames, fields ? "by motions alone" : "as they are"),
+                     work_of(summary.shown->work)};
+    page.next_steps = {{"The same motions for another channel",
+                        fmt::format("sextant apply {}/transforms.json channel.mrc -o aligned.tif",
+                                    summary.output)},
+                       {"Everything it can do", "sextant register --help"}};
+    if (!fields)
+        page.next_steps.push_back(
+            {"Fields, where frames are warped",
+             fmt::format("sextant register {} -o fields --model nonrigid --report fields.html",
+                         transforms.series)});
+    return report::render(page);
+}
+
+} // namespace sextant::command

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/report.hpp"
+
+#include "sextant/comm/provenance.hpp"
+#include "sextant/command/commands.hpp"
+#include "sextant/command/outputs.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/json_field.hpp"
+#include "sextant/core/text.hpp"
+#include "sextant/format/source_file.hpp"
+#include "sextant/report/log_chart.hpp"
+#include "sextant/report/otf2.hpp"
+#include "sextant/report/page.hpp"
+#include "sextant/report/run_comparison.hpp"
+#include "sextant/report/text.hpp"
+#include "sextant/report/trace_file.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace sextant::command {
+
+namespace {
+
+constexpr std::size_t most_traces = 16; // of more, nobody could tell the lanes apart
+
+bool is_page(const std::string& path) {
+    return path.ends_with(".html") || path.ends_with(".htm");
+}
+
+constexpr Bytes largest_page = Bytes{1} << 28;
+
+bool is_of_benchmark(const std::string& path) {
+    std::string head(256, ' ');
+    format::SourceFile(path).read(std::as_writable_bytes(std::span(head)));
+    return is_composite_bench(head);
+}
+
+/// How compositing grows, from benchmarks at several numbers of ranks.
+int show_growth(const Values& values, const std::vector<std::string>& paths) {
+    std::vector<GrowthPoint> points;
+    report::Page page;
+    for (const std::string& path : paths) {
+        if (!is_of_benchmark(path))
+            throw InvalidTask(fmt::format("{} is no file of bench composite --json as {} is", path,
+                                          paths.front()));
+        const std::vector<GrowthPoint> more = read_growth(read_text(path, largest_page), path);
+        points.insert(points.end(), more.begin(), more.end());
+        page.facts.push_back({"Results", path});
+    }
+    page.figures = growth_charts(points);
+    if (page.figures.empty())
+        throw InvalidTask(fmt::format("{}: expected results of more than one number of ranks or "
+                                      "pixels",
+                                      paths.front()));
+    page.title = values.has("title") ? values.text("title") : "Sextant: how compositing grows";
+    const std::string output = values.text("output");
+    write_text(output, output.ends_with(".svg") ? page.figures.front().svg : report::render(page));
+    return 0;
+}
+
+int join_pages(const Values& values, const std::vector<std::string>& paths) {
+    std::vector<report::Document> pages;
+    for (const std::string& path : paths) {
+        if (!is_page(path))
+            throw InvalidTask(fmt::format("{} is no page (.html) as the others are", path));
+        pages.push_back(report::read_document(path, read_text(path, largest_page)));
+    }
+    const std::string title = values.has("title") ? values.text("title") : "Sextant: several runs";
+    write_text(values.text("output"), to_html(report::joined(title, pages)));
+    return 0;
+}
+
+int run_report(const Values& values) {
+    const std::vector<std::string> paths = values.texts("traces");
+    if (paths.size() > most_traces) {
+        throw InvalidTask(
+            fmt::format("{} files: expected {} or fewer on a page", paths.size(), most_traces));
+    }
+    for (const std::string& path : paths) {
+        if (report::is_otf2(path))
+            throw InvalidTask(fmt::format("{}: OTF2 is only written; expected a trace in JSON "
+                                          "(--trace FILE.json)",
+                                          path));
+    }
+    const std::string output = values.text("output");
+    keep_inputs(paths, {&output, 1});
+    check_outputs({&output, 1});
+    if (is_page(paths.front()))
+        return join_pages(values, paths);
+    if (is_of_benchmark(paths.front()))
+        return show_growth(values, paths);
+    std::vector<report::Recording> recordings;
+    for (const std::string& path : paths)
+        recordings.push_back(report::read_trace(path));
+    report::Page page = report::comparison(
+        values.has("title") ? values.text("title") : "Sextant: runs compared", recordings);
+    page.subtitle = report::counted(static_cast<std::int64_t>(paths.size()), "trace");
+    for (std::size_t i = 0; i < paths.size(); ++i)
+        page.facts.push_back({fmt::format("Trace {}", i + 1), paths[i]});
+    page.facts.push_back({"Made", fmt::format("{}, {}", host(), date())});
+    write_text(output, report::render(page));
+    return 0;
+}
+
+} // namespace
+
+Operation report_operation() {
+    return {"report",
+            "runs, predictions and simulations on one page: of their traces, or of their pages",
+            "  sextant composite part*.exr -o frame.exr --trace measured.json\n"
+            "  sextant simulate --ranks 8 --platform crossbar-12 --trace simulated.json\n"
+            "  sextant report measured.json simulated.json -o page.html\n"
+            "  sextant report composite.html series.html -o both.html\n"
+            "  sextant report on_2_ranks.json on_4.json on_8.json -o growth.html",
+            {{.name = "traces",
+              .type = Type::files,
+              .value = "TRACE...",
+              .help = "files of --trace, pages of --report, or of bench composite --json",
+              .positional = true,
+              .required = true},
+             {.name = "output",
+              .type = Type::file,
+              .value = "OUT",
+              .help = "the page (HTML), or of benchmarks a chart (SVG); - for standard output",
+              .letter = 'o',
+              .required = true},
+             {.name = "title", .value = "TEXT", .help = "what stands above it"}},
+            run_report,
+            true};
+}
+
+namespace {
+
+using machine::Field;
+
+constexpr std::size_t most_ways = 24; // more than that have no colour of their own
+
+/// A way by the name that it has at all numbers of ranks: radices and segments go by these.
+std::string way_of(const Field& result) {
+    std::string name = result.at("name").text();
+    const std::string tuning = result.text_or_empty("tuning");
+    const std::string transport = result.text_or_empty("transport");
+    if (tuning.starts_with("window"))
+        name += ", " + tuning;
+    else if (tuning.starts_with("segments"))
+        name += ", in segments";
+    return transport.empty() ? name : name + ", " + transport;
+}
+
+/// What the points of a chart have in common, and what they differ by.
+struct View {
+    const char* over;
+    double (*place)(const GrowthPoint&);
+    double (*common)(const GrowthPoint&);
+    std::string (*subtitle)(double common);
+};
+
+std::string whole(double value) {
+    return report::grouped(std::llround(value));
+}
+
+std::string seconds_to_text(double seconds) {
+    return report::to_text(Seconds{seconds});
+}
+
+constexpr View views[] = {
+    {"ranks", [](const GrowthPoint& point) { return static_cast<double>(point.ranks); },
+     [](const GrowthPoint& point) { return point.pixels; },
+     [](double pixels) { return whole(pixels) + " pixels"; }},
+    {"pixels", [](const GrowthPoint& point) { return point.pixels; },
+     [](const GrowthPoint& point) { return static_cast<double>(point.ranks); },
+     [](double ranks) { return report::counted(std::llround(ranks), "rank"); }},
+};
+
+report::LogChart::Kind kind_of(const View& view, const std::string& way, double common,
+                               const std::vector<GrowthPoint>& points) {
+    report::LogChart::Kind kind{.name = way, .joined = true};
+    for (const GrowthPoint& point : points) {
+        if (point.way == way && view.common(point) == common)
+            kind.points.push_back({view.place(point), point.cpu,
+                                   fmt::format("{}: {}, {} {}", way, seconds_to_text(point.cpu),
+                                               whole(view.place(point)), view.over)});
+    }
+    return kind;
+}
+
+report::Figure chart_of(const View& view, double common, const std::vector<std::string>& ways,
+                        const std::vector<GrowthPoint>& points) {
+    report::LogChart chart{.title = fmt::format("Compositing over {}", view.over),
+                           .subtitle = view.subtitle(common) + "; CPU time of all ranks together",
+                           .x_name = view.over,
+                           .y_name = "CPU time",
+                           .x_text = whole,
+                           .y_text = seconds_to_text};
+    for (const std::string& way : ways)
+        chart.kinds.push_back(kind_of(view, way, common, points));
+    return {report::log_chart(chart), ""};
+}
+
+std::set<double> values_of(double (*value)(const GrowthPoint&),
+                           const std::vector<GrowthPoint>& points) {
+    std::set<double> values;
+    for (const GrowthPoint& point : points)
+        values.insert(value(point));
+    return values;
+}
+
+/// In the order in which they come, and no more than have colours.
+std::vector<std::string> ways_in(const std::vector<GrowthPoint>& points) {
+    std::vector<std::string> ways;
+    for (const GrowthPoint& point : points) {
+        if (std::find(ways.begin(), ways.end(), point.way) == ways.end())
+            ways.push_back(point.way);
+    }
+    ways.resize(std::min(ways.size(), most_ways));
+    return ways;
+}
+
+} // namespace
+
+bool is_composite_bench(std::string_view text) {
+    const std::size_t head = text.find("\"operation\"");
+    const std::size_t name = text.find("\"bench composite\"");
+    return head < 16 && name < 64;
+}
+
+std::vector<GrowthPoint> read_growth(const std::string& text, const std::string& path) {
+    const Field file = Field::parse(text, path);
+    const int ranks = static_cast<int>(file.at("ranks").integer(1, 1 << 30));
+    std::vector<GrowthPoint> points;
+    for (const Field& one : file.at("cases").items()) {
+        constexpr std::int64_t most = 1 << 30;
+        const double pixels = static_cast<double>(one.at("width").integer(1, most)) *
+                              static_cast<double>(one.at("height").integer(1, most));
+        std::set<std::string> seen; // of several tunings the usual one comes first
+        for (const Field& result : one.at("results").items()) {
+            const bool of_mpi = result.at("baseline").boolean();
+            if (of_mpi || result.at("sparse").boolean() || !seen.insert(way_of(result)).second)
+                continue;
+            const Field median = result.at("cpu_seconds").at("median");
+            points.push_back({way_of(result), ranks, pixels, median.number(0, Field::most)});
+        }
+    }
+    return points;
+}
+
+std::vector<report::Figure> growth_charts(const std::vector<GrowthPoint>& points) {
+    const std::vector<std::string> ways = ways_in(points);
+    std::vector<report::Figure> charts;
+    for (const View& view : views) {
+        if (values_of(view.place, points).size() < 2)
+            continue;
+        const std::set<double> all = values_of(view.common, points);
+        for (auto common = all.rbegin(); common != all.rend(); ++common)
+            charts.push_back(chart_of(view, *common, ways, points));
+    }
+    return charts;
+}
+
+} // namespace sextant::command

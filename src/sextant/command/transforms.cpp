@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/transforms.hpp"
+
+#include "sextant/comm/provenance.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
+#include "sextant/core/text.hpp"
+#include "sextant/report/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <initializer_list>
+#include <numbers>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::command {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using registration::FramePlace;
+
+constexpr int version_of_file = 1;
+constexpr std::string_view kind = "sextant transforms";
+constexpr double degrees = 180 / std::numbers::pi;
+
+constexpr std::string_view convention =
+    "tx, ty and alpha say how far to the right, downward and clockwise a frame shows what the "
+    "reference shows: what drifts to the right on the screen has a growing tx. A frame's motion "
+    "takes x of the reference to R(alpha)(x - c) + c + t, where the frame shows "
+    "what the reference shows at x; c is the middle of a frame, ((width - 1)/2, (height - 1)/2); "
+    "R(alpha) = (cos, -sin; sin, cos), alpha in radians, clockwise as seen with y downward; t in "
+    "pixels, to the right and downward; middles of pixels have whole coordinates, (0, 0) is the "
+    "first of the first row. Every motion is from the reference, not from the frame before.";
+
+Json json_of(const FramePlace& place, const SeriesTransforms& all) {
+    if (!place.left_out.empty())
+        return {{"frame", place.frame}, {"left_out", place.left_out}};
+    const registration::RigidResult& result = place.result;
+    const registration::RigidMotion& motion = result.motion;
+    Json json = {{"frame", place.frame},
+                 {"alpha", motion.alpha},
+                 {"tx", motion.tx},
+                 {"ty", motion.ty},
+                 {"sigma_alpha", result.uncertainty.alpha},
+                 {"sigma_tx", result.uncertainty.tx},
+                 {"sigma_ty", result.uncertainty.ty},
+                 {"ncc_before", result.ncc_before},
+                 {"ncc_after", result.ncc_after},
+                 {"overlap", result.overlap},
+                 {"iterations", result.iterations}};
+    if (all.pixel.known()) {
+        json["tx_physical"] = motion.tx * all.pixel.x;
+        json["ty_physical"] = motion.ty * all.pixel.y;
+    }
+    if (place.field)
+        json["field"] = {{"known", place.field->known},
+                         {"sigma", place.field->sigma},
+                         {"freedom", place.field->freedom}};
+    if (all.with_seconds)
+        json["seconds"] = place.seconds;
+    json["not_finite"] = place.gaps;
+    json["flags"] = flags_of(place);
+    return json;
+}
+
+/// All but the frames.
+Json head_of(const SeriesTransforms& transforms) {
+    Json json = {{"kind", kind},
+                 {"version", version_of_file},
+                 {"sextant", version()},
+                 {"convention", convention},
+                 {"series", transforms.series},
+                 {"model", transforms.model},
+                 {"reference", transforms.reference},
+                 {"stages", transforms.stages},
+                 {"width", transforms.shape.width},
+                 {"height", transforms.shape.height}};
+    if (transforms.pixel.known())
+        json["pixel"] = {
+            {"x", transforms.pixel.x}, {"y", transforms.pixel.y}, {"unit", transforms.pixel.unit}};
+    if (transforms.fields)
+        json["fields"] = {{"about",
+                           "nodes lie `spacing` pixels apart from (0, 0) on, u is bilinear between "
+                           "them; a frame shows at x + u(x) what the reference shows at x; of each "
+                           "frame that is not left out, in order, four planes: u to the right and "
+                           "downward in pixels, its standard deviation, and 1 where the frames say "
+                           "anything of it"},
+                          {"file", transforms.fields->path},
+                          {"spacing", transforms.fields->spacing},
+                          {"columns", transforms.fields->nodes.width},
+                          {"rows", transforms.fields->nodes.height}};
+    return json;
+}
+
+std::string unit_of(const SeriesTransforms& transforms) {
+    return transforms.pixel.unit.empty() ? "unit" : transforms.pixel.unit;
+}
+
+std::string csv_of(const FramePlace& place, const SeriesTransforms& all) {
+    if (!place.left_out.empty()) {
+        std::string reason = place.left_out;
+        for (char& letter : reason)
+            letter = letter == '"' || letter == '\n' ? '\'' : letter;
+        return fmt::format("{},,,,,,,,,,,,,,,\"left out: {}\"\n", place.frame, reason);
+    }
+    const registration::RigidResult& result = place.result;
+    const registration::RigidMotion& motion = result.motion;
+    const auto physical = [&](double pixels, double size) {
+        return all.pixel.known() ? fmt::format("{:.6g}", pixels * size) : "";
+    };
+    return fmt::format(
+        "{},{:.7f},{:.5f},{:.5f},{},{},{:.5f},{:.5f},{:.4f},{},{},{:.3g},{:.3g},{:.3g},{},{}\n",
+        place.frame, motion.alpha * degrees, motion.tx, motion.ty, physical(motion.tx, all.pixel.x),
+        physical(motion.ty, all.pixel.y), result.ncc_before, result.ncc_after, result.overlap,
+        result.iterations, all.with_seconds ? fmt::format("{:.4f}", place.seconds) : "",
+        result.uncertainty.alpha * degrees, result.uncertainty.tx, result.uncertainty.ty,
+        place.gaps, fmt::join(flags_of(place), " "));
+}
+
+/// An object of the file, of which every field must be what it says it is: "movie.json:
+/// frames[1].frame is 0.5, expected a whole number from 0 to 16777216".
+class Fields {
+  public:
+    Fields(std::string path, std::string prefix, const nlohmann::json& json)
+        : path_(std::move(path)), prefix_(std::move(prefix)), json_(json) {
+        if (!json_.is_object())
+            throw InvalidFile(path_, fmt::format("{}{}is {}, expected an object", prefix_,
+                                                 prefix_.empty() ? "" : " ", shown(json_)));
+        if (!prefix_.empty())
+            prefix_ += ".";
+    }
+
+    /// Throws InvalidFile with near names for a field that is none of these.
+    void require_known(std::span<const std::string_view> names) const {
+        for (const auto& item : json_.items()) {
+            if (std::find(names.begin(), names.end(), item.key()) == names.end())
+                throw InvalidFile(path_,
+                                  stored_in() + unknown_name("field", quoted(item.key()), names));
+        }
+    }
+
+    bool has(const std::string& name) const { return json_.contains(name); }
+    /// What is stored there, as it is.
+    const nlohmann::json& at(const std::string& name) const {
+        if (!has(name))
+            throw InvalidFile(path_, prefix_ + name + ": is missing");
+        return json_.at(name);
+    }
+    Fields object(const std::string& name) const { return {path_, prefix_ + name, at(name)}; }
+    const nlohmann::json& list(const std::string& name) const {
+        if (!at(name).is_array())
+            refuse(name, "a list");
+        return at(name);
+    }
+
+    std::string text(const std::string& name) const {
+        if (!at(name).is_string())
+            refuse(name, "a text");
+        return at(name).get<std::string>();
+    }
+    /// One of these, or InvalidFile with near names.
+    std::string choice(const std::string& name, std::span<const std::string_view> choices) const {
+        std::string chosen = text(name);
+        require_one_of(name, chosen, choices);
+        return chosen;
+    }
+    void require_one_of(const std::string& name, const std::string& value,
+                        std::span<const std::string_view> choices) const {
+        if (std::find(choices.begin(), choices.end(), value) == choices.end())
+            throw InvalidFile(path_, fmt::format("{}{}: {}", prefix_, name,
+                                                 unknown_name("name", quoted(value), choices)));
+    }
+    std::int64_t integer(const std::string& name, std::int64_t least, std::int64_t most) const {
+        const nlohmann::json& value = at(name);
+        const bool fits = value.is_number_integer() &&
+                          !(value.is_number_unsigned() &&
+                            value.get<std::uint64_t>() > static_cast<std::uint64_t>(most));
+        if (!fits || value.get<std::int64_t>() < least || value.get<std::int64_t>() > most)
+            refuse(name, fmt::format("a whole number from {} to {}", least, most));
+        return value.get<std::int64_t>();
+    }
+    double number(const std::string& name) const {
+        if (!at(name).is_number())
+            refuse(name, "a number");
+        return at(name).get<double>();
+    }
+    /// Fields that are not used, but must be numbers where they are there; null is no number that
+    /// JSON has.
+    void check_numbers(std::initializer_list<const char*> names) const {
+        for (const char* name : names) {
+            if (has(name) && !at(name).is_null())
+                number(name);
+        }
+    }
+    void check_texts(std::initializer_list<const char*> names) const {
+        for (const char* name : names) {
+            if (has(name))
+                text(name);
+        }
+    }
+
+    [[noreturn]] void refuse(const std::string& name, const std::string& expected) const {
+        throw InvalidFile(path_, fmt::format("{}{} is {}, expected {}", prefix_, name,
+                                             shown(at(name)), expected));
+    }
+
+  private:
+    /// "frames[2]: ", or nothing of the whole file.
+    std::string stored_in() const {
+        return prefix_.empty() ? "" : prefix_.substr(0, prefix_.size() - 1) + ": ";
+    }
+    /// A text of the file as a message shows it.
+    static std::string quoted(const std::string& text) {
+        constexpr std::size_t most_letters = 60;
+        return printable(shortened(text, most_letters));
+    }
+
+    std::string path_, prefix_;
+    const nlohmann::json& json_;
+};
+
+nlohmann::json parsed(const std::string& path) {
+    constexpr Bytes most_bytes = Bytes{1} << 28;
+    constexpr std::size_t most_values = std::size_t{1} << 22; // some 200,000 frames
+    return read_json(path, {most_bytes, most_values});
+}
+
+constexpr std::int64_t most_frames = std::int64_t{1} << 40;
+constexpr std::int64_t most_pixels = std::int64_t{1} << 24; ///< a side
+constexpr std::array<std::string_view, 2> models{"rigid", "nonrigid"};
+constexpr std::array<std::string_view, 6> known_flags{"ambiguous", "unrelated", "not-converged",
+                                                      "mended",    "in-doubt",  "gaps"};
+
+/// What `apply` has no use for, but a file must not say otherwise.
+void check_measures(const Fields& fields) {
+    fields.check_numbers({"sigma_alpha", "sigma_tx", "sigma_ty", "ncc_before", "ncc_after",
+                          "overlap", "tx_physical", "ty_physical", "seconds"});
+    for (const char* count : {"iterations", "not_finite"}) {
+        if (fields.has(count))
+            fields.integer(count, 0, most_frames);
+    }
+    if (fields.has("field")) {
+        constexpr std::array<std::string_view, 3> names{"known", "sigma", "freedom"};
+        const Fields field = fields.object("field");
+        field.require_known(names);
+        field.check_numbers({"known", "sigma", "freedom"});
+    }
+    if (!fields.has("flags"))
+        return;
+    for (const nlohmann::json& flag : fields.list("flags")) {
+        if (!flag.is_string())
+            fields.refuse("flags", "a list of texts");
+        fields.require_one_of("flags", flag.get<std::string>(), known_flags);
+    }
+}
+
+FramePlace frame_from(const Fields& fields) {
+    FramePlace place;
+    place.frame = fields.integer("frame", 0, most_frames);
+    if (fields.has("left_out")) {
+        constexpr std::array<std::string_view, 2> names{"frame", "left_out"};
+        fields.require_known(names);
+        place.left_out = fields.text("left_out");
+        if (place.left_out.empty())
+            fields.refuse("left_out", "a reason");
+        return place;
+    }
+    constexpr std::array<std::string_view, 17> names{
+        "frame",       "alpha",      "tx",        "ty",         "sigma_alpha", "sigma_tx",
+        "sigma_ty",    "ncc_before", "ncc_after", "overlap",    "iterations",  "tx_physical",
+        "ty_physical", "field",      "seconds",   "not_finite", "flags"};
+    fields.require_known(names);
+    check_measures(fields);
+    place.result.motion = {fields.number("alpha"), fields.number("tx"), fields.number("ty")};
+    return place;
+}
+
+/// What kind of file it is, before anything else in it is believed.
+void check_version(const std::string& path, const Fields& fields) {
+    if (!fields.has("kind") || !fields.at("kind").is_string() || fields.text("kind") != kind)
+        throw InvalidFile(path, fmt::format("is not of kind \"{}\"", kind));
+    if (const nlohmann::json& version = fields.at("version"); version != version_of_file)
+        throw InvalidFile(
+            path, fmt::format("is of version {}, expected {}", shown(version), version_of_file));
+}
+
+/// All but the frames and the fields.
+SeriesTransforms head_from(const Fields& fields) {
+    constexpr std::array<std::string_view, 13> names{
+        "kind",   "version", "sextant", "convention", "series", "model", "reference",
+        "stages", "width",   "height",  "pixel",      "fields", "frames"};
+    fields.require_known(names);
+    fields.check_texts({"sextant", "convention"});
+    SeriesTransforms transforms;
+    transforms.series = fields.text("series");
+    transforms.model = fields.choice("model", models);
+    transforms.reference = fields.integer("reference", 0, most_frames);
+    if (fields.has("stages"))
+        transforms.stages = static_cast<int>(fields.integer("stages", 1, 1 << 20));
+    transforms.shape = {fields.integer("width", 1, most_pixels),
+                        fields.integer("height", 1, most_pixels)};
+    if (fields.has("pixel")) {
+        constexpr std::array<std::string_view, 3> of_pixel{"x", "y", "unit"};
+        const Fields pixel = fields.object("pixel");
+        pixel.require_known(of_pixel);
+        transforms.pixel = {pixel.number("x"), pixel.number("y"), pixel.text("unit")};
+    }
+    return transforms;
+}
+
+/// Of fields, where they are stored.
+std::optional<FieldFile> field_file_from(const Fields& fields, const std::string& model) {
+    const bool nonrigid = model == "nonrigid";
+    if (nonrigid && !fields.has("fields"))
+        fields.at("fields");
+    if (!fields.has("fields"))
+        return std::nullopt;
+    if (!nonrigid)
+        fields.refuse("fields", "none, as the model is " + model);
+    constexpr std::array<std::string_view, 5> names{"about", "file", "spacing", "columns", "rows"};
+    const Fields inner = fields.object("fields");
+    inner.require_known(names);
+    inner.check_texts({"about"});
+    return FieldFile{
+        inner.text("file"),
+        inner.integer("spacing", 1, most_pixels),
+        {inner.integer("columns", 1, most_pixels), inner.integer("rows", 1, most_pixels)}};
+}
+
+/// Every frame once, the reference among them.
+void check_frames(const std::string& path, const SeriesTransforms& transforms) {
+    std::vector<std::int64_t> numbers;
+    for (const FramePlace& place : transforms.frames)
+        numbers.push_back(place.frame);
+    std::sort(numbers.begin(), numbers.end());
+    if (const auto twice = std::adjacent_find(numbers.begin(), numbers.end());
+        twice != numbers.end())
+        throw InvalidFile(path, fmt::format("has frame {} twice", *twice));
+    if (!std::binary_search(numbers.begin(), numbers.end(), transforms.reference))
+        throw InvalidFile(path, fmt::format("reference is {}, expected one of the {} that it has",
+                                            transforms.reference,
+                                            report::counted(std::ssize(numbers), "frame")));
+}
+
+} // namespace
+
+std::vector<std::string> flags_of(const FramePlace& place) {
+    const registration::RigidResult& result = place.result;
+    std::vector<std::string> flags;
+    const auto flag = [&](bool raised, const char* name) {
+        if (raised)
+            flags.emplace_back(name);
+    };
+    flag(result.ambiguous, "ambiguous");
+    flag(result.unrelated, "unrelated");
+    flag(!result.converged, "not-converged");
+    flag(place.mended, "mended");
+    flag(place.in_doubt, "in-doubt");
+    flag(place.gaps > 0, "gaps");
+    return flags;
+}
+
+void write_json(const SeriesTransforms& transforms, const TextSink& sink) {
+    std::string head = to_text(head_of(transforms), 1);
+    head.resize(head.rfind('\n')); // what closes it follows the frames
+    sink(head + ",\n \"frames\": [");
+    const char* comma = "\n";
+    for (const FramePlace& place : transforms.frames) {
+        sink(comma);
+        sink(to_text(json_of(place, transforms), 1));
+        comma = ",\n";
+    }
+    sink("]\n}\n");
+}
+
+void write_csv(const SeriesTransforms& transforms, const TextSink& sink) {
+    const std::string unit = unit_of(transforms);
+    sink(fmt::format("# {}: {} motions of frames of {}x{} pixels to frame {}\n# {}\n",
+                     transforms.series, transforms.model, transforms.shape.width,
+                     transforms.shape.height, transforms.reference, convention));
+    sink(fmt::format(
+        "# tx, ty: to the right and downward; here alpha is in degrees, clockwise; t also "
+        "in {}, where the size of a pixel is known\n"
+        "frame,alpha_deg,tx_px,ty_px,tx_{},ty_{},ncc_before,ncc_after,overlap,"
+        "iterations,seconds,sigma_alpha_deg,sigma_tx_px,sigma_ty_px,not_finite,flags"
+        "\n",
+        unit, unit, unit));
+    for (const FramePlace& place : transforms.frames)
+        sink(csv_of(place, transforms));
+}
+
+SeriesTransforms read_transforms(const std::string& path) {
+    const nlohmann::json json = parsed(path);
+    const Fields fields(path, "", json);
+    check_version(path, fields);
+    SeriesTransforms transforms = head_from(fields);
+    transforms.fields = field_file_from(fields, transforms.model);
+    const nlohmann::json& frames = fields.list("frames");
+    for (std::size_t i = 0; i < frames.size(); ++i)
+        transforms.frames.push_back(frame_from({path, fmt::format("frames[{}]", i), frames[i]}));
+    check_frames(path, transforms);
+    return transforms;
+}
+
+namespace {
+
+/// Spreadsheets begin with it.
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+
+std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view blanks = " \t\r";
+    const std::size_t first = text.find_first_not_of(blanks);
+    if (first == std::string_view::npos)
+        return {};
+    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+/// The cells of a line, of which no more than one too many.
+std::vector<std::string_view> cells_of(std::string_view line) {
+    std::vector<std::string_view> cells;
+    for (std::size_t at = 0; at <= line.size() && cells.size() <= 3;) {
+        const std::size_t end = std::min(line.find(',', at), line.size());
+        cells.push_back(line.substr(at, end - at));
+        at = end + 1;
+    }
+    return cells;
+}
+
+std::optional<FramePoint> point_in(std::string_view line) {
+    const std::vector<std::string_view> cells = cells_of(line);
+    if (cells.size() != 3)
+        return std::nullopt;
+    const auto frame = parsed_number<std::int64_t>(trimmed(cells[0]));
+    const auto x = parsed_number<double>(trimmed(cells[1]));
+    const auto y = parsed_number<double>(trimmed(cells[2]));
+    if (!frame || !x || !y)
+        return std::nullopt;
+    return FramePoint{*frame, {*x, *y}};
+}
+
+/// Whether a line names the columns, and these in the order in which they are read.
+bool names_columns(std::string_view line) {
+    const std::vector<std::string_view> cells = cells_of(line);
+    const auto mentions = [&](std::size_t cell, std::string_view name) {
+        std::string text(trimmed(cells[cell]));
+        std::transform(text.begin(), text.end(), text.begin(),
+                       [](unsigned char c) { return std::tolower(c); });
+        return text.find(name) != text.npos;
+    };
+    return cells.size() == 3 && mentions(0, "frame") && mentions(1, "x") && mentions(2, "y");
+}
+
+} // namespace
+
+std::vector<FramePoint> read_coordinates(const std::string& path) {
+    constexpr Bytes longest = Bytes{1} << 28;
+    std::istringstream file(read_text(path, longest));
+    std::vector<FramePoint> points;
+    bool names_may_come = true;
+    std::string line;
+    for (int number = 1; std::getline(file, line); ++number) {
+        std::string_view text = line;
+        if (number == 1 && text.starts_with(byte_order_mark))
+            text.remove_prefix(byte_order_mark.size());
+        text = trimmed(text);
+        if (text.empty() || text.front() == '#')
+            continue;
+        std::optional<FramePoint> point = point_in(text);
+        const bool first = std::exchange(names_may_come, false);
+        if (first && names_columns(text))
+            continue;
+        if (!point)
+            throw InvalidFile(path,
+                              fmt::format("line {}: \"{}\", expected {}a frame's number, x and "
+                                          "y, with commas between",
+                                          number, shortened(text, 40),
+                                          first ? "the names frame,x,y or " : ""));
+        point->line = number;
+        points.push_back(*point);
+    }
+    return points;
+}
+
+std::string to_csv(const std::vector<FramePoint>& points) {
+    std::string csv = "frame,x,y\n";
+    for (const FramePoint& point : points)
+        csv += fmt::format("{},{:.4f},{:.4f}\n", point.frame, point.at.x, point.at.y);
+    return csv;
+}
+
+} // namespace sextant::command

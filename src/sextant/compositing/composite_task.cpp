@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/compositing/composite_task.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace sextant::compositing {
+
+int Task::all_layers() const {
+    return std::accumulate(layers.begin(), layers.end(), 0);
+}
+
+int Task::position_of(int rank) const {
+    const auto found = std::find(order.begin(), order.end(), rank);
+    return found == order.end() ? -1 : static_cast<int>(found - order.begin());
+}
+
+Task one_image_each(int ranks, Elements elements, int root) {
+    Task task;
+    task.ranks = ranks;
+    task.elements = elements;
+    task.order.resize(static_cast<std::size_t>(ranks));
+    std::iota(task.order.begin(), task.order.end(), 0);
+    task.layers.assign(static_cast<std::size_t>(ranks), 1);
+    task.root = root;
+    return task;
+}
+
+std::string to_text(const Tuning& tuning) {
+    std::vector<std::string> parts;
+    if (!tuning.radices.empty()) {
+        parts.push_back(fmt::format("radices {}", fmt::join(tuning.radices, ",")));
+    }
+    if (tuning.window > 0)
+        parts.push_back(fmt::format("window {}", tuning.window));
+    if (tuning.segments > 1)
+        parts.push_back(fmt::format("segments {}", tuning.segments));
+    if (tuning.interlace > 0)
+        parts.push_back(fmt::format("interlace {}", tuning.interlace));
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+Piece equal_part(const Task& task, int i) {
+    const Region pixels = part(block(0, 0, task.elements), i, task.positions());
+    return {pixels.offset, pixels.length};
+}
+
+/// A copy reads and writes an element, a fold of p images reads p and writes one. The root, with a
+/// share x of the picture, receives (p − 1) x and then 1 − x, and blends x; another, with (1 − x) /
+/// (p − 1), receives and blends. Both take as long where x = (p + 1) / (3p² − 3p + 2).
+Piece balanced_part(const Task& task, int i) {
+    const int p = task.positions(), root = task.position_of(task.root);
+    if (root < 0 || p < 2)
+        return equal_part(task, i);
+    const Elements own = task.elements * (p + 1) / (3 * Elements{p} * p - 3 * p + 2);
+    const Region others = block(0, 0, task.elements - own);
+    const auto before = [&](int others_before) {
+        return others_before == p - 1 ? others.length : part(others, others_before, p - 1).offset;
+    };
+    if (i == root)
+        return {before(root), own};
+    const Region pixels = part(others, i < root ? i : i - 1, p - 1);
+    return {pixels.offset + (i < root ? 0 : own), pixels.length};
+}
+
+void check(const Task& task) {
+    if (task.ranks < 1)
+        throw InvalidTask(fmt::format("{} ranks: expected 1 or more", task.ranks));
+    if (task.elements < 0) {
+        throw InvalidTask(fmt::format("an image of {} pixels: expected 0 or more", task.elements));
+    }
+    if (task.layers.size() != task.order.size()) {
+        throw InvalidTask(
+            fmt::format("{} layer counts for {} positions", task.layers.size(), task.order.size()));
+    }
+    std::vector<bool> seen(static_cast<std::size_t>(task.ranks), false);
+    for (std::size_t i = 0; i < task.order.size(); ++i) {
+        const int rank = task.order[i];
+        if (rank < 0 || rank >= task.ranks) {
+            throw InvalidTask(fmt::format("visibility order names rank {}: expected 0 to {}", rank,
+                                          task.ranks - 1));
+        }
+        if (seen[static_cast<std::size_t>(rank)]) {
+            throw InvalidTask(fmt::format("visibility order names rank {} twice", rank));
+        }
+        seen[static_cast<std::size_t>(rank)] = true;
+        if (task.layers[i] < 1) {
+            throw InvalidTask(
+                fmt::format("rank {} has a position but {} layers", rank, task.layers[i]));
+        }
+    }
+    if (task.root != Task::distributed && (task.root < 0 || task.root >= task.ranks)) {
+        throw InvalidTask(fmt::format("the result is to lie on rank {}: expected 0 to {}",
+                                      task.root, task.ranks - 1));
+    }
+}
+
+Region in_all_layers(const Region& pixels, Elements image, int layers) {
+    return {pixels.buffer, pixels.offset, pixels.length, image, layers};
+}
+
+void append_runs(std::vector<Region>& operands, const Region& region) {
+    for (Elements i = 0; i < region.count; ++i) {
+        operands.push_back(block(region.buffer, region.offset + i * region.stride, region.length));
+    }
+}
+
+Region blended(ProgramBuilder& builder, const Region& region) {
+    if (region.count == 1)
+        return region;
+    std::vector<Region> layers;
+    append_runs(layers, region);
+    const Region sum = builder.scratch(region.length);
+    builder.fold(sum, layers);
+    return sum;
+}
+
+} // namespace sextant::compositing

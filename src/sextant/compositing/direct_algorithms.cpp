@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/compositing/direct_algorithms.hpp"
+
+#include "sextant/compositing/composite_task.hpp"
+#include "sextant/schedule/builder.hpp"
+
+#include <algorithm>
+
+namespace sextant::compositing {
+
+Program direct_send(const Task& task, Partners partners, int window, int position,
+                    Piece (*part_of)(const Task&, int)) {
+    const int p = task.positions();
+    const int layers = task.layers_at(position);
+    ProgramBuilder builder;
+    const Region input = builder.input(task.elements * layers);
+    const auto part = [&](int i) {
+        const Piece piece = part_of(task, i);
+        return block(input.buffer, piece.first, piece.count);
+    };
+    const Region mine = part(position);
+
+    builder.window(window);
+    std::vector<Region> slots(static_cast<std::size_t>(p)); // by position
+    slots[static_cast<std::size_t>(position)] = in_all_layers(mine, task.elements, layers);
+    for (int step = 1; step < p; ++step) {
+        int to = step - 1 < position ? step - 1 : step, from = to;
+        if (partners == Partners::shifted) {
+            to = (position + step) % p;
+            from = (position - step + p) % p;
+        }
+        builder.round(step - 1);
+        builder.send(to, in_all_layers(part(to), task.elements, layers));
+        const int incoming = task.layers_at(from);
+        const Region slot = builder.scratch(mine.length * incoming);
+        builder.receive(from, slot);
+        slots[static_cast<std::size_t>(from)] = {slot.buffer, 0, mine.length, mine.length,
+                                                 incoming};
+    }
+
+    std::vector<Region> operands;
+    for (const Region& slot : slots)
+        append_runs(operands, slot);
+    if (operands.size() == 1)
+        return builder.finish(mine);
+    // The sum grows in place of the first operand that is ours to overwrite.
+    Region sum;
+    for (const Region& operand : operands) {
+        if (operand.buffer != input.buffer) {
+            sum = operand;
+            break;
+        }
+    }
+    if (sum.empty())
+        sum = builder.scratch(mine.length); // a single position
+    builder.fold(sum, operands);
+    return builder.finish(sum);
+}
+
+Program shift_based(const Task& task, int window, int position) {
+    return direct_send(task, Partners::shifted, window, position);
+}
+
+namespace {
+
+/// A part on its way: of the images in front and of those behind. Before the wrap there is no
+/// front.
+struct Partial {
+    Region front, back;
+};
+
+/// One position's place in the ring.
+class Pipeline {
+  public:
+    Pipeline(const Task& task, int window, int position)
+        : task_(task), p_(task.positions()), position_(position) {
+        input_ = builder_.input(task.elements * task.layers_at(position));
+        builder_.window(window);
+    }
+
+    Program make() {
+        Partial held{{}, blended(builder_, own(part_at(0)))};
+        for (int step = 1; step < p_; ++step) {
+            builder_.round(step - 1);
+            const Region message[] = {held.front, held.back};
+            builder_.send((position_ + 1) % p_, message);
+            held = take_in(part_at(step));
+        }
+        return builder_.finish(joined(held));
+    }
+
+  private:
+    /// Which part is here after so many steps: each has come one position further.
+    int part_at(int step) const { return (position_ - 1 - step + 2 * p_) % p_; }
+
+    /// This position's own pixels of a part, in all its layers.
+    Region own(int c) const {
+        const Region image = block(input_.buffer, 0, task_.elements);
+        return in_all_layers(part(image, c, p_), task_.elements, task_.layers_at(position_));
+    }
+
+    /// Receives part c and blends it with this position's own.
+    Partial take_in(int c) {
+        const Region mine = own(c);
+        const Elements n = mine.length;
+        const int start = (c + 1) % p_;
+        if (position_ >= start) {
+            const Region back = receive(n, c);
+            blend_behind(back, mine);
+            return {{}, back};
+        }
+        if (position_ == 0) // the wrap: what comes is of the last image, ours is the first
+            return {blended(builder_, mine), receive(n, c)};
+        const Region both = receive(2 * n, c);
+        const Partial held{block(both.buffer, 0, n), block(both.buffer, n, n)};
+        blend_behind(held.front, mine);
+        return held;
+    }
+
+    Region receive(Elements count, int c) {
+        const Region slot = slot_for(count, c);
+        builder_.receive((position_ - 1 + p_) % p_, slot);
+        return slot;
+    }
+
+    /// What came so many steps ago has been sent on, so that its slot takes in another. As many
+    /// slots as hold an image, if two partial results lie in each, but two at least: one to receive
+    /// into, one to send from.
+    Region slot_for(Elements count, int c) {
+        const std::size_t most = static_cast<std::size_t>(std::max(2, p_ / 2));
+        const std::size_t step = static_cast<std::size_t>((position_ - 1 - c + p_) % p_);
+        if (p_ - 1 <= static_cast<int>(most))
+            return builder_.scratch(count);
+        if (slots_.size() < most)
+            slots_.push_back(builder_.scratch(2 * part_at_most()));
+        return block(slots_[(step - 1) % most].buffer, 0, count);
+    }
+
+    Elements part_at_most() const { return (task_.elements + p_ - 1) / p_; }
+
+    void blend_behind(const Region& sum, const Region& mine) {
+        std::vector<Region> operands{sum};
+        append_runs(operands, mine);
+        builder_.fold(sum, operands);
+    }
+
+    /// Into the back, since the front may lie in the input.
+    Region joined(const Partial& held) {
+        if (!held.front.empty())
+            builder_.fold(held.back, {held.front, held.back});
+        return held.back;
+    }
+
+    const Task& task_;
+    const int p_, position_;
+    ProgramBuilder builder_;
+    Region input_;
+    std::vector<Region> slots_; // where they take turns
+};
+
+} // namespace
+
+Program parallel_pipeline(const Task& task, int window, int position) {
+    return Pipeline(task, window, position).make();
+}
+
+} // namespace sextant::compositing

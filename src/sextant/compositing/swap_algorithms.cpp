@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/compositing/swap_algorithms.hpp"
+
+#include "sextant/compositing/composite_task.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/schedule/builder.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace sextant::compositing {
+
+namespace {
+
+/// Where the picture ends: at its root, which saves sending it there, if the root holds an image.
+int end_of(const Task& task) {
+    return std::max(0, task.position_of(task.root));
+}
+
+/// Who holds the sum of the positions first ... last − 1.
+int holder(int first, int last, int end) {
+    return first <= end && end < last ? end : first;
+}
+
+} // namespace
+
+Piece binary_tree_piece(const Task& task, int position) {
+    // As position == end_of(task), without a look at all positions for each of them.
+    const bool at_root = task.order[static_cast<std::size_t>(position)] == task.root;
+    const bool first_without_root = position == 0 && task.position_of(task.root) < 0;
+    return {0, at_root || first_without_root ? task.elements : 0};
+}
+
+Program binary_tree(const Task& task, int position) {
+    const int p = task.positions(), end = end_of(task), layers = task.layers_at(position);
+    ProgramBuilder builder;
+    const Region input = builder.input(task.elements * layers);
+    Region sum = in_all_layers(block(input.buffer, 0, task.elements), task.elements, layers);
+    Region slot;
+    for (int round = 0, length = 1; length < p; ++round, length *= 2) {
+        const int first = position / length / 2 * length * 2, middle = first + length;
+        const int last = std::min(p, middle + length);
+        if (middle >= p)
+            continue; // the last run has no neighbour in this round
+        const int front = holder(first, middle, end), back = holder(middle, last, end);
+        const int keeper = holder(first, last, end);
+        builder.round(round);
+        if (position != keeper) {
+            builder.send(keeper, blended(builder, sum));
+            return builder.finish({});
+        }
+        // The sum grows in the first slot; the second takes in all later ones.
+        if (slot == sum || slot.empty())
+            slot = builder.scratch(task.elements);
+        builder.receive(keeper == front ? back : front, slot);
+        std::vector<Region> operands;
+        append_runs(operands, keeper == front ? sum : slot);
+        append_runs(operands, keeper == front ? slot : sum);
+        if (sum.buffer == input.buffer)
+            sum = slot;
+        builder.fold(sum, operands);
+    }
+    return builder.finish(blended(builder, sum));
+}
+
+void check_radices(std::span<const int> radices, int positions) {
+    std::int64_t product = 1;
+    for (int k : radices) {
+        if (k < 2) {
+            throw InvalidTask(
+                fmt::format("radices {}: {} is not 2 or more", fmt::join(radices, ","), k));
+        }
+        product = std::min<std::int64_t>(product * k, std::int64_t{1} << 31);
+    }
+    if (product != positions) {
+        throw InvalidTask(fmt::format("radices {} multiply to {}, but {} ranks hold images",
+                                      fmt::join(radices, ","), product, positions));
+    }
+}
+
+std::vector<std::vector<int>> factorisations(int ranks) {
+    if (ranks == 1)
+        return {{}};
+    std::vector<std::vector<int>> all;
+    for (int first = ranks; first >= 2; --first) {
+        if (ranks % first != 0)
+            continue;
+        for (std::vector<int>& rest : factorisations(ranks / first)) {
+            rest.insert(rest.begin(), first);
+            all.push_back(std::move(rest));
+        }
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    return all;
+}
+
+Piece radix_k_piece(const Task& task, std::span<const int> radices, int position) {
+    Region piece = block(0, 0, task.elements);
+    int distance = 1;
+    for (int k : radices) {
+        piece = part(piece, position / distance % k, k);
+        distance *= k;
+    }
+    return {piece.offset, piece.length};
+}
+
+namespace {
+
+/// One rank's way through the rounds.
+class RadixK {
+  public:
+    RadixK(const Task& task, int position) : position_(position) {
+        const int layers = task.layers_at(position);
+        const Region input = builder_.input(task.elements * layers);
+        held_ = in_all_layers(block(input.buffer, 0, task.elements), task.elements, layers);
+    }
+
+    /// `distance` is the product of the earlier radices: how far apart the members of a group are.
+    void round(int number, int k, int distance) {
+        const int place = position_ / distance % k;
+        builder_.round(number);
+        builder_.group(position_ / (distance * k) * distance + position_ % distance);
+        const auto member = [&](int i) { return position_ + (i - place) * distance; };
+
+        const Region mine = part_of_held(place, k);
+        std::vector<Region> slots(static_cast<std::size_t>(k));
+        slots[static_cast<std::size_t>(place)] = mine;
+        for (int step = 1; step < k; ++step) {
+            const int to = (place + step) % k, from = (place - step + k) % k;
+            builder_.send(member(to), blended(builder_, part_of_held(to, k)));
+            const Region slot = builder_.scratch(mine.length);
+            builder_.receive(member(from), slot);
+            slots[static_cast<std::size_t>(from)] = slot;
+        }
+        std::vector<Region> operands;
+        for (const Region& slot : slots)
+            append_runs(operands, slot);
+        held_ = slots[place == 0 ? 1 : 0]; // the sum grows in place of the first that came
+        builder_.fold(held_, operands);
+    }
+
+    Program finish() { return builder_.finish(blended(builder_, held_)); }
+
+  private:
+    /// The i-th of k parts of what is held, in each layer of it.
+    Region part_of_held(int i, int k) const {
+        const Region first = part(block(held_.buffer, held_.offset, held_.length), i, k);
+        return {first.buffer, first.offset, first.length, held_.stride, held_.count};
+    }
+
+    const int position_;
+    ProgramBuilder builder_;
+    Region held_;
+};
+
+} // namespace
+
+Program radix_k(const Task& task, std::span<const int> radices, int position) {
+    check_radices(radices, task.positions());
+    RadixK program(task, position);
+    int number = 0, distance = 1;
+    for (int k : radices) {
+        program.round(number++, k, distance);
+        distance *= k;
+    }
+    return program.finish();
+}
+
+std::vector<int> binary_swap_radices(int positions) {
+    const auto p = static_cast<unsigned>(positions);
+    if (!std::has_single_bit(p)) {
+        throw InvalidTask(fmt::format("binary-swap takes a power of two ranks, but {} hold images; "
+                                      "two-three-swap, radix-k and direct-send take any number",
+                                      positions));
+    }
+    return std::vector<int>(static_cast<std::size_t>(std::countr_zero(p)), 2);
+}
+
+Program binary_swap(const Task& task, int position) {
+    return radix_k(task, binary_swap_radices(task.positions()), position);
+}
+
+namespace {
+
+/// A node of the tree: `size` positions from `first` on, whose leaves lie `height` levels below.
+struct Group {
+    int first, size, height;
+
+    bool holds(int position) const { return first <= position && position < first + size; }
+};
+
+Group all_positions(const Task& task) {
+    const int p = task.positions();
+    return {0, p, static_cast<int>(std::bit_width(static_cast<unsigned>(p))) - 1};
+}
+
+/// Two children, or three where half of the members would be too many for the height. Their sizes
+/// differ by one at most, larger ones first: that is why each part of the group lies inside the old
+/// one of its owner (see place_among).
+std::vector<Group> children_of(const Group& group) {
+    const int count = group.size == (2 << group.height) - 1 ? 3 : 2;
+    std::vector<Group> children;
+    for (int i = 0, first = group.first; i < count; ++i) {
+        const int size = (group.size + count - 1 - i) / count;
+        children.push_back({first, size, group.height - 1});
+        first += size;
+    }
+    return children;
+}
+
+std::size_t child_with(const std::vector<Group>& children, int position) {
+    std::size_t child = 0;
+    while (!children.at(child).holds(position))
+        ++child;
+    return child;
+}
+
+/// ⌊i · to / from⌋ and ⌈i · to / from⌉: among `to` equal parts of the picture, where the beginning
+/// of part i of `from` lies.
+int rescaled_down(int i, int from, int to) {
+    return static_cast<int>(Elements{i} * to / from);
+}
+int rescaled_up(int i, int from, int to) {
+    return static_cast<int>((Elements{i} * to + from - 1) / from);
+}
+
+/// Part `place` of the picture in `parts` equal parts.
+struct Share {
+    int place, parts;
+
+    /// Of `others` equal parts, the first and one past the last that it shares pixels with.
+    int first_of(int others) const { return rescaled_down(place, parts, others); }
+    int last_of(int others) const { return rescaled_up(place + 1, parts, others); }
+};
+
+/// Which part of the group the owner of part `place` of a child gets: old parts take turns by where
+/// they begin, and by child where they begin together.
+int place_among(const std::vector<Group>& children, std::size_t child, int place) {
+    const int parts = children[child].size;
+    int turn = place;
+    for (std::size_t other = 0; other < children.size(); ++other) {
+        const int others = children[other].size;
+        if (other < child)
+            turn += rescaled_down(place, parts, others) + 1; // these begin no later
+        else if (other > child)
+            turn += rescaled_up(place, parts, others); // these begin before
+    }
+    return turn;
+}
+
+/// Which part of its group a position owns.
+int place_of(const Group& group, int position) {
+    if (group.size == 1)
+        return 0;
+    const std::vector<Group> children = children_of(group);
+    const std::size_t child = child_with(children, position);
+    return place_among(children, child, place_of(children[child], position));
+}
+
+/// The position that owns a part of its group: in one of the children, it owned the part in which
+/// the new one begins.
+int owner_of(const Group& group, int place) {
+    if (group.size == 1)
+        return group.first;
+    const std::vector<Group> children = children_of(group);
+    const Share share{place, group.size};
+    std::size_t child = 0;
+    while (place_among(children, child, share.first_of(children.at(child).size)) != place)
+        ++child;
+    return owner_of(children[child], share.first_of(children[child].size));
+}
+
+/// The pixels that two contiguous regions of the picture share.
+Region common(const Region& a, const Region& b) {
+    const Elements first = std::max(a.offset, b.offset);
+    return block(a.buffer, first, std::max<Elements>(0, std::min(a.end(), b.end()) - first));
+}
+
+/// One position's way up the tree.
+class TwoThreeSwap {
+  public:
+    TwoThreeSwap(const Task& task, int position)
+        : position_(position), picture_(block(0, 0, task.elements)), held_pixels_(picture_) {
+        const int layers = task.layers_at(position);
+        const Region input = builder_.input(task.elements * layers);
+        held_ = in_all_layers(block(input.buffer, 0, task.elements), task.elements, layers);
+    }
+
+    Program make(const Group& whole) {
+        blend(whole);
+        return builder_.finish(blended(builder_, held_));
+    }
+
+  private:
+    Region pixels(const Share& share) const { return part(picture_, share.place, share.parts); }
+
+    /// Blends the children of a group first, then what they hold.
+    void blend(const Group& group) {
+        if (group.size == 1)
+            return;
+        const std::vector<Group> children = children_of(group);
+        const std::size_t own = child_with(children, position_);
+        blend(children[own]);
+
+        const int old_place = place_of(children[own], position_);
+        builder_.round(group.height - 1);
+        builder_.group(group.first);
+        give(group, {old_place, children[own].size});
+        gather(children, own, {place_among(children, own, old_place), group.size});
+    }
+
+    /// Sends the new owners what they are to blend of this position's old part.
+    void give(const Group& group, const Share& old) {
+        for (int place = old.first_of(group.size); place < old.last_of(group.size); ++place) {
+            const int owner = owner_of(group, place);
+            if (owner == position_)
+                continue;
+            const Region piece = common(held_pixels_, pixels({place, group.size}));
+            builder_.send(owner, blended(builder_, held(piece)));
+        }
+    }
+
+    /// Receives the pixels of this position's new part from the other children, and blends them.
+    void gather(const std::vector<Group>& children, std::size_t own, const Share& share) {
+        const Region mine = pixels(share);
+        std::vector<Region> operands;
+        Region sum, blended_away; // the sum lies in place of the first that comes
+        for (std::size_t child = 0; child < children.size(); ++child) {
+            if (child == own) {
+                append_runs(operands, held(mine));
+                continue;
+            }
+            const Region slot = slot_for(mine.length);
+            receive(children[child], share, slot);
+            operands.push_back(slot);
+            if (sum.empty())
+                sum = slot;
+            else
+                blended_away = slot;
+        }
+        builder_.fold(sum, operands);
+        if (free_.length < blended_away.length)
+            free_ = blended_away;
+        held_ = sum;
+        held_pixels_ = mine;
+    }
+
+    /// One child's pixels of a share, from the owners of the parts of it.
+    void receive(const Group& child, const Share& share, const Region& slot) {
+        const Region mine = pixels(share);
+        for (int place = share.first_of(child.size); place < share.last_of(child.size); ++place) {
+            const Region piece = common(mine, pixels({place, child.size}));
+            builder_.receive(
+                owner_of(child, place),
+                block(slot.buffer, slot.offset + piece.offset - mine.offset, piece.length));
+        }
+    }
+
+    /// In what a group of three has left over, while that lasts.
+    Region slot_for(Elements count) {
+        if (count > free_.length)
+            return builder_.scratch(count);
+        const Region slot = block(free_.buffer, free_.offset, count);
+        free_ = block(free_.buffer, free_.offset + count, free_.length - count);
+        return slot;
+    }
+
+    /// Some of the pixels held, in all layers that they are in.
+    Region held(const Region& some) const {
+        return {held_.buffer, held_.offset + some.offset - held_pixels_.offset, some.length,
+                held_.stride, held_.count};
+    }
+
+    const int position_;
+    const Region picture_; // pixels are counted in it
+    ProgramBuilder builder_;
+    Region held_, held_pixels_; // what this position holds, and of which pixels
+    Region free_;               // scratch whose pixels have been blended into others
+};
+
+} // namespace
+
+Piece two_three_swap_piece(const Task& task, int position) {
+    return equal_part(task, place_of(all_positions(task), position));
+}
+
+Program two_three_swap(const Task& task, int position) {
+    return TwoThreeSwap(task, position).make(all_positions(task));
+}
+
+} // namespace sextant::compositing

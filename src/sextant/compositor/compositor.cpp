@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a compositor goes from one visibility order to another.
+
+#include "sextant/compositor/compositor.hpp"
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/buffers.hpp"
+#include "sextant/compositing/interlace.hpp"
+#include "sextant/compositor/declaration.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
+#include "sextant/kernel/fold/deep.hpp"
+#include "sextant/kernel/fold/pixel_formats.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace sextant {
+
+Operator operator_of(const CompositeOptions& options) {
+    if (options.blend == "deep") {
+        if (options.background)
+            throw InvalidTask(
+                "no background can be put behind deep pixels before they are blended");
+        return kernel::deep_operator(options.fragments);
+    }
+    return options.element ? kernel::find(options.blend, *options.element)
+                           : kernel::find_family(options.blend).operators.front();
+}
+
+Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
+                       CompositeOptions options)
+    : communicator_(std::move(communicator)),
+      options_(std::move(options)),
+      row_(shape.width),
+      rank_(communicator_.rank()),
+      layers_(layers) {
+    const std::vector<Declaration> all = communicator_.all_gather(declare(shape, layers, options_));
+    agree(communicator_, [&] {
+        check_alike(all);
+        check_numbers(options_);
+        operator_ = operator_of(options_);
+        task_ = task_of(all, options_);
+    });
+    for (const Declaration& each : all)
+        layers_of_.push_back(each.layers);
+    remember_order();
+    interlacing_pays_ = reckon_interlacing();
+    const planner::Plan plan = decide();
+    make_comparison();
+    agree(communicator_, [&] {
+        workspace_ = std::make_shared<Workspace>(options_.fold_threads);
+        prepare(plan);
+    });
+    warn_of_shortage();
+    if (options_.frames > 1 && !options_.reproducible)
+        enter_race(plan);
+}
+
+void Compositor::prepare(planner::Plan plan) {
+    Runner runner{std::move(plan), {}, nullptr};
+    take_seat(runner);
+    runners_.push_back(std::move(runner));
+}
+
+/// Rank 0 knows what was weighed, and so who takes part.
+void Compositor::enter_race(const planner::Plan& plan) {
+    const planner::RacingOrder mine = planner::racing_order(plan, options_.frames);
+    const auto [contestants, rounds] =
+        communicator_.all_gather(std::array{static_cast<int>(mine.ways.size()), mine.rounds})
+            .front();
+    for (int i = 1; i < contestants; ++i) { // the chosen is prepared
+        planner::Plan other = plan;
+        if (rank_ == 0)
+            other.take(mine.ways[static_cast<std::size_t>(i)]);
+        other.reason = "raced, since it may be as fast as " + plan.text();
+        other = told(other);
+        agree(communicator_, [&] { prepare(std::move(other)); });
+    }
+    if (contestants > 0)
+        race_.emplace(contestants, rounds);
+}
+
+/// The same decision from the same times on every rank, with the same frame.
+void Compositor::settle() {
+    const planner::Race::Outcome outcome = race_->judge(communicator_.all_gather(race_->times()));
+    std::vector<compositing::Way> ways;
+    for (const Runner& each : runners_)
+        ways.push_back(each.plan.way());
+    planner::Plan plan = planner::after_race(runners_.front().plan, ways, outcome);
+    running_ = 0;
+    std::swap(runners_.front(), runners_[static_cast<std::size_t>(outcome.winner)]);
+    runners_.erase(runners_.begin() + 1, runners_.end());
+    runners_.front().plan = std::move(plan);
+    race_.reset();
+}
+
+Frame Compositor::composite(std::span<const std::byte> images, const FrameOptions& frame) {
+    if (race_ && race_->over())
+        settle();
+    if (!race_)
+        return run(images, turn(frame));
+    running_ = static_cast<std::size_t>(race_->next());
+    const std::exception_ptr fault = turn(frame);
+    communicator_.barrier(); // what the slowest rank takes from here on is what the frame takes
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+        const Frame made = run(images, fault);
+        race_->finish(
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+        return made;
+    } catch (...) {
+        race_->finish(planner::Race::failed); // others may not know: all stay in step
+        throw;
+    }
+}
+
+Frame Compositor::run(std::span<const std::byte> images, std::exception_ptr fault) {
+    Execution& execution = this->execution();
+    try {
+        bind(images, {});
+    } catch (const InvalidTask&) {
+        if (!fault)
+            fault = std::current_exception();
+    }
+    if (fault)
+        execution.run_failed(fault); // others wait for this rank
+    execution.run();
+    return finish(execution.result());
+}
+
+void Compositor::start(std::span<const std::byte> images, Flight& flight,
+                       std::span<std::byte> picture, const FrameOptions& frame) {
+    std::exception_ptr fault = turn(frame);
+    try {
+        bind(images, picture);
+    } catch (const InvalidTask&) {
+        if (!fault)
+            fault = std::current_exception();
+    }
+    if (fault)
+        flight.start_failed(execution(), fault);
+    else
+        flight.start(execution());
+}
+
+Frame Compositor::wait(Flight& flight) {
+    flight.wait(execution());
+    return finish(execution().result());
+}
+
+void Compositor::bind(std::span<const std::byte> images, std::span<std::byte> picture) {
+    check_size(images);
+    place_picture(picture);
+    if (layers_ > 0)
+        execution().bind(0, images);
+}
+
+/// A picture that is collected is collected where the caller wants it, or else in memory of ours.
+void Compositor::place_picture(std::span<std::byte> picture) {
+    const Bytes size = rank_ == task_.root ? task_.elements * operator_->element.size : 0;
+    if (!picture.empty() && static_cast<Bytes>(picture.size()) != size) {
+        throw InvalidTask(fmt::format("rank {}: room for a picture of {} bytes, expected {}", rank_,
+                                      picture.size(), size));
+    }
+    picture_ = picture;
+    const Program& program = this->program();
+    const int buffer = program.result.buffer;
+    const bool collected = !program.result.empty() &&
+                           program.buffers[static_cast<std::size_t>(buffer)].role == Role::output;
+    Seated& seat = *runner().seat;
+    if (!collected || (picture.empty() && !seat.collects_outside))
+        return;
+    if (picture.empty() && finished_.size() != size)
+        finished_ = Memory(size);
+    seat.collects_outside = !picture.empty();
+    execution().bind(buffer, picture.empty() ? finished_.bytes() : picture);
+}
+
+void Compositor::check_size(std::span<const std::byte> images) const {
+    const Bytes expected = task_.elements * layers_ * operator_->element.size;
+    if (static_cast<Bytes>(images.size()) == expected)
+        return;
+    throw InvalidTask(fmt::format("rank {}: a frame of {} bytes, planned for {} ({} images of {} "
+                                  "pixels, {})",
+                                  rank_, images.size(), expected, layers_, task_.elements,
+                                  operator_->element.name));
+}
+
+Elements Compositor::pixel(const Frame& frame, Elements i) const {
+    const compositing::Tuning& tuning = plan().tuning;
+    const bool dealt = rank_ != task_.root && compositing::is_interlaced(task_, tuning);
+    return dealt ? compositing::dealing_of(task_, tuning).pixel(frame.first + i) : frame.first + i;
+}
+
+/// Adds the background; where nobody brought an image, makes the empty picture; brings it to where
+/// the caller wants it, unless it was collected there.
+Frame Compositor::finish(std::span<const std::byte> result) {
+    const bool nothing = task_.positions() == 0 && rank_ == task_.root;
+    const compositing::Piece piece =
+        nothing ? compositing::Piece{0, task_.elements} : runner().seat->piece;
+    Frame frame{piece.first, piece.count, result};
+    const bool there = picture_.empty() || result.data() == picture_.data();
+    if (!nothing && !background_ && there)
+        return frame;
+    const std::span<std::byte> to = room_for(piece.count);
+    if (nothing)
+        operator_->fill_identity(to.data(), piece.count);
+    frame.bytes = to;
+    if (background_)
+        kernel::put_behind(operator_->element, nothing ? to : result, *background_, to);
+    else if (!nothing)
+        std::copy(result.begin(), result.end(), to.begin());
+    return frame;
+}
+
+/// Where the caller wants the picture, or memory of ours.
+std::span<std::byte> Compositor::room_for(Elements pixels) {
+    const Bytes size = pixels * operator_->element.size;
+    if (!picture_.empty())
+        return picture_;
+    if (finished_.size() != size)
+        finished_ = Memory(size);
+    return finished_.bytes();
+}
+
+Image composite(const Image& image, const Communicator& communicator,
+                const CompositeOptions& options) {
+    CompositeOptions with_element = options;
+    with_element.element = image.element();
+    Compositor compositor(communicator, image.shape(), 1, std::move(with_element));
+    if (options.root == CompositeOptions::distributed) {
+        throw InvalidTask("a picture left distributed is no image: use a Compositor, whose frame "
+                          "is each rank's piece");
+    }
+    const Frame frame = compositor.composite(image.bytes());
+    if (communicator.rank() != options.root)
+        return {};
+    Image picture(image.shape(), image.element());
+    std::memcpy(picture.bytes().data(), frame.bytes.data(), frame.bytes.size());
+    return picture;
+}
+
+namespace {
+
+/// Steps of all seats that are kept; a step takes some hundred bytes.
+constexpr std::size_t most_steps = std::size_t{1} << 18;
+
+} // namespace
+
+void Compositor::remember_order() {
+    const auto positions = task_.order.size();
+    first_order_ = task_.order;
+    background_ = options_.background;
+    peers_ = compositing::peers_of(task_);
+    next_order_.reserve(positions);
+    found_.reserve(layers_of_.size());
+    key_.reserve(positions + 2);
+    asked_.reserve(most_asked(layers_of_.size()));
+    next_asked_.reserve(asked_.capacity());
+    list_asked({});
+    std::swap(asked_, next_asked_);
+}
+
+/// Ranks without images that are not the root have no part in a frame, and may give what they like.
+void Compositor::make_comparison() {
+    if (task_.positions() < 2)
+        return;
+    std::vector<int> names;
+    for (int rank = 0; rank < task_.ranks; ++rank) {
+        if (layers_of_[static_cast<std::size_t>(rank)] > 0 || rank == task_.root)
+            names.push_back(rank);
+    }
+    const bool takes_part = std::find(names.begin(), names.end(), rank_) != names.end();
+    Communicator own = communicator_.split_for_notices(takes_part ? 0 : -1, rank_);
+    if (!takes_part)
+        return;
+    comparison_ = std::make_unique<Comparison>(std::move(own), most_asked(layers_of_.size()),
+                                               asked_, std::move(names), text_of_asked);
+}
+
+/// Whether what is asked for is other than for the frame before; in `next_asked_`.
+bool Compositor::list_asked(const FrameOptions& frame) {
+    sextant::list_asked(frame.order.empty() ? first_order_ : frame.order,
+                        frame.background ? frame.background : options_.background, layers_of_,
+                        next_asked_);
+    return next_asked_ != asked_;
+}
+
+/// Makes ready for a frame; what is wrong with its options, if anything is. The frame must then be
+/// run as one that failed.
+std::exception_ptr Compositor::turn(const FrameOptions& frame) {
+    if (comparison_ && comparison_->spoiled()) {
+        throw CommunicationFailed("ranks asked for different frames before, when some had begun: "
+                                  "the communicator is of no further use");
+    }
+    ++frames_;
+    const bool changed = list_asked(frame) || (comparison_ && !comparison_->agreed());
+    if (changed) {
+        fault_ = nullptr;
+        std::swap(asked_, next_asked_);
+        try {
+            if (frame.background && options_.blend == "deep")
+                throw InvalidTask("deep pixels are blended where they are, without a background");
+            background_ = frame.background ? frame.background : options_.background;
+            take_order(frame.order.empty() ? first_order_ : frame.order);
+            for (Runner& each : runners_)
+                take_seat(each);
+        } catch (const InvalidTask&) { // the same on all that ask for the same
+            fault_ = std::current_exception();
+        } catch (...) {
+            say_failed(asked_);
+            fault_ = std::current_exception();
+        }
+    }
+    if (comparison_)
+        comparison_->begin_run(asked_, changed);
+    return fault_;
+}
+
+void Compositor::take_order(std::span<const int> order) {
+    list_order(order, layers_of_, found_, next_order_);
+    if (next_order_ == task_.order)
+        return;
+    std::swap(next_order_, task_.order);
+    std::copy(task_.order.begin(), task_.order.end(), peers_.begin());
+    for (std::size_t i = 0; i < task_.order.size(); ++i)
+        task_.layers[i] = layers_of_[static_cast<std::size_t>(task_.order[i])];
+    ++orders_;
+}
+
+void Compositor::take_seat(Runner& runner) {
+    Seated& seat = seat_for(runner);
+    seat.used = frames_;
+    if (seat.order != orders_) {
+        seat.execution.set_peers(peers_);
+        seat.order = orders_;
+    }
+    runner.seat = &seat;
+}
+
+/// One that was made before, or else a new one.
+Compositor::Seated& Compositor::seat_for(Runner& runner) {
+    const compositing::Algorithm& algorithm = *runner.plan.algorithm;
+    const compositing::Tuning& tuning = runner.plan.tuning;
+    compositing::list_seat(algorithm, task_, tuning, rank_, key_);
+    for (const auto& seat : runner.seats) {
+        if (seat->key == key_)
+            return *seat;
+    }
+    drop_seats(runner);
+    const compositing::Seat seat = compositing::seat_of(algorithm, task_, tuning, rank_);
+    Execution execution(communicator_, compositing::program(algorithm, seat, tuning), *operator_,
+                        {.association = options_.association,
+                         .trace = options_.trace,
+                         .fold_threads = options_.fold_threads,
+                         .sparse = runner.plan.sparse,
+                         .workspace = workspace_,
+                         .comparison = comparison_.get()});
+    runner.seats.push_back(std::make_unique<Seated>(
+        Seated{key_, compositing::piece(algorithm, seat.task, tuning, seat.rank),
+               std::move(execution), -1, frames_}));
+    return *runner.seats.back();
+}
+
+/// Makes room for another, if too many are kept: the one that was not wanted for longest goes.
+void Compositor::drop_seats(Runner& runner) {
+    std::size_t steps = 0;
+    for (const auto& seat : runner.seats)
+        steps += seat->execution.program().steps.size();
+    while (steps > most_steps && runner.seats.size() > 1) { // the last one was used just now
+        const auto oldest =
+            std::min_element(runner.seats.begin(), runner.seats.end(),
+                             [](const auto& a, const auto& b) { return a->used < b->used; });
+        steps -= (*oldest)->execution.program().steps.size();
+        runner.seats.erase(oldest);
+    }
+}
+
+} // namespace sextant

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a compositor comes to its plan.
+#include "sextant/calibrate/planner_here.hpp"
+#include "sextant/calibrate/this_machine.hpp"
+#include "sextant/calibrate/validation.hpp"
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/communicator.hpp"
+#include "sextant/comm/node_sharing.hpp"
+#include "sextant/compositor/compositor.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/planner/plan.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace sextant {
+
+namespace {
+
+constexpr const char* interlacing_reason =
+    "; interlaced: drawn so unevenly that the busiest rank has less to move";
+
+/// A profile of another machine, or of another MPI, still plans, but its figures are not ours.
+void warn_of_other_machine(const planner::UsualPlanner& usual, std::vector<std::string>& warnings) {
+    if (usual.path.empty())
+        return; // built in, and says so
+    const machine::Profile& profile = usual.planner->machine();
+    const std::vector<std::string> differences =
+        calibrate::differences(profile, calibrate::describe_machine(profile.transport));
+    if (!differences.empty()) {
+        warnings.push_back(fmt::format("{} is not of this machine: {}; sextant calibrate measures "
+                                       "it",
+                                       usual.path, fmt::join(differences, "; ")));
+    }
+}
+
+/// Whether a plan leaves nothing to balance: one position blends the whole picture in the end.
+bool one_blends_all(const planner::Plan& plan, const compositing::Task& task) {
+    for (int i = 0; i < task.positions(); ++i) {
+        if (plan.algorithm->piece(task, plan.tuning, i).count == task.elements)
+            return true;
+    }
+    return false;
+}
+
+} // namespace
+
+/// From what all ranks say was drawn of their images, so that all come to the same. Who knows
+/// nothing of it leaves pieces as they lie.
+bool Compositor::reckon_interlacing() const {
+    if (options_.interlace != planner::Interlace::automatic ||
+        options_.sparse == planner::Sparse::off || task_.root == compositing::Task::distributed)
+        return false;
+    struct Said {
+        bool known = false;
+        planner::DrawnBands drawn{};
+    };
+    Said mine{!options_.drawn.empty(), {}};
+    std::copy(options_.drawn.begin(), options_.drawn.end(), mine.drawn.begin());
+    const std::vector<Said> all = communicator_.all_gather(mine);
+    std::vector<planner::DrawnBands> by_position;
+    for (const int rank : task_.order) {
+        const Said& said = all[static_cast<std::size_t>(rank)];
+        if (!said.known)
+            return false;
+        by_position.push_back(said.drawn);
+    }
+    return planner::interlacing_pays(task_, by_position);
+}
+
+compositing::Tuning Compositor::asked(bool interlaced) const {
+    return {options_.radices, options_.window, options_.segments,
+            interlaced ? planner::interlaced_block(row_) : 0};
+}
+
+planner::Plan Compositor::by_name(const std::vector<int>& nodes) const {
+    const bool on = options_.interlace == planner::Interlace::on;
+    planner::Plan plan =
+        planner::choose_by_name(options_.algorithm, asked(on), std::max(1, task_.positions()));
+    plan.sparse = planner::sparse_by_rule(work(nodes));
+    if (plan.sparse && interlacing_pays_ && !one_blends_all(plan, task_)) {
+        plan.tuning.interlace = asked(true).interlace;
+        plan.reason += interlacing_reason;
+    }
+    return plan;
+}
+
+/// What is asked for by name every rank knows; else rank 0 chooses, and tells.
+planner::Plan Compositor::decide() {
+    planner::Plan plan;
+    const std::vector<int> nodes = nodes_of(communicator_);
+    if (options_.algorithm != "auto" && options_.plan.empty()) {
+        agree(communicator_, [&] { plan = by_name(nodes); });
+        return plan;
+    }
+    planner::UsualPlanner usual;
+    if (communicator_.all_gather(static_cast<int>(predicts())).front() != 0)
+        usual = planner_here(nodes);
+    agree(communicator_, [&] {
+        if (rank_ == 0)
+            plan = choose(nodes, usual);
+    });
+    return told(plan);
+}
+
+/// Whether this rank, the first of all, would choose by predictions.
+bool Compositor::predicts() const {
+    const bool saved = !options_.plan.empty() && std::filesystem::exists(options_.plan);
+    return rank_ == 0 && options_.algorithm == "auto" && !saved;
+}
+
+/// Rank 0's plan on every rank; what it weighed stays there.
+planner::Plan Compositor::told(const planner::Plan& own) const {
+    std::string text;
+    if (rank_ == 0) {
+        planner::Plan bare = own;
+        bare.alternatives.clear();
+        text = planner::to_json(bare);
+    }
+    text = all_gather_texts(communicator_, text).front();
+    return rank_ == 0 ? own : planner::parse_plan(text, "the plan of rank 0");
+}
+
+planner::Plan Compositor::choose(const std::vector<int>& nodes,
+                                 const planner::UsualPlanner& usual) {
+    const int positions = std::max(1, task_.positions());
+    if (!options_.plan.empty() && std::filesystem::exists(options_.plan)) {
+        planner::Plan saved = planner::read_plan(options_.plan);
+        planner::choose_by_name(std::string(saved.algorithm->name), saved.tuning, positions);
+        return saved;
+    }
+    if (options_.algorithm != "auto")
+        return by_name(nodes);
+    warnings_ = usual.warnings;
+    warn_of_other_machine(usual, warnings_);
+    const bool on = options_.interlace == planner::Interlace::on;
+    planner::Plan plan = planner::plan_or_built_in(usual, task_, work(nodes), asked(on), warnings_);
+    if (!plan.sparse || !interlacing_pays_)
+        return plan;
+    std::vector<std::string> said_before;
+    planner::Plan dealt =
+        planner::plan_or_built_in(usual, task_, work(nodes), asked(true), said_before);
+    if (!dealt.sparse || one_blends_all(dealt, task_))
+        return plan;
+    dealt.reason += interlacing_reason;
+    return dealt;
+}
+
+/// A task with nothing to choose is worth no probe.
+planner::UsualPlanner Compositor::planner_here(const std::vector<int>& nodes) const {
+    const bool nothing = task_.positions() < 2;
+    return calibrate::planner_here(communicator_, nodes, options_.machine,
+                                   nothing ? planner::Probing::off : options_.probing);
+}
+
+/// Where messages replace memory that is not to be had, somebody should know, once.
+void Compositor::warn_of_shortage() {
+    const std::string shortage = shortage_of(communicator_);
+    if (rank_ == 0 && !shortage.empty())
+        warnings_.push_back(shortage);
+}
+
+planner::Work Compositor::work(const std::vector<int>& nodes) const {
+    return {.operator_name = std::string(operator_->name),
+            .element_name = std::string(channels(operator_->element)),
+            .element_size = operator_->element.size,
+            .folds_at_once =
+                options_.association == Association::in_order && !operator_->exact_when_split,
+            .nodes = nodes,
+            .within_node = reads_all(communicator_, nodes) ? machine::Link::same_process
+                                                           : machine::Link::same_node,
+            .density = options_.density,
+            .sparse = options_.sparse};
+}
+
+std::optional<model::Prediction> Compositor::prediction() const {
+    const std::vector<int> nodes = nodes_of(communicator_);
+    const planner::UsualPlanner usual = planner_here(nodes);
+    if (rank_ != 0 || task_.positions() < 2)
+        return std::nullopt;
+    planner::Work as_planned = work(nodes);
+    as_planned.sparse = plan().sparse ? planner::Sparse::on : planner::Sparse::off;
+    return usual.planner->prediction(task_, plan().way(), as_planned);
+}
+
+} // namespace sextant

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/compositor/frames_in_flight.hpp"
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/core/error.hpp"
+
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant {
+
+/// What a frame in flight has to itself.
+struct PendingFrame::Slot {
+    Slot(Communicator all, ImageShape shape, int layers, CompositeOptions options,
+         std::shared_ptr<Flight> shared)
+        : communicator(std::move(all)),
+          flight(std::move(shared)),
+          compositor(communicator.split(0, communicator.rank()), shape, layers,
+                     std::move(options)) {}
+
+    const Communicator communicator;
+    const std::shared_ptr<Flight> flight;
+    Compositor compositor;
+    bool under_way = false;
+};
+
+namespace {
+
+/// Others may wait for this rank elsewhere than in the frame: where ranks are threads, they stop
+/// waiting there too.
+void end_all(const Communicator& communicator) {
+    try {
+        const std::unique_ptr<Exchange> nothing = communicator.open({});
+        nothing->begin();
+        nothing->abandon();
+    } catch (const PeerFailed&) { // they have ended already
+    }
+}
+
+} // namespace
+
+PendingFrame::PendingFrame(std::shared_ptr<Slot> slot)
+    : slot_(std::move(slot)), exceptions_(std::uncaught_exceptions()) {}
+
+PendingFrame::PendingFrame(PendingFrame&& other) noexcept
+    : slot_(std::exchange(other.slot_, nullptr)),
+      waited_(other.waited_),
+      exceptions_(other.exceptions_) {}
+
+PendingFrame& PendingFrame::operator=(PendingFrame&& other) noexcept {
+    if (this != &other) {
+        drop();
+        slot_ = std::exchange(other.slot_, nullptr);
+        waited_ = other.waited_;
+        exceptions_ = other.exceptions_;
+    }
+    return *this;
+}
+
+PendingFrame::~PendingFrame() {
+    drop();
+}
+
+Frame PendingFrame::wait() {
+    if (!slot_ || waited_)
+        throw InvalidTask("this frame has been waited for already, or moved elsewhere");
+    waited_ = true;
+    slot_->under_way = false;
+    return slot_->compositor.wait(*slot_->flight);
+}
+
+bool PendingFrame::ready() {
+    return !slot_ || waited_ || slot_->compositor.ready(*slot_->flight);
+}
+
+void PendingFrame::drop() noexcept {
+    const std::shared_ptr<Slot> slot = std::exchange(slot_, nullptr);
+    if (!slot || waited_)
+        return;
+    slot->under_way = false;
+    try {
+        if (std::uncaught_exceptions() > exceptions_) {
+            end_all(slot->communicator);
+            slot->compositor.abandon(*slot->flight);
+        } else {
+            slot->compositor.wait(*slot->flight);
+        }
+    } catch (...) { // what became of it is lost with it
+    }
+}
+
+FramesInFlight::FramesInFlight(const Communicator& communicator, ImageShape shape, int layers,
+                               int most, CompositeOptions options, std::shared_ptr<Flight> flight) {
+    const std::vector<int> all = communicator.all_gather(most);
+    agree(communicator, [&] {
+        for (std::size_t rank = 0; rank < all.size(); ++rank) {
+            if (all[rank] < 1 || all[rank] != all[0]) {
+                throw InvalidTask(fmt::format("rank {} wants {} frames in flight, rank 0 {}; "
+                                              "expected 1 or more, the same on all",
+                                              rank, all[rank], all[0]));
+            }
+        }
+    });
+    options.frames = 1; // races take turns, which frames at once do not
+    for (int i = 0; i < most; ++i) {
+        slots_.push_back(
+            std::make_shared<PendingFrame::Slot>(communicator, shape, layers, options, flight));
+        const planner::Plan& plan = compositor().plan(); // the others' as well
+        options.algorithm = plan.algorithm->name;
+        options.radices = plan.tuning.radices;
+        options.window = plan.tuning.window;
+        options.segments = plan.tuning.segments;
+        options.interlace =
+            plan.tuning.interlace > 0 ? planner::Interlace::on : planner::Interlace::off;
+        options.plan.clear();
+    }
+    batch_.resize(slots_.size());
+}
+
+PendingFrame FramesInFlight::start(std::span<const std::byte> images, std::span<std::byte> picture,
+                                   const FrameOptions& frame) {
+    const auto& slot = slots_[started_ % slots_.size()];
+    if (slot->under_way) {
+        throw InvalidTask(fmt::format("frame {} cannot start before frame {} has been waited for: "
+                                      "{} may be in flight",
+                                      started_, started_ - slots_.size(), slots_.size()));
+    }
+    slot->compositor.start(images, *slot->flight, picture, frame);
+    slot->under_way = true;
+    ++started_;
+    return PendingFrame(slot);
+}
+
+void FramesInFlight::composite(std::span<const Item> batch) {
+    for (const auto& slot : slots_) {
+        if (slot->under_way)
+            throw InvalidTask("a batch cannot begin before all frames have been waited for");
+    }
+    std::exception_ptr failure;
+    const auto end = [&](std::size_t i) {
+        auto& frame = batch_[i % batch_.size()];
+        if (!frame)
+            return;
+        try {
+            frame->wait();
+        } catch (...) { // the others are on their way
+            if (!failure)
+                failure = std::current_exception();
+        }
+        frame.reset();
+    };
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+        end(i);
+        batch_[i % batch_.size()] = start(batch[i].images, batch[i].picture, batch[i].frame);
+    }
+    for (std::size_t i = batch.size(); i < batch.size() + batch_.size(); ++i)
+        end(i);
+    if (failure)
+        std::rethrow_exception(failure);
+}
+
+const Compositor& FramesInFlight::compositor() const {
+    return slots_.front()->compositor;
+}
+
+} // namespace sextant

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/contour/merge_order.hpp"
+#include "sextant/core/operator.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+// What is known of tiles as a list of entries, and lists as elements that a schedule merges.
+namespace sextant::contour {
+
+/// What some tiles that lie together in an order know of their border.
+template <class Entry>
+struct TileList {
+    Run tiles;
+    std::vector<Entry> entries;
+};
+
+/// Throws std::logic_error where a list of a run has more entries than there is room for.
+void require_room(Elements entries, Elements most, Run run);
+
+/// The run of runs that follow one another; std::logic_error where they do not.
+Run joined_runs(std::span<const Run> runs);
+
+template <class Entry>
+Run joined_runs(std::span<const TileList<Entry>> lists) {
+    std::vector<Run> runs;
+    for (const TileList<Entry>& list : lists)
+        runs.push_back(list.tiles);
+    return joined_runs(runs);
+}
+
+/// In front of the entries of a list in memory.
+struct ListHeader {
+    Run tiles;
+    Elements count = 0;
+};
+
+/// How many bytes a list of so many entries takes.
+template <class Entry>
+Bytes bytes_for(Elements entries) {
+    return static_cast<Bytes>(sizeof(ListHeader)) + entries * static_cast<Bytes>(sizeof(Entry));
+}
+
+template <class Entry>
+void put(const TileList<Entry>& list, std::byte* to) {
+    static_assert(std::is_trivially_copyable_v<Entry>);
+    const ListHeader header{list.tiles, static_cast<Elements>(list.entries.size())};
+    std::memcpy(to, &header, sizeof header);
+    if (header.count > 0)
+        std::memcpy(to + sizeof header, list.entries.data(), list.entries.size() * sizeof(Entry));
+}
+
+template <class Entry>
+TileList<Entry> get(const std::byte* from) {
+    ListHeader header;
+    std::memcpy(&header, from, sizeof header);
+    TileList<Entry> list{header.tiles, std::vector<Entry>(static_cast<std::size_t>(header.count))};
+    if (header.count > 0)
+        std::memcpy(list.entries.data(), from + sizeof header, list.entries.size() * sizeof(Entry));
+    return list;
+}
+
+/// The list of the tiles of all lists together.
+template <class Entry>
+using Merge = std::function<TileList<Entry>(std::span<const TileList<Entry>> lists)>;
+
+/// How many entries a list of a run of tiles may have.
+using ListCapacity = std::function<Elements(Run run)>;
+
+/// Merges lists as elements, one in each region, of which only the used part is sent.
+/// Requires  room for as many entries as `capacity` says in every region; std::logic_error where a
+///           merged list has more.
+template <class Entry>
+Operator merging_operator(Merge<Entry> merge, ListCapacity capacity) {
+    Operator made;
+    made.name = "merge lists";
+    made.summary = "what is known of the borders of tiles, as far as others need it";
+    made.element = {"list", bytes_for<Entry>(0)};
+    made.exact_when_split = true;
+    made.fold = [=](FoldFunction::Sources sources, std::byte* to, Elements) {
+        std::vector<TileList<Entry>> lists;
+        for (const std::byte* source : sources)
+            lists.push_back(get<Entry>(source));
+        const TileList<Entry> merged = merge(lists);
+        require_room(std::ssize(merged.entries), capacity(merged.tiles), merged.tiles);
+        put(merged, to);
+    };
+    made.used = [](const std::byte* element) {
+        ListHeader header;
+        std::memcpy(&header, element, sizeof header);
+        return bytes_for<Entry>(header.count);
+    };
+    return made;
+}
+
+/// A pixel (y · width + x) where a contour comes into some tiles from outside, and where it goes.
+struct Crossing {
+    Elements pixel = 0;
+    Elements before = 0;      ///< the pixel outside that it comes from
+    Elements end = 0;         ///< its head if that lies in these tiles, else the pixel outside that
+                              ///< it goes on with
+    Elements links = 0;       ///< to `end`
+    Elements smallest = 0;    ///< the smallest pixel on the way
+    Elements to_smallest = 0; ///< links there
+    bool operator==(const Crossing&) const = default;
+};
+
+/// What some tiles that lie together in an order know of the contours that cross their border: a
+/// list by pixels. A closed contour ends at its smallest pixel as soon as it is all within.
+using Boundary = TileList<Crossing>;
+
+/// Follows contours through all of several lists: what comes in is led on as far as these tiles
+/// know. Nothing is left out.
+/// Requires  crossings that differ in their pixels.
+/// Cost      O(n log n) for n crossings.
+std::vector<Crossing> follow(std::span<const Boundary> lists);
+
+/// The list of the tiles of all lists together: what comes in from outside.
+Boundary merge(const Order& order, std::span<const Boundary> lists);
+
+/// A crossing by its pixel, in a list by pixels; null where there is none.
+const Crossing* find(std::span<const Crossing> crossings, Elements pixel);
+
+/// What is known of the component that a pixel is part of, in one number: many are sent.
+class PartOfWhole {
+  public:
+    PartOfWhole() = default;
+    PartOfWhole(Elements component, bool marked) : number_(2 * component + (marked ? 1 : 0)) {}
+    /// The smallest pixel of the component, as far as these tiles know.
+    Elements component() const { return number_ / 2; }
+    /// Whether the component has a mark, as far as these tiles know.
+    bool marked() const { return number_ % 2 != 0; }
+    bool operator==(const PartOfWhole&) const = default;
+
+  private:
+    Elements number_ = 0;
+};
+
+/// A pixel (y · width + x) of a component that touches pixels outside of some tiles.
+struct BorderPixel {
+    Elements pixel = 0;
+    /// Neighbours belong together where these are equal and not 0.
+    std::uint64_t value = 1;
+    PartOfWhole part;
+    bool operator==(const BorderPixel&) const = default;
+};
+
+/// What some tiles that lie together in an order know of the components that reach their border: a
+/// list by pixels.
+using Frontier = TileList<BorderPixel>;
+
+/// Which pixels touch one: those at its sides, or those at its corners too.
+enum class Touch : std::uint8_t { sides, corners };
+
+/// Joins the components of several lists where their pixels touch. Nothing is left out.
+/// Requires  pixels that differ.
+/// Cost      O(n log n) for n pixels.
+std::vector<BorderPixel> join(std::span<const Frontier> lists, Elements width, Touch touch);
+
+/// The list of the tiles of all lists together: pixels that touch others outside of them.
+Frontier merge(const Order& order, std::span<const Frontier> lists, Touch touch);
+
+} // namespace sextant::contour

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/error.hpp"
+
+#include <exception>
+
+namespace sextant {
+
+std::string text_of_current_exception() {
+    try {
+        throw;
+    } catch (const std::exception& error) {
+        return error.what();
+    } catch (...) {
+        return "threw what is no std::exception";
+    }
+}
+
+} // namespace sextant

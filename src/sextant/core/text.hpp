@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/error.hpp"
+#include "sextant/core/units.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace sextant {
+
+/// The number that the whole of a text is, in decimal: no spaces, no "+", no hexadecimal, no
+/// infinity. A number nearer to 0 than a floating-point number can be is refused too.
+template <class Number>
+std::optional<Number> parsed_number(std::string_view text) {
+    Number number{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size())
+        return std::nullopt;
+    if constexpr (std::is_floating_point_v<Number>) {
+        if (!std::isfinite(number))
+            return std::nullopt;
+    }
+    return number;
+}
+
+/// A text from a file or an argument as a terminal may show it: control characters, characters that
+/// change the direction of writing and bytes that are not UTF-8 are escaped, as "\n", "\x1b" and
+/// "\u202e". Everything else stays, backslashes too.
+std::string printable(std::string_view text);
+
+/// The same of several lines: line feeds stay. JSON stays JSON of the same values.
+std::string printable_lines(std::string_view text);
+
+/// The first `most` bytes of a text, and "..." if it is longer.
+std::string shortened(std::string_view text, std::size_t most = 60);
+
+/// The whole of a regular file of at most `most` bytes. Throws InvalidFile otherwise: a device or a
+/// pipe may have no end, or never answer.
+std::string read_text(const std::string& path, Bytes most);
+
+/// The message for a name that is in no catalogue: "unknown KIND 'WANTED'; did you mean ...?", or
+/// all the names where none is near.
+std::string unknown_name(std::string_view kind, std::string_view wanted,
+                         std::span<const std::string_view> names);
+
+/// The row of a catalogue that has a name. Throws InvalidTask with near names.
+template <class Row>
+const Row& find_by_name(std::string_view kind, std::string_view wanted, std::span<const Row> rows) {
+    std::vector<std::string_view> names;
+    for (const Row& row : rows) {
+        if (row.name == wanted)
+            return row;
+        names.push_back(row.name);
+    }
+    throw InvalidTask(unknown_name(kind, wanted, names));
+}
+
+} // namespace sextant

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/communicator.hpp"
+#include "sextant/comm/execute.hpp"
+#include "sextant/contour/catalogue.hpp"
+#include "sextant/contour/tile_lists.hpp"
+#include "sextant/core/memory.hpp"
+#include "sextant/core/units.hpp"
+#include "sextant/schedule/trace.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+// Lists of any length from everyone to everyone.
+namespace sextant {
+
+/// Lists one after another, by rank.
+template <class Value>
+struct ByRank {
+    std::vector<Elements> counts; ///< [rank]
+    std::vector<Value> values;
+};
+
+namespace detail {
+/// How many everyone sends here. Collective.
+std::vector<Elements> counts_from(const Communicator& communicator,
+                                  std::span<const Elements> counts_to);
+/// Requires  room for all that comes.
+void deal(const Communicator& communicator, Bytes element, std::span<const Elements> counts_to,
+          std::span<const std::byte> values, std::span<const Elements> counts_from,
+          std::span<std::byte> to);
+void tell_all(const Communicator& communicator, Bytes element, std::span<const Elements> counts,
+              std::span<const std::byte> mine, std::span<std::byte> to);
+Elements sum(std::span<const Elements> counts);
+} // namespace detail
+
+/// Gives each rank its list, and gets one from each.
+/// Collective.
+/// Cost      a message a pair of ranks, none where a list is empty; and the numbers of entries,
+/// with
+///           O(√p) messages a rank on many ranks.
+template <class Value>
+ByRank<Value> deal(const Communicator& communicator,
+                   const std::vector<std::vector<Value>>& to_each) {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    ByRank<Value> sent, got;
+    for (const std::vector<Value>& list : to_each) {
+        sent.counts.push_back(static_cast<Elements>(list.size()));
+        sent.values.insert(sent.values.end(), list.begin(), list.end());
+    }
+    got.counts = detail::counts_from(communicator, sent.counts);
+    got.values.resize(static_cast<std::size_t>(detail::sum(got.counts)));
+    detail::deal(communicator, sizeof(Value), sent.counts, std::as_bytes(std::span(sent.values)),
+                 got.counts, std::as_writable_bytes(std::span(got.values)));
+    return got;
+}
+
+/// Gives everyone this rank's list.
+/// Collective.
+/// Cost      one collective call where lists are about as long, otherwise a message a pair of ranks
+///           and none where a list is empty; everyone's lists on every rank.
+template <class Value>
+ByRank<Value> tell_all(const Communicator& communicator, const std::vector<Value>& mine) {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    ByRank<Value> got;
+    got.counts = communicator.all_gather(static_cast<Elements>(mine.size()));
+    got.values.resize(static_cast<std::size_t>(detail::sum(got.counts)));
+    detail::tell_all(communicator, sizeof(Value), got.counts, std::as_bytes(std::span(mine)),
+                     std::as_writable_bytes(std::span(got.values)));
+    return got;
+}
+
+/// What a rank did while lists of tiles were merged, for those who show it.
+struct MergingRecord {
+    Trace trace;
+    Bytes sent = 0;
+};
+
+/// How many entries a merged list of a run of tiles may have: those of its tiles together, which
+/// `counts` has by rank, and for several tiles no more than `bound` says, where that is given.
+contour::ListCapacity list_capacity(const contour::Pattern& pattern, const Grid& grid,
+                                    std::span<const Elements> counts,
+                                    const contour::ListCapacity& bound);
+
+/// Merges what tiles know of their borders by a pattern.
+///
+/// Input     this rank's list; how lists are merged; what bounds the entries of a merged list of
+///           several tiles, besides those of its tiles together, or nothing; where to record what
+///           this rank does, or nullptr.
+/// Output    that list as it was, then the merged lists of the tiles before it in the pattern's
+///           order and of those behind, where there are such.
+/// Requires  as many ranks as tiles (checked by the caller on every rank).
+/// Collective.
+/// Cost      the pattern's messages; memory for its lists, each as long as its tiles allow.
+template <class Entry>
+std::vector<contour::TileList<Entry>>
+merge_lists(const Communicator& communicator, const Grid& grid, const contour::TileList<Entry>& own,
+            const contour::Pattern& pattern, const contour::Merge<Entry>& merge,
+            const contour::ListCapacity& bound = {}, MergingRecord* record = nullptr) {
+    const auto counts = communicator.all_gather(static_cast<Elements>(own.entries.size()));
+    std::optional<Execution> execution;
+    Memory list;
+    agree(communicator, [&] {
+        const contour::ListCapacity capacity = list_capacity(pattern, grid, counts, bound);
+        const auto room = [&](contour::Run run) {
+            return contour::bytes_for<Entry>(capacity(run));
+        };
+        list = Memory(room(own.tiles));
+        contour::put(own, list.data());
+        execution.emplace(communicator, contour::program(pattern, grid, communicator.rank(), room),
+                          contour::merging_operator<Entry>(merge, capacity),
+                          ExecuteOptions{.trace = record != nullptr});
+        execution->bind(0, std::as_const(list).bytes());
+    });
+    execution->run();
+    if (record)
+        *record = {execution->trace(), execution->sent().bytes};
+    std::vector<contour::TileList<Entry>> lists{own};
+    const std::span<const std::byte> result = execution->result();
+    const Program& program = execution->program();
+    const auto size = static_cast<std::size_t>(program.element_size(program.result.buffer, 0));
+    for (std::size_t at = 0; at < result.size(); at += size)
+        lists.push_back(contour::get<Entry>(result.data() + at));
+    return lists;
+}
+
+} // namespace sextant

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/distributed/tiled_image.hpp"
+
+#include "sextant/collective/scatter_gather.hpp"
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/execute.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/image.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant::distributed {
+
+namespace {
+
+void check(const Communicator& communicator, const Grid& grid) {
+    if (grid.width < 0 || grid.height < 0 || is_too_large({grid.width, grid.height}))
+        throw InvalidTask(fmt::format("an image of {}x{} pixels, expected at most {}", grid.width,
+                                      grid.height, most_pixels));
+    if (grid.columns < 1 || grid.rows < 1 || grid.ranks() != communicator.size()) {
+        throw InvalidTask(fmt::format("a grid of {}x{} tiles for {} ranks", grid.columns, grid.rows,
+                                      communicator.size()));
+    }
+}
+
+/// Elements that are only moved.
+Operator moved(const ElementFormat& element) {
+    Operator op;
+    op.element = element;
+    return op;
+}
+
+/// Copies a region, row by row, to where it lies in a piece.
+void pack(const Region& region, Bytes element, std::span<const std::byte> from,
+          std::span<std::byte> to) {
+    for (Elements run = 0; run < region.count; ++run) {
+        std::memcpy(to.data() + run * region.length * element,
+                    from.data() + (region.offset + run * region.stride) * element,
+                    static_cast<std::size_t>(region.length * element));
+    }
+}
+
+} // namespace
+
+Image::Image(Communicator communicator, const Grid& grid, ElementFormat element)
+    : communicator_(std::move(communicator)), grid_(grid), element_(element) {
+    check(communicator_, grid);
+    memory_ = std::make_shared<Memory>(tile().elements() * element.size);
+}
+
+Image::Image(Communicator communicator, const Grid& grid, ElementFormat element,
+             std::shared_ptr<Memory> memory, Bytes offset)
+    : communicator_(std::move(communicator)),
+      grid_(grid),
+      element_(element),
+      memory_(std::move(memory)),
+      offset_(offset) {
+    check(communicator_, grid);
+}
+
+std::span<std::byte> Image::bytes() {
+    const auto size = static_cast<std::size_t>(tile().elements() * element_.size);
+    return {memory_->data() + offset_, size};
+}
+
+std::span<const std::byte> Image::bytes() const {
+    const auto size = static_cast<std::size_t>(tile().elements() * element_.size);
+    return {memory_->data() + offset_, size};
+}
+
+Image read_tiles(const Communicator& communicator, const Grid& grid, RowSource& source,
+                 Elements first) {
+    Image image(communicator, grid, source.element());
+    Tile tile = image.tile();
+    tile.y += first;
+    read_part(source, tile, image.bytes());
+    return image;
+}
+
+Image scatter(const Communicator& communicator, const Grid& grid, ElementFormat element,
+              std::span<const std::byte> whole) {
+    Image image(communicator, grid, element);
+    const int rank = communicator.rank();
+    Execution execution(communicator, collective::flat_scatter(grid, rank), moved(element));
+    agree(communicator, [&] {
+        if (rank == 0)
+            execution.bind(0, whole);
+    });
+    agree(communicator, [&] { execution.run(); });
+    const Region& result = execution.program().result;
+    if (rank == 0 && !result.empty())
+        pack(result, element.size, whole, image.bytes());
+    else if (!result.empty())
+        std::ranges::copy(execution.result(), image.bytes().begin());
+    return image;
+}
+
+sextant::Image gather(const Image& image) {
+    const int rank = image.communicator().rank();
+    Execution execution(image.communicator(), collective::flat_gather(image.grid(), rank),
+                        moved(image.element()));
+    sextant::Image whole;
+    agree(image.communicator(), [&] {
+        execution.bind(0, image.bytes());
+        if (rank > 0)
+            return;
+        whole = sextant::Image(image.shape(), image.element());
+        execution.bind(1, whole.bytes());
+    });
+    agree(image.communicator(), [&] { execution.run(); });
+    return whole;
+}
+
+void read_part(RowSource& source, const Tile& part, std::span<std::byte> to) {
+    const Bytes size = source.element().size, row = source.shape().width * size;
+    if (part.elements() == 0)
+        return;
+    if (part.width == source.shape().width)
+        return source.read(part.y, part.height, to);
+    constexpr Bytes chunk = Bytes{4} << 20;
+    const Elements most = std::clamp<Elements>(chunk / row, 1, part.height);
+    Memory rows(most * row);
+    for (Elements y = 0; y < part.height; y += most) {
+        const Elements count = std::min(most, part.height - y);
+        source.read(part.y + y, count, rows.bytes().first(static_cast<std::size_t>(count * row)));
+        pack({0, part.x, part.width, source.shape().width, count}, size, rows.bytes(),
+             to.subspan(static_cast<std::size_t>(y * part.width * size)));
+    }
+}
+
+kernel::SampleView samples_of(const ElementFormat& element, const std::byte* first) {
+    kernel::SampleView view;
+    if (element == gray_u8)
+        view.first = reinterpret_cast<const std::uint8_t*>(first);
+    else if (element == gray_u16)
+        view.first = reinterpret_cast<const std::uint16_t*>(first);
+    else if (element == gray_f32)
+        view.first = reinterpret_cast<const float*>(first);
+    else
+        throw InvalidTask(
+            fmt::format("expected samples of f32, u8 or u16; these are {}", element.name));
+    return view;
+}
+
+kernel::SampleView sample_view(const Image& image) {
+    kernel::SampleView view = samples_of(image.element(), image.bytes().data());
+    view.tile = image.tile();
+    view.stride = view.tile.width;
+    view.image = image.shape();
+    return view;
+}
+
+kernel::ValueView values_of(const ElementFormat& element, const std::byte* first) {
+    kernel::ValueView view;
+    if (element == value_u32)
+        view.first = reinterpret_cast<const std::uint32_t*>(first);
+    else if (element == value_u64)
+        view.first = reinterpret_cast<const std::uint64_t*>(first);
+    else if (element == value_f64)
+        view.first = reinterpret_cast<const double*>(first);
+    else
+        view = samples_of(element, first);
+    return view;
+}
+
+kernel::ValueView value_view(const Image& image) {
+    kernel::ValueView view = values_of(image.element(), image.bytes().data());
+    view.tile = image.tile();
+    view.stride = view.tile.width;
+    view.image = image.shape();
+    return view;
+}
+
+} // namespace sextant::distributed

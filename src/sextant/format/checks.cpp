@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/format/checks.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant::format {
+
+ImageShape checked_shape(const std::string& path, std::int64_t width, std::int64_t height) {
+    // Division, since the product may overflow.
+    if (width < 1 || height < 1 || width > maximum_pixels / height) {
+        throw InvalidFile(path,
+                          fmt::format("is {}×{}, expected positive sides and at most {} pixels",
+                                      width, height, maximum_pixels));
+    }
+    return {width, height};
+}
+
+void check_plausible(const std::string& path, Bytes stored, Bytes size, Bytes ratio) {
+    if (stored / ratio > size) {
+        throw InvalidFile(path,
+                          fmt::format("has {} bytes, too few for the {} bytes of pixels that its "
+                                      "header claims: damaged or truncated",
+                                      size, stored));
+    }
+}
+
+void check_held(const std::string& path, Elements pixels, Bytes size) {
+    if (pixels > std::max(believable_image, deflate_ratio * size)) {
+        throw InvalidFile(path, fmt::format("has {} pixels in {} bytes, expected at most {} pixels "
+                                            "in so small a file",
+                                            pixels, size,
+                                            std::max(believable_image, deflate_ratio * size)));
+    }
+}
+
+void check_row(const std::string& path, const FrameHeader& frame, Bytes size) {
+    constexpr Bytes believable_row = Bytes{1} << 26, believable_ratio = 64;
+    const Bytes row = frame.shape.width * frame.channels * size_of(frame.sample);
+    if (row > believable_row)
+        check_plausible(path, row, size, believable_ratio);
+}
+
+void check_expected(const std::string& path, const ImageHeader& found, const ImageHeader& expected,
+                    std::span<const std::byte> to) {
+    if (found.shape != expected.shape || found.element != expected.element) {
+        throw InvalidFile(path,
+                          fmt::format("is {}×{} {}, expected {}×{} {}", found.shape.width,
+                                      found.shape.height, found.element.name, expected.shape.width,
+                                      expected.shape.height, expected.element.name));
+    }
+    if (static_cast<Bytes>(to.size()) != found.shape.elements() * found.element.size) {
+        throw std::logic_error("pixels read into memory of another size");
+    }
+}
+
+void check_writable(const std::string& path, const Image& image, std::int64_t longest_side,
+                    bool halves) {
+    const ImageShape shape = image.shape();
+    if (std::min(shape.width, shape.height) < 1 ||
+        std::max(shape.width, shape.height) > longest_side) {
+        throw InvalidFile(path, fmt::format("cannot hold {}×{} pixels, expected sides from 1 to {}",
+                                            shape.width, shape.height, longest_side));
+    }
+    const bool held = image.element() == rgba_f32 || image.element() == rgba_depth_f32 ||
+                      (halves && image.element() == rgba_f16);
+    if (!held) {
+        throw InvalidFile(path,
+                          fmt::format("cannot hold pixels of {}, expected {} or {}",
+                                      image.element().name, rgba_f32.name, rgba_depth_f32.name));
+    }
+}
+
+namespace {
+
+struct Spelling {
+    std::string_view stated, shown;
+};
+
+constexpr std::array spellings{
+    Spelling{"um", "µm"},         Spelling{"u_m", "µm"},      Spelling{"micron", "µm"},
+    Spelling{"microns", "µm"},    Spelling{"\\u00B5m", "µm"}, Spelling{"\xb5m", "µm"},
+    Spelling{"μm", "µm"},         Spelling{"n_m", "nm"},      Spelling{"nanometer", "nm"},
+    Spelling{"nanometers", "nm"}, Spelling{"p_m", "pm"},      Spelling{"A", "Å"},
+    Spelling{"Ang", "Å"},         Spelling{"Angstrom", "Å"},  Spelling{"angstrom", "Å"},
+    Spelling{"Angstroms", "Å"},   Spelling{"\\u00C5", "Å"},   Spelling{"n_m^-1", "1/nm"},
+    Spelling{"nm^-1", "1/nm"},    Spelling{"A^-1", "1/Å"},    Spelling{"pixel", ""},
+    Spelling{"pixels", ""},       Spelling{"px", ""},         Spelling{"<undefined>", ""},
+};
+
+/// Between which sizes of a pixel lie those that anything can have.
+struct Believed {
+    double least, most;
+};
+
+/// From a nucleus to a continent; of units that are no lengths nothing is known but that.
+Believed believed_of(std::string_view unit) {
+    const double metres = metres_of(unit);
+    return metres > 0 ? Believed{1e-15 / metres, 1e6 / metres} : Believed{1e-15, 1e15};
+}
+
+/// How many seconds a unit of time is; 0 where it is none.
+Seconds seconds_of(std::string_view unit) {
+    struct Time {
+        std::string_view unit;
+        Seconds seconds;
+    };
+    constexpr std::array times{Time{"s", 1},        Time{"sec", 1},    Time{"second", 1},
+                               Time{"seconds", 1},  Time{"ms", 1e-3},  Time{"msec", 1e-3},
+                               Time{"µs", 1e-6},    Time{"us", 1e-6},  Time{"\\u00B5s", 1e-6},
+                               Time{"usec", 1e-6},  Time{"ns", 1e-9},  Time{"min", 60},
+                               Time{"minutes", 60}, Time{"h", 3600},   Time{"hr", 3600},
+                               Time{"hours", 3600}, Time{"d", 86400.0}};
+    for (const Time& time : times) {
+        if (unit == time.unit)
+            return time.seconds;
+    }
+    return 0;
+}
+
+bool is_printable(std::string_view text) {
+    return std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 32; });
+}
+
+/// What sets a frame apart from others, "" where nothing does.
+std::string difference(std::int64_t frame, const FrameHeader& found, const FrameHeader& expected) {
+    if (found.shape != expected.shape) {
+        return fmt::format("frame {} is {}, expected {}", frame, to_text(found.shape),
+                           to_text(expected.shape));
+    }
+    if (found.sample != expected.sample || found.channels != expected.channels) {
+        return fmt::format("frame {} has {} samples of {} a pixel, expected {} of {}", frame,
+                           found.channels, name(found.sample), expected.channels,
+                           name(expected.sample));
+    }
+    return "";
+}
+
+} // namespace
+
+std::string to_text(const ImageShape& shape) {
+    return fmt::format("{}×{}", shape.width, shape.height);
+}
+
+void check_alike(const std::string& path, std::int64_t frame, const FrameHeader& found,
+                 const FrameHeader& expected) {
+    const std::string what = difference(frame, found, expected);
+    if (!what.empty())
+        throw InvalidFile(path, what);
+}
+
+void remark_on_others(std::span<const FrameHeader> each, FrameHeader& header) {
+    for (std::int64_t frame = 0; frame < header.frames; ++frame) {
+        const std::string what = difference(frame, each[static_cast<std::size_t>(frame)], header);
+        if (!what.empty()) {
+            header.remarks.push_back(what);
+            return; // one is enough to know
+        }
+    }
+}
+
+void remark_on_axes(std::span<const std::int64_t> lengths, FrameHeader& header) {
+    std::string axes;
+    int longer = 0;
+    for (const std::int64_t length : lengths) {
+        axes += fmt::format("{}{}", axes.empty() ? "" : "×", length);
+        longer += length > 1 ? 1 : 0;
+    }
+    if (longer > 1) {
+        header.remarks.push_back(
+            fmt::format("its frames lie on several axes ({}): all {} planes are read as one series",
+                        axes, header.frames));
+    }
+}
+
+std::string truncated(std::int64_t whole, std::int64_t stated) {
+    return fmt::format("truncated: {} of {} frames whole", whole, stated);
+}
+
+void require_frames(const std::string& path, const FrameHeader& header) {
+    if (header.frames > 0)
+        return;
+    std::string why;
+    for (const std::string& remark : header.remarks)
+        why += fmt::format("{}{}", why.empty() ? ": " : "; ", remark);
+    throw InvalidFile(path, "has no frame that can be read" + why);
+}
+
+void check_sink(const std::string& path, const FrameHeader& header,
+                std::initializer_list<Sample> held) {
+    const ImageShape shape = header.shape;
+    if (header.frames < 1 || shape.width < 1 || shape.height < 1) {
+        throw InvalidFile(path, fmt::format("cannot hold {} frames of {}, expected at least one "
+                                            "with positive sides",
+                                            header.frames, to_text(shape)));
+    }
+    if (std::find(held.begin(), held.end(), header.sample) != held.end())
+        return;
+    std::string names;
+    for (const Sample sample : held)
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", name(sample));
+    throw InvalidFile(path, fmt::format("cannot hold samples of {}, expected one of {}",
+                                        name(header.sample), names));
+}
+
+void refuse_detail(const std::string& path, const std::string& detail) {
+    if (!detail.empty()) {
+        throw InvalidFile(path, fmt::format("its format has no parts to name, but \"::{}\" stands "
+                                            "behind it",
+                                            detail));
+    }
+}
+
+std::string tidy_unit(std::string_view stated) {
+    while (!stated.empty() && (stated.back() == '\0' || stated.back() == ' '))
+        stated.remove_suffix(1);
+    if (stated.starts_with('[') && stated.ends_with(']'))
+        stated = stated.substr(1, stated.size() - 2);
+    for (const Spelling& spelling : spellings) {
+        if (stated == spelling.stated)
+            return std::string(spelling.shown);
+    }
+    constexpr std::size_t longest = 32;
+    return stated.size() <= longest && is_printable(stated) ? std::string(stated) : "";
+}
+
+double metres_of(std::string_view unit) {
+    struct Length {
+        std::string_view unit;
+        double metres;
+    };
+    constexpr std::array lengths{Length{"pm", 1e-12}, Length{"Å", 1e-10}, Length{"nm", 1e-9},
+                                 Length{"µm", 1e-6},  Length{"mm", 1e-3}, Length{"cm", 1e-2},
+                                 Length{"m", 1}};
+    for (const Length& length : lengths) {
+        if (unit == length.unit)
+            return length.metres;
+    }
+    return 0;
+}
+
+Seconds believable_interval(double stated, std::string_view unit) {
+    const Seconds interval = stated * seconds_of(unit);
+    return std::isfinite(interval) && interval > 0 ? interval : 0;
+}
+
+PixelSize believable(PixelSize stated, std::vector<std::string>& remarks) {
+    if (stated.x == 0 && stated.y == 0)
+        return {};
+    // Axes may run backwards; their steps have a size all the same.
+    PixelSize size{std::abs(stated.x), std::abs(stated.y), std::move(stated.unit)};
+    const Believed believed = believed_of(size.unit);
+    if (size.x > believed.least && size.x < believed.most && size.y > believed.least &&
+        size.y < believed.most)
+        return size;
+    remarks.push_back(fmt::format("its pixel size of {} by {} {} makes no sense and is left out",
+                                  stated.x, stated.y, size.unit));
+    return {};
+}
+
+namespace {
+
+template <class Pixel>
+bool has_nan(const Pixel& pixel) {
+    return std::isnan(pixel.r) || std::isnan(pixel.g) || std::isnan(pixel.b) || std::isnan(pixel.a);
+}
+
+bool not_a_number(const RgbaF32& pixel) {
+    return has_nan(pixel);
+}
+
+bool not_a_number(const RgbaDepthF32& pixel) {
+    return has_nan(pixel) || std::isnan(pixel.depth);
+}
+
+/// Comparisons with NaN are false: such a pixel is counted above, not here.
+template <class Pixel>
+bool not_premultiplied(const Pixel& pixel) {
+    constexpr float tolerance = premultiplied_tolerance;
+    const float most = pixel.a + tolerance;
+    return pixel.r < -tolerance || pixel.g < -tolerance || pixel.b < -tolerance ||
+           pixel.a < -tolerance || pixel.r > most || pixel.g > most || pixel.b > most ||
+           pixel.a > 1 + tolerance;
+}
+
+template <class Pixel>
+PixelCheck count(std::span<const Pixel> pixels) {
+    PixelCheck check;
+    for (const Pixel& pixel : pixels) {
+        check.not_a_number += not_a_number(pixel);
+        check.not_premultiplied += not_premultiplied(pixel);
+    }
+    return check;
+}
+
+} // namespace
+
+PixelCheck check_pixels(std::span<const RgbaF32> pixels) {
+    return count(pixels);
+}
+
+PixelCheck check_pixels(std::span<const RgbaDepthF32> pixels) {
+    return count(pixels);
+}
+
+PixelCheck check_pixels(const Image& image) {
+    if (image.element() == rgba_f32)
+        return check_pixels(image.pixels<RgbaF32>());
+    if (image.element() == rgba_depth_f32)
+        return check_pixels(image.pixels<RgbaDepthF32>());
+    throw std::logic_error("pixels checked that are not colours");
+}
+
+} // namespace sextant::format

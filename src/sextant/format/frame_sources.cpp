@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/format/frame_sources.hpp"
+
+#include "sextant/core/atomic_file.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/format/checks.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant::format {
+
+namespace {
+
+/// The most that is read at once to pick scattered samples from.
+constexpr Bytes gathered_bytes = Bytes{1} << 20;
+
+/// From the first byte of a frame to the one behind its last.
+Bytes extent(const FrameHeader& header, const StoredLayout& layout) {
+    const ImageShape shape = header.shape;
+    const Elements last = (shape.height - 1) * layout.row + (shape.width - 1) * layout.column;
+    return (last + header.channels) * size_of(header.sample);
+}
+
+std::int64_t whole_frames(const FrameHeader& header, const StoredLayout& layout, Bytes size) {
+    const Bytes needed = extent(header, layout);
+    if (layout.frame == 0) {
+        const auto whole =
+            std::find_if(layout.starts.begin(), layout.starts.end(),
+                         [&](Bytes start) { return start < 0 || start > size - needed; });
+        return std::min<std::int64_t>(header.frames, whole - layout.starts.begin());
+    }
+    const Bytes start = layout.starts.front();
+    if (start < 0 || start > size)
+        return 0;
+    const Bytes room = size - start - needed;
+    const Bytes step = std::max<Bytes>(1, layout.frame * size_of(header.sample));
+    return room < 0 ? 0 : std::min(header.frames, room / step + 1);
+}
+
+class StoredFrames : public FrameSource {
+  public:
+    StoredFrames(SourceFile file, FrameHeader header, StoredLayout layout)
+        : FrameSource(file.path(), std::move(header)),
+          file_(std::move(file)),
+          layout_(std::move(layout)) {}
+
+  private:
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+        if (!layout_.each.empty())
+            check_alike(path(), frame, layout_.each[static_cast<std::size_t>(frame)], header());
+        const Bytes size = size_of(header().sample);
+        const Bytes start = layout_.start(frame, header().sample);
+        const Elements width = header().shape.width * header().channels;
+        if (layout_.column != header().channels) {
+            gather(frame, start, rows, to);
+        } else if (layout_.row == width) {
+            read(frame, start + rows.first * layout_.row * size, to);
+        } else {
+            const auto row = static_cast<std::size_t>(row_bytes());
+            for (std::int64_t y = rows.first; y < rows.last; ++y) {
+                read(frame, start + y * layout_.row * size,
+                     to.subspan(static_cast<std::size_t>(y - rows.first) * row, row));
+            }
+        }
+        if (layout_.swapped)
+            swap_bytes(header().sample, to);
+        if (layout_.boolean)
+            std::ranges::transform(to, to.begin(),
+                                   [](std::byte b) { return std::byte{b != std::byte{0}}; });
+    }
+
+    void read(std::int64_t frame, Bytes position, std::span<std::byte> to) const {
+        if (file_.read_at(position, to) < static_cast<Bytes>(to.size())) {
+            throw InvalidFile(path(), fmt::format("ends inside frame {}: it shrank while it was "
+                                                  "read",
+                                                  frame));
+        }
+    }
+
+    /// Columns lie apart, and the samples of a column closer: goes down column after column.
+    void gather(std::int64_t frame, Bytes start, Rows rows, std::span<std::byte> to) {
+        const Bytes size = size_of(header().sample);
+        const Bytes step = layout_.row * size;
+        const std::int64_t at_once = std::max<std::int64_t>(1, gathered_bytes / step);
+        for (std::int64_t x = 0; x < header().shape.width; ++x) {
+            for (std::int64_t y = rows.first; y < rows.last; y += at_once) {
+                const std::int64_t count = std::min(at_once, rows.last - y);
+                column_.resize(static_cast<std::size_t>((count - 1) * step + size));
+                read(frame, start + (y * layout_.row + x * layout_.column) * size, column_);
+                for (std::int64_t i = 0; i < count; ++i) {
+                    std::memcpy(to.data() + (y + i - rows.first) * row_bytes() + x * size,
+                                column_.data() + i * step, static_cast<std::size_t>(size));
+                }
+            }
+        }
+    }
+
+    SourceFile file_;
+    StoredLayout layout_;
+    std::vector<std::byte> column_;
+};
+
+} // namespace
+
+StoredLayout dense_layout(const FrameHeader& header, Bytes start, bool swapped) {
+    const Elements row = header.shape.width * header.channels;
+    return {{start}, row * header.shape.height, row, header.channels, swapped};
+}
+
+void checked_frames(const std::string& path, const FrameHeader& header) {
+    checked_shape(path, header.shape.width, header.shape.height);
+    const Bytes frame = header.shape.elements() * header.channels * size_of(header.sample);
+    if (header.frames < 1 || header.frames > std::numeric_limits<Bytes>::max() / 4 / frame) {
+        throw InvalidFile(path, fmt::format("has {} frames of {}, expected at least one and fewer "
+                                            "bytes than can be counted",
+                                            header.frames, to_text(header.shape)));
+    }
+}
+
+std::unique_ptr<FrameSource> stored_frames(SourceFile file, FrameHeader header,
+                                           StoredLayout layout) {
+    const std::int64_t stated = header.frames;
+    header.frames = whole_frames(header, layout, file.size());
+    if (header.frames < stated)
+        header.remarks.push_back(truncated(header.frames, stated));
+    require_frames(file.path(), header);
+    if (!layout.each.empty())
+        remark_on_others(layout.each, header);
+    return std::make_unique<StoredFrames>(std::move(file), std::move(header), std::move(layout));
+}
+
+namespace {
+
+class StoredSink : public FrameSink {
+  public:
+    StoredSink(const std::string& path, const FrameHeader& header, std::span<const std::byte> start)
+        : FrameSink(path, header), file_(path) {
+        file_.write(start);
+    }
+
+  private:
+    void append(std::int64_t, Rows, std::span<const std::byte> samples) override {
+        file_.write(samples);
+    }
+    void finish() override { file_.commit(); }
+
+    AtomicFile file_;
+};
+
+} // namespace
+
+std::unique_ptr<FrameSink> stored_sink(const std::string& path, const FrameHeader& header,
+                                       std::span<const std::byte> start) {
+    return std::make_unique<StoredSink>(path, header, start);
+}
+
+RowwiseFrame::RowwiseFrame(const std::string& path, FrameHeader header)
+    : FrameSource(path, std::move(header)) {}
+
+void RowwiseFrame::load(std::int64_t, Rows rows, std::span<std::byte> to) {
+    const auto bytes = static_cast<std::size_t>(row_bytes());
+    std::int64_t next = std::exchange(next_, -1); // until all went well
+    if (next < 0 || next > rows.first) {
+        restart();
+        next = 0;
+    }
+    passed_.resize(bytes);
+    for (; next < rows.first; ++next)
+        decode_row(next, passed_);
+    for (; next < rows.last; ++next) {
+        decode_row(next, to.first(bytes));
+        to = to.subspan(bytes);
+    }
+    next_ = next;
+}
+
+} // namespace sextant::format

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/atomic_file.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/format/checks.hpp"
+#include "sextant/format/frame_formats.hpp"
+#include "sextant/format/frame_sources.hpp"
+#include "sextant/format/source_file.hpp"
+#include "sextant/format/tiff_hyperstack.hpp"
+#include "sextant/format/tiff_layout.hpp"
+#include "sextant/format/tiff_page.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant::format {
+
+namespace {
+
+/// A file, the library's view of it, and its pages. Stays where it is: the library points to it.
+struct OpenTiff {
+    explicit OpenTiff(const std::string& path)
+        : file(path),
+          bytes{path, file.size(), 0,
+                [this](Bytes position, std::span<std::byte> to) {
+                    return file.read_at(position, to);
+                }},
+          tiff(open_tiff_library(bytes, "rm")) {}
+
+    SourceFile file;
+    TiffBytes bytes;
+    Tiff tiff;
+    std::vector<TiffPage> pages;
+    std::string end; ///< why there are no more pages, where there should be
+};
+
+/// Why pages that lie behind one another could not all be found; passes over what is no picture.
+void find_pages(OpenTiff& open) {
+    TIFF* const tiff = open.tiff.get();
+    do {
+        if (!is_picture(tiff))
+            continue;
+        try {
+            open.pages.push_back(read_page(tiff, open.bytes));
+        } catch (const InvalidFile&) {
+            if (open.pages.empty())
+                throw;
+            open.pages.push_back({}); // of a shape that no frame has
+        }
+    } while (TIFFReadDirectory(tiff));
+    open.end = std::exchange(open.bytes.complaint, {});
+}
+
+void go_to(OpenTiff& open, const TiffPage& page, std::int64_t frame) {
+    TIFF* const tiff = open.tiff.get();
+    if (TIFFCurrentDirOffset(tiff) == page.directory)
+        return;
+    if (!TIFFSetSubDirectory(tiff, page.directory))
+        fail_tiff(open.bytes, fmt::format("frame {} cannot be read", frame));
+    // The library forgets with every page that JPEG is to come as colours.
+    TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+}
+
+class TiffFrames : public FrameSource {
+  public:
+    /// Reads the samples of each pixel from number `sample` on.
+    TiffFrames(std::unique_ptr<OpenTiff> open, FrameHeader header, int sample)
+        : FrameSource(open->file.path(), std::move(header)),
+          open_(std::move(open)),
+          sample_(sample) {}
+
+  private:
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+        const TiffPage& page = open_->pages[static_cast<std::size_t>(frame)];
+        check_alike(path(), frame, page.frame, header());
+        go_to(*open_, page, frame);
+        open_->bytes.complaint.clear();
+        if (page.tile.width > 0)
+            load_tiles(frame, page, rows, to);
+        else
+            load_strips(frame, page, rows, to);
+        if (page.inverted && integers())
+            std::transform(to.begin(), to.end(), to.begin(), [](std::byte b) { return ~b; });
+    }
+
+    bool integers() const {
+        return visit_sample(header().sample, [](auto type) {
+            return std::is_integral_v<typename decltype(type)::type>;
+        });
+    }
+
+    /// How many samples of a pixel are read one after another, each for itself.
+    int planes(const TiffPage& page) const { return page.planes ? header().channels : 1; }
+    /// How many samples of a pixel are stored side by side.
+    int together(const TiffPage& page) const { return page.planes ? 1 : page.samples; }
+
+    /// Puts a plane's samples, or those that are read of the ones side by side, into pixels.
+    void place(const std::byte* from, std::byte* to, std::int64_t pixels, const TiffPage& page,
+               int plane) const {
+        const auto size = static_cast<std::size_t>(size_of(header().sample));
+        const auto channels = static_cast<std::size_t>(header().channels);
+        const auto count = static_cast<std::size_t>(pixels);
+        if (!page.planes && page.samples == header().channels) {
+            std::memcpy(to, from, count * channels * size);
+            return;
+        }
+        const std::size_t step = static_cast<std::size_t>(together(page)) * size;
+        const std::size_t copied = page.planes ? size : channels * size;
+        from += page.planes ? 0 : static_cast<std::size_t>(sample_) * size;
+        to += static_cast<std::size_t>(plane) * size;
+        for (std::size_t x = 0; x < count; ++x)
+            std::memcpy(to + x * channels * size, from + x * step, copied);
+    }
+
+    void load_strips(std::int64_t frame, const TiffPage& page, Rows rows, std::span<std::byte> to) {
+        TIFF* const tiff = open_->tiff.get();
+        const Bytes line = header().shape.width * together(page) * size_of(header().sample);
+        if (static_cast<Bytes>(TIFFScanlineSize64(tiff)) != line)
+            fail_tiff(open_->bytes, fmt::format("frame {} has rows of another length", frame));
+        line_.resize(static_cast<std::size_t>(line));
+        for (int plane = 0; plane < planes(page); ++plane) {
+            std::byte* row = to.data();
+            for (std::int64_t y = rows.first; y < rows.last; ++y, row += row_bytes()) {
+                read_line({frame, sample_ + plane, y}, page);
+                place(line_.data(), row, header().shape.width, page, plane);
+            }
+        }
+    }
+
+    /// A row of a plane of a frame.
+    struct Line {
+        std::int64_t frame = -1;
+        int plane = 0;
+        std::int64_t row = 0;
+        bool operator==(const Line&) const = default;
+    };
+
+    /// Codecs only go forward within a strip: rows that were passed over are decoded as well.
+    void read_line(const Line& wanted, const TiffPage& page) {
+        const bool goes_on = !page.compressed || wanted == next_;
+        std::int64_t y = goes_on ? wanted.row : wanted.row / page.strip * page.strip;
+        next_ = {}; // until the row is there
+        for (; y <= wanted.row; ++y) {
+            if (TIFFReadScanline(open_->tiff.get(), line_.data(), static_cast<std::uint32_t>(y),
+                                 static_cast<std::uint16_t>(wanted.plane)) < 0) {
+                fail_tiff(open_->bytes,
+                          fmt::format("frame {}, row {} cannot be read", wanted.frame, y));
+            }
+        }
+        next_ = {wanted.frame, wanted.plane, wanted.row + 1};
+    }
+
+    void load_tiles(std::int64_t frame, const TiffPage& page, Rows rows, std::span<std::byte> to) {
+        std::byte* row = to.data();
+        for (std::int64_t y = rows.first; y < rows.last; ++y, row += row_bytes()) {
+            const std::int64_t first = y / page.tile.height * page.tile.height;
+            if (band_frame_ != frame || band_row_ != first)
+                read_band(frame, page, first);
+            std::memcpy(row, band_.data() + (y - first) * row_bytes(),
+                        static_cast<std::size_t>(row_bytes()));
+        }
+    }
+
+    /// The row of tiles that begins with row `first`.
+    void read_band(std::int64_t frame, const TiffPage& page, std::int64_t first) {
+        band_frame_ = -1; // until it is whole
+        const std::int64_t rows = std::min(page.tile.height, header().shape.height - first);
+        band_.resize(static_cast<std::size_t>(rows * row_bytes()));
+        for (int plane = 0; plane < planes(page); ++plane) {
+            for (std::int64_t x = 0; x < header().shape.width; x += page.tile.width)
+                read_tile(frame, page, x, first, rows, plane);
+        }
+        band_frame_ = frame;
+        band_row_ = first;
+    }
+
+    void read_tile(std::int64_t frame, const TiffPage& page, std::int64_t x, std::int64_t y,
+                   std::int64_t rows, int plane) {
+        TIFF* const tiff = open_->tiff.get();
+        const Bytes pixel = header().channels * size_of(header().sample);
+        const Bytes line = page.tile.width * together(page) * size_of(header().sample);
+        if (static_cast<Bytes>(TIFFTileSize64(tiff)) != line * page.tile.height)
+            fail_tiff(open_->bytes, fmt::format("frame {} has tiles of another size", frame));
+        tile_.resize(static_cast<std::size_t>(line * page.tile.height));
+        if (TIFFReadTile(tiff, tile_.data(), static_cast<std::uint32_t>(x),
+                         static_cast<std::uint32_t>(y), 0,
+                         static_cast<std::uint16_t>(sample_ + plane)) < 0) {
+            fail_tiff(open_->bytes,
+                      fmt::format("frame {}, tile at ({}, {}) cannot be read", frame, x, y));
+        }
+        const std::int64_t width = std::min(page.tile.width, header().shape.width - x);
+        for (std::int64_t i = 0; i < rows; ++i) {
+            place(tile_.data() + i * line, band_.data() + i * row_bytes() + x * pixel, width, page,
+                  plane);
+        }
+    }
+
+    std::unique_ptr<OpenTiff> open_;
+    int sample_; ///< of each pixel, that is read first
+    std::vector<std::byte> line_, tile_;
+    std::vector<std::byte> band_; ///< the row of tiles that was read last
+    std::int64_t band_frame_ = -1, band_row_ = 0;
+    Line next_; ///< where the codec is
+};
+
+/// Whole pages up to the first that is not.
+std::int64_t whole_pages(const std::vector<TiffPage>& pages) {
+    const auto broken = std::find_if(pages.begin(), pages.end(), [](const TiffPage& page) {
+        return page.frame.shape.elements() > 0 && !page.whole;
+    });
+    return broken - pages.begin();
+}
+
+/// The layout of pages whose samples can be read without the library.
+StoredLayout layout_of_pages(OpenTiff& open, const FrameHeader& header) {
+    StoredLayout layout = dense_layout(header, 0, TIFFIsByteSwapped(open.tiff.get()) != 0);
+    layout.frame = 0;
+    layout.starts.clear();
+    for (const TiffPage& page : open.pages) {
+        const bool alike = page.frame.shape == header.shape && page.frame.sample == header.sample &&
+                           page.frame.channels == header.channels;
+        layout.starts.push_back(alike ? page.start : 0); // others are refused before they are read
+        layout.each.push_back(page.frame);
+    }
+    return layout;
+}
+
+std::unique_ptr<FrameSource> open_pages(std::unique_ptr<OpenTiff> open, FrameHeader header,
+                                        const PlaneChoice& choice) {
+    const std::string& path = open->file.path();
+    const std::int64_t stated = header.frames;
+    header.frames = whole_pages(open->pages);
+    if (header.frames < stated)
+        header.remarks.push_back(truncated(header.frames, stated));
+    if (!open->end.empty())
+        header.remarks.push_back("its list of pages is damaged: " + open->end);
+    require_frames(path, header);
+    open->pages.resize(static_cast<std::size_t>(header.frames));
+    const bool stored =
+        std::all_of(open->pages.begin(), open->pages.end(), [](const TiffPage& page) {
+            return page.start >= 0 || page.frame.shape.elements() == 0;
+        });
+    if (stored)
+        return stored_frames(SourceFile(path), header, layout_of_pages(*open, header));
+    std::vector<FrameHeader> each;
+    for (const TiffPage& page : open->pages)
+        each.push_back(page.frame);
+    remark_on_others(each, header);
+    return std::make_unique<TiffFrames>(std::move(open), std::move(header), choice.sample);
+}
+
+/// A stack behind one page. Null where the file is not laid out like this.
+std::unique_ptr<FrameSource> open_stack(OpenTiff& open, FrameHeader header,
+                                        const PlaneChoice& choice, std::int64_t images) {
+    const TiffPage& first = open.pages.front();
+    go_to(open, first, 0);
+    header.frames = images;
+    checked_frames(open.file.path(), header);
+    const Bytes start = start_of_stack(open.tiff.get(), open.bytes, first, images);
+    if (start < 0)
+        return nullptr;
+    const bool swapped = TIFFIsByteSwapped(open.tiff.get()) != 0;
+    const Bytes plane = header.shape.elements() * header.channels * size_of(header.sample);
+    header.frames = choice.axes.frames.count;
+    StoredLayout layout =
+        dense_layout(header, start + choice.axes.page_of(choice.first) * plane, swapped);
+    layout.frame *= choice.axes.frames.step;
+    return stored_frames(SourceFile(open.file.path()), std::move(header), std::move(layout));
+}
+
+} // namespace
+
+std::unique_ptr<FrameSource> open_tiff(const std::string& path, const std::string& detail,
+                                       const SourceOptions& options) {
+    refuse_detail(path, detail);
+    auto open = std::make_unique<OpenTiff>(path);
+    find_pages(*open);
+    if (open->pages.empty())
+        throw InvalidFile(path, "has no page that is a picture of its own");
+    const TiffPage first = open->pages.front();
+    go_to(*open, first, 0);
+    const auto found = static_cast<std::int64_t>(open->pages.size());
+    TiffNotes notes = read_notes(open->tiff.get(), path, found, first.samples);
+    FrameHeader header = first.frame;
+    header.remarks = std::move(notes.remarks);
+    header.pixel = believable(notes.pixel, header.remarks);
+    header.frame_interval = notes.frame_interval;
+    const PlaneChoice choice = choose_planes(path, notes, first, found, options, header);
+    if (first.unread > 0) {
+        header.remarks.push_back("a fourth sample of each pixel, whose meaning the file does not "
+                                 "state, is left out");
+    }
+    if (notes.images > found) {
+        if (auto stack = open_stack(*open, header, choice, notes.images))
+            return stack;
+    }
+    keep_frames(open->pages, notes, choice, header);
+    return open_pages(std::move(open), std::move(header), choice);
+}
+
+namespace {
+
+class TiffSink : public FrameSink {
+  public:
+    TiffSink(const std::string& path, const FrameHeader& header, const SinkOptions& options)
+        : FrameSink(path, header), layout_(header, options), file_(path) {
+        file_.write(layout_.start());
+    }
+
+  private:
+    void append(std::int64_t, Rows, std::span<const std::byte> samples) override {
+        file_.write(samples);
+    }
+
+    void finish() override {
+        constexpr std::array<std::byte, 8> zeros{};
+        file_.write(std::span(zeros).first(static_cast<std::size_t>(layout_.padding())));
+        for (std::int64_t frame = 1; frame < layout_.directories(); ++frame)
+            file_.write(layout_.directory(frame));
+        file_.commit();
+    }
+
+    TiffLayout layout_;
+    AtomicFile file_;
+};
+
+} // namespace
+
+std::unique_ptr<FrameSink> create_tiff(const std::string& path, const FrameHeader& header,
+                                       const SinkOptions& options) {
+    check_sink(path, header, {Sample::u8, Sample::u16, Sample::u32, Sample::f32});
+    checked_frames(path, header);
+    constexpr std::int64_t longest = std::numeric_limits<std::int32_t>::max();
+    if (std::max(header.shape.width, header.shape.height) > longest) {
+        throw InvalidFile(path,
+                          fmt::format("cannot hold frames of {}, expected sides of at most {}",
+                                      to_text(header.shape), longest));
+    }
+    return std::make_unique<TiffSink>(path, header, options);
+}
+
+} // namespace sextant::format

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/format/tiff_hyperstack.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/format/checks.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::format {
+
+namespace {
+
+/// Steps beyond this lead out of any file, and positions can still be counted.
+constexpr std::int64_t most_planes = std::int64_t{1} << 29;
+
+} // namespace
+
+PlanePosition PageAxes::position_of(std::int64_t page) const {
+    const auto on = [&](const PageAxis& axis) { return page / axis.step % axis.count; };
+    return {on(channels), on(slices), on(frames)};
+}
+
+std::int64_t PageAxes::planes() const {
+    const PageAxis slowest = std::max({channels, slices, frames}, [](auto& a, auto& b) {
+        return a.step < b.step || (a.step == b.step && a.count < b.count);
+    });
+    return slowest.step * slowest.count;
+}
+
+std::int64_t PageAxes::page_of(const PlanePosition& position) const {
+    return position.channel * channels.step + position.slice * slices.step +
+           position.frame * frames.step;
+}
+
+PageAxes in_order(PageAxes axes, std::string_view order) {
+    std::int64_t step = 1;
+    for (const char letter : order) {
+        PageAxis& axis = letter == 'C' ? axes.channels : letter == 'Z' ? axes.slices : axes.frames;
+        axis.step = step;
+        step = step > most_planes / axis.count ? most_planes : step * axis.count;
+    }
+    return axes;
+}
+
+std::int64_t without_samples(std::int64_t channels, int samples) {
+    return channels % samples == 0 ? channels / samples : channels;
+}
+
+double decimal_in(std::string_view text) {
+    return std::strtod(std::string(text.substr(0, 64)).c_str(), nullptr);
+}
+
+std::int64_t whole_number_in(std::string_view text, std::int64_t otherwise) {
+    std::int64_t value = otherwise;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && value >= 0 ? value : otherwise;
+}
+
+std::int64_t length_of_axis(std::string_view text) {
+    return std::clamp<std::int64_t>(whole_number_in(text, 1), 1, longest_axis);
+}
+
+namespace {
+
+/// The value behind `key` in text of one "key=value" a line, as ImageJ writes.
+std::string_view value_of(std::string_view text, std::string_view key) {
+    for (std::size_t start = 0; start < text.size();) {
+        const std::size_t end = std::min(text.find('\n', start), text.size());
+        const std::string_view line = text.substr(start, end - start);
+        if (line.starts_with(key) && line.size() > key.size() && line[key.size()] == '=')
+            return line.substr(key.size() + 1);
+        start = end + 1;
+    }
+    return {};
+}
+
+/// \uXXXX of Java's properties as UTF-8.
+std::string unescaped(std::string_view text) {
+    std::string all;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        std::uint32_t code = 0;
+        if (text.substr(i, 2) == "\\u" && i + 6 <= text.size() &&
+            std::from_chars(text.data() + i + 2, text.data() + i + 6, code, 16).ptr ==
+                text.data() + i + 6) {
+            i += 5;
+            if (code < 0x80) {
+                all += static_cast<char>(code);
+            } else {
+                if (code >= 0x800)
+                    all += static_cast<char>(0xE0 | code >> 12);
+                all +=
+                    static_cast<char>(code >= 0x800 ? 0x80 | (code >> 6 & 0x3F) : 0xC0 | code >> 6);
+                all += static_cast<char>(0x80 | (code & 0x3F));
+            }
+        } else {
+            all += text[i];
+        }
+    }
+    return all;
+}
+
+/// One over the resolution: how many pixels there are to a unit.
+PixelSize resolved_pixel(TIFF* file, std::string unit) {
+    float x = 0, y = 0;
+    TIFFGetField(file, TIFFTAG_XRESOLUTION, &x);
+    TIFFGetField(file, TIFFTAG_YRESOLUTION, &y);
+    if (!(x > 0) || !(y > 0) || unit.empty())
+        return {};
+    return {1 / static_cast<double>(x), 1 / static_cast<double>(y), std::move(unit)};
+}
+
+PixelSize pixel_in_centimetres(TIFF* file) {
+    std::uint16_t unit = RESUNIT_NONE;
+    TIFFGetFieldDefaulted(file, TIFFTAG_RESOLUTIONUNIT, &unit);
+    return resolved_pixel(file, unit == RESUNIT_CENTIMETER ? "cm" : "");
+}
+
+/// ImageJ takes the axes for what they are only where they make up all images.
+TiffNotes imagej_notes(TIFF* file, std::string_view text, std::int64_t pages) {
+    TiffNotes notes;
+    notes.pixel = resolved_pixel(file, tidy_unit(unescaped(value_of(text, "unit"))));
+    const std::string_view unit = value_of(text, "tunit");
+    notes.frame_interval =
+        believable_interval(decimal_in(value_of(text, "finterval")), unit.empty() ? "s" : unit);
+    notes.images = std::min(whole_number_in(value_of(text, "images"), 0), longest_axis);
+    PageAxes axes;
+    axes.channels.count = length_of_axis(value_of(text, "channels"));
+    axes.slices.count = length_of_axis(value_of(text, "slices"));
+    axes.frames.count = length_of_axis(value_of(text, "frames"));
+    const std::int64_t stated = std::max(notes.images, pages);
+    const std::int64_t plane = axes.channels.count * axes.slices.count;
+    if (stated % plane == 0 && stated / plane == axes.frames.count)
+        notes.axes = in_order(axes, "CZT");
+    return notes;
+}
+
+/// tifffile's own note: {"shape": [5, 2, 512, 512], "axes": "TCYX"}.
+TiffNotes shaped_notes(TIFF* file, std::string_view text, std::int64_t pages, int samples) {
+    TiffNotes notes;
+    notes.pixel = pixel_in_centimetres(file);
+    constexpr std::size_t longest = 1 << 16;
+    const auto json = nlohmann::json::parse(text.substr(0, longest), nullptr, false);
+    const auto shape = json.is_object() ? json.find("shape") : json.end();
+    if (!json.is_object() || shape == json.end() || !shape->is_array())
+        return notes;
+    std::vector<std::int64_t> sides;
+    for (const auto& side : *shape)
+        sides.push_back(side.is_number_integer()
+                            ? std::clamp<std::int64_t>(side.get<std::int64_t>(), 1, longest_axis)
+                            : 1);
+    const std::string letters =
+        json.contains("axes") && json["axes"].is_string() ? json["axes"].get<std::string>() : "";
+    const std::size_t leading = letters.find('Y');
+    const bool known = letters.size() == sides.size() && leading != std::string::npos &&
+                       letters.find_first_not_of("TCZ") == leading;
+    if (!known) {
+        if (sides.size() > 3 && pages > 1 && letters.find('S') == std::string::npos)
+            notes.remarks.push_back(
+                fmt::format("its axes are not named: all {} planes are read as frames", pages));
+        return notes;
+    }
+    PageAxes axes;
+    std::string order;
+    for (std::size_t i = leading; i-- > 0;) {
+        PageAxis& axis = letters[i] == 'C'   ? axes.channels
+                         : letters[i] == 'Z' ? axes.slices
+                                             : axes.frames;
+        axis.count = sides[i];
+        order += letters[i];
+    }
+    for (const char letter : {'C', 'Z', 'T'}) {
+        if (order.find(letter) == std::string::npos)
+            order += letter;
+    }
+    if (letters.find('S') == std::string::npos)
+        axes.channels.count = without_samples(axes.channels.count, samples);
+    notes.axes = in_order(axes, order);
+    return notes;
+}
+
+} // namespace
+
+TiffNotes read_notes(TIFF* file, const std::string& path, std::int64_t pages, int samples) {
+    const char* stored = nullptr;
+    TIFFGetField(file, TIFFTAG_IMAGEDESCRIPTION, &stored);
+    const std::string_view text = stored ? stored : "";
+    if (text.starts_with("ImageJ=") || text.starts_with("SCIFIO="))
+        return imagej_notes(file, text, pages);
+    if (text.find("<OME") != std::string_view::npos)
+        return ome_notes(text, path, pages, samples);
+    if (text.starts_with('{'))
+        return shaped_notes(file, text, pages, samples);
+    TiffNotes notes;
+    notes.pixel = pixel_in_centimetres(file);
+    return notes;
+}
+
+namespace {
+
+/// The value of an attribute of XML.
+std::string_view attribute_of(std::string_view element, std::string_view name) {
+    const std::string start = fmt::format(" {}=\"", name);
+    const std::size_t at = element.find(start);
+    if (at == std::string_view::npos)
+        return {};
+    const std::size_t value = at + start.size();
+    return element.substr(value, element.find('"', value) - value);
+}
+
+/// The parts of XML from each start of an element to the next one's.
+std::vector<std::string_view> elements_of(std::string_view text, std::string_view name,
+                                          std::size_t most) {
+    std::vector<std::string_view> elements;
+    const std::string start = fmt::format("<{} ", name);
+    for (std::size_t at = text.find(start);
+         at != std::string_view::npos && elements.size() < most;) {
+        const std::size_t next = text.find(start, at + 1);
+        elements.push_back(text.substr(at, next - at));
+        at = next;
+    }
+    return elements;
+}
+
+/// What a TiffData element says of the file that holds its planes.
+struct PlaneFile {
+    std::string_view name, uuid;
+};
+
+PlaneFile file_of(std::string_view element) {
+    const std::size_t at = element.find("<UUID");
+    if (at == std::string_view::npos)
+        return {};
+    const std::size_t start = std::min(element.find('>', at), element.size() - 1) + 1;
+    return {attribute_of(element.substr(at), "FileName"),
+            element.substr(start, element.find('<', start) - start)};
+}
+
+/// The opening tag of OME's root element.
+std::string_view root_of(std::string_view text) {
+    const std::string_view rest = text.substr(std::min(text.find("<OME"), text.size()));
+    return rest.substr(0, rest.find('>'));
+}
+
+/// Whether planes are in this file: by its identifier, or else by its name, unless all planes are
+/// in one file, which may have been renamed.
+class OwnPlanes {
+  public:
+    OwnPlanes(std::string_view text, const std::string& name,
+              const std::vector<std::string_view>& data)
+        : own_{name, attribute_of(root_of(text), "UUID")} {
+        alone_ = std::all_of(data.begin(), data.end(), [&](std::string_view element) {
+            return file_of(element).name == file_of(data.front()).name;
+        });
+    }
+    bool has(std::string_view element) const {
+        const PlaneFile file = file_of(element);
+        if (!own_.uuid.empty() && !file.uuid.empty())
+            return own_.uuid == file.uuid;
+        return alone_ || file.name.empty() || file.name == own_.name;
+    }
+
+  private:
+    PlaneFile own_;
+    bool alone_ = false;
+};
+
+/// Pages that TiffData elements assign to planes one by one.
+void read_positions(const std::vector<std::string_view>& data, const OwnPlanes& own,
+                    std::int64_t pages, TiffNotes& notes) {
+    const PageAxes& axes = *notes.axes;
+    notes.positions.resize(static_cast<std::size_t>(pages));
+    for (const std::string_view element : data) {
+        const std::string_view tag = element.substr(0, element.find('>'));
+        if (!own.has(element))
+            continue;
+        const auto first = [&](const char* name) {
+            return std::min(whole_number_in(attribute_of(tag, name), 0), longest_axis);
+        };
+        const std::int64_t page = whole_number_in(attribute_of(tag, "IFD"), 0);
+        const bool one = !attribute_of(tag, "IFD").empty();
+        const std::int64_t count =
+            whole_number_in(attribute_of(tag, "PlaneCount"), one ? 1 : longest_axis);
+        const std::int64_t plane =
+            axes.page_of({first("FirstC"), first("FirstZ"), first("FirstT")});
+        const std::int64_t stated = std::min(count, axes.planes() - plane);
+        notes.cut_off = notes.cut_off || stated > pages - page;
+        for (std::int64_t i = 0; i < std::min(stated, pages - page); ++i)
+            notes.positions[static_cast<std::size_t>(page + i)] = axes.position_of(plane + i);
+    }
+}
+
+} // namespace
+
+TiffNotes ome_notes(std::string_view text, const std::string& path, std::int64_t pages,
+                    int samples) {
+    TiffNotes notes;
+    const auto images = elements_of(text, "Pixels", 2);
+    if (images.empty())
+        return notes;
+    const std::string_view image = images.front();
+    const std::string_view pixels = image.substr(0, image.find('>'));
+    const auto unit = [&](const char* name, const char* otherwise) {
+        const std::string_view stated = attribute_of(pixels, name);
+        return std::string(stated.empty() ? otherwise : stated);
+    };
+    notes.pixel = {decimal_in(attribute_of(pixels, "PhysicalSizeX")),
+                   decimal_in(attribute_of(pixels, "PhysicalSizeY")),
+                   tidy_unit(unit("PhysicalSizeXUnit", "µm"))};
+    notes.frame_interval = believable_interval(decimal_in(attribute_of(pixels, "TimeIncrement")),
+                                               unit("TimeIncrementUnit", "s"));
+    if (attribute_of(pixels, "SizeC").empty() && attribute_of(pixels, "SizeZ").empty() &&
+        attribute_of(pixels, "SizeT").empty())
+        return notes;
+    PageAxes axes;
+    axes.channels.count = length_of_axis(attribute_of(pixels, "SizeC"));
+    axes.slices.count = length_of_axis(attribute_of(pixels, "SizeZ"));
+    axes.frames.count = length_of_axis(attribute_of(pixels, "SizeT"));
+    axes.channels.count = without_samples(axes.channels.count, samples);
+    const std::string_view stated = attribute_of(pixels, "DimensionOrder");
+    const bool known = stated.size() == 5 && stated.starts_with("XY");
+    notes.axes = in_order(axes, known ? stated.substr(2) : "ZCT");
+    const auto data = elements_of(image, "TiffData", static_cast<std::size_t>(pages) + 1);
+    if (!data.empty()) {
+        const OwnPlanes own(text, std::filesystem::path(path).filename().string(), data);
+        read_positions(data, own, pages, notes);
+    }
+    return notes;
+}
+
+namespace {
+
+/// The number of an axis that is read: the one asked for, or the first with a remark.
+std::int64_t chosen(const std::string& path, std::string_view axis,
+                    std::optional<std::int64_t> asked, std::int64_t count, FrameHeader& header) {
+    if (asked && *asked >= count) {
+        throw InvalidFile(path, fmt::format("has no {} {}, expected {}", axis, *asked,
+                                            count == 1 ? "0" : fmt::format("0 to {}", count - 1)));
+    }
+    if (!asked && count > 1) {
+        header.remarks.push_back(fmt::format("holds {0} {1}s a frame, of which {1} 0 is read; "
+                                             "--{1} N chooses another",
+                                             count, axis));
+    }
+    return asked.value_or(0);
+}
+
+/// The plane that a page is, if it is one.
+std::optional<PlanePosition> plane_of(std::int64_t page, const TiffNotes& notes,
+                                      const PlaneChoice& choice) {
+    if (notes.positions.empty()) {
+        return page < choice.axes.planes() ? std::optional(choice.axes.position_of(page))
+                                           : std::nullopt;
+    }
+    auto position = notes.positions[static_cast<std::size_t>(page)];
+    if (position && choice.by_slices)
+        std::swap(position->slice, position->frame);
+    return position;
+}
+
+} // namespace
+
+PlaneChoice choose_planes(const std::string& path, const TiffNotes& notes, const TiffPage& page,
+                          std::int64_t pages, const SourceOptions& options, FrameHeader& header) {
+    PlaneChoice choice;
+    choice.axes.frames.count = std::max(pages, notes.images);
+    if (notes.axes)
+        choice.axes = *notes.axes;
+    PageAxes& axes = choice.axes;
+    choice.by_slices = axes.frames.count == 1 && axes.slices.count > 1 && !options.slice;
+    if (choice.by_slices) {
+        std::swap(axes.frames, axes.slices);
+        header.frame_interval = 0;
+    }
+    Hyperstack& stack = header.hyperstack;
+    stack.channels = axes.channels.count * page.channels;
+    stack.slices = axes.slices.count;
+    stack.channel = chosen(path, "channel", options.channel, stack.channels, header);
+    stack.slice = chosen(path, "slice", options.slice, stack.slices, header);
+    choice.first = {stack.channel / page.channels, stack.slice, 0};
+    choice.sample = static_cast<int>(stack.channel % page.channels);
+    return choice;
+}
+
+void keep_frames(std::vector<TiffPage>& pages, const TiffNotes& notes, const PlaneChoice& choice,
+                 FrameHeader& header) {
+    struct Kept {
+        std::int64_t frame, page;
+    };
+    std::vector<Kept> kept;
+    std::int64_t strange = 0;
+    const std::int64_t found = std::ssize(pages);
+    for (std::int64_t page = 0; page < found; ++page) {
+        const auto plane = plane_of(page, notes, choice);
+        strange += plane ? 0 : 1;
+        if (plane && plane->channel == choice.first.channel && plane->slice == choice.first.slice)
+            kept.push_back({plane->frame, page});
+    }
+    if (strange > 0) {
+        header.remarks.push_back(fmt::format(
+            "{} of its {} pages are outside its first image and are left out", strange, found));
+    }
+    std::stable_sort(kept.begin(), kept.end(),
+                     [](const Kept& a, const Kept& b) { return a.frame < b.frame; });
+    std::vector<TiffPage> frames;
+    for (const Kept& one : kept)
+        frames.push_back(std::move(pages[static_cast<std::size_t>(one.page)]));
+    pages = std::move(frames);
+    header.frames = choice.axes.frames.count;
+    if (notes.positions.empty() || notes.cut_off || std::ssize(pages) == header.frames)
+        return;
+    header.remarks.push_back(fmt::format("{} of its {} frames are in other files",
+                                         header.frames - std::ssize(pages), header.frames));
+    header.frames = std::ssize(pages);
+}
+
+} // namespace sextant::format

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/units.hpp"
+#include "sextant/kernel/label/directions.hpp"
+
+#include <cstdint>
+
+// What a pixel is to an edge, in a byte: 0, or its class and in which sixteenth of a turn its
+// gradient points. That is told by comparisons alone, so that it is the same on every processor,
+// and it is all that the steps after the gradient need of it.
+namespace sextant::kernel {
+
+inline constexpr std::uint8_t not_edge = 0, weak_edge = 1, strong_edge = 2;
+inline constexpr std::uint8_t edge_class_bits = 3;
+
+inline constexpr std::uint8_t heading_left = 16;  ///< x < 0
+inline constexpr std::uint8_t heading_up = 32;    ///< y < 0
+inline constexpr std::uint8_t heading_flat = 64;  ///< |y| ≤ |x|
+inline constexpr std::uint8_t heading_near = 128; ///< at most 22.5° from the axis that is nearer
+inline constexpr float tangent_of_near = .41421356F;
+
+constexpr unsigned edge_class(std::uint8_t code) {
+    return code & edge_class_bits;
+}
+
+/// [i][heading]: the four directions ahead of an edge point, from the nearest to the direction of
+/// the edge on, by the upper bits of its code. The edge goes at right angles to the middle of the
+/// sixteenth of a turn that the gradient points in.
+struct EdgeFollowers {
+    alignas(16) std::uint8_t ahead[4][16] = {};
+    constexpr EdgeFollowers() {
+        for (unsigned heading = 0; heading < 16; ++heading) {
+            double cosines[8] = {};
+            for (int code = 0; code < 8; ++code)
+                cosines[code] = cosine(heading << 4, code);
+            for (auto& nearest : ahead) {
+                int best = 0;
+                for (int code = 1; code < 8; ++code)
+                    best = cosines[code] > cosines[best] ? code : best;
+                nearest[heading] = static_cast<std::uint8_t>(best);
+                cosines[best] = -2;
+            }
+        }
+    }
+
+  private:
+    static constexpr double cosine(unsigned heading, int code) {
+        const bool near = (heading & heading_near) != 0, flat = (heading & heading_flat) != 0;
+        const double more = near ? .98078528 : .83146961, less = near ? .19509032 : .55557023;
+        const double width = flat ? more : less, height = flat ? less : more;
+        const double x = (heading & heading_left) != 0 ? -width : width;
+        const double y = (heading & heading_up) != 0 ? -height : height;
+        const double along = -y * steps[code].x + x * steps[code].y;
+        return code % 2 == 1 ? along * .70710678 : along;
+    }
+};
+inline constexpr EdgeFollowers edge_followers;
+
+} // namespace sextant::kernel
+
+// Rows of a gradient and of edges, in vectors.
+namespace sextant::kernel {
+
+struct GradientRow {
+    const float *x, *y;
+    Elements width;
+    float low;              ///< a threshold
+    float* lengths;         ///< where lengths go; of those below `low` no more than that is known
+    std::uint8_t* headings; ///< and, of those from `low` on, the upper bits of edge_code.hpp
+};
+
+void measure_gradients(const GradientRow& row);
+
+/// Lengths of three rows, readable from [−1] to [width] too.
+struct EdgeRow {
+    const float *above, *here, *below;
+    const std::uint8_t* headings; ///< of the one in the middle
+    float low, high;              ///< thresholds
+    std::uint8_t* codes;
+    Elements width;
+};
+
+/// What find_edges() finds in the row in the middle.
+void classify_edges(const EdgeRow& row);
+
+} // namespace sextant::kernel
+
+// Rows of edges whose maxima are found, in vectors: codes of bytes (edge_code.hpp), or bits
+// (row_bits.hpp).
+namespace sextant::kernel {
+
+/// Bit i: whether codes[i] is that of a strong edge. Bits behind the last are 0.
+void bits_strong(const std::uint8_t* codes, Elements count, std::uint64_t* bits);
+
+/// Codes whose bits are 0 become 0, the others weak edges of the same heading.
+void keep_edges(const std::uint64_t* bits, Elements count, std::uint8_t* codes);
+
+/// A row of edges in bits between two others; of each there are words of 0 before the first and
+/// behind the last, `thin_slack` of them.
+struct ThinRow {
+    const std::uint64_t* above;
+    std::uint64_t* here;
+    const std::uint64_t* below;
+    const std::uint64_t* mask; ///< which may be taken off: no two of them touch
+    std::uint64_t* removed;    ///< where it is told which were
+    Elements words;
+};
+inline constexpr Elements thin_slack = 8;
+
+/// Takes off pixels whose neighbours hang together without them, in one piece, but no ends of
+/// lines. Whether there were any.
+bool thin_row(const ThinRow& row);
+
+/// Three rows of codes, of 0 at [−1] and from [width] to `direct_slack` behind it.
+struct DirectRow {
+    const std::uint8_t *above, *here, *below;
+    Direction* directions;
+    Elements width;
+};
+inline constexpr Elements direct_slack = 65;
+
+/// As find_directions().
+void direct_edges(const DirectRow& row);
+
+} // namespace sextant::kernel

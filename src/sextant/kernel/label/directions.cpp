@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/kernel/label/directions.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace sextant::kernel {
+
+namespace {
+
+bool holds(const Tile& tile, Elements x, Elements y) {
+    return x >= tile.x && x < tile.x + tile.width && y >= tile.y && y < tile.y + tile.height;
+}
+
+/// The part of an image within so many pixels of a tile.
+Tile with_margin(const Tile& tile, Elements margin, ImageShape image) {
+    const Elements left = std::max<Elements>(tile.x - margin, 0);
+    const Elements top = std::max<Elements>(tile.y - margin, 0);
+    return {left, top, std::min(tile.x + tile.width + margin, image.width) - left,
+            std::min(tile.y + tile.height + margin, image.height) - top};
+}
+
+void check(const DirectionView& input, const Tile& tile, Elements margin) {
+    const auto [width, height] = input.image;
+    if (tile.x < 0 || tile.y < 0 || tile.width < 0 || tile.height < 0 ||
+        tile.x + tile.width > width || tile.y + tile.height > height)
+        throw InvalidTask(
+            fmt::format("contours of {}x{} pixels at ({}, {}), expected them within {}x{}",
+                        tile.width, tile.height, tile.x, tile.y, width, height));
+    if (tile.elements() == 0)
+        return;
+    const Tile needed = with_margin(tile, margin, input.image);
+    const Elements right = needed.x + needed.width - 1, bottom = needed.y + needed.height - 1;
+    if (!holds(input.tile, needed.x, needed.y) || !holds(input.tile, right, bottom))
+        throw InvalidTask(fmt::format(
+            "contours of {}x{} pixels at ({}, {}) follow from {}x{} directions at ({}, {}); given "
+            "are {}x{} at ({}, {})",
+            tile.width, tile.height, tile.x, tile.y, needed.width, needed.height, needed.x,
+            needed.y, input.tile.width, input.tile.height, input.tile.x, input.tile.y));
+}
+
+} // namespace
+
+void LinkedRows::Ring::resize(Elements rows, Elements pitch) {
+    rows_ = rows;
+    pitch_ = pitch;
+    if (memory_.size() < rows * pitch)
+        memory_ = Memory(rows * pitch);
+    std::fill_n(reinterpret_cast<Direction*>(memory_.data()), rows * pitch, no_edge);
+}
+
+void LinkedRows::Ring::clear(Elements y) {
+    std::fill_n(row(y) - link_slack, pitch_, no_edge);
+}
+
+void LinkedRows::begin(const DirectionView& input, const Tile& tile) {
+    check(input, tile, reach);
+    input_ = input;
+    tile_ = tile;
+    y_ = junctions_ = cut_ = 0;
+    const Elements pitch = tile.width + 3 * link_slack;
+    directions_.resize(2 * reach + 1, pitch);
+    predecessors_.resize(3, pitch);
+    successors_.resize(1, pitch);
+    if (tile.elements() == 0)
+        return;
+    for (Elements y = -reach; y < 0; ++y)
+        read(y);
+    for (Elements y = -1; y <= 0; ++y) {
+        read(y + reach - 1);
+        find_predecessors_of(y);
+    }
+}
+
+LinkedRow LinkedRows::next(std::uint64_t* points) {
+    read(y_ + reach);
+    find_predecessors_of(y_ + 1);
+    cut_ += find_successors(directions_.row(y_), around(predecessors_, y_), tile_.width,
+                            successors_.row(0), points);
+    return {successors_.row(0), predecessors_.row(y_++)};
+}
+
+void LinkedRows::find_predecessors_of(Elements y) {
+    const LinkCounts counts =
+        find_predecessors(around(directions_, y), tile_.width, predecessors_.row(y));
+    if (counts.faulty)
+        refuse();
+    if (y >= 0 && y < tile_.height)
+        junctions_ += counts.junctions;
+}
+
+ThreeRows LinkedRows::around(Ring& rows, Elements y) {
+    return {rows.row(y - 1), rows.row(y), rows.row(y + 1)};
+}
+
+/// What lies outside the image is no edge.
+void LinkedRows::read(Elements y) {
+    const Tile wanted = with_margin(tile_, reach, input_.image);
+    const Elements row = tile_.y + y;
+    if (row < wanted.y || row >= wanted.y + wanted.height)
+        return directions_.clear(y);
+    const Direction* const from =
+        input_.first + (row - input_.tile.y) * input_.stride + wanted.x - input_.tile.x;
+    std::copy_n(from, wanted.width, directions_.row(y) + wanted.x - tile_.x);
+}
+
+void LinkedRows::refuse() const {
+    const Tile& given = input_.tile;
+    const auto at = [&](Elements x, Elements y) {
+        return input_.first[(y - given.y) * input_.stride + x - given.x];
+    };
+    for (Elements y = given.y; y < given.y + given.height; ++y) {
+        for (Elements x = given.x; x < given.x + given.width; ++x) {
+            const int code = at(x, y);
+            if (code < edge_end || code > 7)
+                throw InvalidTask(
+                    fmt::format("direction {} at ({}, {}), expected -2 to 7", code, x, y));
+            if (code < 0)
+                continue;
+            const Elements to_x = x + steps[code].x, to_y = y + steps[code].y;
+            const bool in_image =
+                to_x >= 0 && to_x < input_.image.width && to_y >= 0 && to_y < input_.image.height;
+            if (in_image && (!holds(given, to_x, to_y) || at(to_x, to_y) != no_edge))
+                continue;
+            throw InvalidTask(fmt::format(
+                "direction {} at ({}, {}) leads to ({}, {}), {}", code, x, y, to_x, to_y,
+                in_image ? "which is no edge point" : "which is outside the image"));
+        }
+    }
+    throw std::logic_error("a row of faulty directions without a fault");
+}
+
+} // namespace sextant::kernel

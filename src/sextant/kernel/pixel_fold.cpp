@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/kernel/pixel_fold.hpp"
+
+#include <cstdint>
+
+#include <unistd.h>
+
+namespace sextant::kernel {
+
+namespace {
+
+/// The largest cache; where the system does not tell, what most machines have at least.
+Bytes largest_cache() {
+    constexpr Bytes usual = Bytes{8} << 20;
+    Bytes largest = usual;
+    for (int level : {_SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL4_CACHE_SIZE})
+        largest = std::max<Bytes>(largest, sysconf(level));
+    return largest;
+}
+
+} // namespace
+
+bool exceeds_caches(Bytes touched) {
+    static const Bytes cache = largest_cache();
+    return touched > cache;
+}
+
+Elements streaming_from(Sources sources, const std::byte* to, Elements elements, Elements of,
+                        Bytes size) {
+    const Bytes touched = (static_cast<Bytes>(sources.size()) + 1) * of * size;
+    if (!exceeds_caches(touched) || std::find(sources.begin(), sources.end(), to) != sources.end())
+        return elements;
+    const auto address = reinterpret_cast<std::uintptr_t>(to);
+    for (Elements first = 0; first < std::min(elements, stream_alignment); ++first) {
+        if ((address + static_cast<std::uintptr_t>(first * size)) % stream_alignment == 0)
+            return first;
+    }
+    return elements;
+}
+
+} // namespace sextant::kernel

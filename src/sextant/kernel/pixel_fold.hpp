@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/element.hpp"
+#include "sextant/core/operator.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace sextant::kernel {
+
+/// A pixel format as folds see it. Operands widen to floats, exactly, are combined in floats, one
+/// operation after another, and the sum is narrowed once, at the end of the fold:
+///
+/// f32   as it is; whatever is not a number becomes the one quiet NaN 0x7fc00000, since which of
+///       two NaN comes out of a sum differs between processors
+/// f16   rounded to the nearest, of two equally near ones to the even; NaN becomes 0x7e00
+/// u8    computed in steps of 1/255; clamped to [0, 255], rounded likewise
+///
+/// For two pixels in u8, `over` is the exact quotient by 255, rounded: no sum lies near a tie.
+template <class Pixel>
+struct Wide;
+
+constexpr float one_nan(float channel) {
+    return channel == channel ? channel : std::numeric_limits<float>::quiet_NaN();
+}
+
+/// What is not a number is 0.
+constexpr std::uint8_t nearest_step(float channel) {
+    constexpr float whole = 0x1.8p23f; // floats beside it have no fraction: adding it rounds
+    if (!(channel > 0))
+        return 0;
+    return channel >= 255 ? 255 : static_cast<std::uint8_t>((channel + whole) - whole);
+}
+
+template <>
+struct Wide<RgbaF32> {
+    static constexpr float opaque = 1; ///< what full opacity is in the units of the sum
+    static constexpr RgbaF32 widen(const RgbaF32& pixel) { return pixel; }
+    static constexpr RgbaF32 narrow(const RgbaF32& sum) {
+        return {one_nan(sum.r), one_nan(sum.g), one_nan(sum.b), one_nan(sum.a)};
+    }
+};
+
+template <>
+struct Wide<RgbaF16> {
+    static constexpr float opaque = 1;
+    static constexpr RgbaF32 widen(const RgbaF16& pixel) {
+        return {to_float(pixel.r), to_float(pixel.g), to_float(pixel.b), to_float(pixel.a)};
+    }
+    static constexpr RgbaF16 narrow(const RgbaF32& sum) {
+        return {to_half(sum.r), to_half(sum.g), to_half(sum.b), to_half(sum.a)};
+    }
+};
+
+template <>
+struct Wide<RgbaU8> {
+    static constexpr float opaque = 255;
+    static constexpr RgbaF32 widen(const RgbaU8& pixel) {
+        return {static_cast<float>(pixel.r), static_cast<float>(pixel.g),
+                static_cast<float>(pixel.b), static_cast<float>(pixel.a)};
+    }
+    static constexpr RgbaU8 narrow(const RgbaF32& sum) {
+        return {nearest_step(sum.r), nearest_step(sum.g), nearest_step(sum.b), nearest_step(sum.a)};
+    }
+};
+
+/// Depth is chosen, not computed: pixels stay as they are.
+template <class Pixel>
+struct Chosen {
+    static constexpr const Pixel& widen(const Pixel& pixel) { return pixel; }
+    static constexpr const Pixel& narrow(const Pixel& sum) { return sum; }
+};
+template <>
+struct Wide<RgbaDepthF32> : Chosen<RgbaDepthF32> {};
+template <>
+struct Wide<RgbaU8DepthF32> : Chosen<RgbaU8DepthF32> {};
+
+} // namespace sextant::kernel
+
+// What the folds of all operators are made of: a readable one, pixel by pixel, and one in vectors
+// that gives the same bits for as many pixels as fill whole vectors.
+namespace sextant::kernel {
+
+using Sources = std::span<const std::byte* const>;
+
+/// What code compiled for one kind of processor is given: plain data, nothing inline that the
+/// linker could then take for all.
+struct Operands {
+    const std::byte* const* sources;
+    std::size_t count; ///< at least two
+    std::byte* to;
+    bool stream; ///< write past the caches: `to` is aligned to `stream_alignment` at `first`
+};
+
+/// Folds pixels from `first` on while whole vectors fit before `last`; returns where it stopped.
+using FoldVectors = Elements (*)(const Operands& operands, Elements first, Elements last);
+
+inline constexpr Bytes stream_alignment = 64;
+
+/// Whether so many bytes, read and written, find no place in the largest cache: what is written is
+/// gone from it before it is used.
+bool exceeds_caches(Bytes touched);
+
+/// From which element on a result is to be written past the caches, which saves reading what it
+/// replaces: the first one aligned for it. `elements` where the result, `of` elements in all, stays
+/// in a cache until it is used, is already there as a source, or is not aligned to its elements.
+Elements streaming_from(Sources sources, const std::byte* to, Elements elements, Elements of,
+                        Bytes size);
+
+/// The readable fold, of the elements [first, last): the meaning of an operator's `fold`.
+template <class Pixel, class Combine>
+void fold_plainly(Sources sources, std::byte* to, Elements first, Elements last, Combine combine) {
+    const auto operand = [&](std::size_t k, Elements i) {
+        return Wide<Pixel>::widen(reinterpret_cast<const Pixel*>(sources[k])[i]);
+    };
+    for (Elements i = first; i < last; ++i) {
+        auto sum = operand(0, i);
+        for (std::size_t k = 1; k < sources.size(); ++k)
+            sum = combine(sum, operand(k, i));
+        reinterpret_cast<Pixel*>(to)[i] = Wide<Pixel>::narrow(sum);
+    }
+}
+
+/// Operator::fold: in vectors, and plainly before and behind them.
+template <class Pixel, class Combine>
+void fold(Sources sources, std::byte* to, Elements elements, Elements of, FoldVectors vectors,
+          Combine combine) {
+    if (sources.size() == 1) {
+        if (sources[0] != to)
+            std::copy_n(sources[0], elements * static_cast<Bytes>(sizeof(Pixel)), to);
+        return;
+    }
+    const Elements aligned = streaming_from(sources, to, elements, of, sizeof(Pixel));
+    const bool stream = aligned < elements;
+    const Elements first = stream ? aligned : 0;
+    fold_plainly<Pixel>(sources, to, 0, first, combine);
+    const Elements done = vectors({sources.data(), sources.size(), to, stream}, first, elements);
+    fold_plainly<Pixel>(sources, to, done, elements, combine);
+}
+
+/// Operator::fold and Operator::fill_identity, for a row.
+template <class Pixel, class Combine>
+auto folding(FoldVectors vectors, Combine combine) {
+    return [=](Sources sources, std::byte* to, Elements elements, Elements of) {
+        fold<Pixel>(sources, to, elements, of, vectors, combine);
+    };
+}
+template <class Pixel>
+auto filling(const Pixel& nothing) {
+    return [=](std::byte* to, Elements elements) {
+        std::fill_n(reinterpret_cast<Pixel*>(to), elements, nothing);
+    };
+}
+
+} // namespace sextant::kernel

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/lab/bench_cases.hpp"
+
+#include "sextant/command/composite.hpp"
+#include "sextant/command/scan_cases.hpp"
+#include "sextant/compositing/catalogue.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/image.hpp"
+#include "sextant/core/text.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
+#include "sextant/kernel/fold/pixel_formats.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::command {
+
+namespace {
+
+using Json = nlohmann::json;
+
+/// Names are known here, so that a wrong one ends before anything is timed.
+void check(const CompositeCase& made, const CaseReader& reader) {
+    try {
+        kernel::find(made.blend, element_named(made.element, made.blend));
+        for (const std::string& name : made.algorithms)
+            compositing::find(name);
+    } catch (const InvalidTask& error) {
+        reader.fail(error.what());
+    }
+    const auto patterns = image_patterns();
+    if (std::find(patterns.begin(), patterns.end(), made.image) == patterns.end())
+        reader.fail(unknown_name("image", made.image, patterns));
+}
+
+CompositeCase read_case(const CaseReader& reader, const Json& json) {
+    CompositeCase made;
+    CaseReader::Fields fields = {
+        {"name", [&](const Json& v) { made.name = v.get<std::string>(); }},
+        {"operator", [&](const Json& v) { made.blend = v.get<std::string>(); }},
+        {"element", [&](const Json& v) { made.element = v.get<std::string>(); }},
+        {"image", [&](const Json& v) { made.image = v.get<std::string>(); }},
+        {"collect", [&](const Json& v) { made.collect = v.get<bool>(); }},
+        {"sparse", [&](const Json& v) { made.sparse = v.get<bool>(); }},
+        {"interlaced", [&](const Json& v) { made.interlaced = v.get<bool>(); }},
+        {"all_tunings", [&](const Json& v) { made.all_tunings = v.get<bool>(); }},
+        {"all_transports", [&](const Json& v) { made.all_transports = v.get<bool>(); }},
+        {"algorithms", [&](const Json& v) { v.get_to(made.algorithms); }},
+        {"reference", [&](const Json& v) { made.reference = v.get<std::string>(); }},
+    };
+    fields.merge(reader.size_fields(made.shape));
+    reader.each_field(json, fields);
+    check(made, reader);
+    if (made.name.empty()) {
+        made.name = fmt::format("{} {}x{} {} {}", made.image, made.shape.width, made.shape.height,
+                                made.blend, made.element);
+    }
+    return made;
+}
+
+/// Whether something was drawn at a pixel.
+using Pattern = bool (*)(std::int64_t x, std::int64_t y, ImageShape shape, int rank, int ranks);
+
+bool in_ellipse(std::int64_t x, std::int64_t y, ImageShape shape, int rank, int ranks) {
+    const double side = std::cbrt(1.0 / ranks); // of what the ellipse covers, of the screen's
+    const double radius = side / std::sqrt(std::numbers::pi);
+    const auto place = [&](int prime) {
+        const double along = std::fmod(rank * std::sqrt(prime), 1.0);
+        return radius + along * std::max(0.0, 1 - 2 * radius);
+    };
+    const double dx = (static_cast<double>(x) + .5) / static_cast<double>(shape.width) - place(2);
+    const double dy = (static_cast<double>(y) + .5) / static_cast<double>(shape.height) - place(3);
+    return dx * dx + dy * dy < radius * radius;
+}
+
+struct NamedPattern {
+    std::string_view name;
+    Pattern drawn;
+};
+
+constexpr NamedPattern patterns[] = {
+    {"dense", [](std::int64_t, std::int64_t, ImageShape, int, int) { return true; }},
+    {"ellipse", in_ellipse},
+    {"upper half",
+     [](std::int64_t, std::int64_t y, ImageShape shape, int, int) { return y < shape.height / 2; }},
+    {"lower half", [](std::int64_t, std::int64_t y, ImageShape shape, int,
+                      int) { return y >= shape.height / 2; }},
+    {"fine checkerboard", [](std::int64_t x, std::int64_t y, ImageShape, int rank,
+                             int) { return (x + y + rank) % 2 == 0; }},
+    {"checkerboard", [](std::int64_t x, std::int64_t y, ImageShape, int rank,
+                        int) { return (x / 32 + y / 32 + rank) % 2 == 0; }},
+};
+
+} // namespace
+
+std::vector<CompositeCase> read_composite_cases(const std::string& path) {
+    std::vector<CompositeCase> cases;
+    for (const Json& json : read_cases(path))
+        cases.push_back(read_case({path, cases.size()}, json));
+    return cases;
+}
+
+std::vector<std::string_view> image_patterns() {
+    std::vector<std::string_view> names;
+    for (const NamedPattern& pattern : patterns)
+        names.push_back(pattern.name);
+    return names;
+}
+
+void fill_image(Image& wanted, std::string_view name, int rank, int ranks) {
+    const auto pattern = std::find_if(std::begin(patterns), std::end(patterns),
+                                      [&](const NamedPattern& each) { return each.name == name; });
+    const bool depth = has_depth(wanted.element());
+    Image image(wanted.shape(), depth ? rgba_depth_f32 : rgba_f32);
+    const std::size_t channels = depth ? 5 : 4;
+    auto* value = reinterpret_cast<float*>(image.bytes().data());
+    std::uint32_t noise = 2654435761u * static_cast<std::uint32_t>(rank + 1);
+    for (std::int64_t y = 0; y < image.shape().height; ++y) {
+        for (std::int64_t x = 0; x < image.shape().width; ++x, value += channels) {
+            noise = noise * 1664525u + 1013904223u;
+            const float shade = static_cast<float>(noise >> 8) * 0x1p-24f;
+            const bool drawn = pattern->drawn(x, y, image.shape(), rank, ranks);
+            const float alpha = drawn ? .25f + .5f * shade : 0;
+            value[0] = alpha * shade;
+            value[1] = alpha * .5f;
+            value[2] = alpha * (1 - shade);
+            value[3] = alpha;
+            if (depth)
+                value[4] = drawn ? shade : INFINITY;
+        }
+    }
+    kernel::convert(image.element(), image.bytes(), wanted.element(), wanted.bytes());
+}
+
+namespace {
+
+Image folded(const CompositeCase& what, const Operator& op, int ranks) {
+    Image sum(what.shape, op.element), next(what.shape, op.element);
+    fill_image(sum, what.image, 0, ranks);
+    for (int rank = 1; rank < ranks; ++rank) {
+        fill_image(next, what.image, rank, ranks);
+        const std::array<const std::byte*, 2> operands = {sum.bytes().data(), next.bytes().data()};
+        op.fold(operands, sum.bytes().data(), what.shape.elements());
+    }
+    return sum;
+}
+
+} // namespace
+
+SerialPicture::SerialPicture(const CompositeCase& what, const Operator& op, int ranks)
+    : what_(what),
+      operator_(op),
+      ranks_(ranks),
+      channels_(as_floats(folded(what, op, ranks).bytes())) {}
+
+std::vector<float> SerialPicture::as_floats(std::span<const std::byte> pixels) const {
+    const ElementFormat& wide = has_depth(operator_.element) ? rgba_depth_f32 : rgba_f32;
+    const Elements count = static_cast<Elements>(pixels.size()) / operator_.element.size;
+    std::vector<float> values(static_cast<std::size_t>(count * wide.size) / sizeof(float));
+    kernel::convert(operator_.element, pixels, wide, std::as_writable_bytes(std::span(values)));
+    return values;
+}
+
+/// How far bracketing in another way may take a channel: a unit a fold, and some.
+float SerialPicture::tolerance() const {
+    const float unit = operator_.element == rgba_f32   ? 0x1p-23f
+                       : operator_.element == rgba_f16 ? 0x1p-10f
+                       : operator_.element == rgba_u8  ? 1.0f / 255
+                                                       : 0;
+    return static_cast<float>(ranks_) * unit;
+}
+
+void SerialPicture::check(const std::string& who, std::span<const Elements> pixels,
+                          std::span<const std::byte> shown) const {
+    const std::vector<float> own = as_floats(shown);
+    const std::size_t channels =
+        channels_.size() / static_cast<std::size_t>(what_.shape.elements());
+    const auto alike = [&](float a, float b) { return a == b || std::abs(a - b) <= tolerance(); };
+    const auto at = [&](const std::vector<float>& values, Elements pixel) {
+        return values.begin() + static_cast<std::ptrdiff_t>(channels) * pixel;
+    };
+    bool right = own.size() == pixels.size() * channels;
+    for (std::size_t i = 0; right && i < pixels.size(); ++i) {
+        const auto mine = at(own, static_cast<Elements>(i));
+        right = std::equal(mine, mine + static_cast<std::ptrdiff_t>(channels),
+                           at(channels_, pixels[i]), alike);
+    }
+    if (!right) {
+        throw std::logic_error(
+            fmt::format("{} in case '{}': another picture than a serial fold", who, what_.name));
+    }
+}
+
+} // namespace sextant::command

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/lab/bench_collective.hpp"
+
+#include "sextant/calibrate/planner_here.hpp"
+#include "sextant/collective/catalogue.hpp"
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/communicator.hpp"
+#include "sextant/comm/execute.hpp"
+#include "sextant/command/scan_cases.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/memory.hpp"
+#include "sextant/core/operator.hpp"
+#include "sextant/core/text.hpp"
+#include "sextant/lab/contest.hpp"
+#include "sextant/lab/mpi_baselines.hpp"
+#include "sextant/report/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::command {
+
+namespace {
+
+/// One way, ready to run.
+struct Contestant {
+    CollectiveResult result;
+    bool keeps = false; ///< this rank has what it wants from the start, and receives nothing
+    std::function<void()> run;
+    std::function<std::span<const std::byte>()> received;
+};
+
+std::byte byte_of_image(Elements place) {
+    return static_cast<std::byte>(static_cast<std::uint32_t>(place) * 2654435761u >> 24);
+}
+
+/// Bytes that are moved and never folded.
+Operator bytes() {
+    Operator op;
+    op.element = {"byte", 1};
+    return op;
+}
+
+/// What a rank holds when it has finished, in one piece as MPI would leave it; what it had from the
+/// start stays where it is.
+Program delivered(Program program) {
+    const bool lies_ready = program.result.contiguous() || program.result.empty();
+    return lies_ready ? program : with_packed_result(std::move(program));
+}
+
+bool keeps_input(const Program& program) {
+    return !program.result.empty() &&
+           program.buffers[static_cast<std::size_t>(program.result.buffer)].role == Role::input;
+}
+
+/// All that run at one size on one rank.
+class Field {
+  public:
+    Field(const Communicator& communicator, const CollectiveCase& what, Bytes size)
+        : communicator_(communicator),
+          what_(what),
+          size_(size),
+          grid_(grid_of(what, size, communicator.size())),
+          given_(pixels_of(collective::pixels_before(what.what, grid_, communicator.rank()))) {
+        for (const CollectiveBaseline& row : mpi_collectives(communicator)) {
+            if (row.what == what.what && row.takes(grid_))
+                add(row);
+        }
+        for (const collective::Algorithm& row : collective::catalogue()) {
+            const auto& wanted = what.algorithms;
+            const bool asked =
+                wanted.empty() || std::find(wanted.begin(), wanted.end(), row.name) != wanted.end();
+            if (row.what == what.what && asked)
+                add(row);
+        }
+        predict();
+    }
+
+    std::vector<Contestant>& contestants() { return contestants_; }
+
+    /// Holds what each contestant's ranks received against what they want.
+    void check() {
+        const Memory wanted =
+            pixels_of(collective::pixels_after(what_.what, grid_, communicator_.rank()));
+        for (Contestant& contestant : contestants_) {
+            contestant.run();
+            agree(communicator_, [&] { check(contestant, wanted); });
+        }
+    }
+
+  private:
+    static Memory pixels_of(const Region& part) {
+        Memory memory(part.elements());
+        for (Elements e = 0; e < part.elements(); ++e)
+            memory.data()[e] = byte_of_image(part.at(e));
+        return memory;
+    }
+
+    void add(const CollectiveBaseline& row) {
+        const std::shared_ptr<PreparedCollective> prepared = row.prepare(communicator_, grid_);
+        const bool deals = what_.what == Collective::scatter || what_.what == Collective::broadcast;
+        Contestant contestant;
+        contestant.result.name = row.name;
+        contestant.result.baseline = true;
+        contestant.keeps = deals && communicator_.rank() == 0;
+        contestant.run = [this, prepared] { prepared->run(std::as_const(given_).bytes()); };
+        contestant.received = [prepared] { return prepared->result(); };
+        contestants_.push_back(std::move(contestant));
+    }
+
+    void add(const collective::Algorithm& row) {
+        Program program = row.program(grid_, communicator_.rank());
+        const bool has_input =
+            !program.buffers.empty() && program.buffers.front().role == Role::input;
+        Contestant contestant;
+        contestant.result.name = row.name;
+        contestant.keeps = keeps_input(program);
+        if (!contestant.keeps)
+            program = delivered(std::move(program));
+        const auto execution =
+            std::make_shared<Execution>(communicator_, std::move(program), bytes());
+        if (has_input)
+            execution->bind(0, std::as_const(given_).bytes());
+        contestant.run = [execution] { execution->run(); };
+        contestant.received = [execution] { return execution->result(); };
+        contestants_.push_back(std::move(contestant));
+    }
+
+    /// At rank 0, which tells.
+    void predict() {
+        const std::vector<int> nodes = nodes_of(communicator_);
+        const auto planner =
+            calibrate::planner_here(communicator_, nodes, "", planner::Probing::now).planner;
+        agree(communicator_, [&] {
+            if (communicator_.rank() > 0)
+                return;
+            const bool threads = communicator_.shares_memory();
+            const planner::Setting setting{.machine = planner->machine(),
+                                           .element_size = 1,
+                                           .nodes = nodes,
+                                           .within_node = threads ? machine::Link::same_process
+                                                                  : machine::Link::same_node};
+            for (Contestant& contestant : contestants_) {
+                if (!contestant.result.baseline)
+                    contestant.result.predicted = predicted_seconds(
+                        candidate_of(collective::find(contestant.result.name)), setting);
+            }
+        });
+    }
+
+    Candidate candidate_of(const collective::Algorithm& row) const {
+        return {std::string(row.name),
+                "",
+                grid_.ranks(),
+                [&row, grid = grid_](int rank) { return row.program(grid, rank); },
+                {0}};
+    }
+
+    void check(const Contestant& contestant, const Memory& wanted) const {
+        if (contestant.keeps)
+            return;
+        const auto received = contestant.received();
+        if (!std::equal(received.begin(), received.end(), wanted.bytes().begin(),
+                        wanted.bytes().end())) {
+            throw std::logic_error(fmt::format("{} in case '{}', {} bytes: rank {} of {} received "
+                                               "something else than it should",
+                                               contestant.result.name, what_.name, size_,
+                                               communicator_.rank(), communicator_.size()));
+        }
+    }
+
+    const Communicator& communicator_;
+    const CollectiveCase& what_;
+    const Bytes size_;
+    const Grid grid_;
+    const Memory given_;
+    std::vector<Contestant> contestants_;
+};
+
+ResultsOfSize bench_size(const Communicator& communicator, const CollectiveCase& what, Bytes size,
+                         const ContestOptions& options) {
+    Field field(communicator, what, size);
+    field.check();
+    std::vector<std::function<void()>> runs;
+    for (const Contestant& contestant : field.contestants())
+        runs.push_back(contestant.run);
+    const std::vector<Score> scores = contest(communicator, runs, options);
+    ResultsOfSize of_size{size, {}};
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+        CollectiveResult result = std::move(field.contestants()[i].result);
+        result.wall = estimate(scores[i].wall);
+        result.cpu = estimate(scores[i].cpu);
+        result.ratio = estimate_ratio(scores[i].wall, scores.front().wall);
+        of_size.results.push_back(std::move(result));
+    }
+    return of_size;
+}
+
+} // namespace
+
+CollectiveResults bench_collective(const Communicator& communicator, const CollectiveCase& what,
+                                   const ContestOptions& options) {
+    // Rank 0 of a scatter waits for nobody: repeated without barriers, it would be timed for how
+    // fast it fills queues.
+    ContestOptions apart = options;
+    apart.barriers = true;
+    apart.most_repeats = std::min(options.most_repeats, 200);
+    CollectiveResults results{what, communicator.size(), {}};
+    for (const Bytes size : what.sizes)
+        results.sizes.push_back(bench_size(communicator, what, size, apart));
+    return results;
+}
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr Bytes largest = Bytes{1} << 28;
+
+bool deals_tiles(Collective what) {
+    return what != Collective::broadcast && what != Collective::all_to_all;
+}
+
+std::string usual_name(const CollectiveCase& what) {
+    return fmt::format("{}{}", name(what.what), what.tiles ? " of tiles" : "");
+}
+
+Collective collective_named(const std::string& wanted) {
+    std::array<std::string_view, std::size(collectives)> names;
+    std::transform(std::begin(collectives), std::end(collectives), names.begin(),
+                   [](Collective each) { return name(each); });
+    const auto found = std::find(names.begin(), names.end(), wanted);
+    if (found == names.end())
+        throw InvalidTask(unknown_name("collective", wanted, names));
+    return collectives[found - names.begin()];
+}
+
+std::vector<Bytes> sizes_in(const CaseReader& reader, const Json& list) {
+    std::vector<Bytes> sizes;
+    for (const Json& each : list)
+        sizes.push_back(reader.whole("sizes", each, 0, largest));
+    if (sizes.empty())
+        reader.fail("sizes is empty");
+    return sizes;
+}
+
+/// What is wrong is known here, so that it ends before anything is timed.
+void check(const CollectiveCase& made, const CaseReader& reader) {
+    if (made.tiles && !deals_tiles(made.what)) {
+        reader.fail(
+            fmt::format("{} of tiles: expected scatter, gather or all-gather", name(made.what)));
+    }
+    for (const std::string& wanted : made.algorithms) {
+        const Collective does = collective::find(wanted).what;
+        if (does != made.what) {
+            reader.fail(fmt::format("{} does {}, expected an algorithm for {}", wanted, name(does),
+                                    name(made.what)));
+        }
+    }
+}
+
+CollectiveCase read_case(const CaseReader& reader, const Json& json) {
+    CollectiveCase made;
+    reader.each_field(
+        json, {
+                  {"name", [&](const Json& v) { made.name = v.get<std::string>(); }},
+                  {"collective",
+                   [&](const Json& v) { made.what = collective_named(v.get<std::string>()); }},
+                  {"tiles", [&](const Json& v) { made.tiles = v.get<bool>(); }},
+                  {"sizes", [&](const Json& v) { made.sizes = sizes_in(reader, v); }},
+                  {"algorithms", [&](const Json& v) { v.get_to(made.algorithms); }},
+              });
+    try {
+        check(made, reader);
+    } catch (const InvalidTask& error) {
+        reader.fail(error.what());
+    }
+    if (made.name.empty())
+        made.name = usual_name(made);
+    return made;
+}
+
+/// The most nearly square rectangle of so many pixels.
+Tile rectangle(Elements pixels) {
+    Elements width = 0;
+    for (Elements divisor = 1; divisor * divisor <= pixels; ++divisor) {
+        if (pixels % divisor == 0)
+            width = divisor;
+    }
+    return {0, 0, width, width > 0 ? pixels / width : 0};
+}
+
+} // namespace
+
+std::vector<CollectiveCase> read_collective_cases(const std::string& path) {
+    std::vector<CollectiveCase> cases;
+    for (const Json& json : read_cases(path))
+        cases.push_back(read_case({path, cases.size()}, json));
+    return cases;
+}
+
+std::vector<CollectiveCase> usual_collective_cases() {
+    std::vector<CollectiveCase> cases;
+    for (const bool tiles : {false, true}) {
+        for (const Collective each : collectives) {
+            if (tiles && !deals_tiles(each))
+                continue;
+            CollectiveCase& made = cases.emplace_back();
+            made.what = each;
+            made.tiles = tiles;
+            made.name = usual_name(made);
+        }
+    }
+    return cases;
+}
+
+Grid grid_of(const CollectiveCase& what, Bytes size, int ranks) {
+    if (what.what == Collective::broadcast)
+        return near_square(ranks, size, 1);
+    if (what.what == Collective::all_to_all)
+        return near_square(ranks, size * ranks, ranks);
+    Grid grid = near_square(ranks, 0, 0);
+    const Tile each = what.tiles ? rectangle(size) : Tile{0, 0, size, 1};
+    grid.width = grid.columns * each.width;
+    grid.height = grid.rows * each.height;
+    return grid;
+}
+
+namespace {
+
+/// Of a contestant, since not all take all sizes.
+const CollectiveResult* find(const ResultsOfSize& of_size, const std::string& name) {
+    const auto found =
+        std::find_if(of_size.results.begin(), of_size.results.end(),
+                     [&](const CollectiveResult& result) { return result.name == name; });
+    return found == of_size.results.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> contestants(const CollectiveResults& results) {
+    std::vector<std::string> names;
+    for (const ResultsOfSize& of_size : results.sizes) {
+        for (const CollectiveResult& result : of_size.results) {
+            if (std::find(names.begin(), names.end(), result.name) == names.end())
+                names.push_back(result.name);
+        }
+    }
+    return names;
+}
+
+std::string table_of(const CollectiveResults& results, const std::string& name,
+                     const std::string& reference) {
+    std::string text = fmt::format("# {}\n# {:<10} {:>12} {:>24}{}\n", name, "Size", "Median(us)",
+                                   "95 %", name == reference ? "" : "   of " + reference);
+    for (const ResultsOfSize& of_size : results.sizes) {
+        const CollectiveResult* result = find(of_size, name);
+        if (!result)
+            continue;
+        text += fmt::format("{:<12} {:>12.2f} {:>24}", of_size.size, result->wall.median * 1e6,
+                            interval_text(result->wall, 1e6, 2));
+        if (name != reference)
+            text += "   " + to_text(result->ratio, 1, 3);
+        text += "\n";
+    }
+    return text;
+}
+
+} // namespace
+
+std::string to_text(const CollectiveResults& results, const std::string& transport, int rounds) {
+    std::string text =
+        fmt::format("# {}, {} ranks over {}; bytes {}; medians of {} rounds\n", results.what.name,
+                    results.ranks, transport,
+                    results.what.what == Collective::broadcast    ? "in all"
+                    : results.what.what == Collective::all_to_all ? "for each pair of ranks"
+                                                                  : "of each rank",
+                    rounds);
+    const std::vector<std::string> names = contestants(results);
+    for (const std::string& name : names)
+        text += table_of(results, name, names.front());
+    return text;
+}
+
+nlohmann::ordered_json to_json(const CollectiveResults& results) {
+    nlohmann::ordered_json sizes = nlohmann::ordered_json::array();
+    for (const ResultsOfSize& of_size : results.sizes) {
+        nlohmann::ordered_json list = nlohmann::ordered_json::array();
+        for (const CollectiveResult& result : of_size.results) {
+            list.push_back({{"name", result.name},
+                            {"baseline", result.baseline},
+                            {"seconds", to_json(result.wall)},
+                            {"cpu_seconds", to_json(result.cpu)},
+                            {"ratio", to_json(result.ratio)}});
+            if (result.predicted)
+                list.back()["predicted"] = *result.predicted;
+        }
+        sizes.push_back({{"size", of_size.size}, {"results", list}});
+    }
+    return {{"name", results.what.name},
+            {"collective", name(results.what.what)},
+            {"tiles", results.what.tiles},
+            {"sizes", sizes}};
+}
+
+std::vector<TimedWay> ways_of(const CollectiveResults& results) {
+    std::vector<TimedWay> ways;
+    for (const ResultsOfSize& of_size : results.sizes) {
+        for (const CollectiveResult& result : of_size.results)
+            ways.push_back({fmt::format("{}, {}", results.what.name,
+                                        report::bytes_to_text(static_cast<double>(of_size.size))),
+                            fmt::format("{}: {}", results.what.name, result.name), result.predicted,
+                            result.wall, static_cast<double>(of_size.size)});
+    }
+    return ways;
+}
+
+report::Section section_of(const CollectiveResults& results) {
+    report::Section section{results.what.name, ""};
+    for (const ResultsOfSize& of_size : results.sizes) {
+        report::Alternatives ways{"",
+                                  fmt::format("{} on {} ranks; the slowest rank's time",
+                                              report::counted(of_size.size, "byte"), results.ranks),
+                                  {}};
+        for (const CollectiveResult& result : of_size.results) {
+            report::Alternative& way = ways.all.emplace_back();
+            way.name = result.name;
+            way.measured = to_range(result.wall);
+            if (result.predicted)
+                way.predicted = {*result.predicted, *result.predicted, *result.predicted};
+        }
+        sort_by_time(ways);
+        section.html += alternatives_section(ways).html;
+    }
+    return section;
+}
+
+} // namespace sextant::command

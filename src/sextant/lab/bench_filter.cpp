@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/lab/bench_filter.hpp"
+
+#include "sextant/calibrate/planner_here.hpp"
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/communicator.hpp"
+#include "sextant/command/filter.hpp"
+#include "sextant/command/scan_cases.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/text.hpp"
+#include "sextant/lab/contest.hpp"
+#include "sextant/report/alternatives_section.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::command {
+
+namespace {
+
+using distributed::WindowFilter;
+
+/// One way on one rank.
+struct Contestant {
+    FilterResult result;
+    std::unique_ptr<WindowFilter> filter; ///< null where this rank takes no part
+
+    void run() const {
+        if (filter)
+            filter->run();
+    }
+};
+
+std::uint32_t noise_at(Elements place) {
+    return static_cast<std::uint32_t>(place) * 2654435761u;
+}
+
+/// The sample of a pixel, the same for every rank that asks.
+void put_sample(const ElementFormat& element, Elements place, std::byte* to) {
+    const std::uint32_t noise = noise_at(place);
+    const float real = static_cast<float>(noise >> 8) * 0x1p-24f;
+    if (element == gray_f32)
+        std::memcpy(to, &real, sizeof real);
+    else
+        std::memcpy(to, reinterpret_cast<const std::byte*>(&noise) + 2,
+                    static_cast<std::size_t>(element.size));
+}
+
+/// Multiplications and additions in registers: `units` of them take some tens of microseconds.
+float arithmetic(int units) {
+    constexpr int a_unit = 16384;
+    float values[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    for (int i = 0; i < units * a_unit; ++i) {
+        for (float& value : values)
+            value = value * .999f + .5f;
+    }
+    return *std::max_element(std::begin(values), std::end(values));
+}
+
+std::string name_of(const filtering::Way& way) {
+    if (way.ranks() == 1)
+        return "one rank";
+    return way.text() + (way.collect ? "" : ", straight to rank 0");
+}
+
+distributed::FilterTask task_of(const FilterCase& what, int ranks) {
+    return {.filters = {what.filter},
+            .image = what.shape,
+            .element = what.element,
+            .ranks = ranks,
+            .distribute = "read"};
+}
+
+/// All that run in one case on one rank.
+class Field {
+  public:
+    Field(const Communicator& communicator, const FilterCase& what)
+        : communicator_(communicator),
+          what_(what),
+          task_(task_of(what, communicator.size())),
+          plan_(planned()) {
+        const auto shown =
+            std::min<std::size_t>(plan_.alternatives.size(), static_cast<std::size_t>(what.most));
+        left_out_ = static_cast<int>(plan_.alternatives.size() - shown);
+        add(plan_.way, {});
+        for (std::size_t i = 0; i < shown; ++i) {
+            const distributed::FilterPlan::Alternative& one = plan_.alternatives[i];
+            if (one.way == plan_.way)
+                contestants_[0].result.predicted = one.seconds;
+            else
+                add(one.way, one.seconds);
+        }
+        ways_ = contestants_.size();
+        add(plan_.way, {}); // again
+        add({1, 1}, {});
+        add(staying(plan_.way), {}, false);
+    }
+
+    const distributed::FilterPlan& plan() const { return plan_; }
+    int left_out() const { return left_out_; }
+    /// Of these the first is the chosen way. Behind them it comes again, then one rank, then the
+    /// chosen grid with planes that stay in tiles.
+    std::size_t ways() const { return ways_; }
+    std::vector<Contestant>& contestants() { return contestants_; }
+
+    /// Holds each way's planes against those of one rank.
+    void check() const {
+        for (const Contestant& contestant : contestants_)
+            contestant.run();
+        agree(communicator_, [&] {
+            if (communicator_.rank() > 0)
+                return;
+            for (std::size_t i = 0; i <= ways_; ++i)
+                check(contestants_[i]);
+        });
+    }
+
+  private:
+    /// The same on every rank, or ranks would wait for each other's ways.
+    distributed::FilterPlan planned() const {
+        const bool threads = communicator_.shares_memory();
+        const std::vector<int> nodes = nodes_of(communicator_);
+        const planner::UsualPlanner usual =
+            calibrate::planner_here(communicator_, nodes, "", planner::Probing::now);
+        agree(communicator_, [&] { calibrate::require_planner(usual); });
+        distributed::FilterPlan plan = distributed::usual_filter_plan(
+            task_,
+            {.machine = usual.planner->machine(),
+             .element_size = gray_f32.size,
+             .nodes = nodes,
+             .within_node = threads ? machine::Link::same_process : machine::Link::same_node});
+        std::string ways = distributed::text_of(plan.way);
+        for (const distributed::FilterPlan::Alternative& one : plan.alternatives)
+            ways += "; " + distributed::text_of(one.way);
+        const auto hashes = communicator_.all_gather(std::hash<std::string>()(ways));
+        if (std::count(hashes.begin(), hashes.end(), hashes[0]) != communicator_.size())
+            throw InvalidTask("ranks plan otherwise than each other: expected one profile for all");
+        return plan;
+    }
+
+    static filtering::Way staying(filtering::Way way) {
+        way.collect = nullptr;
+        return way;
+    }
+
+    void add(const filtering::Way& way, std::optional<Seconds> predicted, bool collects = true) {
+        Contestant& made = contestants_.emplace_back();
+        made.result.name = name_of(way);
+        made.result.ranks = way.ranks();
+        made.result.predicted = predicted;
+        const bool takes_part = communicator_.rank() < way.ranks();
+        auto [found, is_new] = groups_.try_emplace(way.ranks());
+        if (is_new)
+            found->second = std::make_unique<Communicator>(
+                communicator_.split(takes_part ? 0 : -1, communicator_.rank()));
+        if (!takes_part)
+            return;
+        made.filter =
+            std::make_unique<WindowFilter>(*found->second, task_.filters, what_.element, collects);
+        made.filter->prepare({what_.shape, 0, what_.shape.height, way});
+        made.filter->fill([&](const Tile& part, std::span<std::byte> to) { fill(part, to); });
+    }
+
+    void fill(const Tile& part, std::span<std::byte> to) const {
+        std::byte* at = to.data();
+        for (Elements y = part.y; y < part.y + part.height; ++y) {
+            for (Elements x = part.x; x < part.x + part.width; ++x, at += what_.element.size)
+                put_sample(what_.element, y * what_.shape.width + x, at);
+        }
+    }
+
+    void check(const Contestant& contestant) const {
+        for (int k = 0; k < static_cast<int>(what_.filter.features.size()); ++k) {
+            const auto ours = contestant.filter->plane(k);
+            const auto serial = contestants_[ways_ + 1].filter->plane(k);
+            if (ours.size_bytes() != serial.size_bytes() ||
+                std::memcmp(ours.data(), serial.data(), ours.size_bytes()) != 0)
+                throw std::logic_error(
+                    fmt::format("{} in case '{}': other bits of {} than one "
+                                "rank's",
+                                contestant.result.name, what_.name,
+                                what_.filter.features[static_cast<std::size_t>(k)]));
+        }
+    }
+
+    const Communicator& communicator_;
+    const FilterCase& what_;
+    const distributed::FilterTask task_;
+    const distributed::FilterPlan plan_;
+    int left_out_ = 0;
+    std::size_t ways_ = 0;
+    std::map<int, std::unique_ptr<Communicator>> groups_; ///< the first so many ranks
+    std::vector<Contestant> contestants_;
+};
+
+/// As much arithmetic on rank 0, and shared among all.
+std::vector<std::function<void()>> controls(const Communicator& communicator) {
+    constexpr int units = 64;
+    const int ranks = communicator.size(), rank = communicator.rank();
+    const int share = units * (rank + 1) / ranks - units * rank / ranks;
+    const auto work = [](int amount) {
+        return [amount] { // volatile: so that nothing is left out
+            [[maybe_unused]] const volatile float seen = arithmetic(amount);
+        };
+    };
+    return {work(rank == 0 ? units : 0), work(share)};
+}
+
+FilterGain gain(const Score& one, const Score& all, int ranks) {
+    FilterGain gain{estimate_ratio(one.wall, all.wall), estimate_ratio(one.cpu, all.cpu)};
+    for (double* each : {&gain.cpu.median, &gain.cpu.interval.low, &gain.cpu.interval.high})
+        *each *= ranks;
+    return gain;
+}
+
+/// The processors' time of a rank.
+std::vector<Seconds> each_rank(const Score& score, int ranks) {
+    std::vector<Seconds> times = score.cpu;
+    for (Seconds& time : times)
+        time /= ranks;
+    return times;
+}
+
+/// Of the first way.
+FilterResults::Regret regret(const std::vector<FilterResult>& results,
+                             const std::vector<std::vector<Seconds>>& times) {
+    const auto best = std::min_element(times.begin(), times.end(),
+                                       [](auto& a, auto& b) { return median(a) < median(b); });
+    return {results[static_cast<std::size_t>(best - times.begin())].name,
+            estimate_ratio(times.front(), *best)};
+}
+
+FilterResult told(FilterResult result, const Score& score, const Score& chosen) {
+    result.wall = estimate(score.wall);
+    result.cpu = estimate(score.cpu);
+    result.ratio = estimate_ratio(score.wall, chosen.wall);
+    return result;
+}
+
+} // namespace
+
+FilterResults bench_filter(const Communicator& communicator, const FilterCase& what,
+                           const ContestOptions& options) {
+    Field field(communicator, what);
+    field.check();
+    std::vector<std::function<void()>> runs;
+    for (const Contestant& contestant : field.contestants())
+        runs.emplace_back([&contestant] { contestant.run(); });
+    for (auto& control : controls(communicator))
+        runs.push_back(std::move(control));
+    ContestOptions apart = options;
+    apart.barriers = true; // ranks that take no part would run ahead
+    const std::vector<Score> scores = contest(communicator, runs, apart);
+
+    const std::size_t again = field.ways(), alone = again + 1, stay = alone + 1, control = stay + 1;
+    FilterResults results;
+    results.what = what;
+    results.ranks = communicator.size();
+    results.reason = field.plan().reason;
+    results.left_out = field.left_out();
+    std::vector<std::vector<Seconds>> wall, cpu;
+    for (std::size_t i = 0; i < field.ways(); ++i) {
+        results.results.push_back(told(field.contestants()[i].result, scores[i], scores[0]));
+        wall.push_back(scores[i].wall);
+        cpu.push_back(each_rank(scores[i], results.results[i].ranks));
+    }
+    results.by_wall = regret(results.results, wall);
+    results.by_cpu = regret(results.results, cpu);
+    results.wall_noise = estimate_ratio(scores[0].wall, scores[again].wall);
+    results.cpu_noise = estimate_ratio(scores[0].cpu, scores[again].cpu);
+    const int used = field.plan().way.ranks();
+    results.filter = gain(scores[alone], scores[0], used);
+    results.stay = gain(scores[alone], scores[stay], used);
+    results.control = gain(scores[control], scores[control + 1], communicator.size());
+    return results;
+}
+
+namespace {
+
+using Json = nlohmann::json;
+
+struct NamedSamples {
+    std::string_view name;
+    const ElementFormat* element;
+};
+
+const NamedSamples samples[] = {{"f32", &gray_f32}, {"u8", &gray_u8}, {"u16", &gray_u16}};
+
+ElementFormat samples_named(const CaseReader& reader, const std::string& name) {
+    std::vector<std::string_view> names;
+    for (const NamedSamples& each : samples) {
+        if (each.name == name)
+            return *each.element;
+        names.push_back(each.name);
+    }
+    reader.fail(unknown_name("element", name, names));
+}
+
+void name_it(FilterCase& made) {
+    if (made.name.empty())
+        made.name =
+            fmt::format("{}x{} {}, sigma {}, {} derivatives", made.shape.width, made.shape.height,
+                        made.element.name, made.filter.sigma, made.filter.features.size());
+}
+
+FilterCase read_case(const CaseReader& reader, const Json& json) {
+    FilterCase made;
+    distributed::Filter& filter = made.filter;
+    CaseReader::Fields fields = {
+        {"name", [&](const Json& v) { made.name = v.get<std::string>(); }},
+        {"element",
+         [&](const Json& v) { made.element = samples_named(reader, v.get<std::string>()); }},
+        {"sigma", [&](const Json& v) { filter.sigma = v.get<double>(); }},
+        {"kernel",
+         [&](const Json& v) { filter.kernel.weights = weights_named(v.get<std::string>()); }},
+        {"derivatives", [&](const Json& v) { v.get_to(filter.features); }},
+        {"most",
+         [&](const Json& v) { made.most = static_cast<int>(reader.whole("most", v, 1, 1000)); }},
+    };
+    fields.merge(reader.size_fields(made.shape));
+    reader.each_field(json, fields);
+    try {
+        distributed::bank_of(filter);
+    } catch (const InvalidTask& error) {
+        reader.fail(error.what());
+    }
+    name_it(made);
+    return made;
+}
+
+} // namespace
+
+std::vector<FilterCase> read_filter_cases(const std::string& path) {
+    std::vector<FilterCase> cases;
+    for (const Json& json : read_cases(path))
+        cases.push_back(read_case({path, cases.size()}, json));
+    return cases;
+}
+
+FilterCase usual_filter_case() {
+    FilterCase usual;
+    name_it(usual);
+    return usual;
+}
+
+namespace {
+
+std::string gain_text(const char* name, const FilterGain& gain) {
+    return fmt::format("{} {}, by CPU time {}", name, to_text(gain.wall, 1, 2),
+                       to_text(gain.cpu, 1, 2));
+}
+
+std::string regret_text(const char* name, const FilterResults::Regret& regret,
+                        const Estimate& noise) {
+    return fmt::format("  {} {} of {} ({})\n", name, to_text(regret.ratio, 1, 3), regret.best,
+                       to_text(noise, 1, 3));
+}
+
+nlohmann::ordered_json to_json(const FilterResults::Regret& regret, const Estimate& noise) {
+    return {{"best", regret.best}, {"ratio", to_json(regret.ratio)}, {"noise", to_json(noise)}};
+}
+
+nlohmann::ordered_json to_json(const FilterGain& gain) {
+    return {{"wall", to_json(gain.wall)}, {"cpu", to_json(gain.cpu)}};
+}
+
+} // namespace
+
+std::string to_text(const FilterResults& results, const std::string& transport, int rounds) {
+    std::string text = fmt::format("{}: {} ranks over {}; medians of {} rounds, [95 %]\n",
+                                   results.what.name, results.ranks, transport, rounds);
+    text += fmt::format("{}: {}\n", results.results.front().name, results.reason);
+    text += fmt::format("  {:<44} {:>9} {:>24} {:>22} {:>9}\n", "", "predicted", "ms",
+                        "of the chosen", "CPU ms");
+    for (const FilterResult& result : results.results) {
+        text += fmt::format("  {:<44} {:>9} {:>24} {:>22} {:>9.2f}\n", result.name,
+                            result.predicted ? fmt::format("{:.2f}", *result.predicted * 1e3) : "",
+                            to_text(result.wall, 1e3, 2), to_text(result.ratio, 1, 3),
+                            result.cpu.median * 1e3);
+    }
+    if (results.left_out > 0)
+        text += fmt::format("  {} ways that were predicted to be slower were not timed\n",
+                            results.left_out);
+    text += "the chosen over the best (over itself in other turns):\n";
+    text += regret_text("by time             ", results.by_wall, results.wall_noise);
+    text += regret_text("by CPU time a rank  ", results.by_cpu, results.cpu_noise);
+    text += fmt::format("gain over one rank:\n  {}\n  {}\n  {}\n",
+                        gain_text("filter                 ", results.filter),
+                        gain_text("planes staying in tiles", results.stay),
+                        gain_text("arithmetic alone       ", results.control));
+    return text;
+}
+
+nlohmann::ordered_json to_json(const FilterResults& results) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const FilterResult& result : results.results) {
+        nlohmann::ordered_json one{{"name", result.name},
+                                   {"ranks", result.ranks},
+                                   {"seconds", to_json(result.wall)},
+                                   {"cpu_seconds", to_json(result.cpu)},
+                                   {"ratio", to_json(result.ratio)}};
+        if (result.predicted)
+            one["predicted"] = *result.predicted;
+        list.push_back(one);
+    }
+    return {{"name", results.what.name},
+            {"width", results.what.shape.width},
+            {"height", results.what.shape.height},
+            {"element", results.what.element.name},
+            {"kernel", text_of(results.what.filter.kernel)},
+            {"sigma", results.what.filter.sigma},
+            {"derivatives", results.what.filter.features},
+            {"reason", results.reason},
+            {"left_out", results.left_out},
+            {"regret", to_json(results.by_wall, results.wall_noise)},
+            {"cpu_regret", to_json(results.by_cpu, results.cpu_noise)},
+            {"gain", to_json(results.filter)},
+            {"stay_gain", to_json(results.stay)},
+            {"control_gain", to_json(results.control)},
+            {"results", list}};
+}
+
+std::vector<TimedWay> ways_of(const FilterResults& results) {
+    std::vector<TimedWay> ways;
+    for (const FilterResult& result : results.results)
+        ways.push_back({results.what.name, result.name, result.predicted, result.wall,
+                        static_cast<double>(results.what.shape.elements())});
+    return ways;
+}
+
+report::Section section_of(const FilterResults& results) {
+    report::Alternatives ways{
+        results.what.name, fmt::format("{} ranks; {}", results.ranks, results.reason), {}};
+    for (const FilterResult& result : results.results) {
+        report::Alternative& way = ways.all.emplace_back();
+        way.name = result.name;
+        way.measured = to_range(result.wall);
+        if (result.predicted)
+            way.predicted = {*result.predicted, *result.predicted, *result.predicted};
+        way.remark = fmt::format("{} of the chosen", to_text(result.ratio, 1, 3));
+    }
+    return alternatives_section(ways);
+}
+
+} // namespace sextant::command

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/lab/bench_scan.hpp"
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/command/trace_clocks.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/prefix/scan.hpp"
+#include "sextant/scan/rehearsal.hpp"
+#include "sextant/schedule/builder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <ctime>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace sextant::command {
+
+namespace {
+
+using scan::Interval;
+
+/// The draws of a round: the same on every rank, and in its rehearsal.
+scan::Draws draws_of(const ScanCase& what, int round) {
+    return {what.times, what.values, static_cast<std::uint64_t>(round + 3)}; // warm-ups are below 0
+}
+
+/// What is expected of the draws of a round.
+std::vector<Seconds> expected_of(const ScanCase& what, int round) {
+    return scan::expected_times(draws_of(what, round), what.values, what.expected_off,
+                                static_cast<std::uint64_t>(round + 3));
+}
+
+/// The rehearsals of a way: one, or where shares go by time one for each round.
+class Rehearsals {
+  public:
+    Rehearsals(const ScanCase& what, scan::Series series, const scan::Way& way)
+        : what_(what), series_(std::move(series)), way_(way), by_number_(series_, alike(way)) {}
+
+    scan::Performance play(int round, std::span<const Seconds> starts = {},
+                           bool with_bars = false) const {
+        const scan::Draws draws = draws_of(what_, round);
+        if (way_.shares == scan::Shares::by_number)
+            return by_number_.play(std::cref(draws), starts, with_bars);
+        return scan::Rehearsal(series_, way_, expected_of(what_, round))
+            .play(std::cref(draws), starts, with_bars);
+    }
+
+    /// Of the ranks' own values, however they are shared out.
+    Seconds balanced(int round, std::span<const Seconds> starts = {}) const {
+        const scan::Draws draws = draws_of(what_, round);
+        return by_number_.balanced(std::cref(draws), starts);
+    }
+
+  private:
+    static scan::Way alike(scan::Way way) {
+        way.shares = scan::Shares::by_number;
+        return way;
+    }
+
+    const ScanCase& what_;
+    const scan::Series series_;
+    const scan::Way way_;
+    const scan::Rehearsal by_number_;
+};
+
+/// One way to scan, ready to run.
+struct Contestant {
+    ScanResult result;
+    std::optional<scan::Way> way;       ///< none of baselines
+    std::shared_ptr<prefix::Scan> scan; ///< none of baselines
+    std::unique_ptr<Rehearsals> rehearsals;
+    std::function<void()> run;
+    std::span<const std::byte> shown; ///< what the last run gave
+};
+
+/// All that run in one case on one rank.
+class ScanField {
+  public:
+    ScanField(const Communicator& communicator, const ScanCase& what)
+        : communicator_(communicator),
+          what_(what),
+          series_(scan::dealt(what.values, communicator.size())),
+          first_(
+              std::accumulate(series_.begin(), series_.begin() + communicator.rank(), Elements{0})),
+          operator_(mock_operator(time_, what.busy, error_)) {
+        const Elements own = series_[static_cast<std::size_t>(communicator.rank())];
+        for (Elements i = 0; i < own; ++i)
+            values_.push_back({first_ + i, first_ + i + 1});
+        if (what.baselines && what.fails_at == 0 && what.values >= communicator.size())
+            add_baselines();
+        for (const scan::Way& way : ways_of(what))
+            add(way);
+    }
+
+    std::vector<Contestant>& contestants() { return contestants_; }
+    /// Before a round: its times, and who scans what, where that goes by what is expected of them.
+    void draw(int round) {
+        draws_.emplace(draws_of(what_, round));
+        for (Contestant& contestant : contestants_) {
+            if (contestant.way && contestant.way->shares != scan::Shares::by_number)
+                contestant.scan = planned(*contestant.way, expected_of(what_, round));
+        }
+    }
+    Seconds sleep_error() const { return error_.mean(); }
+
+    /// Throws std::logic_error unless every value reaches back to the first.
+    void check(const Contestant& contestant) const {
+        bool right = contestant.shown.size() == values_.size() * sizeof(Interval);
+        for (std::size_t i = 0; right && i < values_.size(); ++i) {
+            Interval is;
+            std::memcpy(&is, contestant.shown.data() + i * sizeof is, sizeof is);
+            right = is == Interval{0, values_[i].last};
+        }
+        if (!right)
+            throw std::logic_error(fmt::format("{} gave no scan", contestant.result.name));
+    }
+
+  private:
+    std::span<const std::byte> input() const { return std::as_bytes(std::span(values_)); }
+
+    void add_baselines() {
+        for (const ScanBaseline& row : mpi_scan_baselines(communicator_)) {
+            const auto run = std::make_shared<ScanBaselineRun>(
+                communicator_, row, operator_, static_cast<Elements>(values_.size()));
+            const std::size_t place = contestants_.size();
+            Contestant& contestant = contestants_.emplace_back();
+            contestant.result.name = row.name;
+            contestant.result.baseline = true;
+            contestant.run = [this, run, place] { contestants_[place].shown = run->run(input()); };
+        }
+    }
+
+    void add(const scan::Way& way) {
+        const std::size_t place = contestants_.size();
+        Contestant& contestant = contestants_.emplace_back();
+        contestant.result.name = to_text(way);
+        contestant.result.threads = way.threads;
+        contestant.way.emplace(way);
+        if (way.shares == scan::Shares::by_number)
+            contestant.scan = planned(way, {});
+        if (communicator_.rank() == 0)
+            contestant.rehearsals = std::make_unique<Rehearsals>(what_, series_, way);
+        contestant.run = [this, place] {
+            contestants_[place].shown = contestants_[place].scan->run(input());
+        };
+    }
+
+    /// Input     what is expected of the whole series, where the way's shares go by it.
+    std::shared_ptr<prefix::Scan> planned(const scan::Way& way,
+                                          std::span<const Seconds> expected) const {
+        prefix::ScanOptions options{std::string(way.strategy.name),
+                                    std::string(way.global.algorithm.name), way.global.tuning};
+        options.trace = true;
+        options.threads = way.threads;
+        options.boundaries = way.boundaries;
+        options.time_limit = what_.time_limit;
+        options.shares = way.shares;
+        if (!expected.empty()) {
+            const auto own = expected.subspan(static_cast<std::size_t>(first_), values_.size());
+            options.expected.assign(own.begin(), own.end());
+        }
+        return std::make_shared<prefix::Scan>(communicator_, static_cast<Elements>(values_.size()),
+                                              operator_, options);
+    }
+
+    const Communicator& communicator_;
+    const ScanCase& what_;
+    const scan::Series series_;
+    const Elements first_;
+    std::optional<scan::Draws> draws_;
+    const scan::OperatorTime time_ = [this](const auto& what) {
+        if (what_.fails_at > 0 && what.middle == what_.fails_at)
+            throw Error("the operator fails, as it was told to");
+        return (*draws_)(what);
+    };
+    SleepError error_;
+    const Operator operator_;
+    std::vector<Interval> values_;
+    std::vector<Contestant> contestants_;
+};
+
+/// The rehearsals of all rounds beside what was measured.
+void rehearse(Contestant& contestant, const std::vector<Seconds>& measured) {
+    ScanResult& result = contestant.result;
+    result.measured = estimate(measured);
+    if (!contestant.rehearsals)
+        return;
+    std::vector<Seconds> rehearsed;
+    for (std::size_t i = 0; i < measured.size(); ++i) {
+        const auto round = static_cast<int>(i);
+        rehearsed.push_back(contestant.rehearsals->play(round).makespan);
+        result.balanced +=
+            contestant.rehearsals->balanced(round) / static_cast<double>(measured.size());
+    }
+    result.rehearsed = estimate(rehearsed);
+    result.ratio = estimate_ratio(measured, rehearsed);
+}
+
+void look_at_last_run(const Communicator& communicator, const TraceClocks& clocks,
+                      ScanResult& result, const prefix::Scan& scan, Seconds serial) {
+    result.bars = clocks.gather(scan.applications(), scan.origin());
+    result.usage = scan::usage(result.bars, communicator.size(), result.threads, serial);
+    for (const Elements stolen : communicator.all_gather(scan.stolen()))
+        result.stolen += stolen;
+}
+
+/// When each rank may begin to scan: it has to wait for the times of all values where these say
+/// which it is to have.
+std::vector<Seconds> starts_of(const ScanCase& what, const scan::Series& series,
+                               const scan::Way& way, const scan::Draws& draws) {
+    std::vector<Seconds> starts =
+        scan::neighbours_done(series, way.threads, what.neighbours, std::cref(draws));
+    if (way.shares == scan::Shares::by_time_across_ranks)
+        std::fill(starts.begin(), starts.end(), *std::max_element(starts.begin(), starts.end()));
+    return starts;
+}
+
+} // namespace
+
+ScanResults bench_scan(const Communicator& communicator, const ScanCase& what,
+                       const ContestOptions& options) {
+    ScanField field(communicator, what);
+    ContestOptions with_draws = options;
+    with_draws.progress = [&](int round) {
+        field.draw(round);
+        if (options.progress)
+            options.progress(round);
+    };
+    std::vector<std::function<void()>> runs;
+    for (const Contestant& contestant : field.contestants())
+        runs.push_back(contestant.run);
+    const TraceClocks clocks(communicator);
+    const std::vector<Score> scores = contest(communicator, runs, with_draws);
+    ScanResults results{what,
+                        communicator.size(),
+                        draws_of(what, options.rounds - 1).serial(),
+                        field.sleep_error(),
+                        {}};
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+        Contestant& contestant = field.contestants()[i];
+        agree(communicator, [&] { field.check(contestant); });
+        if (contestant.scan)
+            look_at_last_run(communicator, clocks, contestant.result, *contestant.scan,
+                             results.serial);
+        rehearse(contestant, scores[i].wall);
+        results.results.push_back(std::move(contestant.result));
+    }
+    return results;
+}
+
+ScanResults rehearse_scan(const ScanCase& what, int ranks, int draws) {
+    const scan::Series series = scan::dealt(what.values, ranks);
+    ScanResults results{what, ranks, draws_of(what, draws - 1).serial(), 0, {}};
+    results.serial *= 1 + what.neighbours;
+    for (const scan::Way& way : ways_of(what)) {
+        const Rehearsals rehearsals(what, series, way);
+        ScanResult result;
+        result.name = to_text(way);
+        result.threads = way.threads;
+        double efficiency = 0; // mean over the draws
+        std::vector<Seconds> makespans;
+        for (int draw = 0; draw < draws; ++draw) {
+            const scan::Draws drawn = draws_of(what, draw);
+            const auto starts = starts_of(what, series, way, drawn);
+            scan::Performance performance = rehearsals.play(draw, starts, draw == draws - 1);
+            makespans.push_back(performance.makespan);
+            efficiency += (1 + what.neighbours) * drawn.serial() / performance.makespan / draws /
+                          (ranks * way.threads);
+            result.balanced += rehearsals.balanced(draw, starts) / draws;
+            result.stolen = performance.stolen;
+            result.bars = std::move(performance.bars);
+        }
+        result.rehearsed = estimate(makespans);
+        result.usage = scan::usage(result.bars, ranks, way.threads, results.serial);
+        result.usage.efficiency = efficiency;
+        results.results.push_back(std::move(result));
+    }
+    return results;
+}
+
+} // namespace sextant::command
+
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+namespace sextant::command {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Timers of this thread may be late by a nanosecond, not by the usual 50 microseconds.
+void sharpen_timers() {
+#ifdef __linux__
+    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+#endif
+}
+
+void work_for(Seconds time) {
+    const auto end = Clock::now() + std::chrono::duration<double>(time);
+    while (Clock::now() < end) {
+    }
+}
+
+void sleep_for(Seconds time, SleepError& error) {
+    thread_local Seconds debt = [] { // what this thread has slept too long
+        sharpen_timers();
+        return 0.0;
+    }();
+    const auto begin = Clock::now();
+    const Seconds asked = std::max(0.0, time - debt);
+    const auto whole = static_cast<time_t>(asked);
+    const timespec duration{whole, static_cast<long>((asked - static_cast<Seconds>(whole)) * 1e9)};
+    nanosleep(&duration, nullptr);
+    const Seconds slept = std::chrono::duration<double>(Clock::now() - begin).count();
+    debt += slept - time;
+    error.nanoseconds += static_cast<std::int64_t>((slept - asked) * 1e9);
+    ++error.sleeps;
+}
+
+scan::Interval interval_at(const std::byte* place) {
+    scan::Interval interval;
+    std::memcpy(&interval, place, sizeof interval);
+    return interval;
+}
+
+} // namespace
+
+Seconds SleepError::mean() const {
+    return sleeps > 0 ? 1e-9 * static_cast<Seconds>(nanoseconds) / static_cast<Seconds>(sleeps) : 0;
+}
+
+Operator mock_operator(const scan::OperatorTime& time, bool busy, SleepError& error) {
+    Operator op;
+    op.name = "mock";
+    op.element = {"interval", sizeof(scan::Interval)};
+    op.fold = [&time, busy, &error](FoldFunction::Sources sources, std::byte* to,
+                                    Elements elements) {
+        for (std::size_t at = 0; at < static_cast<std::size_t>(elements) * sizeof(scan::Interval);
+             at += sizeof(scan::Interval)) {
+            scan::Interval sum = interval_at(sources[0] + at);
+            for (const std::byte* source : sources.subspan(1)) {
+                const scan::Interval next = interval_at(source + at);
+                if (sum.last != next.first) {
+                    throw std::logic_error(fmt::format("[{}, {}) is combined with [{}, {})",
+                                                       sum.first, sum.last, next.first, next.last));
+                }
+                const Seconds takes = time({sum.first, next.first, next.last});
+                busy ? work_for(takes) : sleep_for(takes, error);
+                sum.last = next.last;
+            }
+            std::memcpy(to + at, &sum, sizeof sum);
+        }
+    };
+    return op;
+}
+
+namespace {
+
+/// Each rank gives its element to the next.
+Program shift_right(int rank, int ranks) {
+    ProgramBuilder builder;
+    const Region own = builder.input(1);
+    if (rank + 1 < ranks)
+        builder.send(rank + 1, own);
+    const Region received = builder.output(rank > 0 ? 1 : 0);
+    if (rank > 0)
+        builder.receive(rank - 1, received);
+    return builder.finish(received);
+}
+
+} // namespace
+
+ScanBaselineRun::ScanBaselineRun(const Communicator& communicator, const ScanBaseline& row,
+                                 const Operator& op, Elements values)
+    : communicator_(communicator),
+      operator_(op),
+      exclusive_(row.exclusive),
+      size_(static_cast<std::size_t>(op.element.size)),
+      values_(static_cast<std::size_t>(values)),
+      totals_(row.prepare(communicator, op, 1)),
+      total_(op.element.size),
+      output_(values * op.element.size) {
+    if (exclusive_)
+        return;
+    shift_ = std::make_unique<Execution>(communicator,
+                                         shift_right(communicator.rank(), communicator.size()), op);
+    shift_->bind(0, totals_->result());
+}
+
+const std::byte* ScanBaselineRun::before() {
+    if (exclusive_)
+        return totals_->result().data();
+    shift_->run();
+    return shift_->result().data();
+}
+
+std::span<const std::byte> ScanBaselineRun::run(std::span<const std::byte> values) {
+    const auto apply = [&](const std::byte* left, const std::byte* right, std::byte* to) {
+        operator_.fold(std::array{left, right}, to, 1);
+    };
+    std::memcpy(total_.data(), values.data(), size_);
+    for (std::size_t i = 1; i < values_; ++i)
+        apply(total_.data(), values.data() + i * size_, total_.data());
+    totals_->run(total_.bytes());
+    const std::byte* sum = before();
+    for (std::size_t i = 0; i < values_; ++i) {
+        std::byte* const to = output_.data() + i * size_;
+        if (i + 1 == values_ && !exclusive_)
+            std::memcpy(to, totals_->result().data(), size_); // an application saved
+        else if (sum)
+            apply(sum, values.data() + i * size_, to);
+        else
+            std::memcpy(to, values.data(), size_);
+        sum = to;
+    }
+    return std::as_const(output_).bytes();
+}
+
+} // namespace sextant::command

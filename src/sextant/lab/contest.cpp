@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/lab/contest.hpp"
+
+#include "sextant/core/statistics.hpp"
+#include "sextant/report/charts.hpp"
+#include "sextant/report/log_chart.hpp"
+#include "sextant/report/text.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <numeric>
+#include <random>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::command {
+
+namespace {
+
+/// What one rank measured of one turn, a repetition.
+struct Turn {
+    Seconds wall = 0, cpu = 0;
+};
+
+Seconds cpu_of_this_thread() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<Seconds>(now.tv_sec) + 1e-9 * static_cast<Seconds>(now.tv_nsec);
+}
+
+/// How often a contestant repeats its work in a turn, and whether each time is timed by itself.
+struct Length {
+    int repeats = 1;
+    bool apart = true;
+};
+
+/// What leaving a barrier at different times is nothing against.
+constexpr Seconds long_enough_to_time = 20e-6;
+
+Length length_of(Seconds repetition, const ContestOptions& options) {
+    const double needed = std::ceil(options.least_turn / std::max(repetition, 1e-9));
+    return {static_cast<int>(std::clamp(needed, 1.0, 1.0 * options.most_repeats)),
+            options.barriers || (options.before && repetition > long_enough_to_time)};
+}
+
+/// So many repetitions after a barrier.
+Turn time(const Communicator& communicator, const std::function<void()>& work,
+          const ContestOptions& options, int repeats) {
+    if (options.before)
+        options.before();
+    communicator.barrier();
+    const Seconds cpu = cpu_of_this_thread();
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < repeats; ++i)
+        work();
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    return {took.count(), cpu_of_this_thread() - cpu};
+}
+
+/// The slowest rank's time of a repetition, and the work of all.
+Turn take_turn(const Communicator& communicator, const std::function<void()>& work,
+               const ContestOptions& options, const Length& length) {
+    const int together = length.apart ? 1 : length.repeats;
+    Turn mine;
+    for (int done = 0; done < length.repeats; done += together) {
+        const Turn some = time(communicator, work, options, together);
+        mine.wall += some.wall / length.repeats;
+        mine.cpu += some.cpu / length.repeats;
+    }
+    Turn all;
+    for (const Turn& each : communicator.all_gather(mine)) {
+        all.wall = std::max(all.wall, each.wall);
+        all.cpu += each.cpu;
+    }
+    return all;
+}
+
+} // namespace
+
+std::vector<Score> contest(const Communicator& communicator,
+                           std::span<const std::function<void()>> contestants,
+                           const ContestOptions& options) {
+    constexpr int warm_up = 2;
+    std::vector<Score> scores(contestants.size());
+    std::vector<Length> lengths(contestants.size());
+    std::vector<std::size_t> order(contestants.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::mt19937 random(1); // the same on all ranks
+    for (int round = -warm_up; round < options.rounds; ++round) {
+        if (options.progress)
+            options.progress(round);
+        std::shuffle(order.begin(), order.end(), random);
+        for (const std::size_t c : order) {
+            const Turn turn = take_turn(communicator, contestants[c], options, lengths[c]);
+            if (round < 0) {
+                lengths[c] = length_of(turn.wall, options);
+                continue;
+            }
+            scores[c].wall.push_back(turn.wall);
+            scores[c].cpu.push_back(turn.cpu);
+        }
+    }
+    return scores;
+}
+
+Estimate estimate(std::span<const double> values) {
+    return {median(values), interval_of_median(values)};
+}
+
+Estimate estimate_ratio(std::span<const Seconds> ours, std::span<const Seconds> reference) {
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < ours.size(); ++i)
+        ratios.push_back(ours[i] / reference[i]);
+    return estimate(ratios);
+}
+
+std::string interval_text(const Estimate& estimate, double units, int digits) {
+    return fmt::format("[{:.{}f}, {:.{}f}]", estimate.interval.low * units, digits,
+                       estimate.interval.high * units, digits);
+}
+
+std::string to_text(const Estimate& estimate, double units, int digits) {
+    return fmt::format("{:.{}f} {}", estimate.median * units, digits,
+                       interval_text(estimate, units, digits));
+}
+
+report::TimeRange to_range(const Estimate& estimate) {
+    return {estimate.median, estimate.interval.low, estimate.interval.high};
+}
+
+nlohmann::ordered_json to_json(const Estimate& estimate) {
+    return {{"median", estimate.median},
+            {"low", estimate.interval.low},
+            {"high", estimate.interval.high}};
+}
+
+namespace {
+
+constexpr std::size_t most_kinds = 24; // more than that have no colour of their own
+
+/// In the order in which they first come.
+template <class Name>
+std::vector<std::string> names_of(const std::vector<TimedWay>& ways, Name&& name) {
+    std::vector<std::string> names;
+    for (const TimedWay& way : ways) {
+        if (std::find(names.begin(), names.end(), name(way)) == names.end())
+            names.push_back(name(way));
+    }
+    return names;
+}
+
+std::string text_of(double seconds) {
+    return report::to_text(Seconds{seconds});
+}
+
+bool has_both(const TimedWay& way) {
+    return way.predicted && way.measured && *way.predicted > 0 && way.measured->median > 0;
+}
+
+/// How many times one is the other, whichever is more: the median.
+report::KeyFigure off_by(const std::vector<TimedWay>& ways) {
+    std::vector<double> factors;
+    for (const TimedWay& way : ways) {
+        if (has_both(way))
+            factors.push_back(std::exp(std::abs(std::log(way.measured->median / *way.predicted))));
+    }
+    return {fmt::format("{:.2f} times", median(factors)),
+            fmt::format("off, in the median of {}", report::counted(std::ssize(factors), "way"))};
+}
+
+report::Section accuracy_section(const std::vector<TimedWay>& ways) {
+    if (std::none_of(ways.begin(), ways.end(), has_both))
+        return {};
+    report::LogChart chart{.title = "Predicted against measured",
+                           .subtitle = "above the line: slower than predicted",
+                           .x_name = "predicted",
+                           .y_name = "measured",
+                           .x_text = text_of,
+                           .y_text = text_of,
+                           .compares = true,
+                           .figures = {off_by(ways)}};
+    const auto case_of = [](const TimedWay& way) { return way.case_name; };
+    const std::vector<std::string> cases = names_of(ways, case_of);
+    const bool one_kind = cases.size() > most_kinds;
+    for (const std::string& name : cases) {
+        if (chart.kinds.empty() || !one_kind)
+            chart.kinds.push_back({one_kind ? "all cases" : name});
+        for (const TimedWay& way : ways) {
+            if (way.case_name == name && has_both(way))
+                chart.kinds.back().points.push_back(
+                    {*way.predicted, way.measured->median,
+                     fmt::format("{}: {}\npredicted {}, measured {}", name, way.name,
+                                 text_of(*way.predicted), text_of(way.measured->median))});
+        }
+    }
+    return {"Predicted against measured", to_html(report::Figure{report::log_chart(chart), ""})};
+}
+
+std::string table_of(const std::vector<CaseRegret>& all) {
+    std::string html = "<details><summary>These as a table</summary>\n<div class=\"scroll\"><table>"
+                       "\n<thead><tr><th scope=\"col\">Case</th><th scope=\"col\">Predicted to be "
+                       "fastest</th><th scope=\"col\">Was fastest</th><th scope=\"col\" "
+                       "class=\"number\">Ratio</th></tr></thead>\n<tbody>\n";
+    for (const CaseRegret& one : all) {
+        html += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td>"
+                            "<td class=\"number\">{}</td></tr>\n",
+                            report::escape(one.case_name), report::escape(one.followed),
+                            report::escape(one.best), to_text(one.ratio, 1, 3));
+    }
+    return html + "</tbody>\n</table></div></details>\n";
+}
+
+std::string percent(double ratio) {
+    return fmt::format("{:.1f} %", 100 * (ratio - 1));
+}
+
+report::Section regret_section(const std::vector<TimedWay>& ways) {
+    const std::vector<CaseRegret> all = regrets(ways);
+    if (all.empty())
+        return {};
+    report::ColumnChart chart;
+    chart.title = "Regret";
+    chart.subtitle = "by how much what was predicted to be fastest took longer than what was";
+    chart.kinds = {{"regret", {}}};
+    chart.text = [](double share) { return fmt::format("{:.0f} %", 100 * share); };
+    const CaseRegret* longest = nullptr;
+    for (const CaseRegret& one : all) {
+        chart.places.push_back(one.case_name);
+        chart.kinds[0].values.push_back(one.ratio.median - 1);
+        if (!longest || one.ratio.median > longest->ratio.median)
+            longest = &one;
+    }
+    const auto within = std::count_if(all.begin(), all.end(),
+                                      [](const CaseRegret& one) { return one.within_noise(); });
+    const Interval& interval = longest->ratio.interval;
+    chart.figures = {
+        {percent(longest->ratio.median),
+         fmt::format("at most; within noise {} to {}", percent(interval.low),
+                     percent(interval.high))},
+        {fmt::format("{} of {}", within, all.size()), "cases with no regret beyond noise"}};
+    return {"What following predictions costs",
+            to_html(report::Figure{report::columns(chart), ""}) + table_of(all)};
+}
+
+report::Section scaling_section(const std::vector<TimedWay>& ways, const SizeOfCases& size) {
+    std::set<double> sizes;
+    for (const TimedWay& way : ways)
+        sizes.insert(way.size);
+    const auto name_of = [](const TimedWay& way) { return way.name; };
+    std::vector<std::string> names = names_of(ways, name_of);
+    if (sizes.size() < 2)
+        return {};
+    report::LogChart chart{.title = "Scaling",
+                           .subtitle = fmt::format("time over {}", size.name),
+                           .x_name = size.name,
+                           .y_name = "time",
+                           .x_text = size.text,
+                           .y_text = text_of};
+    const std::size_t left_out = names.size() - std::min(names.size(), most_kinds);
+    names.resize(names.size() - left_out);
+    for (const std::string& name : names) {
+        report::LogChart::Kind& kind = chart.kinds.emplace_back();
+        kind.name = name;
+        kind.joined = true;
+        for (const TimedWay& way : ways) {
+            const std::optional<Seconds> took =
+                way.measured ? std::optional(way.measured->median) : way.predicted;
+            if (way.name == name && took)
+                kind.points.push_back({way.size, *took,
+                                       fmt::format("{}: {}, {} {}", way.name, text_of(*took),
+                                                   size.text(way.size), size.name)});
+        }
+    }
+    const std::string caption =
+        left_out > 0 ? fmt::format("{} more ways are not drawn.", left_out) : "";
+    return {"Scaling", to_html(report::Figure{report::log_chart(chart), caption})};
+}
+
+/// A way over itself is 1, whatever its noise.
+Estimate ratio_of(const TimedWay& followed, const TimedWay& best) {
+    if (&followed == &best)
+        return {1, {1, 1}};
+    const Estimate &above = *followed.measured, &below = *best.measured;
+    return {above.median / below.median,
+            {above.interval.low / below.interval.high, above.interval.high / below.interval.low}};
+}
+
+} // namespace
+
+std::vector<CaseRegret> regrets(const std::vector<TimedWay>& ways) {
+    std::vector<CaseRegret> all;
+    for (const std::string& name :
+         names_of(ways, [](const TimedWay& way) { return way.case_name; })) {
+        const TimedWay *followed = nullptr, *best = nullptr;
+        int both = 0;
+        for (const TimedWay& way : ways) {
+            if (way.case_name != name || !has_both(way))
+                continue;
+            ++both;
+            if (!followed || *way.predicted < *followed->predicted)
+                followed = &way;
+            if (!best || way.measured->median < best->measured->median)
+                best = &way;
+        }
+        if (both > 1)
+            all.push_back({name, followed->name, best->name, ratio_of(*followed, *best)});
+    }
+    return all;
+}
+
+std::vector<report::Section> summary_sections(const std::vector<TimedWay>& ways,
+                                              const SizeOfCases& size) {
+    return {accuracy_section(ways), regret_section(ways), scaling_section(ways, size)};
+}
+
+std::optional<Seconds> predicted_seconds(const Candidate& candidate,
+                                         const planner::Setting& setting) {
+    try {
+        const planner::Choice choice = planner::choose({&candidate, 1}, setting);
+        const auto& predicted = choice.chosen().predicted;
+        return predicted ? std::optional(predicted->seconds) : std::nullopt;
+    } catch (const model::CannotExpress&) {
+        return std::nullopt; // then nothing is predicted, and the page shows what was measured
+    }
+}
+
+} // namespace sextant::command

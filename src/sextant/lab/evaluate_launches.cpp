@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/lab/evaluate_launches.hpp"
+
+#include "sextant/calibrate/planner_here.hpp"
+#include "sextant/calibrate/validation.hpp"
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/communicator.hpp"
+#include "sextant/comm/provenance.hpp"
+#include "sextant/comm/waiting.hpp"
+#include "sextant/command/child_process.hpp"
+#include "sextant/command/composite.hpp"
+#include "sextant/command/outputs.hpp"
+#include "sextant/compositing/catalogue.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/progress.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
+#include "sextant/lab/bench_composite.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace sextant::command {
+
+namespace {
+
+/// One rank's way through one launch: every case, predicted and measured.
+class EvaluateLaunch {
+  public:
+    EvaluateLaunch(const Values& values, Communicator communicator)
+        : values_(values),
+          communicator_(std::move(communicator)),
+          progress_(communicator_.rank() == 0) {
+        options_.rounds = static_cast<int>(values.integer("rounds"));
+    }
+
+    /// On rank 0 the evaluation; elsewhere nothing of use.
+    Evaluation run() {
+        const auto seed = static_cast<std::uint64_t>(values_.integer("seed"));
+        work_.nodes = nodes_of(communicator_);
+        usual_ = calibrate::planner_here(communicator_, work_.nodes, values_.text("machine"),
+                                         planner::Probing::now);
+        agree(communicator_, [&] { calibrate::require_planner(usual_); });
+        work_.within_node =
+            communicator_.shares_memory() ? machine::Link::same_process : machine::Link::same_node;
+        Evaluation evaluation;
+        evaluation.seed = seed;
+        evaluation.ranks = communicator_.size();
+        Cores cores;
+        for (const Cores& each : communicator_.all_gather(Cores::available()))
+            cores.add(each);
+        evaluation.cores = cores.count();
+        evaluation.transport = transport_of(communicator_);
+        evaluation.host = host();
+        evaluation.machine = usual_.planner->machine().name;
+        evaluation.date = date();
+        evaluation.profile_round_trip = usual_.planner->machine().state_probe.median;
+        const Seconds before = probed();
+        evaluation.round_trips = {before};
+        if (values_.flag("in-state") && !calibrate::is_state(evaluation.profile_round_trip, before))
+            return evaluation;
+        for (const CompositeCase& what :
+             draw_cases(seed, static_cast<int>(values_.integer("cases"))))
+            evaluation.cases.push_back(evaluate(what));
+        const Seconds after = probed();
+        if (calibrate::is_state(evaluation.profile_round_trip, before))
+            evaluation.round_trips = {after};
+        progress_.clear();
+        return evaluation;
+    }
+
+  private:
+    /// The probe's round trip, the same on all ranks.
+    Seconds probed() const {
+        return communicator_.all_gather(calibrate::probe_state(communicator_)).front();
+    }
+
+    EvaluatedCase evaluate(const CompositeCase& what) {
+        progress_.say(what.name);
+        EvaluatedCase one{what, "", {}};
+        const CompositeResults results = bench_composite(communicator_, what, options_);
+        for (const CompositeResult& result : results.results) {
+            const std::string name =
+                result.tuning.empty() ? result.name : result.name + ", " + result.tuning;
+            one.ways.push_back({name, result.baseline, std::nullopt, {result.wall.median}});
+        }
+        agree(communicator_, [&] {
+            if (communicator_.rank() == 0)
+                predict(one);
+        });
+        return one;
+    }
+
+    void predict(EvaluatedCase& one) {
+        const Operator& op =
+            kernel::find(one.what.blend, element_named(one.what.element, one.what.blend));
+        work_.operator_name = op.name;
+        work_.element_name = channels(op.element);
+        work_.element_size = op.element.size;
+        work_.folds_at_once = !op.exact_when_split;
+        const compositing::Task task =
+            compositing::one_image_each(communicator_.size(), one.what.shape.elements(),
+                                        one.what.collect ? 0 : compositing::Task::distributed);
+        const auto best = usual_.planner->plan(task, work_);
+        one.chosen = best.text();
+        for (const compositing::Way& way : compositing::ways(task)) {
+            const auto at = std::find_if(one.ways.begin(), one.ways.end(),
+                                         [&](auto& each) { return each.name == way.text(); });
+            if (at != one.ways.end())
+                at->predicted = usual_.planner->seconds(task, way, work_);
+        }
+    }
+
+    const Values& values_;
+    const Communicator communicator_;
+    Progress progress_;
+    ContestOptions options_;
+    planner::UsualPlanner usual_;
+    planner::Work work_;
+};
+
+/// The command line of one launch.
+std::string command(const Values& values, const std::string& file) {
+    std::string command = own_command() + " evaluate --launches 1 --in-state -o " + quoted(file);
+    if (values.text("transport") == "mpi")
+        command = values.text("launcher") + " " + command;
+    for (const char* name : {"cases", "seed", "rounds", "ranks", "machine"}) {
+        if (values.has(name))
+            command += fmt::format(" --{} {}", name, quoted(values.text(name)));
+    }
+    return command;
+}
+
+/// Launches of this program, each of which writes its evaluation. One that meets the machine in
+/// another state than the profile's is left out and made up for, some times.
+class SeparateLaunches {
+  public:
+    explicit SeparateLaunches(const Values& values)
+        : values_(values),
+          wanted_(values.integer("launches")),
+          file_((std::filesystem::temp_directory_path() /
+                 fmt::format("sextant-evaluate-{}.json", getpid()))
+                    .string()) {}
+
+    Evaluation run() {
+        std::optional<Evaluation> all;
+        std::int64_t done = 0, tried = 0;
+        for (; done < wanted_ && tried < 3 * wanted_; ++tried) {
+            progress_.say(fmt::format("launch {} of {}", done + 1, wanted_));
+            const Evaluation one = launch();
+            if (!calibrate::is_state(one.profile_round_trip, one.round_trips.front()))
+                continue;
+            ++done;
+            if (all)
+                add_launches(*all, one);
+            else
+                all = one;
+        }
+        progress_.clear();
+        if (done < tried) {
+            print_text(fmt::format("left out {} of {} launches: the machine was in another state "
+                                   "than the profile's\n",
+                                   tried - done, tried));
+        }
+        if (!all)
+            throw Error("no launch met the machine in the state of the profile; sextant calibrate");
+        return *all;
+    }
+
+  private:
+    Evaluation launch() const {
+        constexpr Seconds patience = 3600;
+        run_process(command(values_, file_), patience);
+        const Evaluation one = read_evaluation(file_);
+        std::filesystem::remove(file_);
+        return one;
+    }
+
+    const Values& values_;
+    const std::int64_t wanted_;
+    const std::string file_;
+    Progress progress_{true};
+};
+
+} // namespace
+
+Evaluation evaluate_here(const Values& values, const Communicator& communicator) {
+    return EvaluateLaunch(values, communicator).run();
+}
+
+Evaluation evaluate_in_launches(const Values& values) {
+    return SeparateLaunches(values).run();
+}
+
+} // namespace sextant::command

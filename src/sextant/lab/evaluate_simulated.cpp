@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/lab/evaluate_simulated.hpp"
+
+#include "sextant/comm/provenance.hpp"
+#include "sextant/compositing/catalogue.hpp"
+#include "sextant/core/progress.hpp"
+#include "sextant/lab/evaluation.hpp"
+#include "sextant/planner/planner.hpp"
+#include "sextant/simulate/platform.hpp"
+#include "sextant/simulate/platform_profile.hpp"
+#include "sextant/simulate/simulation.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace sextant::model {
+
+std::vector<int> waves_of(const Program& program, const Dependences& dependences) {
+    std::vector<int> waves(program.steps.size());
+    int worked = 0; // receives depend on nothing, but come from who is as far
+    for (std::size_t s = 0; s < waves.size(); ++s) {
+        const Step& step = program.steps[s];
+        if (is_message(step.verb)) {
+            const int windows = program.window > 0 ? step.round / program.window : 0;
+            waves[s] = std::max({waves[s], worked, windows});
+        } else {
+            worked = std::max(worked, waves[s]);
+        }
+        const int next = waves[s] + (step.verb == Verb::receive ? 1 : 0);
+        for (const Dependences::Edge& edge : dependences.after(static_cast<int>(s)))
+            waves[edge.step] = std::max(waves[edge.step], next);
+    }
+    return waves;
+}
+
+} // namespace sextant::model
+
+namespace sextant::command {
+
+namespace {
+
+constexpr Bytes pixel = 16;
+constexpr ImageShape shapes[] = {{64, 64}, {256, 256}, {1024, 1024}, {4096, 2048}};
+
+/// What SimGrid takes grows with the messages, and with how many each rank has under way: the
+/// sum over waves of the squares. A second or two.
+constexpr double most_effort = 3e6;
+
+double effort(const Schedule& schedule) {
+    double effort = 0;
+    for (const Program& program : schedule) {
+        const std::vector<int> waves = model::waves_of(program, Dependences(program));
+        std::map<int, double> sent;
+        for (std::size_t s = 0; s < waves.size(); ++s) {
+            if (program.steps[s].verb == Verb::send)
+                ++sent[waves[s]];
+        }
+        for (const auto& [wave, count] : sent)
+            effort += count * count;
+    }
+    return effort;
+}
+
+class Simulated {
+  public:
+    explicit Simulated(const SimulatedMachine& machine)
+        : machine_(machine),
+          platform_(simulate::read_platform(machine.platform)),
+          planner_(simulate::profile_of(platform_),
+                   machine.knows_links ? std::optional(simulate::wires_of(platform_))
+                                       : std::nullopt) {
+        work_.operator_name = "over";
+        work_.element_name = "f32";
+        work_.element_size = pixel;
+        work_.nodes = simulate::place(simulate::rooms_of(platform_.network), {}, machine.ranks,
+                                      platform_.name);
+    }
+
+    Evaluation run() {
+        Evaluation evaluation;
+        evaluation.ranks = machine_.ranks;
+        evaluation.cores = platform_.network.cores;
+        evaluation.transport = "simulated";
+        evaluation.host = evaluation.machine = platform_.name;
+        evaluation.date = date();
+        for (const ImageShape& shape : shapes)
+            evaluation.cases.push_back(evaluate(shape));
+        progress_.clear();
+        return evaluation;
+    }
+
+  private:
+    EvaluatedCase evaluate(const ImageShape& shape) {
+        EvaluatedCase one;
+        one.what.shape = shape;
+        one.what.name = fmt::format("{} ranks of {}, {}x{}", machine_.ranks, platform_.name,
+                                    shape.width, shape.height);
+        progress_.say("planning for " + one.what.name);
+        const auto task = compositing::one_image_each(machine_.ranks, shape.elements());
+        const planner::Plan plan = planner_.plan(task, work_);
+        one.chosen = plan.text();
+        for (const compositing::Way& way : chosen_ways(task, plan)) {
+            progress_.say(way.text() + " on " + one.what.name);
+            simulate(task, way, way == plan.way(), one);
+        }
+        for (const planner::Alternative& each : plan.alternatives)
+            predict(each, one);
+        return one;
+    }
+
+    /// The planner's and the policies'; of others half those that the planner ranks next, who may
+    /// be the best after all, and half evenly from all, since it may be wrong.
+    std::vector<compositing::Way> chosen_ways(const compositing::Task& task,
+                                              const planner::Plan& plan) const {
+        const std::vector<std::string> policies = ways_of_policies(machine_.ranks, false);
+        const auto most = static_cast<std::size_t>(machine_.ways);
+        std::vector<compositing::Way> others, taken;
+        for (const compositing::Way& way : compositing::ways(task)) {
+            const bool policy =
+                std::find(policies.begin(), policies.end(), way.text()) != policies.end();
+            (policy || way == plan.way() ? taken : others).push_back(way);
+        }
+        const std::size_t always = taken.size();
+        for (const planner::Alternative& each : plan.alternatives) {
+            if (taken.size() < always + most / 2 && std::erase(others, each.way) > 0)
+                taken.push_back(each.way);
+        }
+        const std::size_t left = std::min(others.size(), always + most - taken.size());
+        for (std::size_t i = 0; i < left; ++i)
+            taken.push_back(others[i * others.size() / left]);
+        return taken;
+    }
+
+    void simulate(const compositing::Task& task, const compositing::Way& way, bool always,
+                  EvaluatedCase& one) const {
+        const Candidate candidate = compositing::candidate(task, way);
+        const Schedule schedule = make_schedule(candidate.ranks, candidate.program);
+        if (!always && !machine_.on_clock && effort(schedule) > most_effort)
+            return;
+        const simulate::Question question{.schedule = schedule,
+                                          .platform = machine_.platform,
+                                          .element_size = pixel,
+                                          .costs = platform_.costs};
+        const simulate::Simulation run = machine_.on_clock
+                                             ? simulate::simulate_on_clock(question, platform_)
+                                             : simulate::simulate(question);
+        one.ways.push_back({way.text(), false, std::nullopt, {run.seconds}});
+    }
+
+    static void predict(const planner::Alternative& alternative, EvaluatedCase& one) {
+        const std::string name = alternative.way.text();
+        const auto at = std::find_if(one.ways.begin(), one.ways.end(),
+                                     [&](const EvaluatedWay& way) { return way.name == name; });
+        if (at != one.ways.end() && alternative.expected)
+            at->predicted = alternative.expected->seconds;
+    }
+
+    const SimulatedMachine& machine_;
+    const simulate::Platform platform_;
+    planner::Planner planner_;
+    planner::Work work_;
+    Progress progress_{true};
+};
+
+} // namespace
+
+Evaluation evaluate_simulated(const SimulatedMachine& machine) {
+    return Simulated(machine).run();
+}
+
+} // namespace sextant::command

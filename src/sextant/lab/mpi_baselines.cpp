@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/lab/mpi_baselines.hpp"
+
+#ifdef SEXTANT_WITH_MPI
+#include "sextant/comm/mpi.hpp"
+#include "sextant/comm/mpi_exchange.hpp"
+#include "sextant/core/memory.hpp"
+#include "sextant/core/region.hpp"
+#include "sextant/lab/mpi_internals.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace sextant {
+
+namespace {
+
+/// How an image is cut among the ranks, in elements, as MPI's calls want it.
+struct Pieces {
+    std::vector<int> counts, offsets;
+    Elements own = 0;
+
+    Pieces(Elements elements, int ranks, int rank) {
+        for (int i = 0; i < ranks; ++i) {
+            const Region piece = part(block(0, 0, elements), i, ranks);
+            counts.push_back(static_cast<int>(piece.length));
+            offsets.push_back(static_cast<int>(piece.offset));
+        }
+        own = counts[static_cast<std::size_t>(rank)];
+    }
+};
+
+/// What all baselines have: where they run, what they combine, and a place for the result.
+class MpiReduction : public Reduction {
+  public:
+    MpiReduction(const Communicator& communicator, const Operator& op, Elements elements, int root)
+        : comm_(to_mpi(communicator)),
+          rank_(communicator.rank()),
+          ranks_(communicator.size()),
+          root_(root),
+          elements_(elements),
+          operator_(op),
+          user_(operator_),
+          pieces_(elements, ranks_, rank_),
+          piece_(pieces_.own * op.element.size) {
+        if (rank_ == root_)
+            whole_ = Memory(elements * op.element.size);
+    }
+
+    std::span<const std::byte> result() const override {
+        if (root_ < 0)
+            return piece_.bytes();
+        return whole_.bytes();
+    }
+
+  protected:
+    /// Brings everyone's piece to the root, if there is one.
+    void collect() {
+        if (root_ < 0)
+            return;
+        mpi_check(MPI_Gatherv(piece_.data(), static_cast<int>(pieces_.own), user_.element(),
+                              whole_.data(), pieces_.counts.data(), pieces_.offsets.data(),
+                              user_.element(), root_, comm_),
+                  "MPI_Gatherv");
+    }
+
+    const MPI_Comm comm_;
+    const int rank_, ranks_, root_;
+    const Elements elements_;
+    const Operator operator_;
+    const MpiUserOperator user_;
+    const Pieces pieces_;
+    Memory piece_, whole_;
+};
+
+class Reduce : public MpiReduction {
+  public:
+    using MpiReduction::MpiReduction;
+    void run(std::span<const std::byte> image) override {
+        mpi_check(MPI_Reduce(image.data(), whole_.data(), static_cast<int>(elements_),
+                             user_.element(), user_.op(), std::max(root_, 0), comm_),
+                  "MPI_Reduce");
+    }
+};
+
+class Allreduce : public MpiReduction {
+  public:
+    Allreduce(const Communicator& communicator, const Operator& op, Elements elements, int root)
+        : MpiReduction(communicator, op, elements, root) {
+        whole_ = Memory(elements * op.element.size);
+    }
+    void run(std::span<const std::byte> image) override {
+        mpi_check(MPI_Allreduce(image.data(), whole_.data(), static_cast<int>(elements_),
+                                user_.element(), user_.op(), comm_),
+                  "MPI_Allreduce");
+    }
+    std::span<const std::byte> result() const override {
+        if (root_ >= 0)
+            return rank_ == root_ ? whole_.bytes() : std::span<const std::byte>();
+        const auto size = static_cast<std::size_t>(operator_.element.size);
+        const auto first =
+            static_cast<std::size_t>(pieces_.offsets[static_cast<std::size_t>(rank_)]);
+        return whole_.bytes().subspan(first * size, static_cast<std::size_t>(pieces_.own) * size);
+    }
+};
+
+class ReduceScatter : public MpiReduction {
+  public:
+    using MpiReduction::MpiReduction;
+    void run(std::span<const std::byte> image) override {
+        mpi_check(MPI_Reduce_scatter(image.data(), piece_.data(), pieces_.counts.data(),
+                                     user_.element(), user_.op(), comm_),
+                  "MPI_Reduce_scatter");
+        collect();
+    }
+};
+
+/// Everyone's piece i comes to rank i, which folds them in one pass.
+class DirectSend : public MpiReduction {
+  public:
+    DirectSend(const Communicator& communicator, const Operator& op, Elements elements, int root)
+        : MpiReduction(communicator, op, elements, root),
+          incoming_(pieces_.own * op.element.size * ranks_) {
+        for (int i = 0; i < ranks_; ++i)
+            operands_.push_back(slot(i));
+    }
+
+  protected:
+    std::byte* slot(int rank) {
+        return incoming_.data() + rank * pieces_.own * operator_.element.size;
+    }
+    void fold() {
+        if (pieces_.own > 0)
+            operator_.fold(operands_, piece_.data(), pieces_.own);
+        collect();
+    }
+
+    Memory incoming_;
+    std::vector<const std::byte*> operands_;
+};
+
+class AlltoallvDirectSend : public DirectSend {
+  public:
+    AlltoallvDirectSend(const Communicator& communicator, const Operator& op, Elements elements,
+                        int root)
+        : DirectSend(communicator, op, elements, root) {
+        for (int i = 0; i < ranks_; ++i) {
+            counts_.push_back(static_cast<int>(pieces_.own));
+            offsets_.push_back(static_cast<int>(pieces_.own) * i);
+        }
+    }
+    void run(std::span<const std::byte> image) override {
+        mpi_check(MPI_Alltoallv(image.data(), pieces_.counts.data(), pieces_.offsets.data(),
+                                user_.element(), incoming_.data(), counts_.data(), offsets_.data(),
+                                user_.element(), comm_),
+                  "MPI_Alltoallv");
+        fold();
+    }
+
+  private:
+    std::vector<int> counts_, offsets_;
+};
+
+class NonBlockingDirectSend : public DirectSend {
+  public:
+    using DirectSend::DirectSend;
+    void run(std::span<const std::byte> image) override {
+        requests_.clear();
+        operands_[static_cast<std::size_t>(rank_)] = piece_of(image, rank_);
+        for (int shift = 1; shift < ranks_; ++shift) {
+            const int from = (rank_ - shift + ranks_) % ranks_;
+            mpi_check(MPI_Irecv(slot(from), static_cast<int>(pieces_.own), user_.element(), from, 0,
+                                comm_, &requests_.emplace_back()),
+                      "MPI_Irecv");
+        }
+        for (int shift = 1; shift < ranks_; ++shift) {
+            const int to = (rank_ + shift) % ranks_;
+            mpi_check(MPI_Isend(piece_of(image, to), pieces_.counts[static_cast<std::size_t>(to)],
+                                user_.element(), to, 0, comm_, &requests_.emplace_back()),
+                      "MPI_Isend");
+        }
+        mpi_check(
+            MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE),
+            "MPI_Waitall");
+        fold();
+    }
+
+  private:
+    const std::byte* piece_of(std::span<const std::byte> image, int rank) const {
+        return image.data() +
+               pieces_.offsets[static_cast<std::size_t>(rank)] * operator_.element.size;
+    }
+    std::vector<MPI_Request> requests_;
+};
+
+template <class Way>
+std::unique_ptr<Reduction> prepare(const Communicator& communicator, const Operator& op,
+                                   Elements elements, int root) {
+    return std::make_unique<Way>(communicator, op, elements, root);
+}
+
+constexpr Baseline baselines[] = {
+    {"alltoallv", "direct send over MPI_Alltoallv, then one fold", prepare<AlltoallvDirectSend>},
+    {"isend-irecv", "direct send with MPI_Isend and MPI_Irecv, then one fold",
+     prepare<NonBlockingDirectSend>},
+    {"mpi-reduce", "MPI_Reduce with our kernel; always to a root", prepare<Reduce>},
+    {"mpi-allreduce", "MPI_Allreduce with our kernel", prepare<Allreduce>},
+    {"mpi-reduce-scatter", "MPI_Reduce_scatter with our kernel", prepare<ReduceScatter>},
+};
+
+} // namespace
+
+std::span<const Baseline> mpi_baselines(const Communicator& communicator) {
+    if (to_mpi(communicator) == MPI_COMM_NULL)
+        return {};
+    return baselines;
+}
+
+namespace {
+
+/// MPI_Scan or MPI_Exscan.
+using BlockingScan = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
+/// MPI_Iscan or MPI_Iexscan.
+using NonBlockingScan = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm,
+                                MPI_Request*);
+
+/// What all baselines of scans have: where they run, what they combine, and a place for the result.
+class MpiScan : public PreparedScan {
+  public:
+    MpiScan(const Communicator& communicator, const Operator& op, Elements elements, bool exclusive)
+        : comm_(to_mpi(communicator)),
+          count_(static_cast<int>(elements)),
+          operator_(op),
+          user_(operator_),
+          exclusive_(exclusive),
+          has_result_(!exclusive || communicator.rank() > 0),
+          result_(elements * op.element.size) {}
+
+    std::span<const std::byte> result() const override {
+        return has_result_ ? result_.bytes() : std::span<const std::byte>();
+    }
+
+  protected:
+    const MPI_Comm comm_;
+    const int count_;
+    const Operator operator_;
+    const MpiUserOperator user_;
+    const bool exclusive_, has_result_;
+    Memory result_;
+};
+
+template <BlockingScan call>
+class Blocking : public MpiScan {
+  public:
+    using MpiScan::MpiScan;
+    void run(std::span<const std::byte> elements) override {
+        mpi_check(call(elements.data(), result_.data(), count_, user_.element(), user_.op(), comm_),
+                  exclusive_ ? "MPI_Exscan" : "MPI_Scan");
+    }
+};
+
+template <NonBlockingScan call>
+class NonBlocking : public MpiScan {
+  public:
+    using MpiScan::MpiScan;
+    void run(std::span<const std::byte> elements) override {
+        MPI_Request request = MPI_REQUEST_NULL;
+        const char* const name = exclusive_ ? "MPI_Iexscan" : "MPI_Iscan";
+        mpi_check(call(elements.data(), result_.data(), count_, user_.element(), user_.op(), comm_,
+                       &request),
+                  name);
+        mpi_finish(request, name);
+    }
+};
+
+template <class Way, bool exclusive>
+std::unique_ptr<PreparedScan> prepare(const Communicator& communicator, const Operator& op,
+                                      Elements elements) {
+    return std::make_unique<Way>(communicator, op, elements, exclusive);
+}
+
+constexpr ScanBaseline scan_baselines[] = {
+    {"mpi-scan", "MPI_Scan with our operator", false, prepare<Blocking<MPI_Scan>, false>},
+    {"mpi-exscan", "MPI_Exscan with our operator", true, prepare<Blocking<MPI_Exscan>, true>},
+    {"mpi-iscan", "MPI_Iscan with our operator", false, prepare<NonBlocking<MPI_Iscan>, false>},
+    {"mpi-iexscan", "MPI_Iexscan with our operator", true, prepare<NonBlocking<MPI_Iexscan>, true>},
+};
+
+} // namespace
+
+std::span<const ScanBaseline> mpi_scan_baselines(const Communicator& communicator) {
+    if (to_mpi(communicator) == MPI_COMM_NULL)
+        return {};
+    return scan_baselines;
+}
+
+namespace {
+
+/// Under which an element's datatype keeps its operator.
+int operator_key() {
+    static const int key = [] {
+        int made = MPI_KEYVAL_INVALID;
+        mpi_check(
+            MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &made, nullptr),
+            "MPI_Type_create_keyval");
+        return made;
+    }();
+    return key;
+}
+
+/// second[i] = first[i] ⊕ second[i], as MPI wants it.
+void combine(void* first, void* second, int* count, MPI_Datatype* type) {
+    void* kept = nullptr;
+    int found = 0;
+    MPI_Type_get_attr(*type, operator_key(), &kept, &found);
+    const std::array<const std::byte*, 2> operands = {static_cast<const std::byte*>(first),
+                                                      static_cast<const std::byte*>(second)};
+    static_cast<const Operator*>(kept)->fold(operands, static_cast<std::byte*>(second), *count);
+}
+
+} // namespace
+
+MpiUserOperator::MpiUserOperator(const Operator& op) {
+    mpi_check(MPI_Type_contiguous(static_cast<int>(op.element.size), MPI_BYTE, &element_),
+              "MPI_Type_contiguous");
+    mpi_check(MPI_Type_commit(&element_), "MPI_Type_commit");
+    mpi_check(MPI_Type_set_attr(element_, operator_key(), const_cast<Operator*>(&op)),
+              "MPI_Type_set_attr");
+    mpi_check(MPI_Op_create(combine, op.commutative ? 1 : 0, &op_), "MPI_Op_create");
+}
+
+MpiUserOperator::~MpiUserOperator() {
+    if (mpi_finalized())
+        return;
+    MPI_Op_free(&op_);
+    MPI_Type_free(&element_);
+}
+
+} // namespace sextant
+
+#else
+
+namespace sextant {
+
+std::span<const Baseline> mpi_baselines(const Communicator&) {
+    return {};
+}
+
+} // namespace sextant
+
+namespace sextant {
+
+std::span<const ScanBaseline> mpi_scan_baselines(const Communicator&) {
+    return {};
+}
+
+} // namespace sextant
+
+#endif

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/mpi.hpp"
+#include "sextant/core/memory.hpp"
+#include "sextant/core/operator.hpp"
+#include "sextant/lab/mpi_baselines.hpp"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <mpi.h>
+
+namespace sextant {
+
+/// An operator of ours as MPI's reductions take it: an MPI_Op, and the datatype of an element,
+/// which carries the operator.
+class MpiUserOperator {
+  public:
+    explicit MpiUserOperator(const Operator& op);
+    MpiUserOperator(const MpiUserOperator&) = delete;
+    MpiUserOperator& operator=(const MpiUserOperator&) = delete;
+    ~MpiUserOperator();
+
+    MPI_Op op() const { return op_; }
+    MPI_Datatype element() const { return element_; }
+
+  private:
+    MPI_Op op_ = MPI_OP_NULL;
+    MPI_Datatype element_ = MPI_DATATYPE_NULL;
+};
+
+} // namespace sextant
+
+/// What the baselines of `mpi_collectives.cpp` are made of.
+namespace sextant {
+
+/// Tiles in the image as MPI's calls want them.
+struct TileList {
+    std::vector<int> counts, offsets;
+
+    explicit TileList(const Grid& grid) {
+        for (int rank = 0; rank < grid.ranks(); ++rank) {
+            const Tile each = tile(grid, rank);
+            counts.push_back(static_cast<int>(each.elements()));
+            offsets.push_back(each.elements() > 0 ? static_cast<int>(each.y * grid.width + each.x)
+                                                  : 0);
+        }
+    }
+};
+
+/// What all baselines have: where they run, what is dealt, and a place for what is received.
+class MpiCollective : public PreparedCollective {
+  public:
+    MpiCollective(const Communicator& communicator, const Grid& grid)
+        : comm_(to_mpi(communicator)),
+          rank_(communicator.rank()),
+          grid_(grid),
+          pixels_(grid.width * grid.height),
+          tiles_(grid),
+          own_(tiles_.counts[static_cast<std::size_t>(rank_)]) {}
+
+    std::span<const std::byte> result() const override { return received_.bytes(); }
+
+  protected:
+    bool is_root() const { return rank_ == 0; }
+    void expect(Bytes bytes) { received_ = Memory(bytes); }
+    /// Of what all tiles have alike.
+    int count_of_any() const { return tiles_.counts[0]; }
+
+    const MPI_Comm comm_;
+    const int rank_;
+    const Grid grid_;
+    const Elements pixels_;
+    const TileList tiles_;
+    const int own_; ///< the size of this rank's tile
+    Memory received_;
+};
+
+/// Between rank 0's image and everyone's tile by MPI_Alltoallw, each with a datatype of its own:
+/// the one collective that can deal tiles that differ.
+std::unique_ptr<PreparedCollective> scatter_by_alltoallw(const Communicator& communicator,
+                                                         const Grid& grid);
+std::unique_ptr<PreparedCollective> gather_by_alltoallw(const Communicator& communicator,
+                                                        const Grid& grid);
+
+} // namespace sextant

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/lab/reproduce.hpp"
+
+#include "sextant/command/outputs.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
+#include "sextant/core/text.hpp"
+#include "sextant/lab/reproduce_experiments.hpp"
+#include "sextant/simulate/simulation.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::command {
+
+namespace {
+
+using reproduce::Claim;
+using reproduce::Experiment;
+using reproduce::Result;
+using reproduce::Row;
+
+/// Five digits at most; no more than mean something.
+std::string shown(double number) {
+    return fmt::format("{:.{}g}", number, number >= 1000 ? 5 : 3);
+}
+
+std::string line(const Row& row, bool has_numbers) {
+    std::string text = fmt::format("| {} |", row.label);
+    if (has_numbers)
+        text += fmt::format(" {} |", row.theirs ? shown(*row.theirs) : "");
+    for (const double ours : row.ours)
+        text += fmt::format(" {} |", shown(ours));
+    if (const auto ratio = reproduce::ratio(row); has_numbers)
+        text += ratio ? fmt::format(" {:.2f} | {} |", *ratio, reproduce::verdict(row)) : " | |";
+    return text + "\n";
+}
+
+/// As Markdown: a table to read on a screen, and to keep.
+std::string table(const Result& result) {
+    const bool has_numbers = std::any_of(result.rows.begin(), result.rows.end(),
+                                         [](const Row& row) { return row.theirs.has_value(); });
+    std::string text =
+        fmt::format("| {} |{} {} |{}\n", result.unit, has_numbers ? " paper |" : "",
+                    fmt::join(result.columns, " | "), has_numbers ? " ours / paper | |" : "");
+    const std::size_t columns = 1 + result.columns.size() + (has_numbers ? 3 : 0);
+    text += "|";
+    for (std::size_t i = 0; i < columns; ++i)
+        text += i == 0 ? "---|" : "---:|";
+    text += "\n";
+    for (const Row& row : result.rows)
+        text += line(row, has_numbers);
+    return text;
+}
+
+bool differs(const Result& result) {
+    return std::any_of(result.rows.begin(), result.rows.end(),
+                       [](const Row& row) { return reproduce::verdict(row) == "differs"; }) ||
+           std::any_of(result.claims.begin(), result.claims.end(),
+                       [](const Claim& claim) { return !claim.holds; });
+}
+
+std::string text_of(const Experiment& experiment, const Result& result) {
+    std::string text = fmt::format("## {}, {}: {}\n\n{}.\n\n", experiment.paper, experiment.item,
+                                   experiment.title, experiment.setting);
+    text += table(result);
+    for (const Claim& claim : result.claims)
+        text += fmt::format("\n- \"{}\": {} ({}).", claim.text,
+                            claim.holds ? "holds" : "**does not hold**", claim.found);
+    if (!result.claims.empty())
+        text += "\n";
+    if (differs(result) && !experiment.reasons.empty())
+        text += fmt::format("\nWhy it differs: {}.\n", experiment.reasons);
+    return text + "\n";
+}
+
+nlohmann::ordered_json json_of(const Experiment& experiment, const Result& result) {
+    nlohmann::ordered_json json{{"paper", experiment.paper},     {"item", experiment.item},
+                                {"title", experiment.title},     {"setting", experiment.setting},
+                                {"reasons", experiment.reasons}, {"unit", result.unit},
+                                {"columns", result.columns}};
+    for (const Row& row : result.rows) {
+        nlohmann::ordered_json cell{{"label", row.label}, {"ours", row.ours}};
+        if (const auto ratio = reproduce::ratio(row)) {
+            cell["theirs"] = *row.theirs;
+            cell["ratio"] = *ratio;
+            cell["verdict"] = reproduce::verdict(row);
+        }
+        json["rows"].push_back(cell);
+    }
+    for (const Claim& claim : result.claims)
+        json["claims"].push_back(
+            {{"text", claim.text}, {"holds", claim.holds}, {"found", claim.found}});
+    return json;
+}
+
+std::vector<Experiment> chosen(const std::string& paper) {
+    std::vector<Experiment> all = reproduce::catalogue();
+    if (paper == "all")
+        return all;
+    std::vector<std::string_view> papers;
+    for (const Experiment& experiment : all) {
+        if (papers.empty() || papers.back() != experiment.paper)
+            papers.push_back(experiment.paper);
+    }
+    if (std::find(papers.begin(), papers.end(), paper) == papers.end())
+        throw InvalidTask(unknown_name("paper", paper, papers));
+    std::erase_if(all, [&](const Experiment& experiment) { return experiment.paper != paper; });
+    return all;
+}
+
+int run_reproduce(const Values& values) {
+    const std::vector<Experiment> experiments = chosen(values.text("paper"));
+    const auto extent = values.flag("whole") ? reproduce::Extent::whole : reproduce::Extent::quick;
+    const bool json = values.flag("json");
+    auto all = nlohmann::ordered_json::array();
+    for (const Experiment& experiment : experiments) {
+        if (experiment.needs_simgrid && !simulate::available()) {
+            print_note(fmt::format("{}, {}: left out: {}", experiment.paper, experiment.item,
+                                   simulate::unavailable()));
+            continue;
+        }
+        const Result result = experiment.run(extent);
+        if (json)
+            all.push_back(json_of(experiment, result));
+        else
+            print_text(text_of(experiment, result));
+        std::fflush(stdout);
+    }
+    if (json)
+        print_text((sextant::to_text(all, 1) + "\n"));
+    return 0;
+}
+
+} // namespace
+
+Operation reproduce_operation() {
+    return {"reproduce",
+            "tables and figures of the papers, ours beside theirs",
+            "  sextant reproduce shift-based --whole > shift-based.md",
+            {{.name = "paper",
+              .value = "PAPER",
+              .fallback = "all",
+              .help = "shift-based, radix-k, c3, p3pc, scan, registration, work-stealing",
+              .positional = true},
+             {.name = "whole",
+              .type = Type::flag,
+              .help = "every case, in minutes; else what takes about one"},
+             {.name = "json", .type = Type::flag, .help = "as JSON; otherwise Markdown"}},
+            run_reproduce,
+            true};
+}
+
+} // namespace sextant::command

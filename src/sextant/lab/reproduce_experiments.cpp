@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/lab/reproduce_experiments.hpp"
+
+#include "sextant/compositing/catalogue.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/core/text.hpp"
+#include "sextant/machine/installation.hpp"
+#include "sextant/machine/profile_file.hpp"
+#include "sextant/simulate/platform.hpp"
+#include "sextant/simulate/simulation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <sstream>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace sextant::reproduce {
+
+namespace {
+
+constexpr std::array<std::string_view, 1> endings{".csv"};
+constexpr machine::SharedFolder tables{"table", "data/papers", endings};
+
+std::vector<std::string> cells_of(const std::string& line) {
+    std::vector<std::string> cells(1);
+    for (const char letter : line) {
+        if (letter == ',')
+            cells.emplace_back();
+        else if (letter != '\r')
+            cells.back() += letter;
+    }
+    return cells;
+}
+
+} // namespace
+
+Table::Table(const std::string& name) : path_(machine::shared_file(tables, name)) {
+    std::istringstream lines(read_text(path_, 1 << 20));
+    std::string line;
+    while (std::getline(lines, line)) {
+        cells_.push_back(cells_of(line));
+        if (cells_.back().size() != cells_.front().size()) {
+            throw InvalidFile(path_, fmt::format("line {} has {} cells, expected {}", cells_.size(),
+                                                 cells_.back().size(), cells_.front().size()));
+        }
+    }
+    if (cells_.empty())
+        throw InvalidFile(path_, "is empty");
+}
+
+const std::string& Table::text(std::size_t row, std::string_view column) const {
+    const auto found = std::find(columns().begin(), columns().end(), column);
+    if (found == columns().end())
+        throw InvalidFile(path_, fmt::format("has no column '{}'", column));
+    return cells_.at(row + 1)[static_cast<std::size_t>(found - columns().begin())];
+}
+
+std::optional<double> Table::number(std::size_t row, std::string_view column) const {
+    const std::string& cell = text(row, column);
+    if (cell.empty())
+        return std::nullopt;
+    double number = 0;
+    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
+    if (error != std::errc() || end != cell.data() + cell.size())
+        throw InvalidFile(path_, fmt::format("{} is '{}', expected a number", column, cell));
+    return number;
+}
+
+std::size_t Table::row_of(std::string_view first) const {
+    for (std::size_t row = 0; row < rows(); ++row) {
+        if (cells_[row + 1].front() == first)
+            return row;
+    }
+    throw InvalidFile(path_, fmt::format("has no row '{}'", first));
+}
+
+machine::Profile machine_of_paper(const std::string& name) {
+    return machine::read_profile(machine::shared_file(machine::machines, name));
+}
+
+Schedule compositing_schedule(const std::string& algorithm, int ranks, Elements pixels,
+                              const std::vector<int>& radices) {
+    const compositing::Algorithm& row = compositing::find(algorithm);
+    const auto task = compositing::one_image_each(ranks, pixels);
+    compositing::Tuning tuning;
+    if (radices.empty())
+        tuning = row.tunings(ranks).at(0);
+    else
+        tuning.radices = radices;
+    return make_schedule(ranks,
+                         [&](int rank) { return compositing::program(row, task, tuning, rank); });
+}
+
+simulate::Simulation run(const Schedule& schedule, Bytes element_size, const Setting& setting) {
+    simulate::Question question{.schedule = schedule,
+                                .platform =
+                                    machine::shared_file(simulate::platforms, setting.platform),
+                                .element_size = element_size,
+                                .active_by_round = setting.active_by_round,
+                                .association = Association::by_arrival,
+                                .timeline = setting.timeline};
+    if (!setting.order.empty())
+        question.order =
+            simulate::read_order(machine::shared_file(simulate::orders, setting.order));
+    std::optional<simulate::Platform> platform;
+    if (simulate::is_json(question.platform))
+        platform = simulate::read_platform(question.platform);
+    if (platform)
+        question.costs = platform->costs;
+    if (setting.blend_rate)
+        question.costs.seconds_per_application = 1 / *setting.blend_rate;
+    return platform ? simulate::simulate_on_clock(question, *platform)
+                    : simulate::simulate(question);
+}
+
+Seconds composite(const std::string& algorithm, int ranks, Elements pixels, const Setting& setting,
+                  const std::vector<int>& radices) {
+    constexpr Bytes pixel = 16;
+    return run(compositing_schedule(algorithm, ranks, pixels, radices), pixel, setting).seconds;
+}
+
+std::vector<Experiment> catalogue() {
+    std::vector<Experiment> all;
+    for (const auto paper : {shift_based_paper, shift_based_bandwidths, radix_k_paper,
+                             radix_k_sparse, c3_charges, c3_paper, c3_contours, p3pc_paper,
+                             p3pc_here, scan_papers, registration_papers, work_stealing_paper}) {
+        const std::span<const Experiment> rows = paper();
+        all.insert(all.end(), rows.begin(), rows.end());
+    }
+    return all;
+}
+
+std::optional<double> ratio(const Row& row) {
+    if (!row.theirs || row.ours.empty())
+        return std::nullopt;
+    return row.ours.back() / *row.theirs;
+}
+
+std::string_view verdict(const Row& row) {
+    const std::optional<double> found = ratio(row);
+    if (!found)
+        return "";
+    constexpr double most = 1.25;
+    return *found <= most && *found * most >= 1 ? "agrees" : "differs";
+}
+
+} // namespace sextant::reproduce

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The P-3PC paper's measurements once more, on the machine at hand: what a flat scatter and its
+// like send, in the layouts that the model tells apart, beside what the model says after it was
+// calibrated with other messages. With two ranks a flat tree is one message, and all of its time.
+#include "sextant/calibrate/campaign.hpp"
+#include "sextant/calibrate/estimate.hpp"
+#include "sextant/calibrate/validation.hpp"
+#include "sextant/comm/threads.hpp"
+#include "sextant/core/statistics.hpp"
+#include "sextant/lab/reproduce_experiments.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace sextant::reproduce {
+
+namespace {
+
+using calibrate::Cell;
+using calibrate::HeldOut;
+using calibrate::Kind;
+using machine::Layout;
+using machine::Strategy;
+
+/// How half of an image changes hands.
+struct Dealing {
+    std::string_view text;
+    Layout layout;
+};
+
+constexpr Dealing dealings[] = {{"scattered to 1x2", Layout::cc},
+                                {"scattered to 2x1", Layout::nc},
+                                {"gathered from 2x1", Layout::cn},
+                                {"column to column", Layout::nn}};
+/// Of square images of floats. No powers of two, whose rows all meet in a few lines of a cache.
+constexpr Bytes widths[] = {150, 300, 600, 1200};
+
+Cell half_of(Bytes width, Layout layout) {
+    constexpr Bytes value = 4;
+    const Bytes bytes = width * width / 2 * value;
+    if (layout == Layout::cc)
+        return calibrate::message(Kind::round_trip, bytes);
+    Cell cell =
+        calibrate::strided(Kind::round_trip, layout, Strategy::datatype, bytes, width / 2 * value);
+    cell.row = width * value;
+    return cell;
+}
+
+std::vector<Cell> halves() {
+    std::vector<Cell> cells;
+    for (const Bytes width : widths) {
+        for (const Dealing& dealing : dealings)
+            cells.push_back(half_of(width, dealing.layout));
+    }
+    return cells;
+}
+
+/// What a profile needs, beside others.
+std::vector<Cell> messages_and(std::vector<Cell> cells) {
+    constexpr Bytes kibi = 1024;
+    cells.push_back(calibrate::empty_trip());
+    // From 512 KiB on messages come out of memory (calibrate/rig.cpp).
+    for (const Bytes bytes :
+         {16 * kibi, 64 * kibi, 256 * kibi, 512 * kibi, 1024 * kibi, 4096 * kibi}) {
+        cells.push_back(calibrate::message(Kind::round_trip, bytes));
+        for (const Bytes block : {kibi / 4, kibi, 4 * kibi}) {
+            for (const Layout layout : {Layout::cn, Layout::nc, Layout::nn}) {
+                if (2 * block <= bytes && bytes <= calibrate::most_rows * block)
+                    cells.push_back(calibrate::strided(Kind::round_trip, layout, Strategy::datatype,
+                                                       bytes, block));
+            }
+        }
+    }
+    return cells;
+}
+
+/// What is held out is measured among the rest, so that all meet the machine in the same state.
+HeldOut held_out(calibrate::Measurements& all, const Cell& cell) {
+    const Seconds answer = all.cells.at(calibrate::empty_trip()).value(0).median / 2;
+    const auto series = all.cells.extract(cell);
+    return {cell, 0, std::max(0.0, series.mapped().value(0).median - answer)};
+}
+
+std::vector<HeldOut> measured_halves(Seconds budget) {
+    std::vector<HeldOut> held;
+    run_threads(2, [&](const Communicator& communicator) {
+        const Bytes memory = calibrate::PlanOptions{}.memory;
+        const auto measure = [&](calibrate::Stopwatch& stopwatch, machine::Link link) {
+            auto all = calibrate::measure(stopwatch, {messages_and(halves())}, {.budget = budget});
+            if (communicator.rank() != 0)
+                return;
+            for (const Cell& cell : halves())
+                held.push_back(held_out(all, cell));
+            const machine::Profile profile = costs_of(all, link);
+            for (HeldOut& one : held)
+                one.predicted = full_path(one.cell, profile, link);
+        };
+        calibrate::with_rigs(communicator, memory, measure);
+    });
+    return held;
+}
+
+constexpr std::size_t loggp_star = 0, p3pc = 1, measured = 2;
+
+/// How far a model is off, in the median of what is strided.
+double error(const std::vector<Row>& strided, std::size_t model) {
+    std::vector<double> errors;
+    for (const Row& row : strided)
+        errors.push_back(std::abs(row.ours[model] / row.ours[measured] - 1));
+    return median(errors);
+}
+
+Result figures_here(Extent extent) {
+    const std::vector<HeldOut> held = measured_halves(extent == Extent::quick ? 2 : 20);
+    Result result{"microseconds of the full path", {"LogGP*", "P-3PC", "measured"}, {}, {}};
+    std::vector<Row> strided;
+    double most = 0;
+    for (std::size_t w = 0, i = 0; w < std::size(widths); ++w) {
+        const HeldOut& contiguous = held[i];
+        for (const Dealing& dealing : dealings) {
+            const HeldOut& one = held[i++];
+            result.rows.push_back(
+                {fmt::format("{0}x{0}, {1}", widths[w], dealing.text),
+                 std::nullopt,
+                 {1e6 * contiguous.predicted, 1e6 * one.predicted, 1e6 * one.measured}});
+            most = std::max(most, one.measured / contiguous.measured);
+            if (dealing.layout != Layout::cc)
+                strided.push_back(result.rows.back());
+        }
+    }
+    const double of_star = error(strided, loggp_star), of_p3pc = error(strided, p3pc);
+    result.claims = {{"contiguous and noncontiguous data differ significantly", most > 1.5,
+                      fmt::format("up to {:.2f} times", most)},
+                     {"where columns are cut, P-3PC sees what LogGP* does not", of_p3pc < of_star,
+                      fmt::format("off by {:.0f} % in the median, LogGP* by {:.0f} %",
+                                  100 * of_p3pc, 100 * of_star)}};
+    return result;
+}
+
+constexpr Experiment experiments[] = {
+    {"p3pc", "Figures 2, 4, here", "halves of images, measured on this machine",
+     "measured, so that every run differs: two threads of this process on cores of their own, "
+     "square images of floats on columns x rows of ranks, medians. The models are calibrated in "
+     "the "
+     "same run with other messages: LogGP* with contiguous ones, P-3PC with each layout by size "
+     "and "
+     "length of its blocks",
+     "other programs ran, or the machine came into another state: in single runs contiguous "
+     "messages, too, take twice as long",
+     figures_here}};
+
+} // namespace
+
+std::span<const Experiment> p3pc_here() {
+    return experiments;
+}
+
+} // namespace sextant::reproduce

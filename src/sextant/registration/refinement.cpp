@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/registration/refinement.hpp"
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/registration/ledger.hpp"
+#include "sextant/registration/pair_reader.hpp"
+#include "sextant/registration/partition.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace sextant::registration {
+
+namespace {
+
+struct Head {
+    ImageShape image, nodes;
+    Elements spacing;
+    SplineFitReport fit;
+    Seconds seconds;
+    std::uint64_t sigmas, knowns; ///< numbers of these: none or one a node
+};
+
+template <class Value>
+void put(std::vector<std::byte>& bytes, std::span<Value> values) {
+    const std::size_t before = bytes.size();
+    bytes.resize(before + values.size_bytes());
+    if (!values.empty())
+        std::memcpy(bytes.data() + before, values.data(), values.size_bytes());
+}
+
+template <class Value>
+void take(std::span<const std::byte>& bytes, std::span<Value> to) {
+    if (bytes.size() < to.size_bytes())
+        throw std::logic_error("a field that was kept is shorter than it says");
+    if (!to.empty())
+        std::memcpy(to.data(), bytes.data(), to.size_bytes());
+    bytes = bytes.subspan(to.size_bytes());
+}
+
+} // namespace
+
+std::vector<std::byte> bytes_of(const StoredField& stored) {
+    const DisplacementField& field = stored.field;
+    const Head head{field.image,    field.nodes,        field.spacing,     stored.fit,
+                    stored.seconds, field.sigma.size(), field.known.size()};
+    std::vector<std::byte> bytes;
+    put(bytes, std::span(&head, 1));
+    put(bytes, std::span(field.x));
+    put(bytes, std::span(field.y));
+    put(bytes, std::span(field.sigma));
+    put(bytes, std::span(field.known));
+    return bytes;
+}
+
+StoredField field_from(std::span<const std::byte> bytes) {
+    Head head;
+    take(bytes, std::span(&head, 1));
+    StoredField stored{
+        {head.image, head.spacing, head.nodes, {}, {}, {}, {}}, head.fit, head.seconds};
+    DisplacementField& field = stored.field;
+    field.x.resize(field.count());
+    field.y.resize(field.count());
+    field.sigma.resize(head.sigmas);
+    field.known.resize(head.knowns);
+    take(bytes, std::span(field.x));
+    take(bytes, std::span(field.y));
+    take(bytes, std::span(field.sigma));
+    take(bytes, std::span(field.known));
+    return stored;
+}
+
+namespace {
+
+kernel::SampleView view_of(std::span<const float> samples, ImageShape shape) {
+    return {samples.data(), shape.width, {0, 0, shape.width, shape.height}, shape};
+}
+
+FieldFit summary_of(const StoredField& stored) {
+    const DisplacementField& field = stored.field;
+    double known = 0, squares = 0;
+    for (std::size_t node = 0; node < field.known.size(); ++node) {
+        if (field.known[node] == 0)
+            continue;
+        ++known;
+        squares += static_cast<double>(field.sigma[node]) * static_cast<double>(field.sigma[node]);
+    }
+    return {known / static_cast<double>(field.count()), known > 0 ? std::sqrt(squares / known) : 0,
+            stored.fit.freedom};
+}
+
+/// Of the rigid motion nearest to a field whose nodes have that deviation: at most this, as if all
+/// of them erred together.
+RigidUncertainty uncertainty_at_most(double sigma, ImageShape shape) {
+    const double arm = std::hypot(static_cast<double>(shape.width),
+                                  static_cast<double>(shape.height)) /
+                       std::sqrt(12); // RMS, of places from the middle
+    const double alpha = sigma / arm;
+    return {alpha, sigma, sigma, {alpha * alpha, 0, 0, 0, sigma * sigma, 0, 0, 0, sigma * sigma}};
+}
+
+void take(const StoredField& stored, double prefilter, FramePlace& place) {
+    const DisplacementField& field = stored.field;
+    place.result.motion = nearest_rigid([&field](Point x) { return apply(field, x); }, field.image);
+    const double seen = stored.fit.overlap * static_cast<double>(field.image.elements());
+    place.result.unrelated = !(stored.fit.ncc_after > ncc_of_noise(seen, prefilter));
+    place.result.ncc_before = stored.fit.ncc_before;
+    place.result.ncc_after = stored.fit.ncc_after;
+    place.result.overlap = stored.fit.overlap;
+    place.result.iterations = stored.fit.steps;
+    place.field = summary_of(stored);
+    place.result.uncertainty = uncertainty_at_most(place.field->sigma, field.image);
+    place.seconds += stored.seconds;
+}
+
+/// The field of a frame that is the reference.
+StoredField standing_still(ImageShape shape) {
+    StoredField stored{{shape, kernel::cell_size, nodes_of_fields(shape), {}, {}, {}, {}}, {}, 0};
+    const std::size_t nodes = stored.field.count();
+    stored.field.x.resize(nodes);
+    stored.field.y.resize(nodes);
+    stored.field.sigma.resize(nodes);
+    stored.field.known.assign(nodes, 1);
+    stored.fit.ncc_before = stored.fit.ncc_after = stored.fit.overlap = 1;
+    return stored;
+}
+
+StoredField found_field(Ledger& ledger, const EntryName& name) {
+    const auto bytes = ledger.find(name);
+    if (!bytes)
+        throw CommunicationFailed(fmt::format(
+            "the field of frame {} cannot be found: do all ranks see the same files?", name.moved));
+    return field_from(*bytes);
+}
+
+} // namespace
+
+const RigidMotion& Registered::motion(std::int64_t frame) const {
+    const auto at = std::lower_bound(frames.begin(), frames.end(), frame);
+    if (at == frames.end() || *at != frame)
+        throw std::logic_error("the motion asked for of a frame that is left out");
+    return motions[static_cast<std::size_t>(at - frames.begin())];
+}
+
+Registered everyones(const Communicator& communicator, std::span<const FramePlace> mine) {
+    std::vector<std::int64_t> frames;
+    std::vector<RigidMotion> motions;
+    for (const FramePlace& place : mine) {
+        if (!place.left_out.empty())
+            continue;
+        frames.push_back(place.frame);
+        motions.push_back(place.result.motion);
+    }
+    return {all_gather_lists(communicator, std::span<const std::int64_t>(frames)),
+            all_gather_lists(communicator, std::span<const RigidMotion>(motions))};
+}
+
+void leave_out_strangers(std::span<FramePlace> mine) {
+    for (FramePlace& place : mine) {
+        if (place.left_out.empty() && place.result.unrelated)
+            place.left_out =
+                fmt::format("what it has in common with the reference, {:.0f} % of a frame, is no "
+                            "more alike than noise",
+                            100 * place.result.overlap);
+    }
+}
+
+TransformOf transforms(const Registered& registered) {
+    return [&registered](std::int64_t frame) -> Transform { return registered.motion(frame); };
+}
+
+TransformOf transforms_by_fields(Ledger& ledger, std::int64_t reference, std::uint32_t stage) {
+    return [&ledger, reference, stage](std::int64_t frame) -> Transform {
+        return found_field(ledger, {Work::field, stage, reference, 0, frame}).field;
+    };
+}
+
+std::vector<float> whole_frame(FrameSource& source, std::int64_t frame) {
+    std::vector<float> samples(static_cast<std::size_t>(source.header().shape.elements()));
+    source.read_frame(frame, samples);
+    return samples;
+}
+
+std::vector<float> average_of(const Communicator& communicator, FrameSource& source,
+                              const Registered& registered, const TransformOf& transform_of,
+                              const StageOptions& options) {
+    Combined combined = combine(communicator, source, registered.frames, transform_of,
+                                {false, options.memory, options.threads});
+    for (std::size_t pixel = 0; pixel < combined.mean.size(); ++pixel) {
+        if (combined.count[pixel] == 0)
+            combined.mean[pixel] = std::numeric_limits<float>::quiet_NaN();
+    }
+    return std::move(combined.mean);
+}
+
+void register_to_average(FrameSource& source, std::span<const float> average,
+                         std::span<FramePlace> mine, std::uint32_t stage,
+                         const StageOptions& options, const SeriesHooks& hooks) {
+    const ImageShape shape = source.header().shape;
+    Team team(options.threads);
+    Pyramid reference(shape, 0, options.prefilter, &team);
+    reference.fill(view_of(average, shape));
+    PairReader reader(source, options.rigid, options.prefilter, 2, &team);
+    std::int64_t done = 0;
+    for (FramePlace& place : mine) {
+        hooks.progress("register to the average", done++, static_cast<std::int64_t>(mine.size()));
+        if (!place.left_out.empty())
+            continue;
+        const RigidMotion start = place.result.motion;
+        const TimedResult timed =
+            timed_result(hooks.ledger, {Work::averaged, stage, 0, 0, place.frame},
+                         [&] { return reader.refine(reference, place.frame, start); });
+        place.result = refined_from(start, timed.result, place.result.ambiguous);
+        place.seconds += timed.seconds;
+    }
+}
+
+StartOf starts_from(const TransformOf& fields, ImageShape shape) {
+    return [&fields, shape](const FramePlace& place) {
+        return start_at([transform = fields(place.frame),
+                         shape](Point x) { return apply(transform, x, shape); },
+                        shape);
+    };
+}
+
+ImageShape nodes_of_fields(ImageShape frame) {
+    const ImageShape cells = kernel::cells_of(frame);
+    return {cells.width + 1, cells.height + 1};
+}
+
+void register_by_fields(FrameSource& source, std::span<const float> image, std::int64_t reference,
+                        std::span<FramePlace> mine, std::uint32_t stage,
+                        const StageOptions& options, const SeriesHooks& hooks,
+                        const StartOf& start_of) {
+    if (!hooks.ledger)
+        throw std::logic_error("fields that nothing keeps");
+    const ImageShape shape = source.header().shape;
+    Team team(options.threads);
+    NonrigidRegistration registration(shape, options.nonrigid, &team);
+    std::vector<float> samples(image.size());
+    std::int64_t done = 0;
+    for (FramePlace& place : mine) {
+        hooks.progress("fields", done++, static_cast<std::int64_t>(mine.size()));
+        if (!place.left_out.empty())
+            continue;
+        const EntryName name{Work::field, stage, reference, 0, place.frame};
+        if (const auto known = hooks.ledger->find(name)) {
+            take(field_from(*known), options.prefilter, place);
+            continue;
+        }
+        StoredField stored = standing_still(shape);
+        if (place.frame != reference) {
+            const auto begin = std::chrono::steady_clock::now();
+            source.read_frame(place.frame, samples);
+            const NonrigidResult& result =
+                registration.run(view_of(image, shape), view_of(samples, shape),
+                                 start_of ? start_of(place) : FieldStart(place.result.motion));
+            stored = {result.field, result.fit, 0};
+            stored.seconds =
+                std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        }
+        hooks.ledger->keep(name, bytes_of(stored));
+        take(stored, options.prefilter, place);
+    }
+}
+
+} // namespace sextant::registration

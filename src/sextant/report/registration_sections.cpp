@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/report/registration_sections.hpp"
+
+#include "sextant/core/statistics.hpp"
+#include "sextant/report/assets.hpp"
+#include "sextant/report/curves.hpp"
+#include "sextant/report/page.hpp"
+#include "sextant/report/text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace sextant::report {
+
+namespace {
+
+constexpr std::size_t most_named = 12;   // frames in a line of text
+constexpr std::size_t most_reasons = 20; // frames left out, in the table
+
+/// What users should make of a flag.
+std::string_view meaning_of(std::string_view flag) {
+    struct Meaning {
+        std::string_view flag, text;
+    };
+    constexpr Meaning all[] = {
+        {"ambiguous", "another place was nearly as likely, as on a lattice a period further"},
+        {"unrelated", "no more alike than noise is"},
+        {"not-converged", "the search ended before it stood still"},
+        {"mended", "disagreed with the frames around it, and was registered again from there"},
+        {"in-doubt", "the frames around it do not agree where it lies"},
+        {"gaps", "some samples are not finite"}};
+    for (const Meaning& meaning : all) {
+        if (meaning.flag == flag)
+            return meaning.text;
+    }
+    return "";
+}
+
+Curve curve(const std::string& name, std::span<const RegisteredFrame> frames,
+            double RegisteredFrame::*value, double RegisteredFrame::*deviation) {
+    Curve made{name, {}, {}};
+    for (const RegisteredFrame& frame : frames) {
+        const bool known = frame.left_out.empty();
+        made.values.push_back(known ? frame.*value : std::numeric_limits<double>::quiet_NaN());
+        made.deviations.push_back(known ? frame.*deviation : 0);
+    }
+    return made;
+}
+
+/// Which frames are flagged, by flag; those left out come last.
+std::vector<MarkedPlaces> marks_of(std::span<const RegisteredFrame> frames) {
+    std::map<std::string, std::vector<std::int64_t>> flagged;
+    MarkedPlaces left_out{"left out", {}};
+    for (const RegisteredFrame& frame : frames) {
+        for (const std::string& flag : frame.flags)
+            flagged[flag].push_back(frame.frame);
+        if (!frame.left_out.empty())
+            left_out.places.push_back(frame.frame);
+    }
+    std::vector<MarkedPlaces> marks;
+    for (auto& [flag, places] : flagged)
+        marks.push_back({flag, std::move(places)});
+    if (!left_out.places.empty())
+        marks.push_back(std::move(left_out));
+    return marks;
+}
+
+std::string listed(const std::vector<std::int64_t>& places) {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(places.size(), most_named); ++i)
+        text += fmt::format("{}{}", i > 0 ? ", " : "", places[i]);
+    if (places.size() > most_named)
+        text += fmt::format(" and {} more",
+                            grouped(static_cast<std::int64_t>(places.size() - most_named)));
+    return text;
+}
+
+std::string row(const std::string& name, const std::string& count, const std::string& text) {
+    return fmt::format("<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td><td "
+                       "class=\"words\">{}</td></tr>\n",
+                       escape(name), count, escape(text));
+}
+
+std::string table(std::span<const RegisteredFrame> frames, const std::vector<MarkedPlaces>& marks) {
+    if (marks.empty())
+        return "<p>No frame has a flag, and none was left out.</p>\n";
+    std::string html = "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">Flag</th><th "
+                       "scope=\"col\" class=\"number\">Frames</th><th scope=\"col\" "
+                       "class=\"words\">Which, and what it means</th></tr></thead>\n<tbody>\n";
+    for (const MarkedPlaces& mark : marks) {
+        const std::string_view meaning = meaning_of(mark.name);
+        html += row(mark.name, grouped(std::ssize(mark.places)),
+                    listed(mark.places) + (meaning.empty() ? "" : fmt::format(": {}", meaning)));
+    }
+    std::size_t said = 0;
+    for (const RegisteredFrame& frame : frames) {
+        if (!frame.left_out.empty() && said++ < most_reasons)
+            html += row(fmt::format("frame {}", frame.frame), "", "left out: " + frame.left_out);
+    }
+    return html + "</tbody>\n</table></div>\n";
+}
+
+double farthest(std::span<const RegisteredFrame> frames) {
+    double most = 0;
+    for (const RegisteredFrame& frame : frames) {
+        if (frame.left_out.empty())
+            most = std::max(most, std::hypot(frame.x, frame.y));
+    }
+    return most;
+}
+
+} // namespace
+
+Section drift_section(std::span<const RegisteredFrame> frames, std::int64_t reference,
+                      const std::string& pixel) {
+    const std::vector<MarkedPlaces> marks = marks_of(frames);
+    CurveChart drift{"Drift",
+                     fmt::format("how far what frame {} shows lies to the right (x) and downward "
+                                 "(y) in others; bands: one deviation",
+                                 reference),
+                     "frame", "px"};
+    drift.curves = {curve("x", frames, &RegisteredFrame::x, &RegisteredFrame::sigma_x),
+                    curve("y", frames, &RegisteredFrame::y, &RegisteredFrame::sigma_y)};
+    drift.marks = marks;
+    drift.figures = {{fmt::format("{:.2f} px", farthest(frames)), "at most"}};
+    if (!pixel.empty())
+        drift.figures.push_back({pixel, "a pixel"});
+    CurveChart turn{"Turn", "clockwise as seen, about the middle of the frame", "frame", "degrees"};
+    turn.curves = {curve("angle", frames, &RegisteredFrame::angle, &RegisteredFrame::sigma_angle)};
+    return {"Where the frames lie", to_html(Figure{curves(drift), ""}) +
+                                        to_html(Figure{curves(turn), ""}) + table(frames, marks)};
+}
+
+namespace {
+
+using Of = std::function<double(const RegisteredFrame&)>;
+
+/// The share of a frame's variance that no multiple of the reference explains.
+double residual(double ncc) {
+    return 1 - ncc * ncc;
+}
+
+Curve curve(const std::string& name, std::span<const RegisteredFrame> frames, const Of& of) {
+    Curve made{name, {}};
+    for (const RegisteredFrame& frame : frames) {
+        made.values.push_back(frame.left_out.empty() ? of(frame)
+                                                     : std::numeric_limits<double>::quiet_NaN());
+    }
+    return made;
+}
+
+KeyFigure median_of(const Curve& curve) {
+    std::vector<double> values;
+    std::copy_if(curve.values.begin(), curve.values.end(), std::back_inserter(values),
+                 [](double value) { return std::isfinite(value); });
+    if (values.empty())
+        return {"nothing", curve.name};
+    return {fmt::format("{:.3g}", median(values)), curve.name + " (median)"};
+}
+
+std::string chart(CurveChart chart) {
+    for (const Curve& each : chart.curves)
+        chart.figures.push_back(median_of(each));
+    return to_html(Figure{curves(chart), ""});
+}
+
+} // namespace
+
+Section likeness_section(std::span<const RegisteredFrame> frames, const std::string& before) {
+    CurveChart ncc{"Likeness", "NCC of filtered frames with what they were registered to", "frame",
+                   ""};
+    ncc.curves = {curve("registered", frames, [](const auto& frame) { return frame.ncc_after; }),
+                  curve(before, frames, [](const auto& frame) { return frame.ncc_before; })};
+    CurveChart rest{"Residual",
+                    "share of a frame's variance that the other does not explain: "
+                    "noise, and what moved otherwise",
+                    "frame", ""};
+    rest.curves = {
+        curve("registered", frames, [](const auto& frame) { return residual(frame.ncc_after); }),
+        curve(before, frames, [](const auto& frame) { return residual(frame.ncc_before); })};
+    CurveChart sigma{"Uncertainty", "standard deviation of where a frame lies", "frame", "px"};
+    sigma.curves = {curve("deviation", frames, [](const auto& frame) { return frame.sigma; })};
+    return {"How well they fit", chart(ncc) + chart(rest) + chart(sigma)};
+}
+
+namespace {
+
+std::string picture(std::string_view name, const std::vector<std::byte>& png) {
+    const PngSize size = png_size(png);
+    return fmt::format("<div class=\"{0}\"><img width=\"{1}\" height=\"{2}\" alt=\"{0}\" "
+                       "src=\"data:image/png;base64,{3}\"/><span>{0}</span></div>\n",
+                       name, size.width, size.height, base64(png));
+}
+
+} // namespace
+
+Section before_after_section(const BeforeAfter& pictures) {
+    return {pictures.title,
+            "<figure class=\"compare\">\n<div class=\"both\">\n" +
+                picture("after", pictures.after) + picture("before", pictures.before) +
+                "</div>\n<div class=\"controls\"><label class=\"wide\">before<input "
+                "type=\"range\" min=\"0\" max=\"100\" value=\"50\" aria-label=\"How much of the "
+                "picture before is seen, in percent\"/>after</label></div>\n" +
+                fmt::format("<figcaption>{}</figcaption>\n</figure>\n", escape(pictures.caption)),
+            assets::slider_js};
+}
+
+} // namespace sextant::report

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/report/run_causes.hpp"
+
+#include "sextant/report/recording.hpp"
+#include "sextant/report/text.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+namespace sextant::report {
+
+namespace {
+
+/// What ranks did, by rank and then by when it ended; without waits.
+std::vector<std::size_t> by_rank_and_end(const Trace& trace) {
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < trace.events.size(); ++i) {
+        if (trace.events[i].activity != Activity::wait)
+            places.push_back(i);
+    }
+    const auto key = [&](std::size_t i) {
+        const Event& e = trace.events[i];
+        return std::tuple(e.rank, e.end, e.begin, e.step);
+    };
+    std::sort(places.begin(), places.end(),
+              [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+    return places;
+}
+
+/// Goes through a trace from its end to its beginning.
+class WayBack {
+  public:
+    explicit WayBack(const Recording& recording)
+        : trace_(recording.trace),
+          lent_(recording.lent),
+          sides_(other_sides(trace_)),
+          order_(by_rank_and_end(trace_)) {}
+
+    CriticalPath take() {
+        if (order_.empty())
+            return {};
+        std::size_t at = last();
+        path_.points.push_back({order_event(at).rank, order_event(at).end});
+        // No event is taken twice, so that events without length end too.
+        for (std::size_t steps = 0; steps < order_.size(); ++steps) {
+            const auto [rank, time] = begin_of(order_[at]);
+            const std::size_t before = last_ended(rank, time, at);
+            if (before == none) {
+                path_.between += time;
+                break;
+            }
+            path_.between += time - order_event(before).end;
+            if (order_event(before).end < time)
+                path_.points.push_back({rank, order_event(before).end});
+            at = before;
+        }
+        std::reverse(path_.points.begin(), path_.points.end());
+        return std::move(path_);
+    }
+
+  private:
+    static constexpr auto none = static_cast<std::size_t>(-1);
+
+    const Event& order_event(std::size_t at) const { return trace_.events[order_[at]]; }
+
+    std::size_t last() const {
+        const auto latest =
+            std::max_element(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
+                return trace_.events[a].end < trace_.events[b].end;
+            });
+        return static_cast<std::size_t>(latest - order_.begin());
+    }
+
+    /// Where the path was when an event began: at the other side of its message, if that was late.
+    CriticalPath::Point begin_of(std::size_t place) {
+        const Event& event = trace_.events[place];
+        const Event& other = trace_.events[sides_[place]];
+        if (lent_ && event.activity == Activity::send && other.end < event.end)
+            return given_back(other.rank, event.end);
+        const bool waited = other.begin > event.begin && other.begin <= event.end;
+        const Event& late = waited ? other : event;
+        (is_message(event.activity) ? path_.messages : path_.work) += event.end - late.begin;
+        if (late.rank != event.rank)
+            ++path_.changes;
+        path_.points.push_back({late.rank, late.begin});
+        return {late.rank, late.begin};
+    }
+
+    CriticalPath::Point given_back(int rank, Seconds time) {
+        ++path_.changes;
+        path_.points.push_back({rank, time});
+        return {rank, time};
+    }
+
+    /// The place in order of what a rank had done last at a time; of events that end together, one
+    /// before `than` where both are of its rank.
+    std::size_t last_ended(int rank, Seconds time, std::size_t than) const {
+        const auto after = std::partition_point(order_.begin(), order_.end(), [&](std::size_t i) {
+            const Event& e = trace_.events[i];
+            return std::tie(e.rank, e.end) <= std::tie(rank, time);
+        });
+        auto found = static_cast<std::size_t>(after - order_.begin());
+        if (order_event(than).rank == rank)
+            found = std::min(found, than);
+        return found > 0 && order_event(found - 1).rank == rank ? found - 1 : none;
+    }
+
+    const Trace& trace_;
+    const bool lent_;
+    const std::vector<std::size_t> sides_, order_;
+    CriticalPath path_;
+};
+
+/// The message that ended a wait: of those of its rank, the last that ended in it.
+const Event* end_of(const Event& wait, const Trace& trace,
+                    const std::vector<std::size_t>& messages) {
+    const auto after = std::partition_point(messages.begin(), messages.end(), [&](std::size_t i) {
+        const Event& e = trace.events[i];
+        return std::tie(e.rank, e.end) <= std::tie(wait.rank, wait.end);
+    });
+    if (after == messages.begin())
+        return nullptr;
+    const Event& message = trace.events[*(after - 1)];
+    return message.rank == wait.rank && message.end > wait.begin ? &message : nullptr;
+}
+
+} // namespace
+
+CriticalPath critical_path(const Recording& recording) {
+    return WayBack(recording).take();
+}
+
+std::vector<Waiting> waiting(const Trace& trace) {
+    std::vector<std::size_t> messages = by_rank_and_end(trace);
+    std::erase_if(messages, [&](std::size_t i) { return !is_message(trace.events[i].activity); });
+    std::map<std::pair<int, int>, Seconds> sums;
+    for (const Event& event : trace.events) {
+        if (event.activity != Activity::wait || event.end <= event.begin)
+            continue;
+        const Event* message = end_of(event, trace, messages);
+        sums[{event.rank, message ? message->peer : -1}] += event.end - event.begin;
+    }
+    std::vector<Waiting> all;
+    for (const auto& [pair, seconds] : sums)
+        all.push_back({pair.first, pair.second, seconds});
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Waiting& a, const Waiting& b) { return a.seconds > b.seconds; });
+    return all;
+}
+
+namespace {
+
+constexpr std::size_t most_waits = 8;
+
+std::string head(std::initializer_list<std::string_view> names) {
+    std::string html = "<div class=\"scroll\"><table>\n<thead><tr>";
+    for (std::string_view name : names) {
+        html += fmt::format("<th scope=\"col\"{}>{}</th>",
+                            name == *names.begin() ? "" : " class=\"number\"", name);
+    }
+    return html + "</tr></thead>\n<tbody>\n";
+}
+
+std::string share(Seconds part, Seconds whole) {
+    if (whole <= 0)
+        return to_text(part);
+    return fmt::format("{} ({:.0f} %)", to_text(part), 100 * part / whole);
+}
+
+/// How much sooner than it was sent a message was seen to arrive, at most: clocks differ by as
+/// much.
+Seconds disagreement(const Trace& trace) {
+    Seconds most = 0;
+    for (const Message& message : messages_of(trace))
+        most = std::max(most, trace.events[message.send].begin - trace.events[message.receive].end);
+    return most;
+}
+
+std::string paths(std::span<const Recording> recordings) {
+    std::string html =
+        head({"Critical path", "Length", "Work", "Messages", "Between events", "Changes of rank"});
+    for (const Recording& recording : recordings) {
+        const CriticalPath path = critical_path(recording);
+        const Seconds length = path.work + path.messages + path.between;
+        html += fmt::format("<tr><th scope=\"row\">{}</th>", escape(recording.title()));
+        for (const std::string& cell :
+             {to_text(length), share(path.work, length), share(path.messages, length),
+              share(path.between, length), grouped(path.changes)})
+            html += fmt::format("<td class=\"number\">{}</td>", cell);
+        html += "</tr>\n";
+    }
+    return html + "</tbody>\n</table></div>\n";
+}
+
+std::string waits(const Recording& recording) {
+    const std::vector<Waiting> all = waiting(recording.trace);
+    if (all.empty())
+        return "";
+    std::string html = fmt::format("<h3>Who waited for whom: {}</h3>\n", escape(recording.title()));
+    html += head({"Rank", "Until a message with", "Together"});
+    for (std::size_t i = 0; i < std::min(all.size(), most_waits); ++i) {
+        html += fmt::format(
+            "<tr><th scope=\"row\">rank {}</th><td class=\"number\">{}</td><td class=\"number\">{}"
+            "</td></tr>\n",
+            all[i].rank, all[i].peer < 0 ? "none" : fmt::format("rank {}", all[i].peer),
+            to_text(all[i].seconds));
+    }
+    html += "</tbody>\n</table></div>\n";
+    if (all.size() > most_waits) {
+        Seconds rest = 0;
+        for (std::size_t i = most_waits; i < all.size(); ++i)
+            rest += all[i].seconds;
+        html +=
+            fmt::format("<p>{} more, {} together.</p>\n", all.size() - most_waits, to_text(rest));
+    }
+    return html;
+}
+
+std::string doubts(const Recording& recording) {
+    const Seconds by = disagreement(recording.trace);
+    if (by <= 0)
+        return "";
+    return fmt::format("<p>{}: messages are seen to arrive before they were sent, so its clocks "
+                       "differ by {} or more; path and waits are as good as that.</p>\n",
+                       escape(recording.title()), to_text(by));
+}
+
+} // namespace
+
+Section causes_section(std::span<const Recording> recordings) {
+    const bool any =
+        std::any_of(recordings.begin(), recordings.end(),
+                    [](const Recording& recording) { return !recording.trace.events.empty(); });
+    if (!any)
+        return {};
+    std::string html = paths(recordings);
+    for (const Recording& recording : recordings)
+        html += doubts(recording);
+    for (const Recording& recording : recordings)
+        html += waits(recording);
+    return {"Why it took as long", html};
+}
+
+} // namespace sextant::report

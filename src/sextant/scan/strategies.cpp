@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/scan/strategies.hpp"
+
+#include "sextant/core/text.hpp"
+#include "sextant/scan/operator_times.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace sextant::scan {
+
+Series dealt(Elements values, int ranks) {
+    Series series(static_cast<std::size_t>(ranks), values / ranks);
+    for (Elements rank = 0; rank < values % ranks; ++rank)
+        ++series[static_cast<std::size_t>(rank)];
+    return series;
+}
+
+Claim claim(const Series& series) {
+    std::vector<int> first = {0}; // place in the series, by rank
+    for (const Elements values : series)
+        first.push_back(first.back() + static_cast<int>(values));
+    const auto place = [first](int rank, Elements i) {
+        return first[static_cast<std::size_t>(rank)] + static_cast<int>(i);
+    };
+    Claim claim;
+    claim.given = [place](int rank, int, Elements e) {
+        return Symbol{0, place(rank, e), place(rank, e) + 1, 0};
+    };
+    claim.wanted = [place, series](int rank, const std::vector<Symbol>& result) -> std::string {
+        const Elements expected = series[static_cast<std::size_t>(rank)];
+        if (static_cast<Elements>(result.size()) != expected)
+            return fmt::format("holds {} values, expected {}", result.size(), expected);
+        for (Elements i = 0; i < expected; ++i) {
+            const Symbol& is = result[static_cast<std::size_t>(i)];
+            if (!is.same_value({0, 0, place(rank, i) + 1})) {
+                return fmt::format("value {} of the series is [{}, {}), expected all up to it",
+                                   place(rank, i), is.first, is.last);
+            }
+        }
+        return "";
+    };
+    return claim;
+}
+
+Workers workers_of(const Series& series, int rank) {
+    Workers workers;
+    for (int other = 0; other < static_cast<int>(series.size()); ++other) {
+        const Elements own = series[static_cast<std::size_t>(other)];
+        if (own == 0)
+            continue;
+        if (other == rank)
+            workers.number = static_cast<int>(workers.ranks.size());
+        workers.ranks.push_back(other);
+        workers.values.push_back(own);
+    }
+    return workers;
+}
+
+Region nth(const Region& values, Elements i) {
+    return block(values.buffer, values.offset + i, 1);
+}
+
+namespace {
+
+Stage stage_of(const Worker& worker, const GlobalScan& global) {
+    return {global.algorithm, global.tuning, worker.workers(), 1};
+}
+
+/// What workers want of the totals: what lies before their values, and what reaches through the
+/// last where that is to be given. Who has one value needs no more than the latter.
+Wanted wanted_by(const Worker& worker, const GlobalScan& global) {
+    return [values = worker.values, &global](int number) {
+        if (!global.gives_last)
+            return Form::exclusive;
+        return values[static_cast<std::size_t>(number)] == 1 ? Form::inclusive : Form::both;
+    };
+}
+
+} // namespace
+
+bool total_matters(const Worker& worker, const GlobalScan& global) {
+    return matters(stage_of(worker, global), worker.number, wanted_by(worker, global));
+}
+
+Prefixes scan_totals(ProgramBuilder& builder, const Worker& worker, const GlobalScan& global,
+                     const Region& total) {
+    const Stage stage = stage_of(worker, global);
+    Prefixes prefixes =
+        scan_in_form(builder, stage, worker.number, total, wanted_by(worker, global));
+    builder.round(stage.first_round + stage.rounds());
+    if (!global.gives_last)
+        prefixes.through = {}; // known all the same by some algorithms
+    return prefixes;
+}
+
+void scan_values(ProgramBuilder& builder, const Region& input, const Region& output,
+                 const Prefixes& known) {
+    Region sum = known.before;
+    for (Elements i = 0; i < input.length; ++i) {
+        const Region to = nth(output, i);
+        if (i == input.length - 1 && !known.through.empty())
+            builder.copy(to, known.through);
+        else if (sum.empty())
+            builder.copy(to, nth(input, i));
+        else
+            builder.fold(to, {sum, nth(input, i)});
+        sum = to;
+    }
+}
+
+namespace {
+
+/// All values in one fold.
+Region reduced(ProgramBuilder& builder, const Region& input) {
+    std::vector<Region> values;
+    for (Elements i = 0; i < input.length; ++i)
+        values.push_back(nth(input, i));
+    const Region total = builder.scratch(1);
+    builder.fold(total, values);
+    return total;
+}
+
+} // namespace
+
+Program reduce_then_scan(const Worker& worker, const GlobalScan& global) {
+    ProgramBuilder builder;
+    const Region input = builder.input(worker.own()), output = builder.output(worker.own());
+    Prefixes known;
+    if (worker.workers() > 1) {
+        const bool reduces = worker.own() > 1 && total_matters(worker, global);
+        const Region total = reduces ? reduced(builder, input) : nth(input, 0);
+        known = scan_totals(builder, worker, global, total);
+    }
+    scan_values(builder, input, output, known);
+    return builder.finish(output);
+}
+
+namespace {
+
+/// Scans all but the first worker's values. All but the total wait in the output, which they will
+/// be changed in; the total has a slot of its own, since others are sent it meanwhile.
+Region scan_aside(ProgramBuilder& builder, const Region& input, const Region& output) {
+    Region sum = nth(input, 0);
+    for (Elements i = 1; i < input.length; ++i) {
+        const Region to = i < input.length - 1 ? nth(output, i) : builder.scratch(1);
+        builder.fold(to, {sum, nth(input, i)});
+        sum = to;
+    }
+    return sum;
+}
+
+void propagate(ProgramBuilder& builder, const Region& input, const Region& output,
+               const Region& total, const Prefixes& known) {
+    const Elements last = input.length - 1;
+    for (Elements i = 0; i < last; ++i) {
+        const Region own = i == 0 ? nth(input, 0) : nth(output, i);
+        builder.fold(nth(output, i), {known.before, own});
+    }
+    if (known.through.empty())
+        builder.fold(nth(output, last), {known.before, total});
+    else
+        builder.copy(nth(output, last), known.through);
+}
+
+} // namespace
+
+Program scan_then_propagate(const Worker& worker, const GlobalScan& global) {
+    ProgramBuilder builder;
+    const Region input = builder.input(worker.own()), output = builder.output(worker.own());
+    if (worker.number == 0) {
+        scan_values(builder, input, output, {});
+        scan_totals(builder, worker, global, nth(output, worker.own() - 1));
+        return builder.finish(output);
+    }
+    const Region total = scan_aside(builder, input, output);
+    const Prefixes known = scan_totals(builder, worker, global, total);
+    propagate(builder, input, output, total, known);
+    return builder.finish(output);
+}
+
+namespace {
+
+constexpr Strategy rows[] = {
+    {"scan-then-propagate", "local scans, each then put behind what lies before it",
+     "Egecioglu, Koc and Laub 1989, doi:10.1016/0377-0427(89)90362-2", scan_then_propagate},
+    {"reduce-then-scan", "local totals, then local scans from what lies before on",
+     "Dotsenko et al. 2008, doi:10.1145/1375527.1375559", reduce_then_scan},
+};
+
+} // namespace
+
+std::span<const Strategy> strategies() {
+    return rows;
+}
+
+const Strategy& find_strategy(std::string_view name) {
+    return find_by_name<Strategy>("strategy", name, rows);
+}
+
+Program program(const Strategy& strategy, const Series& series, const GlobalScan& global,
+                int rank) {
+    if (series[static_cast<std::size_t>(rank)] == 0)
+        return {};
+    const Workers workers = workers_of(series, rank);
+    return with_peers(strategy.program({workers.values, workers.number}, global), workers.ranks);
+}
+
+namespace {
+
+/// By rank, which values of the series it has.
+std::vector<Interval> places(const Series& series) {
+    std::vector<Interval> all;
+    Elements first = 0;
+    for (const Elements own : series) {
+        all.push_back({first, first + own});
+        first += own;
+    }
+    return all;
+}
+
+/// What two have in common, as a part of a region that holds the first.
+Region common(const Region& region, const Interval& own, const Interval& other) {
+    const Elements first = std::max(own.first, other.first);
+    const Elements last = std::min(own.last, other.last);
+    return block(region.buffer, first - own.first, std::max<Elements>(0, last - first));
+}
+
+} // namespace
+
+Program redistribution(const Series& from, const Series& to, int rank) {
+    const std::vector<Interval> given = places(from), wanted = places(to);
+    if (given.size() != wanted.size() ||
+        (!given.empty() && given.back().last != wanted.back().last))
+        throw std::logic_error("a redistribution to another number of ranks or values");
+    const auto own = static_cast<std::size_t>(rank);
+    ProgramBuilder builder;
+    const Region input = builder.input(from[own]), output = builder.output(to[own]);
+    for (std::size_t other = 0; other < given.size(); ++other) {
+        const Region out = common(input, given[own], wanted[other]);
+        const Region in = common(output, wanted[own], given[other]);
+        if (other == own) {
+            builder.copy(in, out);
+        } else {
+            builder.send(static_cast<int>(other), out);
+            builder.receive(static_cast<int>(other), in);
+        }
+    }
+    return builder.finish(output);
+}
+
+Claim redistribution_claim(const Series& from, const Series& to) {
+    const auto symbol = [](const std::vector<Interval>& all, int rank, Elements e) {
+        const auto value = static_cast<int>(all[static_cast<std::size_t>(rank)].first + e);
+        return Symbol{0, value, value + 1, 0};
+    };
+    Claim claim;
+    claim.given = [given = places(from), symbol](int rank, int, Elements e) {
+        return symbol(given, rank, e);
+    };
+    claim.wanted = [wanted = places(to), symbol](int rank,
+                                                 const std::vector<Symbol>& result) -> std::string {
+        const Interval& own = wanted[static_cast<std::size_t>(rank)];
+        if (static_cast<Elements>(result.size()) != own.last - own.first)
+            return fmt::format("holds {} values, expected {}", result.size(), own.last - own.first);
+        for (std::size_t i = 0; i < result.size(); ++i) {
+            const Symbol expected = symbol(wanted, rank, static_cast<Elements>(i));
+            if (!result[i].same_value(expected))
+                return fmt::format("value {} is [{}, {}), expected [{}, {})", i, result[i].first,
+                                   result[i].last, expected.first, expected.last);
+        }
+        return "";
+    };
+    return claim;
+}
+
+} // namespace sextant::scan

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/simulate/simulated_ranks.hpp"
+
+#include "sextant/schedule/matching.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace sextant::simulate {
+
+Folding::Folding(const Program& program, Association association)
+    : program_(program), association_(association) {
+    for (std::size_t i = 0; i < program.steps.size(); ++i) {
+        const Step& step = program.steps[i];
+        if (step.verb != Verb::fold)
+            continue;
+        folds_.push_back({static_cast<int>(i), std::vector<std::uint32_t>(step.count), false});
+        for (std::uint32_t operand = 0; operand < step.count; ++operand)
+            folds_.back().run_end[operand] = operand + 1;
+    }
+}
+
+Folding::Fold& Folding::fold_of(int step) {
+    return *std::lower_bound(folds_.begin(), folds_.end(), step,
+                             [](const Fold& fold, int wanted) { return fold.step < wanted; });
+}
+
+/// Merges the first stretch of two or more neighbours that are there; in order, only from the first
+/// operand on.
+Folding::Pass Folding::find(Fold& fold, const Walk& walk) const {
+    const Step& step = program_.steps[static_cast<std::size_t>(fold.step)];
+    std::uint32_t first = 0, operand = 0;
+    int items = 0;
+    while (operand < step.count) {
+        const bool merged = fold.run_end[operand] > operand + 1;
+        if (merged || walk.readable(step.first + operand)) {
+            operand = fold.run_end[operand];
+            ++items;
+            continue;
+        }
+        if (items >= 2 || association_ == Association::in_order)
+            break;
+        first = ++operand;
+        items = 0;
+    }
+    if (items < 2)
+        return {};
+    fold.run_end[first] = operand;
+    return {fold.step, items - 1};
+}
+
+Folding::Pass Folding::combine_some(const Walk& walk) {
+    while (first_unfinished_ < folds_.size() && folds_[first_unfinished_].finished)
+        ++first_unfinished_;
+    for (std::size_t i = first_unfinished_; i < folds_.size(); ++i) {
+        if (folds_[i].finished)
+            continue;
+        if (const Pass pass = find(folds_[i], walk); pass.step != Walk::none)
+            return pass;
+    }
+    return {};
+}
+
+int Folding::complete(int step) {
+    Fold& fold = fold_of(step);
+    fold.finished = true;
+    int items = 0;
+    for (std::uint32_t operand = 0; operand < fold.run_end.size(); ++items)
+        operand = fold.run_end[operand];
+    return items - 1;
+}
+
+Play::Play(const Question& question, World world)
+    : question_(question), world_(std::move(world)), mates_(match_messages(question.schedule)) {
+    dependences_.reserve(question.schedule.size());
+    ranks_.reserve(question.schedule.size());
+    for (const Program& each : question.schedule) {
+        dependences_.emplace_back(each);
+        ranks_.emplace_back(each, dependences_.back(), question.association);
+        if (question.timeline)
+            ranks_.back().posted.resize(each.steps.size());
+    }
+}
+
+void Play::begin() {
+    for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank)
+        advance(rank);
+}
+
+/// Starts all that a rank may start. Work that takes no time allows more at once.
+void Play::advance(int rank) {
+    Walk& walk = rank_of(rank).walk;
+    do {
+        for (int s = walk.next_message(); s != Walk::none; s = walk.next_message())
+            post({rank, s});
+    } while (work_some(rank));
+}
+
+Bytes Play::bytes_of(StepOfRank at) const {
+    const Bytes bytes = program(at.rank).bytes_of(step(at), question_.element_size);
+    const double part = question_.density * active_in(step(at));
+    return std::max<Bytes>(1, std::llround(static_cast<double>(bytes) * part));
+}
+
+/// The part of a step's elements that is active.
+double Play::active_in(const Step& step) const {
+    const std::vector<double>& active = question_.active_by_round;
+    return active.empty()
+               ? 1
+               : active[std::min(static_cast<std::size_t>(step.round), active.size() - 1)];
+}
+
+// Messages.
+
+void Play::post(StepOfRank at) {
+    if (question_.timeline)
+        rank_of(at.rank).posted[static_cast<std::size_t>(at.step)] = world_.now();
+    if (step(at).verb == Verb::send)
+        spend(at);
+    else
+        get_ready(mate(at), awaited);
+}
+
+/// Hands a message over, or takes it, as soon as the rank is done with those before.
+void Play::spend(StepOfRank at) {
+    Rank& rank = rank_of(at.rank);
+    rank.messages.push(at.step);
+    if (rank.messages.size() == 1)
+        spend_next(at.rank);
+}
+
+void Play::spend_next(int rank) {
+    Rank& mine = rank_of(rank);
+    while (!mine.messages.empty()) {
+        const StepOfRank at{rank, mine.messages.front()};
+        const Bytes bytes = bytes_of(at);
+        const Costs& costs = question_.costs;
+        const bool sends = step(at).verb == Verb::send;
+        const Seconds cost = sends ? costs.sending(bytes) : costs.receiving(bytes);
+        if (cost > 0)
+            return world_.work(rank, Work::message, cost);
+        mine.messages.pop();
+        spent(at);
+    }
+}
+
+void Play::spent(StepOfRank at) {
+    if (step(at).verb == Verb::send)
+        get_ready(at, handed_over);
+    else
+        finish_message(at);
+}
+
+void Play::get_ready(StepOfRank send, Readiness what) {
+    std::uint8_t& readiness = rank_of(send.rank).readiness[static_cast<std::size_t>(send.step)];
+    readiness |= what;
+    if (readiness == travels)
+        world_.send(send, step(send).peer, bytes_of(send));
+}
+
+void Play::arrived(StepOfRank send) {
+    finish_message(send);
+    advance(send.rank);
+    const StepOfRank receive = mate(send);
+    spend(receive);
+    advance(receive.rank);
+}
+
+// Work.
+
+/// Starts a piece of work if there is one and the processor is free; true where one took no time.
+bool Play::work_some(int rank) {
+    Rank& mine = rank_of(rank);
+    if (mine.step != Walk::none)
+        return false;
+    if (const int next = mine.walk.next_work(); next != Walk::none) {
+        const Step& what = step({rank, next});
+        const auto elements = static_cast<double>(what.to.elements());
+        const Costs& costs = question_.costs;
+        if (what.verb == Verb::copy) {
+            const auto size = static_cast<double>(
+                program(rank).element_size(what.to.buffer, question_.element_size));
+            return work_on(rank, next, costs.copy_seconds_per_byte * size * elements, true);
+        }
+        if (what.verb == Verb::compute) {
+            const Elements made = program(rank).elements_of(what);
+            return work_on(rank, next, costs.computing(what.kernel, made), true);
+        }
+        const auto applications = static_cast<double>(mine.folding.complete(next));
+        return work_on(rank, next,
+                       costs.seconds_per_application * applications * elements * active_in(what),
+                       true);
+    }
+    if (question_.costs.seconds_per_application == 0)
+        return false; // combining early gains nothing
+    const Folding::Pass pass = mine.folding.combine_some(mine.walk);
+    if (pass.step == Walk::none)
+        return false;
+    const Step& fold = step({rank, pass.step});
+    const double elements = static_cast<double>(fold.to.elements()) * active_in(fold);
+    const auto applications = static_cast<double>(pass.applications);
+    return work_on(rank, pass.step,
+                   question_.costs.seconds_per_application * applications * elements, false);
+}
+
+bool Play::work_on(int rank, int step, Seconds seconds, bool ends) {
+    Rank& mine = rank_of(rank);
+    mine.step = step;
+    mine.step_ends = ends;
+    mine.step_began = world_.now();
+    if (seconds > 0) {
+        world_.work(rank, Work::step, seconds);
+        return false;
+    }
+    end_work(rank);
+    return true;
+}
+
+void Play::end_work(int rank) {
+    Rank& mine = rank_of(rank);
+    const StepOfRank at{rank, mine.step};
+    mine.step = Walk::none;
+    note(at, activity_of(step(at).verb), mine.step_began);
+    if (mine.step_ends)
+        finish_step(at);
+}
+
+void Play::worked(int rank, Work work) {
+    if (work == Work::step) {
+        end_work(rank);
+    } else {
+        Rank& mine = rank_of(rank);
+        const StepOfRank at{rank, mine.messages.front()};
+        mine.messages.pop();
+        spent(at);
+        spend_next(rank);
+    }
+    advance(rank);
+}
+
+// Ends.
+
+void Play::finish_message(StepOfRank at) {
+    if (question_.timeline) {
+        note(at, activity_of(step(at).verb),
+             rank_of(at.rank).posted[static_cast<std::size_t>(at.step)]);
+    }
+    finish_step(at);
+}
+
+void Play::finish_step(StepOfRank at) {
+    Rank& mine = rank_of(at.rank);
+    mine.walk.finish(at.step);
+    mine.done = world_.now();
+}
+
+void Play::note(StepOfRank at, Activity activity, Seconds begin) {
+    if (question_.timeline)
+        timeline_.add(program(at.rank), at, activity, begin, world_.now());
+}
+
+namespace {
+
+int first_unfinished(const Walk& walk) {
+    int step = 0;
+    while (walk.finished(step))
+        ++step;
+    return step;
+}
+
+} // namespace
+
+Simulation Play::finish() {
+    constexpr int most_named = 8;
+    std::string waiting;
+    int stuck = 0;
+    Simulation simulation;
+    for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank) {
+        const Rank& mine = rank_of(rank);
+        simulation.finished.push_back(mine.done);
+        simulation.seconds = std::max(simulation.seconds, mine.done);
+        if (mine.walk.done() || ++stuck > most_named)
+            continue;
+        const StepOfRank at{rank, first_unfinished(mine.walk)};
+        waiting += std::string("\n  ") + fault(question_.schedule, at, "waits for ever").what();
+    }
+    if (stuck > most_named)
+        waiting += fmt::format("\n  and {} more", stuck - most_named);
+    if (stuck > 0)
+        throw std::logic_error(
+            fmt::format("{} of {} ranks wait for ever:{}", stuck, ranks_.size(), waiting));
+    if (question_.timeline)
+        simulation.timeline = timeline_.finish(simulation.seconds);
+    return simulation;
+}
+
+void Processors::begin(int rank, Work work, Seconds seconds) {
+    Processor& mine = processor(rank);
+    if (work == Work::message) {
+        interrupt(mine);
+        mine.handles_message = true;
+        return world_.foresee(world_.now() + seconds, {rank, work});
+    }
+    mine.has_step = true;
+    mine.step_left = seconds;
+    resume(rank);
+}
+
+void Processors::end(const Stint& stint) {
+    Processor& mine = processor(stint.rank);
+    if (stint.work == Work::message) {
+        mine.handles_message = false;
+        world_.worked(stint.rank, Work::message);
+        return resume(stint.rank);
+    }
+    if (!mine.works || stint.piece != mine.piece)
+        return;
+    mine.works = mine.has_step = false;
+    world_.worked(stint.rank, Work::step);
+}
+
+void Processors::interrupt(Processor& mine) {
+    if (!mine.works)
+        return;
+    mine.works = false;
+    mine.step_left -= world_.now() - mine.resumed;
+    ++mine.piece;
+}
+
+void Processors::resume(int rank) {
+    Processor& mine = processor(rank);
+    if (!mine.has_step || mine.works || mine.handles_message)
+        return;
+    mine.works = true;
+    mine.resumed = world_.now();
+    world_.foresee(mine.resumed + mine.step_left, {rank, Work::step, mine.piece});
+}
+
+} // namespace sextant::simulate

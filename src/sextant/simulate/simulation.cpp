@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/simulate/simulation.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/machine/installation.hpp"
+#include "sextant/model/link_contention.hpp"
+#include "sextant/simulate/platform.hpp"
+#include "sextant/simulate/platform_profile.hpp"
+#include "sextant/simulate/simulated_ranks.hpp"
+#include "sextant/simulate/simulator_process.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <queue>
+#include <tuple>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace sextant::simulate {
+
+bool available() {
+    return !simulator_path().empty();
+}
+
+std::string unavailable() {
+    std::vector<std::string> folders;
+    for (const std::filesystem::path& folder : machine::installation().programs)
+        folders.push_back(folder);
+    return fmt::format("there is no {} in {}; it is built where libsimgrid-dev is installed",
+                       simulator_name, fmt::join(folders, " or "));
+}
+
+Simulation simulate(const Question& question) {
+    const std::string program = simulator_path();
+    if (program.empty())
+        throw Error(unavailable());
+    if (std::error_code error; !std::filesystem::is_regular_file(question.platform, error))
+        throw InvalidFile(question.platform, "is no file");
+    return ask(program, question);
+}
+
+namespace {
+
+/// The part of its time that a message may wait for shares to change.
+constexpr double together = .005;
+
+/// Something that happens at a time; what happens at one time happens in the order in which it was
+/// foreseen.
+struct Foreseen {
+    enum Kind : std::uint8_t { setting_out, arriving, working };
+
+    Seconds time = 0;
+    std::uint64_t number = 0;
+    Kind kind = setting_out;
+    int message = 0;
+    Stint stint = {}; ///< that ends
+
+    bool operator<(const Foreseen& other) const { // the earliest is the largest of a queue
+        return std::tie(other.time, other.number) < std::tie(time, number);
+    }
+};
+
+/// A play in a world of our own.
+class Clock {
+  public:
+    Clock(const Question& question, const Platform& platform)
+        : platform_(platform),
+          wires_(wires_of(platform)),
+          sharing_(wires_, together),
+          host_of_(hosts_of(question, platform)),
+          processors_(question.schedule.size(),
+                      {[this] { return now_; },
+                       [this](Seconds time, const Stint& stint) {
+                           foresee({.time = time, .kind = Foreseen::working, .stint = stint});
+                       },
+                       [this](int rank, Work work) { play_.worked(rank, work); }}),
+          play_(question,
+                {[this] { return now_; },
+                 [this](StepOfRank send, int to, Bytes bytes) { this->send(send, to, bytes); },
+                 [this](int rank, Work work, Seconds seconds) {
+                     processors_.begin(rank, work, seconds);
+                 }}) {}
+
+    Simulation run() {
+        play_.begin();
+        while (happen_next()) {
+        }
+        return play_.finish();
+    }
+
+  private:
+    struct Sent {
+        StepOfRank at;
+        int to = 0;
+        Bytes bytes = 0;
+    };
+
+    static std::vector<int> hosts_of(const Question& question, const Platform& platform) {
+        return place(rooms_of(platform.network), question.order,
+                     static_cast<int>(question.schedule.size()), question.platform);
+    }
+
+    int host(int rank) const { return host_of_[static_cast<std::size_t>(rank)]; }
+
+    void foresee(Foreseen what) {
+        what.number = count_++;
+        foreseen_.push(what);
+    }
+    void foresee(Seconds time, Foreseen::Kind kind, int message) {
+        foresee({.time = time, .kind = kind, .message = message});
+    }
+
+    bool happen_next() {
+        constexpr Seconds never = std::numeric_limits<Seconds>::infinity();
+        if (sharing_.next() < (foreseen_.empty() ? never : foreseen_.top().time)) {
+            for (const model::Arrival& each : sharing_.pass())
+                foresee(std::max(now_, each.time), Foreseen::arriving, each.message);
+            return true;
+        }
+        if (foreseen_.empty())
+            return false;
+        const Foreseen next = foreseen_.top();
+        foreseen_.pop();
+        now_ = next.time;
+        happen(next);
+        return true;
+    }
+
+    void happen(const Foreseen& now) {
+        switch (now.kind) {
+        case Foreseen::setting_out:
+            return set_out(sent_[static_cast<std::size_t>(now.message)]);
+        case Foreseen::arriving:
+            return play_.arrived(travelling_[static_cast<std::size_t>(now.message)]);
+        case Foreseen::working:
+            return processors_.end(now.stint);
+        }
+    }
+
+    // Messages.
+
+    /// A message is on its way for the latency of its links before it needs their capacity.
+    void send(StepOfRank at, int to, Bytes bytes) {
+        path_.clear();
+        platform_.network.route(host(at.rank), host(to), path_);
+        Seconds latency = 0;
+        for (const int link : path_)
+            latency += platform_.network.links[static_cast<std::size_t>(link)].latency;
+        foresee(now_ + latency, Foreseen::setting_out, static_cast<int>(sent_.size()));
+        sent_.push_back({at, to, bytes});
+    }
+
+    void set_out(const Sent& sent) {
+        const int from = host(sent.at.rank), to = host(sent.to);
+        if (!sharing_.has_links(from, to))
+            return play_.arrived(sent.at);
+        sharing_.start({from, to, static_cast<double>(sent.bytes)}, now_);
+        travelling_.push_back(sent.at);
+    }
+
+    const Platform& platform_;
+    const machine::Wires wires_;
+    model::Sharing sharing_;
+    const std::vector<int> host_of_;
+    Processors processors_;
+    std::priority_queue<Foreseen> foreseen_;
+    std::uint64_t count_ = 0;
+    std::vector<Sent> sent_;
+    std::vector<StepOfRank> travelling_; ///< sends, by the number of their message
+    std::vector<int> path_;
+    Seconds now_ = 0;
+    Play play_;
+};
+
+} // namespace
+
+Simulation simulate_on_clock(const Question& question, const Platform& platform) {
+    return Clock(question, platform).run();
+}
+
+Simulation simulate_on_clock(const Question& question) {
+    if (!is_json(question.platform)) {
+        throw InvalidFile(question.platform, "is SimGrid's; the clock takes platforms in JSON "
+                                             "(docs/platform.md)");
+    }
+    return simulate_on_clock(question, read_platform(question.platform));
+}
+
+} // namespace sextant::simulate

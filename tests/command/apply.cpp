@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Transforms applied to images and to coordinates.
+#include "sextant/command/commands.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/command/transforms.hpp"
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <numbers>
+
+#include "tests/format/temporary_folder.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::command {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr ImageShape shape{12, 9};
+constexpr double quarter = std::numbers::pi / 2;
+
+float value_at(std::int64_t frame, std::int64_t x, std::int64_t y) {
+    return static_cast<float>(100 * frame + 10 * y + x);
+}
+
+class Apply : public testing::Test {
+  protected:
+    /// Frame 0 stays, 1 was left out, 2 is moved by whole pixels, 3 turned by a quarter.
+    Apply() {
+        SeriesTransforms all;
+        all.series = "movie.npy";
+        all.model = "rigid";
+        all.shape = shape;
+        all.frames.resize(4);
+        for (std::size_t i = 0; i < 4; ++i)
+            all.frames[i].frame = static_cast<std::int64_t>(i);
+        all.frames[1].left_out = "dark";
+        all.frames[2].result.motion = {0, 3, -2};
+        all.frames[3].result.motion = {quarter, 0, 0};
+        std::ofstream file(transforms);
+        write_json(all, [&file](std::string_view part) { file << part; });
+    }
+
+    void write_movie(const std::string& path, std::int64_t frames, ImageShape of = shape) const {
+        FrameHeader header;
+        header.frames = frames;
+        header.shape = of;
+        const auto sink = format::create_frames(path, header);
+        for (std::int64_t frame = 0; frame < frames; ++frame) {
+            std::vector<float> pixels;
+            for (std::int64_t y = 0; y < of.height; ++y) {
+                for (std::int64_t x = 0; x < of.width; ++x)
+                    pixels.push_back(value_at(frame, x, y));
+            }
+            sink->write(pixels);
+        }
+        sink->commit();
+    }
+
+    void apply(const std::string& data, const std::string& output,
+               std::map<std::string, std::vector<std::string>> options = {}) const {
+        options["transforms"] = {transforms};
+        options["data"] = {data};
+        options["output"] = {output};
+        const Operation operation = apply_operation();
+        operation.run(Values(operation.parameters, options));
+    }
+
+    std::string refusal(const std::string& data, const std::string& output,
+                        const std::map<std::string, std::vector<std::string>>& options = {}) const {
+        try {
+            apply(data, output, options);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "nothing was thrown";
+    }
+
+    std::vector<FramePoint>
+    points_of(const std::string& text,
+              const std::map<std::string, std::vector<std::string>>& options = {}) const {
+        const std::string from = folder.path("from.csv"), to = folder.path("to.csv");
+        std::ofstream(from) << text;
+        apply(from, to, options);
+        return read_coordinates(to);
+    }
+
+    test::TemporaryFolder folder;
+    std::string transforms = folder.path("transforms.json");
+    std::string movie = folder.path("movie.npy"), shown = folder.path("shown.npy");
+};
+
+TEST_F(Apply, ShowsFramesWhereTheyLieAndNothingOutside) {
+    write_movie(movie, 4);
+    apply(movie, shown);
+    const auto source = format::open_frames(shown);
+    ASSERT_EQ(source->header().frames, 3); // without the one that was left out
+    std::vector<float> pixels(static_cast<std::size_t>(shape.elements()));
+    source->read_frame(0, pixels);
+    EXPECT_EQ(pixels[15], value_at(0, 3, 1));
+    source->read_frame(1, pixels); // of frame 2: at (x, y) what it shows at (x + 3, y - 2)
+    EXPECT_EQ(pixels[static_cast<std::size_t>(4 * 12 + 5)], value_at(2, 8, 2));
+    EXPECT_TRUE(std::isnan(pixels[static_cast<std::size_t>(1 * 12 + 5)]));  // from above the frame
+    EXPECT_TRUE(std::isnan(pixels[static_cast<std::size_t>(4 * 12 + 10)])); // from beyond its right
+}
+
+TEST_F(Apply, ShowsOneImageAsAnyFrameLies) {
+    write_movie(movie, 1);
+    apply(movie, shown, {{"frame", {"2"}}});
+    std::vector<float> pixels(static_cast<std::size_t>(shape.elements()));
+    format::open_frames(shown)->read_frame(0, pixels);
+    EXPECT_EQ(pixels[static_cast<std::size_t>(4 * 12 + 5)], value_at(0, 8, 2));
+    EXPECT_THAT(refusal(movie, shown, {{"frame", {"1"}}}), HasSubstr("frame 1 was left out: dark"));
+    EXPECT_THAT(refusal(movie, shown, {{"frame", {"9"}}}), HasSubstr("has no frame 9"));
+}
+
+/// Samples of every kind of bits, some of which are no finite numbers.
+std::vector<float> odd_samples() {
+    std::vector<float> samples(static_cast<std::size_t>(shape.elements()));
+    for (std::size_t i = 0; i < samples.size(); ++i)
+        samples[i] = std::ldexp(static_cast<float>(i) - 50.5F, static_cast<int>(i * 7 % 240) - 120);
+    samples[5 * 12 + 6] = std::numeric_limits<float>::quiet_NaN();
+    samples[5 * 12 + 2] = std::numeric_limits<float>::infinity();
+    samples[3 * 12 + 11] = -std::numeric_limits<float>::infinity(); // at the right border
+    samples[8 * 12 + 3] = std::numeric_limits<float>::quiet_NaN();  // at the lowest
+    samples[4 * 12 + 4] = -0.F;
+    return samples;
+}
+
+TEST_F(Apply, CopiesSamplesBitForBitWhereMotionsAreByWholePixels) {
+    const std::vector<float> samples = odd_samples();
+    FrameHeader header;
+    header.frames = 1;
+    header.shape = shape;
+    const auto sink = format::create_frames(movie, header);
+    sink->write(samples);
+    sink->commit();
+    std::vector<float> pixels(samples.size());
+    for (const auto& [frame, right, down] : {std::array{0, 0, 0}, std::array{2, 3, -2}}) {
+        apply(movie, shown, {{"frame", {std::to_string(frame)}}});
+        format::open_frames(shown)->read_frame(0, pixels);
+        for (std::int64_t y = 0; y < shape.height; ++y) {
+            for (std::int64_t x = 0; x < shape.width; ++x) {
+                const std::int64_t from_x = x + right, from_y = y + down;
+                if (from_x < 0 || from_y < 0 || from_x >= shape.width || from_y >= shape.height)
+                    continue;
+                EXPECT_EQ(std::bit_cast<std::uint32_t>(
+                              pixels[static_cast<std::size_t>(y * shape.width + x)]),
+                          std::bit_cast<std::uint32_t>(
+                              samples[static_cast<std::size_t>(from_y * shape.width + from_x)]))
+                    << x << " " << y << " by " << right << " " << down;
+            }
+        }
+    }
+}
+
+TEST_F(Apply, LetsAGapGrowOnlyAlongTheAxisThatIsInterpolated) {
+    SeriesTransforms all;
+    all.series = "movie.npy";
+    all.model = "rigid";
+    all.shape = shape;
+    all.frames.resize(1);
+    all.frames[0].result.motion = {0, .5, 2};
+    std::ofstream file(transforms);
+    write_json(all, [&file](std::string_view part) { file << part; });
+    file.close();
+    FrameHeader header;
+    header.frames = 1;
+    header.shape = shape;
+    const auto sink = format::create_frames(movie, header);
+    std::vector<float> samples(static_cast<std::size_t>(shape.elements()), 1);
+    samples[5 * 12 + 6] = std::numeric_limits<float>::quiet_NaN();
+    sink->write(samples);
+    sink->commit();
+    apply(movie, shown);
+    format::open_frames(shown)->read_frame(0, samples);
+    std::vector<std::size_t> gaps;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        if (i % 12 < 11 && i < 7 * 12 && std::isnan(samples[i]))
+            gaps.push_back(i);
+    }
+    EXPECT_EQ(gaps, (std::vector<std::size_t>{3 * 12 + 5, 3 * 12 + 6}));
+}
+
+TEST_F(Apply, RefusesFieldsThatAreNoNumbers) {
+    SeriesTransforms all;
+    all.series = "movie.npy";
+    all.model = "nonrigid";
+    all.shape = shape;
+    all.frames.resize(1);
+    all.fields = FieldFile{"fields.npy", 8, {3, 2}};
+    std::ofstream file(transforms);
+    write_json(all, [&file](std::string_view part) { file << part; });
+    file.close();
+    FrameHeader header;
+    header.frames = 4;
+    header.shape = {3, 2};
+    const auto sink = format::create_frames(folder.path("fields.npy"), header);
+    std::vector<float> planes(24);
+    planes[6 + 4] = std::numeric_limits<float>::quiet_NaN();
+    for (std::size_t plane = 0; plane < 4; ++plane)
+        sink->write(std::span(planes).subspan(6 * plane, 6));
+    sink->commit();
+    write_movie(movie, 1);
+    EXPECT_THAT(refusal(movie, shown),
+                HasSubstr("fields.npy: plane 1: node 4 is nan, expected a finite number"));
+    EXPECT_FALSE(std::filesystem::exists(shown));
+}
+
+TEST_F(Apply, BringsCoordinatesIntoTheReferenceAndBack) {
+    const std::vector<FramePoint> there = points_of("frame,x,y\n2,8,2\n3,5.5,6\n");
+    ASSERT_EQ(there.size(), 2U);
+    EXPECT_DOUBLE_EQ(there[0].at.x, 5);
+    EXPECT_DOUBLE_EQ(there[0].at.y, 4);
+    EXPECT_NEAR(there[1].at.x, 7.5, 1e-4); // two below the middle (5.5, 4), turned back
+    EXPECT_NEAR(there[1].at.y, 4, 1e-4);
+    const std::vector<FramePoint> back =
+        points_of("2,5,4\n3,7.5,4\n", {{"from-reference", {"true"}}});
+    EXPECT_NEAR(back[0].at.x, 8, 1e-4);
+    EXPECT_NEAR(back[1].at.y, 6, 1e-4);
+    EXPECT_EQ(points_of("\xef\xbb\xbf 0,1,2\n").size(), 1U); // as a spreadsheet begins
+    EXPECT_EQ(points_of("Frame, X (px), Y (px)\r\n0,1,2\r\n").size(), 1U);
+}
+
+TEST_F(Apply, RefusesWhatDoesNotFitAndLeavesNothing) {
+    write_movie(movie, 3);
+    EXPECT_THAT(refusal(movie, shown), HasSubstr("has 3 frames, expected 4 as were registered"));
+    write_movie(movie, 4, {12, 10});
+    EXPECT_THAT(refusal(movie, shown), HasSubstr("is 12×10, expected 12×9"));
+    write_movie(movie, 4);
+    EXPECT_THAT(refusal(movie, shown, {{"from-reference", {"true"}}}),
+                HasSubstr("is no table of coordinates"));
+    EXPECT_THAT(refusal(movie, folder.path("none/shown.npy")), HasSubstr("none"));
+    EXPECT_FALSE(std::filesystem::exists(shown));
+    std::ofstream(transforms) << R"({"kind": "sextant transforms", "version": 1, "series": "a",
+        "model": "rigid", "reference": 0, "width": 12, "height": 9, "frames":
+        [{"frame": 0, "left_out": "a"}, {"frame": 0, "left_out": "b"}]})";
+    EXPECT_THAT(refusal(movie, shown), HasSubstr("has frame 0 twice"));
+    std::ofstream(transforms) << R"({"kind": "sextant transforms", "version": 1, "series": "a",
+        "model": "nonrigid", "reference": 0, "width": 12, "height": 9, "frames": []})";
+    EXPECT_THAT(refusal(movie, shown), HasSubstr("transforms.json: fields: is missing"));
+    std::ofstream(transforms) << R"({"kind": "sextant transforms", "version": 1, "series": "a",
+        "model": "rigid", "reference": 5, "width": 12, "height": 9, "frames":
+        [{"frame": 5, "alpha": 0, "tx": 0, "ty": 0}]})";
+    write_movie(movie, 1);
+    EXPECT_THAT(refusal(movie, shown), HasSubstr("has frames 0 to 0, but frame 5 was registered"));
+    apply(movie, shown, {{"frame", {"5"}}});
+}
+
+TEST_F(Apply, OfCoordinatesNamesTheLineThatMakesNoSense) {
+    const auto refused = [&](const std::string& text) {
+        const std::string from = folder.path("bad.csv");
+        std::ofstream(from) << text;
+        return refusal(from, folder.path("to.csv"));
+    };
+    EXPECT_THAT(refused("# points\nframe,x,y\n0,1,2\n0,1\n"),
+                HasSubstr("bad.csv: line 4: \"0,1\""));
+    EXPECT_THAT(refused("0,1,nan\n"), HasSubstr("line 1"));
+    EXPECT_THAT(refused("0,1,2\n1,2,3\n"), HasSubstr("line 2: "));
+    // Columns in another order would be taken for what they are not, and a first point for names.
+    EXPECT_THAT(
+        refused("x,y,frame\n1,2,0\n"),
+        HasSubstr("line 1: \"x,y,frame\", expected the names frame,x,y or a frame's number"));
+    EXPECT_THAT(refused("0;1;2\n"), HasSubstr("line 1: \"0;1;2\""));
+    EXPECT_FALSE(std::filesystem::exists(folder.path("to.csv")));
+}
+
+} // namespace
+} // namespace sextant::command

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/checkpoint.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+
+#include "tests/format/temporary_folder.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::command {
+namespace {
+
+using registration::EntryName;
+using registration::Work;
+using testing::HasSubstr;
+
+const Checkpoint::Identity identity = {{"model", "rigid"}, {"stages", "2"}};
+
+EntryName link(std::int64_t frame) {
+    return {Work::link, 0, frame - 1, 0, frame};
+}
+
+void keep(Checkpoint& checkpoint, std::int64_t frame, std::uint64_t value) {
+    checkpoint.keep(link(frame), std::as_bytes(std::span(&value, 1)));
+}
+
+std::optional<std::uint64_t> find(Checkpoint& checkpoint, std::int64_t frame) {
+    const auto bytes = checkpoint.find(link(frame));
+    if (!bytes)
+        return std::nullopt;
+    std::uint64_t value = 0;
+    std::memcpy(&value, bytes->data(), sizeof value);
+    return value;
+}
+
+class CheckpointFiles : public testing::Test {
+  protected:
+    std::string refusal(const Checkpoint::Identity& other) const {
+        try {
+            Checkpoint::check(folder.path(), other);
+        } catch (const InvalidTask& error) {
+            return error.what();
+        }
+        return "nothing was thrown";
+    }
+    test::TemporaryFolder folder;
+};
+
+TEST_F(CheckpointFiles, AreFoundAgainByAnyRankOfTheNextRun) {
+    {
+        Checkpoint first(folder.path(), 0, identity), second(folder.path(), 1, identity);
+        keep(first, 1, 11);
+        keep(second, 2, 22);
+        EXPECT_EQ(find(first, 2), std::nullopt);
+        first.refresh();
+        EXPECT_EQ(find(first, 2), 22U);
+    }
+    Checkpoint next(folder.path(), 3, identity);
+    EXPECT_EQ(next.size(), 2U);
+    EXPECT_EQ(find(next, 1), 11U);
+    EXPECT_EQ(find(next, 2), 22U);
+    EXPECT_EQ(find(next, 3), std::nullopt);
+    keep(next, 2, 33);
+    EXPECT_EQ(find(next, 2), 33U); // what is kept last holds
+}
+
+TEST_F(CheckpointFiles, CutAnywhereHaveWhatWasWhole) {
+    {
+        Checkpoint first(folder.path(), 0, identity);
+        keep(first, 1, 11);
+        keep(first, 2, 22);
+    }
+    const std::string path = folder.path("checkpoint.0");
+    std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
+    Checkpoint next(folder.path(), 0, identity);
+    EXPECT_EQ(find(next, 1), 11U);
+    EXPECT_EQ(find(next, 2), std::nullopt);
+    keep(next, 2, 22);
+    EXPECT_EQ(find(next, 2), 22U);
+}
+
+TEST_F(CheckpointFiles, OfAnotherRunAreRefusedWithTheDifferenceAndStay) {
+    { Checkpoint first(folder.path(), 0, identity); }
+    EXPECT_THAT(refusal({{"model", "rigid"}, {"stages", "3"}}),
+                HasSubstr("whose stages is 2, expected 3; take another folder, or begin --anew"));
+    EXPECT_THAT(refusal({{"model", "rigid"}, {"stages", "2"}, {"shape", "8x8"}}),
+                HasSubstr("whose shape is not stated, expected 8x8"));
+    EXPECT_EQ(refusal(identity), "nothing was thrown");
+    EXPECT_EQ(folder.entries(), 1);
+    Checkpoint::remove(folder.path());
+    EXPECT_EQ(folder.entries(), 0);
+}
+
+TEST_F(CheckpointFiles, OfOneRankHaveOneWriter) {
+    const Checkpoint first(folder.path(), 0, identity);
+    EXPECT_THROW(Checkpoint(folder.path(), 0, identity), InvalidFile);
+}
+
+} // namespace
+} // namespace sextant::command

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is told of a run: the words of composite_report and phases.
+#include "sextant/command/composite_report.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/planner/plan.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::command {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+CompositeSummary summary_of(int ranks) {
+    CompositeSummary summary;
+    summary.inputs.assign(static_cast<std::size_t>(ranks), "a.exr");
+    summary.output = "b.exr";
+    summary.shape = {4, 3};
+    summary.ranks = ranks;
+    summary.transport = "threads";
+    summary.blend = "over";
+    summary.plan = planner::choose_by_name("direct-send", {}, ranks);
+    summary.task = compositing::one_image_each(ranks, 12, 0);
+    summary.phases = {{"read", .001}};
+    return summary;
+}
+
+TEST(CompositeReport, counts_in_words) {
+    EXPECT_THAT(to_text(summary_of(1)), HasSubstr("1 image of 4x3 on 1 thread,"));
+    EXPECT_THAT(to_text(summary_of(3)), HasSubstr("3 images of 4x3 on 3 threads,"));
+    CompositeSummary over_mpi = summary_of(1);
+    over_mpi.transport = "Open MPI 4.1.4";
+    EXPECT_THAT(to_text(over_mpi), HasSubstr("on 1 process of Open MPI 4.1.4,"));
+}
+
+TEST(CompositeReport, says_where_clocks_are_not_compared) {
+    CompositeSummary summary = summary_of(3);
+    const Image picture(summary.shape, rgba_f32);
+    EXPECT_THAT(to_page(summary, picture), Not(HasSubstr("clocks")));
+    summary.clocks = 2;
+    EXPECT_THAT(to_page(summary, picture), HasSubstr("The clocks of 2 hosts cannot be compared"));
+    summary.aligned = {{0, 1, 0, 0}, {2, 1, -1.5, 3e-6}};
+    EXPECT_THAT(to_page(summary, picture),
+                HasSubstr("The clocks of 2 hosts were aligned to within 3.00 µs: rank 2's was "
+                          "1.50 s ahead of rank 0's"));
+}
+
+TEST(CompositeReport, shows_what_was_weighed_predicted_and_measured) {
+    CompositeSummary summary = summary_of(2);
+    const Image picture(summary.shape, rgba_f32);
+    EXPECT_THAT(to_page(summary, picture), Not(HasSubstr("What was weighed")));
+    EXPECT_THAT(to_page(summary, picture), Not(HasSubstr("predicted")));
+    summary.element_size = 16;
+    summary.plan.alternatives = {{summary.plan.way(), 1e-6, {{3e-6, 2e-6, 4e-6}}, {}, ""}};
+    summary.trace.events = {{0, 0, Activity::send, 0, 1, 6, 0, 5e-6},
+                            {1, 0, Activity::receive, 0, 0, 6, 1e-6, 5e-6}};
+    summary.trace.duration = 5e-6;
+    summary.prediction = {{3e-6, 2e-6, 4e-6, summary.trace, {}}};
+    const std::string page = to_page(summary, picture);
+    for (const char* part : {"What was weighed", "direct-send (predicted)",
+                             "direct-send (measured)", "What was sent", "96 B", "5.00 µs"})
+        EXPECT_THAT(page, HasSubstr(part));
+    // The prediction stands above what was measured.
+    EXPECT_LT(page.find("direct-send (predicted)"), page.find("direct-send (measured)"));
+}
+
+TEST(CompositeReport, has_many_ranks_share_lanes_and_says_what_it_leaves_out) {
+    const Image picture({4, 3}, rgba_f32);
+    const std::string few = to_page(summary_of(256), picture),
+                      many = to_page(summary_of(600), picture);
+    EXPECT_THAT(few, HasSubstr("class=\"timeline\""));
+    EXPECT_THAT(few, Not(HasSubstr("share a lane")));
+    EXPECT_THAT(many, HasSubstr("class=\"timeline\""));
+    EXPECT_THAT(many, HasSubstr("of which 3 share a lane"));
+    EXPECT_THAT(many, HasSubstr("the schedule of 600 ranks"));
+    EXPECT_THAT(to_page(summary_of(most_ranks_drawn), picture), Not(HasSubstr("Left out")));
+}
+
+TEST(Phases, before_the_run_are_names_and_seconds) {
+    const auto phases = phases_before("build=40,render=2.5", {});
+    ASSERT_EQ(phases.size(), 2u);
+    EXPECT_EQ(phases[1].name, "render");
+    EXPECT_EQ(phases[1].seconds, 2.5);
+    EXPECT_TRUE(phases_before("", {}).empty());
+}
+
+TEST(Phases, are_refused_where_they_would_be_lost_or_are_none) {
+    const std::string_view taken[] = {"read"};
+    for (const char* text :
+         {"read=5", "a=1,a=2", "a", "a=", "=1", "a=-1", "a=nan", "a=inf", "a=1x"})
+        EXPECT_THROW(phases_before(text, taken), InvalidTask) << text;
+}
+
+} // namespace
+} // namespace sextant::command

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What contours of an image take that is larger than the memory they may: a process of its own
+// each; and what is left where the disk is full.
+#include "sextant/core/error.hpp"
+#include "sextant/command/contours.hpp"
+
+#include <filesystem>
+#include <map>
+
+#include "tests/format/file_size_limit.hpp"
+#include "tests/command/gray_files.hpp"
+#include "tests/support/peak_memory.hpp"
+#include <gmock/gmock.h>
+
+namespace sextant::test {
+namespace {
+
+void find_contours(const std::string& image, const std::string& output, const char* memory) {
+    const command::Operation contours = command::contours_operation();
+    contours.run(command::Values(contours.parameters, {{"image", {image}},
+                                                         {"output", {output}},
+                                                         {"sigma", {"2"}},
+                                                         {"ranks", {"1"}},
+                                                         {"memory", {memory}}}));
+}
+
+long peak_of_contours(const std::string& image, const std::string& output, const char* memory) {
+    return peak_memory_of([&] { find_contours(image, output, memory); });
+}
+
+TEST(ContoursMemory, of_strips_is_what_was_allowed) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "sanitizers take memory of their own";
+#endif
+    const TemporaryFolder folder;
+    const ImageShape small{64, 8}, large{1024, 6000};
+    const std::string output = folder.path("lines.csv");
+    const long little =
+        peak_of_contours(gray_file(folder, "small.npy", small, waves(small)), output, "1024");
+    const std::string image = gray_file(folder, "large.npy", large, waves(large));
+    const long whole = peak_of_contours(image, folder.path("whole.csv"), "1024");
+    const long strips = peak_of_contours(image, output, "16");
+    constexpr long mebibyte = 1024;
+    EXPECT_GT(whole - little, 60 * mebibyte) << "6 Mpixels of 10 bytes at least";
+    EXPECT_LT(strips - little, 16 * mebibyte);
+    EXPECT_EQ(content(output), content(folder.path("whole.csv")));
+}
+
+TEST(ContoursMemory, of_strips_leaves_nothing_where_the_disk_is_full) {
+    const TemporaryFolder folder;
+    const ImageShape shape{256, 700};
+    const std::string image = gray_file(folder, "image.npy", shape, waves(shape));
+    const std::string output = folder.path("lines.csv");
+    find_contours(image, output, "1");
+    const auto needed = static_cast<rlim_t>(std::filesystem::file_size(output));
+    std::filesystem::remove(output);
+    // Codes do not fit; or points; or at last the output.
+    for (const rlim_t limit : {rlim_t{70000}, needed / 2, needed - 1}) {
+        const FileSizeLimit full(limit);
+        try {
+            find_contours(image, output, "1");
+            FAIL() << limit << " bytes were enough";
+        } catch (const Error& error) {
+            EXPECT_THAT(error.what(), testing::HasSubstr("lines.csv: cannot be "));
+        }
+        EXPECT_EQ(folder.entries(), 1) << "after " << limit << " bytes";
+    }
+}
+
+} // namespace
+} // namespace sextant::test

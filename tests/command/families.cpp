@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Schedules by name, as prove and draw ask for them.
+#include "sextant/command/families.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::command {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<std::string> titles(const ScheduleRequest& request) {
+    std::vector<std::string> all;
+    for_each_schedule(request, [&](const NamedSchedule& made) { all.push_back(made.title); });
+    return all;
+}
+
+ScheduleRequest request_for(std::string family, std::string algorithm,
+                            compositing::Tuning tuning = {}) {
+    ScheduleRequest request;
+    request.family = std::move(family);
+    request.algorithm = std::move(algorithm);
+    request.tuning = std::move(tuning);
+    request.ranks = 8;
+    request.elements = 19;
+    return request;
+}
+
+TEST(Families, list_each_algorithm_once_and_make_each) {
+    std::set<std::string_view> names;
+    for (const FamilyAlgorithm& row : family_algorithms()) {
+        EXPECT_TRUE(names.insert(row.name).second) << row.name;
+        const NamedSchedule made =
+            make_schedule(request_for(std::string(row.family), std::string(row.name)));
+        EXPECT_EQ(made.algorithm, row.name);
+        EXPECT_EQ(made.schedule.size(), 8u);
+        EXPECT_EQ(prove(made.schedule, made.claim).error, "") << row.name;
+    }
+    EXPECT_TRUE(names.contains("radix-k") && names.contains("kogge-stone"));
+}
+
+TEST(Families, take_every_tuning_or_the_one_given) {
+    EXPECT_EQ(titles(request_for("compositing", "radix-k")),
+              (std::vector<std::string>{"radix-k, radices 8", "radix-k, radices 4,2",
+                                        "radix-k, radices 2,4", "radix-k, radices 2,2,2"}));
+    EXPECT_EQ(titles(request_for("compositing", "", {{2, 4}, 0})),
+              (std::vector<std::string>{"radix-k, radices 2,4"}));
+    EXPECT_THAT(titles(request_for("compositing", "", {{}, 5})),
+                testing::Contains("shift-based, window 5"));
+}
+
+TEST(Families, visit_nothing_for_a_number_that_an_algorithm_does_not_take) {
+    ScheduleRequest request = request_for("compositing", "binary-swap");
+    request.ranks = 6;
+    EXPECT_TRUE(titles(request).empty());
+    EXPECT_THROW(make_schedule(request), InvalidTask);
+}
+
+void expect_refused(const ScheduleRequest& request, const std::string& why) {
+    const auto ignore = [](const NamedSchedule&) {};
+    const auto refused = testing::ThrowsMessage<InvalidTask>(HasSubstr(why));
+    EXPECT_THAT([&] { for_each_schedule(request, ignore); }, refused);
+    EXPECT_THAT([&] { make_schedule(request); }, refused);
+}
+
+TEST(Families, refuse_what_they_have_no_use_for) {
+    expect_refused(request_for("scans", ""), "unknown family 'scans'; did you mean scan");
+    expect_refused(request_for("scan", "radix-k"), "unknown scan algorithm 'radix-k'");
+    expect_refused(request_for("compositing", "radixk"), "did you mean radix-k");
+    expect_refused(request_for("halo", "", {{4, 2}, 0}), "halo has nothing to tune");
+    expect_refused(request_for("compositing", "direct-send", {{4, 2}, 0}), "takes no radices");
+    ScheduleRequest collected = request_for("collective", "");
+    collected.root = 0;
+    expect_refused(collected, "collective has no picture to collect");
+}
+
+} // namespace
+} // namespace sextant::command

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// However long a series is, no more of it is in memory than where its frames lie.
+#include "sextant/comm/threads.hpp"
+#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/command/commands.hpp"
+#include "sextant/command/register_run.hpp"
+#include "sextant/registration/synthetic.hpp"
+
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <string>
+
+#include "tests/format/temporary_folder.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant::command {
+namespace {
+
+constexpr ImageShape shape{96, 96};
+
+/// The most memory that this process has had since `forget_peak`, as the system counts it.
+Bytes peak() {
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;) {
+        Bytes kibibytes = 0;
+        if (word == "VmHWM:" && status >> kibibytes)
+            return kibibytes << 10;
+    }
+    return 0;
+}
+
+bool forget_peak() {
+    std::ofstream file("/proc/self/clear_refs");
+    file << 5 << std::flush;
+    return file.good() && peak() > 0;
+}
+
+/// Few frames are made, and stand there again and again: what is looked at is memory.
+void write_series(const std::string& path, std::int64_t frames) {
+    constexpr int made = 16;
+    registration::SeriesPlan plan;
+    plan.shape = shape;
+    plan.frames = made;
+    plan.wander = .5;
+    registration::SpecimenPlan specimen;
+    specimen.field = registration::field_for(plan);
+    const registration::SyntheticSeries series(
+        plan, registration::find_specimen("carbon").make(specimen));
+    FrameHeader header;
+    header.frames = frames;
+    header.shape = shape;
+    const auto sink = format::create_frames(path, header);
+    for (std::int64_t frame = 0; frame < frames; ++frame) {
+        const kernel::FloatPlane image = series.counted(static_cast<int>(frame % made));
+        for (std::int64_t y = 0; y < shape.height; ++y)
+            sink->write({image.image().row(y), static_cast<std::size_t>(shape.width)});
+    }
+    sink->commit();
+}
+
+class RegisterMemory : public testing::TestWithParam<const char*> {
+  protected:
+    /// The peak of a run over so many frames.
+    Bytes peak_of(std::int64_t frames) {
+        const std::string path = folder.path(std::to_string(frames) + ".mrc");
+        write_series(path, frames);
+        const Operation operation = register_operation();
+        const Values values(operation.parameters, std::map<std::string, std::vector<std::string>>{
+                                                      {"series", {path}},
+                                                      {"output", {folder.path("out")}},
+                                                      {"model", {GetParam()}},
+                                                      {"memory", {"1"}},
+                                                      {"report", {folder.path("page.html")}},
+                                                      {"json", {folder.path("run.json")}}});
+        EXPECT_TRUE(forget_peak());
+        run_threads(2, [&](const Communicator& communicator) {
+            RegisterRun(values, communicator, 1).run();
+        });
+        return peak();
+    }
+    test::TemporaryFolder folder;
+};
+
+TEST_P(RegisterMemory, GrowsByTheTransformsAloneWithTheLengthOfASeries) {
+    if (!forget_peak())
+        GTEST_SKIP() << "the system does not tell the peak of memory anew";
+    const bool fields = std::string(GetParam()) == "nonrigid";
+    const std::int64_t few = 100, many = fields ? 400 : 700;
+    peak_of(few); // what is taken once and kept
+    const Bytes first = peak_of(few), last = peak_of(many);
+    const Bytes grown = (last - first) / (many - few);
+    std::cout << grown << " bytes a frame\n";
+    const Bytes frame = shape.elements() * static_cast<Bytes>(sizeof(float));
+    EXPECT_LT(grown, frame / 3) << "bytes a frame, of which each has " << frame;
+}
+
+INSTANTIATE_TEST_SUITE_P(OfModels, RegisterMemory, testing::Values("rigid", "nonrigid"),
+                         [](const auto& test) { return std::string(test.param); });
+
+} // namespace
+} // namespace sextant::command

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/distributed/merging_plan.hpp"
+
+#include "sextant/contour/tile_lists.hpp"
+#include "sextant/machine/profile_file.hpp"
+
+#include "tests/support/source_dir.hpp"
+#include <gmock/gmock.h>
+
+namespace sextant::command {
+namespace {
+
+MergingPlan on(const char* machine, const Grid& grid, double density) {
+    const machine::Profile profile =
+        machine::read_profile(test::source_dir() + "/machines/" + machine + ".json");
+    return plan_merging(grid, density,
+                        {.machine = profile, .element_size = sizeof(contour::Crossing)});
+}
+
+TEST(MergingPlan, weighs_every_pattern_and_takes_the_fastest) {
+    const MergingPlan plan = on("das", {2048, 2048, 4, 4}, .25);
+    ASSERT_EQ(plan.alternatives.size(), contour::catalogue().size());
+    EXPECT_EQ(plan.alternatives.front().pattern, plan.pattern->name);
+    ASSERT_TRUE(plan.alternatives.front().seconds);
+    for (const MergingPlan::Alternative& other : plan.alternatives) {
+        EXPECT_GE(other.seconds.value_or(1e9), *plan.alternatives.front().seconds) << other.pattern;
+    }
+}
+
+TEST(MergingPlan, of_denser_edges_takes_longer) {
+    const auto seconds = [](double density) {
+        return *on("das", {2048, 2048, 4, 4}, density).alternatives.front().seconds;
+    };
+    EXPECT_GT(seconds(.5), 2 * seconds(.05));
+}
+
+TEST(MergingPlan, of_dense_edges_merges_neighbours_first) {
+    EXPECT_EQ(on("das", {2048, 2048, 4, 4}, .5).pattern->name, "logp-lev-quad");
+}
+
+TEST(MergingPlan, is_told_as_json) {
+    const std::string json = to_json(on("das", {512, 512, 2, 2}, .1));
+    EXPECT_THAT(json, testing::HasSubstr("\"density\""));
+    EXPECT_THAT(json, testing::HasSubstr("\"logp-lev-bal\""));
+}
+
+} // namespace
+} // namespace sextant::command

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/command/outputs.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include "tests/format/temporary_folder.hpp"
+#include <gtest/gtest.h>
+
+namespace sextant::command {
+namespace {
+
+using test::TemporaryFolder;
+using Paths = std::vector<std::string>;
+
+TEST(Outputs, are_the_files_that_were_given_in_the_order_asked_for) {
+    const std::vector<Parameter> parameters = {{.name = "json", .type = Type::file},
+                                               {.name = "report", .type = Type::file},
+                                               {.name = "table", .type = Type::file}};
+    const Values values(parameters, {{"json", {"a.json"}}, {"report", {"-"}}});
+    EXPECT_EQ(files_given(values, {"report", "table", "json"}), (Paths{"-", "a.json"}));
+    EXPECT_EQ(files_given(values, {"table"}), Paths{});
+}
+
+TEST(Outputs, name_a_picture_by_an_ending_that_can_be_written) {
+    EXPECT_NO_THROW(check_picture_name("a.exr"));
+    EXPECT_NO_THROW(check_picture_name("folder/a.PNG"));
+    for (const char* name : {"a.jpg", "a", "-", "exr"})
+        EXPECT_THROW(check_picture_name(name), InvalidTask) << name;
+}
+
+TEST(Outputs, are_checked_without_a_trace) {
+    const TemporaryFolder folder;
+    EXPECT_NO_THROW(check_outputs(Paths{folder.path("a.exr"), folder.path("b.json"), "-"}));
+    EXPECT_EQ(folder.entries(), 0);
+    EXPECT_THROW(check_outputs(Paths{folder.path("a.exr"), folder.path("none/b")}), InvalidFile);
+}
+
+TEST(Outputs, go_to_places_of_their_own) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path("a");
+    EXPECT_THROW(check_outputs(Paths{path, path}), InvalidTask);
+    EXPECT_THROW(check_outputs(Paths{path, folder.path("./x/../a")}), InvalidTask);
+    EXPECT_THROW(check_outputs(Paths{"-", "-"}), InvalidTask);
+    std::filesystem::create_symlink(path, folder.path("link"));
+    test::fill_file(path, "old");
+    EXPECT_THROW(check_outputs(Paths{path, folder.path("link")}), InvalidTask);
+    EXPECT_EQ(test::content(path), "old");
+}
+
+} // namespace
+} // namespace sextant::command

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One frame in one call, and what of a frame is whose.
+#include "sextant/comm/threads.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/compositor/compositor.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sextant {
+namespace {
+
+TEST(Composite, refuses_to_make_one_image_of_a_picture_left_distributed) {
+    CompositeOptions options;
+    options.root = CompositeOptions::distributed;
+    run_threads(3, [&](const Communicator& communicator) {
+        const Image image({4, 2}, rgba_f32);
+        EXPECT_THROW(composite(image, communicator, options), InvalidTask);
+    });
+}
+
+TEST(Composite, takes_a_window_and_gives_the_same_bits) {
+    run_threads(5, [](const Communicator& communicator) {
+        Image image({7, 3}, rgba_f32);
+        for (RgbaF32& pixel : image.pixels<RgbaF32>())
+            pixel = {0, .1f * static_cast<float>(communicator.rank()), .3f, .4f};
+        CompositeOptions windowed;
+        windowed.window = 2;
+        Compositor compositor(communicator, image.shape(), 1, windowed);
+        EXPECT_EQ(compositor.plan().text(), "shift-based, window 2");
+        const Frame frame = compositor.composite(std::as_const(image).bytes());
+        CompositeOptions direct;
+        direct.algorithm = "direct-send";
+        const Image expected = composite(image, communicator, direct);
+        if (communicator.rank() != 0)
+            return;
+        const auto pixels = frame.pixels<RgbaF32>();
+        const auto wanted = expected.pixels<RgbaF32>();
+        EXPECT_TRUE(std::equal(pixels.begin(), pixels.end(), wanted.begin(), wanted.end()));
+    });
+}
+
+TEST(Frame, is_the_callers_own_image_where_that_is_the_picture) {
+    run_threads(1, [](const Communicator& communicator) {
+        const Image image({4, 2}, rgba_f32);
+        Compositor compositor(communicator, image.shape(), 1);
+        EXPECT_EQ(compositor.composite(image.bytes()).bytes.data(), image.bytes().data());
+    });
+}
+
+} // namespace
+} // namespace sextant

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// serial_fold MANIFEST OUT.exr: the images of a manifest blended front to back, pixel by pixel, by
+// no code of Sextant's but its readers and writers: what the command must reproduce to the bit.
+#include "sextant/format/manifest.hpp"
+
+#include <cstdio>
+
+int main(int argc, char** argv) {
+    using namespace sextant;
+    if (argc != 3)
+        return 2;
+    const format::Partials partials = format::read_manifest(argv[1]);
+    Image sum(partials.shape, rgba_f32), layer(partials.shape, rgba_f32);
+    bool first = true;
+    for (int index : partials.order) {
+        Image& to = first ? sum : layer;
+        format::read_pixels(partials.paths[static_cast<std::size_t>(index)], partials.header(),
+                            to.bytes());
+        if (first) {
+            first = false;
+            continue;
+        }
+        const auto back = layer.pixels<RgbaF32>();
+        const auto front = sum.pixels<RgbaF32>();
+        for (std::size_t i = 0; i < front.size(); ++i) {
+            const float through = 1.0f - front[i].a;
+            front[i].r = front[i].r + through * back[i].r;
+            front[i].g = front[i].g + through * back[i].g;
+            front[i].b = front[i].b + through * back[i].b;
+            front[i].a = front[i].a + through * back[i].a;
+        }
+    }
+    format::write_image(argv[2], sum);
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The table of where frames lie: written, read again, and refused where it makes no sense.
+#include "sextant/command/transforms.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "tests/format/temporary_folder.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::command {
+namespace {
+
+using registration::FramePlace;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+SeriesTransforms three_frames() {
+    SeriesTransforms all;
+    all.series = "movie \"1\".mrc";
+    all.model = "rigid";
+    all.shape = {64, 48};
+    all.pixel = {.5, .25, "nm"};
+    all.frames.resize(3);
+    for (std::size_t i = 0; i < 3; ++i)
+        all.frames[i].frame = static_cast<std::int64_t>(i);
+    all.frames[0].result.converged = true;
+    all.frames[1].left_out = "every sample is \"0\"";
+    all.frames[2].result.motion = {.1, -2.5, 4};
+    all.frames[2].result.converged = true;
+    all.frames[2].result.ambiguous = true;
+    all.frames[2].gaps = 7;
+    return all;
+}
+
+std::string text_of(void (*write)(const SeriesTransforms&, const TextSink&),
+                    const SeriesTransforms& transforms) {
+    std::string text;
+    write(transforms, [&text](std::string_view part) { text += part; });
+    return text;
+}
+
+class Transforms : public testing::Test {
+  protected:
+    SeriesTransforms read(const std::string& text) {
+        std::ofstream(path) << text;
+        return read_transforms(path);
+    }
+    std::string refusal(const std::string& text) {
+        try {
+            read(text);
+        } catch (const InvalidFile& error) {
+            return error.what();
+        }
+        return "nothing was thrown";
+    }
+    /// The file with a part of it replaced.
+    static std::string with(const std::string& part, const std::string& other) {
+        std::string text = text_of(write_json, three_frames());
+        return text.replace(text.find(part), part.size(), other);
+    }
+
+    test::TemporaryFolder folder;
+    std::string path = folder.path("transforms.json");
+};
+
+TEST_F(Transforms, AreReadAsTheyWereWritten) {
+    SeriesTransforms written = three_frames();
+    written.model = "nonrigid";
+    written.fields = FieldFile{"fields.npy", 8, {9, 7}};
+    written.stages = 3;
+    written.frames[2].field = registration::FieldFit{.9, .25, 12};
+    written.frames[2].result.uncertainty.tx = std::numeric_limits<double>::quiet_NaN();
+    const SeriesTransforms all = read(text_of(write_json, written));
+    EXPECT_EQ(all.series, written.series);
+    EXPECT_EQ(all.model, "nonrigid");
+    EXPECT_EQ(all.stages, 3);
+    EXPECT_EQ(all.pixel, written.pixel);
+    EXPECT_EQ(all.shape, written.shape);
+    ASSERT_EQ(all.frames.size(), 3U);
+    EXPECT_EQ(all.frames[1].left_out, written.frames[1].left_out);
+    EXPECT_EQ(all.frames[2].result.motion.alpha, .1);
+    EXPECT_EQ(all.frames[2].result.motion.tx, -2.5);
+    EXPECT_EQ(all.frames[2].result.motion.ty, 4);
+    ASSERT_TRUE(all.fields);
+    EXPECT_EQ(all.fields->nodes, (ImageShape{9, 7}));
+}
+
+TEST_F(Transforms, TellPhysicalShiftsAndFlagsAndNoSecondsWhereTheyAreToBeCompared) {
+    SeriesTransforms written = three_frames();
+    const auto frame = [&] {
+        return nlohmann::json::parse(text_of(write_json, written))["frames"][2];
+    };
+    EXPECT_EQ(frame()["tx_physical"], -1.25);
+    EXPECT_EQ(frame()["ty_physical"], 1);
+    EXPECT_EQ(frame()["flags"], (nlohmann::json{"ambiguous", "gaps"}));
+    EXPECT_TRUE(frame().contains("seconds"));
+    written.with_seconds = false;
+    EXPECT_FALSE(frame().contains("seconds"));
+}
+
+TEST_F(Transforms, OfASeriesWithoutFramesAreJsonToo) {
+    SeriesTransforms none = three_frames();
+    none.frames.clear();
+    EXPECT_TRUE(nlohmann::json::parse(text_of(write_json, none))["frames"].empty());
+}
+
+TEST_F(Transforms, HaveALineAFrameAndAsManyCellsInEach) {
+    std::istringstream csv(text_of(write_csv, three_frames()));
+    std::vector<std::ptrdiff_t> commas;
+    for (std::string line; std::getline(csv, line);) {
+        if (!line.starts_with('#'))
+            commas.push_back(std::count(line.begin(), line.end(), ','));
+    }
+    EXPECT_THAT(commas, ElementsAre(15, 15, 15, 15));
+    EXPECT_THAT(csv.str(), HasSubstr("tx_nm"));
+    EXPECT_THAT(csv.str(), HasSubstr("\"left out: every sample is '0'\""));
+    EXPECT_THAT(csv.str(), HasSubstr("\n2,5.7295780,-2.50000,4.00000,-1.25,1,"));
+}
+
+TEST_F(Transforms, ThatMakeNoSenseAreRefusedWithThePlace) {
+    EXPECT_THAT(refusal("{"), HasSubstr(path + ": is not JSON"));
+    EXPECT_EQ(refusal("[1, 2]"), path + ": is an array of 2, expected an object");
+    EXPECT_EQ(refusal("{}"), path + ": is not of kind \"sextant transforms\"");
+    EXPECT_EQ(refusal(with("\"version\": 1", "\"version\": 9")),
+              path + ": is of version 9, expected 1");
+    EXPECT_EQ(refusal(with("\"version\": 1", "\"version\": true")),
+              path + ": is of version true, expected 1");
+    EXPECT_EQ(refusal(with("\"width\": 64", "\"width\": 0")),
+              path + ": width is 0, expected a whole number from 1 to 16777216");
+    EXPECT_EQ(refusal(with("\"alpha\": 0.1", "\"alpha\": \"up\"")),
+              path + ": frames[2].alpha is \"up\", expected a number");
+    EXPECT_EQ(refusal(with("\"alpha\": 0.1", "\"alpha\": true")),
+              path + ": frames[2].alpha is true, expected a number");
+    EXPECT_EQ(refusal(with("\"tx\": -2.5,", "")), path + ": frames[2].tx: is missing");
+    EXPECT_EQ(refusal(with("\"frames\"", "\"frame\"")),
+              path + ": unknown field 'frame'; did you mean frames?");
+    EXPECT_EQ(refusal(with("\"frames\": [", "\"frames\": 5, \"fields\": [")),
+              path + ": fields is an array of 3, expected none, as the model is rigid");
+    EXPECT_THAT(refusal(""), HasSubstr("is not JSON"));
+}
+
+/// The file with another value of a field of its frame 2.
+std::string with_frame_field(const std::string& name, const nlohmann::json& value) {
+    nlohmann::json file = nlohmann::json::parse(text_of(write_json, three_frames()));
+    file["frames"][2][name] = value;
+    return file.dump();
+}
+
+TEST_F(Transforms, AreNotBelievedToBeSomethingElse) {
+    EXPECT_EQ(refusal(with("\"model\": \"rigid\"", "\"model\": \"nonRigid\"")),
+              path + ": model: unknown name 'nonRigid'; did you mean nonrigid?");
+    EXPECT_EQ(refusal(with("\"model\": \"rigid\"", "\"model\": \"affine\"")),
+              path + ": model: unknown name 'affine'; known are rigid, nonrigid");
+    EXPECT_EQ(refusal(with("\"model\": \"rigid\"", "\"model\": \"nonrigid\"")),
+              path + ": fields: is missing");
+    EXPECT_EQ(refusal(with("\"reference\": 0", "\"reference\": 7")),
+              path + ": reference is 7, expected one of the 3 frames that it has");
+    EXPECT_THAT(refusal(with("\"reference\": 0", "\"reference\": 1.5")),
+                HasSubstr(": reference is 1.5, expected a whole number from 0 to"));
+    EXPECT_THAT(refusal(with("\"reference\": 0", "\"reference\": 18446744073709551615")),
+                HasSubstr(": reference is 18446744073709551615, expected a whole number"));
+    EXPECT_EQ(refusal(with("\"reference\"", "\"referense\"")),
+              path + ": unknown field 'referense'; did you mean reference?");
+    EXPECT_THAT(refusal(with("\"stages\": 1", "\"stages\": 0.5")), HasSubstr(": stages is 0.5"));
+    EXPECT_EQ(refusal(with("\"unit\": \"nm\"", "\"unites\": \"nm\"")),
+              path + ": pixel: unknown field 'unites'; did you mean unit?");
+    EXPECT_THAT(refusal(with_frame_field("frame", .5)),
+                HasSubstr(": frames[2].frame is 0.5, expected a whole number from 0 to"));
+    EXPECT_THAT(refusal(with_frame_field("frame", -1)), HasSubstr(": frames[2].frame is -1"));
+    EXPECT_EQ(refusal(with_frame_field("frame", 0)), path + ": has frame 0 twice");
+    EXPECT_EQ(refusal(with_frame_field("alhpa", 0)),
+              path + ": frames[2]: unknown field 'alhpa'; did you mean alpha?");
+    EXPECT_EQ(refusal(with_frame_field("ty", nullptr)),
+              path + ": frames[2].ty is null, expected a number");
+    EXPECT_EQ(refusal(with_frame_field("overlap", "all")),
+              path + ": frames[2].overlap is \"all\", expected a number");
+    EXPECT_THAT(refusal(with_frame_field("iterations", 2.5)),
+                HasSubstr(": frames[2].iterations is 2.5, expected a whole number"));
+    EXPECT_EQ(refusal(with_frame_field("flags", {"mendet"})),
+              path + ": frames[2].flags: unknown name 'mendet'; did you mean mended?");
+    EXPECT_EQ(refusal(with_frame_field("flags", {5})),
+              path + ": frames[2].flags is an array of 1, expected a list of texts");
+    EXPECT_THAT(refusal(with_frame_field("left_out", "dark")),
+                HasSubstr(": frames[2]: unknown field 'alpha'; known are frame, left_out"));
+    EXPECT_EQ(refusal(with("\"left_out\": \"every sample is \\\"0\\\"\"", "\"left_out\": 0")),
+              path + ": frames[1].left_out is 0, expected a text");
+}
+
+} // namespace
+} // namespace sextant::command

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/comm/share_nodes.hpp"
+#include "sextant/comm/threads.hpp"
+#include "sextant/compositor/deep_compositor.hpp"
+#include "sextant/compositor/tile_wall.hpp"
+
+#include "tests/support/compositor_cases.hpp"
+
+namespace sextant::test {
+namespace {
+
+void on_threads(void (*body)(const Communicator&)) {
+    for (const int ranks : {1, 2, 3, 7})
+        run_threads(ranks, body);
+}
+
+TEST(CompositorOnThreads, FramesComeOutRight) {
+    on_threads(frames_come_out_right);
+}
+TEST(CompositorOnThreads, AFrameOfAnotherSizeEndsThatFrameOnly) {
+    on_threads(a_frame_of_another_size_ends_that_frame_only);
+}
+TEST(CompositorOnThreads, OneRanksOddOptionReachesAll) {
+    run_threads(3, one_ranks_odd_option_reaches_all);
+}
+TEST(CompositorOnThreads, SeveralTakeTurns) {
+    on_threads(several_compositors_take_turns);
+}
+TEST(CompositorOnThreads, EmptyRanksAndABackgroundComeOutRight) {
+    on_threads(empty_ranks_and_a_background_come_out_right);
+}
+
+/// On nodes of two ranks.
+void on_nodes(void (*body)(const Communicator&)) {
+    for (const int ranks : {1, 3, 4}) {
+        run_threads(ranks, [&](Communicator communicator) {
+            body(share_nodes(communicator, {2, Bytes{16} << 20}).communicator);
+        });
+    }
+}
+
+TEST(CompositorOnNodes, FramesComeOutRight) {
+    on_nodes(frames_come_out_right);
+}
+TEST(CompositorOnNodes, AFrameOfAnotherSizeEndsThatFrameOnly) {
+    on_nodes(a_frame_of_another_size_ends_that_frame_only);
+}
+TEST(CompositorOnNodes, SeveralTakeTurns) {
+    on_nodes(several_compositors_take_turns);
+}
+TEST(CompositorOnNodes, MemoryThatIsNotToBeHadIsSaidOnce) {
+    run_threads(3, [](Communicator communicator) {
+        const Bytes most = communicator.rank() == 1 ? 1 : Bytes{16} << 20;
+        const Communicator shared = share_nodes(communicator, {0, most}).communicator;
+        Compositor compositor(shared, {200, 100}, 1);
+        expect_picture(shared, compositor, {200, 100});
+        const auto said = std::count_if(
+            compositor.warnings().begin(), compositor.warnings().end(),
+            [](const std::string& text) { return text.starts_with("rank 1 has room for "); });
+        EXPECT_EQ(said, communicator.rank() == 0 ? 1 : 0);
+    });
+}
+
+TEST(CompositorOnThreads, RacedFramesComeOutRight) {
+    on_threads(raced_frames_come_out_right);
+}
+TEST(CompositorOnThreads, AFailedFrameDoesNotBreakARace) {
+    for (const int ranks : {3, 4, 7})
+        run_threads(ranks, a_failed_frame_does_not_break_a_race);
+}
+TEST(CompositorOnThreads, NothingIsRacedUnlessManyFramesMayVary) {
+    run_threads(4, nothing_is_raced_unless_many_frames_may_vary);
+}
+
+/// What making a compositor throws.
+std::string refused(ImageShape shape, int images, const CompositeOptions& options) {
+    std::string said;
+    run_threads(2, [&](const Communicator& communicator) {
+        const std::string own =
+            what_is_thrown([&] { Compositor(communicator, shape, images, options); });
+        if (communicator.rank() == 0)
+            said = own;
+    });
+    return said;
+}
+
+TEST(CompositorOnThreads, ImagesWhosePixelsCannotBeCountedAreRefused) {
+    const std::int64_t huge = std::int64_t{1} << 32;
+    EXPECT_EQ(refused({huge, huge}, 1, {}), "invalid: rank 0: 1 images of 4294967296x4294967296: "
+                                            "expected no more than 17179869184 pixels");
+    EXPECT_THAT(refused({huge, 5}, 1, {}), testing::HasSubstr("expected no more than"));
+    EXPECT_THAT(refused({1 << 17, 1 << 17}, 2, {}), testing::HasSubstr("expected no more than"));
+    run_threads(2, [&](const Communicator& communicator) {
+        EXPECT_THAT(what_is_thrown([&] {
+                        most_fragments(communicator, {huge, huge}, {});
+                    }),
+                    testing::HasSubstr("expected no more than 17179869184 pixels"));
+        EXPECT_THAT(what_is_thrown([&] {
+                        TileWall(communicator, {{{0, 0, huge, huge}, 0}}, {});
+                    }),
+                    testing::HasSubstr("tile 0: 4294967296x4294967296+0+0 has more than"));
+    });
+}
+
+TEST(CompositorOnThreads, NumbersThatTheCommandRefusesAreRefused) {
+    const auto said_of = [](auto set) {
+        CompositeOptions options;
+        set(options);
+        return refused({8, 8}, 1, options);
+    };
+    EXPECT_EQ(said_of([](auto& o) { o.segments = 1'000'000'000; }),
+              "invalid: segments 1000000000: expected 0 to 4096");
+    EXPECT_EQ(said_of([](auto& o) { o.segments = -1; }),
+              "invalid: segments -1: expected 0 to 4096");
+    EXPECT_EQ(said_of([](auto& o) { o.window = -1; }),
+              "invalid: window -1: expected 0 to 2147483647");
+    EXPECT_EQ(said_of([](auto& o) { o.fold_threads = 0; }),
+              "invalid: threads that share a rank's blending: 0: expected 1 to 1024");
+    EXPECT_EQ(said_of([](auto& o) { o.density = 2; }), "invalid: density 2: expected 0 to 1");
+}
+
+} // namespace
+} // namespace sextant::test

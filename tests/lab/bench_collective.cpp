@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/lab/bench_collective.hpp"
+
+#include "sextant/collective/catalogue.hpp"
+#include "sextant/comm/threads.hpp"
+#include "sextant/core/error.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "tests/support/source_dir.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::test {
+namespace {
+
+using command::CollectiveCase;
+using command::CollectiveResults;
+
+command::ContestOptions brief() {
+    command::ContestOptions options;
+    options.rounds = 3;
+    options.least_turn = 0;
+    return options;
+}
+
+/// Rank 0's results.
+CollectiveResults bench(int ranks, const CollectiveCase& what) {
+    CollectiveResults first;
+    run_threads(ranks, [&](Communicator communicator) {
+        CollectiveResults results = command::bench_collective(communicator, what, brief());
+        if (communicator.rank() == 0)
+            first = std::move(results);
+    });
+    return first;
+}
+
+TEST(BenchCollective, EveryAlgorithmIsTimedAtEverySizeAndHasDealtWhatItShould) {
+    for (const int ranks : {1, 2, 3, 6}) {
+        std::set<std::string> timed;
+        for (CollectiveCase& what : command::usual_collective_cases()) {
+            what.sizes = {0, 1, 7, 64, 1000};
+            const CollectiveResults results = bench(ranks, what); // throws if one is wrong
+            ASSERT_EQ(results.sizes.size(), what.sizes.size());
+            for (const auto& of_size : results.sizes) {
+                for (const auto& result : of_size.results)
+                    timed.insert(result.name);
+            }
+        }
+        EXPECT_EQ(timed.size(), collective::catalogue().size());
+    }
+}
+
+TEST(BenchCollective, SizesAreThoseOfABlock) {
+    CollectiveCase what;
+    for (const int ranks : {1, 4, 6, 7}) {
+        for (const bool tiles : {false, true}) {
+            what.tiles = tiles;
+            for (const Bytes size : {0, 1, 12, 64, 97}) {
+                const Grid grid = command::grid_of(what, size, ranks);
+                ASSERT_EQ(grid.ranks(), ranks);
+                for (int rank = 0; rank < ranks; ++rank)
+                    EXPECT_EQ(tile(grid, rank).elements(), size);
+            }
+        }
+    }
+    EXPECT_EQ(tile(command::grid_of(what, 64, 4), 0).width, 8);
+    what = {};
+    EXPECT_EQ(tile(command::grid_of(what, 64, 4), 0).height, 1) << "in one piece";
+    what.what = Collective::broadcast;
+    const Grid all = command::grid_of(what, 97, 6);
+    EXPECT_EQ(all.width * all.height, 97);
+    what.what = Collective::all_to_all;
+    const Grid pairs = command::grid_of(what, 5, 6);
+    EXPECT_EQ(pairs.width * pairs.height, 5 * 6 * 6);
+}
+
+TEST(BenchCollective, TablesAreThoseOfTheOsuBenchmarks) {
+    CollectiveCase what;
+    what.name = "scatter";
+    what.sizes = {1, 1024};
+    what.algorithms = {"flat-scatter", "binomial-scatter"};
+    const CollectiveResults results = bench(3, what);
+    const std::string text = to_text(results, "threads", 3);
+    EXPECT_THAT(text, testing::HasSubstr("# scatter, 3 ranks over threads; bytes of each rank; "
+                                         "medians of 3 rounds\n"));
+    EXPECT_THAT(text, testing::ContainsRegex("# binomial-scatter\n# Size +Median\\(us\\) +95 %\n"
+                                             "1 +[0-9.]+ +\\[[0-9.]+, [0-9.]+\\]\n"
+                                             "1024 +[0-9.]+ "));
+    EXPECT_THAT(text, testing::ContainsRegex("# flat-scatter\n.*   of binomial-scatter\n"));
+    const nlohmann::ordered_json json = to_json(results);
+    EXPECT_EQ(json["collective"], "scatter");
+    EXPECT_EQ(json["sizes"][1]["size"], 1024);
+    EXPECT_EQ(json["sizes"][1]["results"][0]["name"], "binomial-scatter");
+    EXPECT_GT(json["sizes"][1]["results"][0]["seconds"]["median"], 0);
+}
+
+std::string complaint(const std::string& content) {
+    const auto path = std::filesystem::path(testing::TempDir()) / "collective_cases.json";
+    std::ofstream(path) << content;
+    try {
+        command::read_collective_cases(path);
+    } catch (const InvalidFile& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(BenchCollective, MistakesInCasesAreNamed) {
+    using testing::HasSubstr;
+    EXPECT_GE(command::read_collective_cases(test::source_dir() + "/bench/cases/collective.json")
+                  .size(),
+              5u);
+    EXPECT_EQ(complaint(R"({"cases": [{}]})"), "");
+    EXPECT_THAT(complaint(R"({"cases": [{"collective": "scater"}]})"),
+                HasSubstr("case 0: unknown collective 'scater'; did you mean scatter"));
+    EXPECT_THAT(complaint(R"({"cases": [{}, {"sizes": [1, -1]}]})"),
+                HasSubstr("case 1: sizes is -1, expected 0 to 268435456"));
+    EXPECT_THAT(complaint(R"({"cases": [{"sizes": []}]})"), HasSubstr("case 0: sizes is empty"));
+    EXPECT_THAT(complaint(R"({"cases": [{"sizes": 7.5}]})"), HasSubstr("case 0: sizes is 7.5"));
+    EXPECT_THAT(complaint(R"({"cases": [{"collective": "broadcast", "tiles": true}]})"),
+                HasSubstr("case 0: broadcast of tiles: expected scatter, gather or all-gather"));
+    EXPECT_THAT(complaint(R"({"cases": [{"algorithms": ["flat-gather"]}]})"),
+                HasSubstr("case 0: flat-gather does gather, expected an algorithm for scatter"));
+    EXPECT_THAT(complaint(R"({"cases": [{"algorithms": ["flat"]}]})"),
+                HasSubstr("case 0: unknown collective algorithm 'flat'"));
+}
+
+} // namespace
+} // namespace sextant::test

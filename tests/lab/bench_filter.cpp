@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/lab/bench_filter.hpp"
+
+#include "sextant/comm/threads.hpp"
+#include "sextant/core/error.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "tests/format/temporary_folder.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::command {
+namespace {
+
+using testing::HasSubstr;
+
+/// Rank 0's results of few rounds; throws where a way makes other bits than one rank.
+FilterResults timed_filters(int ranks, const FilterCase& what) {
+    ContestOptions options;
+    options.rounds = 3;
+    options.least_turn = 0;
+    FilterResults first;
+    run_threads(ranks, [&](Communicator communicator) {
+        FilterResults results = bench_filter(communicator, what, options);
+        if (communicator.rank() == 0)
+            first = std::move(results);
+    });
+    return first;
+}
+
+TEST(BenchFilter, TimesTheChosenWayAndOthersAndAllMakeTheSameBits) {
+    for (const int ranks : {1, 2, 3}) {
+        for (const ElementFormat& element : {gray_f32, gray_u8, gray_u16}) {
+            FilterCase what;
+            what.shape = {61, 47};
+            what.element = element;
+            what.filter = {1, {"x", "laplacian"}, {}};
+            const FilterResults results = timed_filters(ranks, what);
+            std::set<std::string> names;
+            for (const FilterResult& result : results.results) {
+                names.insert(result.name);
+                EXPECT_GT(result.wall.median, 0);
+            }
+            EXPECT_EQ(names.size(), results.results.size()) << "a way is timed twice";
+            EXPECT_EQ(results.results.size() > 1, ranks > 1);
+            EXPECT_EQ(results.results.front().ratio.median, 1);
+            EXPECT_TRUE(names.contains(results.by_wall.best));
+            EXPECT_TRUE(names.contains(results.by_cpu.best));
+            EXPECT_GT(results.cpu_noise.median, 0);
+            EXPECT_GT(results.control.cpu.median, 0);
+        }
+    }
+}
+
+TEST(BenchFilter, LeavesOutTheLeastPromisingWays) {
+    FilterCase what;
+    what.shape = {32, 32};
+    what.filter.sigma = 1;
+    what.most = 3;
+    const FilterResults results = timed_filters(2, what);
+    EXPECT_EQ(results.results.size(), 3u);
+    EXPECT_GT(results.left_out, 0);
+}
+
+/// What is wrong with a file of cases.
+std::string refusal_of_filter_cases(const std::string& text) {
+    const test::TemporaryFolder folder;
+    const std::string path = folder.path("cases.json");
+    std::ofstream(path) << text;
+    try {
+        read_filter_cases(path);
+    } catch (const InvalidFile& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(BenchFilter, RefusesCasesThatCannotBe) {
+    const auto one = [](const std::string& fields) { return "{\"cases\": [{" + fields + "}]}"; };
+    EXPECT_EQ(refusal_of_filter_cases(one(R"("sigma": 2, "element": "u8")")), "");
+    EXPECT_THAT(refusal_of_filter_cases(one(R"("sigma": 0.1)")), HasSubstr("sigma is 0.1"));
+    EXPECT_THAT(refusal_of_filter_cases(one(R"("width": 0)")), HasSubstr("width is 0"));
+    EXPECT_THAT(refusal_of_filter_cases(one(R"("element": "f16")")), HasSubstr("'f16'"));
+    EXPECT_THAT(refusal_of_filter_cases(one(R"("derivatives": ["z"])")), HasSubstr("'z'"));
+    EXPECT_THAT(refusal_of_filter_cases(one(R"("most": 0)")), HasSubstr("most is 0"));
+}
+
+} // namespace
+} // namespace sextant::command

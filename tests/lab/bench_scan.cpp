@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Scans that are timed and rehearsed. No test asserts a time; they hold what is counted.
+#include "sextant/lab/bench_scan.hpp"
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/threads.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/lab/bench_scan_report.hpp"
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant::command {
+namespace {
+
+using Kind = scan::Distribution::Kind;
+
+ScanCase small_case() {
+    ScanCase what;
+    what.values = 11;
+    what.times = {Kind::exponential, 1e-5};
+    what.threads = {1, 2};
+    return what;
+}
+
+TEST(BenchScan, times_every_way_and_counts_what_each_applied) {
+    ContestOptions options;
+    options.rounds = 5;
+    options.least_turn = 0;
+    run_threads(3, [&](const Communicator& communicator) {
+        const ScanCase what = small_case();
+        const ScanResults results = bench_scan(communicator, what, options);
+        EXPECT_EQ(results.results.size(), ways_of(what).size());
+        for (const ScanResult& result : results.results) {
+            EXPECT_TRUE(result.measured.has_value());
+            if (communicator.rank() > 0)
+                continue;
+            EXPECT_GE(result.usage.applications, 10) << result.name;
+            EXPECT_EQ(result.bars.size(), static_cast<std::size_t>(result.usage.applications));
+            EXPECT_GT(result.rehearsed->median, 0);
+        }
+    });
+}
+
+TEST(BenchScan, by_simulated_clock_takes_any_number_of_ranks_and_is_the_same_each_time) {
+    ScanCase what = small_case();
+    what.values = 600;
+    what.algorithms = {"sklansky"};
+    const ScanResults results = rehearse_scan(what, 300, 3), again = rehearse_scan(what, 300, 3);
+    EXPECT_EQ(to_json(results), to_json(again));
+    for (const ScanResult& result : results.results)
+        EXPECT_FALSE(result.measured.has_value());
+    what.neighbours = 2;
+    const ScanResults with_neighbours = rehearse_scan(what, 300, 3);
+    for (std::size_t i = 0; i < results.results.size(); ++i) {
+        EXPECT_GT(with_neighbours.results[i].rehearsed->median,
+                  results.results[i].rehearsed->median);
+    }
+}
+
+TEST(BenchScan, compares_kinds_of_shares_that_scan_all_the_same) {
+    ScanCase what = small_case();
+    what.algorithms = {"sklansky"};
+    what.shares = {scan::Shares::by_number, scan::Shares::by_time,
+                   scan::Shares::by_time_across_ranks};
+    what.expected_off = .3;
+    EXPECT_EQ(ways_of(what).size(), 2 * 2 + 2 * 3U); // one thread has no shares within its rank
+    ContestOptions options;
+    options.rounds = 3;
+    options.least_turn = 0;
+    run_threads(3, [&](const Communicator& communicator) {
+        for (const ScanResult& result : bench_scan(communicator, what, options).results) {
+            if (communicator.rank() == 0) { // that they are scans has been checked
+                EXPECT_GE(result.usage.applications, 10) << result.name;
+                EXPECT_GT(result.rehearsed->median, 0);
+            }
+        }
+    });
+}
+
+TEST(BenchScan, ranks_that_share_by_time_wait_for_the_times_of_all) {
+    ScanCase what;
+    what.values = 8;
+    what.times = {Kind::recorded, 0, 0, 0, {1, 1, 1, 1, 1, 1, 100, 1}};
+    what.strategies = {"reduce-then-scan"};
+    what.algorithms = {"serial"};
+    what.neighbours = 1;
+    what.shares = {scan::Shares::by_number, scan::Shares::by_time_across_ranks};
+    const ScanResults results = rehearse_scan(what, 4, 5);
+    for (const ScanResult& result : results.results)
+        EXPECT_GT(result.rehearsed->median, 200) << result.name; // both phases have the slow one
+    EXPECT_GT(results.results[1].bars.front().begin, 100);
+}
+
+TEST(BenchScan, constant_times_on_a_simulated_clock_give_the_bounds_of_the_literature) {
+    ScanCase what;
+    what.values = 4096;
+    what.times = {Kind::constant, 1};
+    what.strategies = {"reduce-then-scan"};
+    what.algorithms = {"kogge-stone"};
+    const ScanResults results = rehearse_scan(what, 1024, 1);
+    EXPECT_EQ(results.results[0].rehearsed->median, 16); // 3 + 10 + 3
+    EXPECT_EQ(results.serial, 4095);
+    EXPECT_NEAR(results.results[0].usage.efficiency, .25, .001);
+}
+
+TEST(BenchScan, draws_its_fastest_way_with_a_bar_an_application) {
+    const ScanResults results = rehearse_scan(small_case(), 3, 1);
+    const std::string picture = picture_of(results);
+    const auto json = to_json(results);
+    std::size_t bars = 0;
+    for (std::size_t at = picture.find("\"bar kind-"); at != picture.npos;
+         at = picture.find("\"bar kind-", at + 1))
+        ++bars;
+    EXPECT_EQ(bars, json["trace_of_fastest"].size());
+    EXPECT_GT(bars, 0u);
+    EXPECT_NE(picture.find(json["fastest"].get<std::string>()), picture.npos);
+}
+
+std::string written(const std::string& content) {
+    const auto path = std::filesystem::temp_directory_path() /
+                      fmt::format("sextant_bench_scan_{}.json", std::hash<std::string>()(content));
+    std::ofstream(path) << content;
+    return path.string();
+}
+
+void expect_complaint(const std::string& content, std::string_view word) {
+    const std::string path = written(content);
+    try {
+        read_scan_cases(path);
+        ADD_FAILURE() << content << " was taken";
+    } catch (const InvalidFile& error) {
+        EXPECT_NE(std::string_view(error.what()).find(word), std::string_view::npos)
+            << error.what();
+        EXPECT_EQ(error.path(), path);
+    }
+    std::filesystem::remove(path);
+}
+
+TEST(ScanCases, name_what_is_wrong_with_them) {
+    expect_complaint("[]", "a list \"cases\"");
+    expect_complaint(R"({"cases": [{"valeus": 4}]})", "case 0: unknown field 'valeus'");
+    expect_complaint(R"({"cases": [{"values": 0}]})", "values is 0, expected 1 to");
+    expect_complaint(R"({"cases": [{"threads": []}]})", "threads is empty");
+    expect_complaint(R"({"cases": [{"boundaries": ["movign"]}]})", "did you mean moving");
+    expect_complaint(R"({"cases": [{"shares": ["by-tiem"]}]})", "did you mean by-time");
+    expect_complaint(R"({"cases": [{"shares": []}]})", "shares is empty");
+    expect_complaint(R"({"cases": [{"expected_off": -1}]})", "expected_off is -1, expected 0");
+    expect_complaint(R"({"cases": [{"algorithms": ["koggestone"]}]})", "kogge-stone");
+    expect_complaint(R"({"cases": [{"times": {"kind": "normal"}}]})", "kind of times 'normal'");
+    expect_complaint(R"({"cases": [{"times": {"kind": "recorded"}}]})", "expected one or more");
+    expect_complaint(R"({"cases": [{"times": {"kind": "correlated", "correlation": 1}}]})",
+                     "below 1");
+    expect_complaint(R"({"cases": [{"strategies": ["scan-then-propagate"], "threads": [2]}]})",
+                     "no strategy takes");
+}
+
+TEST(MockOperator, joins_neighbours_and_nothing_else) {
+    for (const bool busy : {false, true}) {
+        SleepError error;
+        const scan::OperatorTime time = [](const scan::Application&) { return 1e-5; };
+        const Operator op = mock_operator(time, busy, error);
+        const scan::Interval a{0, 2}, b{2, 5};
+        scan::Interval sum;
+        const auto bytes = [](const scan::Interval& i) {
+            return reinterpret_cast<const std::byte*>(&i);
+        };
+        op.fold(std::array{bytes(a), bytes(b)}, reinterpret_cast<std::byte*>(&sum), 1);
+        EXPECT_EQ(sum, (scan::Interval{0, 5}));
+        EXPECT_THROW(op.fold(std::array{bytes(b), bytes(a)}, reinterpret_cast<std::byte*>(&sum), 1),
+                     std::logic_error);
+        EXPECT_EQ(error.sleeps, busy ? 0 : 1);
+    }
+}
+
+} // namespace
+} // namespace sextant::command

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What pages of benchmarks say of all their cases.
+#include "sextant/lab/contest.hpp"
+
+#include "sextant/collective/catalogue.hpp"
+#include "sextant/planner/planner.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::command {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+const SizeOfCases pixels{"pixels", [](double size) { return std::to_string(size); }};
+
+/// A median whose interval reaches a tenth to either side.
+Estimate about(Seconds median) {
+    return {median, {.9 * median, 1.1 * median}};
+}
+
+std::vector<TimedWay> two_cases() {
+    return {{"small", "a", 1e-3, about(2e-3), 100},  {"small", "b", 2e-3, about(1e-3), 100},
+            {"small", "mpi", {}, about(5e-4), 100},  {"large", "a", 1e-2, about(1e-2), 1000},
+            {"large", "b", 3e-2, about(2e-2), 1000}, {"large", "mpi", {}, about(4e-2), 1000}};
+}
+
+TEST(Regrets, are_of_what_was_predicted_to_be_fastest_over_what_was) {
+    const std::vector<CaseRegret> all = regrets(two_cases());
+    ASSERT_EQ(all.size(), 2u);
+    EXPECT_EQ(all[0].followed, "a");
+    EXPECT_EQ(all[0].best, "b"); // what has no prediction could not have been chosen
+    EXPECT_DOUBLE_EQ(all[0].ratio.median, 2);
+    EXPECT_EQ(all[1].best, "a");
+    EXPECT_DOUBLE_EQ(all[1].ratio.median, 1);
+}
+
+TEST(Regrets, are_as_uncertain_as_the_times_that_they_compare) {
+    const std::vector<CaseRegret> all = regrets(two_cases());
+    EXPECT_DOUBLE_EQ(all[0].ratio.interval.low, 1.8 / 1.1);
+    EXPECT_DOUBLE_EQ(all[0].ratio.interval.high, 2.2 / .9);
+    EXPECT_FALSE(all[0].within_noise());
+    EXPECT_DOUBLE_EQ(all[1].ratio.interval.high, 1); // of a way over itself
+    // A turn that waited for another program, once in a while: fifty times as long, or as fast.
+    const std::vector<CaseRegret> noisy = regrets(
+        {{"case", "a", 1e-3, Estimate{.5, {.009, .6}}, 1}, {"case", "b", 2e-3, about(.01), 1}});
+    EXPECT_DOUBLE_EQ(noisy[0].ratio.median, 50);
+    EXPECT_TRUE(noisy[0].within_noise());
+}
+
+TEST(Regrets, need_two_ways_with_both_times) {
+    EXPECT_THAT(regrets({}), IsEmpty());
+    EXPECT_THAT(regrets({{"case", "a", 1e-3, about(2e-3), 1}, {"case", "b", {}, about(1e-3), 1}}),
+                IsEmpty());
+    EXPECT_THAT(regrets({{"case", "a", 1e-3, {}, 1}, {"case", "b", 1e-3, {}, 1}}), IsEmpty());
+}
+
+TEST(BenchSummary, plots_predictions_regret_and_scaling) {
+    const std::vector<report::Section> sections = summary_sections(two_cases(), pixels);
+    ASSERT_EQ(sections.size(), 3u);
+    // 2, 2, 1 and 1.5 times: the upper median.
+    EXPECT_THAT(sections[0].html, HasSubstr("2.00 times"));
+    EXPECT_THAT(sections[0].html, HasSubstr("small: a\npredicted 1.00 ms, measured 2.00 ms"));
+    EXPECT_THAT(sections[0].html, Not(HasSubstr("mpi")));
+    EXPECT_THAT(sections[1].html, HasSubstr("100.0 %"));
+    EXPECT_THAT(sections[1].html, HasSubstr("at most; within noise 63.6 % to 144.4 %"));
+    EXPECT_THAT(sections[1].html, HasSubstr("1 of 2"));
+    EXPECT_THAT(sections[1].html, HasSubstr("<td class=\"number\">2.000 [1.636, 2.444]</td>"));
+    EXPECT_THAT(sections[2].html, HasSubstr("mpi: 40.0 ms"));
+}
+
+TEST(BenchSummary, leaves_out_what_nothing_is_known_for) {
+    for (const report::Section& section : summary_sections(
+             {{"case", "a", {}, about(1e-3), 1}, {"case", "b", {}, about(2e-3), 1}}, pixels))
+        EXPECT_EQ(section.html, "") << section.title;
+}
+
+TEST(PredictedSeconds, grow_with_what_is_moved) {
+    const auto planner = planner::usual_planner("threads").planner;
+    const auto seconds = [&](Elements elements) {
+        const collective::Algorithm& row = collective::catalogue().front();
+        const Grid grid = row.grid(4, elements);
+        return predicted_seconds(
+            {std::string(row.name), "", 4, [&](int rank) { return row.program(grid, rank); }, {0}},
+            {.machine = planner->machine(),
+             .element_size = 1,
+             .within_node = machine::Link::same_process});
+    };
+    ASSERT_TRUE(seconds(1'000).has_value());
+    EXPECT_GT(seconds(10'000'000), seconds(1'000));
+}
+
+} // namespace
+} // namespace sextant::command

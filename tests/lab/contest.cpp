@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/lab/contest.hpp"
+
+#include "sextant/comm/threads.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/lab/bench_cases.hpp"
+#include "sextant/lab/bench_composite.hpp"
+
+#include <array>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "tests/support/source_dir.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::test {
+namespace {
+
+using command::CompositeCase;
+
+TEST(Contest, RanksTakeTheSameTurnsAndEachRoundHasAllContestants) {
+    constexpr int ranks = 3, contestants = 4, rounds = 9;
+    std::array<std::string, ranks> turns;
+    run_threads(ranks, [&](Communicator communicator) {
+        std::string& own = turns[static_cast<std::size_t>(communicator.rank())];
+        std::vector<std::function<void()>> works;
+        for (char name = 'a'; name < 'a' + contestants; ++name)
+            works.push_back([&own, name] { own += name; });
+        command::ContestOptions options;
+        options.rounds = rounds;
+        options.least_turn = 0; // once a turn
+        const auto scores = command::contest(communicator, works, options);
+        EXPECT_EQ(scores.size(), works.size());
+        for (const auto& score : scores)
+            EXPECT_EQ(score.wall.size(), std::size_t{rounds});
+    });
+    EXPECT_EQ(turns[0], turns[1]);
+    EXPECT_EQ(turns[0], turns[2]);
+    EXPECT_EQ(turns[0].size(), std::size_t{contestants * (rounds + 2)});
+    bool reordered = false;
+    for (std::size_t round = 0; round < turns[0].size(); round += contestants) {
+        std::string sorted = turns[0].substr(round, contestants);
+        reordered = reordered || sorted != turns[0].substr(0, contestants);
+        std::sort(sorted.begin(), sorted.end());
+        EXPECT_EQ(sorted, "abcd");
+    }
+    EXPECT_TRUE(reordered);
+}
+
+TEST(Contest, TheSlowestRankCounts) {
+    run_threads(2, [](Communicator communicator) {
+        const std::vector<std::function<void()>> works = {[&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(communicator.rank() * 5));
+        }};
+        command::ContestOptions options;
+        options.rounds = 5;
+        const auto scores = command::contest(communicator, works, options);
+        for (const double seconds : scores[0].wall)
+            EXPECT_GE(seconds, 5e-3);
+    });
+}
+
+TEST(Contest, WithBarriersNobodyRunsAhead) {
+    std::array<std::atomic<int>, 2> done{};
+    std::atomic<int> farthest = 0;
+    run_threads(2, [&](Communicator communicator) {
+        const auto self = static_cast<std::size_t>(communicator.rank());
+        const std::vector<std::function<void()>> works = {[&] {
+            if (self == 1)
+                std::this_thread::sleep_for(std::chrono::microseconds(100));
+            const int ahead = ++done[self] - done[1 - self];
+            farthest = std::max(farthest.load(), ahead);
+        }};
+        command::ContestOptions options;
+        options.rounds = 5;
+        options.barriers = true;
+        options.most_repeats = 7;
+        options.least_turn = 1; // so that it takes them all
+        const auto scores = command::contest(communicator, works, options);
+        EXPECT_EQ(done[self], 1 + 7 + 5 * 7) << "the second turn of warm-up repeats too";
+    });
+    EXPECT_EQ(farthest, 1);
+}
+
+TEST(Contest, RatiosArePairedByRound) {
+    const auto ratio =
+        command::estimate_ratio(std::vector<double>{2, 20, 200}, std::vector<double>{1, 10, 100});
+    EXPECT_EQ(ratio.median, 2);
+    EXPECT_EQ(ratio.interval.low, 2);
+    EXPECT_EQ(ratio.interval.high, 2);
+}
+
+TEST(BenchComposite, CountsWhatTheBusiestRankSends) {
+    run_threads(4, [](Communicator communicator) {
+        CompositeCase what;
+        what.shape = {40, 10};
+        what.algorithms = {"direct-send", "binary-swap"};
+        command::ContestOptions options;
+        options.rounds = 5;
+        options.least_turn = 0;
+        const auto results = command::bench_composite(communicator, what, options);
+        ASSERT_EQ(results.results.size(), 2u);
+        EXPECT_EQ(results.results[0].messages, 3);
+        EXPECT_EQ(results.results[1].messages, 2);
+        EXPECT_EQ(results.results[0].pixels, 300);
+        EXPECT_EQ(results.reference, "direct-send");
+    });
+}
+
+TEST(BenchComposite, EveryPatternAndOperatorAgreesWithASerialFold) {
+    run_threads(5, [](Communicator communicator) {
+        const std::pair<const char*, const char*> kinds[] = {
+            {"over", "f32"}, {"over", "f16"},    {"over", "u8"},    {"add", "f32"},
+            {"max", "u8"},   {"nearest", "f32"}, {"nearest", "u8"},
+        };
+        for (const auto& [blend, element] : kinds) {
+            for (const std::string_view image : command::image_patterns()) {
+                CompositeCase what;
+                what.shape = {61, 47};
+                what.blend = blend;
+                what.element = element;
+                what.image = image;
+                what.collect = image == "ellipse";
+                command::ContestOptions options;
+                options.rounds = 5;
+                options.least_turn = 0;
+                command::bench_composite(communicator, what, options); // throws if one is wrong
+            }
+        }
+    });
+}
+
+class BenchCases : public testing::Test {
+  protected:
+    std::string complaint(const std::string& content) {
+        const auto path = std::filesystem::path(testing::TempDir()) / "cases.json";
+        std::ofstream(path) << content;
+        try {
+            command::read_composite_cases(path);
+        } catch (const InvalidFile& error) {
+            return error.what();
+        }
+        return "";
+    }
+};
+
+TEST_F(BenchCases, ThoseOfTheRepositoryAreRead) {
+    const auto cases =
+        command::read_composite_cases(test::source_dir() + "/bench/cases/composite.json");
+    EXPECT_GE(cases.size(), 5u);
+}
+
+TEST_F(BenchCases, MistakesAreNamedWithTheirCase) {
+    using testing::HasSubstr;
+    EXPECT_THAT(complaint("{"), HasSubstr("is not JSON: ends in the middle"));
+    EXPECT_THAT(complaint("{}"), HasSubstr("expected a JSON object with a list \"cases\""));
+    EXPECT_THAT(complaint(R"({"cases": []})"), HasSubstr("expected a JSON object with a list"));
+    EXPECT_THAT(complaint(R"({"cases": [{}, 5]})"), HasSubstr("case 1: 5 is no JSON object"));
+    EXPECT_THAT(complaint(R"({"cases": [{"widht": 5}]})"),
+                HasSubstr("case 0: unknown field 'widht'; did you mean width"));
+    EXPECT_THAT(complaint(R"({"cases": [{"width": 0}]})"),
+                HasSubstr("case 0: width is 0, expected 1 to 65536"));
+    EXPECT_THAT(complaint(R"({"cases": [{"width": "a"}]})"), HasSubstr("case 0: width is \"a\""));
+    EXPECT_THAT(complaint(R"({"cases": [{"operator": "ovr"}]})"),
+                HasSubstr("unknown operator 'ovr'"));
+    EXPECT_THAT(complaint(R"({"cases": [{"element": "f64"}]})"),
+                HasSubstr("case 0: unknown pixel format 'f64'"));
+    EXPECT_THAT(complaint(R"({"cases": [{"operator": "nearest", "element": "f16"}]})"),
+                HasSubstr("case 0: the operator 'nearest' is not for rgba f16"));
+    EXPECT_THAT(complaint(R"({"cases": [{"image": "ellipsis"}]})"),
+                HasSubstr("unknown image 'ellipsis'; did you mean ellipse"));
+    EXPECT_THAT(complaint(R"({"cases": [{"algorithms": ["radix"]}]})"),
+                HasSubstr("unknown compositing algorithm 'radix'"));
+}
+
+} // namespace
+} // namespace sextant::test

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The papers' tables beside ours: what is counted must agree, and verdicts must be able to fail.
+#include "sextant/core/error.hpp"
+#include "sextant/lab/reproduce_experiments.hpp"
+#include "sextant/simulate/simulation.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::reproduce {
+namespace {
+
+using testing::Each;
+using testing::Ge;
+
+Experiment experiment(std::string_view paper, std::string_view item) {
+    for (const Experiment& each : catalogue()) {
+        if (each.paper == paper && each.item == item)
+            return each;
+    }
+    throw InvalidTask("no such experiment");
+}
+
+const Row& row(const Result& result, std::string_view label) {
+    for (const Row& each : result.rows) {
+        if (each.label == label)
+            return each;
+    }
+    throw InvalidTask("no such row");
+}
+
+void expect_all_claims(const Result& result) {
+    for (const Claim& claim : result.claims)
+        EXPECT_TRUE(claim.holds) << claim.text << ": " << claim.found;
+}
+
+TEST(Reproduce, a_verdict_is_that_of_the_last_column_up_to_a_factor_of_a_quarter_more) {
+    EXPECT_EQ(verdict({"", 100.0, {1, 81}}), "agrees");
+    EXPECT_EQ(verdict({"", 100.0, {1, 125}}), "agrees");
+    EXPECT_EQ(verdict({"", 100.0, {100, 79}}), "differs");
+    EXPECT_EQ(verdict({"", 100.0, {126}}), "differs");
+    EXPECT_EQ(verdict({"", std::nullopt, {134}}), "");
+}
+
+TEST(Reproduce, prefix_circuits_have_their_published_span_and_work) {
+    expect_all_claims(experiment("scan", "circuits").run(Extent::quick));
+}
+
+TEST(Reproduce, what_algorithms_send_is_what_table_1_says) {
+    const Result table = experiment("shift-based", "Table 1").run(Extent::quick);
+    for (const char* label : {"direct-send, messages", "binary-swap, messages", "radix-k, messages",
+                              "shift-based, messages", "shift-based, images"})
+        EXPECT_DOUBLE_EQ(ratio(row(table, label)).value(), 1) << label;
+}
+
+TEST(Reproduce, a_static_routing_keeps_the_rounds_of_binary_swap_apart) {
+    const Result found = experiment("shift-based", "section 4").run(Extent::quick);
+    expect_all_claims(found);
+    EXPECT_GT(row(found, "fat-tree-144-calibrated").ours.front(), 1); // as shifts are routed
+}
+
+TEST(Reproduce, random_halves_get_little_more_than_half) {
+    const Result found = experiment("shift-based", "section 2.1.3").run(Extent::quick);
+    for (const Row& each : found.rows) {
+        EXPECT_GT(each.ours.front(), .5) << each.label;
+        EXPECT_LT(each.ours.front(), .75) << each.label;
+    }
+}
+
+TEST(Reproduce, the_delta_deals_as_measured_what_no_rank_forwards_at_length) {
+    const Result figure = experiment("c3", "Figure 8").run(Extent::quick);
+    for (const char* label : {"1-lev-dir, 16", "1-lev-dir, 16384", "logp-lev-sq, 16"})
+        EXPECT_NEAR(ratio(row(figure, label)).value(), 1, .2) << label;
+    for (const char* algorithm : {"2-lev-rec", "3-lev-sq", "logp-lev-rec(0.75)"}) {
+        for (const char* bytes : {"16384", "2048"}) {
+            const std::string label = fmt::format("{}, {}", algorithm, bytes);
+            EXPECT_NEAR(ratio(row(figure, label)).value(), 1, .11) << label;
+        }
+    }
+}
+
+TEST(Reproduce, on_the_delta_combining_beats_permutations_for_small_messages) {
+    const Result figure = experiment("c3", "Figure 11").run(Extent::quick);
+    const auto took = [&](std::string_view label) { return row(figure, label).ours.back(); };
+    for (const char* bytes : {"16", "128"}) {
+        EXPECT_LT(took(fmt::format("2-lev-c_r, {}", bytes)),
+                  .75 * took(fmt::format("1-lev-xor, {}", bytes)))
+            << bytes;
+    }
+    EXPECT_GT(took("logp-lev-bfly, 4096"), 1.5 * took("1-lev-xor, 4096"));
+    EXPECT_NEAR(ratio(row(figure, "1-lev-xor, 128")).value(), 1, .2);
+}
+
+TEST(Reproduce, series_scale_as_the_thesis_says) {
+    for (const char* item : {"Figures 5.1, 5.2", "Figures 5.7, 5.8", "Figure 5.9"})
+        expect_all_claims(experiment("registration", item).run(Extent::quick));
+    const Result weak = experiment("registration", "Figures 5.3, 5.4").run(Extent::quick);
+    EXPECT_GT(row(weak, "serial, 512 cores").ours.front(),
+              2 * row(weak, "kogge-stone, 512 cores").ours.front());
+}
+
+TEST(Reproduce, blelloch_s_circuit_is_faster_than_its_published_bound_by_what_it_leaves_out) {
+    const Result found = experiment("registration", "equation 4.18").run(Extent::quick);
+    EXPECT_NEAR(row(found, "4096 frames, 512 cores").theirs.value(), 124.1, .05);
+    EXPECT_NEAR(row(found, "512 frames, 512 cores").theirs.value(), 26.9, .05);
+    for (const Row& each : found.rows) {
+        EXPECT_GT(ratio(each).value(), 1) << each.label;
+        EXPECT_LT(ratio(each).value(), 1.13) << each.label;
+        EXPECT_EQ(verdict(each), "agrees") << each.label;
+    }
+}
+
+TEST(Reproduce, every_verdict_that_differs_has_a_reason) {
+    for (const Experiment& experiment : catalogue()) {
+        const bool runs = !experiment.needs_simgrid || simulate::available();
+        if (experiment.item == "Figures 2, 4, here" || !experiment.reasons.empty() || !runs)
+            continue;
+        for (const Row& each : experiment.run(Extent::quick).rows)
+            EXPECT_NE(verdict(each), "differs")
+                << experiment.paper << ", " << experiment.item << ": " << each.label;
+    }
+}
+
+TEST(Reproduce, the_delta_is_charged_what_figure_6_prints) {
+    for (const Row& each : experiment("c3", "Figure 6").run(Extent::quick).rows)
+        EXPECT_NEAR(ratio(each).value(), 1, .01) << each.label;
+}
+
+TEST(Reproduce, c3_chooses_the_best_as_seldom_as_was_found) {
+    EXPECT_EQ(experiment("c3", "Figure 7").run(Extent::quick).claims.front().found,
+              "at 1 of 11 sizes; 10.2 % lost in the mean, 45.5 % at most");
+}
+
+TEST(Reproduce, what_keeps_ports_busy_takes_what_table_1_says) {
+    const Result theory = experiment("shift-based", "Figure 2").run(Extent::quick);
+    for (const Row& each : theory.rows) {
+        if (each.label.starts_with("shift-based") || each.label.starts_with("binary-swap")) {
+            EXPECT_NEAR(ratio(each).value(), 1, .01) << each.label;
+        }
+    }
+}
+
+TEST(Reproduce, messages_of_a_crossbar_get_what_was_measured) {
+    const Result found = experiment("shift-based", "Figures 4-7, 9: matrices").run(Extent::quick);
+    EXPECT_NEAR(ratio(found.rows.front()).value(), 1, .05) << found.rows.front().label;
+}
+
+TEST(Reproduce, one_message_takes_the_full_path_of_table_1) {
+    const Result figure = experiment("p3pc", "Figure 2").run(Extent::quick);
+    expect_all_claims(figure);
+    for (const Row& each : figure.rows) { // more where a side is busy for longer than the path is
+        EXPECT_GT(ratio(each).value(), .97) << each.label;
+        EXPECT_LT(ratio(each).value(), 1.3) << each.label;
+    }
+    EXPECT_DOUBLE_EQ(ratio(row(figure, "nn, 500K values")).value(), 1);
+}
+
+TEST(Reproduce, what_the_p3pc_paper_estimates_is_what_played_schedules_take) {
+    for (const char* item : {"Figure 9", "Figure 10"}) {
+        const Result figure = experiment("p3pc", item).run(Extent::quick);
+        for (const Row& each : figure.rows)
+            EXPECT_NEAR(ratio(each).value(), 1, .22) << each.label;
+        for (const Claim& claim : figure.claims) { // strips have no neighbours at their sides
+            EXPECT_EQ(claim.holds, claim.found != "1x16") << claim.text << ": " << claim.found;
+        }
+    }
+}
+
+TEST(Reproduce, what_is_dealt_here_is_measured_beside_a_model_of_layouts_and_one_without) {
+    const Result figure = experiment("p3pc", "Figures 2, 4, here").run(Extent::quick);
+    ASSERT_EQ(figure.rows.size(), 16u);
+    for (std::size_t i = 0; i < figure.rows.size(); ++i) {
+        const auto& ours = figure.rows[i].ours; // LogGP*, P-3PC, measured
+        const auto& contiguous = figure.rows[i / 4 * 4].ours;
+        EXPECT_THAT(ours, Each(Ge(0))) << figure.rows[i].label;
+        if (i >= 8) // on a busy machine the answer alone may take as long as small messages
+            EXPECT_GT(ours[2], 0) << figure.rows[i].label;
+        EXPECT_EQ(ours[0], contiguous[0]) << figure.rows[i].label;
+        EXPECT_EQ(contiguous[1], contiguous[0]) << figure.rows[i].label;
+    }
+}
+
+TEST(Reproduce, contour_ranking_is_charged_no_more_than_the_paper_says) {
+    const Result figure = experiment("c3", "Figure 14").run(Extent::quick);
+    expect_all_claims(figure);
+    for (const Row& each : figure.rows) {
+        EXPECT_LE(ratio(each).value(), 1 + 1e-3) << each.label;
+        if (each.label.ends_with("set-ups")) {
+            EXPECT_DOUBLE_EQ(ratio(each).value(), 1) << each.label;
+        }
+    }
+}
+
+TEST(Reproduce, stealing_shortens_a_registration_on_many_cores_but_not_below_perfect_balance) {
+    const Result table = experiment("work-stealing", "the table of 1,024 cores").run(Extent::quick);
+    for (std::size_t i = 0; i < table.rows.size(); i += 2) {
+        const auto& fixed = table.rows[i].ours;
+        const auto& stealing = table.rows[i + 1].ours;
+        EXPECT_LT(stealing[1], fixed[1]) << table.rows[i].label;
+        EXPECT_GT(stealing[1], stealing[0]) << table.rows[i].label;
+    }
+}
+
+TEST(Reproduce, a_myrinet_likes_multiples_of_four) {
+    expect_all_claims(experiment("radix-k", "Figure 7").run(Extent::quick));
+}
+
+TEST(Table, names_what_is_missing) {
+    const Table rates("shift_based_frame_rates");
+    EXPECT_EQ(rates.rows(), 9u);
+    EXPECT_EQ(rates.number(0, "frames_per_second"), 14.5);
+    EXPECT_EQ(rates.number(1, "mean_bandwidth_MBps"), std::nullopt);
+    EXPECT_THROW(rates.number(0, "frames"), InvalidFile);
+    EXPECT_THROW(rates.number(0, "order"), InvalidFile);
+    EXPECT_THROW(rates.row_of("radix-k"), InvalidFile);
+    EXPECT_THROW(Table("frame_rates"), InvalidTask);
+}
+
+} // namespace
+} // namespace sextant::reproduce

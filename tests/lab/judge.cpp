@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Regret, noise floor and errors, from measurements whose verdict is known.
+#include "sextant/lab/evaluation.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/lab/evaluate.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::command {
+namespace {
+
+using testing::DoubleNear;
+using testing::ElementsAre;
+
+/// Two ways of 2 ranks in four launches; every second launch is three times as slow.
+Evaluation evaluation(const std::string& chosen) {
+    Evaluation made;
+    made.seed = 7;
+    made.ranks = 2;
+    made.transport = "threads";
+    made.host = made.machine = made.date = "x";
+    made.round_trips = {1e-6, 2e-6, 1e-6, 2e-6};
+    EvaluatedCase one;
+    one.what.name = "first";
+    one.what.image = "dense";
+    one.chosen = chosen;
+    one.ways = {{"binary-swap", false, 1.1, {1, 3, 1, 3}},
+                {"direct-send", false, 2.4, {2, 6, 2, 6}},
+                {"mpi-reduce-scatter", true, std::nullopt, {.5, 1.5, .5, 1.5}}};
+    made.cases = {one};
+    return made;
+}
+
+TEST(Judge, weighs_ways_within_each_launch) {
+    const Verdict bad = judge(evaluation("direct-send"));
+    EXPECT_THAT(bad.planner.values, ElementsAre(DoubleNear(1, 1e-12)));
+    ASSERT_EQ(bad.losses.size(), 1u);
+    EXPECT_EQ(bad.losses[0].best, "binary-swap");
+    const Verdict good = judge(evaluation("binary-swap"));
+    EXPECT_THAT(good.planner.values, ElementsAre(0));
+    EXPECT_TRUE(good.losses.empty());
+    EXPECT_THAT(good.floor.values, ElementsAre(0));
+}
+
+TEST(Judge, knows_what_fixed_policies_would_have_cost) {
+    for (const Regrets& policy : judge(evaluation("binary-swap")).policies) {
+        const double expected = policy.policy.starts_with("binary swap") ? 0
+                                : policy.policy == "direct send"         ? 1
+                                : policy.policy.starts_with("MPI_")      ? -.5
+                                                                         : -1;
+        EXPECT_THAT(policy.values, ElementsAre(DoubleNear(expected, 1e-12))) << policy.policy;
+    }
+}
+
+TEST(Judge, counts_cases_of_several_machines_alike) {
+    const std::vector<Evaluation> both{evaluation("direct-send"), evaluation("binary-swap")};
+    const Verdict verdict = judge(both);
+    EXPECT_THAT(verdict.planner.values, ElementsAre(DoubleNear(1, 1e-12), 0));
+    EXPECT_NEAR(verdict.planner.mean(), .5, 1e-12);
+    EXPECT_EQ(verdict.losses.size(), 1u);
+    EXPECT_EQ(verdict.policies.front().values.size(), 2u);
+}
+
+TEST(Winners, are_those_of_the_best_tuning_whatever_it_is_called) {
+    Evaluation few = evaluation("binary-swap"), many = evaluation("binary-swap");
+    many.ranks = 4;
+    many.cases[0].ways = {{"radix-k, radices 2,2", false, std::nullopt, {2}},
+                          {"radix-k, radices 4", false, std::nullopt, {1}},
+                          {"shift-based, window 1", false, std::nullopt, {1.5}}};
+    const report::WinnerMap map = winners(std::vector{few, many});
+    EXPECT_THAT(map.rows, ElementsAre("2 ranks", "4 ranks"));
+    EXPECT_EQ(map.cells[0][0].winner, "binary-swap");
+    EXPECT_EQ(map.cells[0][0].detail, "+100 % direct-send");
+    EXPECT_EQ(map.cells[1][0].winner, "direct-send");
+    EXPECT_EQ(map.cells[1][0].detail, "+50 % shift-based");
+    many.host = "another";
+    EXPECT_THROW(winners(std::vector{few, many}), InvalidTask);
+}
+
+TEST(Winners, are_hierarchical_where_early_rounds_fill_the_nodes_of_a_simulated_cluster) {
+    Evaluation cluster = evaluation("binary-swap");
+    cluster.transport = "simulated";
+    cluster.ranks = 16;
+    cluster.cores = 4;
+    const auto winner = [&](const std::string& radices) {
+        cluster.cases[0].ways = {{"radix-k, radices " + radices, false, std::nullopt, {1}},
+                                 {"direct-send", false, std::nullopt, {2}}};
+        return winners(std::vector{cluster}).cells[0][0].winner;
+    };
+    EXPECT_EQ(winner("4,2,2"), "hierarchical radix-k");
+    EXPECT_EQ(winner("2,2,4"), "hierarchical radix-k");
+    EXPECT_EQ(winner("2,4,2"), "radix-k");
+    EXPECT_EQ(winner("8,2"), "radix-k");
+    cluster.cores = 64; // all on one
+    EXPECT_EQ(winner("4,2,2"), "radix-k");
+}
+
+TEST(Judge, shows_noise_where_halves_disagree) {
+    Evaluation noisy = evaluation("binary-swap");
+    noisy.cases[0].ways = {{"binary-swap", false, 1.0, {1, 2, 1, 2}},
+                           {"direct-send", false, 1.0, {2, 1, 2, 1}}};
+    EXPECT_GT(judge(noisy).floor.mean(), .5);
+}
+
+TEST(Judge, holds_predictions_against_medians) {
+    EXPECT_THAT(judge(evaluation("binary-swap")).errors,
+                ElementsAre(DoubleNear(1 - 1.1 / 3, 1e-12), DoubleNear(1 - 2.4 / 6, 1e-12)));
+}
+
+TEST(Evaluation, is_read_back_as_it_was_written_and_joined) {
+    const std::string path =
+        (std::filesystem::temp_directory_path() / "sextant-evaluation.json").string();
+    std::ofstream(path) << to_json(evaluation("direct-send"));
+    Evaluation read = read_evaluation(path);
+    EXPECT_EQ(to_json(read), to_json(evaluation("direct-send")));
+    add_launches(read, evaluation("direct-send"));
+    EXPECT_EQ(read.cases[0].ways[0].measured.size(), 8u);
+    EXPECT_THROW(add_launches(read, evaluation("binary-swap")), InvalidTask);
+    const std::string good = to_json(evaluation("direct-send"));
+    for (std::size_t length = 0; length + 1 < good.size(); length += 11) {
+        std::ofstream(path) << good.substr(0, length);
+        EXPECT_THROW(read_evaluation(path), InvalidFile) << length;
+    }
+    std::filesystem::remove(path);
+}
+
+TEST(DrawnCases, are_the_same_for_the_same_seed_and_span_what_is_asked) {
+    const auto cases = draw_cases(2026, 200), again = draw_cases(2026, 200);
+    Elements least = 1 << 30, most = 0;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        EXPECT_EQ(cases[i].name, again[i].name);
+        least = std::min(least, cases[i].shape.elements());
+        most = std::max(most, cases[i].shape.elements());
+    }
+    EXPECT_LT(least, 128);
+    EXPECT_GT(most, 4 << 20);
+    EXPECT_LE(most, 9 << 20);
+    EXPECT_NE(draw_cases(1, 3)[0].name, draw_cases(2, 3)[0].name);
+}
+
+} // namespace
+} // namespace sextant::command
