@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Transforms applied to images and to coordinates.
 #include "sextant/command/commands.hpp"
-
+#include "sextant/command/transforms.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/format/frame_catalogue.hpp"
-#include "sextant/command/transforms.hpp"
 
 #include <array>
 #include <bit>

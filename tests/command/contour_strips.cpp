@@ -7,8 +7,8 @@
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/kernel/edge/edge_detector.hpp"
 
-#include "tests/format/temporary_folder.hpp"
 #include "tests/command/gray_files.hpp"
+#include "tests/format/temporary_folder.hpp"
 #include "tests/support/line_runs.hpp"
 #include <gmock/gmock.h>
 
@@ -70,7 +70,7 @@ void strips_give_the_serial_lines(const Communicator& communicator, const Direct
     Workplace place(communicator, tiles, folder);
     const auto directions = [&](int strip) {
         const Tile own = tiles.tile(strip, communicator.rank());
-        return cut(map, with_margin(own, command::ranking_margin, map.image)).codes;
+        return cut(map, with_margin(own, distributed::ranking_margin, map.image)).codes;
     };
     // So little memory that points are sorted in many runs.
     distributed::PointOrder points(place.output, 7 * sizeof(distributed::RankedPoint));
@@ -124,10 +124,10 @@ TEST(ContourStrips, have_the_directions_of_the_whole_images_edges) {
                 EXPECT_EQ(found.high, thresholds.high);
                 const distributed::BytePlane edges = distributed::strip_thinning(
                     place.work, distributed::strip_edges(place.work, source, 1.5, thresholds));
-                const command::StripDirections directions = directions_of(place.work, edges);
+                const distributed::StripDirections directions = directions_of(place.work, edges);
                 for (int strip = 0; strip < tiles.strips; ++strip) {
                     const Tile own = tiles.tile(strip, communicator.rank());
-                    const Tile held = with_margin(own, command::ranking_margin, image);
+                    const Tile held = with_margin(own, distributed::ranking_margin, image);
                     const std::vector<kernel::Direction> codes = directions(strip);
                     for (Elements i = 0; i < held.elements() && communicator.rank() == 0; ++i) {
                         const Elements x = held.x + i % held.width, y = held.y + i / held.width;

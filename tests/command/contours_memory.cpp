@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What contours of an image take that is larger than the memory they may: a process of its own
 // each; and what is left where the disk is full.
-#include "sextant/core/error.hpp"
+#include "sextant/command/commands.hpp"
 #include "sextant/command/contours.hpp"
+#include "sextant/core/error.hpp"
 
 #include <filesystem>
 #include <map>
 
-#include "tests/format/file_size_limit.hpp"
 #include "tests/command/gray_files.hpp"
+#include "tests/format/file_size_limit.hpp"
 #include "tests/support/peak_memory.hpp"
 #include <gmock/gmock.h>
 
@@ -18,10 +19,10 @@ namespace {
 void find_contours(const std::string& image, const std::string& output, const char* memory) {
     const command::Operation contours = command::contours_operation();
     contours.run(command::Values(contours.parameters, {{"image", {image}},
-                                                         {"output", {output}},
-                                                         {"sigma", {"2"}},
-                                                         {"ranks", {"1"}},
-                                                         {"memory", {memory}}}));
+                                                       {"output", {output}},
+                                                       {"sigma", {"2"}},
+                                                       {"ranks", {"1"}},
+                                                       {"memory", {memory}}}));
 }
 
 long peak_of_contours(const std::string& image, const std::string& output, const char* memory) {

@@ -64,8 +64,8 @@ TEST(OutlinedContours, may_be_none) {
     EXPECT_EQ(picture.caption, "The longest 0 of 0 contours.");
 }
 
-MergingPlan plan_of(bool predicted) {
-    MergingPlan plan;
+distributed::MergingPlan plan_of(bool predicted) {
+    distributed::MergingPlan plan;
     plan.pattern = &contour::catalogue()[0];
     plan.reason = "for a test";
     if (predicted) {

@@ -2,9 +2,9 @@
 // One sign convention, looked at in pixels: what is told to drift to the right is seen to do so, is
 // registered so, and is brought back.
 #include "sextant/comm/threads.hpp"
-#include "sextant/format/frame_catalogue.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/transforms.hpp"
+#include "sextant/format/frame_catalogue.hpp"
 
 #include <algorithm>
 #include <cmath>

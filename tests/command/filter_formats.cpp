@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // `sextant filter` on files of every format, in windows that are less than the image.
 #include "sextant/comm/threads.hpp"
-#include "sextant/core/error.hpp"
-#include "sextant/distributed/tiled_image.hpp"
+#include "sextant/command/commands.hpp"
 #include "sextant/command/filter.hpp"
 #include "sextant/command/filter_run.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/distributed/tiled_image.hpp"
 
 #include <filesystem>
 

@@ -31,7 +31,7 @@ distributed::FilterPlan on_das(const distributed::FilterTask& task) {
     return distributed::plan_filter(task, {.machine = machine, .element_size = 4});
 }
 
-TEST(distributed::FilterPlan, weighs_every_grid_and_takes_strips_where_what_is_collected_decides) {
+TEST(FilterPlan, weighs_every_grid_and_takes_strips_where_what_is_collected_decides) {
     const distributed::FilterPlan plan = on_das(five_of({512, 512}, 16));
     // Five grids, each with six gathers or none; the profile knows of no copies, so none packs.
     EXPECT_EQ(plan.alternatives.size(), 5u * 7);
@@ -42,7 +42,7 @@ TEST(distributed::FilterPlan, weighs_every_grid_and_takes_strips_where_what_is_c
     EXPECT_NEAR(*plan.alternatives[0].seconds, 5 * 27.03e-3, 2e-3);
 }
 
-TEST(distributed::FilterPlan, changes_tiles_between_filters_where_that_is_faster) {
+TEST(FilterPlan, changes_tiles_between_filters_where_that_is_faster) {
     distributed::FilterTask task = five_of({512, 512}, 64);
     EXPECT_EQ(on_das(task).way, (filtering::Way{1, 64})) << "one filter has nothing to change";
     task.filters.insert(task.filters.begin(), 2, {3, {"smooth"}, {}});
@@ -57,7 +57,7 @@ TEST(distributed::FilterPlan, changes_tiles_between_filters_where_that_is_faster
     EXPECT_EQ(on_das(task).way.retilings.size(), 0u) << "asked for";
 }
 
-TEST(distributed::FilterPlan, of_bytes_moves_less_and_is_predicted_all_the_same) {
+TEST(FilterPlan, of_bytes_moves_less_and_is_predicted_all_the_same) {
     const distributed::FilterTask floats = five_of({512, 512}, 16),
                                   bytes = five_of({512, 512}, 16, gray_u8);
     const auto seconds = [](const distributed::FilterTask& task) {
@@ -67,7 +67,7 @@ TEST(distributed::FilterPlan, of_bytes_moves_less_and_is_predicted_all_the_same)
     EXPECT_LT(seconds(bytes), seconds(floats));
 }
 
-TEST(distributed::FilterPlan, windows_are_as_many_rows_as_memory_allows) {
+TEST(FilterPlan, windows_are_as_many_rows_as_memory_allows) {
     const distributed::FilterTask task = five_of({1000, 100'000}, 1, gray_u8);
     distributed::FilterPlan plan = distributed::strips_plan(task, "");
     // A row takes 1,000 bytes, and 20,000 for what is made of it; 16 rows on either side are read.
@@ -81,7 +81,7 @@ TEST(distributed::FilterPlan, windows_are_as_many_rows_as_memory_allows) {
     EXPECT_THROW(distributed::set_window(plan, task, 40'000), InvalidTask);
 }
 
-TEST(distributed::FilterPlan, ranks_that_share_memory_hold_what_is_collected_once) {
+TEST(FilterPlan, ranks_that_share_memory_hold_what_is_collected_once) {
     for (const int ranks : {1, 2, 3, 4}) {
         distributed::FilterTask task = five_of({1000, 1200}, ranks);
         const filtering::Way strips{1, ranks};
@@ -114,7 +114,7 @@ machine::Profile slow_messages() {
     return machine;
 }
 
-TEST(distributed::FilterPlan, takes_fewer_ranks_where_these_are_faster) {
+TEST(FilterPlan, takes_fewer_ranks_where_these_are_faster) {
     const auto ranks = [&](Seconds seconds) {
         const machine::Profile machine = where_filters_take(seconds, slow_messages());
         return distributed::plan_filter(five_of({256, 256}, 8),
@@ -127,7 +127,7 @@ TEST(distributed::FilterPlan, takes_fewer_ranks_where_these_are_faster) {
     EXPECT_EQ(ranks(1e-5), 8);
 }
 
-TEST(distributed::FilterPlan, is_the_fastest_of_every_number_of_ranks) {
+TEST(FilterPlan, is_the_fastest_of_every_number_of_ranks) {
     int between = 0; // all of the ranks, half of them, and any up to eight
     for (const Seconds seconds : {2e-6, 4.4e-6, 6e-6}) {
         const machine::Profile machine = where_filters_take(seconds, slow_messages());
@@ -151,7 +151,7 @@ TEST(distributed::FilterPlan, is_the_fastest_of_every_number_of_ranks) {
     EXPECT_GT(between, 0);
 }
 
-TEST(distributed::FilterPlan, chooses_a_collective_where_rank_0_has_the_image) {
+TEST(FilterPlan, chooses_a_collective_where_rank_0_has_the_image) {
     for (const char* distribute : {"scatter", "broadcast", "binomial-scatter"}) {
         distributed::FilterTask task = five_of({512, 512}, 6);
         task.distribute = distribute;
@@ -180,7 +180,7 @@ machine::Profile where_files_come(double alone, double together, machine::Profil
     return machine;
 }
 
-TEST(distributed::FilterPlan, weighs_who_reads_where_the_profile_knows_what_that_takes) {
+TEST(FilterPlan, weighs_who_reads_where_the_profile_knows_what_that_takes) {
     const auto plan = [&](const machine::Profile& machine) {
         return distributed::plan_filter(five_of({512, 512}, 4),
                                         {.machine = machine, .element_size = 4});
@@ -202,7 +202,7 @@ TEST(distributed::FilterPlan, weighs_who_reads_where_the_profile_knows_what_that
     EXPECT_EQ(plan(slow_messages()).way.distribute, nullptr) << "nothing is known of reading";
 }
 
-TEST(distributed::FilterPlan, predicts_reading_and_writing_by_the_rows_of_tiles) {
+TEST(FilterPlan, predicts_reading_and_writing_by_the_rows_of_tiles) {
     const machine::Profile machine =
         where_files_come(1e8, 1e8, where_filters_take(1e-9, slow_messages()));
     const distributed::FilterTask task = five_of({512, 512}, 4);
@@ -223,7 +223,7 @@ TEST(distributed::FilterPlan, predicts_reading_and_writing_by_the_rows_of_tiles)
     EXPECT_NEAR(predicted({1, 4}, 256).write.value_or(0), (5 + 4 + 4) * image, 1e-9);
 }
 
-TEST(distributed::FilterPlan, predicts_windows_and_the_filters_before) {
+TEST(FilterPlan, predicts_windows_and_the_filters_before) {
     const machine::Profile machine = where_filters_take(1e-7, das());
     const planner::Setting setting{.machine = machine, .element_size = 4};
     distributed::FilterTask task = five_of({512, 512}, 4);
@@ -242,7 +242,7 @@ TEST(distributed::FilterPlan, predicts_windows_and_the_filters_before) {
     EXPECT_GT(seconds(512), whole + 512 * 512 * 1e-7 / 4);
 }
 
-TEST(distributed::FilterPlan, is_saved_and_read_again) {
+TEST(FilterPlan, is_saved_and_read_again) {
     const test::TemporaryFolder folder;
     const std::string path = folder.path("plan.json");
     const distributed::FilterTask task = five_of({512, 300}, 6);
@@ -258,7 +258,7 @@ TEST(distributed::FilterPlan, is_saved_and_read_again) {
     EXPECT_GT(again.memory, 0);
 }
 
-TEST(distributed::FilterPlan, with_tiles_that_change_is_saved_and_read_again) {
+TEST(FilterPlan, with_tiles_that_change_is_saved_and_read_again) {
     const test::TemporaryFolder folder;
     const std::string path = folder.path("plan.json");
     distributed::FilterTask task = five_of({512, 300}, 6);
@@ -289,7 +289,7 @@ TEST(distributed::FilterPlan, with_tiles_that_change_is_saved_and_read_again) {
     EXPECT_THROW(distributed::read_filter_plan(path, task), InvalidFile);
 }
 
-TEST(distributed::FilterPlan, that_is_none_is_refused) {
+TEST(FilterPlan, that_is_none_is_refused) {
     const test::TemporaryFolder folder;
     const std::string path = folder.path("plan.json");
     const auto refusal = [&](const std::string& text) -> std::string {

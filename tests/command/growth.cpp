@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What becomes of benchmarks of several launches.
 #include "sextant/command/report.hpp"
-
 #include "sextant/core/error.hpp"
 
 #include <fmt/format.h>

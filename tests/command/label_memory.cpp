@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What labels of an image take that is larger than the memory they may: a process of its own each.
+#include "sextant/command/commands.hpp"
 #include "sextant/command/label.hpp"
 
 #include <fstream>
@@ -32,9 +33,9 @@ long peak_of_labels(const std::string& image, const TemporaryFolder& folder, con
     const command::Operation label = command::label_operation();
     return peak_memory_of([&] {
         label.run(command::Values(label.parameters, {{"image", {image}},
-                                                       {"output", {folder.path("labels.npy")}},
-                                                       {"ranks", {"1"}},
-                                                       {"memory", {memory}}}));
+                                                     {"output", {folder.path("labels.npy")}},
+                                                     {"ranks", {"1"}},
+                                                     {"memory", {memory}}}));
     });
 }
 

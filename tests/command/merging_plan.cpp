@@ -10,19 +10,19 @@
 namespace sextant::command {
 namespace {
 
-MergingPlan on(const char* machine, const Grid& grid, double density) {
+distributed::MergingPlan on(const char* machine, const Grid& grid, double density) {
     const machine::Profile profile =
         machine::read_profile(test::source_dir() + "/machines/" + machine + ".json");
-    return plan_merging(grid, density,
-                        {.machine = profile, .element_size = sizeof(contour::Crossing)});
+    return distributed::plan_merging(
+        grid, density, {.machine = profile, .element_size = sizeof(contour::Crossing)});
 }
 
 TEST(MergingPlan, weighs_every_pattern_and_takes_the_fastest) {
-    const MergingPlan plan = on("das", {2048, 2048, 4, 4}, .25);
+    const distributed::MergingPlan plan = on("das", {2048, 2048, 4, 4}, .25);
     ASSERT_EQ(plan.alternatives.size(), contour::catalogue().size());
     EXPECT_EQ(plan.alternatives.front().pattern, plan.pattern->name);
     ASSERT_TRUE(plan.alternatives.front().seconds);
-    for (const MergingPlan::Alternative& other : plan.alternatives) {
+    for (const distributed::MergingPlan::Alternative& other : plan.alternatives) {
         EXPECT_GE(other.seconds.value_or(1e9), *plan.alternatives.front().seconds) << other.pattern;
     }
 }

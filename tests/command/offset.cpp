@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What samples with a large offset lose in floats is kept: a series is registered, shown, averaged
 // and filtered as if it had none, and the offset is in results again.
-#include "sextant/format/frame_catalogue.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/filter.hpp"
 #include "sextant/command/transforms.hpp"
+#include "sextant/format/frame_catalogue.hpp"
 
 #include <cmath>
 #include <fstream>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One frame in one call, and what of a frame is whose.
 #include "sextant/comm/threads.hpp"
-#include "sextant/core/error.hpp"
 #include "sextant/compositor/compositor.hpp"
+#include "sextant/core/error.hpp"
 
 #include <gtest/gtest.h>
 

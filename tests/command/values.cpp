@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a user gave, against what an operation declares.
-#include "sextant/core/error.hpp"
 #include "sextant/command/help.hpp"
 #include "sextant/command/operation.hpp"
+#include "sextant/core/error.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -89,7 +89,7 @@ TEST(Values, quantities_are_within_their_bounds) {
 TEST(Values, every_number_of_every_operation_declares_its_bounds) {
     constexpr double exact = 1LL << 53;
     int numbers = 0;
-    for (const Operation& operation : catalogue()) {
+    for (const Operation& operation : catalogue().operations) {
         for (const Parameter& parameter : operation.parameters) {
             if (!parameter.is_numeric())
                 continue;

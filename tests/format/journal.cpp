@@ -11,8 +11,6 @@
 namespace sextant::test {
 namespace {
 
-using Journal;
-using format::RecordPlace;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::ThrowsMessage;

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "tests/kernel/processors.hpp"
+#include "tests/support/filter_references.hpp"
 #include "tests/support/random.hpp"
 #include <gtest/gtest.h>
 

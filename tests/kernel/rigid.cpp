@@ -11,6 +11,7 @@
 
 #include "tests/kernel/float_planes.hpp"
 #include "tests/kernel/processors.hpp"
+#include "tests/support/filter_references.hpp"
 
 namespace sextant::test {
 namespace {

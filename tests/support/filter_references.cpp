@@ -2,9 +2,6 @@
 
 #include "tests/support/filter_references.hpp"
 
-#include "sextant/kernel/fit/cell_sums.hpp"
-#include "sextant/kernel/fit/rigid_map.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -98,16 +95,6 @@ CellSums narrowed(const WideCellSums& wide) {
 }
 
 } // namespace
-
-FitMoments& FitMoments::operator+=(const FitMoments& other) {
-    count += other.count;
-    r += other.r;
-    t += other.t;
-    rr += other.rr;
-    tt += other.tt;
-    rt += other.rt;
-    return *this;
-}
 
 FitMoments cell_sums_by_definition(const CellLook& look, Elements row_of_cells,
                                    std::span<CellSums> to) {

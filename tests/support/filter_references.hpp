@@ -2,6 +2,10 @@
 #pragma once
 
 #include "sextant/kernel/filter/gaussian.hpp"
+#include "sextant/kernel/fit/cell_sums.hpp"
+#include "sextant/kernel/fit/rigid_map.hpp"
+
+#include <span>
 
 namespace sextant::kernel {
 
@@ -15,5 +19,12 @@ namespace sextant::kernel {
 double gaussian_derivative(const SampleView& input, Elements x, Elements y, double sigma,
                            Derivative derivative, BorderRule rule = {},
                            const GaussianKernel& kernel = {});
+
+/// kernel::cell_sums from the definition, in double precision up to the last step.
+FitMoments cell_sums_by_definition(const CellLook& look, Elements row_of_cells,
+                                   std::span<CellSums> to);
+
+/// kernel::rigid_sums from the definition, in double precision.
+RigidSums rigid_sums_by_definition(const RigidLook& look, const Tile& tile);
 
 } // namespace sextant::kernel

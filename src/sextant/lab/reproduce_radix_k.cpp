@@ -244,7 +244,7 @@ Result figure_5(Extent extent) {
 
 // Figure 6.
 
-const std::vector<std::vector<int>> vectors = {
+const std::vector<std::vector<int>> radix_vectors = {
     {2, 2, 2, 2, 2, 2, 2, 2}, {4, 4, 4, 4}, {8, 8, 2, 2}, {8, 8, 4}, {16, 16}, {32, 8}, {64, 4}};
 
 /// The radices that take least time.
@@ -258,7 +258,7 @@ std::string best(const Result& result, std::size_t column) {
 Result figure_6(Extent extent) {
     Result result{
         "milliseconds, 2 Mpx on 256 nodes", {"mesh", "torus", "torus, 2x2x2 blocks"}, {}, {}};
-    for (const std::vector<int>& radices : vectors) {
+    for (const std::vector<int>& radices : radix_vectors) {
         if (extent == Extent::quick && radices.front() == 64)
             continue;
         Row row{fmt::format("{}", fmt::join(radices, ",")), {}, {}};

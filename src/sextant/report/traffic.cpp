@@ -203,8 +203,8 @@ Sums sums(const Recording& recording, Count count) {
     for (const Event& event : recording.trace.events) {
         if (!is_message(event.activity))
             continue;
-        auto& side = event.activity == Activity::send ? all.sent : all.received;
-        side[static_cast<std::size_t>(event.rank)] +=
+        auto& moved = event.activity == Activity::send ? all.sent : all.received;
+        moved[static_cast<std::size_t>(event.rank)] +=
             count == Count::messages ? 1 : static_cast<double>(event.elements) * size;
     }
     return all;

@@ -161,6 +161,16 @@ namespace sextant::kernel {
 
 HWY_EXPORT(cell_sums);
 
+FitMoments& FitMoments::operator+=(const FitMoments& other) {
+    count += other.count;
+    r += other.r;
+    t += other.t;
+    rr += other.rr;
+    tt += other.tt;
+    rt += other.rt;
+    return *this;
+}
+
 FitMoments cell_sums(const CellLook& look, Elements row_of_cells, std::span<CellSums> to) {
     return HWY_DYNAMIC_DISPATCH(cell_sums)(look, row_of_cells, to.data());
 }

@@ -51,8 +51,4 @@ struct FitMoments {
 ///           magnitudes otherwise.
 FitMoments cell_sums(const CellLook& look, Elements row_of_cells, std::span<CellSums> to);
 
-/// The same in double precision up to the last step, from the definition.
-FitMoments cell_sums_by_definition(const CellLook& look, Elements row_of_cells,
-                                   std::span<CellSums> to);
-
 } // namespace sextant::kernel

@@ -79,9 +79,6 @@ struct RigidSums {
 /// Deterministic  the same bits again on the same kind of processor.
 RigidSums rigid_sums(const RigidLook& look, const Tile& tile, Detail detail);
 
-/// The same in double precision, from the definition.
-RigidSums rigid_sums_by_definition(const RigidLook& look, const Tile& tile);
-
 /// The part of a tile where R's slope is known.
 Tile with_slopes(const Tile& tile, ImageShape reference);
 
