@@ -23,7 +23,7 @@ if(simgrid_FOUND)
     install(TARGETS sextant_simgrid RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/sextant)
 endif()
 install(DIRECTORY src/sextant DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp"
-        PATTERN lab EXCLUDE)
+        PATTERN command EXCLUDE PATTERN lab EXCLUDE)
 install(DIRECTORY data machines platforms DESTINATION ${CMAKE_INSTALL_DATADIR}/sextant)
 install(EXPORT sextant-targets NAMESPACE sextant::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sextant)
