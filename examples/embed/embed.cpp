@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Each rank brings a translucent stripe; rank 0 gets them blended. mpirun -n 2 ./embed
 // Any number of ranks: stripes beyond the right edge are cut off.
-#include "sextant/comm/mpi.hpp"
-#include "sextant/compositor/compositor.hpp"
+#include <sextant/compositor.hpp>
 
 #include <algorithm>
 #include <cstdio>
