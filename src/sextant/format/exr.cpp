@@ -32,10 +32,10 @@ namespace sextant::format {
 
 namespace {
 
-/// The channels of both element formats, in their order.
+/// The channels of rgba_depth_f32 in order; rgba_f32 has the first four.
 constexpr std::array channel_names{"R", "G", "B", "A", "Z"};
 
-/// Samples that the compressions built on cosine transforms store as one.
+/// The compression ratio that cosine-transform codecs gain in addition to deflate.
 constexpr Bytes transform_ratio = 64;
 
 int channels_of(const ElementFormat& element) {
@@ -71,7 +71,7 @@ void check_tiles(const std::string& path, const Imf::Header& header, const Image
     }
 }
 
-/// Believes a header only where the file is large enough for what it claims.
+/// Throws InvalidFile if the file is too small for what its header states.
 void check_header(const std::string& path, const ExrStart& start) {
     const Imf::Header& header = start.header;
     check_channels(path, header.channels());
@@ -102,7 +102,7 @@ ImageHeader image_header(const Imf::Header& header) {
     return {{frame.width(), frame.height()}, depth ? rgba_depth_f32 : rgba_f32};
 }
 
-/// Slices that put every row of the file at `row`, pixel by pixel.
+/// Returns slices that read any row of the file into `row`, with interleaved channels.
 Imf::FrameBuffer row_buffer(float* row, const Window& window, int channels) {
     const std::size_t stride = sizeof(float) * static_cast<std::size_t>(channels);
     Imf::FrameBuffer buffer;
@@ -116,7 +116,7 @@ Imf::FrameBuffer row_buffer(float* row, const Window& window, int channels) {
     return buffer;
 }
 
-/// Fills an image with what lies outside the data window.
+/// Fills an image with the value of pixels outside the data window.
 void fill_empty(float* pixels, Elements count, int channels) {
     std::fill(pixels, pixels + count * channels, 0.0F);
     if (channels < 5)
@@ -155,7 +155,7 @@ void write_rows(AtomicFile& to, const Image& image) {
     for (int channel = 0; channel < channels; ++channel) {
         const char* name = channel_names[static_cast<std::size_t>(channel)];
         header.channels().insert(name, Imf::Channel(type));
-        // The library takes char* for both directions and only reads here.
+        // The library takes char* for reading and writing, and only reads here.
         auto* base = const_cast<char*>(reinterpret_cast<const char*>(image.bytes().data())) +
                      size * static_cast<std::size_t>(channel);
         const std::size_t row = stride * static_cast<std::size_t>(image.shape().width);
@@ -194,7 +194,7 @@ void write_exr(const std::string& path, const Image& image) {
     check_writable(path, image, std::numeric_limits<int>::max() / 2 - 1, true);
     reporting(path, "cannot be written", [&] {
         AtomicFile file(path);
-        write_rows(file, image); // the library's file is complete only once it is destroyed
+        write_rows(file, image); // completes the file when it destroys the library's object
         file.commit();
     });
 }
@@ -203,7 +203,7 @@ namespace {
 
 struct DeepChannel {
     const char* name;
-    std::size_t offset; ///< in a Fragment
+    std::size_t offset; ///< in Fragment
 };
 constexpr std::array deep_channels{
     DeepChannel{"R", offsetof(Fragment, r)}, DeepChannel{"G", offsetof(Fragment, g)},
