@@ -89,7 +89,7 @@ std::unique_ptr<FrameSource> open_named(const std::string& name, const SourceOpt
         if (auto files = find_frame_files(name))
             return open_sequence(name, std::move(*files), options);
     }
-    std::error_code unknown; // The name may be wrong altogether, not only its extension.
+    std::error_code unknown; // the name may be wrong altogether, not only its extension
     if (!find_frame_format(parts.path) && !parts.path.empty() &&
         !std::filesystem::exists(parts.path, unknown))
         throw InvalidFile(parts.path, "does not exist");

@@ -27,7 +27,7 @@ constexpr Bytes least_cache = Bytes{1} << 20, usual_cache = Bytes{1} << 28;
 /// The most bytes decoded at once, unless a single chunk is larger.
 constexpr Bytes piece_bytes = Bytes{1} << 26;
 
-/// True if rows can be decoded from the start of very large chunks.
+/// True if rows are read from large chunks while these are decoded.
 bool streams(const Hdf5Series& series, const Hdf5Storage& storage) {
     const std::size_t axes = storage.sides().size();
     return Hdf5LargeChunks::has(storage) && series.row_axis + 2 == axes &&

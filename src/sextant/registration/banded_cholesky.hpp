@@ -47,9 +47,8 @@ double trace_of_product(const BandedMatrix& a, const BandedMatrix& b);
 /// upward, until the two meet in a middle block as wide as the band. With a team, two threads take
 /// one end each; without one, the same two ends are eliminated one after the other.
 ///
-/// Cost  n band² / 2 multiply-adds to factor and twice that to invert; the work for n − band
-/// columns is
-///       split between the two ends. Only the constructor allocates.
+/// Cost  n band² / 2 multiply-adds to factor and twice that to invert; n − band columns are split
+///       between the two ends. Only the constructor allocates.
 /// Deterministic  The bits do not depend on the number of threads.
 /// Source  inverse: Takahashi, Fagan, Chen, 8th PICA Conference, 1973; elimination from both ends:
 ///         van der Vorst, Parallel Computing 5, 1987

@@ -36,7 +36,8 @@ struct FrameVote {
 ///
 /// Input     links among `frames` frames of that shape, with reference before moved.
 /// Output    one vote per frame; no position if no trusted links connect it to most of the others.
-/// Cost      O(links) per round, at most ten rounds. Deterministic
+/// Cost      O(links) per round, at most ten rounds.
+/// Deterministic
 std::vector<FrameVote> consensus(std::size_t frames, std::span<const LinkSeen> links,
                                  ImageShape shape, double tolerance = 1.5);
 

@@ -65,7 +65,7 @@ Both taken_apart(std::complex<float> here, std::complex<float> there) {
 
 /// Returns a*b divided by the square root of its modulus.
 std::complex<float> whitened(std::complex<float> a, std::complex<float> b) {
-    constexpr float least = 1e-20F; // guards the division where both spectra are 0
+    constexpr float least = 1e-20F; // no wave: both spectra are 0
     const std::complex<float> product{a.real() * b.real() + a.imag() * b.imag(),
                                       a.real() * b.imag() - a.imag() * b.real()};
     return product / std::sqrt(std::sqrt(std::norm(product) + least));

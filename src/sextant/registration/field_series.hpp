@@ -11,8 +11,7 @@ namespace sextant::registration {
 
 /// The positions of a series' frames, found by a scan of non-rigid motions.
 struct FieldSeries {
-    std::vector<FramePlace> mine;      ///< this rank's frames, with rigid motions nearest to their
-                                       ///< fields
+    std::vector<FramePlace> mine;      ///< this rank's frames, with the nearest rigid motions
     std::vector<SplineMotion> motions; ///< of each of these frames, to the reference
 };
 

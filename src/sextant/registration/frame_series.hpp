@@ -29,8 +29,8 @@ struct SeriesOptions {
     double tolerance = 1.5;                ///< pixels RMS, within which registrations agree
     std::optional<std::int64_t> reference; ///< default: the first frame that is not left out
     int threads = 1;                       ///< per rank; they share the rows of one registration
-    double offset =
-        0; ///< that the source subtracted from all samples; added back when frames are judged
+    double offset = 0; ///< that the source subtracted from all samples (core/frame_source.hpp);
+                       ///< added back to judge frames
 };
 
 /// A rank's callbacks and storage for a run.

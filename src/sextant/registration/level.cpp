@@ -150,7 +150,7 @@ Eigen::Matrix3d spread_of_scores(std::span<const kernel::RigidSums> tiles,
     return spread * (seen / std::max(1., seen - fitted));
 }
 
-/// Converts the covariance of a small motion before φ to that of φ: R(α) rotates the shift.
+/// Converts the covariance of a small motion before φ to that of φ, whose shift R(α) rotates.
 RigidUncertainty of_motion(const Eigen::Matrix3d& before, double alpha) {
     Eigen::Matrix3d turn = Eigen::Matrix3d::Identity();
     turn.bottomRightCorner<2, 2>() = Eigen::Rotation2Dd(alpha).toRotationMatrix();

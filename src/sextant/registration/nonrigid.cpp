@@ -22,8 +22,8 @@ Point SplineMotion::operator()(Point x) const {
     return to;
 }
 
-/// Procrustes in the plane: with x − c centred and m the mean of φ(x) − c, finds the rotation angle
-/// that minimises the squared distances.
+/// Procrustes in the plane: with x − c centred and m the mean of φ(x) − c, finds the rotation that
+/// minimises the squared distances.
 RigidMotion nearest_rigid(const Displacement& phi, ImageShape shape) {
     constexpr int places = 16; // along each axis, evenly about the centre
     const Point c = centre(shape);
@@ -68,7 +68,7 @@ Point inverted(const Displacement& phi, const RigidMotion& near, Point centre, P
 
 namespace {
 
-constexpr double closest = 64; // Least spacing of the first grid's control points, in pixels.
+constexpr double closest = 64; // least spacing of the first grid's control points, pixels
 
 /// Above this coherence, neighbouring residuals still agree: the grid is too coarse.
 constexpr double coherent = 1.8;

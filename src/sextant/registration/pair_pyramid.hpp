@@ -22,9 +22,9 @@ class InformativeTiles {
     /// Noise is assumed to be white before the Gaussian; its variance in a tile is estimated from
     /// second differences along both axes, (36σ²)⁻¹ mean(N∗f)² with N = [1 −2 1; −2 4 −2; 1 −2 1],
     /// which smooth structure hardly affects. A tile is informative if its mean |∇|² exceeds 1.5
-    /// times that of the noise. Samples that are not finite are ignored in both. Source  Immerkær,
-    /// Computer Vision and Image Understanding 64(2), 1996,
-    ///         doi:10.1006/cviu.1996.0060
+    /// times that of the noise. Samples that are not finite are ignored in both.
+    /// Source    Immerkær, Computer Vision and Image Understanding 64(2), 1996,
+    ///           doi:10.1006/cviu.1996.0060
     void look(const kernel::SampleView& frame, const kernel::FloatImage& slope_x,
               const kernel::FloatImage& slope_y, double scale);
 

@@ -55,8 +55,7 @@ class PairReader {
     PairReader(FrameSource& source, const RigidOptions& options, double prefilter, int kept,
                Team* team = nullptr, double offset = 0);
 
-    /// Returns the statistics of a frame. Throws UnusableFrame if it has no pyramid, whatever the
-    /// other frames are like.
+    /// Returns the statistics of a frame. Throws UnusableFrame if it cannot be made into a pyramid.
     FrameLook look(std::int64_t frame);
 
     RigidResult align(std::int64_t reference, std::int64_t moved);

@@ -30,8 +30,8 @@ int usual_levels(ImageShape shape);
 ///
 /// Samples that are not finite, such as those of a mask, are gaps. The filter averages the samples
 /// around them (normalised convolution) and gives NaN if less than half of its weight is on
-/// samples. On coarser levels every pixel that a gap contributes to is NaN. Source  of the filter:
-/// Knutsson and Westin, CVPR 1993, doi:10.1109/CVPR.1993.341081
+/// samples. On coarser levels every pixel that a gap contributes to is NaN.
+/// Source    of the filter: Knutsson and Westin, CVPR 1993, doi:10.1109/CVPR.1993.341081
 class Pyramid {
   public:
     /// Requires  at least 16x16 pixels, levels >= 0 (0: the usual number), σ of 0 (no filter) or as

@@ -70,7 +70,8 @@ inline constexpr std::int64_t the_average = -1;
 /// Registers this rank's frames to an image, each starting at its current position.
 ///
 /// Input     a whole image of the frames' shape, the average of an earlier stage.
-/// Throws    UnusableFrame if the image cannot be registered to. Not collective.
+/// Throws    UnusableFrame if the image cannot be registered to.
+/// Not collective.
 void register_to_average(FrameSource& source, std::span<const float> average,
                          std::span<FramePlace> mine, std::uint32_t stage,
                          const StageOptions& options, const SeriesHooks& hooks);

@@ -48,7 +48,8 @@ struct RigidResult {
 /// starts. Deterministic: the same bits on the same kind of processor, for any number of threads.
 class RigidRegistration {
   public:
-    /// Throws InvalidTask if such pyramids would. The team must outlive this object.
+    /// Throws InvalidTask if a Pyramid of that shape and number of levels would. The team must
+    /// outlive this object.
     explicit RigidRegistration(ImageShape shape, int levels = 0, const RigidOptions& options = {},
                                Team* team = nullptr);
 

@@ -41,9 +41,9 @@ class SplineGrid {
     SplineBasis along_y(double y) const { return y_.at(y); }
 
     /// Returns K with cᵀKc = h² ∫‖D²w‖² + share ∫‖ε(w)‖², where h is the spacing. The first term is
-    /// the bending energy, which is 0 for affine displacements. The second is the strain ε(w) = (Dw
-    /// + Dwᵀ)/2, which is 0 for shifts and small rotations; it keeps a stretch from being
-    /// extrapolated far into unknown areas. The null space has dimension three.
+    /// the bending energy, which is 0 for affine displacements. The second is the strain
+    /// ε(w) = (Dw + Dwᵀ)/2, which is 0 for shifts and small rotations; it keeps a stretch from
+    /// being extrapolated far into unknown areas. The null space has dimension three.
     BandedMatrix energy(double share_of_strain) const;
 
   private:
@@ -78,8 +78,8 @@ class SplineCells {
     /// φ(x) is ∇R rotated by the motion's angle. Different rows may be taken concurrently.
     void take_row(std::size_t row, std::span<const kernel::CellSums> cells, double alpha);
 
-    /// Computes the normal equations from the rows of cells that were taken last: `matrix` ← ΣB
-    /// ∇T∇Tᵀ B, `score` ← ΣB e∇T, per pixel of the image.
+    /// Computes the normal equations from the rows of cells that were taken last:
+    /// `matrix` ← ΣB ∇T∇Tᵀ B, `score` ← ΣB e∇T, per pixel of the image.
     void normal_equations(BandedMatrix& matrix, std::span<double> score) const;
 
     /// Computes the standard deviation of w along an axis (averaged over both axes) at the corners

@@ -247,8 +247,7 @@ class GanttPicture {
         if (bar.worker >= lanes_.count || duration_ <= 0)
             return;
         const double scale = plot / duration_, margin = lanes_.height / 6;
-        const double width = std::max((bar.end - bar.begin) * scale - .6, .4); // less a gap between
-                                                                               // bars
+        const double width = std::max((bar.end - bar.begin) * scale - .6, .4); // less a gap
         svg_.add(fmt::format("<rect class=\"bar kind-{}\" x=\"{:.2f}\" y=\"{:.2f}\" "
                              "width=\"{:.2f}\" height=\"{:.2f}\" rx=\"{:.1f}\"><title>{}</title>"
                              "</rect>\n",

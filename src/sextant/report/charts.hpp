@@ -64,8 +64,8 @@ struct ColumnChart {
 };
 
 /// Returns the chart as SVG. If there are more than a few hundred places, neighbours are merged
-/// into one column, the highest of them, and the picture says so. Requires  as many values of each
-/// kind as places (std::logic_error).
+/// into one column, the highest of them, and the picture says so.
+/// Requires  as many values of each kind as places (std::logic_error).
 std::string columns(const ColumnChart& chart);
 
 /// A period of work of one worker.

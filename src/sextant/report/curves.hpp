@@ -33,8 +33,8 @@ struct CurveChart {
 
 /// Returns the chart as SVG, with a band for deviations. If there are more places than the picture
 /// can show, neighbours are merged and drawn by their least and largest value, so its size is
-/// bounded. Requires  curves of equal length, each with no deviations or as many
-/// (std::logic_error).
+/// bounded.
+/// Requires  curves of equal length, each with no deviations or as many (std::logic_error).
 std::string curves(const CurveChart& chart);
 
 } // namespace sextant::report

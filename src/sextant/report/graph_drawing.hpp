@@ -11,7 +11,7 @@
 // Key figures, notes and legend of message graphs.
 namespace sextant::report {
 
-/// Returns the numbers of messages, steps and so on.
+/// Returns the counts of messages, folds and so on as key figures.
 std::vector<KeyFigure> key_figures(const MessageGraph& graph);
 
 /// Returns notes, one per line, on how to read the picture and what an aggregated one omits.

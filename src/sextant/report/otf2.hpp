@@ -30,11 +30,11 @@ void write_otf2(const std::string& folder, const Recording& recording);
 /// Clock ticks per second in an archive, shorter than the shortest step.
 inline constexpr std::uint64_t otf2_ticks = 1'000'000'000'000;
 
-/// The begin or end of an event.
+/// The start or end of an event.
 struct Otf2Record {
     std::uint64_t time = 0; ///< in ticks from the start of the run
     std::size_t event = 0;  ///< index into `Trace::events`
-    bool begins = false;    ///< true at its begin, false at its end
+    bool begins = false;    ///< true at its start, false at its end
     std::uint32_t tag = 0;  ///< of a message: equal on both sides, unique per sender and receiver
 };
 
@@ -48,8 +48,8 @@ struct Otf2Location {
 /// all their messages and work. Work must not overlap on a location, because regions of an archive
 /// must be nested: overlapping work of a rank goes to further locations.
 ///
-/// Requires  ranks and peers of the recording, and times that are finite, not negative, at most
-///           100 days and in order (std::logic_error).
+/// Requires  ranks and peers of the recording, and times that are finite, not negative, at most 100
+///           days and in order (std::logic_error).
 std::vector<Otf2Location> otf2_locations(const Recording& recording);
 
 /// Converts seconds to ticks, rounded to nearest.

@@ -29,7 +29,8 @@ struct OutlinedPicture {
 };
 
 /// Returns the picture with its lines, each in its own colour, and a table of them; empty if there
-/// is no picture. Throws    std::logic_error if the picture is not a PNG.
+/// is no picture.
+/// Throws    std::logic_error if the picture is not a PNG.
 Section outlines_section(const OutlinedPicture& picture);
 
 } // namespace sextant::report

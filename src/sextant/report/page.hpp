@@ -17,7 +17,8 @@ struct PngSize {
 };
 
 /// Reads the size from the header of a PNG file, so that a page keeps its layout while pictures
-/// load. Throws    std::logic_error for other bytes.
+/// load.
+/// Throws    std::logic_error for other bytes.
 PngSize png_size(std::span<const std::byte> png);
 
 /// An image that a run made. `alternative` describes it for those who cannot see it.
@@ -73,8 +74,7 @@ struct Page {
 /// sections. It suits phones, wide screens, paper, and light and dark schemes.
 ///
 /// Input     any text; it is escaped. Only `svg` and sections are inserted as they are, so they
-/// must
-///           be trusted.
+///           must be trusted.
 /// Output    HTML that is also well-formed XML.
 /// Requires  `png` empty or a PNG file, `svg` one svg element, seconds finite and not negative;
 ///           otherwise throws std::logic_error.

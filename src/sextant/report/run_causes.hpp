@@ -25,7 +25,7 @@ struct CriticalPath {
 };
 
 /// Its work, messages and time between events add up to the end of the last event.
-/// Cost   sorting the events.
+/// Cost      sorting the events.
 CriticalPath critical_path(const Recording& recording);
 
 /// The time that a rank was idle until a message with another rank ended.

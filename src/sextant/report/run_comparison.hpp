@@ -14,7 +14,8 @@ namespace sextant::report {
 ///
 /// If there are more than 256 ranks, neighbours share a lane; with more than 200,000 events,
 /// neighbours are merged; with more than 100,000 messages, arrows are left out. The section says
-/// so. Requires  of each recording what `bars` requires.
+/// so.
+/// Requires  of each recording what `bars` requires.
 Section timeline_section(std::span<const Recording> recordings);
 
 /// Returns a page about one or more runs: times and traffic, activities of ranks on one time axis,

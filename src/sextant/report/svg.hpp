@@ -17,8 +17,8 @@ struct Colour {
 };
 
 /// Returns the colour of a hue in degrees, of equal perceived lightness for all hues (OKLCH), and
-/// as vivid as screens can show up to `chroma`. Source    Ottosson 2020, "A perceptual color space
-/// for image processing".
+/// as vivid as screens can show up to `chroma`.
+/// Source    Ottosson 2020, "A perceptual color space for image processing".
 Colour colour_of_hue(double hue, double chroma = 0.16);
 
 /// Returns colours for ordered things: up to six are easily distinguished, more run through the

@@ -45,8 +45,7 @@ std::string to_json(const Recording& recording);
 /// Parses such a text. Events may be in any order; unknown additions of other programs are ignored.
 /// Only one event at a time is held as text, so large files take little memory.
 /// Throws    InvalidFile with event and field: not JSON or truncated, not a trace of Sextant, a
-/// newer
-///           version, invalid values.
+///           newer version, invalid values.
 Recording parse_trace(std::string_view text, const std::string& path);
 
 /// Reads such a file.
