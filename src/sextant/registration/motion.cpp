@@ -41,7 +41,7 @@ RigidMotion inverse(const RigidMotion& motion) {
 
 double rms_distance(const RigidMotion& phi, const RigidMotion& psi, ImageShape image,
                     double share) {
-    // ‖(R(α) − R(β))v + d‖² has the mean |R(α) − R(β)|² mean‖v‖² + ‖d‖²: v has the mean 0.
+    // The mean of ‖(R(α) − R(β))v + d‖² is |R(α) − R(β)|² mean‖v‖² + ‖d‖², because v has mean 0.
     const double chord = 2 * std::sin((phi.alpha - psi.alpha) / 2);
     const auto variance = [&](std::int64_t size) {
         const double length = share * static_cast<double>(size);
@@ -54,7 +54,7 @@ double rms_distance(const RigidMotion& phi, const RigidMotion& psi, ImageShape i
 
 namespace {
 
-/// Where a place lies among nodes: the first of its cell, the next one, and the share of the next.
+/// A position between two nodes of an axis; `share` is the weight of the second.
 struct Along {
     std::size_t first, next;
     double share;
@@ -68,7 +68,7 @@ Along along(double at, Elements spacing, std::int64_t nodes) {
     return {index, std::min(index + 1, static_cast<std::size_t>(nodes - 1)), place - first};
 }
 
-/// Of the four nodes around a place, the indices and the weights of bilinear interpolation.
+/// The four nodes around a position and their bilinear weights.
 struct Corners {
     std::size_t node[4];
     double weight[4];
@@ -91,7 +91,7 @@ double weighed(const Corners& at, const std::vector<float>& values) {
     return sum;
 }
 
-/// Whether every node that counts is known.
+/// True if all nodes with non-zero weight are known.
 bool known(const Corners& at, const DisplacementField& field) {
     if (field.known.empty())
         return true;
@@ -108,7 +108,7 @@ Point place(const DisplacementField& field, std::size_t node) {
             static_cast<double>(node / width) * static_cast<double>(field.spacing)};
 }
 
-/// A field's nodes without what it holds.
+/// Returns a field with the same nodes and u = 0.
 DisplacementField like(const DisplacementField& field) {
     return {field.image,
             field.spacing,
@@ -124,7 +124,7 @@ void set(DisplacementField& field, std::size_t node, Point u) {
     field.y[node] = static_cast<float>(u.y);
 }
 
-/// What is said of `field` at the places of `made`'s nodes moved by what `made` holds.
+/// Interpolates sigma and known of `field` at the nodes of `made` displaced by `made`.
 void take_trust(DisplacementField& made, const DisplacementField& field) {
     for (std::size_t i = 0; i < made.count(); ++i) {
         const Corners at = corners(field, apply(made, place(made, i)));
@@ -149,12 +149,12 @@ Point inverted_at(const DisplacementField& field, Point x) {
         fmt::format("the field folds near ({:.0f}, {:.0f}): it has no inverse", x.x, x.y));
 }
 
-/// Values of weight 0 do not count, so that gaps do not grow.
+/// A value of weight 0 is not used, so that gaps do not grow.
 double between(double a, double b, double share) {
     return share == 0 ? a : share == 1 ? b : (1 - share) * a + share * b;
 }
 
-/// Bilinear, NaN outside.
+/// Interpolates bilinearly; NaN outside the image.
 template <class Sample>
 float sampled(const Sample* first, Elements stride, ImageShape image, Point at) {
     const auto inside = [](double v, std::int64_t size) {

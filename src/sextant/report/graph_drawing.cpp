@@ -102,7 +102,7 @@ MessageGraph graph_to_draw(const Schedule& schedule, const DrawOptions& options)
     return small ? graph : aggregated(graph, most_aggregated_arrows, aggregated_lanes);
 }
 
-/// Where lanes and columns lie.
+/// Positions of lanes and columns.
 struct Layout {
     explicit Layout(const MessageGraph& graph) {
         const double columns = std::max(graph.columns, 1);
@@ -117,14 +117,13 @@ struct Layout {
     }
     double x(int c) const { return Lanes::left + c * column; }
     double width() const { return Lanes::left + std::max(plot, 540.0) + right; }
-    /// 1 where there is room, less where lines crowd.
+    /// Returns 1 if there is room, less if lines are crowded.
     double room() const { return std::clamp(lanes.height / 46, 0.4, 1.0); }
 
-    double column, plot; ///< widths, of one and of all
+    double column, plot; ///< width of one; of all
     Lanes lanes;
 };
 
-/// Draws one graph.
 class Drawing {
   public:
     Drawing(const Schedule& schedule, const DrawOptions& options)
@@ -177,7 +176,7 @@ class Drawing {
             animate();
     }
 
-    /// One movement for all, in which a round comes up as long after the first as it is later.
+    /// Uses one animation for all rounds, each delayed by its time after the first.
     void animate() {
         const double turn = 100.0 / graph_.rounds;
         svg_.animate(".moving", graph_.rounds * seconds_a_round(),
@@ -190,7 +189,7 @@ class Drawing {
         return std::min(1.0, longest / graph_.rounds);
     }
 
-    /// What says when the marks of a round come up, as attributes.
+    /// Returns the attributes that delay the highlighting of a round.
     std::string turn_of(int round) const {
         return animated_ ? fmt::format(" style=\"animation-delay:{:.2f}s\"",
                                        (round - graph_.rounds) * seconds_a_round())
@@ -274,7 +273,7 @@ class Drawing {
         return fmt::format("<title>{}</title>", escape(text));
     }
 
-    /// From the sender's lane to the receiver's; a hump where both are one.
+    /// Returns the path from the sender's lane to the receiver's; an arc if both are the same.
     std::string path_of(const Arrow& arrow) const {
         const double x1 = layout_.x(arrow.column) + 0.10 * layout_.column;
         const double x2 = x1 + 0.80 * layout_.column;
