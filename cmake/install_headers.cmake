@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copies the chapters of the library from `source` to `to`, and below detail/ every header that one of them
 # includes, directly or through others.
-cmake_policy(SET CMP0057 NEW) # IN_LIST
+cmake_policy(VERSION 3.22)
 file(GLOB chapters "${source}/*.hpp")
 file(REMOVE_RECURSE "${to}")
 set(waiting)
