@@ -23,8 +23,8 @@ Elements floor_divide(Elements a, Elements b) {
     return a >= 0 ? a / b : -((-a + b - 1) / b);
 }
 
-/// Overlap of regions of equal stride, such as rectangles of one image: if run i of one meets run j
-/// of the other depends on j − i only.
+/// overlap() for regions of equal stride, such as rectangles of one image. Runs i and j are
+/// compared by their difference j − i alone.
 bool overlap_in_step(const Region& a, const Region& b) {
     const Elements ahead = a.offset - b.offset; // runs i and j meet if low <= j − i <= high
     const Elements low = floor_divide(ahead - b.length, a.stride) + 1;
