@@ -161,8 +161,7 @@ class RoutedExchange {
         }
     }
 
-    /// Nearest first, upwards or downwards from this rank, so that not all ranks start with the
-    /// same one.
+    /// Nearest first, upwards or downwards from this rank, so that ranks start with different ones.
     std::vector<int> partners(int superstep, int direction) const {
         std::vector<int> others = route_.partners(superstep, rank_);
         std::erase(others, rank_);

@@ -38,8 +38,7 @@ struct Run {
 /// The maximal runs of elements that two ascending lists have in common.
 std::vector<Run> common_runs(std::span<const int> a, std::span<const int> b);
 
-/// Blocks packed as a smaller image, row by row, of the row strips `from` and the column strips
-/// `to`.
+/// Blocks packed row by row as a smaller image of row strips `from` and column strips `to`.
 class PackedBlocks {
   public:
     PackedBlocks(const Grid& grid, Blocks blocks);

@@ -17,8 +17,7 @@ struct Division {
     std::vector<Submachine> parts;
 };
 
-/// Divides a submachine at a level; level 0 is the whole machine. Repeated division must end with
-/// single processors.
+/// Divides a submachine at a level; level 0 is the whole machine. Must end with single processors.
 using Divide = std::function<Division(const Submachine& machine, int level)>;
 
 /// Every processor is a part; messages travel on the whole submachine.
@@ -34,8 +33,7 @@ Division into_rows(const Submachine& machine);
 /// Cost      one superstep per level; p − 1 messages in all.
 Program scatter_by_levels(const Grid& grid, const Divide& divide, int rank);
 
-/// The reverse of the scatter: leaders collect what the parts' leaders have collected, innermost
-/// parts first.
+/// The reverse of the scatter: leaders collect from the parts' leaders, innermost parts first.
 ///
 /// Input     tile `rank`, row by row.
 /// Output    at rank 0 the image; elsewhere nothing.

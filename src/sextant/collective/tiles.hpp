@@ -8,8 +8,7 @@
 
 namespace sextant::collective {
 
-/// The region of `inner` in a buffer that holds the rectangle `outer` row by row; empty if `inner`
-/// is.
+/// The region of `inner` in a buffer that holds rectangle `outer` row by row; may be empty.
 Region region_of(const Tile& outer, const Tile& inner, int buffer);
 
 /// The pixels of consecutive tiles, packed in a buffer as at most three rectangles, each row by
@@ -60,8 +59,7 @@ int group_of(const Grid& grid, const Submachine& machine);
 Submachine submachine_of(const Grid& grid, int group);
 
 /// Cuts a submachine along its longer side (across its columns if it is square) into two parts. The
-/// first part has the leader and the fraction `share` of the length, rounded. A single processor is
-/// not cut.
+/// first has the leader and the fraction `share` of the length, rounded. One processor is not cut.
 std::vector<Submachine> cut_in_two(const Submachine& machine, double share = .5);
 
 /// Cuts a submachine into about √p squares: a side of n processors into round(√n) nearly equal

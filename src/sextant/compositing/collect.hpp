@@ -26,8 +26,8 @@ inline constexpr int most_segments = 4096;
 /// is collected the next is exchanged, so received data is blended while it is in the caches. Two
 /// sets of scratch buffers are used in turn.
 ///
-/// Input     a task with a root; the program of `rank` for one segment, which is the same task with
-///           fewer pixels.
+/// Input     a task with a root; the program of `rank` for one segment: the same task, fewer
+///           pixels.
 /// Output    as the program for the whole image.
 /// Cost      the messages of each segment; scratch of 2 / `segments` of the unsegmented program's.
 /// Source    segmentation of MPI collectives: Pjesivac-Grbovic et al. 2007,

@@ -62,9 +62,8 @@ struct Piece {
 /// Part i of the image, cut into as many nearly equal parts as there are positions.
 Piece equal_part(const Task& task, int i);
 
-/// As equal_part, but with a smaller part for the root, which also receives the other parts, so
-/// that all ranks are busy equally long. Equal parts if the result is distributed or the root holds
-/// no image.
+/// As equal_part, but with a smaller part for the root, which also receives the others' parts, so
+/// that all are equally busy. Equal parts if the result is distributed or the root has no image.
 Piece balanced_part(const Task& task, int i);
 
 /// Throws InvalidTask unless the task is valid: the order names existing ranks, each once and with

@@ -12,8 +12,7 @@ enum class Partners {
 };
 
 /// Direct-Send: position i owns part i of p. Every other position sends it that part of each of its
-/// layers, and it blends them all in one fold. The result therefore has the bits of the serial
-/// fold.
+/// layers, and it blends them all in one fold. The result has the bits of the serial fold.
 ///
 /// Input     `layers` images of `task.elements` pixels, one after another.
 /// Output    part i of p of the composited image, as cut by `part_of`.

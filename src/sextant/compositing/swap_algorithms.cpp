@@ -15,8 +15,7 @@ namespace sextant::compositing {
 
 namespace {
 
-/// The final position of the composited image: the root's, if it holds an image, which saves a
-/// message.
+/// The final position of the image: the root's, if it holds an image, which saves a message.
 int end_of(const Task& task) {
     return std::max(0, task.position_of(task.root));
 }
@@ -120,8 +119,7 @@ class RadixK {
         held_ = in_all_layers(block(input.buffer, 0, task.elements), task.elements, layers);
     }
 
-    /// `distance`: the distance between members of a group, which is the product of the earlier
-    /// radices.
+    /// `distance`: between members of a group, the product of the earlier radices.
     void round(int number, int k, int distance) {
         const int place = position_ / distance % k;
         builder_.round(number);

@@ -9,8 +9,7 @@
 namespace sextant::compositing {
 
 /// Binary tree: neighbouring runs of 1, 2, 4, ... positions are blended pairwise, whole images at a
-/// time, and in each round half of the remaining positions become idle. The simplest algorithm, for
-/// comparison.
+/// time, and in each round half of the remaining positions become idle. A simple baseline.
 ///
 /// Input     `layers` images of `task.elements` pixels, one after another.
 /// Output    the composited image at the position of `task.root`, or else at position 0; nothing

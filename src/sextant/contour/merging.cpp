@@ -106,8 +106,7 @@ class Merging {
         return {run, builder_.buffer({Role::scratch, size(run), 0, room})};
     }
 
-    /// The runs that the stage before this one merged into `run`; before the first stage, `run`
-    /// itself.
+    /// The runs that the previous stage merged into `run`; `run` itself before the first stage.
     std::vector<Run> parts_of(Run run, std::size_t stage) const {
         if (stage == 0)
             return {run};

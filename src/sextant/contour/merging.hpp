@@ -38,8 +38,7 @@ using ListRoom = std::function<Bytes(Run run)>;
 ///
 /// Input     the list of the rank's tile: one element.
 /// Output    the merged lists of the tiles before and after it, if there are any.
-/// Cost      Σ (size of a stage − 1) messages per rank, and up to three more if other ranks are
-///           hosts.
+/// Cost      Σ (size of a stage − 1) messages per rank, and up to three more for other hosts.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 5.2, doi:10.1006/jpdc.1996.0010
 ///
 /// `group` labels the submachines that messages stay within (collective/tiles.hpp). Without `room`,
@@ -55,8 +54,7 @@ Program sized_merging(const Grid& grid, const Stages& stages, Hosts hosts, int r
 /// The length in pixels of the border of a run of tiles, without the border of the image.
 Elements border_length(const Order& order, Run run);
 
-/// An upper bound of the pixels of a run of tiles that touch pixels outside it, at a side or a
-/// corner.
+/// An upper bound of the pixels of a run of tiles that touch outside ones, at a side or corner.
 /// Cost      O(ranks).
 Elements most_on_border(const Order& order, Run run);
 

@@ -80,7 +80,7 @@ class Following {
         crossing.links += next.links;
     }
 
-    /// Closes a contour that leads back to a crossing: its crossings then lead to its smallest
+    /// Closes a contour that leads back to a crossing: all crossings then lead to its smallest
     /// pixel.
     void close(std::size_t first) {
         const auto begin = std::find(way_.begin(), way_.end(), first);

@@ -74,8 +74,7 @@ using Merge = std::function<TileList<Entry>(std::span<const TileList<Entry>> lis
 using ListCapacity = std::function<Elements(Run run)>;
 
 /// An operator that merges lists as elements, one per region, of which only the used part is sent.
-/// Requires  room for `capacity` entries in every region; std::logic_error if a merged list has
-///           more.
+/// Requires  room for `capacity` entries in every region; std::logic_error otherwise.
 template <class Entry>
 Operator merging_operator(Merge<Entry> merge, ListCapacity capacity) {
     Operator made;

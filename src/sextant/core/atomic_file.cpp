@@ -80,8 +80,7 @@ void AtomicFile::open_device() {
         fail(errno);
 }
 
-/// Returns true if an unnamed file was opened. On any error the caller tries a named one, which
-/// reports it.
+/// Returns true if an unnamed file was opened. If not, the caller tries a named one.
 bool AtomicFile::open_nameless() {
 #ifdef O_TMPFILE
     if (access(own_descriptors, X_OK) != 0)

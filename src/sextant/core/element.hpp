@@ -27,8 +27,7 @@ constexpr float to_float(Half half) {
     return std::bit_cast<float>(sign | ((exponent << 23) + (magnitude << 13)));
 }
 
-/// The nearest half, ties to even. Values that are too large become infinite; every NaN becomes
-/// 0x7e00.
+/// The nearest half, ties to even. Too large values become infinite; NaN becomes 0x7e00.
 constexpr Half to_half(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t sign = bits >> 16 & 0x8000u;

@@ -18,8 +18,7 @@ using Json = nlohmann::json;
 
 constexpr std::size_t most_depth = 100, most_keys = 1000;
 
-/// A library error message for users: without the exception's number, and with long tokens
-/// shortened.
+/// A library error message for users: no exception number, and long tokens shortened.
 std::string complaint(std::string_view what, const std::string& token) {
     // "[json.exception.parse_error.101] parse error at line 1, column 5: syntax error ..."
     if (const auto end = what.find("] "); what.starts_with("[json.") && end != what.npos)

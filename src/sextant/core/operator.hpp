@@ -65,8 +65,7 @@ struct Operator {
     std::function<void(std::byte* to, Elements elements)> fill_identity;
 
     /// The number of bytes of an element that are in use, at least one, for elements shorter than
-    /// their format (lists). A message or copy of a single element omits the rest. Empty: all bytes
-    /// are used.
+    /// their format (lists). A message or copy of a single element omits the rest. Empty: all.
     std::function<Bytes(const std::byte* element)> used = {};
 };
 

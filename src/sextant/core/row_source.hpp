@@ -25,8 +25,7 @@ enum class ReadAs : std::uint8_t {
     /// colours as their luminance.
     floats,
     /// Comparing: samples as stored, halves as floats. The channels of a colour, without alpha, are
-    /// packed into one number if they have 8 or 16 bits each; other colours are compared by
-    /// luminance.
+    /// packed into one number if they have 8 or 16 bits each; others use their luminance.
     values
 };
 

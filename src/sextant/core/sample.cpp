@@ -46,8 +46,7 @@ T narrowed(float value) {
         return value;
     } else {
         // Doubles, because floats cannot represent the limits of 32-bit integers. Doubles cannot
-        // represent the upper limit of 64-bit ones, so that is compared as the power of two above
-        // it.
+        // represent the upper limit of 64-bit ones, so the power of two above it is used.
         constexpr double behind = 2.0 * (std::numeric_limits<T>::max() / 2 + 1);
         const double rounded = std::nearbyint(static_cast<double>(value));
         if (std::isnan(rounded))

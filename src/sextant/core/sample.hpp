@@ -14,8 +14,7 @@
 
 namespace sextant {
 
-/// The type that one measured value is stored as: unsigned and signed integers, floating-point
-/// numbers.
+/// The stored type of a measured value: unsigned and signed integers, floating-point numbers.
 enum class Sample { u8, i8, u16, i16, u32, i32, u64, i64, f16, f32, f64 };
 
 /// Calls `visit` with std::type_identity of a sample's C++ type.
@@ -54,8 +53,7 @@ std::string_view name(Sample sample);
 /// The sample type of that name, if there is one.
 std::optional<Sample> sample_named(std::string_view name);
 
-/// Converts samples to the nearest floats: exact up to 24 significant bits, infinite beyond a
-/// float's range.
+/// Converts samples to the nearest floats: exact up to 24 bits, infinite beyond their range.
 ///
 /// Requires  as many samples as floats (std::logic_error); samples need not be aligned.
 void to_floats(Sample sample, std::span<const std::byte> from, std::span<float> to);

@@ -16,8 +16,7 @@ Region rectangle_in(const Tile& held, const Tile& part, int buffer) {
             part.height};
 }
 
-/// The parts of a tile: first the one that needs only given pixels, then those above, below, left
-/// and right.
+/// The parts of a tile: the one that needs only given pixels, then above, below, left, right.
 std::vector<Tile> parts_of(const Grid& grid, const Tile& own) {
     const Elements end_x = own.x + own.width, end_y = own.y + own.height;
     const Elements left = own.x > 0 ? grid.margin.x : 0;

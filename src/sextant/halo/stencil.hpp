@@ -6,8 +6,7 @@
 
 namespace sextant::halo {
 
-/// A kernel that makes `planes` images from one, each pixel from the pixels within the grid's
-/// margin.
+/// A kernel that makes `planes` images from one, each pixel from those within the grid's margin.
 struct Stencil {
     Grid grid;
     int planes = 1;

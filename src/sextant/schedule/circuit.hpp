@@ -6,8 +6,7 @@
 
 namespace sextant {
 
-/// The folds of a schedule as a circuit: its cost in operator applications, independent of
-/// messages.
+/// The folds of a schedule as a circuit: its cost in operator applications, without messages.
 struct Circuit {
     Elements work = 0; ///< applications of the operator to two elements
     int span = 0;      ///< the longest chain of dependent applications

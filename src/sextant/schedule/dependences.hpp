@@ -46,8 +46,7 @@ class AccessIndex {
           cell_size_(std::max<Elements>(1, (size + static_cast<Elements>(cells_.size()) - 1) /
                                                static_cast<Elements>(cells_.size()))) {}
 
-    /// Calls `found` with the step of each access that conflicts with this one; a step may come
-    /// twice.
+    /// Calls `found` with the step of each conflicting access; a step may come twice.
     template <class Found>
     void conflicts(const Region& region, bool write, Found&& found) const {
         for (std::size_t c = cell(region.offset); c <= cell(region.end() - 1); ++c) {

@@ -101,8 +101,8 @@ class TakersOfMade {
 
     const Region& region(std::uint32_t at) const { return program_.regions[at]; }
 
-    /// True if a step may take regions made by kernels: it sends one contiguous, initially
-    /// undefined region.
+    /// True if a step may take regions made by kernels: it sends one initially undefined,
+    /// contiguous region.
     bool may_take(const Dependences::Edge& edge) const {
         const Step& step = program_.steps[edge.step];
         const Region& read = region(static_cast<std::uint32_t>(edge.region));

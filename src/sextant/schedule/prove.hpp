@@ -46,8 +46,7 @@ struct Claim {
     /// Checks the results of all ranks together; may be empty.
     std::function<std::string(const std::vector<std::vector<Symbol>>& results)> wanted_together;
     /// Returns the symbols that a compute step makes, one region after another, from those it
-    /// reads; throws std::logic_error if they are not what its kernel needs. Empty if nothing
-    /// computes.
+    /// reads; throws std::logic_error if they are not what its kernel needs. May be empty.
     std::function<std::vector<Symbol>(int rank, const Program& program, const Step& step,
                                       const std::vector<Symbol>& read)>
         computed = {};
@@ -71,19 +70,17 @@ struct Proof {
 /// Proves a schedule correct by executing it on symbolic operands. It checks that every message has
 /// a counterpart of the same size, no rank waits forever (without buffering), nothing undefined is
 /// read, operands are combined in order, kernels read what they need, everything a message brings
-/// is folded, computed with, sent on or in a result (itself or a copy), and the results are as
-/// claimed.
+/// is folded, computed with, sent on or in a result (or a copy is), and results are as claimed.
 ///
 /// Input     all ranks' programs; symbols for the input buffers.
-/// Output    a proof, whose `error` names rank and step if it fails. Never throws for a wrong
-///           schedule.
+/// Output    a proof, whose `error` names rank and step if it fails. Does not throw for a wrong
+///           one.
 /// Cost      linear in the elements moved and folded; use few elements, uneven pieces and many
 ///           ranks.
 /// Deterministic.  `seed` orders the steps of Delivery::shuffled.
 Proof prove(const Schedule& schedule, const Claim& claim, Delivery delivery, unsigned seed = 1);
 
-/// Proves it under every delivery. Returns the costs under the first and the error of the first
-/// that fails.
+/// Proves it under every delivery: the costs under the first, the error of the first that fails.
 Proof prove(const Schedule& schedule, const Claim& claim);
 
 } // namespace sextant

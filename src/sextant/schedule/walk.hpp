@@ -41,8 +41,7 @@ class Walk {
     int unfinished() const { return unfinished_; }
     bool finished(int step) const { return finished_[static_cast<std::size_t>(step)] != 0; }
 
-    /// True if the content of a region that a step reads (an index into Program::regions) is
-    /// complete.
+    /// True if a region that a step reads (an index into Program::regions) is complete.
     bool readable(std::uint32_t region) const { return needs_[regions_at_ + region] == 0; }
     /// True if the destination of a fold may be written.
     bool may_commit(int step) const {

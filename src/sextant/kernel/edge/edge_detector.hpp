@@ -63,12 +63,10 @@ void require_thresholds(EdgeThresholds thresholds);
 
 /// Finds the neighbour that follows each edge point: of the edge points ahead, the one nearest to
 /// the direction of the edge. That is perpendicular to the gradient, with the brighter side on the
-/// left, and is rounded to the middle of its 22.5° sector. If no edge point is ahead, the point is
-/// an end.
+/// left, and is rounded to the middle of its 22.5° sector. If none is ahead, the point is an end.
 ///
 /// Input     codes of the tile and of the pixels around it inside the image.
-/// Output    directions of the tile, row by row; they may overwrite the view's codes, from the
-///           first on.
+/// Output    directions of the tile, row by row; may overwrite the view's codes from the first on.
 /// Deterministic  the same for any tiling of the image.
 void find_directions(const EdgeView& edges, const Tile& tile, Direction* directions);
 
@@ -130,8 +128,7 @@ class EdgeFinder {
 
 } // namespace sextant::kernel
 
-// Connected edges of a tile. The tile's codes (edge_vectors.hpp) must be those that the Labeller
-// labelled last.
+// Connected edges of a tile. The Labeller must have labelled its codes (edge_vectors.hpp) last.
 namespace sextant::kernel {
 
 /// For each component, at [label − 1]: 1 if it has a strong point, otherwise 0.
@@ -149,13 +146,12 @@ inline constexpr Elements thinning_margin = 4;
 
 /// Thins edges to lines one pixel wide, in rounds. A round removes pixels whose neighbours stay
 /// connected without them, but not the ends of lines: first pixels of even columns and rows, then
-/// those of odd columns, of odd rows, of both. No two pixels removed at once touch, so lines stay
+/// those of odd columns, of odd rows, of both. No two removed at once touch, so lines stay
 /// connected.
 ///
 /// Input     codes of edges, not 0, of the tile and `thinning_margin` pixels around it inside the
 ///           image. Between rounds the caller updates the pixels around the tile.
-/// Output    the tile's codes after the rounds, with 0 for removed pixels; those around it are
-///           changed too.
+/// Output    the tile's codes, with 0 for removed pixels; those around it are changed too.
 /// Cost      O(pixels / (64 lanes)) for the first round; later rounds process only rows that have
 ///           changed and their neighbours. Keeps one bit per pixel.
 /// Deterministic  the same for any tiling of the image, on every processor.

@@ -31,8 +31,7 @@ std::span<const NamedFeature> named_features();
 /// InvalidTask with similar names.
 Feature find_feature(std::string_view name);
 
-/// Computes several features of an image together, with each derivative that they need computed
-/// once.
+/// Computes several features of an image together, and each derivative they need only once.
 ///
 /// Input, Output, Requires, Cost and Deterministic as GaussianDerivatives, with one plane per
 /// feature. Derivatives that are not features themselves are kept in internal memory, some hundred
@@ -45,8 +44,7 @@ class FilterBank {
 
     int reach_x() const { return derivatives_.reach_x(); }
     int reach_y() const { return derivatives_.reach_y(); }
-    /// For one pixel of one feature, on average and rounded up; the time of a run is proportional
-    /// to it.
+    /// For one pixel of one feature, on average, rounded up; proportional to the run time.
     int multiply_adds() const;
 
     void apply(const SampleView& input, const Tile& tile, std::span<const Plane> outputs,

@@ -19,8 +19,7 @@ namespace sextant::kernel {
 
 namespace {
 
-/// One cache line more than a multiple of `line_unit`, so that rows do not compete for the same
-/// cache sets.
+/// One cache line more than a multiple of `line_unit`, so that rows use different cache sets.
 Elements stride_of(Elements width) {
     constexpr Elements cache_line = 64 / sizeof(float);
     return (width + line_unit - 1) / line_unit * line_unit + cache_line;

@@ -48,8 +48,8 @@ struct FitMoments {
 /// Requires  finite u, (cells_of(R).width + 1) times (height + 1) values of each component; `to`
 ///           with one entry per cell of the row.
 /// Cost      per pixel: 3 reads, 4 reads of T (bilinear), and 11 sums.
-/// Deterministic  the same bits on the same kind of processor; otherwise within 10⁻⁵ of the sums of
-///                magnitudes.
+/// Deterministic  the same bits on one kind of processor, within 10⁻⁵ of the sums of magnitudes on
+///                others.
 FitMoments cell_sums(const CellLook& look, Elements row_of_cells, std::span<CellSums> to);
 
 } // namespace sextant::kernel

@@ -6,8 +6,7 @@
 
 namespace sextant::kernel {
 
-/// Maps pixel (i, j) of one image to the position (x + cosine i − sine j, y + sine i + cosine j) in
-/// another.
+/// Maps pixel (i, j) to position (x + cosine i − sine j, y + sine i + cosine j) of another image.
 struct RigidMap {
     double cosine = 1, sine = 0;
     double x = 0, y = 0; ///< the position of pixel (0, 0)
@@ -27,8 +26,7 @@ Columns columns_inside(const RigidMap& map, Elements row, Columns columns, Image
 /// Input     an image of at least 2x2 pixels.
 /// Output    `shape` samples, with `outside` where the map leaves the image. Positions are exact to
 ///           about 10⁻⁶ pixels, however large the image.
-/// Cost      four reads per sample; for small angles, where neighbours stay neighbours, four loads
-///           per vector.
+/// Cost      four reads per sample; for small angles, four loads per vector.
 void warp(const FloatImage& image, const RigidMap& map, float outside, ImageShape shape, Plane to);
 /// Rows `first` to before `last` of warp().
 void warp_rows(const FloatImage& image, const RigidMap& map, float outside, ImageShape shape,

@@ -8,8 +8,7 @@
 #include <span>
 
 // Deep pixels with room for a fixed number of fragments, which schedules move and fold like any
-// other pixel: a count, then the fragments, nearest first. Bytes after the last fragment are
-// unspecified.
+// other pixel: a count, then the fragments, nearest first. The remaining bytes are unspecified.
 namespace sextant::kernel {
 
 /// The largest capacity of a pixel, in fragments.

@@ -12,8 +12,7 @@ namespace sextant::kernel::HWY_NAMESPACE {
 /// A block has as many pixels as a vector has lanes, in `channels` vectors of 32-bit channels. A
 /// pixel's last channel is its depth; the one before (or its upper byte) is the opacity. Winners
 /// are chosen for all pixels of a block at once, without data-dependent branches: depths and
-/// opacities are each gathered into a vector, and the verdict is spread to the pixels' channels
-/// again.
+/// opacities are each gathered into a vector, and the verdict is spread to the channels.
 template <int channels>
 class Blocks {
   public:

@@ -54,8 +54,7 @@ struct OverU8 {
 };
 
 /// Up to sixteen u8 pixels as floats, one vector per channel. Colour channels keep their bit
-/// position in the pixel and so are scaled by 1, 2^8 or 2^16, which does not change the digits of
-/// results.
+/// position in the pixel and so are scaled by 1, 2^8 or 2^16, which does not change digits.
 struct Channels {
     using Signed = hn::RebindToSigned<Floats>;
     FloatVector r, g, b, a;

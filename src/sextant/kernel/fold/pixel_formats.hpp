@@ -38,8 +38,8 @@ void with_pixel_type(const ElementFormat& element, Body&& body) {
 void convert(const ElementFormat& from, std::span<const std::byte> pixels, const ElementFormat& to,
              std::span<std::byte> result);
 
-/// Puts a background colour behind a composited image: to[i] = picture[i] over `background`. Depth
-/// is kept.
+/// Puts a background colour behind a composited image: to[i] = picture[i] over `background`. Keeps
+/// depth.
 ///
 /// Input     pixels of `element` (std::logic_error if they are not colours); a premultiplied
 ///           background.

@@ -28,8 +28,7 @@ class ActiveCells {
     std::span<const std::byte> nothing() const { return cell_; }
 
     static constexpr Elements most = 64 * cell_elements;
-    /// Returns a mask with bit i set if cell i of `elements` <= `most` is active; the last cell may
-    /// be partial.
+    /// Sets bit i if cell i of `elements` <= `most` is active; the last cell may be partial.
     std::uint64_t operator()(const std::byte* from, Elements elements) const;
 
   private:

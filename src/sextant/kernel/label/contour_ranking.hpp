@@ -110,8 +110,7 @@ struct Entry {
     std::int32_t chain = 0; ///< its number
 };
 
-/// The position of a tile's chain on a contour: rank = (links to the chain's end + `beyond`) mod
-/// `period`.
+/// Places a tile's chain on a contour: rank = (links to the chain's end + `beyond`) mod `period`.
 struct Placing {
     std::int32_t contour = 0;   ///< its number
     std::int32_t beyond = 0;    ///< links from the chain's end to the contour's head

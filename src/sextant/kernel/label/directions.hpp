@@ -57,8 +57,7 @@ LinkCounts find_predecessors(const ThreeRows& directions, Elements width, Direct
 
 /// Sets [x], for x from 0 to `width` − 1, to the direction of the link from x if it is kept,
 /// otherwise edge_end, or no_edge if there is no edge point; and the edge points in bits
-/// (row_bits.hpp). Writes up to `link_slack` past the end. Returns the number of links that are not
-/// kept.
+/// (row_bits.hpp). Writes up to `link_slack` past the end. Returns the number of links not kept.
 Elements find_successors(const Direction* directions, const ThreeRows& predecessors, Elements width,
                          Direction* successors, std::uint64_t* points);
 
@@ -72,13 +71,11 @@ struct LinkedRow {
 class LinkedRows {
   public:
     /// Input     directions within 2 pixels of the tile inside the image.
-    /// Requires  these directions to be there, and a tile within the image; otherwise throws
-    ///           InvalidTask.
+    /// Requires  these directions, and a tile within the image; otherwise throws InvalidTask.
     void begin(const DirectionView& input, const Tile& tile);
 
     /// Returns the next row, valid until the next call, and writes its edge points as bits.
-    /// Throws    InvalidTask, with the pixel, if a link leads to no edge point or a code is
-    ///           invalid.
+    /// Throws    InvalidTask, with the pixel, for a link to no edge point or an invalid code.
     LinkedRow next(std::uint64_t* points);
 
     Elements junctions() const { return junctions_; } ///< of rows so far, with several predecessors

@@ -37,8 +37,7 @@ constexpr Elements label_lanes = hn::MaxLanes(Labels());
 #if HWY_TARGET != HWY_SCALAR
 
 /// The labels of as many pixels as a vector has lanes. Lane i has the label that comes after that
-/// of lane 0 by the number of runs that start in lanes 1 … i, so one vector of labels holds them
-/// all.
+/// of lane 0 by the number of runs that start in lanes 1 … i, so one vector holds them all.
 HWY_INLINE hn::Vec<Labels> labels_of(std::uint64_t inside, std::uint64_t starts,
                                      const Label* labels) {
     const Labels d;
