@@ -38,7 +38,8 @@ using ListRoom = std::function<Bytes(Run run)>;
 ///
 /// Input     the list of the rank's tile: one element.
 /// Output    the merged lists of the tiles before and after it, if there are any.
-/// Cost      Σ (size of a stage − 1) messages per rank, and up to three more for other hosts.
+/// Cost      Σ (size of a stage − 1) messages per rank, and up to three more if hosts are not the
+///           tiles' own ranks.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 5.2, doi:10.1006/jpdc.1996.0010
 ///
 /// `group` labels the submachines that messages stay within (collective/tiles.hpp). Without `room`,
