@@ -123,7 +123,7 @@ Program with_elements_of(Program program, Bytes size);
 /// own, where the caller can read it.
 Program with_packed_result(Program program);
 
-/// How the operands of a fold are bracketed.
+/// The bracketing of the operands of a fold.
 enum class Association : std::uint8_t {
     in_order,  ///< only the leftmost finished run of operands grows: one bracketing, bit-identical
                ///< results

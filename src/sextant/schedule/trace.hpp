@@ -11,7 +11,7 @@
 
 namespace sextant {
 
-/// What a rank does during a time interval.
+/// The activity of a rank during a time interval.
 enum class Activity : std::uint8_t {
     send,    ///< a message in flight, from start to finish of the step
     receive, ///< likewise
