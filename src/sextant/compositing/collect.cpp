@@ -29,7 +29,7 @@ bool touches(const Program& program, const Step& step, const Region& region) {
                        [&](const Region& r) { return overlap(r, region); });
 }
 
-/// Whether the result is the whole of scratch of its own: then that may be the picture.
+/// True if the result fills a scratch buffer, which can then become the composited image.
 bool fills_its_buffer(const Program& program) {
     if (program.result.empty() || !program.result.contiguous())
         return false;
@@ -37,7 +37,7 @@ bool fills_its_buffer(const Program& program) {
     return buffer.role == Role::scratch && buffer.size == program.result.elements();
 }
 
-/// Makes the result lie in `to`: the fold that makes it writes there, or else it is copied.
+/// Moves the result to `to`: its last fold writes there if possible, otherwise it is copied.
 void move_result(Program& program, const Region& to) {
     if (program.result.empty())
         return;
@@ -65,7 +65,7 @@ Program collect(Program program, const Task& task, std::span<const Piece> pieces
     }
     const bool only_image = task.order.size() == 1 && task.order[0] == rank && task.layers[0] == 1;
     if (only_image)
-        return program; // it is the picture, where it lies
+        return program; // the only image is the result
     if (program.result.elements() == task.elements && fills_its_buffer(program)) {
         program.buffers[static_cast<std::size_t>(program.result.buffer)].role = Role::output;
         return program;
@@ -87,7 +87,7 @@ Program collect(Program program, const Task& task, std::span<const Piece> pieces
 
 namespace {
 
-/// One rank's programs of all segments as one.
+/// Combines one rank's programs for all segments into one.
 class Segments {
   public:
     Segments(const Task& task, int segments, int rank)
@@ -130,7 +130,7 @@ class Segments {
         const auto first = static_cast<std::uint32_t>(whole_.regions.size());
         for (const Region& region : segment.regions)
             whole_.regions.push_back(moved(region));
-        const int rounds = task_.positions() + 1; // of a segment, at most: alike on all ranks
+        const int rounds = task_.positions() + 1; // per segment, at most: equal on all ranks
         for (Step step : segment.steps) {
             step.first += first;
             step.round += number * rounds;
@@ -139,7 +139,7 @@ class Segments {
         }
     }
 
-    /// Which buffer of the whole each of a segment's lies in.
+    /// The buffer of the whole program for each buffer of a segment.
     std::vector<int> buffers_for(const Program& segment, int number) {
         std::vector<int>& scratch = scratch_[static_cast<std::size_t>(number) % scratch_.size()];
         std::vector<int> lies;
@@ -158,8 +158,8 @@ class Segments {
         return lies;
     }
 
-    /// Images hold the segments of all their layers; a region of one lies within a layer, or is the
-    /// same of each.
+    /// Moves a region of a segment to the whole. Each layer of an image holds its own segments; a
+    /// region is within one layer, or has one run in each.
     Region place(Region region, const Program& segment, const std::vector<int>& lies,
                  const Region& pixels) const {
         const auto buffer = static_cast<std::size_t>(region.buffer);

@@ -50,9 +50,10 @@ Piece equal_part(const Task& task, int i) {
     return {pixels.offset, pixels.length};
 }
 
-/// A copy reads and writes an element, a fold of p images reads p and writes one. The root, with a
-/// share x of the picture, receives (p − 1) x and then 1 − x, and blends x; another, with (1 − x) /
-/// (p − 1), receives and blends. Both take as long where x = (p + 1) / (3p² − 3p + 2).
+/// A copy reads and writes each element; a fold of p images reads p and writes one. The root, with
+/// a fraction x of the image, receives (p − 1) x and then 1 − x, and blends x. Every other
+/// position, with a fraction (1 − x) / (p − 1), receives and blends. Their times are equal for x =
+/// (p + 1) / (3p² − 3p + 2).
 Piece balanced_part(const Task& task, int i) {
     const int p = task.positions(), root = task.position_of(task.root);
     if (root < 0 || p < 2)

@@ -9,12 +9,12 @@ namespace sextant::kernel {
 
 namespace {
 
-/// Slots keep values as aligned as an array of them does.
+/// Slots keep values as aligned as in an array of the strictest alignment.
 constexpr Bytes alignment = alignof(std::max_align_t);
 
 constexpr std::byte start{1};
 
-/// Folds one element of each source: from the last that starts a segment on.
+/// Folds one element of the sources, beginning at the last source that starts a segment.
 void fold_one(const Operator& op, std::span<const std::byte* const> sources, std::byte* to) {
     const auto flag = static_cast<std::size_t>(op.element.size);
     std::size_t from = sources.size() - 1;

@@ -8,19 +8,20 @@
 
 namespace sextant::kernel {
 
-/// An operator lifted to values that may start a segment: nothing is combined across a start, so
-/// that a scan with it scans each segment on its own. Associative where the operator is.
+/// Lifts an operator to values that may start a segment. Nothing is combined across the start of a
+/// segment, so a scan scans each segment separately. Associative if the operator is.
 ///
 /// Input     an operator on values.
-/// Output    one on slots of `segmented_size(op)` bytes: a value, then whether it starts a segment.
+/// Output    an operator on slots of `segmented_size(op)` bytes: a value, then a flag that is set
+///           if it starts a segment.
 /// Source    Blelloch, Vector Models for Data-Parallel Computing, MIT Press 1990
 Operator segmented(Operator op);
 
 Bytes segmented_size(const Operator& op);
 
-/// A value with its flag, into a slot.
+/// Writes a value and its flag to a slot.
 void put_segmented(std::span<const std::byte> value, bool starts, std::span<std::byte> slot);
-/// Whether a segment starts in what is combined in a slot of an operator's.
+/// True if the value of a slot, after any combining, includes the start of a segment.
 bool starts_segment(const Operator& op, std::span<const std::byte> slot);
 
 } // namespace sextant::kernel
