@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# `find_package(sextant)` gives the target sextant::sextant, and one target a layer.
+# `find_package(sextant)` defines the target sextant::sextant, and one target per layer.
 include(CMakePackageConfigHelpers)
 add_library(sextant_all INTERFACE)
 add_library(sextant::sextant ALIAS sextant_all)
