@@ -19,7 +19,7 @@
 
 namespace sextant {
 
-/// How partial images are to be blended. All options but `drawn` are the same on every rank.
+/// Options for blending partial images. Every rank gives the same, except for `drawn`.
 struct CompositeOptions {
     std::string algorithm = "auto"; ///< "auto" (predicted), or a name of compositing::catalogue()
     std::vector<int> radices;       ///< radix-k: the radices; empty: its default
@@ -77,7 +77,7 @@ Operator operator_of(const CompositeOptions& options);
 /// A rank's part of the composited image: pixels [first, first + count), row by row. If the image
 /// is distributed and interlaced, these count in interlaced order (Compositor::pixel). Valid until
 /// the next frame, and while the compositor lives. If only one image is composited, without a
-/// background, this is the caller's own memory, not a copy.
+/// background, this may be the caller's own memory, not a copy.
 struct Frame {
     Elements first = 0, count = 0;
     std::span<const std::byte> bytes;
@@ -170,7 +170,7 @@ class Compositor {
   private:
     /// An execution for one position in the visibility order.
     struct Seated {
-        std::vector<int> key; // of compositing::list_seat
+        std::vector<int> key; // from compositing::list_seat
         compositing::Piece piece;
         Execution execution;
         int order;                     // value of orders_ when its peers were set

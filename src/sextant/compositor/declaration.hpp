@@ -13,7 +13,7 @@
 
 namespace sextant {
 
-/// What each rank asks for, exchanged when a compositor is made so that ranks can compare.
+/// A rank's images and options, exchanged when a compositor is made so that ranks can compare.
 struct Declaration {
     std::int64_t width, height;
     int layers, root;

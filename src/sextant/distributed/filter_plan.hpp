@@ -79,11 +79,11 @@ Bytes memory_of(const filtering::Way& way, const FilterTask& task, Elements rows
 void set_window(FilterPlan& plan, const FilterTask& task, Bytes budget);
 
 /// Sets the predicted time of all windows, as a multiple of one window in the middle of the image.
-/// Sets nothing if the profile cannot express the program or has no time of the filter kernel.
+/// Sets nothing if the profile cannot express the program or has no time for the filter kernel.
 void predict_windows(FilterPlan& plan, const FilterTask& task, const planner::Setting& setting);
 
-/// Conversion to and from JSON (docs/json.md). Throw InvalidFile, also if the plan has more ranks
-/// than the task, or changes tiles before a filter that does not exist.
+/// Conversion to and from JSON (docs/json.md). The readers throw InvalidFile, also if the plan has
+/// more ranks than the task, or changes tiles before a filter that does not exist.
 std::string to_json(const FilterPlan& plan);
 FilterPlan parse_filter_plan(const std::string& text, const std::string& path,
                              const FilterTask& task);

@@ -9,7 +9,7 @@
 namespace sextant::distributed {
 
 /// The configurations that a task leaves open on a machine: grids for up to so many ranks (exactly
-/// so many if the profile has no time of the filter kernel); scatters or broadcasts if rank 0 has
+/// so many if the profile has no time for the filter kernel); scatters or broadcasts if rank 0 has
 /// the image; gathers, or sending planes straight to rank 0; strided messages as datatypes or
 /// packed (if the profile has copy rates); and a change of tiles between filters.
 class FilterWays {

@@ -75,7 +75,7 @@ ByRank<Value> tell_all(const Communicator& communicator, const std::vector<Value
     return got;
 }
 
-/// What a rank did while the lists of tiles were merged, for reports.
+/// A rank's part in merging the lists of tiles, for reports.
 struct MergingRecord {
     Trace trace;
     Bytes sent = 0;

@@ -25,11 +25,11 @@ struct MergingPlan {
         std::optional<Seconds> seconds; ///< predicted
     };
     std::vector<Alternative> alternatives; ///< fastest first
-    /// Of the chosen pattern, with its timeline; only if requested and predicted.
+    /// The prediction for the pattern, with its timeline; only if requested and possible.
     std::optional<model::Prediction> prediction;
 };
 
-/// How the pattern is to be chosen.
+/// The requested pattern, or how to choose one.
 struct MergingRequest {
     static constexpr std::string_view automatic = "auto";
 
