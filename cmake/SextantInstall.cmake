@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What is installed: the libraries, one public header a chapter, the command, and a package for find_package
-# and pkg-config.
+# Installs the libraries, one public header per chapter, the command, and a package for find_package and
+# pkg-config.
 include(CMakePackageConfigHelpers)
 install(EXPORT sextant-targets NAMESPACE sextant::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sextant)

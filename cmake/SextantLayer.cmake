@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A layer is a folder of src/sextant and a target of its own, so that a dependency that points
-# upward does not link. Files are found, not listed: adding an algorithm edits no build file.
-# A large layer has rooms, folders of its own; what lies beside them serves them all.
+# A layer is a folder of src/sextant and a target of its own, so that an upward dependency does not
+# link. Source files are found by globbing: adding an algorithm edits no build file. A large layer
+# has subfolders (ROOMS); files outside them serve all.
 function(sextant_layer name)
     cmake_parse_arguments(LAYER "" "" "ROOMS;DEPENDS" ${ARGN})
     set(folder "${PROJECT_SOURCE_DIR}/src/sextant/${name}")

@@ -39,7 +39,7 @@ std::string images_on_ranks(const CompositeSummary& summary) {
                        summary.shape.height, on);
 }
 
-/// How processes of a node exchange.
+/// Describes how processes of a node exchange data.
 std::string within_nodes(const CompositeSummary& summary) {
     return within_nodes(NodeSharingChoice{summary.shares_nodes, true, summary.sharing});
 }
@@ -55,7 +55,8 @@ Schedule schedule_of(const CompositeSummary& summary) {
     });
 }
 
-/// What was raced was measured too; what ran is as it is shown.
+/// Alternatives that were raced have been measured too; the row of the plan shows the recorded
+/// frame.
 report::Alternatives alternatives_of(const CompositeSummary& summary) {
     const planner::Plan& plan = summary.plan;
     report::Alternatives all{
@@ -78,7 +79,7 @@ report::Alternatives alternatives_of(const CompositeSummary& summary) {
     return all;
 }
 
-/// The prediction first, to stand above what was measured.
+/// The prediction comes first, to be drawn above the measurement.
 std::vector<report::Recording> recordings_of(const CompositeSummary& summary) {
     std::vector<report::Recording> all;
     if (summary.prediction) {
@@ -193,7 +194,7 @@ namespace {
 
 constexpr Seconds most_seconds = 1e6;
 
-/// The seconds of "render=2.5"; not a number where there are none.
+/// The seconds of "render=2.5", or NaN.
 double seconds_of(const std::string& part, std::size_t equals) {
     if (equals == 0 || equals == std::string::npos || equals + 1 == part.size())
         return NAN;

@@ -138,12 +138,10 @@ class FrameSink {
     std::vector<std::byte> stored_;
 };
 
-} // namespace sextant
 
 // Offsets. A float has 24 significant bits, so samples of 32 or 64 bits far from 0 may differ by
 // less than a float can show: 10⁹ and 10⁹ + 1 are the same float. The functions below subtract an
 // offset before such samples become floats. It is added again to results whose type can hold it.
-namespace sextant {
 
 /// Converts samples less an offset to the nearest floats. The difference is exact before it is
 /// rounded (for f64: rounded to f64).

@@ -39,10 +39,8 @@ class ScratchFile {
     int descriptor_ = -1;
 };
 
-} // namespace sextant
 
 // Sequences of values in a scratch file, buffered in memory.
-namespace sextant {
 
 template <class Value>
 constexpr Bytes scratch_size = static_cast<Bytes>(sizeof(Value));
@@ -116,9 +114,6 @@ class ScratchReader {
     std::size_t at_ = 0;
 };
 
-} // namespace sextant
-
-namespace sextant {
 
 /// Writes planes whose rows come interleaved to a sink that takes one frame after another. Rows
 /// that are next in order go straight to the sink. Others wait in an unnamed file in the sink's

@@ -77,11 +77,9 @@ struct Wide<RgbaDepthF32> : Chosen<RgbaDepthF32> {};
 template <>
 struct Wide<RgbaU8DepthF32> : Chosen<RgbaU8DepthF32> {};
 
-} // namespace sextant::kernel
 
 // The folds of all operators consist of a scalar fold, pixel by pixel, and a vector fold with the
 // same bits for the pixels that fill whole vectors.
-namespace sextant::kernel {
 
 using Sources = std::span<const std::byte* const>;
 

@@ -26,18 +26,18 @@ namespace {
 
 using scan::Interval;
 
-/// The draws of a round: the same on every rank, and in its rehearsal.
+/// The operator times of a round: the same on every rank and in the rehearsal.
 scan::Draws draws_of(const ScanCase& what, int round) {
     return {what.times, what.values, static_cast<std::uint64_t>(round + 3)}; // warm-ups are below 0
 }
 
-/// What is expected of the draws of a round.
+/// The times expected for a round.
 std::vector<Seconds> expected_of(const ScanCase& what, int round) {
     return scan::expected_times(draws_of(what, round), what.values, what.expected_off,
                                 static_cast<std::uint64_t>(round + 3));
 }
 
-/// The rehearsals of a way: one, or where shares go by time one for each round.
+/// The rehearsals of a configuration: one, or one per round if shares depend on expected times.
 class Rehearsals {
   public:
     Rehearsals(const ScanCase& what, scan::Series series, const scan::Way& way)
@@ -52,7 +52,7 @@ class Rehearsals {
             .play(std::cref(draws), starts, with_bars);
     }
 
-    /// Of the ranks' own values, however they are shared out.
+    /// The makespan with perfect balance within ranks, for shares by number.
     Seconds balanced(int round, std::span<const Seconds> starts = {}) const {
         const scan::Draws draws = draws_of(what_, round);
         return by_number_.balanced(std::cref(draws), starts);
@@ -70,17 +70,17 @@ class Rehearsals {
     const scan::Rehearsal by_number_;
 };
 
-/// One way to scan, ready to run.
+/// An implementation, ready to run.
 struct Contestant {
     ScanResult result;
-    std::optional<scan::Way> way;       ///< none of baselines
-    std::shared_ptr<prefix::Scan> scan; ///< none of baselines
+    std::optional<scan::Way> way;       ///< none for baselines
+    std::shared_ptr<prefix::Scan> scan; ///< none for baselines
     std::unique_ptr<Rehearsals> rehearsals;
     std::function<void()> run;
-    std::span<const std::byte> shown; ///< what the last run gave
+    std::span<const std::byte> shown; ///< the last run's result
 };
 
-/// All that run in one case on one rank.
+/// All contestants of a case, on one rank.
 class ScanField {
   public:
     ScanField(const Communicator& communicator, const ScanCase& what)
@@ -100,7 +100,7 @@ class ScanField {
     }
 
     std::vector<Contestant>& contestants() { return contestants_; }
-    /// Before a round: its times, and who scans what, where that goes by what is expected of them.
+    /// Prepares a round: its operator times, and new plans if shares depend on expected times.
     void draw(int round) {
         draws_.emplace(draws_of(what_, round));
         for (Contestant& contestant : contestants_) {
@@ -110,7 +110,7 @@ class ScanField {
     }
     Seconds sleep_error() const { return error_.mean(); }
 
-    /// Throws std::logic_error unless every value reaches back to the first.
+    /// Throws std::logic_error unless every result combines all values from the first on.
     void check(const Contestant& contestant) const {
         bool right = contestant.shown.size() == values_.size() * sizeof(Interval);
         for (std::size_t i = 0; right && i < values_.size(); ++i) {
@@ -152,7 +152,7 @@ class ScanField {
         };
     }
 
-    /// Input     what is expected of the whole series, where the way's shares go by it.
+    /// A scan for a configuration. `expected`: times of the whole series, if shares depend on them.
     std::shared_ptr<prefix::Scan> planned(const scan::Way& way,
                                           std::span<const Seconds> expected) const {
         prefix::ScanOptions options{std::string(way.strategy.name),
@@ -186,7 +186,7 @@ class ScanField {
     std::vector<Contestant> contestants_;
 };
 
-/// The rehearsals of all rounds beside what was measured.
+/// Rehearses all rounds, for comparison with the measured times.
 void rehearse(Contestant& contestant, const std::vector<Seconds>& measured) {
     ScanResult& result = contestant.result;
     result.measured = estimate(measured);
@@ -211,8 +211,8 @@ void look_at_last_run(const Communicator& communicator, const TraceClocks& clock
         result.stolen += stolen;
 }
 
-/// When each rank may begin to scan: it has to wait for the times of all values where these say
-/// which it is to have.
+/// The time at which each rank can start to scan. If shares depend on the times of the whole
+/// series, all ranks wait for the last.
 std::vector<Seconds> starts_of(const ScanCase& what, const scan::Series& series,
                                const scan::Way& way, const scan::Draws& draws) {
     std::vector<Seconds> starts =
@@ -297,7 +297,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Timers of this thread may be late by a nanosecond, not by the usual 50 microseconds.
+/// Sets this thread's timer slack to a nanosecond instead of the default 50 microseconds.
 void sharpen_timers() {
 #ifdef __linux__
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
@@ -311,7 +311,7 @@ void work_for(Seconds time) {
 }
 
 void sleep_for(Seconds time, SleepError& error) {
-    thread_local Seconds debt = [] { // what this thread has slept too long
+    thread_local Seconds debt = [] { // how much too long this thread has slept
         sharpen_timers();
         return 0.0;
     }();
@@ -365,7 +365,7 @@ Operator mock_operator(const scan::OperatorTime& time, bool busy, SleepError& er
 
 namespace {
 
-/// Each rank gives its element to the next.
+/// Each rank sends its element to the next rank.
 Program shift_right(int rank, int ranks) {
     ProgramBuilder builder;
     const Region own = builder.input(1);
@@ -415,7 +415,7 @@ std::span<const std::byte> ScanBaselineRun::run(std::span<const std::byte> value
     for (std::size_t i = 0; i < values_; ++i) {
         std::byte* const to = output_.data() + i * size_;
         if (i + 1 == values_ && !exclusive_)
-            std::memcpy(to, totals_->result().data(), size_); // an application saved
+            std::memcpy(to, totals_->result().data(), size_); // saves an application
         else if (sum)
             apply(sum, values.data() + i * size_, to);
         else

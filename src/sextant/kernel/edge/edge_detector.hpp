@@ -126,10 +126,8 @@ class EdgeFinder {
     GaussianDerivatives derivatives_;
 };
 
-} // namespace sextant::kernel
 
 // Connected edges of a tile. The Labeller must have labelled its codes (edge_vectors.hpp) last.
-namespace sextant::kernel {
 
 /// For each component, at [label − 1]: 1 if it has a strong point, otherwise 0.
 /// Cost      O(pixels / lanes + runs).

@@ -57,10 +57,8 @@ struct EdgeFollowers {
 };
 inline constexpr EdgeFollowers edge_followers;
 
-} // namespace sextant::kernel
 
 // Rows of a gradient and of edges, processed in vectors.
-namespace sextant::kernel {
 
 struct GradientRow {
     const float *x, *y;
@@ -84,10 +82,8 @@ struct EdgeRow {
 /// Computes the middle row as find_edges().
 void classify_edges(const EdgeRow& row);
 
-} // namespace sextant::kernel
 
 // Rows of edges after suppression, processed in vectors: codes in bytes, or bits (row_bits.hpp).
-namespace sextant::kernel {
 
 /// Sets bit i if codes[i] is a strong edge. Bits after the last are 0.
 void bits_strong(const std::uint8_t* codes, Elements count, std::uint64_t* bits);

@@ -9,11 +9,9 @@ namespace sextant::kernel {
 template <class Sample>
 void to_floats(const Sample* samples, Elements count, float* to);
 
-} // namespace sextant::kernel
 
 // Functions of derivatives that involve squares, in vectors: correct for any magnitude, with the
 // same bits on every processor. Every NaN becomes the same quiet NaN.
-namespace sextant::kernel {
 
 /// to[i] = √(x[i]² + y[i]²).
 void lengths(const float* x, const float* y, Elements count, float* to);

@@ -31,12 +31,10 @@ struct DirectionView {
     ImageShape image;                 ///< the whole image
 };
 
-} // namespace sextant::kernel
 
 // Selection of the links of a direction map, row by row, in vectors. If several edge points are
 // followed by the same one, the link with the lowest direction is kept; the other points become
 // heads. Rows are readable from [−2] to `link_slack` past their end.
-namespace sextant::kernel {
 
 inline constexpr Elements link_slack = 66;
 

@@ -196,10 +196,8 @@ Label begin_runs(const RunRow& row, Elements words, Label* parents);
 /// Cost      pairs α(runs).
 void join_runs(const TouchingRows& rows);
 
-} // namespace sextant::kernel
 
 // Iteration over the runs of a row in bits (row_bits.hpp).
-namespace sextant::kernel {
 
 /// Shifts a row of words up by one bit, word by word.
 class Shift {
