@@ -12,7 +12,6 @@
 #include "sextant/kernel/fold/deep.hpp"
 
 #include "sextant/core/memory.hpp"
-#include "examples/shells/deep_scenes.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -20,6 +19,7 @@
 #include <vector>
 
 #include "bench/duel.hpp"
+#include "examples/shells/deep_scenes.hpp"
 #include <nlohmann/json.hpp>
 
 namespace {

@@ -14,9 +14,9 @@
 // to the strategy with the least median. The composited images are compared first.
 #include "sextant/comm/mpi.hpp"
 #include "sextant/comm/share_nodes.hpp"
+#include "sextant/command/composite.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
-#include "sextant/command/composite.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -68,9 +68,9 @@ class Match {
           const std::vector<std::string>& strategies)
         : communicator_(from_mpi(comm)),
           what_(what),
-          image_(what.shape,
-                 kernel::find(what.blend, command::element_named(what.element, what.blend))
-                     .element) {
+          image_(
+              what.shape,
+              kernel::find(what.blend, command::element_named(what.element, what.blend)).element) {
         command::fill_image(image_, what.image, communicator_.rank(), communicator_.size());
         planes_ = std::make_unique<Planes>(image_);
         add_ours(shared);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/icet_ways.hpp"
 
+#include "sextant/command/composite.hpp"
+#include "sextant/compositor/compositor.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/memory.hpp"
-#include "sextant/compositor/compositor.hpp"
-#include "sextant/command/composite.hpp"
 
 #include <algorithm>
 #include <array>

@@ -16,8 +16,8 @@
 // with bootstrap intervals, never a minimum. Built without OpenCV's optflow, ours is timed alone.
 #include "sextant/registration/nonrigid.hpp"
 
-#include "sextant/registration/synthetic.hpp"
 #include "sextant/registration/rigid.hpp"
+#include "sextant/registration/synthetic.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -21,9 +21,9 @@
 // both pyramids computed. Built without OpenCV, there is no ECC.
 #include "sextant/core/statistics.hpp"
 #include "sextant/lab/cramer_rao.hpp"
+#include "sextant/lab/thesis_registration.hpp"
 #include "sextant/registration/rigid.hpp"
 #include "sextant/registration/synthetic.hpp"
-#include "sextant/lab/thesis_registration.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -12,7 +12,6 @@
 // drift of the machine affects both; reported are medians with bootstrap intervals. Both results of
 // a registration have the same bits, which is checked.
 #include "sextant/comm/thread_team.hpp"
-
 #include "sextant/registration/nonrigid.hpp"
 #include "sextant/registration/rigid.hpp"
 #include "sextant/registration/synthetic.hpp"

@@ -8,9 +8,10 @@
 // programs. Frames are blended by two threads, traced and untraced in turns within one run, with
 // alternating order; their times are wall-clock times, since threads wait for each other. Reported
 // are medians of differences and ratios within rounds, with bootstrap intervals.
+#include "sextant/comm/tracing.hpp"
+
 #include "sextant/comm/execute.hpp"
 #include "sextant/comm/threads.hpp"
-#include "sextant/comm/tracing.hpp"
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Each rank brings a translucent stripe; rank 0 gets them blended: mpirun -n 2 ./embed
 // Works with any number of ranks; stripes beyond the right edge are cut off.
-#include <sextant/compositor.hpp>
-
 #include <algorithm>
 #include <cstdio>
 #include <vector>
+
+#include <sextant/compositor.hpp>
 
 constexpr int width = 640, height = 480;
 

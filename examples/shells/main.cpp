@@ -5,7 +5,6 @@
 //   draw_shells --parts 5 -o shells
 //   sextant composite shells/part_*.exr -o shells.png --background white
 #include "sextant/format/catalogue.hpp"
-#include "examples/shells/deep_scenes.hpp"
 
 #include <cstdio>
 #include <cstring>
@@ -13,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "examples/shells/deep_scenes.hpp"
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Blend partial images, one or several per rank, into one picture: flat and deep images, frames in flight,
-// tiled displays.
+// Blend partial images, one or several per rank, into one picture: flat and deep images, frames in
+// flight, tiled displays.
 #pragma once
 
 #include "sextant/communicator.hpp"

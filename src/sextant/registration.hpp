@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Register two frames, or a series of frames, rigidly or by displacement fields; average the registered frames.
+// Register two frames, or a series of frames, rigidly or by displacement fields; average the
+// registered frames.
 #pragma once
 
 #include "sextant/communicator.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prefix scans of a series whose operator may take seconds: on the ranks of a communicator and the threads
-// of each rank.
+// Prefix scans of a series whose operator may take seconds: on the ranks of a communicator and the
+// threads of each rank.
 #pragma once
 
 #include "sextant/communicator.hpp"

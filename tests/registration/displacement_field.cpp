@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The laws of fields: composition, inverse, what is known of them, and images seen through them.
-#include "sextant/registration/motion.hpp"
-
 #include "sextant/core/error.hpp"
+#include "sextant/registration/motion.hpp"
 
 #include "tests/registration/specimens.hpp"
 #include <gmock/gmock.h>

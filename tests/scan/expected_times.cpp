@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Shares of equal expected time, and values that go where they are due.
-#include "sextant/scan/stealing.hpp"
-
 #include "sextant/core/error.hpp"
-#include "sextant/scan/strategies.hpp"
 #include "sextant/scan/scan_configuration.hpp"
+#include "sextant/scan/stealing.hpp"
+#include "sextant/scan/strategies.hpp"
 
 #include <limits>
 #include <numeric>

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "sextant/distributed/canny.hpp"
-#include "tests/support/label_references.hpp"
 
 #include <cstring>
 
 #include "tests/support/contour_runs.hpp"
 #include "tests/support/gradients.hpp"
+#include "tests/support/label_references.hpp"
 
 // Edges of images in tiles on any communicator: what the tests over threads and over MPI share.
 namespace sextant::test {

@@ -60,7 +60,6 @@ NamedSchedule make_schedule(const ScheduleRequest& request);
 void for_each_schedule(const ScheduleRequest& request,
                        const std::function<void(const NamedSchedule&)>& visit);
 
-
 /// The rows of the catalogue of families (families.cpp).
 
 /// An algorithm in one tuning.

@@ -63,7 +63,6 @@ void timed(Seconds& sum, Work&& work) {
     sum += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-
 // Options of all commands that plan.
 
 /// `--no-probe` and its value.

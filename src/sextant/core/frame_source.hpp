@@ -138,7 +138,6 @@ class FrameSink {
     std::vector<std::byte> stored_;
 };
 
-
 // Offsets. A float has 24 significant bits, so samples of 32 or 64 bits far from 0 may differ by
 // less than a float can show: 10⁹ and 10⁹ + 1 are the same float. The functions below subtract an
 // offset before such samples become floats. It is added again to results whose type can hold it.

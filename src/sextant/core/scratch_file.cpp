@@ -86,7 +86,6 @@ void ScratchFile::fail(int error) const {
                                    std::generic_category().message(error));
 }
 
-
 PlaneSink::PlaneSink(std::unique_ptr<FrameSink> sink, std::vector<double> offsets)
     : sink_(std::move(sink)), offsets_(std::move(offsets)) {}
 

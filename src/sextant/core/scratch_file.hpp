@@ -39,7 +39,6 @@ class ScratchFile {
     int descriptor_ = -1;
 };
 
-
 // Sequences of values in a scratch file, buffered in memory.
 
 template <class Value>
@@ -113,7 +112,6 @@ class ScratchReader {
     std::vector<Value> values_;
     std::size_t at_ = 0;
 };
-
 
 /// Writes planes whose rows come interleaved to a sink that takes one frame after another. Rows
 /// that are next in order go straight to the sink. Others wait in an unnamed file in the sink's

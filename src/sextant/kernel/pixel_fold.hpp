@@ -77,7 +77,6 @@ struct Wide<RgbaDepthF32> : Chosen<RgbaDepthF32> {};
 template <>
 struct Wide<RgbaU8DepthF32> : Chosen<RgbaU8DepthF32> {};
 
-
 // The folds of all operators consist of a scalar fold, pixel by pixel, and a vector fold with the
 // same bits for the pixels that fill whole vectors.
 

@@ -68,7 +68,6 @@ report::TimeRange to_range(const Estimate& estimate);
 /// An object with `median`, `low`, `high`.
 nlohmann::ordered_json to_json(const Estimate& estimate);
 
-
 // Page sections that summarise all cases of any benchmark.
 
 /// The predicted and measured time of a configuration in a case.

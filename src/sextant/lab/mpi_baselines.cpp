@@ -347,7 +347,6 @@ std::span<const Baseline> mpi_baselines(const Communicator&) {
     return {};
 }
 
-
 std::span<const ScanBaseline> mpi_scan_baselines(const Communicator&) {
     return {};
 }

@@ -31,7 +31,6 @@ class MpiUserOperator {
     MPI_Datatype element_ = MPI_DATATYPE_NULL;
 };
 
-
 /// The base of the baselines in `mpi_collectives.cpp`.
 
 /// The tiles of an image as counts and offsets for MPI.

@@ -126,7 +126,6 @@ class EdgeFinder {
     GaussianDerivatives derivatives_;
 };
 
-
 // Connected edges of a tile. The Labeller must have labelled its codes (edge_vectors.hpp) last.
 
 /// For each component, at [label − 1]: 1 if it has a strong point, otherwise 0.

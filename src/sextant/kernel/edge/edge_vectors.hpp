@@ -57,7 +57,6 @@ struct EdgeFollowers {
 };
 inline constexpr EdgeFollowers edge_followers;
 
-
 // Rows of a gradient and of edges, processed in vectors.
 
 struct GradientRow {
@@ -81,7 +80,6 @@ struct EdgeRow {
 
 /// Computes the middle row as find_edges().
 void classify_edges(const EdgeRow& row);
-
 
 // Rows of edges after suppression, processed in vectors: codes in bytes, or bits (row_bits.hpp).
 

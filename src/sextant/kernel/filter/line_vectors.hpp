@@ -9,7 +9,6 @@ namespace sextant::kernel {
 template <class Sample>
 void to_floats(const Sample* samples, Elements count, float* to);
 
-
 // Functions of derivatives that involve squares, in vectors: correct for any magnitude, with the
 // same bits on every processor. Every NaN becomes the same quiet NaN.
 

@@ -31,7 +31,6 @@ struct DirectionView {
     ImageShape image;                 ///< the whole image
 };
 
-
 // Selection of the links of a direction map, row by row, in vectors. If several edge points are
 // followed by the same one, the link with the lowest direction is kept; the other points become
 // heads. Rows are readable from [−2] to `link_slack` past their end.

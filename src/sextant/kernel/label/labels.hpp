@@ -196,7 +196,6 @@ Label begin_runs(const RunRow& row, Elements words, Label* parents);
 /// Cost      pairs α(runs).
 void join_runs(const TouchingRows& rows);
 
-
 // Iteration over the runs of a row in bits (row_bits.hpp).
 
 /// Shifts a row of words up by one bit, word by word.
