@@ -109,7 +109,8 @@ struct LinkCosts {
     bool operator==(const LinkCosts&) const = default;
 };
 
-/// One pass of an operator or kernel over `elements` elements of each of `operands` operands.
+/// One pass of an operator over `elements` elements of each of `operands` operands; or one run of a
+/// kernel with `elements` results of `operands` work each.
 struct Pass {
     Elements elements = 0;
     int operands = 1;

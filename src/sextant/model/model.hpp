@@ -49,7 +49,7 @@ class CannotExpress : public Error {
 /// A kernel of a run, as named in profiles.
 struct KernelUse {
     std::string_view name;
-    /// Operands that the kernel reads per element, as counted in the profile's passes.
+    /// The work per result, in the unit of `operands` in the profile's passes.
     int operands = 1;
 };
 
