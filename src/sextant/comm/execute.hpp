@@ -45,8 +45,8 @@ struct ExecuteOptions {
     /// from the compressed form: the same bits in fewer bytes, for an additional pass over the data
     /// sent. Must be the same on all ranks.
     bool sparse = false;
-    /// Resources shared by executions that never run at the same time (buffers.hpp), with as many
-    /// threads; null: each execution has its own.
+    /// Resources shared by executions that never run at the same time (buffers.hpp), created with
+    /// `fold_threads`; null: each execution has its own.
     std::shared_ptr<Workspace> workspace = {};
     /// Holds back runs, each of which has been started on it before (agreement.hpp). Must outlive
     /// the execution.
@@ -71,9 +71,9 @@ struct Sent {
 class Execution {
   public:
     /// Input     the rank's program, whose peers are ranks of `communicator`; the operator of its
-    ///           folds, which has the element type of all elements; the kernels of its compute
-    ///           steps, by number.
-    /// Requires  the programs of all ranks form a schedule that `prove` accepts; a kernel for each
+    ///           folds, whose element type the program uses; the kernels of its compute steps, by
+    ///           number.
+    /// Requires  programs of all ranks that form a schedule accepted by `prove`; a kernel for each
     ///           number (std::logic_error).
     /// Not collective.
     Execution(Communicator communicator, Program program, Operator op, ExecuteOptions options = {},
@@ -98,8 +98,8 @@ class Execution {
     /// Cost      after the first run nothing is allocated, unless traced.
     void run();
 
-    /// Takes part in a run only to tell waiting ranks that this rank failed, for instance because
-    /// it has no valid input; they throw PeerFailed. Rethrows `failure`. Collective: in place of
+    /// Takes part in a run only to report that this rank failed, for instance for lack of valid
+    /// input: ranks waiting for it throw PeerFailed. Rethrows `failure`. Collective: in place of
     /// `run`.
     void run_failed(std::exception_ptr failure);
 
@@ -107,8 +107,7 @@ class Execution {
     /// (Flight), each on its own communicator: begins a run and returns.
     void start();
     void start_failed(std::exception_ptr failure);
-    /// Makes some progress without waiting; true if there was anything to do. Errors are kept for
-    /// `finish`.
+    /// Makes progress without waiting; true if there was anything to do. `finish` throws errors.
     bool advance();
     /// True if no run is in progress.
     bool over() const;
@@ -142,7 +141,7 @@ class Execution {
 /// on all ranks that share any two of them. Not thread-safe.
 class Flight {
   public:
-    /// Starts a run: Execution::start, start_failed.
+    /// Starts a run (Execution::start, start_failed).
     void start(Execution& execution);
     void start_failed(Execution& execution, std::exception_ptr failure);
     /// Makes progress on all runs without waiting; true if this execution's run is over.

@@ -121,9 +121,8 @@ void FoldPass::gather(Elements count) {
 
 namespace {
 
-/// True if operands of a fold are combined while its destination may not be written yet. Not for
-/// two operands: both would have to be there already, so they wait for the destination and need no
-/// extra memory.
+/// True if operands may be combined before the destination may be written. Two operands would both
+/// have to be there already, so they wait for it and need no extra memory.
 bool combined_aside(const Step& fold) {
     return fold.count >= 3;
 }
@@ -200,8 +199,7 @@ const Folding::Run* Folding::run_from(const Fold& fold, std::uint32_t operand) c
     return nullptr;
 }
 
-/// The first group of two or more adjacent operands that have arrived; in order, only from the
-/// first operand on.
+/// The first two or more adjacent operands that have arrived; in order, from the first one on.
 Folding::Group Folding::find_group(const Fold& fold, const Walk& walk) const {
     const Step& step = program_.steps[static_cast<std::size_t>(fold.step)];
     Group group;
@@ -222,8 +220,7 @@ Folding::Group Folding::find_group(const Fold& fold, const Walk& walk) const {
     return group;
 }
 
-/// True if a group may be combined in the destination, because nothing else that is still needed is
-/// there.
+/// True if the destination holds nothing that is still needed, except operands of the group.
 bool Folding::destination_free(const Fold& fold, Group group) const {
     const Step& step = program_.steps[static_cast<std::size_t>(fold.step)];
     const auto inside = [&](std::uint32_t operand) {
@@ -246,7 +243,7 @@ bool Folding::destination_free(const Fold& fold, Group group) const {
 }
 
 int Folding::combine_some(const Walk& walk) {
-    // With in-order association the bits must not depend on the order of arrival.
+    // In order, the bits must not depend on the order of arrival.
     if (association_ == Association::in_order && !operator_.exact_when_split)
         return Walk::none;
     while (first_unfinished_ < folds_.size() && folds_[first_unfinished_].finished) {
@@ -331,8 +328,7 @@ void Folding::settle(Fold& fold) {
     fold.settled = true;
 }
 
-/// The accumulator of a run that is extended, since a fold may overwrite one of its sources; null
-/// if none.
+/// The accumulator of a run to extend in place (a fold may overwrite a source), or null.
 std::byte* Folding::accumulator_of(const Fold& fold, Group group) {
     for (const Run& run : fold.runs) {
         if (run.data && run.first >= group.first && run.last <= group.last)

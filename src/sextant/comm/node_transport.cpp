@@ -9,8 +9,7 @@ namespace sextant {
 
 namespace {
 
-/// The messages with zero-copy disabled, because the memory of the transport that carries them may
-/// itself be shared.
+/// Disables zero-copy, because the transport that carries the messages may itself share memory.
 std::vector<Message> copied(std::vector<Message> messages) {
     for (Message& message : messages)
         message.lends = message.free = false;

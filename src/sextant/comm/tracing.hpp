@@ -17,8 +17,7 @@ namespace sextant {
 /// the steady clock.
 class TickClock {
   public:
-    /// Starts the clock; must be called first. The first call in a program takes 2 ms to calibrate
-    /// the tick.
+    /// Starts the clock; call it first. The first call in a program takes 2 ms to calibrate.
     void restart();
     /// Ticks since restart(). May decrease slightly on a processor whose cores' counters differ.
     std::int64_t ticks() const { return read() - start_; }
@@ -50,7 +49,7 @@ class Tracer {
 
     /// Starts a run, discarding the previous trace.
     void begin();
-    /// Ends the run, whether it succeeded or not.
+    /// Ends the run, successful or not.
     void end();
 
     /// The start time of an event, for `did`.

@@ -78,8 +78,7 @@ class Exchange {
   public:
     virtual ~Exchange() = default;
 
-    /// True if a message may be zero-copy; such a send completes when the receiver has given the
-    /// data back.
+    /// True if a message may be zero-copy; such a send completes when the data is given back.
     virtual bool lends(int message) const = 0;
     /// Moves a message to other memory of the same shape; not during a run.
     virtual void place(int message, const std::vector<Blocks>& blocks) = 0;
@@ -94,7 +93,7 @@ class Exchange {
     /// After this call no other rank reads or writes this rank's memory, except for messages that
     /// MPI has in transit, because MPI cannot cancel a send.
     virtual void abandon() = 0;
-    /// The same if every rank in the run ends it by itself: waits until all have.
+    /// The same if every rank in the run ends it by itself: waits for all.
     virtual void leave() = 0;
     virtual void start(int message) = 0;
     /// Called instead of a contiguous send: sends only its first `bytes` bytes, at least one.
@@ -132,7 +131,7 @@ class Transport {
     virtual bool shares_nodes() const { return shares_memory(); }
     /// The index of this rank's node among those that its host counts as.
     virtual int node_of_host() const { return 0; }
-    /// The reason why some memory is not shared as `memory` promises; empty if all is.
+    /// The reason why some memory is not shared; empty if all is.
     virtual std::string shortage() const { return ""; }
     /// Zeroed memory of the kind that is cheapest for messages.
     virtual Memory memory(Bytes size) { return Memory(size); }

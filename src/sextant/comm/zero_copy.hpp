@@ -62,7 +62,7 @@ class DirectDelivery {
                    const Places& places, const Operator& op,
                    const std::optional<Encoding>& encoding);
 
-    /// Begins a run, whose messages `exchange` moves.
+    /// Begins a run on `exchange`.
     void begin(const Exchange& exchange);
 
     /// The destination of a fold's result in the memory of the rank that receives it.

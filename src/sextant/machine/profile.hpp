@@ -209,15 +209,13 @@ struct NamedValue {
 /// profile.
 std::vector<NamedValue> values_of(const Profile& profile);
 
-/// The precision of a profile's values.
+/// The precision of the measured values of a profile. `asked`: wanted half interval over median.
 struct Worth {
-    /// Measured values.
     int values = 0;
     int wide = 0;                       ///< of them, wider than asked for
     double median = 0, nine_in_ten = 0; ///< half intervals over medians
 };
 
-/// `asked`: the wanted half interval, relative to the median.
 Worth worth_of(const Profile& profile, double asked);
 
 } // namespace sextant::machine
