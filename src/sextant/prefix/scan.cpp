@@ -25,14 +25,14 @@ scan::Way way_of(const ScanOptions& options) {
 
 namespace {
 
-/// What every rank says of itself, so that all can tell whether they agree.
+/// The parameters of a rank, exchanged so that all ranks can check that they agree.
 struct Declaration {
     Elements values;
     Bytes element;
-    std::size_t options; ///< a hash
+    std::size_t options; ///< hash
 };
 
-/// Whether values travel with labels that say which elements are in them.
+/// True if values travel with labels that name their elements.
 bool labels(const ScanOptions& options) {
     return options.trace || options.time_limit > 0 || options.names_elements;
 }
@@ -44,7 +44,7 @@ std::size_t hash_of(const ScanOptions& options) {
         name(options.shares), labels(options)));
 }
 
-/// The same check on the same data on every rank: all throw, or none.
+/// Runs the same check on the same data on every rank: either all throw, or none.
 void check_alike(const std::vector<Declaration>& all) {
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
         const Declaration &own = all[rank], &first = all[0];
@@ -68,7 +68,7 @@ scan::Series series_of(const std::vector<Declaration>& all) {
     return series;
 }
 
-/// What this rank expects of its values. Throws InvalidTask.
+/// Checks the expected times of this rank's values. Throws InvalidTask.
 void check_expected(const ScanOptions& options, Elements values, int rank) {
     if (options.shares == scan::Shares::by_number)
         return;
@@ -79,7 +79,7 @@ void check_expected(const ScanOptions& options, Elements values, int rank) {
     }
 }
 
-/// Combines the first pairs of neighbours both ways. Throws InvalidTask where that differs.
+/// Combines the first pairs of neighbours in both orders. Throws InvalidTask if the results differ.
 void check_commutes(const Operator& op, std::span<const std::byte> values, Elements first,
                     int samples) {
     const auto size = static_cast<std::size_t>(op.element.size);
@@ -112,7 +112,7 @@ Scan::Scan(Communicator communicator, Elements values, Operator op, const ScanOp
         check_alike(all);
         check_expected(options, values, communicator_.rank());
     });
-    std::vector<Seconds> expected; // of the whole series, where shares go by it
+    std::vector<Seconds> expected; // of the whole series, with shares by time
     if (options.shares != scan::Shares::by_number)
         expected = all_gather_lists(communicator_, std::span<const Seconds>(options.expected));
     agree(communicator_, [&] { prepare(series_of(all), way_of(options), options, expected); });
@@ -150,7 +150,7 @@ std::vector<scan::Bar> Scan::applications() const {
     return watch_ ? watch_->bars() : std::vector<scan::Bar>();
 }
 
-/// Others wait for this rank, whatever is wrong here.
+/// Must take part in the run, since other ranks wait for this one.
 void Scan::run_failed(std::exception_ptr failure) {
     if (threaded_)
         threaded_->run_failed(failure);

@@ -46,8 +46,8 @@ Series ExpectedTimes::dealt(int parts) const {
     return shares;
 }
 
-/// Of the values from `first` on one share of so many: it is measured by what is left, so that a
-/// value that takes long does not starve the last share.
+/// The end of the share that begins at `first`, with `shares_left` shares to go. It divides what is
+/// left, so that a value that takes long does not starve the last share.
 Elements ExpectedTimes::end_of_share(Elements first, int shares_left) const {
     const Seconds wanted = at(first) + (until_.back() - at(first)) / shares_left;
     const auto from = until_.begin() + first;
@@ -73,7 +73,7 @@ bool any(const Interval& values) {
     return values.first < values.last;
 }
 
-/// How many times as long as expected something takes.
+/// Time taken relative to the expected time.
 double slowness(Seconds taken, Seconds expected) {
     return expected > 0 ? taken / expected : 0;
 }
@@ -94,7 +94,7 @@ Stealing::Stealing(ExpectedTimes values, int threads, Boundaries boundaries)
     }
 }
 
-/// Unclaimed values that a thread may take before what it has.
+/// The unclaimed values directly before a thread's segment that it may take.
 Interval Stealing::left_before(int thread) const {
     const bool bounded = thread == 0 || boundaries_ == Boundaries::fixed;
     const Elements from = bounded ? at(thread).share.first : at(thread - 1).claimed.last;
@@ -108,7 +108,7 @@ Interval Stealing::left_after(int thread) const {
     return {at(thread).claimed.last, to};
 }
 
-/// How long a thread takes for what is expected to take 1, as far as can be told.
+/// The current estimate of a thread's time per unit of expected time.
 double Stealing::pace(int thread, Seconds now) const {
     const Thread& own = at(thread);
     const double known = slowness(own.busy, own.expected);
@@ -117,8 +117,8 @@ double Stealing::pace(int thread, Seconds now) const {
     return std::max(known, slowness(own.busy + now - own.began, own.expected + own.expected_now));
 }
 
-/// How much a neighbour is in need of help with what is `left` between it and a thread. One with
-/// values on its other side too has only half its time for these.
+/// The need of a neighbour for help with the values `left` between it and a thread. A neighbour
+/// that also has values on its other side has only half its time for these.
 Seconds Stealing::need(int neighbour, const Interval& left, const Interval& elsewhere,
                        Seconds now) const {
     if (boundaries_ == Boundaries::towards_slower)
@@ -157,7 +157,7 @@ std::optional<Extension> Stealing::next(int thread, Seconds now) {
         return std::nullopt;
     const bool before = prefers_before(thread, now);
     const Elements value = before ? --own.claimed.first : own.claimed.last++;
-    const Elements joined = before ? value + 1 : value; // to what lies before it
+    const Elements joined = before ? value + 1 : value; // the right-hand one of the two
     own.working = true;
     own.began = now;
     own.expected_now = expected_.of({joined, joined + 1});
