@@ -68,7 +68,6 @@ Operation composite_operation() {
           .help = "predicted to be fastest; or one of 'sextant list algorithms'"},
          radices_parameter(),
          window_parameter(),
-         segments_parameter(),
          sparse_parameter(),
          {.name = "interlace",
           .type = Type::choice,
@@ -176,7 +175,6 @@ CompositeOptions composite_options(const Values& values, const ElementFormat& el
     const compositing::Tuning tuning = tuning_from(values);
     options.radices = tuning.radices;
     options.window = tuning.window;
-    options.segments = tuning.segments;
     options.sparse = sparse_from(values);
     options.interlace = interlace_from(values);
     options.blend = operator_for(values, element);

@@ -291,7 +291,6 @@ void require_of_plan(const Values& values) {
     require("algorithm", plan.algorithm->name == values.text("algorithm"));
     require("radices", plan.tuning.radices == asked.radices);
     require("window", plan.tuning.window == asked.window);
-    require("segments", plan.tuning.segments == asked.segments);
     require("sparse", plan.sparse == (values.text("sparse") == "on"));
     require("interlace", (plan.tuning.interlace > 0) == (values.text("interlace") == "on"));
 }

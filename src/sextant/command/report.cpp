@@ -139,15 +139,13 @@ using machine::Field;
 
 constexpr std::size_t most_ways = 24; // more than that have no colour of their own
 
-/// A way by the name that it has at all numbers of ranks: radices and segments go by these.
+/// A way by the name that it has at all numbers of ranks: radices go by these.
 std::string way_of(const Field& result) {
     std::string name = result.at("name").text();
     const std::string tuning = result.text_or_empty("tuning");
     const std::string transport = result.text_or_empty("transport");
     if (tuning.starts_with("window"))
         name += ", " + tuning;
-    else if (tuning.starts_with("segments"))
-        name += ", in segments";
     return transport.empty() ? name : name + ", " + transport;
 }
 

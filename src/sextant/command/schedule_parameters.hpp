@@ -23,7 +23,6 @@ ScheduleRequest schedule_request(const Values& values);
 /// The parameters by which a compositing algorithm is tuned.
 Parameter radices_parameter();
 Parameter window_parameter();
-Parameter segments_parameter();
 
 /// What a user gave for them; what he left out is as by default.
 compositing::Tuning tuning_from(const Values& values);

@@ -31,7 +31,7 @@ struct Algorithm {
     /// Whether a position's program depends on how many images the other positions hold.
     bool depends_on_layers = false;
     /// Whether it depends on which position the root has.
-    bool (*depends_on_root)(const Tuning& tuning) = nullptr; ///< null: it does not
+    bool depends_on_root = false;
 };
 
 /// Every algorithm, in the order of `sextant list`.
@@ -41,7 +41,7 @@ std::span<const Algorithm> catalogue();
 const Algorithm& find(std::string_view name);
 
 /// The program of one rank: that of its seat, positions turned into ranks. Where the task names a
-/// root, the pieces are collected there, in segments or interlaced if tuned so. A rank without an
+/// root, the pieces are collected there, interlaced if tuned so. A rank without an
 /// image only collects, or does nothing. Throws InvalidTask.
 Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank);
 
@@ -58,11 +58,10 @@ struct Seat {
 
 /// Lists in `key` what tells the seats of a rank apart, in place of what it held. Allocates nothing
 /// where there is room for two numbers more than positions.
-void list_seat(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank,
-               std::vector<int>& key);
+void list_seat(const Algorithm& algorithm, const Task& task, int rank, std::vector<int>& key);
 
 /// Requires  a task that `check` accepts.
-Seat seat_of(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank);
+Seat seat_of(const Algorithm& algorithm, const Task& task, int rank);
 
 /// The program of a seat, whose peers are positions, or the root.
 Program program(const Algorithm& algorithm, const Seat& seat, const Tuning& tuning);

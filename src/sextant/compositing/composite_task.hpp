@@ -41,9 +41,6 @@ Task one_image_each(int ranks, Elements elements, int root = Task::distributed);
 struct Tuning {
     std::vector<int> radices; ///< Radix-k: k_1, k_2, ... with product `positions`
     int window = 0;           ///< rounds of messages that may be open at once; 0 for any number
-    /// A picture that is collected: how many parts of it are composited one after another
-    /// (segments.hpp); 0 or 1: it is in one piece.
-    int segments = 0;
     /// Of how many pixels blocks are that are dealt to the positions in turn, so that all blend as
     /// much of what was drawn (interlace.hpp); 0: pieces are as they lie.
     Elements interlace = 0;
@@ -51,7 +48,7 @@ struct Tuning {
     bool operator==(const Tuning&) const = default;
 };
 
-/// "radices 4,2, window 1, segments 8, interlace 2048"; "" where nothing is set.
+/// "radices 4,2, window 1, interlace 2048"; "" where nothing is set.
 std::string to_text(const Tuning& tuning);
 
 /// Which pixels of the picture a position ends up with.
@@ -61,11 +58,6 @@ struct Piece {
 
 /// Part i of the picture, cut into as many nearly equal parts as there are positions.
 Piece equal_part(const Task& task, int i);
-
-/// The same, where the root's part is so much smaller that it is busy no longer than others: it
-/// also receives theirs. Equal parts where the picture is not collected, or by a rank without
-/// images.
-Piece balanced_part(const Task& task, int i);
 
 /// Throws InvalidTask unless the task makes sense: order names ranks that exist, none twice, each
 /// with at least one layer, and the root exists.

@@ -16,11 +16,10 @@ enum class Partners {
 /// fold to the bit.
 ///
 /// Input     `layers` images of `task.elements` pixels, one after another.
-/// Output    part i of p of the picture, as `part_of` cuts it.
+/// Output    part i of p of the picture (equal_part).
 /// Cost      p − 1 messages a position, of elements / p pixels a layer.
 /// Source    Neumann, IEEE CG&A 14(4), 1994, doi:10.1109/38.291531
-Program direct_send(const Task& task, Partners partners, int window, int position,
-                    Piece (*part_of)(const Task&, int) = equal_part);
+Program direct_send(const Task& task, Partners partners, int window, int position);
 
 /// Shift-Based compositing: Direct-Send in shift order, one stage of messages at a time (window 1),
 /// so that at each moment every rank sends one message and receives one, a permutation that

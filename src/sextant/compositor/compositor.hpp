@@ -24,7 +24,6 @@ struct CompositeOptions {
     std::string algorithm = "auto";       ///< predicted; or a name of compositing::catalogue()
     std::vector<int> radices;             ///< for radix-k; empty: its usual
     int window = 0;                       ///< rounds of messages open at once; 0: its usual
-    int segments = 0;                     ///< parts of a collected picture, in turn; 0: its usual
     std::string blend = "over";           ///< a name of kernel::catalogue(), or "deep"
     std::optional<ElementFormat> element; ///< of the pixels; none: the first that `blend` has
     int fragments = 0;                 ///< "deep": what a pixel has room for (kernel/fold/deep.hpp)
