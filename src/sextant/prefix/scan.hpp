@@ -22,8 +22,7 @@
 
 namespace sextant::prefix {
 
-/// How a series is to be scanned. Every rank gives the same, but for what is expected of its own
-/// values.
+/// How a series is to be scanned. Every rank gives the same.
 struct ScanOptions {
     std::string strategy = "scan-then-propagate"; ///< a name of scan::strategies()
     std::string algorithm = "kogge-stone";        ///< of the global scan: of scan::catalogue()
@@ -44,11 +43,6 @@ struct ScanOptions {
     /// Where the operator is declared commutative, so many pairs of each rank's values are combined
     /// both ways before a run; values that differ then end it.
     int commutative_samples = 1;
-    scan::Shares shares = scan::Shares::by_number; ///< of threads, and of ranks
-    /// Where shares go by time: how long combining each of this rank's values with what lies before
-    /// it is expected to take, in any unit that is the same on all ranks. Results do not depend on
-    /// it, for operators that are associative to the bit.
-    std::vector<Seconds> expected = {};
 };
 
 /// The same, with its names looked up. Throws InvalidTask.
@@ -121,8 +115,7 @@ class Scan {
     const Program& program() const { return execution().program(); }
 
   private:
-    void prepare(const scan::Series& lies, const scan::Way& way, const ScanOptions& options,
-                 std::span<const Seconds> expected);
+    void prepare(const scan::Series& series, const scan::Way& way, const ScanOptions& options);
     void check_and_run(std::span<const std::byte> values);
     std::span<const std::byte> checked(std::span<const std::byte> values);
     std::span<const std::byte> scanned(std::span<const std::byte> values);
@@ -131,11 +124,9 @@ class Scan {
 
     Communicator communicator_;
     Elements values_, first_ = 0; ///< how many, and the first one's place in the series
-    Elements scans_ = 0;          ///< how many this rank scans
     Operator operator_;
     int commutative_samples_;
     std::unique_ptr<Watch> watch_;
-    std::optional<Relocation> relocation_;   ///< where other ranks scan values than have them
     std::unique_ptr<ThreadedScan> threaded_; ///< with more than one thread, else
     std::optional<Execution> execution_;
     std::span<const std::byte> result_;
@@ -147,8 +138,7 @@ class Scan {
 ///           commutative; how values lie in slots.
 /// Output    as many: each combined with all before it in the series.
 /// Throws    AgreedFailure on every rank when anything goes wrong on any.
-/// Cost      see the strategies; three all-gathers of an int beside. Shares by time across ranks:
-///           an all-gather of a number a value, and each value and result travels once more.
+/// Cost      see the strategies; three all-gathers of an int beside.
 /// Collective.
 /// Deterministic  unless folded by arrival, for the same number of values at each rank.
 template <class Value, class Combine>

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/comm/communicator.hpp"
-#include "sextant/comm/execute.hpp"
 #include "sextant/core/operator.hpp"
 #include "sextant/core/units.hpp"
-#include "sextant/scan/strategies.hpp"
 
 #include <cstddef>
 #include <cstring>
-#include <exception>
 #include <functional>
 #include <span>
 #include <type_traits>
@@ -88,27 +84,5 @@ Operator operator_on(const Slots<Value>& slots, Combine combine) {
     };
     return op;
 }
-
-/// Carries the values of a series to the ranks that scan them, and the results back: see
-/// scan/redistribution.hpp.
-class Relocation {
-  public:
-    /// Input     how many values lie at each rank; how many each scans; the operator, for the size
-    ///           of an element.
-    Relocation(const Communicator& communicator, const scan::Series& lies,
-               const scan::Series& scanned, const Operator& op);
-
-    /// Output    valid until the next run. Both are collective, and throw PeerFailed where a rank
-    ///           that values come from failed.
-    std::span<const std::byte> there(std::span<const std::byte> values);
-    std::span<const std::byte> back(std::span<const std::byte> results);
-
-    /// Instead, on a rank that failed before: throws its failure again. Collective.
-    void there_failed(std::exception_ptr failure) { there_.run_failed(std::move(failure)); }
-    void back_failed(std::exception_ptr failure) { back_.run_failed(std::move(failure)); }
-
-  private:
-    Execution there_, back_;
-};
 
 } // namespace sextant::prefix

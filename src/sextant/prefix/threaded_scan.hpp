@@ -18,11 +18,10 @@ namespace sextant::prefix {
 /// `run` communicates with other ranks.
 class ThreadedScan {
   public:
-    /// Input     how many values each rank scans; the way; the operator, for each thread; what is
-    ///           expected of this rank's values.
+    /// Input     how many values each rank scans; the way; the operator, for each thread.
     /// Throws    InvalidTask.
     ThreadedScan(Communicator communicator, scan::Series series, const scan::Way& way,
-                 std::vector<Operator> operators, scan::ExpectedTimes expected);
+                 std::vector<Operator> operators);
 
     /// As Scan::run; throws what the operator throws on this rank, or PeerFailed. Where it throws
     /// on one thread, the others stop after the application at hand. Collective.
@@ -53,7 +52,6 @@ class ThreadedScan {
     const std::size_t size_; ///< of a value
     const Elements own_;     ///< values of this rank
     const bool is_first_;    ///< no rank before has any
-    const scan::ExpectedTimes expected_;
     const scan::Totals totals_;
     Execution totals_run_;
     Memory partials_, prefixes_; ///< a slot a thread: of its segment; up to its segment's end

@@ -19,8 +19,7 @@ namespace sextant::registration {
 
 struct SeriesOptions {
     RigidOptions rigid;
-    /// On one thread a rank: ranks are what works side by side. Where its shares go by time across
-    /// ranks, what is expected of a frame is how long registering it to its neighbour took.
+    /// On one thread a rank: ranks are what works side by side.
     prefix::ScanOptions scan;
     double prefilter = usual_prefilter;
     LookLimits limits;
@@ -101,8 +100,7 @@ SeriesLook look_at_series(const Communicator& communicator, FrameSource& source,
 ///           pyramid more than `farthest` in memory, whatever the length of the series, and a few
 ///           numbers a frame.
 /// Collective.
-/// Deterministic  unless folded by arrival or with shares by time, for the same number of ranks and
-///           any number of threads;
+/// Deterministic  unless folded by arrival, for the same number of ranks and any number of threads;
 ///           ranks bracket ⊙ differently, which changes motions by less than their noise.
 std::vector<FramePlace> register_series(const Communicator& communicator, FrameSource& source,
                                         SeriesLook look, const SeriesOptions& options = {},

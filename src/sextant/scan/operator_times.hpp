@@ -97,10 +97,4 @@ class Draws {
     std::vector<Seconds> at_; ///< where the kind says so, by the place where operands meet
 };
 
-/// What a phase before a scan, that treats each value beside the one before it, lets expect of
-/// these draws: the time of these two alone, off by a factor whose logarithm has a standard
-/// deviation of `error`. The first value has none before it: 0.
-std::vector<Seconds> expected_times(const Draws& draws, Elements values, double error,
-                                    std::uint64_t seed);
-
 } // namespace sextant::scan

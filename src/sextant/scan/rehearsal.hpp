@@ -61,10 +61,9 @@ struct Performance {
 /// Deterministic.
 class Rehearsal {
   public:
-    /// Input     how many values lie at each rank; where shares go by time, what each value of
-    ///           the series is expected to take.
+    /// Input     how many values lie at each rank.
     /// Throws    InvalidTask.
-    Rehearsal(const Series& series, const Way& way, std::span<const Seconds> expected = {});
+    Rehearsal(const Series& series, const Way& way);
 
     /// Input     the time of each application; when each rank begins (empty: at 0).
     Performance play(const OperatorTime& time, std::span<const Seconds> starts = {},
@@ -82,11 +81,10 @@ class Rehearsal {
     void plan_threads(int threads);
 
     const Way way_;
-    const Series series_;                 ///< what each rank scans
-    std::vector<Elements> first_;         ///< place in the series, by rank
-    std::vector<Totals> totals_;          ///< with threads, by rank
-    std::vector<ExpectedTimes> expected_; ///< with threads, by rank
-    std::unique_ptr<Clockwork> ranks_;    ///< the whole scan; with threads, that of the totals
+    const Series series_;              ///< what each rank scans
+    std::vector<Elements> first_;      ///< place in the series, by rank
+    std::vector<Totals> totals_;       ///< with threads, by rank
+    std::unique_ptr<Clockwork> ranks_; ///< the whole scan; with threads, that of the totals
     std::vector<std::unique_ptr<Clockwork>> threads_; ///< by how many are employed
 };
 

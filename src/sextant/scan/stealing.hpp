@@ -7,50 +7,17 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 
 namespace sextant::scan {
-
-/// What is known before a scan of how long each of some values takes: combining it with what lies
-/// before it. In any unit, since only ratios count.
-class ExpectedTimes {
-  public:
-    /// So many values that are all alike: each counts 1.
-    static ExpectedTimes alike(Elements values);
-
-    /// Throws InvalidTask unless every time, and their sum, is finite and 0 or more. Where all are
-    /// 0, nothing is known, and values are alike.
-    explicit ExpectedTimes(std::span<const Seconds> times);
-
-    Elements values() const { return static_cast<Elements>(until_.size()) - 1; }
-    Seconds of(const Interval& values) const { return at(values.last) - at(values.first); }
-
-    /// The values dealt in order, in shares of about equal time, each to the nearest edge between
-    /// two values; of one value or more while there are enough. Values that are alike are dealt as
-    /// `scan::dealt` does.
-    Series dealt(int parts) const;
-
-    /// The value at which half of the time of some has passed.
-    Elements middle(const Interval& values) const;
-
-  private:
-    ExpectedTimes() = default;
-    Seconds at(Elements value) const { return until_[static_cast<std::size_t>(value)]; }
-    Elements end_of_share(Elements first, int shares_left) const;
-
-    std::vector<Seconds> until_ = {0}; ///< of all values before one
-    bool alike_ = false;
-};
 
 /// Whether the boundaries between threads move with what their work turns out to cost, and by which
 /// rule a thread that may extend to either side decides.
 enum class Boundaries : std::uint8_t {
     fixed,         ///< each thread reduces its share
     moving,        ///< to where the neighbour would need longer for what is left between them
-    towards_slower ///< the published rule: towards the neighbour that takes longer an application,
-                   ///< or longer than expected
+    towards_slower ///< the published rule: towards the neighbour that takes longer an application
 };
 
 /// A value that a thread takes next, and which side of what it has the value lies on.
@@ -70,11 +37,8 @@ struct Extension {
 /// application a thread extends to one side, while unclaimed values are left at either. Which side
 /// is a rule of `Boundaries`; between equals, to where more of its share is left. An application
 /// under way counts for what it has taken so far, so that one that lasts is noticed before it ends.
-/// Where it is known beforehand that some values take longer than others, values count by the time
-/// they are expected to take: in the shares that threads begin with, and in what is left between
-/// two. Since values are only ever claimed at the edge of a segment, segments stay whole, and a
-/// reduction may be bracketed freely: results depend neither on who stole what nor on what was
-/// expected.
+/// Since values are only ever claimed at the edge of a segment, segments stay whole, and a
+/// reduction may be bracketed freely: results do not depend on who stole what.
 ///
 /// Not synchronised: who drives it with threads holds a lock.
 /// Source    Copik, Grosser, Hoefler, Bientinesi, Berkels, IEEE TPDS 33(3), 2022,
@@ -82,7 +46,7 @@ struct Extension {
 class Stealing {
   public:
     /// Requires  one thread or more; values >= threads.
-    Stealing(ExpectedTimes values, int threads, Boundaries boundaries);
+    Stealing(Elements values, int threads, Boundaries boundaries);
 
     /// The value that a thread begins with, which takes no application.
     Elements start(int thread) const { return at(thread).start; }
@@ -101,21 +65,21 @@ class Stealing {
     struct Thread {
         Interval share, claimed;
         Elements start = 0;
-        Seconds expected = 0, busy = 0;      ///< of what it has applied: foreseen, and taken
-        Seconds expected_now = 0, began = 0; ///< of what it is at
+        Elements applied = 0; ///< how often it has applied the operator
+        Seconds busy = 0;     ///< what that took
+        Seconds began = 0;    ///< when it began what it is at
         bool working = false;
     };
 
     const Thread& at(int thread) const { return threads_[static_cast<std::size_t>(thread)]; }
     Interval left_before(int thread) const;
     Interval left_after(int thread) const;
-    double pace(int thread, Seconds now) const;
+    Seconds pace(int thread, Seconds now) const;
     Seconds need_before(int thread, Seconds now) const;
     Seconds need_after(int thread, Seconds now) const;
     Seconds need(int neighbour, const Interval& left, const Interval& elsewhere, Seconds now) const;
     bool prefers_before(int thread, Seconds now) const;
 
-    const ExpectedTimes expected_;
     std::vector<Thread> threads_;
     const Boundaries boundaries_;
     Elements stolen_ = 0;
