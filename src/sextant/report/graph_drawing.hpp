@@ -15,7 +15,7 @@ namespace sextant::report {
 std::vector<KeyFigure> key_figures(const MessageGraph& graph);
 
 /// How the picture is to be read, and what an aggregated one leaves out, a line each.
-std::vector<std::string> notes_on(const MessageGraph& graph, bool animated);
+std::vector<std::string> notes_on(const MessageGraph& graph);
 
 /// The colours of a schedule's rounds in a picture: its style classes and its legend.
 class RoundColours {
@@ -39,8 +39,6 @@ struct DrawOptions {
     int most_detailed = 4'000;
     /// With more than this, ranks share lanes and messages share arrows, and the picture says so.
     int most_drawn = 20'000;
-    /// Round after round stands out, and again from the first; all else is pale meanwhile.
-    bool animated = false;
 };
 
 /// The picture of a schedule's message graph: a lane a rank, logical time to the right, messages as

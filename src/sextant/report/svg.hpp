@@ -54,10 +54,6 @@ class Svg {
     /// A style for what a selector finds in this picture; in the colour's two shades.
     void style(std::string_view selector, std::string_view declarations);
     void colour(std::string_view selector, std::string_view property, const Colour& colour);
-    /// What a selector finds goes through keyframes (CSS: "0%{opacity:1}..."), again and again;
-    /// not on paper, nor for viewers who want no motion. Keyframes of one name are the same.
-    void animate(std::string_view selector, Seconds period, std::string_view name,
-                 std::string_view keyframes);
 
     /// These stack from the top; `bottom` is where the next thing goes.
     void figures(const std::vector<KeyFigure>& figures);
@@ -80,14 +76,9 @@ class Svg {
     struct Rule {
         std::string selector, always, dark;
     };
-    struct Motion {
-        std::string selector, name, keyframes;
-        Seconds period = 0;
-    };
     std::string title_, body_;
     double width_, bottom_ = 0;
     std::vector<Rule> rules_;
-    std::vector<Motion> motions_;
 };
 
 /// How wide a text of 11 units' height is, roughly.
