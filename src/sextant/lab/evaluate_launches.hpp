@@ -8,8 +8,8 @@
 namespace sextant::command {
 
 /// One launch: every case that the values ask for, predicted and measured. Its round trip is the
-/// one before, or the one after where only that is of another state than the profile's. With the
-/// flag in-state, no case where the machine is in another state to begin with. Collective.
+/// one before, or the one after where only that is of another state than the profile's.
+/// Collective.
 ///
 /// Output    the evaluation on rank 0; elsewhere nothing of use.
 Evaluation evaluate_here(const Values& values, const Communicator& communicator);

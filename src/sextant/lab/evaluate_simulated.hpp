@@ -26,8 +26,6 @@ struct SimulatedMachine {
     /// How many ways are simulated a case, at most, besides those of the planner and of policies:
     /// half those that the planner ranks next, half evenly from all, in the order of the catalogue.
     int ways = 64;
-    /// Whether the planner knows the links of the platform, or only what a message costs alone.
-    bool knows_links = true;
     /// Whether our own clock judges, which thousands of messages at once do not keep busy for long,
     /// and not SimGrid.
     bool on_clock = false;
