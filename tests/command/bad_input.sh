@@ -71,9 +71,6 @@ refuses 2 "direct-send on 4096 ranks has more than 2,000,000 messages" "$SEXTANT
 refuses 2 "radix-k takes no window" $composite "$SAMPLE" -o $out --algorithm radix-k --window 2
 refuses 2 "window 0: expected a whole number from 1 to" $composite "$SAMPLE" -o $out --window 0
 refuses 2 "out.xyz.*expected one of .exr" $composite "$SAMPLE" -o "$folder/out.xyz"
-refuses 2 "before read=5.*phase read already" $composite "$SAMPLE" -o $out --before read=5
-refuses 2 "before a=1,a=2.*phase a already" $composite "$SAMPLE" -o $out --before a=1,a=2
-refuses 2 "before a=inf.*expected NAME=SECONDS" $composite "$SAMPLE" -o $out --before a=inf
 refuses 2 "out.exr is named for two outputs" $composite "$SAMPLE" -o $out --report "$folder/./out.exr"
 refuses 2 "- is named for two outputs" $composite "$SAMPLE" -o $out --json - --report -
 

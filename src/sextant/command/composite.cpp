@@ -135,10 +135,7 @@ Operation composite_operation() {
          {.name = "trace",
           .type = Type::file,
           .value = "FILE",
-          .help = "what each rank did when: JSON (- for here), .otf2 (docs/trace.md)"},
-         {.name = "before",
-          .value = "NAME=S,...",
-          .help = "for the report: earlier phases, seconds"}},
+          .help = "what each rank did when: JSON (- for here), .otf2 (docs/trace.md)"}},
         run_composite};
 }
 

@@ -8,9 +8,7 @@
 #include "sextant/schedule/trace.hpp"
 
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace sextant::command {
@@ -55,10 +53,5 @@ std::string to_json(const CompositeSummary& summary);
 
 /// A self-contained HTML page: the picture, what ran and why, the time of each phase, the schedule.
 std::string to_page(const CompositeSummary& summary, const Image& picture);
-
-/// "render=2.5,build=40" as phases. Throws InvalidTask for what is of no such form, for a name
-/// given twice and for those that are `taken`.
-std::vector<CompositeSummary::Phase> phases_before(const std::string& text,
-                                                   std::span<const std::string_view> taken);
 
 } // namespace sextant::command

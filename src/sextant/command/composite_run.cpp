@@ -18,13 +18,11 @@
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <sstream>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -275,9 +273,6 @@ void CompositeRun::fill_summary() {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> phase_names = {"read", "plan", "composite", "again",
-                                                         "write"};
-
 /// What is asked for beside a plan is what the plan says.
 void require_of_plan(const Values& values) {
     const std::string path = values.text("plan");
@@ -299,7 +294,6 @@ void require_of_plan(const Values& values) {
 
 /// All that can be known to go wrong before anything is read. Only rank 0 writes.
 void CompositeRun::check() {
-    summary_.phases = phases_before(values_.text("before"), phase_names);
     check_picture_name(values_.text("output"));
     saves_plan_ = values_.has("plan") && !std::filesystem::exists(values_.text("plan"));
     if (values_.has("plan") && !saves_plan_)
