@@ -2,10 +2,8 @@
 #pragma once
 
 #include "sextant/core/image.hpp"
-#include "sextant/kernel/filter/samples.hpp"
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace sextant::registration {
@@ -71,24 +69,10 @@ Point displacement(const DisplacementField& field, Point x);
 /// φ(x) = x + u(x).
 Point apply(const DisplacementField& field, Point x);
 
-/// φ⁻¹(y), to 10⁻⁴ px. Requires  a field that does not fold, as inverse().
-Point apply_inverse(const DisplacementField& field, Point y);
-
-/// φ₁∘φ₂ = id + u₂ + u₁∘(id + u₂), on the nodes of φ₂. Standard deviations add in quadrature; what
-/// either does not know is not known.
-/// Requires  fields of images of one size; otherwise throws InvalidTask.
-/// Exact     at the nodes.
-DisplacementField compose(const DisplacementField& first, const DisplacementField& second);
-
-/// φ⁻¹ = id + v, from v = −u∘(id + v) at the nodes, by iterating it to 10⁻⁴ px.
+/// φ⁻¹(y) = y + v, from v = −u(y + v) by iterating it to 10⁻⁴ px.
 /// Requires  a field that does not fold: ‖Du‖ < 1, for which the iteration contracts; throws
 ///           InvalidTask, naming the place, where it does not settle.
-DisplacementField inverse(const DisplacementField& field);
-
-/// T∘φ: bilinear, and NaN where φ leads out of the image.
-/// Requires  the whole of an image of the field's size, and as many samples in `to`; otherwise
-///           throws InvalidTask.
-void resample(const DisplacementField& field, const kernel::SampleView& image, std::span<float> to);
+Point apply_inverse(const DisplacementField& field, Point y);
 
 /// The root of the mean of ‖φ − ψ‖² over the pixels of the central `share` along each axis, and
 /// where both are known.
