@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long Canny's edges take, from samples to a map of directions, beside OpenCV's derivatives and
-// cv::Canny.
+// The time of Canny's edges, from samples to a map of directions, compared with OpenCV's
+// derivatives and cv::Canny.
 //
 //   bench_canny [CASES.json [ROUNDS]]
 //
-// Why the measurement is right: both are given the same samples of a byte and filter them with the
-// same weights, ours into floats, OpenCV's into integers of 16 bits, which cv::Canny takes, scaled
-// to use their range; the thresholds are the same, and both run on one thread. Ours does more: it
-// thins lines and directs them. How many points both keep is shown (thinning takes off the corners
-// of stairs). The clock is the thread's own. Both run in turn, ratios are taken within a round;
-// medians and their bootstrap intervals, never a minimum. With ROUNDS of 0 ours runs alone, once.
+// Method: both get the same u8 samples and filter them with the same weights, ours to floats,
+// OpenCV's to the 16-bit integers that cv::Canny takes, scaled to use their range. The thresholds
+// are the same, and both run on one thread. Ours does more: it thins lines and gives them
+// directions. The number of points that both keep is shown (thinning removes the corners of
+// stairs). Times are CPU times of the thread. Both run in turn, ratios are taken within a round;
+// reported are medians with bootstrap intervals, never a minimum. With 0 ROUNDS ours runs alone,
+// once.
 #include "sextant/distributed/canny.hpp"
 
 #include "sextant/comm/threads.hpp"
@@ -55,13 +56,13 @@ Elements edge_points(const distributed::Image& directions) {
 }
 
 #ifdef SEXTANT_WITH_OPENCV
-/// As columns: symmetric weights are correlated, antisymmetric ones turned round.
+/// The weights as a column. Both ours and OpenCV's are applied by correlation.
 cv::Mat weights(double sigma, int order) {
     std::vector<double> values = kernel::gaussian_weights(sigma, order);
     return cv::Mat(values, true);
 }
 
-/// From samples to edges; integers hold gradients times `scale`.
+/// From samples to edges; the integer gradients are multiplied by `scale`.
 class TheirChain {
   public:
     TheirChain(const distributed::Image& image, double sigma, double scale,

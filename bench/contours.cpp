@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long the heads and ranks of contours take, beside a walk along them.
+// The time to compute heads and ranks of contours, compared with walking along them.
 //
 //   bench_contours [CASES.json [ROUNDS]]
 //
-// Why the measurement is right: both read the same directions and write two numbers of 32 bits for
-// each pixel into memory that was written before, on one thread; that their heads and ranks are the
-// same is checked before anything is timed. The walk is given less to do: it neither looks for
-// junctions nor for closed contours, which these images do not have, nor for faults in its input.
-// The clock is the thread's own. Both run in turn, ratios are taken within a round; medians over
-// the rounds and their bootstrap intervals, never a minimum.
+// Method: both read the same directions and write two 32-bit numbers per pixel into memory that was
+// written before, on one thread; their heads and ranks are compared before anything is timed. The
+// walk has less to do: it ignores junctions and closed contours, which these images do not have,
+// and faults in the input. Times are CPU times of the thread. Both run in turn, ratios are taken
+// within a round; reported are medians over the rounds with bootstrap intervals, never a minimum.
 #include "sextant/kernel/label/contour_ranking.hpp"
 
 #include <algorithm>
@@ -50,7 +49,7 @@ DirectionMap make(const Case& one) {
     throw std::invalid_argument(one.kind + ": kinds are vertical, diagonal, snake, spiral");
 }
 
-/// Two planes of an image, every page written.
+/// Two planes of an image, with every page written.
 struct Planes {
     explicit Planes(ImageShape image)
         : first(image.elements() * 4), second(image.elements() * 4), width(image.width) {
@@ -65,7 +64,7 @@ struct Planes {
     Elements width;
 };
 
-/// From each point to one whose rank is known, and back.
+/// Walks from each point to one whose rank is known, and back.
 void walk(const DirectionMap& map, const kernel::RankPlanes& planes,
           std::vector<std::int32_t>& way) {
     const Elements pixels = map.image.elements();
@@ -97,7 +96,7 @@ void walk(const DirectionMap& map, const kernel::RankPlanes& planes,
     }
 }
 
-/// A contour has a number here and its head there.
+/// Ours stores a contour's number, the walk its head.
 bool same_contours(const kernel::ContourRanking& ranking, const DirectionMap& map,
                    const kernel::RankPlanes& ours, const kernel::RankPlanes& theirs) {
     for (Elements i = 0; i < map.image.elements(); ++i) {
@@ -126,7 +125,7 @@ void measure(const Case& one, int rounds) {
         throw std::runtime_error(map.name + ": the two see other contours");
     const bench::Duel fought = bench::duel(rounds, rank, walk_along);
     const double megapixels = static_cast<double>(one.image.elements()) * 1e-6;
-    const double beyond_writing = median(fought.ours) - megapixels; // at 1 ms a megapixel
+    const double beyond_writing = median(fought.ours) - megapixels; // writing at 1 ms per megapixel
     fmt::print("{:>10} {:>6} {:>12} {:>8.1f} {:>22} {:>24} {:>20} {:>9.1f}\n", one.kind, one.every,
                fmt::format("{}x{}", one.image.width, one.image.height),
                100. * static_cast<double>(ranking.points()) /

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long deep pixels take to be merged and blended, beside sorting each pixel's fragments.
+// The time to merge and blend deep pixels, compared with sorting each pixel's fragments.
 //
 //   bench_deep [CASES.json [ROUNDS]]
 //
-// Why the measurement is right: both are given the same deep images of interleaved shells and end
-// with the same picture, which is compared to the bit. Ours includes packing the images into
-// pixels with room, as a rank does before it sends them, and merges all in one pass, as Direct-Send
-// does on one rank; the sort is the readable reference, which allocates a list a pixel. Both run on
-// one thread, whose own clock is read, in turn; ratios are taken within a round; medians and their
-// bootstrap intervals, never a minimum.
+// Method: both get the same deep images of interleaved shells and give the same image, which is
+// compared bitwise. Ours includes packing the images into pixels of fixed capacity, as a rank does
+// before it sends them, and merges all in one pass, as Direct-Send does on one rank; the sort is
+// the readable reference, which allocates one list per pixel. Both run in turn on one thread,
+// measured by its CPU time; ratios are taken within a round; reported are medians with bootstrap
+// intervals, never a minimum.
 #include "sextant/kernel/fold/deep.hpp"
 
 #include "sextant/core/memory.hpp"
-#include "examples/shells/deep_scenes.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -20,6 +19,7 @@
 #include <vector>
 
 #include "bench/duel.hpp"
+#include "examples/shells/deep_scenes.hpp"
 #include <nlohmann/json.hpp>
 
 namespace {
@@ -30,7 +30,7 @@ struct Case {
     int images = 2, shells = 12, size = 512;
 };
 
-/// The images packed, merged and blended; what that takes is kept between rounds.
+/// Packs, merges and blends the images; reuses its memory in each round.
 class Merging {
   public:
     Merging(const std::vector<DeepImage>& images, int capacity)

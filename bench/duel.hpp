@@ -10,11 +10,10 @@
 
 #include <fmt/format.h>
 
-// Two ways to do the same on one thread, timed in turn.
+// Two implementations on one thread, timed in turn.
 namespace sextant::bench {
 
-/// What a body takes of this thread's own time, which stands still while another program has the
-/// processor.
+/// CPU time of this thread that `body` takes; not affected by other programs on the processor.
 template <class Body>
 double milliseconds(Body&& body) {
     const auto now = [] {
@@ -27,12 +26,12 @@ double milliseconds(Body&& body) {
     return now() - begin;
 }
 
-/// Times of each round, and ratios taken within it, so that drift of the machine meets both.
+/// Times of each round, and ratios within rounds, so that drift of the machine affects both.
 struct Duel {
     std::vector<double> ours, theirs, ratios;
 };
 
-/// Ours goes first in every second round.
+/// Runs both in each round; ours goes first in every second round.
 template <class Ours, class Theirs>
 Duel duel(int rounds, Ours&& ours, Theirs&& theirs) {
     Duel fought;

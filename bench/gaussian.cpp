@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long five Gaussian derivatives of an image take, beside OpenCV's sepFilter2D.
+// The time of five Gaussian derivatives of an image, compared with OpenCV's sepFilter2D.
 //
 //   bench_gaussian [CASES.json [ROUNDS]]
 //
-// Why the measurement is right: both compute the same five images, x, y, xx, xy and yy, from the
-// same samples, weights and border, to floats; that they do is checked before anything is timed.
-// OpenCV is called once for each, which is what it offers, on one thread, as ours is. Ours is timed
-// as the kernel alone and as a program calls it, gaussian_derivatives() of an image on one rank
-// into planes that it keeps. Every page was written before. The clock is the thread's own, which
-// stands still while another program has the processor. Within a round both run one after the
-// other, ours first in every second round; a ratio is taken within its round, so that drift of the
-// machine meets both; medians over the rounds and their bootstrap intervals, never a minimum. Built
-// without OpenCV, ours is timed alone.
+// Method: both compute the same five images, x, y, xx, xy and yy, from the same samples, weights
+// and border, to floats; this is checked before anything is timed. OpenCV is called once per image,
+// as its interface requires. Both use one thread. Ours is timed as the kernel alone and as a
+// program calls it: gaussian_derivatives() of an image on one rank into planes that it keeps. Every
+// page was written before. Times are CPU times of the thread, which are not affected by other
+// programs. Within a round both run one after the other, ours first in every second round; ratios
+// are taken within a round, so that drift of the machine affects both; reported are medians over
+// the rounds with bootstrap intervals, never a minimum. Built without OpenCV, ours is timed alone.
 #include "sextant/kernel/filter/gaussian.hpp"
 
 #include "sextant/comm/threads.hpp"
@@ -64,7 +63,7 @@ std::vector<Case> read_cases(std::istream& file) {
     return cases;
 }
 
-/// Random samples of one format, all of its bits used.
+/// Random samples of one format that use all of its bits.
 struct Input {
     Memory memory;
     kernel::SampleView view;
@@ -91,7 +90,7 @@ Input make_input(const Case& one) {
     throw std::invalid_argument(one.samples + ": samples are f32, u8 or u16");
 }
 
-/// Five images, every page written.
+/// Five images, with every page written.
 std::vector<Memory> make_outputs(ImageShape image) {
     std::vector<Memory> outputs;
     for (std::size_t k = 0; k < five.size(); ++k) {
@@ -117,7 +116,7 @@ class Ours {
     ImageShape image_;
 };
 
-/// As a program has it: an image in one tile, and planes that are kept.
+/// As a program calls it: an image in one tile, and planes that are kept.
 class Called {
   public:
     Called(const Communicator& communicator, const Case& one, const Input& input)
@@ -172,7 +171,7 @@ class Theirs {
     std::vector<cv::Mat> weights_;
 };
 
-/// The largest difference, as a share of the largest number of its image.
+/// The largest difference, relative to the largest value of the image.
 double difference(const std::vector<Memory>& a, const std::vector<Memory>& b) {
     double worst = 0;
     for (std::size_t k = 0; k < a.size(); ++k) {

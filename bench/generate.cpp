@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What it costs to make one rank's program, a step.
+// The time to make one rank's program, per step.
 //
 //   bench_generate
 //
-// Why the measurement is right: whole programs are made, as a rank does before a run, for ranks
-// spread over the group; time is divided by the steps that came out; medians over repetitions.
+// Method: whole programs are made, as a rank does before a run, for ranks spread over the group;
+// the time is divided by the number of steps; reported are medians over repetitions.
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/statistics.hpp"
 

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compositing beside IceT, what ParaView, VTK and VisIt composite with.
+// Compositing compared with IceT, which ParaView, VTK and VisIt use.
 //
 //   mpirun -n N bench_icet [cases/icet.json] [ROUNDS] [STRATEGY...]
 //
-// Why the measurement is right: all blend the same images, in the same order, on the same
-// processes: ours by messages alone, in memory that the processes of a node share with an image
-// that lies there, and with one that is first copied there; IceT's by each of its strategies, or
-// those named. They alternate in blocks within one run, in another order each round; every block
-// begins with a context (IceT) or a compositor (ours) of its own and one frame that is not timed.
-// Before each frame a rank's image is written anew, as a renderer would; frames are timed one by
-// one between barriers: by the slowest rank, and by the CPU time of all ranks together, which tells
-// more where other programs run and where ranks outnumber cores (waiting counts where it does not
-// sleep). Each round gives one ratio to each of IceT's strategies; the table shows that to the one
-// with the least median. Pictures are compared first.
+// Method: all blend the same images, in the same order, on the same processes. Ours uses messages
+// only; or memory shared by the processes of a node, with an image that is there or is copied
+// there. IceT uses each of its strategies, or the named ones. All alternate in blocks within one
+// run, in a new random order each round; every block begins with a new context (IceT) or compositor
+// (ours) and one untimed frame. Before each frame a rank writes its image again, as a renderer
+// would. Frames are timed one by one between barriers: by the slowest rank, and by the CPU time of
+// all ranks, which is more reliable if other programs run or ranks outnumber cores (waiting counts
+// unless it sleeps). Each round gives one ratio to each of IceT's strategies; the table shows that
+// to the strategy with the least median. The composited images are compared first.
 #include "sextant/comm/mpi.hpp"
 #include "sextant/comm/share_nodes.hpp"
+#include "sextant/command/composite.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
-#include "sextant/command/composite.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -43,12 +42,12 @@ double cpu_of_this_process() {
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Seconds of a frame: of the slowest rank, and of all ranks' work.
+/// Seconds of a frame: of the slowest rank, and CPU time of all ranks.
 struct Took {
     double wall = 0, cpu = 0;
 };
 
-/// What one way's rounds took.
+/// The times of one configuration, by round.
 struct Times {
     std::vector<double> wall, cpu;
 };
@@ -62,16 +61,16 @@ nlohmann::ordered_json ratio(const std::vector<double>& ours, const std::vector<
     return {{"median", median(ratios)}, {"low", interval.low}, {"high", interval.high}};
 }
 
-/// One case: its images, all ways, and what they took.
+/// One case: its images, all configurations, and their times.
 class Match {
   public:
     Match(MPI_Comm comm, const Communicator& shared, const command::CompositeCase& what,
           const std::vector<std::string>& strategies)
         : communicator_(from_mpi(comm)),
           what_(what),
-          image_(what.shape,
-                 kernel::find(what.blend, command::element_named(what.element, what.blend))
-                     .element) {
+          image_(
+              what.shape,
+              kernel::find(what.blend, command::element_named(what.element, what.blend)).element) {
         command::fill_image(image_, what.image, communicator_.rank(), communicator_.size());
         planes_ = std::make_unique<Planes>(image_);
         add_ours(shared);
@@ -96,7 +95,7 @@ class Match {
         }
     }
 
-    /// One of each of our ways.
+    /// One result for each of our configurations.
     std::vector<nlohmann::ordered_json> results() const {
         nlohmann::ordered_json wall, cpu;
         for (std::size_t way = 0; way < ways_.size(); ++way) {
@@ -173,7 +172,8 @@ class Match {
         return all;
     }
 
-    /// Rounding may differ: a unit of a byte a rank, a few of a float.
+    /// Compares all results, up to rounding: a byte may differ by one unit per rank, a float by a
+    /// few.
     void compare() {
         std::vector<float> first;
         for (const auto& way : ways_) {
@@ -200,7 +200,7 @@ class Match {
     Communicator communicator_;
     command::CompositeCase what_;
     Image image_;
-    Memory shared_image_; // the same, where peers read it
+    Memory shared_image_; // the same, in memory that peers can read
     std::unique_ptr<Planes> planes_;
     std::vector<std::unique_ptr<Way>> ways_; // ours first
     std::size_t ours_ = 0;
@@ -216,7 +216,7 @@ std::string cells(const nlohmann::ordered_json& result, const char* best, const 
                        result[ratio]["high"].get<double>());
 }
 
-/// What we do worst in comes first.
+/// Prints our worst result first.
 void print(std::vector<nlohmann::ordered_json> results) {
     std::sort(results.begin(), results.end(), [](const auto& a, const auto& b) {
         return a["cpu_ratio"]["median"] > b["cpu_ratio"]["median"];

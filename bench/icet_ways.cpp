@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "bench/icet_ways.hpp"
 
+#include "sextant/command/composite.hpp"
+#include "sextant/compositor/compositor.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/memory.hpp"
-#include "sextant/compositor/compositor.hpp"
-#include "sextant/command/composite.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@ namespace sextant::bench {
 
 namespace {
 
-/// Colours of an image, channel by channel.
+/// The colour channels of an image, as floats.
 std::vector<float> colours(std::span<const std::byte> pixels, ElementFormat element) {
     constexpr std::size_t channels_a_pixel = 4;
     const auto size = static_cast<std::size_t>(element.size);

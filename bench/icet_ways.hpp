@@ -12,36 +12,36 @@
 
 #include <mpi.h>
 
-// The ways to composite that bench_icet holds against each other.
+// The compositing configurations that bench_icet compares.
 namespace sextant::bench {
 
-/// One way to composite a case: what a block begins with, a frame, and its end.
+/// One configuration for a case; a block calls open(), frame() several times, and close().
 class Way {
   public:
     virtual ~Way() = default;
     virtual std::string name() const = 0;
     virtual void open() = 0;
-    /// Writes this rank's image anew, as if it had just been drawn.
+    /// Writes this rank's image again, as if it had just been drawn.
     virtual void draw_anew() = 0;
     virtual void frame() = 0;
     virtual void close() = 0;
-    /// After a frame that rank 0 collected, there: its colours, as floats.
+    /// The colours of the last frame, as floats, at rank 0, which collected it.
     virtual std::vector<float> picture() const = 0;
 };
 
-/// How our ranks exchange, and where the image lies that they are given.
+/// A transport of our ranks, and the image in memory for it.
 struct Carrier {
     std::string name;
     Communicator communicator;
     std::span<std::byte> image;
 };
 
-/// Ours: what `auto` chooses.
-/// Requires  `image`, of which a carrier's is a copy or itself, to outlive the way.
+/// Ours, with the configuration that `auto` chooses. `image`, which the carrier's is or is a copy
+/// of, must outlive it.
 std::unique_ptr<Way> ours(const Carrier& carrier, const command::CompositeCase& what,
                           const Image& image);
 
-/// A rank's image as IceT takes it: colours and depths apart, the farthest of them 1.
+/// A rank's image as IceT takes it: separate colours and depths, with the largest depth 1.
 class Planes {
   public:
     explicit Planes(const Image& image);
@@ -60,8 +60,7 @@ class Planes {
 /// IceT's single-image strategies.
 std::vector<std::string> icet_strategies();
 
-/// One of them.
-/// Requires  `planes` to outlive the way.
+/// One of these strategies. `planes` must outlive it.
 std::unique_ptr<Way> icet(MPI_Comm comm, const command::CompositeCase& what, Planes& planes,
                           const std::string& strategy);
 

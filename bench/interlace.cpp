@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What interlacing gains on a network that is not here: Direct-Send with messages that hold just
-// what was drawn, on a simulated platform, the picture's rows as they lie or dealt in turn.
+// The gain of interlacing on a simulated platform: Direct-Send with messages that contain only
+// active pixels, with the image's rows in order or interlaced.
 //
-// The argument: what a rank sends, receives and blends is counted pixel by pixel, and the clock is
-// that of `sextant simulate --clock`, so that nothing beside it matters. Blending takes .7 ns for a
-// pixel and operand. Looking for what was drawn, which takes as long either way, is left out, and
-// so are the bytes that describe a code.
+// Method: the active pixels that a rank sends, receives and blends are counted one by one, and the
+// clock is that of `sextant simulate --clock`, so that nothing else has an effect. Blending takes
+// .7 ns per pixel and operand. Finding the active pixels, which takes the same time in both cases,
+// is left out, and so are the bytes that encode their positions.
 //
 //   bench_interlace platforms/fat-tree-144-calibrated.json
 #include "sextant/core/image.hpp"
@@ -25,7 +25,7 @@ constexpr int side = 2048;
 constexpr double seconds_per_application = .7e-9;
 constexpr const char* patterns[] = {"ellipse", "upper half", "lower half"};
 
-/// Pixels that each rank drew in each owner's part, and that anybody did.
+/// Active pixels in each owner's part: of each rank, and of any rank.
 struct Drawn {
     std::vector<std::vector<Elements>> by_rank;
     std::vector<Elements> by_anybody;
@@ -55,8 +55,8 @@ struct Drawn {
     }
 };
 
-/// What a rank does with what was drawn: each message is blended when it is there, and what was
-/// blended is sent to rank 0, where it is collected.
+/// A rank's program: each message is blended when it arrives; the result is sent to rank 0 if it is
+/// collected there.
 Program program(const Drawn& drawn, int rank, int p, bool collected) {
     const auto of = [](int i) { return static_cast<std::size_t>(i); };
     ProgramBuilder builder;

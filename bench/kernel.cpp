@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a fold moves a second, beside what copying memory moves.
+// The throughput of folds, compared with copying memory.
 //
 //   bench_kernel [--json] [CASES.json [MIB [ROUNDS]]]
 //
-// Why the measurement is right: a fold of k layers must read k images and write one, a copy reads
-// one and writes one, so bytes a second compare where times do not. The copy is the C library's
-// memcpy. An image is MIB mebibytes, by default four times the largest cache, so that nothing of
-// one repetition is left for the next; with fewer, a case is repeated until 64 MiB were written,
-// and the caches are measured. Every page was written before. The clock is the thread's own, which
-// stands still while another program has the processor. Every case runs once a round, in an order
-// shuffled anew, and is divided by the copy of its own round, so that drift of the machine meets
-// all; medians over the rounds and their bootstrap intervals, never a minimum.
+// Method: a fold of k layers must read k images and write one, a copy reads one and writes one, so
+// bytes per second are comparable where times are not. The copy is the C library's memcpy. An image
+// has MIB mebibytes, by default four times the largest cache, so that nothing of one repetition is
+// left in the cache for the next; if smaller, a case is repeated until 64 MiB are written, and the
+// caches are measured. Every page was written before. Times are CPU times of the thread, which are
+// not affected by other programs. Every case runs once per round, in a new random order, and is
+// divided by the copy of its own round, so that drift of the machine affects all; reported are
+// medians over the rounds with bootstrap intervals, never a minimum.
 #include "sextant/core/memory.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
@@ -34,8 +34,8 @@ using namespace sextant;
 constexpr std::size_t most_layers = 8;
 constexpr Bytes mebibyte = Bytes{1} << 20;
 
-/// Images of one kind. Their words are numbers between 1/4 and 1, which every format can hold:
-/// random ones, or in coherent images one number a layer.
+/// Images filled with numbers between 1/4 and 1, which every format can hold: random ones, or, in
+/// coherent images, one number per layer.
 std::vector<Memory> make_images(Bytes size, bool coherent) {
     std::mt19937 random(7);
     std::uniform_real_distribution<float> number(.25f, 1);
@@ -51,10 +51,10 @@ std::vector<Memory> make_images(Bytes size, bool coherent) {
 
 struct Case {
     std::string name;
-    const Operator* op = nullptr; ///< none: the copy
+    const Operator* op = nullptr; ///< null: the copy
     std::size_t layers = 1;
     bool coherent = false;
-    std::vector<double> rates, shares; ///< of each round: bytes a second, as a share of the copy's
+    std::vector<double> rates, shares; ///< by round: bytes per second; relative to the copy
 };
 
 std::vector<Case> read_cases(std::istream& file) {
@@ -86,7 +86,7 @@ double seconds() {
     return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-/// Bytes read and written a second.
+/// Bytes read and written per second.
 double rate(const Case& of, const std::vector<Memory>& images, Memory& to) {
     std::vector<const std::byte*> sources;
     for (std::size_t k = 0; k < of.layers; ++k)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long labels of connected components take, beside OpenCV's Spaghetti labelling.
+// The time to label connected components, compared with OpenCV's Spaghetti labelling.
 //
 //   bench_labels [CASES.json [ROUNDS]]
 //
-// Why the measurement is right: both read the same bytes and write a label of 32 bits for each
-// pixel into memory that was written before, on one thread; that both see the same components is
-// checked before anything is timed (OpenCV numbers some of them in another order). Spaghetti is the
-// fastest that OpenCV has. The clock is the thread's own. Both run in turn, ratios are taken within
-// a round; medians over the rounds and their bootstrap intervals, never a minimum.
+// Method: both read the same bytes and write a 32-bit label per pixel into memory that was written
+// before, on one thread; that both find the same components is checked before anything is timed
+// (OpenCV numbers some of them in another order). Spaghetti is OpenCV's fastest algorithm. Times
+// are CPU times of the thread. Both run in turn, ratios are taken within a round; reported are
+// medians over the rounds with bootstrap intervals, never a minimum.
 #include "sextant/kernel/label/labels.hpp"
 
 #include <fstream>
@@ -28,7 +28,7 @@ using test::Shape;
 
 struct Case {
     std::string kind;
-    int of = 0; ///< per cent, pixels across or pixels apart, as the kind has it
+    int of = 0; ///< per cent, pixels across or pixels apart, by kind
     ImageShape image;
     int neighbours = 8;
 };
@@ -61,7 +61,7 @@ kernel::Connection connection(const Case& one) {
             kernel::Sameness::foreground};
 }
 
-/// A plane of labels, every page written.
+/// A plane of labels, with every page written.
 Memory make_plane(ImageShape image) {
     Memory plane(image.elements() * static_cast<Bytes>(sizeof(Label)));
     plane.touch();
@@ -81,7 +81,7 @@ int label_by_opencv(const Case& one, const Shape& shape, Memory& plane) {
     return cv::connectedComponents(from, to, one.neighbours, CV_32S, cv::CCL_SPAGHETTI) - 1;
 }
 
-/// Whether each label of one plane goes with one label of the other.
+/// True if there is a one-to-one mapping between the labels of both planes.
 bool same_components(const Case& one, const Label* a, const Label* b) {
     std::map<Label, Label> to_b, to_a;
     for (Elements i = 0; i < one.image.elements(); ++i) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much is sent to merge the contours of tiles, and what C3 charges for it, by pattern.
+// The bytes sent to merge the contours of tiles, and the C³ charge, by pattern.
 //
 //   bench_merging [CASES.json]
 //
-// Bytes are counted on the schedules that run, played with the lists of the image's own tiles;
-// charges are the model's, for lists as long as border and density say, on the machine of the
-// cases. Times are of the wall clock, from when all ranks begin to when all have ended, over
-// threads: tiles are ranked before, patterns take turns, medians are shown. Where there are fewer
-// cores than ranks they tell what work and messages there are, not what goes on at once.
+// Bytes are counted on the schedules that run, replayed with the lists of the image's own tiles.
+// Charges are the model's, for lists whose length follows from border and density, on the machine
+// of the cases. Times are wall-clock times over threads, from the start of all ranks to the end of
+// all: tiles are ranked before, patterns take turns, medians are shown. With fewer cores than ranks
+// they show the total work and messages, not the effect of concurrency.
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/distributed/contour_merging.hpp"
@@ -26,7 +26,7 @@ namespace {
 
 using namespace sextant;
 
-/// Diagonal lines, every n-th of which is drawn.
+/// Counts bytes for images of diagonal lines, every n-th of which is drawn.
 void count_bytes(const nlohmann::json& cases) {
     const int columns = cases.at("columns"), rows = cases.at("rows");
     fmt::print("| image | lines |");
@@ -48,7 +48,7 @@ void count_bytes(const nlohmann::json& cases) {
     }
 }
 
-/// Packets, and set-ups, of all rounds.
+/// Packets and set-ups, summed over all rounds.
 void charge(const nlohmann::json& cases) {
     const machine::Profile machine = machine::read_profile(cases.at("machine"));
     fmt::print("\n| image | entered |");
@@ -68,7 +68,7 @@ void charge(const nlohmann::json& cases) {
     }
 }
 
-/// Milliseconds of each pattern, as rank 0 sees them.
+/// Milliseconds of each pattern, measured at rank 0.
 std::vector<double> times_of(const test::DirectionMap& map, const Grid& grid, int rounds) {
     std::vector<std::vector<double>> times(contour::catalogue().size());
     run_threads(grid.ranks(), [&](Communicator communicator) {
@@ -93,7 +93,7 @@ std::vector<double> times_of(const test::DirectionMap& map, const Grid& grid, in
     return medians;
 }
 
-/// Measured, and what is charged for the same lists.
+/// Measured times, and the charge for the same lists.
 void time_merging(const nlohmann::json& cases) {
     const machine::Profile machine = machine::read_profile(cases.at("machine"));
     const Elements side = cases.at("side");

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a scheduled message costs beside one written by hand.
+// The cost of a scheduled message, compared with one written by hand.
 //
 //   mpirun -n 2 bench_message [cases/message.json] [BLOCKS]
 //
-// Why the measurement is right: both sides do the same work, an exchange of halves between two
-// ranks and one fold with the same kernel, on the same communicator and at the same places of a
-// page (which alone moves large messages by 5 % and small folds by 100 ns). They alternate in
-// blocks of some milliseconds within one run, in random order within a pair of blocks, so that
-// drift of the machine meets both; each pair gives one ratio and one difference; the median over
-// all pairs and its bootstrap interval are reported, never a minimum. A barrier separates blocks,
-// and is not timed.
+// Method: both sides do the same work, an exchange of halves between two ranks and one fold with
+// the same kernel, on the same communicator and at the same offsets in a page (which alone can
+// change large messages by 5 % and small folds by 100 ns). They alternate in blocks of some
+// milliseconds within one run, in random order within a pair of blocks, so that drift of the
+// machine affects both. Each pair gives one ratio and one difference; reported are the medians over
+// all pairs with bootstrap intervals, never a minimum. An untimed barrier separates blocks.
 #include "sextant/comm/execute.hpp"
 #include "sextant/comm/mpi.hpp"
 #include "sextant/compositing/catalogue.hpp"
@@ -34,7 +33,7 @@ using Clock = std::chrono::steady_clock;
 /// One round of binary swap as a programmer writes it.
 class ByHand {
   public:
-    /// What comes in lies where `like` lies within its page.
+    /// The receive buffer has the same offset in its page as `like`.
     ByHand(MPI_Comm comm, std::span<RgbaF32> image, const std::byte* like)
         : comm_(comm),
           image_(image),
@@ -83,7 +82,7 @@ Execution scheduled(MPI_Comm comm, std::span<const RgbaF32> image) {
     return execution;
 }
 
-/// Seconds a repetition.
+/// Seconds per repetition.
 template <class Body>
 double time_block(MPI_Comm comm, int repeats, Body&& body) {
     MPI_Barrier(comm);

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long the non-rigid registration of a pair of frames takes, and how wrong it is, beside
-// OpenCV's DualTVL1 optical flow.
+// The time and error of the non-rigid registration of a pair of frames, compared with OpenCV's
+// DualTVL1 optical flow.
 //
 //   bench_nonrigid [CASES.json [ROUNDS]]
 //
-// Why the measurement is right: both are given the same two noisy frames of floats, new ones each
-// round, and give a displacement for each place, whose error against the known warp, RMS over the
-// central 88 % of the frame, stands beside the time. Ours includes everything from the frames on:
-// the search for a rigid start, filters, pyramids, fit, deviations. TV-L1 is given the frames
-// filtered by the same Gaussian and brought to its range of values, which is not timed, and the
-// weight of data that suits their noise best (of .15, its default, .05, .03 and .02: .03; the
-// default's errors are five times as large); it starts at rest, and the rigid part of the warps is
-// less than a pixel. Both use one thread. Within a round both run one after the other, ours first
-// in every second round; a ratio is taken within its round, so that drift of the machine meets
-// both; medians over the rounds and their bootstrap intervals, never a minimum. Built without
-// OpenCV's optflow, ours is timed alone.
+// Method: both get the same two noisy float frames, new ones each round, and return a displacement
+// for each pixel, whose RMS error against the known warp over the central 88 % of the frame is
+// shown with the time. Ours includes everything from the frames on: the search for a rigid start,
+// filters, pyramids, fit, deviations. TV-L1 gets the frames filtered by the same Gaussian and
+// scaled to its range of values, which is not timed, and the data weight that suits their noise
+// best (.03, of .15, its default, .05, .03 and .02; the default's errors are five times as large).
+// It starts at rest, and the rigid part of the warps is less than a pixel. Both use one thread.
+// Within a round both run one after the other, ours first in every second round; ratios are taken
+// within a round, so that drift of the machine affects both; reported are medians over the rounds
+// with bootstrap intervals, never a minimum. Built without OpenCV's optflow, ours is timed alone.
 #include "sextant/registration/nonrigid.hpp"
 
-#include "sextant/registration/synthetic.hpp"
 #include "sextant/registration/rigid.hpp"
+#include "sextant/registration/synthetic.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -69,7 +68,7 @@ Point warped(const Case& one, Point x) {
             moved.y + one.amplitude * std::sin(k * x.x + 1.1) * std::cos(.6 * k * x.y)};
 }
 
-/// T shows the specimen as it lies, R what lies at φ of it.
+/// T is the specimen itself; R at x is the specimen at φ(x).
 struct Frames {
     kernel::FloatPlane reference, templ;
     DisplacementField truth;
@@ -135,7 +134,7 @@ class Theirs {
         flow_->setLambda(.03);
     }
 
-    /// What it takes: floats from 0 to 1, here four deviations wide.
+    /// A frame as TV-L1 takes it: floats from 0 to 1, here four deviations wide.
     static cv::Mat prepared(const kernel::FloatPlane& frame) {
         registration::Pyramid pyramid(frame.shape(), 1);
         pyramid.fill(frame.samples());
@@ -169,7 +168,7 @@ class Theirs {
 };
 #endif
 
-/// What the rounds of a case gave.
+/// The results of all rounds of a case.
 struct Figures {
     std::vector<double> times, other_times, ratios;
     std::vector<double> errors, other_errors, errors_of_rigid;
@@ -202,7 +201,7 @@ void one_round(const Case& one, int number, Ours& ours, Figures& figures) {
 
 void measure(const Case& one, int rounds) {
     Ours ours(one.shape);
-    ours.run(make_frames(one, 1)); // pages and workspaces
+    ours.run(make_frames(one, 1)); // warms up pages and workspaces
     Figures figures;
     for (int round = 0; round < rounds; ++round)
         one_round(one, round, ours, figures);

@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How wrong the rigid registration of a pair of frames is, beside the least that any way can be,
-// and how long it takes, beside OpenCV's findTransformECC on a pyramid and beside thesis mode.
+// The error of the rigid registration of a pair of frames, compared with the least possible one,
+// and its time, compared with OpenCV's findTransformECC on a pyramid and with thesis mode.
 //
 //   bench_registration [CASES.json [ROUNDS]]
 //
-// Why the measurement is right: all are given the same two noisy frames of floats, new ones each
-// round, and give the same three parameters, whose error against the known motion is taken over the
-// central 88 % of the frame. The bound is Cramér and Rao's, of the specimen and the dose of the
-// round; z are our errors over our predicted deviations, of all parameters. Ours includes
-// everything from the frame on: filter, pyramids, search, uncertainty. ECC is given what it needs
-// to be its best at this: three levels by pyrDown from an identity start, its usual filter of 5
-// pixels, at most 50 iterations a level or until the correlation rises by less than 1e-5; it
-// searches no start, so no case moves farther than it can follow. Thesis mode is the published one
-// with frames filtered by 2 pixels, in the first three rounds of a case that asks for it. All use
-// one thread. The clock is the thread's own, which stands still while another program has the
-// processor. Within a round all run one after the other, ours first in every second round; a ratio
-// is taken within its round, so that drift of the machine meets both; medians over the rounds and
-// their bootstrap intervals, never a minimum; in brackets the rounds in which ECC gave up. "warm"
-// is what the scan does: from a start half a pixel off, to a frame whose pyramid is at hand, the
-// other frame's made anew; beside the search with both made anew. Built without OpenCV, there is no
-// ECC.
+// Method: all get the same two noisy float frames, new ones each round, and return the same three
+// parameters, whose error against the known motion is taken over the central 88 % of the frame. The
+// bound is the Cramér-Rao bound for the specimen and the dose; z are our errors over our predicted
+// deviations, of all parameters. Ours includes everything from the frame on: filter, pyramids,
+// search, uncertainty. ECC gets what suits it best: three levels by pyrDown from an identity start,
+// its default filter of 5 pixels, and at most 50 iterations per level or until the correlation
+// rises by less than 1e-5; it does not search for a start, so no case moves farther than it can
+// follow. Thesis mode is the published method with frames filtered by 2 pixels, in the first three
+// rounds of cases that ask for it. All use one thread. Times are CPU times of the thread, which are
+// not affected by other programs. Within a round all run one after the other, ours first in every
+// second round; ratios are taken within a round, so that drift of the machine affects both;
+// reported are medians over the rounds with bootstrap intervals, never a minimum. The number of
+// rounds in which ECC gave up is in parentheses. "warm" is the step of the scan: from a start half
+// a pixel off, with one frame's pyramid ready and the other's computed; relative to the search with
+// both pyramids computed. Built without OpenCV, there is no ECC.
 #include "sextant/core/statistics.hpp"
 #include "sextant/lab/cramer_rao.hpp"
+#include "sextant/lab/thesis_registration.hpp"
 #include "sextant/registration/rigid.hpp"
 #include "sextant/registration/synthetic.hpp"
-#include "sextant/lab/thesis_registration.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -57,7 +56,7 @@ struct Case {
     std::string specimen;
     ImageShape shape;
     double dose = 10;
-    bool thesis = false; ///< whether beside thesis mode too
+    bool thesis = false; ///< compare with thesis mode too
 };
 
 std::vector<Case> read_cases(std::istream& file) {
@@ -102,7 +101,7 @@ class Ours {
         moved_.fill(frames.moved.samples());
         return registration_.align(reference_, moved_);
     }
-    /// Of frames that were aligned last.
+    /// Refines from `start`, with the reference pyramid of the last align().
     registration::RigidResult refine(const Frames& frames, const RigidMotion& start) {
         moved_.fill(frames.moved.samples());
         return registration_.refine(reference_, moved_, start);
@@ -114,7 +113,7 @@ class Ours {
 };
 
 #ifdef SEXTANT_WITH_OPENCV_VIDEO
-/// The motion about the centre of a transform about the origin.
+/// Converts a transform about the origin to a motion about the centre.
 RigidMotion motion_of(const cv::Mat& transform, Point c) {
     const auto at = [&](int row, int column) {
         return static_cast<double>(transform.at<float>(row, column));
@@ -130,7 +129,7 @@ cv::Mat as_mat(const kernel::FloatPlane& plane) {
                    static_cast<std::size_t>(image.stride) * sizeof(float));
 }
 
-/// None where it gives up.
+/// Nothing if ECC gives up.
 std::optional<RigidMotion> theirs(const Frames& frames) try {
     constexpr int levels = 3;
     std::vector<cv::Mat> references = {as_mat(frames.reference)}, moved = {as_mat(frames.moved)};
@@ -164,7 +163,7 @@ std::optional<RigidMotion> by_thesis(const Frames& frames) {
         .motion;
 }
 
-/// What one way of registering took and missed by, round by round.
+/// Times and errors of one method, by round.
 struct Record {
     std::vector<double> times, errors;
 
@@ -178,7 +177,7 @@ struct Record {
         errors.push_back(
             registration::rms_distance(motion, frames.truth, frames.reference.shape(), central));
     }
-    /// And in how many rounds there was no result.
+    /// The RMS error, with the number of rounds without a result.
     std::string rms() const {
         if (errors.empty())
             return "-";
@@ -188,7 +187,7 @@ struct Record {
     }
 };
 
-/// What our way gave besides.
+/// Further results of our method.
 struct OurRecord : Record {
     std::vector<double> warm, of_bound, z, bounds;
 
@@ -207,7 +206,7 @@ struct OurRecord : Record {
     }
 };
 
-/// Ours over theirs, of the rounds that both ran in.
+/// The ratio of our times to theirs, in the rounds that both ran.
 std::string ratios(const Record& ours, const Record& theirs) {
     std::vector<double> all;
     for (std::size_t round = 0; round < theirs.times.size(); ++round)
@@ -220,7 +219,7 @@ void measure(const Case& one, int rounds) {
     Ours workspace(one.shape);
     OurRecord ours;
     Record ecc, thesis;
-    workspace.align(make_frames(one, 0)); // every page written once
+    workspace.align(make_frames(one, 0)); // writes every page once
     for (int round = 1; round <= rounds; ++round) {
         const Frames frames = make_frames(one, round);
         if (round % 2 == 0)

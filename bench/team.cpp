@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What two threads gain inside one registration, beside what they gain at plain computing.
+// The gain of two threads within one registration, compared with their gain in plain computation.
 //
 //   bench_team [THREADS [ROUNDS]]
 //
-// Why the measurement is right: how much a second thread can gain depends on what else the machine
-// does, so it is compared with a control: a loop of floating-point operations without memory, cut
-// into as many pieces as there are threads, on the same team. In each round four things run right
-// after one another, each about as long: the control alone and shared, the registration alone and
-// shared, in the reverse order in every second round. What counts is wall time, since that is what
-// threads are for; a gain is alone over shared. The ratio of both gains is taken within the round,
-// so that what the machine does meanwhile meets both; medians with their bootstrap intervals. Both
-// results of a registration have the same bits, which is checked.
+// Method: the possible gain of a second thread depends on what else the machine does, so it is
+// compared with a control: a loop of floating-point operations without memory, divided into as many
+// pieces as there are threads, on the same team. Each round runs four things in succession, each
+// about equally long: the control alone and shared, the registration alone and shared; in reverse
+// order in every second round. Wall-clock time counts, since it is what threads are for; a gain is
+// the time alone over the time shared. The ratio of both gains is taken within the round, so that
+// drift of the machine affects both; reported are medians with bootstrap intervals. Both results of
+// a registration have the same bits, which is checked.
 #include "sextant/comm/thread_team.hpp"
-
 #include "sextant/registration/nonrigid.hpp"
 #include "sextant/registration/rigid.hpp"
 #include "sextant/registration/synthetic.hpp"
@@ -40,7 +39,7 @@ double wall(const Body& body) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// So many steps of a recursion whose value nobody knows beforehand.
+/// Iterates a recursion that the compiler cannot evaluate.
 double computed(int steps) {
     double value = .3;
     for (int step = 0; step < steps; ++step)
@@ -64,7 +63,7 @@ Frames frames_of(Elements side) {
     return {series.counted(0), series.counted(1)};
 }
 
-/// Registers a pair again and again, by whatever means, and gives a number of the result.
+/// Registers a pair again, and returns a number of the result.
 using Work = std::function<double()>;
 
 Work rigid(const Frames& frames, Team* team) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tracing costs: an event, and frames of some sizes.
+// The cost of tracing: per event, and for frames of several sizes.
 //
 //   bench_tracing [ROUNDS]
 //
-// Why the measurement is right: an event is what a run of 1,000 steps on one rank takes longer when
-// it is traced, over 1,000; nobody is waited for, and the time is the thread's own, which stands
-// still while another program has the processor. Frames are blended by two threads, traced and not
-// in turns within one run, who goes first in every second round; their times are of the wall clock,
-// since threads wait for each other. Medians of differences and ratios taken within a round, with
-// bootstrap intervals.
+// Method: the cost per event is the extra time of a traced run of 1,000 steps on one rank, over
+// 1,000; nothing waits, and the time is the CPU time of the thread, which is not affected by other
+// programs. Frames are blended by two threads, traced and untraced in turns within one run, with
+// alternating order; their times are wall-clock times, since threads wait for each other. Reported
+// are medians of differences and ratios within rounds, with bootstrap intervals.
+#include "sextant/comm/tracing.hpp"
+
 #include "sextant/comm/execute.hpp"
 #include "sextant/comm/threads.hpp"
-#include "sextant/comm/tracing.hpp"
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
@@ -82,7 +82,7 @@ void time_frames(const Communicator& communicator, Elements side, int rounds) {
         const double one = seconds_of(communicator, first ? traced : plain);
         const double other = seconds_of(communicator, first ? plain : traced);
         if (round < 0)
-            continue; // memory is met for the first time
+            continue; // the first touch of memory
         ratios.push_back(first ? one / other : other / one);
         times.push_back(first ? other : one);
     }

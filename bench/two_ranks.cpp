@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a second rank brings to labels, edges and contours, beside a control.
+// The gain of a second rank for labels, edges and contours, compared with a control.
 //
 //   bench_two_ranks [SIDE [ROUNDS]]
 //
-// Why the measurement is right: the control does the same on the same two halves of the image at
-// once, each as an image of its own, so that nothing is exchanged or merged: memory and caches are
-// shared alike. What it gains over one rank is what these two cores can; what two ranks gain is
-// held against that. The clock is the wall's, from when both begin to when both have ended; the
-// three take turns, medians are shown.
+// Method: the control does the same work on the same two halves of the image concurrently, each as
+// a separate image, so that nothing is exchanged or merged but memory and caches are shared alike.
+// Its gain over one rank is what these two cores allow; the gain of two ranks is compared with
+// that. Times are wall-clock times from the start of both to the end of both; the three take turns,
+// medians are shown.
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/distributed/canny.hpp"
@@ -80,7 +80,7 @@ std::vector<Case> cases_of(ImageShape image) {
     return cases;
 }
 
-/// Contours that go on in another image end with this one.
+/// Ends contours that leave through the last row, which continue in another image.
 void end_contours(distributed::Image& directions) {
     const Tile tile = directions.tile();
     const auto last = directions.bytes().last(static_cast<std::size_t>(tile.width));
@@ -90,7 +90,8 @@ void end_contours(distributed::Image& directions) {
     }
 }
 
-/// Upper and lower halves over two ranks, the whole on one, or each half as an image of its own.
+/// The whole image on one rank; upper and lower halves on two ranks; or each half as a separate
+/// image.
 enum class Way { one, two, control };
 
 double milliseconds(const Case& one, ImageShape image, Way way) {

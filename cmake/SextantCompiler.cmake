@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# How everything here is compiled.
+# Compiler options of the whole project.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -9,27 +9,27 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
-set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1") # the presets sanitize and sanitize-thread
+set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1") # presets sanitize and sanitize-thread
 
-# Contraction to fused multiply-adds would change pictures between compilers and SIMD targets.
+# Fused multiply-adds would make results depend on compilers and SIMD targets.
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off)
 if(SEXTANT_SANITIZE)
-    add_compile_options(-pthread) # everywhere, since common headers are compiled once
+    add_compile_options(-pthread) # everywhere, because common headers are precompiled once
     add_compile_options(-fsanitize=${SEXTANT_SANITIZE} -fno-omit-frame-pointer)
-    # These take more than half of the time to compile; the address sanitizer sees what they would be
-    # used for: null pointers, those that left their object, objects that are smaller or gone.
+    # These checks take more than half of the compile time, and the address sanitizer finds most of
+    # what they find: null pointers, and pointers outside or after the end of an object.
     if(SEXTANT_SANITIZE MATCHES "undefined")
         add_compile_options(-fno-sanitize=null,alignment,pointer-overflow,object-size,vptr)
     endif()
-    # Threads meet outside the loops over pixels, which are compiled for one kind of processor then.
+    # Threads synchronise outside the loops over pixels, so these are compiled for one target only.
     if(SEXTANT_SANITIZE STREQUAL "thread")
         add_compile_definitions(HWY_COMPILE_ONLY_STATIC)
     endif()
     add_link_options(-fsanitize=${SEXTANT_SANITIZE})
 endif()
 
-# Where ccache is installed it compiles only what no build tree, in whatever folder, has compiled before:
-# its cache lies in the user's cache folder, and paths below this folder are hashed relative to it.
+# If ccache is installed, it compiles only what no build tree in any folder has compiled before: its
+# cache is in the user's cache folder, and paths below this folder are hashed as relative paths.
 option(SEXTANT_CCACHE "Compile with ccache where it is installed" ON)
 find_program(SEXTANT_CCACHE_PROGRAM ccache)
 mark_as_advanced(SEXTANT_CCACHE_PROGRAM)

@@ -18,20 +18,20 @@ pkg_check_modules(kissfft REQUIRED IMPORTED_TARGET kissfft-float)
 find_package(TIFF 4.5 REQUIRED)
 find_package(JPEG REQUIRED)
 find_package(ZLIB REQUIRED)
-pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5-serial) # that over MPI would bring in mpi.h
+pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5-serial) # the parallel HDF5 would include mpi.h
 if(SEXTANT_SIMGRID STREQUAL "AUTO" AND NOT SEXTANT_SIMGRID_MPI)
     pkg_check_modules(simgrid IMPORTED_TARGET simgrid)
 elseif(SEXTANT_SIMGRID)
     pkg_check_modules(simgrid REQUIRED IMPORTED_TARGET simgrid)
 else()
-    set(simgrid_FOUND FALSE) # whatever an earlier configuration found
+    set(simgrid_FOUND FALSE) # overrides an earlier configuration
 endif()
 if(SEXTANT_OTF2 STREQUAL "AUTO")
     pkg_check_modules(otf2 IMPORTED_TARGET otf2)
 elseif(SEXTANT_OTF2)
     pkg_check_modules(otf2 REQUIRED IMPORTED_TARGET otf2)
 else()
-    set(otf2_FOUND FALSE) # whatever an earlier configuration found
+    set(otf2_FOUND FALSE) # overrides an earlier configuration
 endif()
 if(SEXTANT_SIMGRID_MPI)
     include(SextantSmpi)
@@ -39,7 +39,7 @@ elseif(SEXTANT_MPI)
     include(SextantMpi)
 endif()
 
-# One of two folders of a layer implements what takes a library that may be missing.
+# Adds the folder with_LIBRARY or without_LIBRARY of a layer, for a library that may be missing.
 function(sextant_optional layer library)
     set(folder "${PROJECT_SOURCE_DIR}/src/sextant/${layer}/without_${library}")
     if(${library}_FOUND)
@@ -50,8 +50,8 @@ function(sextant_optional layer library)
     target_sources(sextant_${layer} PRIVATE ${sources})
 endfunction()
 
-# Tells a source file where what Sextant ships is: in the build tree, where it is to be installed, and
-# the same relative to folders of programs and of libraries, since an installation may be moved.
+# Defines the paths of shipped data and programs in a source file: in the build tree, as installed,
+# and relative to the folders of programs and libraries, since an installation may be moved.
 function(sextant_places source)
     set(data "${CMAKE_INSTALL_FULL_DATADIR}/sextant")
     set(programs "${CMAKE_INSTALL_FULL_LIBEXECDIR}/sextant")
@@ -59,9 +59,12 @@ function(sextant_places source)
     set(places SEXTANT_BUILD_TREE="${build_tree}" SEXTANT_SOURCE_DATA="${PROJECT_SOURCE_DIR}"
                SEXTANT_BUILD_PROGRAMS="${PROJECT_BINARY_DIR}"
                SEXTANT_INSTALLED_DATA="${data}" SEXTANT_INSTALLED_PROGRAMS="${programs}")
-    foreach(from IN ITEMS BIN LIB)
+    set(folder_BIN "${CMAKE_INSTALL_FULL_BINDIR}")
+    set(folder_LIB "${CMAKE_INSTALL_FULL_LIBDIR}")
+    set(folder_LIBEXEC "${programs}")
+    foreach(from IN ITEMS BIN LIB LIBEXEC)
         foreach(what IN ITEMS data programs)
-            file(RELATIVE_PATH path "${CMAKE_INSTALL_FULL_${from}DIR}" "${${what}}")
+            file(RELATIVE_PATH path "${folder_${from}}" "${${what}}")
             string(TOUPPER "${what}_FROM_${from}" name)
             list(APPEND places SEXTANT_${name}="${path}")
         endforeach()
@@ -69,7 +72,7 @@ function(sextant_places source)
     set_source_files_properties("${source}" PROPERTIES COMPILE_DEFINITIONS "${places}")
 endfunction()
 
-# Which layer uses which library; private, so that none leaks into a user's build.
+# The libraries of each layer; private, so that none becomes a dependency of a user's build.
 function(sextant_use_libraries)
     get_property(layers GLOBAL PROPERTY SEXTANT_LAYERS)
     foreach(layer IN LISTS layers)
@@ -101,7 +104,7 @@ function(sextant_use_libraries)
     target_compile_definitions(sextant_comm PRIVATE SEXTANT_VERSION="${PROJECT_VERSION}")
     if(SEXTANT_LAB)
         target_link_libraries(sextant_lab PRIVATE nlohmann_json::nlohmann_json Eigen3::Eigen)
-        if(SEXTANT_MPI) # these alone see MPI's headers, so that the others compile alike for every MPI
+        if(SEXTANT_MPI) # only these include mpi.h, so that the others compile alike for every MPI
             set_source_files_properties("${PROJECT_SOURCE_DIR}/src/sextant/lab/mpi_baselines.cpp"
                 "${PROJECT_SOURCE_DIR}/src/sextant/lab/mpi_collectives.cpp" PROPERTIES
                 INCLUDE_DIRECTORIES "${MPI_C_INCLUDE_DIRS}"

@@ -1,20 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# `find_package(sextant)` gives the target sextant::sextant, and one target a layer.
+# Installs the libraries, one public header per chapter, the command, and a package for find_package and
+# pkg-config.
 include(CMakePackageConfigHelpers)
-add_library(sextant_all INTERFACE)
-add_library(sextant::sextant ALIAS sextant_all)
-set_target_properties(sextant_all PROPERTIES EXPORT_NAME sextant)
-get_property(layers GLOBAL PROPERTY SEXTANT_INSTALLED_LAYERS)
-foreach(layer IN LISTS layers)
-    target_link_libraries(sextant_all INTERFACE sextant_${layer})
-    install(TARGETS sextant_${layer} EXPORT sextant-targets
-            ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endforeach()
-if(SEXTANT_MPI) # for sextant/comm/mpi.hpp
-    target_link_libraries(sextant_all INTERFACE MPI::MPI_C)
-    target_compile_definitions(sextant_all INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
-endif()
-install(TARGETS sextant_all EXPORT sextant-targets)
+install(EXPORT sextant-targets NAMESPACE sextant::
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sextant)
+
 install(TARGETS sextant_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(SEXTANT_LAB)
     install(TARGETS sextant_laboratory RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/sextant)
@@ -22,11 +12,13 @@ endif()
 if(simgrid_FOUND)
     install(TARGETS sextant_simgrid RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/sextant)
 endif()
-install(DIRECTORY src/sextant DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp"
-        PATTERN command EXCLUDE PATTERN lab EXCLUDE)
+
+# The chapters, and below detail/ what they include.
+install(CODE "set(source \"${PROJECT_SOURCE_DIR}/src/sextant\")
+              set(to \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/sextant\")")
+install(SCRIPT cmake/install_headers.cmake)
 install(DIRECTORY data machines platforms DESTINATION ${CMAKE_INSTALL_DATADIR}/sextant)
-install(EXPORT sextant-targets NAMESPACE sextant::
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sextant)
+get_property(SEXTANT_COMPONENTS GLOBAL PROPERTY SEXTANT_COMPONENTS)
 configure_package_config_file(cmake/sextant-config.cmake.in
     "${PROJECT_BINARY_DIR}/sextant-config.cmake"
     INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sextant)
@@ -36,3 +28,10 @@ install(FILES "${PROJECT_BINARY_DIR}/sextant-config.cmake"
               "${PROJECT_BINARY_DIR}/sextant-config-version.cmake"
               "${PROJECT_SOURCE_DIR}/cmake/SextantMpi.cmake"
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sextant)
+file(RELATIVE_PATH SEXTANT_PREFIX_FROM_PC "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig"
+     "${CMAKE_INSTALL_PREFIX}")
+if(SEXTANT_MPI)
+    set(SEXTANT_PC_FLAGS " -DSEXTANT_WITH_MPI")
+endif()
+configure_file(cmake/sextant.pc.in "${PROJECT_BINARY_DIR}/sextant.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/sextant.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

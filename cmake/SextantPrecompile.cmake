@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Headers that nearly every file includes are compiled once for all layers, and once more with those
-# of the test framework for all tests. The preset sanitize-thread compiles without, so that a file that
-# does not include what it uses fails there.
+# Precompiles the headers that nearly every file includes: once for all layers, and once more with
+# those of the test framework for all tests. The preset sanitize-thread compiles without, so that a
+# file that does not include what it uses fails there.
 option(SEXTANT_PRECOMPILE "Compile common headers once" OFF)
 
 set(SEXTANT_COMMON_HEADERS
@@ -9,9 +9,9 @@ set(SEXTANT_COMMON_HEADERS
     <memory> <numeric> <optional> <span> <stdexcept> <string> <string_view> <tuple> <utility> <vector>
     <fmt/format.h>)
 
-# A program that does nothing, whose precompiled headers others take: programs those of one that is
-# position-independent as programs are, libraries those of another. Headers compiled with -pthread are
-# of no use to what is compiled without, so all is.
+# An empty program or library whose precompiled headers other targets reuse: programs need those of
+# a program (PIE), libraries those of a library. Headers compiled with -pthread cannot be reused
+# without it, so everything is compiled with it.
 function(sextant_precompiled name)
     if(NOT SEXTANT_PRECOMPILE)
         return()
@@ -32,8 +32,8 @@ function(sextant_precompiled name)
     sextant_precompiled_checksum(${name} "${PRECOMPILED_HEADERS}")
 endfunction()
 
-# GCC never writes the same precompiled header twice. ccache hashes a file beside it instead, which states what
-# was precompiled: the text of the headers and how it was compiled.
+# GCC never writes the same precompiled header twice. ccache therefore hashes a file next to it,
+# which identifies it by the text of the headers and the compiler options.
 function(sextant_precompiled_checksum name headers)
     set(text "")
     foreach(header IN LISTS headers)
@@ -56,7 +56,7 @@ ${CMAKE_CXX_FLAGS_${type}} ${options} ${text}")
     file(WRITE "${sum}" "${hash}\n")
 endfunction()
 
-# Lets a target use them, where they are precompiled.
+# Makes a target use precompiled headers, if enabled.
 function(sextant_use_precompiled target from)
     if(SEXTANT_PRECOMPILE)
         target_precompile_headers(${target} REUSE_FROM ${from})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Sourced by ./run, ./test and .ci/run: which Debian packages are needed, and getting them.
+# Sourced by ./run, ./test and .ci/run: lists the Debian packages and installs them.
 
 packages_build="g++ cmake ninja-build pkg-config ca-certificates
     libopenmpi-dev openmpi-bin libcli11-dev libfmt-dev libhwy-dev nlohmann-json3-dev
@@ -11,17 +11,17 @@ packages_peers="imagej default-jre-headless python3-tifffile python3-numpy" # th
 packages_simulation="libsimgrid-dev"
 packages_traces="libopen-trace-format2-dev"
 packages_other_mpi="libmpich-dev mpich"
-packages_cache="ccache" # what one build tree compiled no other compiles again
+packages_cache="ccache" # reuses objects between build trees
 packages_check="clang-format"
 
-# The packages among its arguments that are not installed.
+# Prints those arguments that are not installed packages.
 missing_packages() {
     for package in "$@"; do
         dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
     done
 }
 
-# What installing would fetch, as apt tells it.
+# Shows the download and disk size of installing the arguments, as apt reports them.
 show_packages() {
     if [ $# -eq 0 ]; then
         echo "Nothing to install."
@@ -36,7 +36,7 @@ show_packages() {
         grep -E '^(Need to get|After this operation|[0-9]+ upgraded)' || true
 }
 
-# Installs what is missing among its arguments, or says exactly what to ask for.
+# Installs missing packages, or prints what to ask an administrator for.
 install_packages() {
     wanted=$(missing_packages "$@")
     [ -n "$wanted" ] || return 0
@@ -60,5 +60,5 @@ install_packages() {
     rm -f "$log"
 }
 
-# Open MPI wants to be told that root is meant.
+# Open MPI refuses to run as root otherwise.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

@@ -22,19 +22,19 @@ using Imath::V3i;
 using sextant::RgbaF32;
 
 constexpr double step = 0.5;             // sample k of a ray is (k + 1/2) steps from the eye
-constexpr float opaque = 1.0F - 1.0e-6F; // nothing behind changes the picture any more
+constexpr float opaque = 1.0F - 1.0e-6F; // nothing behind changes the image any more
 
 double radians(double degrees) {
     return degrees * std::numbers::pi / 180;
 }
 
-/// Samples from `first` to before `last`; real numbers, since a ray along a plane never meets it.
+/// Samples [first, last); real numbers, because a ray parallel to a plane never meets it.
 struct Samples {
     double first = 0, last = std::numeric_limits<double>::infinity();
 };
 
-/// The samples of a ray within a box. Which sample is the first beyond a plane depends on nothing
-/// but the ray and the plane, so two bricks at that plane agree which of them a sample is in.
+/// The samples of a ray within a box. The first sample beyond a plane depends only on the ray and
+/// the plane, so two bricks at the plane agree on which of them a sample is in.
 Samples samples_within(const Box& box, const V3d& eye, const V3d& direction) {
     Samples samples;
     for (int axis = 0; axis < 3; ++axis) {

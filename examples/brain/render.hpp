@@ -17,9 +17,9 @@ struct Camera {
     double view_angle = 18.0645; ///< degrees from the top to the bottom of the image
 };
 
-/// Looks at the middle of the volume from far enough to see all of it. `turn` degrees around the
-/// upright axis (0 faces the end of the second axis, 90 that of the first), `raise` above it: less
-/// than 90 up or down (sextant::InvalidTask).
+/// Looks at the centre of the volume from far enough to see all of it. `turn`: degrees around the
+/// upright axis (0 faces the end of the second axis, 90 that of the first). `raise`: degrees above
+/// it, less than 90 up or down (else sextant::InvalidTask).
 Camera look_at(const Volume& volume, double turn, double raise);
 
 /// The points with first <= point < last on every axis.
@@ -41,10 +41,10 @@ class Bricks {
     /// The bricks sorted so that on every ray from `eye`, inside or outside the volume, a brick
     /// comes before those behind it.
     ///
-    /// Along each axis, count how many slabs a brick is away from the slab the eye is in (or the
-    /// outermost slab on its side). A ray goes only one way along an axis, so it meets slabs of
-    /// that axis at counts that never fall, and going from one brick to another raises a count.
-    /// So the sum over the axes rises strictly along every ray: sorting by it is right.
+    /// Along each axis, count the slabs between a brick and the slab that the eye is in (or the
+    /// outermost slab on its side). A ray moves in one direction along each axis, so these counts
+    /// never fall along it, and moving to another brick raises a count. So their sum over the axes
+    /// rises strictly along every ray, and bricks are sorted by it.
     std::vector<int> front_to_back(const Imath::V3d& eye) const;
 
   private:
@@ -57,7 +57,7 @@ class Bricks {
 /// Casts a ray through every pixel and sums, front to back, the light of the samples in the box.
 ///
 /// Samples lie on one lattice along each ray, whatever the box, and each belongs to exactly one
-/// brick: composited in order, the bricks give the picture of the whole but for rounding.
+/// brick: the bricks, composited in order, give the image of the whole up to rounding.
 sextant::Image render(const Scene& scene, const Camera& camera, sextant::ImageShape shape,
                       const Box& box);
 

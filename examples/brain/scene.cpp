@@ -15,7 +15,7 @@ namespace {
 using Imath::V3d;
 using sextant::RgbaF32;
 
-constexpr double air = 0.06; // densities below are no tissue
+constexpr double air = 0.06; // lower densities are no tissue
 
 const V3d ridge_colour(0.93, 0.60, 0.50), furrow_colour(0.45, 0.10, 0.08);
 const V3d glass_colour(0.62, 0.76, 0.95), haze_colour(0.95, 0.55, 0.40);
@@ -26,8 +26,8 @@ double ramp(double from, double to, double value) {
     return t * t * (3 - 2 * t);
 }
 
-/// Colour that covers a step as long as `length` with `density`: the same picture at any length.
-/// Highlights saturate, so that no channel exceeds its opacity.
+/// The colour of a step of this `length` through `density`; the image does not depend on the length
+/// of steps. Highlights saturate, so that no channel exceeds the opacity.
 RgbaF32 covering(const V3d& colour, double density, double length) {
     const double opacity = 1 - std::exp(-density * length);
     const auto channel = [&](double value) {
@@ -36,7 +36,7 @@ RgbaF32 covering(const V3d& colour, double density, double length) {
     return {channel(colour.x), channel(colour.y), channel(colour.z), static_cast<float>(opacity)};
 }
 
-/// How a surface reflects the lamp (Blinn and Phong); light creeps a little around the edge.
+/// Reflection of the lamp by a surface (Blinn and Phong); some light reaches around the edge.
 struct Reflection {
     double diffuse = 0, highlight = 0;
 };
@@ -51,13 +51,13 @@ RgbaF32 brain_light(const V3d& slope, double crowding, double density, const Vie
                     double length) {
     const V3d normal = slope.length() > 0 ? -slope.normalized() : -view.direction;
     const auto [diffuse, highlight] = reflection(normal, view, 25);
-    const double open = 1 - 0.75 * ramp(0.25, 0.60, crowding); // how much of the sky is seen
+    const double open = 1 - 0.75 * ramp(0.25, 0.60, crowding); // visible part of the sky
     const V3d tint = ridge_colour * open + furrow_colour * (1 - open);
     const V3d colour = tint * ((0.22 + 0.85 * diffuse) * (0.35 + 0.65 * open));
     return covering(colour + V3d(0.22 * highlight * open), density, length);
 }
 
-/// Skin and skull show where density changes, and most where they are seen from the side.
+/// Skin and skull appear where the density changes, most if seen from the side.
 RgbaF32 glass_light(const V3d& slope, const View& view, double length) {
     const double edge = ramp(0.01, 0.10, slope.length());
     if (edge <= 0)

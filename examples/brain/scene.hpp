@@ -9,28 +9,28 @@
 
 namespace brain {
 
-/// Along what a sample is seen, and from where it is lit; unit vectors, `light` towards the lamp.
+/// The viewing direction of a sample, and the direction towards the lamp; unit vectors.
 struct View {
     Imath::V3d direction, light;
 };
 
-/// What is drawn: a head of glass and, where it is known, the brain in it. Every brick of it needs
-/// one layer of voxels more than its own on each side, and `crowd` as many as it was blurred over.
+/// A head of glass and, if known, the brain in it. A brick needs one more layer of voxels than its
+/// own on each side, and for `crowd` as many as the blur radius.
 class Scene {
   public:
-    /// `brain` is the head without all that is not brain, on the same lattice
-    /// (sextant::InvalidTask); without it, soft tissue is a haze.
+    /// `brain`: the head with everything but the brain removed, on the same lattice (else
+    /// sextant::InvalidTask); without it, soft tissue is a haze.
     explicit Scene(const Volume& head, const std::optional<Volume>& brain = {});
 
     const Volume& head() const { return head_; }
-    /// The transfer function: the premultiplied light that one step of `length` along the ray adds.
+    /// The transfer function: the premultiplied light that a step of `length` along the ray adds.
     /// `position` is in voxels, `length` in units of the spacing.
     sextant::RgbaF32 emit(const Imath::V3d& position, const View& view, double length) const;
 
   private:
     Volume head_;
     std::optional<Volume> brain_;
-    Volume crowd_; ///< how much brain is near: more in a furrow than on a ridge
+    Volume crowd_; ///< density of brain nearby: larger in a furrow than on a ridge
 };
 
 } // namespace brain

@@ -31,7 +31,7 @@ using Nifti = std::unique_ptr<nifti_image, Free>;
 Nifti read_header(const std::string& path) {
     if (!std::filesystem::is_regular_file(path))
         throw InvalidFile(path, "does not exist or is not a file");
-    nifti_set_debug_level(0); // what it would print, the exceptions say
+    nifti_set_debug_level(0); // the exceptions report what it would print
     const auto refused = InvalidFile(path, "is not NIfTI-1, or its header is damaged");
     if (is_nifti_file(path.c_str()) < 1)
         throw refused;
@@ -60,7 +60,7 @@ void check_header(const std::string& path, const nifti_image& file) {
     }
 }
 
-/// Throws where the file cannot hold the voxels it announces, before memory is taken for them.
+/// Throws if the file is too short for the voxels it announces, before memory is allocated.
 void check_length(const nifti_image& file) {
     const std::string pixels = file.iname;
     std::error_code missing;
@@ -109,7 +109,7 @@ std::vector<double> converted(const std::string& path, const nifti_image& file,
 
 std::vector<double> read_voxels(const std::string& path, nifti_image& file) {
     check_length(file);
-    // Not nifti_image_load, which takes a truncated file for a whole one.
+    // Not nifti_image_load, which accepts a truncated file as complete.
     std::vector<char> raw(nifti_get_volsize(&file));
     const std::unique_ptr<znzptr, Free> stream(
         znzopen(file.iname, "rb", nifti_is_gzfile(file.iname)));
@@ -120,7 +120,7 @@ std::vector<double> read_voxels(const std::string& path, nifti_image& file) {
     return converted(path, file, raw.data());
 }
 
-/// Eight voxels around a position, and how far it is from the first towards the last.
+/// The eight voxels around a position, and the weights of the last ones along each axis.
 struct Cell {
     int first[3];
     float weight[3];
@@ -213,7 +213,7 @@ V3d Volume::gradient(const V3d& position) const {
     const auto row = std::ptrdiff_t{size.x}, slice = row * size.y;
     const std::ptrdiff_t strides[3] = {1, row, slice};
     V3d slope;
-    for (int axis = 0; axis < 3; ++axis) { // on the border from one side only
+    for (int axis = 0; axis < 3; ++axis) { // one-sided at the border
         const int back = cell.first[axis] > 0 ? 1 : 0;
         const int forth = cell.first[axis] < size[axis] - 2 ? 1 : 0;
         const float difference =

@@ -8,25 +8,25 @@
 
 namespace brain {
 
-/// A density on a lattice of voxels. Positions are in voxels: voxel (i, j, k) is the point with
-/// these coordinates, and between the points the density is interpolated.
+/// A density on a lattice of voxels, interpolated in between. Positions are in voxels: voxel (i, j,
+/// k) is the point with these coordinates.
 struct Volume {
     Imath::V3i size;
     Imath::V3d spacing{1, 1, 1}; ///< from one voxel to the next, in units of the least of the three
     std::vector<float> values;   ///< 0 (the least in the file) to 1; the first axis runs fastest
 
-    /// Trilinear interpolation; a position outside counts as the nearest inside.
+    /// Trilinear interpolation; a position outside counts as the nearest one inside.
     float at(const Imath::V3d& position) const;
-    /// Central differences over two voxels (on the border one), per unit of `spacing`.
+    /// Central differences over two voxels (one-sided at the border), per unit of `spacing`.
     Imath::V3d gradient(const Imath::V3d& position) const;
 };
 
 /// Reads a NIfTI-1 file (.nii, .nii.gz, or .hdr with .img) of real numbers.
 ///
-/// Output    the one volume of the file, along the axes of the file: its orientation is not looked
-///           at. The library sets voxels that are not finite to zero.
-/// Requires  three dimensions of at least two voxels, not all of one value. Throws
-///           sextant::InvalidFile otherwise, and where the file is missing, damaged or truncated.
+/// Output    the volume, along the axes of the file: its orientation is ignored. The library sets
+///           voxels that are not finite to zero.
+/// Throws    sextant::InvalidFile unless it has three dimensions of at least two voxels and more
+///           than one value; and if the file is missing, damaged or truncated.
 Volume read_volume(const std::string& path);
 
 /// The mean over the box of (2 radius + 1)^3 voxels around each voxel.

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each rank brings a translucent stripe; rank 0 gets them blended. mpirun -n 2 ./embed
-// Any number of ranks: stripes beyond the right edge are cut off.
-#include "sextant/comm/mpi.hpp"
-#include "sextant/compositor/compositor.hpp"
-
+// Each rank brings a translucent stripe; rank 0 gets them blended: mpirun -n 2 ./embed
+// Works with any number of ranks; stripes beyond the right edge are cut off.
 #include <algorithm>
 #include <cstdio>
 #include <vector>
 
+#include <sextant/compositor.hpp>
+
 constexpr int width = 640, height = 480;
 
 std::vector<sextant::RgbaF32> stripe(int rank) {
-    std::vector<sextant::RgbaF32> pixels(width * height); // the caller's own, premultiplied
+    std::vector<sextant::RgbaF32> pixels(width * height); // premultiplied
     const int last = std::min(width, 100 * rank + 300);
     for (int y = 0; y < height; ++y) {
         for (int x = 100 * rank; x < last; ++x)
@@ -33,6 +32,6 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    blend(rank); // the compositor goes before MPI does
+    blend(rank); // destroys the compositor before MPI_Finalize
     MPI_Finalize();
 }

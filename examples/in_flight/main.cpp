@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws and blends frames of an animation, first one by one, then with the next frame drawn while
-// the last is on its way, and says how long a frame took. Rank 0 shows them.
+// Draws and blends frames of an animation: first one by one, then with the next frame drawn while
+// the last is in flight. Prints the time per frame. Rank 0 shows the frames.
 //
 //   frames_in_flight --ranks 2
 //   mpirun -n 2 frames_in_flight
@@ -25,7 +25,7 @@ struct Asked {
 
 using Pixels = std::vector<RgbaF32>;
 
-/// A translucent disc of this rank's colour that circles about the middle.
+/// Draws a translucent disc of this rank's colour that circles the centre.
 void draw(int rank, int frame, int size, Pixels& to) {
     const float turn = .2f * static_cast<float>(frame) + static_cast<float>(rank);
     const float middle = .5f * static_cast<float>(size), radius = .3f * static_cast<float>(size);
@@ -60,7 +60,7 @@ std::vector<double> one_by_one(const Communicator& communicator, const Asked& as
     return sums;
 }
 
-/// An image for each frame in flight: none is drawn over before it has been waited for.
+/// Uses one image per frame in flight: none is overwritten before its frame has been waited for.
 std::vector<double> in_flight(const Communicator& communicator, const Asked& asked) {
     const auto most = static_cast<std::size_t>(asked.in_flight);
     FramesInFlight frames(communicator, {asked.size, asked.size}, 1, asked.in_flight);
@@ -83,7 +83,7 @@ std::vector<double> in_flight(const Communicator& communicator, const Asked& ask
 
 struct Timed {
     std::vector<double> sums;
-    double milliseconds; ///< a frame
+    double milliseconds; ///< per frame
 };
 
 template <class Way>

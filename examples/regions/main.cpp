@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Regions of like brightness of an image, the largest first.
+// Finds regions of similar brightness in an image and lists the largest first.
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/row_source.hpp"

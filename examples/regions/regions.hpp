@@ -7,20 +7,21 @@
 
 namespace sextant::example {
 
-/// What is known of a region.
+/// A region and its brightness.
 struct Region {
     kernel::Component pixels;
-    double brightness = 0; ///< the mean of its pixels
+    double brightness = 0; ///< mean of its pixels
 
     bool operator==(const Region&) const = default;
 };
 
-/// Regions of like brightness, grown until they meet: samples are sorted into bands, and pixels of
-/// one band that touch at their sides are a region, over the borders of tiles too. So growing is a
-/// question to components by value, and tiles are merged as theirs.
+/// Regions of similar brightness: samples are sorted into bands, and pixels of one band that touch
+/// at their sides are a region, also across tile borders. These are connected components by value,
+/// and tiles are merged in the same way.
 ///
-/// Input     samples of gray_u8 in tiles; how many bands they are sorted into, 1 to 255.
-/// Output    at rank 0 regions in the order of their first pixels, row by row; elsewhere nothing.
+/// Input     samples of gray_u8 in tiles; the number of bands, 1 to 255.
+/// Output    at rank 0 the regions in the order of their first pixels, row by row; nothing
+///           elsewhere.
 /// Requires  such samples and bands; otherwise every rank throws AgreedFailure.
 /// Collective.
 /// Deterministic  the same for every grid, pattern and number of ranks.

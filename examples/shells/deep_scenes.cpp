@@ -17,8 +17,8 @@ struct Shell {
     RgbaF32 colour;
 };
 
-/// Shells grow outward and sway about the middle; every fourth is its predecessor's twin in another
-/// colour.
+/// Shells grow outward and sway about the centre; every fourth has the shape of the one before in
+/// another colour.
 Shell shell_of(const Shells& scene, int number) {
     const int place = number % 4 == 3 ? number - 1 : number;
     const float turn = 2.4f * static_cast<float>(place);

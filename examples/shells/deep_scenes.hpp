@@ -8,23 +8,22 @@
 
 namespace sextant::kernel {
 
-/// A scene that no order of whole images can show rightly: translucent spherical shells, one within
-/// another and through each other, dealt out to ranks in turn. On most rays the front and the back
-/// of a rank's shells lie on both sides of others'. Some shells coincide, so that depths tie.
+/// A scene that no order of whole images shows correctly: translucent spherical shells, within and
+/// through each other, assigned to ranks in turn. On most rays the front and back of a rank's
+/// shells are on both sides of another rank's. Some shells coincide, so that depths are equal.
 struct Shells {
     ImageShape shape;
     int count = 12; ///< a ray meets at most twice as many fragments
 };
 
-/// What the shells part, part + parts, part + 2 parts ... show.
-/// Requires  0 <= part < parts (std::logic_error).
+/// The deep image of shells part, part + parts, part + 2 parts ...
+/// Throws    std::logic_error unless 0 <= part < parts.
 /// Deterministic.
 DeepImage draw_shells(const Shells& scene, int part, int parts);
 
-/// What several deep images show together, to be read: all fragments of a pixel, in the order of
-/// the images, sorted by depth (those of one depth keep their order) and blended from the front.
-///
-/// Requires  images of one shape (std::logic_error), at least one.
+/// Blends several deep images; a readable reference. All fragments of a pixel, in the order of the
+/// images, are sorted by depth (stable) and blended front to back. Throws std::logic_error unless
+/// there is at least one image and all have one shape.
 std::vector<RgbaF32> blend_sorted(std::span<const DeepImage> images);
 
 } // namespace sextant::kernel

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Draws translucent shells, one within another and through each other, into deep images: one for
-// each rank that would have drawn a part of them. No order of the images shows them rightly:
+// Draws translucent shells, within and through each other, into deep images: one for each rank that
+// would have drawn a part of them. No order of whole images shows them correctly:
 //
 //   draw_shells --parts 5 -o shells
 //   sextant composite shells/part_*.exr -o shells.png --background white
 #include "sextant/format/catalogue.hpp"
-#include "examples/shells/deep_scenes.hpp"
 
 #include <cstdio>
 #include <cstring>
@@ -13,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "examples/shells/deep_scenes.hpp"
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/calibrate/estimate.hpp"
-
-#include "sextant/command/launch_file.hpp"
 #include "sextant/calibrate/validation.hpp"
+#include "sextant/command/launch_file.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/machine/profile_file.hpp"
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/calibrate/rig.hpp"
-
-#include "sextant/calibrate/kernels.hpp"
 #include "sextant/calibrate/campaign.hpp"
 #include "sextant/calibrate/cells.hpp"
+#include "sextant/calibrate/kernels.hpp"
+#include "sextant/calibrate/rig.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/schedule/dependences.hpp"
 #include "sextant/schedule/loans.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/calibrate/probe.hpp"
-
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"

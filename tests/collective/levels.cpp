@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the k-level collectives send, against formulas.
-#include "sextant/collective/level_algorithms.hpp"
-
 #include "sextant/collective/catalogue.hpp"
+#include "sextant/collective/level_algorithms.hpp"
 #include "sextant/core/error.hpp"
 
 #include <cmath>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Clocks of ranks that stand otherwise, drift and run backwards.
-#include "sextant/comm/tracing.hpp"
-
 #include "sextant/comm/threads.hpp"
+#include "sextant/comm/tracing.hpp"
 
 #include <chrono>
 #include <cmath>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/agreement.hpp"
-
 #include "sextant/comm/threads.hpp"
 
 #include <stdexcept>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/thread_team.hpp"
-
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/memory.hpp"
 

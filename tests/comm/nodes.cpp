@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks that share memory by segments, as processes of a node do; here each is a thread, so that
 // sanitizers can watch.
-#include "sextant/comm/shared_memory.hpp"
 #include "sextant/comm/communicator.hpp"
+#include "sextant/comm/shared_memory.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
 

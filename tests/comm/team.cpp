@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/thread_team.hpp"
-
 #include "sextant/core/error.hpp"
 
 #include <stdexcept>

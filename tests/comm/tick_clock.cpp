@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/comm/tracing.hpp"
-
 #include "sextant/comm/execute.hpp"
 #include "sextant/comm/threads.hpp"
+#include "sextant/comm/tracing.hpp"
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"

@@ -50,10 +50,32 @@ for program in "$command" "$folder/build-embed/embed" "$folder/build-orders/mpi_
     done
 done
 
-# The headers that docs/library.md calls public are there.
-grep -o '`[a-z_/]*\.hpp`' "$SOURCE/docs/library.md" | tr -d '`' | while read -r header; do
-    [ -n "$(find "$moved/include/sextant" -path "*/$header")" ] || fail "no $header"
-done
+# The compositor brings no library of image formats, HDF5 or registration.
+if ldd "$folder/build-embed/embed" | grep -iE 'openexr|imath|tiff|jpeg|hdf5|spng|zstd|kissfft|otf2'; then
+    fail "the compositor needs these"
+fi
+
+# Each chapter of docs/library.md is there, compiles by itself and is a component; another is refused.
+mkdir "$folder/chapters"
+grep -o '^| `sextant/[a-z]*\.hpp`' "$SOURCE/docs/library.md" | sed 's/.*`\(.*\)`/\1/' >"$folder/chapters/list"
+[ "$(wc -l <"$folder/chapters/list")" = "$(ls "$moved/include/sextant"/*.hpp | wc -l)" ] || fail "chapters of docs/library.md"
+{
+    echo 'cmake_minimum_required(VERSION 3.22)'
+    echo 'project(chapters CXX)'
+    while read -r header; do
+        name=$(basename "$header" .hpp)
+        printf '#include <%s>\nint main() {}\n' "$header" >"$folder/chapters/$name.cpp"
+        echo "find_package(sextant REQUIRED COMPONENTS $name)"
+        echo "add_executable($name $name.cpp)"
+        echo "target_link_libraries($name sextant::$name)"
+    done <"$folder/chapters/list"
+} >"$folder/chapters/CMakeLists.txt"
+"$CMAKE" -G "$GENERATOR" -S "$folder/chapters" -B "$folder/build-chapters" -DCMAKE_PREFIX_PATH="$moved" >/dev/null
+"$CMAKE" --build "$folder/build-chapters" >/dev/null
+mkdir "$folder/unknown"
+printf 'cmake_minimum_required(VERSION 3.22)\nproject(unknown CXX)\nfind_package(sextant REQUIRED COMPONENTS volumes)\n' >"$folder/unknown/CMakeLists.txt"
+said=$("$CMAKE" -S "$folder/unknown" -B "$folder/build-unknown" -DCMAKE_PREFIX_PATH="$moved" 2>&1) && fail "a component that there is not is found"
+case $said in *"no component 'volumes'"*) ;; *) fail "an unknown component: $said" ;; esac
 "$command" --version
 
 # What is shipped is found from wherever the command is called.
@@ -70,7 +92,7 @@ if [ -x "$moved/libexec/sextant/sextant-simgrid" ]; then
     "$command" simulate --ranks 4 --platform crossbar-12 >/dev/null || fail "SimGrid's own platform is refused"
     "$moved/libexec/sextant/sextant-simgrid" </dev/null 2>&1 | grep -q "expected to be started by Sextant" ||
         fail "a simulator started by hand says nothing"
-    mv "$moved/libexec" "$folder/away"
+    rm "$moved/libexec/sextant/sextant-simgrid"
 fi
 
 # Where a part is missing, the command says where it looked.
@@ -81,6 +103,10 @@ status=0
 said=$("$command" simulate --ranks 4 --platform crossbar-12 2>&1) || status=$?
 case "$status $said" in "1 "*"libsimgrid-dev"*) ;; *) fail "without SimGrid: $status $said" ;; esac
 "$command" reproduce shift-based 2>&1 | grep -q "left out: there is no sextant-simgrid in" || fail "what is left out is not named"
+rm "$moved/libexec/sextant/sextant-lab"
+status=0
+said=$("$command" bench 2>&1) || status=$?
+case "$status $said" in "1 "*"bench is a command of the laboratory, which is not installed"*) ;; *) fail "without the laboratory: $status $said" ;; esac
 mv "$moved/share" "$folder/away-share"
 status=0
 said=$("$command" explain composite --ranks 4 --machine das 2>&1) || status=$?

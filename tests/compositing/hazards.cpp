@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What compositing goes wrong by, each hazard by its name: every algorithm with every tuning, over
 // threads, against the serial fold.
-#include "sextant/kernel/fold/pixel_formats.hpp"
 #include "sextant/compositor/compositor.hpp"
+#include "sextant/kernel/fold/pixel_formats.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/compositing/composite_task.hpp"
-
-#include "sextant/compositing/swap_algorithms.hpp"
 #include "sextant/compositing/catalogue.hpp"
+#include "sextant/compositing/composite_task.hpp"
+#include "sextant/compositing/swap_algorithms.hpp"
 #include "sextant/core/error.hpp"
 
 #include <functional>

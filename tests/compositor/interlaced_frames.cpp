@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Interlaced frames as a caller of Compositor meets them.
 #include "sextant/comm/threads.hpp"
+#include "sextant/compositor/compositor.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/fold/sparse_code.hpp"
-#include "sextant/compositor/compositor.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How much room lists of tiles' borders have.
 #include "sextant/contour/catalogue.hpp"
-#include "sextant/contour/tile_lists.hpp"
 #include "sextant/contour/merging.hpp"
+#include "sextant/contour/tile_lists.hpp"
 
 #include <gtest/gtest.h>
 

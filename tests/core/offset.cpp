@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An offset is found where floats would lose what samples differ by, and taken off exactly.
-#include "sextant/core/frame_source.hpp"
-
 #include "sextant/core/error.hpp"
+#include "sextant/core/frame_source.hpp"
 
 #include <cmath>
 #include <cstring>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/core/text.hpp"
-
 #include "sextant/core/error.hpp"
+#include "sextant/core/text.hpp"
 
 #include "tests/format/temporary_folder.hpp"
 #include <gtest/gtest.h>

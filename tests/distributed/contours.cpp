@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/distributed/contour_merging.hpp"
-
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/threads.hpp"
+#include "sextant/distributed/contour_merging.hpp"
 
 #include "tests/support/contour_runs.hpp"
 #include <gmock/gmock.h>

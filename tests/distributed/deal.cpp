@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lists of any length from everyone to everyone, and what is numbered with them.
-#include "sextant/distributed/list_exchange.hpp"
-
 #include "sextant/comm/threads.hpp"
+#include "sextant/distributed/list_exchange.hpp"
 #include "sextant/distributed/numbering.hpp"
 
 #include <gmock/gmock.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/distributed/tiled_image.hpp"
-
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/distributed/tiled_image.hpp"
 
 #include <gtest/gtest.h>
 

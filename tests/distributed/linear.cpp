@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/distributed/contour_merging.hpp"
-
 #include "sextant/comm/threads.hpp"
+#include "sextant/distributed/contour_merging.hpp"
 
 #include "tests/support/line_runs.hpp"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/filtering/filter_program.hpp"
-
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/filtering/filter_program.hpp"
 
 #include "tests/support/blending.hpp"
 #include "tests/support/exact_operators.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/core/atomic_file.hpp"
-
 #include "sextant/core/error.hpp"
 
 #include <array>

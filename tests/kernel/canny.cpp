@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the steps of edge detection are, on every kind of processor; and what is refused.
-#include "sextant/kernel/edge/edge_detector.hpp"
-
 #include "sextant/core/error.hpp"
-#include "tests/support/label_references.hpp"
+#include "sextant/kernel/edge/edge_detector.hpp"
 #include "sextant/kernel/filter/line_vectors.hpp"
 
 #include "tests/kernel/processors.hpp"
 #include "tests/support/gradients.hpp"
+#include "tests/support/label_references.hpp"
 #include "tests/support/shapes.hpp"
 #include <gmock/gmock.h>
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Heads and ranks of contours, on every kind of processor; and what is refused.
-#include "sextant/kernel/label/contour_ranking.hpp"
-
 #include "sextant/core/error.hpp"
-#include "tests/support/label_references.hpp"
+#include "sextant/kernel/label/contour_ranking.hpp"
 
 #include "tests/kernel/pictures.hpp"
 #include "tests/kernel/processors.hpp"
 #include "tests/support/direction_maps.hpp"
+#include "tests/support/label_references.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::test {

@@ -3,13 +3,13 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/memory.hpp"
-#include "examples/shells/deep_scenes.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <random>
 #include <vector>
 
+#include "examples/shells/deep_scenes.hpp"
 #include <gtest/gtest.h>
 
 namespace sextant::test {

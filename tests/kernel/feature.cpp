@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/kernel/filter/filter_bank.hpp"
-
 #include "sextant/core/error.hpp"
+#include "sextant/kernel/filter/filter_bank.hpp"
 
 #include <array>
 #include <cmath>

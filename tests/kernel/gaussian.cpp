@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What Gaussian derivatives are: the readable reference, polynomials, borders, and what is refused.
 #include "sextant/core/error.hpp"
-#include "tests/support/filter_references.hpp"
 #include "sextant/kernel/filter/gaussian_weights.hpp"
 
 #include <algorithm>
 #include <functional>
 
 #include "tests/kernel/pictures.hpp"
+#include "tests/support/filter_references.hpp"
 #include <gmock/gmock.h>
 
 namespace sextant::test {

@@ -2,10 +2,9 @@
 // A pyramid's next level against the Gaussian from its definition, at even places.
 #include "sextant/kernel/filter/float_plane.hpp"
 
-#include "tests/support/filter_references.hpp"
-
 #include "tests/kernel/float_planes.hpp"
 #include "tests/kernel/processors.hpp"
+#include "tests/support/filter_references.hpp"
 
 namespace sextant::test {
 namespace {

@@ -3,12 +3,12 @@
 #include "sextant/kernel/label/labels.hpp"
 
 #include "sextant/core/error.hpp"
-#include "tests/support/label_references.hpp"
 
 #include <limits>
 
 #include "tests/kernel/pictures.hpp"
 #include "tests/kernel/processors.hpp"
+#include "tests/support/label_references.hpp"
 #include "tests/support/shapes.hpp"
 #include <gmock/gmock.h>
 

@@ -3,8 +3,8 @@
 #include "sextant/kernel/label/strip_seams.hpp"
 
 #include "sextant/core/error.hpp"
-#include "tests/support/label_references.hpp"
 
+#include "tests/support/label_references.hpp"
 #include "tests/support/shapes.hpp"
 #include <gmock/gmock.h>
 

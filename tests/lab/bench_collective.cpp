@@ -113,9 +113,9 @@ std::string complaint(const std::string& content) {
 
 TEST(BenchCollective, MistakesInCasesAreNamed) {
     using testing::HasSubstr;
-    EXPECT_GE(command::read_collective_cases(test::source_dir() + "/bench/cases/collective.json")
-                  .size(),
-              5u);
+    EXPECT_GE(
+        command::read_collective_cases(test::source_dir() + "/bench/cases/collective.json").size(),
+        5u);
     EXPECT_EQ(complaint(R"({"cases": [{}]})"), "");
     EXPECT_THAT(complaint(R"({"cases": [{"collective": "scater"}]})"),
                 HasSubstr("case 0: unknown collective 'scater'; did you mean scatter"));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What pages of benchmarks say of all their cases.
-#include "sextant/lab/contest.hpp"
-
 #include "sextant/collective/catalogue.hpp"
+#include "sextant/lab/contest.hpp"
 #include "sextant/planner/planner.hpp"
 
 #include <gmock/gmock.h>

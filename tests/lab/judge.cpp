@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Regret, noise floor and errors, from measurements whose verdict is known.
-#include "sextant/lab/evaluation.hpp"
-
 #include "sextant/core/error.hpp"
 #include "sextant/lab/evaluate.hpp"
+#include "sextant/lab/evaluation.hpp"
 
 #include <filesystem>
 #include <fstream>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI's reductions as schedules: proved where operands meet in order, counted where they do not.
 #include "sextant/lab/reproduce_radix_k.hpp"
-
 #include "sextant/schedule/builder.hpp"
 #include "sextant/schedule/prove.hpp"
 

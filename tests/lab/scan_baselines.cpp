@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every scan on threads, on values whose combination is exact and not commutative.
-#include "sextant/lab/mpi_baselines.hpp"
 #include "sextant/comm/threads.hpp"
+#include "sextant/lab/mpi_baselines.hpp"
 
 #include "tests/support/scan_runs.hpp"
 

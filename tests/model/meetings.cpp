@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Messages that meet on links: which are under way at once, and what each then takes.
 #include "sextant/compositing/catalogue.hpp"
+#include "sextant/lab/evaluate_simulated.hpp"
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/model/p3pc_extended.hpp"
-#include "sextant/lab/evaluate_simulated.hpp"
 #include "sextant/schedule/builder.hpp"
 
 #include <algorithm>

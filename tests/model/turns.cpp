@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks that outnumber cores, and folds made where others want them.
-#include "sextant/model/work_costs.hpp"
-
 #include "sextant/compositing/catalogue.hpp"
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/model/critical_path.hpp"
+#include "sextant/model/work_costs.hpp"
 #include "sextant/schedule/builder.hpp"
 
 #include <gtest/gtest.h>

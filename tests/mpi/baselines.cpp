@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What MPI offers, with our kernels, gives our pictures: a benchmark's contestants are checked
 // against a serial fold before they are timed.
-#include "sextant/lab/mpi_baselines.hpp"
 #include "sextant/lab/bench_composite.hpp"
+#include "sextant/lab/mpi_baselines.hpp"
 
 #include "tests/mpi/groups.hpp"
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every collective on values over MPI, in groups of 1, 2, 3, 4 and 7 ranks; and MPI's own, which a
 // benchmark checks before it times them.
-#include "sextant/lab/mpi_baselines.hpp"
 #include "sextant/lab/bench_collective.hpp"
+#include "sextant/lab/mpi_baselines.hpp"
 
 #include <set>
 #include <string>

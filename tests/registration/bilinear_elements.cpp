@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/lab/thesis_elements.hpp"
-
 #include "sextant/core/error.hpp"
+#include "sextant/lab/thesis_elements.hpp"
 
 #include <cmath>
 #include <numeric>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Splines on a control grid, their energies, and their sums over cells, each against what it means.
-#include "sextant/core/error.hpp"
 #include "sextant/registration/spline_grid.hpp"
+
+#include "sextant/core/error.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What follows once frames have places: mean, median and count, stages, fields.
-#include "sextant/registration/refinement.hpp"
-
 #include "sextant/comm/agreement.hpp"
+#include "sextant/registration/refinement.hpp"
 
 #include <cmath>
 #include <mutex>

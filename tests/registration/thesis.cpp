@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reference for registration: derivatives against differences of the energy, motions that are
 // known, what is refused.
-#include "sextant/lab/thesis_registration.hpp"
-
 #include "sextant/core/error.hpp"
+#include "sextant/lab/thesis_registration.hpp"
 
 #include "tests/registration/specimens.hpp"
 #include <gmock/gmock.h>

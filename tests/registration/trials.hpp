@@ -2,8 +2,8 @@
 #pragma once
 
 #include "sextant/lab/cramer_rao.hpp"
-#include "sextant/registration/synthetic.hpp"
 #include "sextant/registration/rigid.hpp"
+#include "sextant/registration/synthetic.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/report/run_causes.hpp"
-
-#include "sextant/report/traffic.hpp"
 #include "sextant/report/recording.hpp"
+#include "sextant/report/run_causes.hpp"
+#include "sextant/report/traffic.hpp"
 
 #include "tests/report/recordings.hpp"
 #include <gtest/gtest.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/report/message_graph.hpp"
 
-
 #include "tests/report/schedules.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

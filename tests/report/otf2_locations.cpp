@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/report/otf2.hpp"
-
 #include "sextant/report/recording.hpp"
 
 #include <limits>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a page tells of a registered series.
 #include "sextant/core/error.hpp"
-#include "sextant/report/registration_sections.hpp"
 #include "sextant/report/curves.hpp"
 #include "sextant/report/page.hpp"
+#include "sextant/report/registration_sections.hpp"
 
 #include <algorithm>
 #include <cstdio>

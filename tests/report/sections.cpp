@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The sections of pages about runs.
 #include "sextant/report/alternatives_section.hpp"
-#include "sextant/report/traffic.hpp"
 #include "sextant/report/charts.hpp"
-#include "sextant/report/run_comparison.hpp"
-#include "sextant/report/trace_file.hpp"
 #include "sextant/report/outlines_section.hpp"
+#include "sextant/report/run_comparison.hpp"
 #include "sextant/report/text.hpp"
+#include "sextant/report/trace_file.hpp"
+#include "sextant/report/traffic.hpp"
 
 #include <stdexcept>
 

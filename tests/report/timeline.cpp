@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/report/trace_timeline.hpp"
 
-
 #include <limits>
 #include <stdexcept>
 

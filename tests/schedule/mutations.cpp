@@ -3,8 +3,8 @@
 // mutant unless a slow reference, which shares no code with it, finds the mutant right as well.
 #include "tests/support/mutations.hpp"
 
-#include "sextant/collective/scatter_gather.hpp"
 #include "sextant/collective/catalogue.hpp"
+#include "sextant/collective/scatter_gather.hpp"
 #include "sextant/halo/stencil.hpp"
 
 #include <iterator>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/schedule/builder.hpp"
-
 #include "sextant/collective/scatter_gather.hpp"
+#include "sextant/schedule/builder.hpp"
 
 #include "tests/support/schedules.hpp"
 #include <gtest/gtest.h>

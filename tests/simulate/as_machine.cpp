@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a planner is told of a platform, against numbers that follow from its description.
-#include "sextant/simulate/platform_profile.hpp"
-
 #include "sextant/machine/interpolate.hpp"
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/model/p3pc_extended.hpp"
+#include "sextant/simulate/platform_profile.hpp"
 
 #include "tests/simulate/cases.hpp"
 #include <gmock/gmock.h>

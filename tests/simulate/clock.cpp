@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Our own clock: times worked out by hand, and SimGrid's.
-#include "sextant/simulate/simulation.hpp"
-
 #include "sextant/core/error.hpp"
+#include "sextant/simulate/simulation.hpp"
 
 #include "tests/simulate/cases.hpp"
 #include <gmock/gmock.h>

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Networks as data: which links a message takes, and how many meet on one.
-#include "sextant/simulate/platform.hpp"
-
-#include "sextant/machine/topology.hpp"
 #include "sextant/lab/reproduce_shift_based.hpp"
+#include "sextant/machine/topology.hpp"
+#include "sextant/simulate/platform.hpp"
 
 #include <algorithm>
 #include <numeric>

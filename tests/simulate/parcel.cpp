@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What passes between the process that asks and the program that simulates.
-#include "sextant/simulate/simulator_process.hpp"
-
 #include "sextant/core/error.hpp"
+#include "sextant/simulate/simulator_process.hpp"
 
 #include <memory>
 #include <thread>

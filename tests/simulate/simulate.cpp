@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Times worked out by hand, and what is refused.
-#include "sextant/simulate/simulation.hpp"
-
 #include "sextant/core/error.hpp"
+#include "sextant/simulate/simulation.hpp"
 
 #include "tests/format/temporary_folder.hpp"
 #include "tests/simulate/cases.hpp"

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "sextant/distributed/components.hpp"
-#include "tests/support/label_references.hpp"
 
 #include "tests/support/contour_runs.hpp"
+#include "tests/support/label_references.hpp"
 #include "tests/support/shapes.hpp"
 
 // Components of images in tiles on any communicator: what the tests over threads and over MPI

@@ -3,8 +3,8 @@
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
-#include "sextant/core/error.hpp"
 #include "sextant/compositor/compositor.hpp"
+#include "sextant/core/error.hpp"
 
 #include <cstdio>
 #include <filesystem>

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "sextant/distributed/contour_merging.hpp"
-#include "tests/support/label_references.hpp"
 
 #include "tests/support/direction_maps.hpp"
+#include "tests/support/label_references.hpp"
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -2,9 +2,8 @@
 #pragma once
 
 #include "sextant/comm/agreement.hpp"
-#include "examples/shells/deep_scenes.hpp"
-#include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/compositor/deep_compositor.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "examples/shells/deep_scenes.hpp"
 #include "tests/support/agreed_failure.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

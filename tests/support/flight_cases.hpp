@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/error.hpp"
 #include "sextant/compositor/frames_in_flight.hpp"
+#include "sextant/core/error.hpp"
 
 #include <algorithm>
 #include <optional>

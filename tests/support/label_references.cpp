@@ -7,8 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <fmt/format.h>
 #include <numbers>
+
+#include <fmt/format.h>
 
 namespace sextant::kernel {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/contour/tile_lists.hpp"
 #include "sextant/contour/catalogue.hpp"
+#include "sextant/contour/tile_lists.hpp"
 
 #include <deque>
 #include <map>

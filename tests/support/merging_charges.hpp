@@ -2,9 +2,9 @@
 #pragma once
 
 #include "sextant/collective/tiles.hpp"
-#include "sextant/contour/tile_lists.hpp"
 #include "sextant/contour/catalogue.hpp"
 #include "sextant/contour/merging.hpp"
+#include "sextant/contour/tile_lists.hpp"
 #include "sextant/model/c3.hpp"
 
 #include <memory>

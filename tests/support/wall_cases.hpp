@@ -2,8 +2,8 @@
 #pragma once
 
 #include "sextant/comm/agreement.hpp"
-#include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/compositor/tile_wall.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
 
 #include <algorithm>
 #include <functional>

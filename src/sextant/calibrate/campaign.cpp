@@ -22,7 +22,7 @@ double half_interval(const Point& point) {
     return (point.seconds.high - point.seconds.low) / 2;
 }
 
-/// Whether two sizes are as near as a switch needs to be known.
+/// True if a protocol switch between the two sizes is located precisely enough.
 bool close(const Point& a, const Point& b) {
     return b.bytes - a.bytes <= 16 ||
            static_cast<double>(b.bytes) <= 1.05 * static_cast<double>(a.bytes);
@@ -42,7 +42,7 @@ bool jumps(const Point& a, const Point& b) {
            std::max({.1 * a.seconds.median, 3 * half_interval(a), 3 * half_interval(b)});
 }
 
-/// In the middle by ratio, since sizes span seven orders.
+/// The geometric mean, since sizes span seven orders of magnitude.
 Bytes between(Bytes a, Bytes b, Bytes unit) {
     const double middle = a == 0 ? static_cast<double>(b) / 2
                                  : std::sqrt(static_cast<double>(a) * static_cast<double>(b));
@@ -83,7 +83,7 @@ constexpr std::size_t least_samples = 12, most_samples = 400;
 
 using machine::Point;
 
-/// The sizes of one curve: round trips of one layout, strategy and block.
+/// Identifies a curve: round trips of one layout, strategy and block length.
 using Look = std::tuple<machine::Layout, machine::Strategy, Bytes>;
 
 class Campaign {
@@ -131,7 +131,7 @@ class Campaign {
             series.add(sample);
     }
 
-    /// `all`: whatever the time.
+    /// `all`: visit all cells even if the time is up.
     void visit(std::vector<Cell> cells, bool all = false) {
         std::shuffle(cells.begin(), cells.end(), random_);
         for (const Cell& cell : cells) {
@@ -160,8 +160,8 @@ class Campaign {
         return cells;
     }
 
-    /// Those that have not used up their share of the time: a message that takes microseconds can
-    /// be timed a thousand times for one of milliseconds.
+    /// The cells that have not used up their share of the time: a message of microseconds can be
+    /// timed a thousand times in the time of one of milliseconds.
     std::vector<Cell> cheap_among(const std::vector<Cell>& cells) {
         while (true) {
             std::vector<Cell> cheap;
@@ -173,7 +173,7 @@ class Campaign {
         }
     }
 
-    /// Refines curves of round trips; a stream of contiguous messages gets the same sizes.
+    /// Refines the curves of round trips; streams of contiguous messages get the same sizes.
     void add_sizes() {
         constexpr std::size_t most_points = 48, most_strided_points = 16;
         for (const auto& [look, points] : curves()) {
@@ -215,7 +215,7 @@ class Campaign {
     std::mt19937 random_;
     std::set<Cell> known_;
     std::map<Cell, Seconds> spent_;
-    Seconds share_ = 0; ///< that any cell may have spent
+    Seconds share_ = 0; ///< limit of the time spent on any cell
     Measurements result_;
 };
 
@@ -235,7 +235,7 @@ const std::vector<double>& Series::of(int rank) const {
 
 machine::Value Series::value(int rank) const {
     const std::vector<double>& values = of(rank);
-    // Of a stream a difference is measured, which noise can turn below zero.
+    // A stream is measured as a difference, which noise can make negative.
     const auto sane = [](double seconds) { return std::max(0.0, seconds); };
     const Interval interval = interval_by_rank(values);
     return {sane(median(values)), sane(interval.low), sane(interval.high),

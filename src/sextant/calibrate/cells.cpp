@@ -146,7 +146,7 @@ void add_other_operators(Plan& plan) {
     }
 }
 
-/// Of each its smallest pass and two from which to go on.
+/// For each operator its smallest pass and two larger ones to extrapolate from.
 void add_quick_operators(std::vector<Cell>& cells) {
     for (const kernel::Family& family : kernel::catalogue()) {
         for (const Operator& op : family.operators) {
@@ -175,7 +175,7 @@ void add_quick_kernels(std::vector<Cell>& cells) {
     }
 }
 
-/// Two sizes of each in any case, or what a filter takes could not be told at all.
+/// At least two sizes of each kernel are in the plan; otherwise its cost could not be extrapolated.
 void add_kernels(Plan& plan) {
     for (const TimedKernel& kernel : timed_kernels()) {
         for (const int operands : kernel.operands()) {
@@ -201,7 +201,7 @@ void add_copies(Plan& plan) {
         plan[2].push_back(copy(std::min(256 * kibi, most_rows * block), block));
 }
 
-/// Each cell once, where it comes first, and none that needs too much memory.
+/// Keeps the first occurrence of each cell, and drops cells that need too much memory.
 void tidy(Plan& plan, Bytes memory) {
     std::set<Cell> seen;
     for (std::vector<Cell>& level : plan) {
@@ -221,7 +221,8 @@ Plan make_plan(const PlanOptions& options) {
     if (options.lending) {
         for (const Bytes bytes : {Bytes{16}, kibi, 16 * kibi, 256 * kibi, 4 * mebi})
             plan[0].push_back(lent(bytes));
-        // A lent message costs what its fold costs less: that must be known at the same size.
+        // The cost of a zero-copy message is derived from its fold, so the fold is measured at the
+        // same size.
         for (const Elements elements : {Elements{1}, Elements{64}, kibi, 16 * kibi, 256 * kibi})
             plan[0].push_back(pass("over", "f32", elements, 2));
     }

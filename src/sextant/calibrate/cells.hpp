@@ -11,38 +11,38 @@
 
 namespace sextant::calibrate {
 
-/// What is timed.
+/// The kind of operation that is timed.
 enum class Kind : std::uint8_t {
-    round_trip, ///< a message there and one of a byte back
-    stream,     ///< one message after another, one way: the time from one to the next
-    pass,       ///< an operator once over its operands
-    kernel,     ///< a kernel once: `elements` are what it makes, `operands` how much for each
-    copy        ///< bytes moved within memory
+    round_trip, ///< a message and a one-byte answer
+    stream,     ///< messages in one direction: the time between messages
+    pass,       ///< one pass of an operator over its operands
+    kernel,     ///< one run of a kernel: `elements` results of `operands` work each
+    copy        ///< a copy within memory
 };
 
-/// One thing to time. Everything runs as a program of the executor, so that what is measured is
-/// what a schedule's step costs.
+/// One operation to time. Every cell runs as a program of the executor, so that the measured time
+/// is that of a step in a schedule.
 struct Cell {
     Kind kind = Kind::round_trip;
-    // Of messages and copies. The vocabulary has no message of no bytes: one byte stands for none.
+    // For messages and copies. Schedules have no empty messages: one byte stands for none.
     machine::Layout layout = machine::Layout::cc;
     machine::Strategy strategy = machine::Strategy::contiguous;
     Bytes bytes = 0;
-    Bytes block = 0; ///< of a strided side; `bytes` where nothing is strided
-    Bytes row = 0;   ///< from one block to the next; 0 where nothing is strided
-    // Of passes, and of kernels, whose name stands for an operator's.
+    Bytes block = 0; ///< of a strided side; `bytes` if nothing is strided
+    Bytes row = 0;   ///< distance between blocks; 0 if nothing is strided
+    // For passes, and for kernels, whose name is stored in `operator_name`.
     std::string operator_name = {}, element = {};
     Elements elements = 0;
     int operands = 0;
-    bool alone = false; ///< while the other rank rests, and leaves it the memory
+    bool alone = false; ///< while the other rank is idle and leaves it the memory bandwidth
 
     auto operator<=>(const Cell&) const = default;
 };
 
-/// From one block of a strided message to the next: the rows of an image of 1280 pixels of 16 bytes
-/// lie so. Not a power of two, which would send every block to the same few lines of a cache.
+/// The distance between blocks of a strided message: a row of 1280 pixels of 16 bytes. Not a power
+/// of two, which would map every block to the same few cache lines.
 inline constexpr Bytes row_bytes = 1280 * 16;
-/// The most rows that a strided message has.
+/// The greatest number of rows in a strided message.
 inline constexpr Bytes most_rows = 2048;
 
 Cell message(Kind kind, Bytes bytes);
@@ -55,52 +55,51 @@ Cell kernel_run(std::string name, std::string element, Elements elements, int op
                 bool alone = false);
 Cell copy(Bytes bytes, Bytes block);
 
-/// The empty message there and back.
+/// A round trip of an empty message.
 inline Cell empty_trip() {
     return message(Kind::round_trip, 1);
 }
 
-/// What states of a machine are told apart by: a message just written, long enough that moving it
-/// from core to core shows beside the latency, since states differ in either.
+/// The probe that identifies the state of a machine: a freshly written message, long enough that
+/// both latency and the transfer from core to core affect its time, since states differ in either.
 inline Cell probe() {
     return message(Kind::round_trip, Bytes{1} << 16);
 }
 
-/// One repetition of a cell, by the clocks of the two ranks.
+/// One repetition of a cell, by the clocks of both ranks.
 struct Sample {
     std::array<Seconds, 2> seconds = {};
-    bool disturbed = false; ///< another program took the processor from either rank meanwhile
+    bool disturbed = false; ///< another program interrupted either rank meanwhile
 };
 
-/// What times cells: two ranks of a communicator (rig.hpp), or in tests a machine whose true costs
-/// are known.
+/// Times cells: two ranks of a communicator (rig.hpp), or in tests a machine with known costs.
 class Stopwatch {
   public:
     virtual ~Stopwatch() = default;
 
-    /// Some repetitions of a cell, one after another, after those that warm up. Collective; both
-    /// ranks get the same samples.
+    /// Several repetitions of a cell after some warm-up repetitions. Collective; both ranks get the
+    /// same samples.
     virtual std::vector<Sample> burst(const Cell& cell) = 0;
-    /// Time since the beginning, as of the last burst: the same on both ranks.
+    /// Time from the start to the last burst: the same on both ranks.
     virtual Seconds elapsed() const = 0;
 };
 
-/// The cells to measure, the most important first: a launch that runs out of time has what any
-/// model needs, then strides, then more sizes.
+/// The cells to measure, the most important level first: a launch that runs out of time has what
+/// any model needs, then strides, then more sizes.
 using Plan = std::vector<std::vector<Cell>>;
 
 struct PlanOptions {
-    bool lending = false;            ///< whether the ranks share memory
-    bool work = true;                ///< operators, kernels and copies too, not only messages
-    Bytes memory = Bytes{200} << 20; ///< that a cell may take on a rank
+    bool lending = false;            ///< the ranks share memory
+    bool work = true;                ///< also operators, kernels and copies, not only messages
+    Bytes memory = Bytes{200} << 20; ///< limit for one cell on a rank
 };
 
 Plan make_plan(const PlanOptions& options);
 
-/// A small plan for a short time: what every model needs first, then the rest by importance.
+/// A small plan for a short time: first what every model needs, then the rest by importance.
 Plan make_quick_plan(const PlanOptions& options);
 
-/// The same with the sizes of messages that an earlier launch refined.
+/// The plan with the message sizes that an earlier launch refined.
 Plan with_sizes_of(Plan plan, const machine::LinkCosts& earlier);
 
 /// The memory that a pass needs.

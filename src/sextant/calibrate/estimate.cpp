@@ -35,7 +35,7 @@ Value half(const Value& value) {
     return {value.median / 2, value.low / 2, value.high / 2, value.samples};
 }
 
-/// Scaled to one of `of` equal parts.
+/// A value divided by `of`.
 Value part_of(const Value& value, Bytes of) {
     const auto n = static_cast<double>(of);
     return {value.median / n, value.low / n, value.high / n, value.samples};
@@ -61,7 +61,7 @@ class Costs {
     }
 
     machine::Profile made() {
-        add_work(); // lent messages are told from it
+        add_work(); // the cost of zero-copy messages is derived from it
         for (const auto& [cell, series] : measured_.cells)
             add_message(cell, series);
         for (auto& [key, curve] : curves_) {
@@ -78,7 +78,7 @@ class Costs {
     }
 
   private:
-    /// A round trip over the whole launch.
+    /// The round trip of a cell over the whole launch.
     Value trip(const Cell& cell) const {
         const auto found = measured_.cells.find(cell);
         return found == measured_.cells.end() ? Value{} : found->second.value(0);
@@ -118,7 +118,7 @@ class Costs {
             empty_stream_ = {sent, received};
     }
 
-    /// No bytes have no layout.
+    /// Adds the point of the empty message, which is the same for every layout.
     void add_empty(Curve& curve) {
         if (curve.strategy == Strategy::lending ||
             (!curve.points.empty() && curve.points.front().bytes == 0))
@@ -130,8 +130,8 @@ class Costs {
                 {0, 0, curve.path == Path::send ? empty_stream_->sent : empty_stream_->received});
     }
 
-    /// What a long fold takes more or less hides the little that lending costs; never less than for
-    /// the shortest.
+    /// The noise of a long fold exceeds the small cost of zero-copy, so no point may be below the
+    /// first.
     static void not_below_first(std::vector<Point>& points) {
         for (Point& point : points) {
             point.seconds.median = std::max(point.seconds.median, points.front().seconds.median);
@@ -164,8 +164,8 @@ class Costs {
         for (auto& [key, work] : kernels)
             profile_.kernels.push_back(std::move(work));
         for (auto& [key, work] : operators) {
-            if (!work.passes.empty()) // passes alone only say how much less those take
-                profile_.operators.push_back(std::move(work)); // cells are ordered as passes are
+            if (!work.passes.empty())                          // passes alone only give a ratio
+                profile_.operators.push_back(std::move(work)); // in the order of passes
         }
     }
 
@@ -220,12 +220,12 @@ Value merged_value(const std::vector<Value>& values) {
         samples += value.samples;
     }
     const Interval interval = interval_by_rank(medians);
-    // Of few launches the upper of two middle ones would be too high, and the lower too low.
+    // With few launches, the mean of both middle values: either one alone would be biased.
     const double middle = (median(medians) + quantile(medians, .5)) / 2;
     return {middle, interval.low, interval.high, samples};
 }
 
-/// Values of the same thing in several launches, things in order.
+/// Collects the values of each key over several launches, in key order.
 template <class Key>
 class Collected {
   public:
@@ -233,7 +233,7 @@ class Collected {
 
     void add(const Key& key, const Value& value) { values_[key].push_back(value); }
 
-    /// Calls `put` with each thing that enough launches know.
+    /// Calls `put` with each key that at least a third of the launches measured.
     template <class Put>
     void each(Put&& put) const {
         for (const auto& [key, values] : values_) {
@@ -312,7 +312,7 @@ std::vector<Pass> merged_passes(const std::vector<const Work*>& works,
     return merged;
 }
 
-/// Operators, or kernels.
+/// Merges operators, or kernels.
 std::vector<Work> merged_works(const Launches& launches, std::vector<Work> Profile::*which) {
     std::map<std::pair<std::string, std::string>, std::vector<const Work*>> works;
     for (const Profile* launch : launches) {
@@ -324,7 +324,7 @@ std::vector<Work> merged_works(const Launches& launches, std::vector<Work> Profi
         Work work{key.first, key.second, {}, {}, {}, {}};
         work.passes = merged_passes(all, &Work::passes);
         work.alone = merged_passes(all, &Work::alone);
-        if (!work.passes.empty()) // those alone only say how much less they take
+        if (!work.passes.empty()) // passes alone only give a ratio
             merged.push_back(std::move(work));
     }
     return merged;
@@ -341,7 +341,7 @@ std::vector<machine::CopyRate> merged_copies(const Launches& launches) {
     return merged;
 }
 
-/// Those that stayed in one state, or all where most did not.
+/// The launches that stayed in one state, or all if most did not.
 Launches steady(std::span<const Profile> launches) {
     Launches all, steady;
     for (const Profile& launch : launches) {
@@ -352,7 +352,7 @@ Launches steady(std::span<const Profile> launches) {
     return 2 * steady.size() < all.size() ? all : steady;
 }
 
-/// Launches whose probes are like each other's, the most numerous group first.
+/// Groups launches with similar probe times, the largest group first.
 std::vector<Launches> states(Launches all) {
     std::sort(all.begin(), all.end(), [](const Profile* a, const Profile* b) {
         return a->state_probe.median < b->state_probe.median;

@@ -10,40 +10,39 @@
 
 namespace sextant::calibrate {
 
-/// What the probe's round trips of one state differ by at most, from launch to launch or within
-/// one.
+/// The greatest ratio between the probe's round trips in one state, between launches or within one.
 inline constexpr double one_state = 1.4;
-/// The state of a launch that was not in one.
+/// The state name of a launch whose state changed.
 inline constexpr std::string_view unsteady = "unsteady";
 
-/// The costs of messages and work from what was measured in one launch.
+/// Derives the costs of messages and work from the measurements of one launch.
 ///
-/// The empty message is half its round trip: t_cf. The full path of another is its round trip less
-/// t_cf, since the answer is an empty message; of a lent one, less the pass that folds it too. Send
-/// and receive paths are the times from message to message of a saturated stream, by the clock of
-/// either side; the gap is the longer.
+/// An empty message takes half its round trip: t_cf. The full path of any other message is its
+/// round trip minus t_cf, since the answer is an empty message; for a zero-copy message, also minus
+/// the pass that folds it. Send and receive paths are the times between messages of a saturated
+/// stream by the clock of either side; the gap is the longer of them.
 ///
 /// Input     measurements; the link class of the two ranks.
-/// Output    the state `unsteady` where the probe changed meanwhile; links, operators, kernels,
-///           copies and the state's probe of a profile. A message of one byte stands at 0 bytes, on
+/// Output    a profile with links, operators, kernels, copies and the state's probe; its state is
+///           `unsteady` if the probe changed meanwhile. One-byte messages appear as 0 bytes on
 ///           every curve.
-/// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, Figure 8, mended
+/// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, Figure 8, corrected
 machine::Profile costs_of(const Measurements& measurements, machine::Link link);
 
-/// Adds the links of such costs to a profile; with_work: their work and state too.
+/// Adds the links in `costs` to a profile; with_work: also work and state.
 void add_costs(machine::Profile& profile, const machine::Profile& costs, bool with_work);
 
-/// Profiles of launches as one a state of the machine. What varies from launch to launch is what
-/// one launch cannot tell, so a merged value is the median of the launches' medians, and its
-/// interval that of those medians.
+/// Merges the profiles of launches into one per state of the machine. One launch does not show the
+/// variation between launches, so a merged value is the median of the launches' medians, and its
+/// interval is that of those medians.
 ///
-/// Launches are in one state where their probes' round trips lie within a factor of 1.4 of a
-/// neighbour's. A state seen in one launch only is left out where others were seen in more, and so
-/// are launches that changed their state, where most did not, and a point that less than a third
-/// of the launches measured. Switches of protocol are read off the merged curves.
+/// Launches belong to one state if their probes' round trips are within a factor of 1.4 of a
+/// neighbour. Left out are: a state seen in one launch only, if others were seen in more; launches
+/// that changed their state, if most did not; and points measured by less than a third of the
+/// launches. Protocol switches are determined from the merged curves.
 ///
 /// Input     one launch or more, of one machine.
-/// Output    the state seen most often first; `method` says what went in and what was left out.
+/// Output    the state seen most often first; `method` says what was merged and what was left out.
 std::vector<machine::Profile> merged(std::span<const machine::Profile> launches);
 
 } // namespace sextant::calibrate

@@ -23,7 +23,7 @@ namespace sextant::calibrate {
 
 namespace {
 
-/// A file without a name, gone when it is closed.
+/// A file without a name, deleted when it is closed.
 class ScratchFile {
   public:
     ScratchFile() : file_(std::tmpfile()) {
@@ -76,7 +76,7 @@ std::span<std::byte> bytes_of(const Computation& computation) {
     return {place.base, static_cast<std::size_t>(place.bytes())};
 }
 
-/// A step's bytes in memory are those that it moves, whichever way.
+/// The elements of the step are the bytes read or written.
 Timed timed_file(const Cell& cell, Kernel kernel) {
     Operator bytes;
     bytes.element = {"byte", 1};
@@ -92,7 +92,8 @@ Timed timed_reading(const Cell& cell) {
     const auto file = std::make_shared<ScratchFile>();
     file->write_anew(std::vector<std::byte>(static_cast<std::size_t>(cell.elements)));
     return timed_file(cell, [file](const Computation& computation) {
-        // As an image is read: into memory that nobody has touched, which costs more than reading.
+        // Reads as images are read: into untouched memory, whose page faults cost more than the
+        // read.
         Memory fresh(computation.made[0].elements());
         file->read(fresh.bytes());
         std::ranges::copy(fresh.bytes().first(1), bytes_of(computation).begin());
@@ -107,7 +108,7 @@ Timed timed_writing(const Cell& cell) {
 
 namespace {
 
-/// Filters from the cheapest to the dearest for an element that they make.
+/// Filters, in increasing order of cost per result.
 struct TimedFilter {
     double sigma;
     std::vector<std::string> features;
@@ -137,7 +138,7 @@ const TimedFilter& filter_of(const Cell& cell) {
     throw std::logic_error("no filter of so many multiply-adds is timed");
 }
 
-/// A filter of a square image, as a step of a schedule would do it.
+/// Filters a square image as a step of a schedule would.
 Kernel filter_kernel(const TimedFilter& filter, Elements side) {
     const auto bank = std::make_shared<kernel::FilterBank>(filter.bank());
     return [bank, side](const Computation& computation) {
@@ -168,7 +169,7 @@ Timed timed_filter(const Cell& cell) {
         builder.compute(0, {&image, 1}, made);
     Operator floats;
     floats.element = gray_f32;
-    // What a square lacks to the elements that were asked for is not made.
+    // A square may have fewer elements than asked for.
     const double share = static_cast<double>(planes * pixels) / static_cast<double>(cell.elements);
     return {{builder.finish({})}, floats, repeats * share, {}, {filter_kernel(filter, side)}};
 }

@@ -9,30 +9,29 @@
 
 namespace sextant::calibrate {
 
-/// Runs that read, or write anew, about `cell.elements` bytes of a file that nobody else sees: what
-/// that takes while the system keeps the file in memory. A disk that must be waited for takes
-/// longer, by what no profile knows.
-/// Throws    std::system_error where there is no room for such a file.
+/// Runs that read, or rewrite, about `cell.elements` bytes of a private file. They measure access
+/// to the page cache; the time of a disk is not part of any profile.
+/// Throws    std::system_error if there is no room for such a file.
 Timed timed_reading(const Cell& cell);
 Timed timed_writing(const Cell& cell);
 
-/// A kernel of schedules, as profiles keep it: one row of the catalogue.
+/// A kernel of schedules as stored in profiles: one row of the catalogue.
 struct TimedKernel {
     std::string_view name, element;
-    /// How much a run may do for an element that it makes, as who asks for predictions counts it:
-    /// of filters, FilterBank::multiply_adds().
+    /// The values of `operands` to time: the work per result, in the kernel's own unit. For filters
+    /// it is FilterBank::multiply_adds().
     std::vector<int> (*operands)();
-    /// One rank's runs, which make about `cell.elements` elements with `cell.operands`, one of
-    /// those, for each.
+    /// Makes one rank's runs, with about `cell.elements` results and `cell.operands`, one of the
+    /// values above, for each.
     Timed (*timed)(const Cell& cell);
-    /// Whether it is timed while the other rank rests as well.
+    /// True if it is also timed with the other rank idle.
     bool alone = false;
-    Elements smallest = Elements{1} << 14; ///< run that is timed; others are up to 128 times that
+    Elements smallest = Elements{1} << 14; ///< run to time; others have up to 128 times that
 };
 
 std::span<const TimedKernel> timed_kernels();
 
-/// By name. Throws std::logic_error for one that there is not.
+/// Finds a kernel by name. Throws std::logic_error if there is none.
 const TimedKernel& find_timed_kernel(std::string_view name);
 
 } // namespace sextant::calibrate

@@ -37,7 +37,7 @@ using FileClock = std::filesystem::file_time_type::clock;
 constexpr int probe_version = 1;
 constexpr std::chrono::hours most_age{30 * 24}, most_age_if_busy{1};
 
-/// The probes of this process, by their keys.
+/// The probes of this process, by key.
 class Remembered {
   public:
     static std::optional<machine::Profile> find(const std::string& key) {
@@ -61,8 +61,8 @@ class Remembered {
     }
 };
 
-/// Short, and the same in every process (FNV-1a): machines that share a home have files of their
-/// own.
+/// A hash that is the same in every process (FNV-1a), for file names: machines that share a home
+/// directory use separate files.
 std::uint32_t hash(const std::string& text) {
     std::uint32_t hash = 2166136261u;
     for (const char c : text)
@@ -70,7 +70,7 @@ std::uint32_t hash(const std::string& text) {
     return hash;
 }
 
-/// Throws InvalidFile, whatever the file is.
+/// Throws InvalidFile for any file that is not a valid probe of `key`.
 machine::Profile read_probe(const std::string& path, const std::string& key) {
     constexpr Bytes most = Bytes{4} << 20;
     const std::string text = read_text(path, most);
@@ -119,7 +119,7 @@ std::optional<machine::Profile> kept_probe(const ProbedRanks& ranks) {
         Remembered::keep(key, profile);
         return profile;
     } catch (const std::exception&) {
-        return std::nullopt; // measured again
+        return std::nullopt; // causes a new measurement
     }
 }
 
@@ -134,7 +134,7 @@ void keep_probe(const ProbedRanks& ranks, const machine::Profile& profile) {
         json["probe"] = {{"version", probe_version}, {"of", key}};
         write_file(path, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
     } catch (const std::exception&) {
-        return; // the next process measures again
+        return; // later processes measure again
     }
 }
 
@@ -143,7 +143,7 @@ namespace {
 using machine::Profile;
 using planner::Probing;
 
-/// Of each way to exchange, of which processes may weigh two; starting takes some more.
+/// The budget of one probe. Processes may compare two ways to exchange, each with its own probe.
 Seconds budget_of(const Communicator& communicator) {
     return communicator.shares_memory() ? 1 : .6;
 }
@@ -171,7 +171,7 @@ std::string day_of(const Profile& profile) {
     return profile.origin.date.substr(0, profile.origin.date.find('T'));
 }
 
-/// One planner of each probe, so that it remembers.
+/// One planner per probe, so that its plans stay cached.
 std::shared_ptr<planner::Planner> planner_with(Profile profile, const std::string& text) {
     static std::mutex mutex;
     static std::map<std::string, std::shared_ptr<planner::Planner>> made;
@@ -185,7 +185,7 @@ std::shared_ptr<planner::Planner> planner_with(Profile profile, const std::strin
     return planner;
 }
 
-/// Rank 0's, on all ranks; nothing where it has none.
+/// Broadcasts rank 0's profile; nothing if it has none.
 std::optional<Profile> broadcast(const Communicator& communicator,
                                  const std::optional<Profile>& own, std::string& text) {
     const bool has = communicator.rank() == 0 && own;
@@ -193,7 +193,7 @@ std::optional<Profile> broadcast(const Communicator& communicator,
     return text.empty() ? std::nullopt : std::optional(machine::parse_profile(text, "a probe"));
 }
 
-/// None where the profile cannot be read: rank 0 decides.
+/// A planner, or an empty result if the profile cannot be read: rank 0 decides.
 planner::UsualPlanner readable_planner(const char* transport, const std::string& machine) {
     try {
         return planner::usual_planner(transport, machine);

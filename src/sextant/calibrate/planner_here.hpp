@@ -11,46 +11,48 @@
 
 namespace sextant::calibrate {
 
-/// Where and by whom messages are exchanged: what a probe holds for.
+/// The ranks and transport that a probe is valid for.
 struct ProbedRanks {
-    /// "threads", "mpi", or "shared": processes that read each other's memory.
+    /// "threads", "mpi", or "shared" for processes that read each other's memory.
     std::string exchange;
     int ranks = 0;
     bool operator==(const ProbedRanks&) const = default;
 };
 
-/// What a probe of this machine holds for, as text: those ranks, the host with its processor and
-/// cores, MPI and Sextant with their versions.
+/// The conditions that a probe is valid for, as text: the ranks, the host with its processor and
+/// cores, and the versions of MPI and Sextant.
 std::string probe_key(const ProbedRanks& ranks);
 
-/// Where what was probed is kept: in sextant/probes of $XDG_CACHE_HOME, or of ~/.cache. Empty where
+/// The path of the cached probe: in sextant/probes of $XDG_CACHE_HOME, or of ~/.cache. Empty if
 /// neither is known.
 std::string probe_path(const ProbedRanks& ranks);
 
-/// What was probed for such ranks, by this process or an earlier one. Nothing where the file is
-/// missing, damaged, of another machine or version, or too old: a month; an hour where the machine
-/// was busy.
+/// The cached probe for such ranks, from this process or an earlier one. Nothing if the file is
+/// missing, damaged, from another machine or version, or too old: a month, or an hour if the
+/// machine was busy.
 std::optional<machine::Profile> kept_probe(const ProbedRanks& ranks);
 
-/// Keeps a probe; where its file cannot be written, for this process only.
+/// Caches a probe; if its file cannot be written, for this process only.
 void keep_probe(const ProbedRanks& ranks, const machine::Profile& profile);
 
-/// The planner of ranks that are here: planner::usual_planner of the machine asked for, or of this
-/// one; where nothing was calibrated, by a probe of this machine, which takes about a
-/// second and is kept (probe_file.hpp). It is provisional, and the profile's name says so.
+/// The planner for the ranks of this communicator: planner::usual_planner with the profile
+/// `machine`, or with this machine's; if nothing was calibrated, with a probe of this machine,
+/// which takes about a second and is cached (kept_probe). A probe is provisional, and the profile's
+/// name says so.
 ///
 /// Input     the nodes of the ranks; a profile, or "".
-/// Output    of a probe the same on all ranks; of a profile what each reads, and no planner on a
-///           rank other than 0 that cannot read it.
-/// Throws    InvalidFile, on all ranks, of a profile that rank 0 cannot read. Collective.
+/// Output    of a probe the same on all ranks; of a profile what each rank reads. The planner is
+///           null on a rank other than 0 that cannot read the profile.
+/// Throws    InvalidFile, on all ranks, if rank 0 cannot read the profile.
+/// Collective.
 planner::UsualPlanner planner_here(const Communicator& communicator, const std::vector<int>& nodes,
                                    const std::string& machine, planner::Probing probing);
 
-/// For operations that plan on every rank. Throws InvalidTask where there is no planner.
+/// For operations that plan on every rank. Throws InvalidTask if there is no planner.
 void require_planner(const planner::UsualPlanner& usual);
 
-/// The same for ranks that are not here, which nothing is measured for: by what was kept of as
-/// many.
+/// The planner for a number of ranks that are not running: nothing is measured, but a cached probe
+/// of as many ranks is used.
 planner::UsualPlanner planner_of(const std::string& transport, int ranks,
                                  const std::string& machine);
 

@@ -24,10 +24,10 @@ namespace {
 
 using machine::Link;
 
-/// With whom a rank measures.
+/// A rank's partner in measuring.
 struct Seat {
-    int pair = -1; ///< -1: with nobody
-    int place = 0; ///< of the pair, among those of its node
+    int pair = -1; ///< -1: none
+    int place = 0; ///< index of the pair among those of its node
 };
 
 struct Layout {
@@ -59,7 +59,7 @@ Layout layout_of(const Communicator& communicator) {
     return layout;
 }
 
-/// Neighbours on each node, or the first ranks of neighbouring nodes.
+/// Pairs neighbours on each node, or the first ranks of neighbouring nodes.
 std::vector<Seat> seats(const Layout& layout, Link link) {
     std::map<int, std::vector<int>> ranks; // by node
     for (std::size_t rank = 0; rank < layout.nodes.size(); ++rank)
@@ -85,14 +85,14 @@ std::vector<Seat> seats(const Layout& layout, Link link) {
     return seats;
 }
 
-/// Pairs that time the same cells at once. All get the samples of the first, so that all go on
-/// alike.
+/// Pairs that time the same cells at the same time. All use the samples of the first pair, so that
+/// all continue with the same cells.
 class InStep : public Stopwatch {
   public:
     InStep(Communicator all, Rig& rig, bool first)
         : all_(std::move(all)), rig_(rig), first_(first) {}
 
-    /// Of what is timed while others rest, only the first pair's.
+    /// Cells timed with others idle run on the first pair only.
     std::vector<Sample> burst(const Cell& cell) override {
         const std::vector<Sample> mine =
             first_ || !cell.alone ? rig_.burst(cell) : std::vector<Sample>();
@@ -107,7 +107,8 @@ class InStep : public Stopwatch {
     Seconds elapsed() const override { return elapsed_; }
 
   private:
-    /// Where other programs interrupt every long sample, the fastest comes nearest to the truth.
+    /// The undisturbed samples; if other programs interrupt all of them, the fastest, which is
+    /// closest to the truth.
     static std::vector<Sample> least_disturbed(std::vector<Sample> samples) {
         const auto faster = [](const Sample& a, const Sample& b) {
             return std::pair(a.disturbed, a.seconds[0]) < std::pair(b.disturbed, b.seconds[0]);
@@ -132,22 +133,22 @@ class InStep : public Stopwatch {
     Seconds elapsed_ = 0;
 };
 
-/// Whether what a model needs of every message and of `over` was measured.
+/// True if everything was measured that a model needs of messages and of `over`.
 bool suffices(const Measurements& measured, const Plan& plan) {
     return std::all_of(plan.front().begin(), plan.front().end(),
                        [&](const Cell& cell) { return measured.cells.count(cell) > 0; });
 }
 
-/// Whether other programs interrupted more than a quarter of the cells.
+/// True if other programs interrupted more than a quarter of the cells.
 bool is_busy(const Measurements& measured) {
     const auto disturbed = std::count_if(measured.cells.begin(), measured.cells.end(),
                                          [](const auto& cell) { return !cell.second.quiet(); });
     return 4 * disturbed > static_cast<std::ptrdiff_t>(measured.cells.size());
 }
 
-/// Interruptions only add time: a cell that took longer than a larger one gets its samples.
+/// Interruptions only add time: a cell that took longer than a larger one takes over its samples.
 void smooth(Measurements& measured) {
-    std::map<Cell, std::vector<Cell>> by_kind; // of one kind from the smallest on
+    std::map<Cell, std::vector<Cell>> by_kind; // of one kind, smallest first
     for (const auto& [cell, series] : measured.cells) {
         if (cell.kind == Kind::copy)
             continue;
@@ -168,8 +169,7 @@ void smooth(Measurements& measured) {
     }
 }
 
-/// Work of which too little was measured to tell what other sizes cost is as on the built-in
-/// machine.
+/// Replaces work measured at too few sizes to extrapolate by that of the built-in machine.
 void complete(std::vector<machine::Work>& measured, const std::vector<machine::Work>& built_in) {
     std::erase_if(measured, [](const machine::Work& work) {
         return work.passes.empty() || work.passes.front().elements == work.passes.back().elements;
@@ -183,8 +183,8 @@ void complete(std::vector<machine::Work>& measured, const std::vector<machine::W
     }
 }
 
-/// One class of links, and work if that is asked for. Nothing on ranks that only wait, and where
-/// time was short.
+/// Measures one class of links, and work if `what` includes it. Nothing on ranks that only wait, or
+/// if the time was too short.
 std::optional<machine::Profile> measure_link(const Communicator& communicator, Link link,
                                              const Seat& seat, const PlanOptions& what,
                                              const CampaignOptions& options) {
@@ -211,7 +211,7 @@ std::optional<machine::Profile> measure_link(const Communicator& communicator, L
     return costs;
 }
 
-/// Whether every rank can allocate the memory that measuring needs. Collective.
+/// True if every rank can allocate the memory that measuring needs. Collective.
 bool has_room(const Communicator& communicator, Bytes memory) {
     int has = 1;
     try {

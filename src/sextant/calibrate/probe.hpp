@@ -9,18 +9,19 @@
 
 namespace sextant::calibrate {
 
-/// The state of a machine on which other programs kept interrupting a probe.
+/// The state name of a machine on which other programs kept interrupting a probe.
 inline constexpr std::string_view busy = "busy";
 
-/// Measures in a moment what the ranks of a communicator will meet: less of it than
-/// `measure_launch`, and less well. The ranks of each node measure in pairs, all pairs at once, as
-/// many as its cores hold, so that memory is as busy as in a run; the other ranks wait.
+/// Quickly measures the costs that matter to the ranks of a communicator: fewer than
+/// `measure_launch`, and less precisely. The ranks of each node measure in pairs, all pairs at once
+/// and as many as its cores allow, so that memory is as busy as in a run; the other ranks wait.
 ///
-/// Input     the time to spend; operators and kernels that it does not reach are as built in. Where
-///           ranks share nodes' memory, messages use that.
-/// Output    the same on all ranks; nothing where the time was over before all was measured that a
-///           model needs, as beside busy programs, or where a rank lacks the memory.
-/// Requires  two ranks or more (InvalidTask). Collective.
+/// Input     the time to spend; operators and kernels that it does not reach are those of the
+///           built-in machine. If ranks share memory within nodes, messages use it.
+/// Output    the same on all ranks; nothing if the time was too short for the costs that a model
+///           needs, as next to busy programs, or if a rank lacks the memory.
+/// Requires  two ranks or more (InvalidTask).
+/// Collective.
 std::optional<machine::Profile> measure_quickly(const Communicator& communicator, Seconds budget);
 
 } // namespace sextant::calibrate

@@ -23,7 +23,7 @@ using machine::Strategy;
 
 constexpr Bytes kibi = 1024, mebi = 1024 * kibi;
 
-/// What moves messages without looking at them.
+/// An operator for messages of plain bytes.
 Operator bytes_operator() {
     Operator op;
     op.name = "bytes";
@@ -38,16 +38,16 @@ bool strided_at(const Cell& cell, int rank) {
     return cell.layout == Layout::nn || cell.layout == (rank == 0 ? Layout::nc : Layout::cn);
 }
 
-/// So many messages of this size come out of memory and not of caches.
+/// The number of messages of this size that exceeds the caches.
 int more_than_caches(Bytes bytes) {
     return static_cast<int>(std::max<Bytes>(1, 64 * mebi / bytes));
 }
 
-/// Places of strided messages: columns of images, as far apart as there is room, one of each image
-/// after the other. Were each message in an image of its own, most of which nobody touches, memory
-/// for a few would do, and those few would stay in caches.
+/// The regions of strided messages: columns of images, spread as far apart as possible, filling one
+/// image after the other. With one image per message, most of each untouched, a few columns would
+/// stay in the caches.
 std::vector<Region> columns(ProgramBuilder& builder, const Cell& cell, int slots) {
-    constexpr Bytes lines = 128; // that caches fetch together, and no two messages may share
+    constexpr Bytes lines = 128; // fetched together by caches; messages must not share one
     const Bytes narrowest = (cell.block + lines - 1) / lines * lines;
     const Bytes an_image = std::clamp<Bytes>(cell.row / narrowest, 1, slots);
     const Bytes pitch = cell.row / an_image / lines * lines;
@@ -66,7 +66,7 @@ std::vector<Region> columns(ProgramBuilder& builder, const Cell& cell, int slots
     return places;
 }
 
-/// One rank's side of a message: where it lies, and, where it is packed, what travels.
+/// One rank's side of a message: its data and, if it is packed, the packed copies.
 class Side {
   public:
     Side(ProgramBuilder& builder, const Cell& cell, int rank, int slots)
@@ -82,13 +82,13 @@ class Side {
         }
     }
 
-    /// Where the data of each slot lies.
+    /// The data region of each slot.
     const std::vector<Region>& data() const { return lies_; }
-    /// The byte that binds what follows to this slot.
+    /// The first byte of a slot; steps that use it depend on the slot.
     Region first(int slot) const {
         return block(lies_[place(slot)].buffer, lies_[place(slot)].offset, 1);
     }
-    /// One slot's data, sent from another slot's packed copy where it is packed.
+    /// Sends one slot's data; if it is packed, from another slot's packed copy.
     void send(int slot, int packed) {
         if (packs_)
             builder_.copy(travels_[place(packed)], lies_[place(slot)]);
@@ -108,8 +108,8 @@ class Side {
     std::vector<Region> lies_, travels_;
 };
 
-/// Every message of a run has a place of its own, which rank 0 has written anew. Large messages go
-/// through so many places that they come out of memory and not of caches.
+/// The number of round trips per run. Each has its own region, freshly written by rank 0; large
+/// messages use so many regions that they come from memory and not from caches.
 int trips_of(const Cell& cell) {
     const Bytes bytes = cell.bytes;
     if (bytes >= 512 * kibi)
@@ -133,8 +133,8 @@ Timed round_trips(const Cell& cell, int rank) {
     return {{builder.finish({})}, bytes_operator(), static_cast<double>(trips), side.data()};
 }
 
-/// Packed data has two places at the sender, and every message several at the receiver, so that one
-/// can be filled while another is on its way.
+/// Packed data has two regions at the sender, and every message several at the receiver, so that
+/// one can be filled while another is in transit.
 Program stream(const Cell& cell, int rank, int messages) {
     ProgramBuilder builder;
     const Region signal = builder.in_out(1);
@@ -165,8 +165,8 @@ StreamLengths lengths_of(Bytes bytes) {
     return bytes <= mebi ? StreamLengths{4, 12} : StreamLengths{2, 6};
 }
 
-/// Lent data is folded with data of the receiver. Each message carries the answer to the one
-/// before, and has a place of its own: what is written again could not be lent.
+/// Zero-copy messages are folded with data of the receiver. Each answer triggers the next message,
+/// and each message has its own region: a region that is overwritten could not be read in place.
 Timed lent_trips(const Cell& cell, int rank) {
     const Operator& over = kernel::find("over");
     const Elements n = cell.bytes / over.element.size;
@@ -194,7 +194,7 @@ Timed lent_trips(const Cell& cell, int rank) {
     return made;
 }
 
-/// So often that a run takes some microseconds at least.
+/// The number of repetitions that makes a run take at least some microseconds.
 int repeats_of(Bytes bytes) {
     return static_cast<int>(std::clamp<Bytes>(64 * kibi / std::max<Bytes>(1, bytes), 1, 32));
 }
@@ -221,7 +221,7 @@ Timed passes(const Cell& cell, int rank) {
     return {{builder.finish({})}, op, static_cast<double>(repeats), {}};
 }
 
-/// Nothing: the other rank is to work alone.
+/// An empty program: the other rank works alone.
 Timed rest() {
     return {{ProgramBuilder().finish({})}, bytes_operator(), 1, {}};
 }
@@ -262,14 +262,14 @@ Timed timed(const Cell& cell, int rank) {
 
 namespace {
 
-/// What a rank tells the other of a burst.
+/// The results of a burst that the ranks exchange.
 struct Report {
     std::array<Seconds, Rig::most_samples> seconds = {};
     std::array<bool, Rig::most_samples> disturbed = {};
     Seconds elapsed = 0;
 };
 
-/// How often the kernel took the processor from this thread for another.
+/// The number of involuntary context switches of this thread.
 long times_interrupted() {
     rusage usage{};
     getrusage(RUSAGE_THREAD, &usage);
@@ -280,16 +280,16 @@ struct BurstLength {
     int warm_up, samples;
 };
 
-/// Long repetitions are fewer, or one cell would use up the time of all.
+/// Long repetitions are fewer, so that no cell uses up the time of all.
 BurstLength length_of(Seconds repetition) {
     if (repetition < 2e-4)
         return {2, Rig::most_samples};
     return repetition < 2e-2 ? BurstLength{2, 4} : BurstLength{1, 2};
 }
 
-/// Has this thread run on a core of its own, one of those it may run on; later it may be moved. Two
-/// that wait for each other on one core, which happens while others are busy, would measure how
-/// long the kernel lets one wait.
+/// Moves this thread to a core of its own among those allowed; the scheduler may move it later. Two
+/// ranks waiting for each other on one core, which happens on busy machines, would measure
+/// scheduling delays.
 void go_to_own_core(int number) {
     cpu_set_t allowed, own;
     CPU_ZERO(&allowed);
@@ -307,7 +307,7 @@ void go_to_own_core(int number) {
     sched_setaffinity(0, sizeof allowed, &allowed);
 }
 
-/// How long a repetition may take, at a gigabyte a second, before one was timed.
+/// The expected time of a repetition before the first is timed: a gigabyte per second.
 Seconds guess(const Cell& cell) {
     constexpr Bytes pixel = 16;
     return 1e-9 * static_cast<double>(cell.bytes + cell.elements * cell.operands * pixel);
@@ -334,9 +334,10 @@ Rig::Rig(Communicator communicator, Bytes memory, int first_core)
     exchange({}, {});
 }
 
-/// With numbers that are neither zero nor denormal in any format, and depths in any order.
+/// Fills memory with numbers that are neither zero nor denormal in any format, and depths in random
+/// order.
 void Rig::fill_up_to(Bytes bytes) {
-    constexpr Bytes first = Bytes{1} << 20; // more of the same from there on
+    constexpr Bytes first = Bytes{1} << 20; // repeated from there on
     std::minstd_rand random(1);
     for (; filled_ < std::min(first, memory_.size()); filled_ += 4) {
         const std::uint32_t word =
@@ -392,7 +393,7 @@ Seconds Rig::time(Execution& run, const Prepared& prepared) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Everyone's samples; ends a burst for both ranks at a time.
+/// Exchanges the samples of both ranks; a burst ends on both at the same time.
 std::vector<Sample> Rig::exchange(std::span<const Seconds> mine, std::span<const bool> disturbed) {
     Report report;
     std::copy(mine.begin(), mine.end(), report.seconds.begin());

@@ -14,42 +14,44 @@
 
 namespace sextant::calibrate {
 
-/// A cell as programs of two ranks. Each program repeats what is timed; a program of a chain or of
-/// work takes `repeats` times it, and of two programs the difference does, so that what happens
-/// once, at the begin and the end of a stream, drops out.
+/// A cell as programs of two ranks. Each program repeats the timed operation; with one program, its
+/// time is that of `repeats` operations; with two, the difference of their times is, so that costs
+/// at the start and end of a stream cancel.
 struct Timed {
-    std::vector<Program> programs; ///< of this rank: one, or a shorter and a longer
+    std::vector<Program> programs; ///< of this rank: one, or a shorter and a longer one
     Operator op;
     double repeats = 1;
-    /// What rank 0 writes anew before each run, so that the other rank's caches do not hold it.
+    /// Regions that rank 0 rewrites before each run, so that they are not in the other rank's
+    /// caches.
     std::vector<Region> fresh;
     std::vector<Kernel> kernels = {}; ///< of its compute steps
 };
 
-/// Every message is received before the next round trip or pass begins, since each writes where the
-/// next reads: ranks stay in step without a barrier.
+/// Builds the programs of a cell. Every message is received before the next round trip or pass
+/// begins, because each writes where the next reads: ranks stay in step without a barrier.
 ///
-/// A round trip brings `bytes` from rank 0 to rank 1 and one byte back. A stream begins when rank 1
-/// says that it is there, and ends when it says that it has all: it cannot hide in buffers.
-/// Passes, kernels and copies run on both ranks at a time, as in a schedule, but for those of rank
-/// 0 alone.
+/// A round trip sends `bytes` from rank 0 to rank 1 and one byte back. A stream begins when rank 1
+/// signals that it is ready and ends when it signals that it has everything, so buffering cannot
+/// hide time. Passes, kernels and copies run on both ranks at once, as in a schedule, except for
+/// cells with `alone`, which run on rank 0 only.
 Timed timed(const Cell& cell, int rank);
 
 /// Times cells on a communicator of two ranks, by running them as programs of the executor.
 ///
-/// Why the measurement is right: what is timed is what schedules run, so datatypes are committed
-/// and everything is made ready before; ranks wait for each other by the messages themselves; two
-/// runs of every burst warm up and are not counted; samples are marked in which the kernel took the
-/// processor away; and a burst is short, so that whoever interleaves bursts of all cells spreads
-/// drift over all. Both ranks begin each burst on cores of their own.
+/// The measurement is sound for these reasons. It times what schedules run: datatypes are committed
+/// and everything is prepared beforehand. Ranks wait for each other by the messages themselves. Up
+/// to two runs of every burst are warm-up and do not count. Samples in which the kernel preempted a
+/// rank are marked. A burst is short, so interleaving the bursts of all cells spreads drift over
+/// all. Both ranks begin each burst on cores of their own.
 class Rig : public Stopwatch {
   public:
-    /// The most that a burst has.
+    /// The greatest number of samples in a burst.
     static constexpr int most_samples = 8;
 
-    /// `memory`: as much as the largest cell needs, taken as cells need it. The ranks begin on core
-    /// `first_core` and the next, counted among those that they may run on.
-    /// Requires  a communicator of two ranks (std::logic_error). Collective.
+    /// `memory`: the memory of the largest cell, touched as cells need it. The ranks run on core
+    /// `first_core` and the next, counted among the cores that they may use.
+    /// Requires  a communicator of two ranks (std::logic_error).
+    /// Collective.
     Rig(Communicator communicator, Bytes memory, int first_core = 0);
 
     std::vector<Sample> burst(const Cell& cell) override;
@@ -61,7 +63,7 @@ class Rig : public Stopwatch {
         std::vector<Execution> runs;
         std::vector<std::span<std::byte>> fresh;
         double repeats = 1;
-        Seconds last = 0; ///< how long a repetition took
+        Seconds last = 0; ///< time of the last repetition
     };
 
     Prepared& prepare(const Cell& cell);

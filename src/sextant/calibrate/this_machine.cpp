@@ -24,7 +24,7 @@ struct Destroy {
 };
 using Topology = std::unique_ptr<hwloc_topology, Destroy>;
 
-/// Only what is told below is looked for: no PCI bus is scanned.
+/// Loads only the parts of the topology that are reported; does not scan the PCI bus.
 Topology load() {
     hwloc_topology_t made = nullptr;
     if (hwloc_topology_init(&made) != 0)
@@ -99,7 +99,7 @@ machine::Profile describe_machine(const std::string& transport) {
     profile.transport = transport;
     profile.cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
     if (transport == "mpi") {
-        const std::string mpi = mpi_of_build(); // "Open MPI 4.1.4"
+        const std::string mpi = mpi_of_build(); // for example "Open MPI 4.1.4"
         const auto space = mpi.rfind(' ');
         profile.mpi = mpi.substr(0, space);
         profile.mpi_version = space == std::string::npos ? "" : mpi.substr(space + 1);

@@ -25,7 +25,7 @@ using machine::Layout;
 using machine::Path;
 using machine::Strategy;
 
-/// By its logarithm, so that small ones are as likely as large.
+/// Uniform in the logarithm, so that small sizes are as likely as large ones.
 std::int64_t draw(std::mt19937& random, double least, double most) {
     std::uniform_real_distribution<double> logarithm(std::log(least), std::log(most));
     return std::llround(std::exp(logarithm(random)));
@@ -111,7 +111,7 @@ void compare(std::vector<std::string>& all, const char* what, const std::string&
             fmt::format("{}: measured {}, here {}", what, then, now.empty() ? "none" : now));
 }
 
-/// Days since 1970 of "2026-01-02..."; nothing where a date is written otherwise.
+/// Days since 1970 of "2026-01-02..."; nothing for other formats.
 std::optional<double> days(const std::string& date) {
     std::tm parts{};
     if (std::sscanf(date.c_str(), "%4d-%2d-%2d", &parts.tm_year, &parts.tm_mon, &parts.tm_mday) !=

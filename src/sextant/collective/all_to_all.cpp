@@ -11,7 +11,7 @@ namespace sextant::collective {
 
 namespace {
 
-/// Where strips of an image begin that lie side by side, and where the last ends.
+/// The starts of adjacent strips of an image, and the end of the last one.
 std::vector<Elements> starts(Elements size, int ranks, const std::vector<int>& strips) {
     std::vector<Elements> starts{0};
     for (const int i : strips)
@@ -19,7 +19,7 @@ std::vector<Elements> starts(Elements size, int ranks, const std::vector<int>& s
     return starts;
 }
 
-/// Where a run of strips lies among them.
+/// The extent of a run of strips.
 struct Extent {
     Elements first, length;
 };
@@ -93,13 +93,13 @@ std::vector<Region> PackedBlocks::regions(std::span<const Run> from, std::span<c
 
 namespace {
 
-/// What one rank has, and where.
+/// The blocks that one rank holds, and their region.
 struct Holding {
     PackedBlocks packed;
     Region place;
 };
 
-/// What goes from one holding to the next: the runs that both have.
+/// The runs of blocks that two successive holdings have in common.
 struct Transfer {
     std::vector<Run> from, to;
 
@@ -161,7 +161,7 @@ class RoutedExchange {
         }
     }
 
-    /// The nearest first, upwards or downwards from this rank: so not all begin with the same.
+    /// Nearest first, upwards or downwards from this rank, so that ranks start with different ones.
     std::vector<int> partners(int superstep, int direction) const {
         std::vector<int> others = route_.partners(superstep, rank_);
         std::erase(others, rank_);
@@ -190,7 +190,7 @@ Program routed_all_to_all(const Grid& grid, const Route& route, int rank) {
 
 namespace {
 
-/// One rank's blocks, on their way from its rows to its columns.
+/// Builds one rank's program for a one-level all-to-all.
 class DirectExchange {
   public:
     DirectExchange(const Grid& grid, int rank)
@@ -289,7 +289,7 @@ Program columns_rows_all_to_all(const Grid& grid, int rank) {
 
 namespace {
 
-/// The squares of a machine, and who minds which.
+/// The squares of a machine, and the members that serve each square.
 class Squares {
   public:
     explicit Squares(const Grid& grid) : grid_(grid), squares_(into_squares(whole_machine(grid))) {}
@@ -304,8 +304,8 @@ class Squares {
         return squares_[static_cast<std::size_t>(number)];
     }
 
-    /// The ranks of all squares that a rank minds: those whose number its own place within its
-    /// square is, modulo the square's members.
+    /// The ranks of all squares that a rank serves: those squares whose number is, modulo the
+    /// number of members, the rank's index in its own square.
     std::vector<int> minded_by(int rank) const {
         const std::vector<int> members = ranks_of(grid_, square(square_of(rank)));
         const auto place =
@@ -357,13 +357,13 @@ Program squares_all_to_all(const Grid& grid, int rank) {
 
 namespace {
 
-/// The halves of a machine at one level, and who sends to whom across.
+/// The halves of a machine at one level, and the messages between them.
 class Halves {
   public:
     Halves(const Grid& grid, const Submachine& machine)
         : grid_(grid), first_(cut_in_two(machine).front()), second_(cut_in_two(machine).back()) {}
 
-    /// Those who send to a rank from the half that it is not in. A single processor has none.
+    /// The ranks of the other half that send to this rank; none for a single processor.
     std::vector<int> senders_to(int rank) const {
         std::vector<int> senders;
         if (first_ == second_)
@@ -377,7 +377,7 @@ class Halves {
         }
         return senders;
     }
-    /// To whom a rank sends there.
+    /// The rank of the other half that a rank sends to.
     int receiver_from(int rank) const {
         const bool in_first = contains(grid_, first_, rank);
         const Submachine &own = in_first ? first_ : second_, &other = in_first ? second_ : first_;
@@ -391,7 +391,7 @@ class Halves {
     const Submachine first_, second_;
 };
 
-/// The submachine of a rank after so many halvings.
+/// The submachine of a rank after this many halvings.
 Submachine halved(const Grid& grid, int times, int rank) {
     Submachine machine = whole_machine(grid);
     for (int i = 0; i < times; ++i) {
@@ -401,7 +401,7 @@ Submachine halved(const Grid& grid, int times, int rank) {
     return machine;
 }
 
-/// Whose blocks have come to a rank after so many halvings.
+/// The original owners of the blocks that a rank holds after this many halvings.
 std::vector<int> sources(const Grid& grid, int times, int rank) {
     if (times == 0)
         return {rank};

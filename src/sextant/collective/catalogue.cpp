@@ -92,19 +92,19 @@ Claim claim_of(Collective collective, const Grid& grid) {
 
 namespace {
 
-/// A nearly square image of at most so many pixels, on nearly square processors.
+/// A nearly square image of at most this many pixels, on nearly square processors.
 Grid square_image(int ranks, Elements elements) {
     const auto root = static_cast<Elements>(std::sqrt(static_cast<double>(elements)));
     const Elements width = std::max<Elements>(1, root);
     return near_square(ranks, width, elements / width);
 }
 
-/// A row of so many values on each rank, all of them an image.
+/// An image with one row of this many values per rank.
 Grid row_each(int ranks, Elements elements) {
     return near_square(ranks, elements, ranks);
 }
 
-/// The published shares of logp-lev-rec.
+/// The published fractions γ of logp-lev-rec.
 constexpr double share_of_scatter = .75, share_of_gather = .60;
 
 Program uneven_scatter(const Grid& grid, int rank) {

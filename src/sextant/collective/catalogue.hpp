@@ -12,13 +12,13 @@
 
 namespace sextant {
 
-/// What is to come to whom: the collective operations of MPI, of an image cut into tiles.
+/// The collective operations of MPI, for an image cut into tiles.
 enum class Collective : std::uint8_t {
-    broadcast,  ///< rank 0's image to everyone
+    broadcast,  ///< rank 0's image to all ranks
     scatter,    ///< tile i of rank 0's image to rank i
-    gather,     ///< everyone's tile into an image at rank 0
-    all_gather, ///< everyone's tile into an image at everyone
-    all_to_all  ///< strips of rows become strips of columns: something of everyone's to everyone
+    gather,     ///< all tiles into an image at rank 0
+    all_gather, ///< all tiles into an image at every rank
+    all_to_all  ///< strips of rows become strips of columns
 };
 
 inline constexpr Collective collectives[] = {Collective::broadcast, Collective::scatter,
@@ -45,34 +45,34 @@ constexpr std::string_view name(Collective collective) {
 
 namespace sextant::collective {
 
-/// The pixels of the image with which a rank begins, and with which it ends, in the order in which
-/// it has them: a region of buffer 0, in which the image lies row by row.
+/// The pixels that a rank begins with, and those it ends with, in the order in which it holds them:
+/// a region of buffer 0 that holds the image row by row.
 Region pixels_before(Collective collective, const Grid& grid, int rank);
 Region pixels_after(Collective collective, const Grid& grid, int rank);
 
-/// What `prove` is to show of a schedule for it: every rank ends with what is wanted, in place.
+/// The claim to prove for a schedule: every rank ends with the right pixels in order.
 Claim claim_of(Collective collective, const Grid& grid);
 
-/// A way to do one of the collectives: one row here.
+/// An algorithm for one of the collectives: one row of the catalogue.
 struct Algorithm {
     std::string_view name;
     std::string_view summary;
     std::string_view source;
     Collective what;
-    /// The grid for so many elements, in the image, or on each rank of an all-to-all: strips, or
-    /// nearly square where submachines are.
+    /// The grid for this many elements in the image (for an all-to-all: on each rank). Strips, or
+    /// nearly square for algorithms that use submachines.
     Grid (*grid)(int ranks, Elements elements);
-    /// One rank's program, of grid.ranks().
+    /// One rank's program, for grid.ranks() ranks.
     Program (*program)(const Grid& grid, int rank);
 
-    /// What `prove` is to show of it.
+    /// The claim to prove for it.
     Claim claim(const Grid& image) const { return claim_of(what, image); }
 };
 
-/// Every algorithm, for any number of ranks.
+/// Every algorithm; each supports any number of ranks.
 std::span<const Algorithm> catalogue();
 
-/// By name. Throws InvalidTask with near names.
+/// Finds an algorithm by name. Throws InvalidTask with similar names.
 const Algorithm& find(std::string_view name);
 
 } // namespace sextant::collective

@@ -15,7 +15,7 @@ namespace sextant::collective {
 
 namespace {
 
-/// A level as one rank meets it.
+/// One level, from the point of view of a rank.
 struct Stage {
     Submachine machine;
     Division division;
@@ -35,7 +35,7 @@ std::vector<Stage> stages_of(const Grid& grid, const Divide& divide, int rank) {
     return stages;
 }
 
-/// How many levels there are below submachines of a level, by their shape.
+/// The number of levels below a submachine, memoised by level and shape.
 class Depth {
   public:
     explicit Depth(const Divide& divide) : divide_(divide) {}
@@ -63,10 +63,10 @@ void label(ProgramBuilder& builder, const Grid& grid, const Stage& stage, int ro
     builder.group(group_of(grid, stage.division.travelled));
 }
 
-/// What goes from a leader to the leader of a part of its submachine.
+/// The pixels that a leader sends to the leader of a part of its submachine.
 using Given = std::function<Tile(const Submachine& part)>;
 
-/// Everyone ends with `wanted` of what it was given.
+/// Sends data down the levels; each rank ends with `wanted`, a part of what it received.
 Program hand_down(const Grid& grid, const Divide& divide, int rank, const Given& given,
                   const Tile& wanted) {
     ProgramBuilder builder;

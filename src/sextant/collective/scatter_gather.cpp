@@ -87,7 +87,7 @@ Program linear_gather(std::span<const Elements> counts, int rank) {
 
 namespace {
 
-/// Takes in what the children have; everything then lies in `held`.
+/// Receives the tiles of the children into `held`.
 void collect(ProgramBuilder& builder, const Grid& grid, int rank, const Region& held) {
     const BinomialTree tree{grid.ranks()};
     const int reach = tree.reach(rank);

@@ -8,19 +8,19 @@
 
 namespace sextant::collective {
 
-/// The binomial tree over ranks 0 ... p − 1 in which a rank heads the ranks [rank, rank + reach):
-/// its lowest set bit, or everything for rank 0. The parent is rank − reach; the children are
-/// rank + d for every power of two d below reach, as far as there are such ranks.
+/// The binomial tree over ranks 0 ... p − 1. A rank is the root of ranks [rank, rank + reach),
+/// where reach is its lowest set bit, or at least p for rank 0. Its parent is rank − reach; its
+/// children are rank + d for every power of two d below reach, as far as such ranks exist.
 struct BinomialTree {
     int ranks;
 
     int reach(int rank) const;
-    /// How many levels lie above messages over this distance, the longest first.
+    /// The number of levels with messages over longer distances than this.
     int level(int distance) const;
 };
 
-/// Flat-tree scatter: rank 0 sends every other rank its tile, one after another, straight from the
-/// image. Tiles narrower than the image are strided at rank 0 and contiguous elsewhere.
+/// Flat-tree scatter: rank 0 sends every other rank its tile directly from the image. Tiles
+/// narrower than the image are strided at rank 0 and contiguous elsewhere.
 ///
 /// Input     at rank 0 the image, row by row; elsewhere nothing.
 /// Output    tile `rank`; at rank 0 it stays in the image.
@@ -28,24 +28,24 @@ struct BinomialTree {
 /// Source    the one-level flat tree of Seinstra and Koelma, TPDS 13(7), 2002
 Program flat_scatter(const Grid& grid, int rank);
 
-/// Binomial scatter from rank 0: a rank that holds the tiles of ranks [r, r + m) gives the upper
-/// half away, then half of what is left, until it holds its own. What it holds lies packed, so
-/// that halves are contiguous while they are whole rows of tiles.
+/// Binomial scatter from rank 0: a rank that holds the tiles of ranks [r, r + m) sends the upper
+/// half away, then half of what is left, until it holds only its own. Tiles are packed, so that
+/// halves of whole rows of tiles are contiguous.
 ///
 /// Input     at rank 0 the image, row by row; elsewhere nothing.
 /// Output    tile `rank`.
-/// Cost      ⌈log2 p⌉ rounds; rank 0 sends ⌈log2 p⌉ messages and moves all but its own tile.
+/// Cost      ⌈log2 p⌉ rounds; rank 0 sends ⌈log2 p⌉ messages with all tiles but its own.
 /// Source    Chan, Heimlich, Purkayastha, van de Geijn, CCPE 19, 2007, doi:10.1002/cpe.1206; the
 ///           spanning binomial tree of Seinstra and Koelma, TPDS 13(7), 2002
 Program binomial_scatter(const Grid& grid, int rank);
 
-/// Of values in a row: part `rank` of `ranks`.
+/// Binomial scatter of a row of values: rank `rank` gets part `rank` of `ranks`.
 inline Program binomial_scatter(int ranks, Elements elements, int rank) {
     return binomial_scatter(strips(ranks, elements), rank);
 }
 
-/// Flat-tree gather: every rank sends its tile to rank 0, which receives it where it lies in the
-/// image: in strides, where tiles are narrower than the image.
+/// Flat-tree gather: every rank sends its tile to rank 0, which receives it directly in the image,
+/// strided if tiles are narrower than the image.
 ///
 /// Input     tile `rank`, row by row.
 /// Output    at rank 0 the image; elsewhere nothing.
@@ -53,45 +53,46 @@ inline Program binomial_scatter(int ranks, Elements elements, int rank) {
 /// Source    the one-level flat tree of Seinstra and Koelma, TPDS 13(7), 2002
 Program flat_gather(const Grid& grid, int rank);
 
-/// Linear gather to rank 0: everyone sends what it has, and it lies there one after another, in
-/// rank order. For what is small or comes late and uneven, such as traces.
+/// Linear gather to rank 0, which receives the elements of all ranks in rank order. For data that
+/// is small, or arrives late and unevenly, such as traces.
 ///
 /// Input     `counts[rank]` elements.
 /// Output    at rank 0 all of them; elsewhere nothing.
-/// Cost      one message a rank that has any; rank 0 receives p − 1.
+/// Cost      one message per rank with elements; rank 0 receives p − 1.
 /// Source    Chan, Heimlich, Purkayastha, van de Geijn, CCPE 19, 2007, doi:10.1002/cpe.1206
 Program linear_gather(std::span<const Elements> counts, int rank);
 
-/// Binomial gather to rank 0, the scatter backwards: a rank that holds the tiles of [r, r + m)
-/// takes those of [r + m, r + 2m), until it heads no more and sends all on. What it holds lies
-/// packed: it is sent as one contiguous message, and received into strides within rows of tiles.
+/// Binomial gather to rank 0, the reverse of the scatter: a rank that holds the tiles of [r, r + m)
+/// receives those of [r + m, r + 2m), until it has those of its whole subtree and sends them on.
+/// Tiles are packed: sent as one contiguous message, and received with strides within rows of
+/// tiles.
 ///
 /// Input     tile `rank`, row by row.
 /// Output    at rank 0 the image; elsewhere nothing.
-/// Cost      ⌈log2 p⌉ rounds; rank 0 receives ⌈log2 p⌉ messages, all but its own tile.
+/// Cost      ⌈log2 p⌉ rounds; rank 0 receives ⌈log2 p⌉ messages with all tiles but its own.
 /// Source    as binomial_scatter
 Program binomial_gather(const Grid& grid, int rank);
 
-/// Direct all-gather: everyone sends its tile to everyone at once, beginning with the next rank.
+/// Direct all-gather: each rank sends its tile to all others at once, starting with the next rank.
 ///
 /// Input     tile `rank`, row by row.
-/// Output    the image; tiles narrower than it are received in strides.
-/// Cost      p − 1 messages a rank, of one tile each.
+/// Output    the image; tiles narrower than it are received with strides.
+/// Cost      p − 1 messages per rank, of one tile each.
 /// Source    Chan, Heimlich, Purkayastha, van de Geijn, CCPE 19, 2007, doi:10.1002/cpe.1206
 Program direct_all_gather(const Grid& grid, int rank);
 
-/// Ring all-gather: in round i everyone gives the next rank the tile that came in the round before,
-/// at first its own, until every tile has been everywhere.
+/// Ring all-gather: in round i each rank sends the next one the tile that it received in the
+/// previous round, at first its own, until every rank has every tile.
 ///
 /// Input     tile `rank`, row by row.
-/// Output    the image; tiles narrower than it travel in strides.
-/// Cost      p − 1 rounds of one message a rank, of one tile each: no rank sends or receives more
-///           than it must.
+/// Output    the image; tiles narrower than it are sent with strides.
+/// Cost      p − 1 rounds of one message per rank, of one tile each: the minimum that each rank
+///           must send and receive.
 /// Source    the bucket algorithm of Chan, Heimlich, Purkayastha, van de Geijn, CCPE 19, 2007,
 ///           doi:10.1002/cpe.1206
 Program ring_all_gather(const Grid& grid, int rank);
 
-/// Broadcast of something long: a binomial scatter of equal parts, whatever the grid, and a ring
+/// Broadcast of long data: a binomial scatter of equal parts, whatever the grid, and a ring
 /// all-gather of them.
 ///
 /// Input     at rank 0 the image, row by row; elsewhere nothing.

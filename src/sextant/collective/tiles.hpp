@@ -8,24 +8,23 @@
 
 namespace sextant::collective {
 
-/// Where the pixels of `inner` lie when a rectangle that holds it lies row by row in `buffer` from
-/// its start; empty where `inner` is.
+/// The region of `inner` in a buffer that holds rectangle `outer` row by row; may be empty.
 Region region_of(const Tile& outer, const Tile& inner, int buffer);
 
-/// The pixels of consecutive tiles as they lie packed in a buffer: at most three rectangles one
-/// after another, each row by row: the rest of a row of tiles, whole rows, the beginning of a row.
-/// All tiles of a grid are the image itself.
+/// The pixels of consecutive tiles, packed in a buffer as at most three rectangles, each row by
+/// row: the rest of a row of tiles, whole rows of tiles, and the beginning of a row. All tiles of a
+/// grid together are the image itself.
 class TileRange {
   public:
-    /// Tiles first ... last − 1. `last` may lie beyond the grid.
+    /// Tiles first ... last − 1. `last` may be beyond the grid.
     TileRange(const Grid& grid, int first, int last);
 
     Elements elements() const;
 
-    /// Where the pixels of `part`, a range within this one, lie when this range is packed into
-    /// `buffer` from its start, in the order in which `part` packs them.
+    /// The regions of `part`, a subrange of this range, in a buffer that holds this range packed,
+    /// in the order in which `part` packs them.
     std::vector<Region> regions_of(const TileRange& part, int buffer) const;
-    /// The same for one tile; empty where the tile is.
+    /// The region of one tile; empty if the tile is.
     Region region_of(const Grid& grid, int tile, int buffer) const;
 
   private:
@@ -34,8 +33,8 @@ class TileRange {
     std::vector<Tile> rectangles_;
 };
 
-/// A rectangle of the processors that hold the tiles of a grid: what is sent within it does not
-/// meet what is sent in others. Ranks are numbered row by row over the whole grid.
+/// A rectangle of the processors that hold the tiles of a grid. Messages inside a submachine do not
+/// share links with those inside disjoint ones. Ranks are numbered row by row over the whole grid.
 struct Submachine {
     int column = 0, row = 0, columns = 0, rows = 0;
 
@@ -45,26 +44,26 @@ struct Submachine {
 
 Submachine whole_machine(const Grid& grid);
 
-/// The processor at its first column and row, which speaks for it.
+/// The processor at its first column and row, which communicates for the submachine.
 int leader(const Grid& grid, const Submachine& machine);
 bool contains(const Grid& grid, const Submachine& machine, int rank);
 /// Its ranks, ascending.
 std::vector<int> ranks_of(const Grid& grid, const Submachine& machine);
-/// The pixels of its tiles: a rectangle too.
+/// The rectangle of pixels of its tiles.
 Tile pixels(const Grid& grid, const Submachine& machine);
 
-/// The label of steps within a submachine; 0 for the whole machine. It says which submachine it is,
-/// so that a model can charge it as what it is. Throws InvalidTask above 46,340 ranks, where there
-/// are more submachines than labels.
+/// The label of steps within a submachine; 0 for the whole machine. It encodes the submachine, so
+/// that models can charge its real extent. Throws InvalidTask above 46,340 ranks, for which there
+/// are not enough labels.
 int group_of(const Grid& grid, const Submachine& machine);
 Submachine submachine_of(const Grid& grid, int group);
 
-/// Cut along its longer side, its width where it is square: first the part with the leader, which
-/// has this share of the length, and the larger half where halves differ. A single processor is
-/// not cut.
+/// Cuts a submachine along its longer side (across its columns if it is square) into two parts. The
+/// first has the leader and the fraction `share` of the length, rounded. One processor is not cut.
 std::vector<Submachine> cut_in_two(const Submachine& machine, double share = .5);
 
-/// About √p squares: a side of n processors cut into round(√n) nearly equal parts. Row by row.
+/// Cuts a submachine into about √p squares: a side of n processors into round(√n) nearly equal
+/// parts. Row by row.
 std::vector<Submachine> into_squares(const Submachine& machine);
 
 } // namespace sextant::collective

@@ -39,7 +39,7 @@ Report attempt(const std::function<void()>& part) {
     return report;
 }
 
-/// The first rank whose error was its own, or else the first that heard of one.
+/// The first rank with an error of its own; if there is none, the first that was told of one.
 std::size_t rank_that_counts(const std::vector<Outcome>& outcomes) {
     const auto own = std::find_if(outcomes.begin(), outcomes.end(),
                                   [](Outcome outcome) { return outcome > Outcome::peer_failed; });
@@ -47,7 +47,7 @@ std::size_t rank_that_counts(const std::vector<Outcome>& outcomes) {
     return static_cast<std::size_t>((own != outcomes.end() ? own : heard) - outcomes.begin());
 }
 
-/// Where ranks are threads of one process their number says nothing: they see the same files.
+/// On threads of one process the error does not name a rank, because all see the same files.
 [[noreturn]] void throw_what_counts(const std::vector<Outcome>& outcomes,
                                     const std::vector<std::string>& texts, bool one_process) {
     const std::size_t rank = rank_that_counts(outcomes);
@@ -102,7 +102,7 @@ std::string first_failure(const Communicator& communicator, const std::function<
 
 namespace {
 
-/// Where the numbers of what a rank said lie.
+/// Positions of the fields in a Said.
 constexpr std::size_t begun_at = 0, earliest_at = 1, run_at = 2, rank_at = 3, count_at = 4,
                       numbers_at = 5;
 
@@ -113,8 +113,8 @@ int rounds_for(int ranks) {
     return rounds;
 }
 
-/// Whether `a` comes before `b`, whichever ranks said them: first by what they ask for, so that
-/// what is named differs in that if anything does.
+/// True if `a` comes before `b`, regardless of the ranks: ordered first by the request, so that an
+/// error names different requests if there are any.
 bool is_before(std::span<const int> a, std::span<const int> b) {
     const auto numbers = [](std::span<const int> said) {
         return said.subspan(numbers_at, static_cast<std::size_t>(said[count_at]));
@@ -148,8 +148,8 @@ Comparison::~Comparison() {
     exchange_->end();
 }
 
-/// In round k a rank hears from the rank 2^k before it what that has heard so far. After the last
-/// round everyone has heard of all.
+/// In round k each rank receives from the rank 2^k before it everything that one has received so
+/// far. After the last round every rank has the requests of all.
 void Comparison::open() {
     const int rank = communicator_.rank(), size = communicator_.size();
     std::vector<Message> messages;
@@ -167,8 +167,7 @@ void Comparison::open() {
     reopen();
 }
 
-/// Receives are open at all times, so that a rank that has nothing to say can hear of those that
-/// have.
+/// Receives are always open, so that a rank without a changed request learns that others compare.
 void Comparison::reopen() {
     exchange_->begin();
     std::fill(came_.begin(), came_.end(), false);
@@ -226,7 +225,7 @@ void Comparison::merge(std::span<int> message) {
         const Said heard = part(message, which), known = part(known_, which);
         const bool same = !is_before(heard, known) && !is_before(known, heard);
         const bool replaces = which == 0 ? is_before(heard, known) : is_before(known, heard);
-        if (replaces || (same && heard[rank_at] < known[rank_at])) // all name the same ranks
+        if (replaces || (same && heard[rank_at] < known[rank_at])) // the lowest of equals
             std::copy(heard.begin(), heard.end(), known.begin());
         known[begun_at] = begun;
         known[earliest_at] = earliest;
@@ -253,7 +252,7 @@ void Comparison::advance() {
         fail();
 }
 
-/// The same text on every rank.
+/// Throws an error with the same text on every rank.
 void Comparison::fail() {
     const Said low = part(known_, 0), high = part(known_, 1);
     const bool in_order = low[rank_at] < high[rank_at];
@@ -269,7 +268,7 @@ void Comparison::fail() {
                         true);
 }
 
-/// The earliest run of a rank that this rank has heard of; more than any run if there is none.
+/// The earliest run among the requests received; the largest int if there is none.
 int Comparison::earliest_asked() {
     int earliest = std::numeric_limits<int>::max();
     for (int round = 0; round < rounds_; ++round) {
@@ -279,8 +278,8 @@ int Comparison::earliest_asked() {
     return earliest;
 }
 
-/// A rank that compares a later run is ahead of this one. Unless it passes on an earlier run, no
-/// rank waits for this one yet.
+/// A rank that compares a later run is ahead of this one: unless it passes on a request for this
+/// run or an earlier one, no rank waits for this one yet.
 void Comparison::look() {
     if (said_)
         return advance();

@@ -15,16 +15,16 @@
 
 namespace sextant {
 
-/// One or more ranks failed, and every rank knows: all throw this with the same text, none is left
-/// waiting, and the communicator is still of use.
+/// Thrown with the same text on every rank if one or more ranks failed. No rank is left waiting,
+/// and the communicator stays usable.
 class AgreedFailure : public Error {
   public:
     AgreedFailure(const std::string& what, bool invalid_task)
         : Error(what), invalid_task_(invalid_task) {}
-    /// Whether what failed was the request itself (InvalidTask).
+    /// True if the request itself was invalid (InvalidTask).
     bool invalid_task() const { return invalid_task_; }
 
-    /// Whether the user has been told already (launch.hpp).
+    /// True if the error has already been printed for the user (launch.hpp).
     bool told() const { return told_; }
     void set_told() { told_ = true; }
 
@@ -33,68 +33,69 @@ class AgreedFailure : public Error {
     bool told_ = false;
 };
 
-/// Does a part of a collective operation on every rank and makes sure that all know how it ended.
+/// Runs a part of a collective operation on every rank and makes sure that all know the outcome.
 ///
-/// Input     what this rank does; it may be nothing, and it may throw.
-/// Throws    AgreedFailure on every rank when it threw on any: the text of the lowest rank whose
-///           error was its own; over processes with that rank's number, unless all failed alike.
+/// Input     this rank's part; it may be empty, and it may throw.
+/// Throws    AgreedFailure on every rank if it threw on any: with the text of the lowest rank whose
+///           error was its own; over processes with that rank's number, unless all failed with the
+///           same text.
 /// Collective.
-/// Cost      one all-gather of an int; on failure the texts.
+/// Cost      one all-gather of an int; on failure also the texts.
 void agree(const Communicator& communicator, const std::function<void()>& part);
 
-/// The same; returns a number of each rank, by rank.
+/// The same; also gathers a number from each rank, returned by rank.
 std::vector<std::uint64_t> agree(const Communicator& communicator,
                                  const std::function<void()>& part, std::uint64_t number);
 
-/// Does a part that may fail, for whoever then does without: what went wrong on the first rank
-/// where something did, with its number; empty where all is well. The same on every rank. Where
-/// nobody can do without, `agree` (agree.hpp) throws.
-/// Collective.
+/// Runs a part that may fail, for operations that can continue without it. Returns the error of the
+/// first rank that failed, with its number; empty if none failed. The same on every rank. Use
+/// `agree` if the operation cannot continue without the part. Collective.
 std::string first_failure(const Communicator& communicator, const std::function<void()>& part);
 
-/// Makes sure that all ranks ask for the same in a run, where what they ask for changes now and
-/// then. A rank for which it has changed says what it asks for, and its run is held back until all
-/// ranks are known to have said the same. A rank for which nothing has changed begins at once; if
-/// others wait for what it says, it notices as soon as it has to wait itself.
+/// Checks that all ranks request the same in each run, when requests change only occasionally. A
+/// rank whose request has changed sends it, and its run is held back until all ranks are known to
+/// have sent the same one. A rank without a change starts its run at once; if other ranks wait for
+/// its request, it notices as soon as it has to wait itself.
 ///
-/// Cost      nothing where nothing has changed, unless a rank waits long; else log2(ranks) messages
-///           of some bytes a rank, rounded up, one after another. Allocates nothing.
+/// Cost      nothing if nothing has changed, unless a rank waits for long; else ⌈log2(ranks)⌉ short
+///           messages per rank, one after another. Allocates nothing.
 class Comparison {
   public:
-    /// Input     a communicator that is this comparison's alone (Communicator::split_for_notices);
-    ///           the most numbers that a rank may ask by, and what all ask for at first; for
-    ///           messages, the names of its ranks, and the meaning of what one asks for.
+    /// Input     a communicator used only by this comparison (Communicator::split_for_notices); the
+    ///           greatest length of a request, and the initial request of all ranks; for error
+    ///           messages, the names of its ranks and a function that describes a request.
     Comparison(Communicator communicator, std::size_t most_asked, std::span<const int> asked,
                std::vector<int> names, std::function<std::string(std::span<const int>)> text_of);
     ~Comparison();
     Comparison(const Comparison&) = delete;
     Comparison& operator=(const Comparison&) = delete;
 
-    /// The next run: what this rank asks for, and whether that is other than in the run before. The
-    /// ranks count runs alike.
+    /// Starts the next run with this rank's request; `changed`: it differs from the previous run's.
+    /// All ranks must count runs alike.
     void begin_run(std::span<const int> asked, bool changed);
 
-    /// Whether the run is held back.
+    /// True if the run is held back.
     bool closed() const { return said_; }
-    /// Whether all ranks said the same when they last compared.
+    /// True if all ranks requested the same in the last comparison.
     bool agreed() const { return agreed_; }
-    /// Whether they did not when some rank had begun the run: what it sent may still be on its way.
+    /// True if they did not, and some rank had already begun the run: its messages may still be in
+    /// transit.
     bool spoiled() const { return spoiled_; }
 
-    /// Does what can be done now. Throws AgreedFailure on every rank where ranks differ: it names
-    /// two of them, and what each asks for.
+    /// Makes progress without waiting. Throws AgreedFailure on every rank if requests differ,
+    /// naming two ranks and their requests.
     void advance();
-    /// For a run that was not held back and has to wait: takes part if others compare. Throws as
-    /// `advance`.
+    /// For a run that was not held back and has to wait: takes part if other ranks compare. Throws
+    /// as `advance`.
     void look();
     /// Waits until a comparison that this rank takes part in has ended. Throws as `advance`.
     void settle();
-    /// Exchange::rest.
+    /// Waits as Exchange::rest.
     void rest(int idle) { exchange_->rest(idle); }
 
   private:
-    /// What one rank asks for: whether anyone heard of has begun, the earliest run heard of, its
-    /// own run, the rank, and what it said.
+    /// One rank's request: whether any rank known to the sender has begun, the earliest run known,
+    /// the rank's own run, the rank, and the length and numbers of the request.
     using Said = std::span<int>;
 
     Said part(std::span<int> message, std::size_t which) const {
@@ -128,12 +129,12 @@ class Comparison {
     std::array<Completion, 64> completions_;
 
     int run_ = 0;
-    std::vector<int> own_;   // as Said
-    std::vector<int> known_; // the least and the greatest of what has been heard, as two Said
+    std::vector<int> own_;   // as a Said
+    std::vector<int> known_; // least and greatest request received, as two Said
     std::vector<bool> came_; // by round
     bool said_ = false, agreed_ = true, spoiled_ = false;
-    int next_ = 0;       // the round that is waited for
-    int sends_open_ = 0; // under way
+    int next_ = 0;       // round to wait for next
+    int sends_open_ = 0; // sends in progress
 };
 
 } // namespace sextant

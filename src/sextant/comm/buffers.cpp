@@ -24,7 +24,7 @@ Bytes lines_of(const Program& program, const Places& places, std::size_t b) {
 void Workspace::make_scratch(const Communicator& communicator, Bytes size) {
     if (scratch.size() >= size)
         return;
-    scratch = {}; // where memory is short, the old goes first
+    scratch = {}; // free the old memory first, in case memory is short
     scratch = communicator.memory(size);
     ++version;
 }

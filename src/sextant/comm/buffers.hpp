@@ -16,7 +16,7 @@
 
 namespace sextant {
 
-/// Where a program's regions lie in memory, operands that were lent included.
+/// The memory addresses of a program's regions, including borrowed operands.
 class Places {
   public:
     Places(const Program& program, Bytes element_size)
@@ -30,15 +30,15 @@ class Places {
 
     std::span<std::byte* const> bases() const { return bases_; }
 
-    /// Operand `region` (an index into Program::regions) is read at `lent` until returned.
+    /// Operand `region` (an index into Program::regions) is read at `lent` until it is given back.
     void borrow(std::uint32_t region, const std::byte* lent) { lent_[region] = {lent}; }
-    /// The same, from a code, where it begins at element `first`.
+    /// The same for an operand in compressed form, which begins at element `first` of the code.
     void borrow(std::uint32_t region, const kernel::SparseCode& code, Elements first) {
         lent_[region] = {nullptr, &code, first};
     }
     void give_back(std::uint32_t region) { lent_[region] = {}; }
 
-    /// Where an operand is read that does not lie in its buffer: as it is, or in a code.
+    /// A borrowed operand: plain data, or compressed data with the position of its first element.
     struct Lent {
         const std::byte* data = nullptr;
         const kernel::SparseCode* code = nullptr;
@@ -64,30 +64,30 @@ class Places {
     std::vector<Lent> lent_;           // by region
 };
 
-/// What executions have in common that never run at once: their scratch, room for codes, and
-/// threads. It grows to what the largest of them needs.
+/// Resources shared by executions that never run at the same time: scratch, memory for compressed
+/// messages, and threads. Grows to the needs of the largest execution.
 class Workspace {
   public:
     explicit Workspace(int fold_threads) : team(fold_threads) {}
 
-    /// Memory that ranks of a communicator see; what lay there is lost where it is too small.
+    /// Grows the memory, which the communicator's peers can read; growing discards its contents.
     void make_scratch(const Communicator& communicator, Bytes size);
     void make_rooms(Bytes size);
 
     Memory scratch, rooms;
     FoldTeam team;
-    int version = 0; ///< another once either has moved
+    int version = 0; ///< changes when either memory is moved
 };
 
-/// Where a program's own buffers lie in scratch, its scratch and the outputs that nobody binds
-/// elsewhere: each begins a cache line. By buffer; -1 where it is not its own.
+/// The offsets in scratch of a program's own buffers (its scratch and the outputs that the caller
+/// does not bind), each aligned to a cache line. By buffer; -1 if not its own.
 std::vector<Bytes> own_offsets(const Program& program, const Places& places);
-/// The bytes of all of them.
+/// The total size of these buffers in bytes.
 Bytes own_bytes(const Program& program, const Places& places);
 
-/// Touches the places of folds that are usually made with their taker instead (Loans::taker), where
-/// ranks share memory: such a fold leaves its own place alone until it once comes too late for the
-/// other, and no frame shall be the first to meet those pages.
+/// With shared memory, touches the destinations of folds that usually write directly into another
+/// rank's memory (Loans::taker). Such a fold falls back to its own destination if the address comes
+/// too late; touching it now avoids page faults in a later frame.
 void touch_spared(const Program& program, const Loans& loans, const Communicator& communicator,
                   const Places& places);
 

@@ -14,7 +14,7 @@ namespace sextant {
 
 namespace {
 
-/// All bytes, `size` of each rank at a time.
+/// Gathers all bytes in pieces of `size` bytes from each rank.
 template <std::size_t size>
 void gather(const Communicator& communicator, std::span<const std::byte> mine,
             std::span<const std::size_t> sizes, std::span<std::byte> all) {
@@ -25,7 +25,7 @@ void gather(const Communicator& communicator, std::span<const std::byte> mine,
             std::ranges::copy(mine.subspan(from, std::min(size, mine.size() - from)),
                               block.begin());
         const std::vector<std::array<std::byte, size>> blocks = communicator.all_gather(block);
-        std::size_t before = 0; // where a rank's bytes begin
+        std::size_t before = 0; // offset of a rank's bytes
         for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
             if (from < sizes[rank])
                 std::copy_n(blocks[rank].begin(), std::min(size, sizes[rank] - from),
@@ -74,7 +74,7 @@ std::uint64_t host_identity() {
 std::vector<int> nodes_of(const Communicator& communicator) {
     struct Place {
         std::uint64_t host;
-        int node; ///< of those that the host counts as
+        int node; ///< among the nodes that the host counts as
         auto operator<=>(const Place&) const = default;
     };
     std::map<Place, int> numbers;

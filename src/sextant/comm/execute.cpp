@@ -17,7 +17,7 @@ Execution& Execution::operator=(Execution&&) noexcept = default;
 Execution::~Execution() = default;
 
 void Execution::bind(int buffer, std::span<const std::byte> memory) {
-    // Inputs are never written: Dependences refuses a program that would.
+    // Inputs are never written: Dependences rejects a program that would.
     runner_->bind(buffer, const_cast<std::byte*>(memory.data()), memory.size());
 }
 
@@ -90,7 +90,7 @@ void Flight::wait(Execution& execution) {
             continue;
         if (under_way_.size() == 1)
             under_way_.front()->rest();
-        else // no one of them may sleep: a message may come for another
+        else // none of them may sleep: a message may arrive for another
             std::this_thread::yield();
     }
     execution.finish();
@@ -101,7 +101,7 @@ void Flight::abandon(Execution& execution) {
     std::erase(under_way_, &execution);
 }
 
-/// Whether anything was done.
+/// True if anything was done.
 bool Flight::advance_all() {
     bool any = false;
     for (Execution* execution : under_way_)

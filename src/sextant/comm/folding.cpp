@@ -59,7 +59,7 @@ void FoldPass::add_operand(std::uint32_t region) {
         add(lent.data, program_.regions[region]);
 }
 
-/// Each slice is contiguous in all that is read.
+/// Processes slices that are contiguous in everything that is read.
 void FoldPass::run(const Region& to, std::byte* in_one_piece) {
     const Bytes size = places_.element_size(to.buffer);
     const Elements slice = std::max<Elements>(1, slice_ / size);
@@ -72,7 +72,7 @@ void FoldPass::run(const Region& to, std::byte* in_one_piece) {
         count = look(e, count);
         gather(count);
         std::byte* const there = in_one_piece ? in_one_piece + e * size : places_.at(to, e);
-        // To write past the caches takes longer to begin with than a short slice would.
+        // Non-temporal stores have a start-up cost that is too high for a short slice.
         operator_.fold(sources_, there, count, 16 * count < slice ? count : elements);
         e += count;
         since_progress += count;
@@ -83,7 +83,8 @@ void FoldPass::run(const Region& to, std::byte* in_one_piece) {
     }
 }
 
-/// What the items are from an element on; for how many elements they stay so, at most `count`.
+/// Looks up the form of each item from an element on. Returns for how many elements these hold, at
+/// most `count`.
 Elements FoldPass::look(Elements element, Elements count) {
     stretches_.clear();
     for (Item& item : items_) {
@@ -105,7 +106,7 @@ kernel::Stretch FoldPass::stretch(Item& item, Elements element) const {
     return {item.data + element * size, std::numeric_limits<Elements>::max()};
 }
 
-/// Neighbours that are nothing count once, which gives the same bits (Operator::fill_identity).
+/// Adjacent empty operands count once, which gives the same bits (Operator::fill_identity).
 void FoldPass::gather(Elements count) {
     sources_.clear();
     const std::byte* const nothing = patches_.nothing();
@@ -120,8 +121,8 @@ void FoldPass::gather(Elements count) {
 
 namespace {
 
-/// Whether operands of a fold are combined while its destination may not be written yet. Of two,
-/// both would be there already: they wait for it, and need no memory of their own.
+/// True if operands may be combined before the destination may be written. Two operands would both
+/// have to be there already, so they wait for it and need no extra memory.
 bool combined_aside(const Step& fold) {
     return fold.count >= 3;
 }
@@ -158,7 +159,8 @@ Folding::Folding(const Program& program, const Operator& op, const Places& place
     make_accumulators();
 }
 
-/// Enough for the fold with most operands, as large as the largest: none is made during a run.
+/// Allocates accumulators for the fold with the most operands, of the size of the largest, so that
+/// runs allocate none.
 void Folding::make_accumulators() {
     if (association_ == Association::in_order && !operator_.exact_when_split)
         return;
@@ -169,7 +171,7 @@ void Folding::make_accumulators() {
         if (!combined_aside(step))
             continue;
         const std::size_t runs = association_ == Association::in_order ? 1 : step.count / 2;
-        count = std::max(count, runs); // a run that grows does so where it lies
+        count = std::max(count, runs); // a run that grows stays in its accumulator
         bytes = std::max(bytes, step.to.elements() * places_.element_size(step.to.buffer));
     }
     for (std::size_t i = 0; i < count; ++i) {
@@ -197,7 +199,7 @@ const Folding::Run* Folding::run_from(const Fold& fold, std::uint32_t operand) c
     return nullptr;
 }
 
-/// The first stretch of two or more neighbours that are there; in order, only from the first on.
+/// The first two or more adjacent operands that have arrived; in order, from the first one on.
 Folding::Group Folding::find_group(const Fold& fold, const Walk& walk) const {
     const Step& step = program_.steps[static_cast<std::size_t>(fold.step)];
     Group group;
@@ -218,8 +220,7 @@ Folding::Group Folding::find_group(const Fold& fold, const Walk& walk) const {
     return group;
 }
 
-/// Whether a group may be combined in the destination: nothing else that is still needed lies
-/// there.
+/// True if the destination holds nothing that is still needed, except operands of the group.
 bool Folding::destination_free(const Fold& fold, Group group) const {
     const Step& step = program_.steps[static_cast<std::size_t>(fold.step)];
     const auto inside = [&](std::uint32_t operand) {
@@ -242,7 +243,7 @@ bool Folding::destination_free(const Fold& fold, Group group) const {
 }
 
 int Folding::combine_some(const Walk& walk) {
-    // An order that is kept must give the same bits however operands arrive.
+    // In order, the bits must not depend on the order of arrival.
     if (association_ == Association::in_order && !operator_.exact_when_split)
         return Walk::none;
     while (first_unfinished_ < folds_.size() && folds_[first_unfinished_].finished) {
@@ -287,7 +288,7 @@ void Folding::complete(int index) {
     }
 }
 
-/// The runs and single operands of a group.
+/// Lists the runs and single operands of a group.
 void Folding::list(const Fold& fold, Group group) {
     const Step& step = program_.steps[static_cast<std::size_t>(fold.step)];
     pass_.clear();
@@ -327,11 +328,11 @@ void Folding::settle(Fold& fold) {
     fold.settled = true;
 }
 
-/// That of a run which grows, since a fold may write over one of its sources; null: none.
+/// The accumulator of a run to extend in place (a fold may overwrite a source), or null.
 std::byte* Folding::accumulator_of(const Fold& fold, Group group) {
     for (const Run& run : fold.runs) {
         if (run.data && run.first >= group.first && run.last <= group.last)
-            return const_cast<std::byte*>(run.data); // one of ours
+            return const_cast<std::byte*>(run.data); // points into accumulators_
     }
     return nullptr;
 }

@@ -15,57 +15,58 @@
 
 namespace sextant {
 
-/// An element as where nothing was drawn. Throws std::logic_error for operators that do not say, or
-/// whose elements no code is made of.
+/// The value of an empty element. Throws std::logic_error if the operator does not define it, or if
+/// its elements cannot be compressed.
 std::vector<std::byte> nothing_of(const Operator& op);
 
-/// What a fold reads in place of elements that a code leaves out: a few of nothing, and, for each
-/// operand, a few of one that stands for many.
+/// Substitute data for elements that a compressed operand leaves out: some empty elements and, for
+/// each operand, some copies of one repeated element.
 class Patches {
   public:
     Patches() = default;
     Patches(const Operator& op, std::size_t operands);
 
-    /// How many elements there are of each.
+    /// The number of elements of each kind.
     Elements elements() const { return elements_; }
     const std::byte* nothing() const { return memory_.data(); }
 
-    /// So many of one element, for an operand, until it asks again.
+    /// `count` copies of one element for an operand, valid until the operand's next call.
     const std::byte* repeated(std::size_t operand, const std::byte* element, Elements count);
 
   private:
-    static constexpr Bytes most_bytes = Bytes{16} << 10; // stays in the nearest cache
+    static constexpr Bytes most_bytes = Bytes{16} << 10; // fits in the L1 cache
 
     Bytes size_ = 0;
     Elements elements_ = 0;
     Memory memory_;
 };
 
-/// One pass of a fold over what it combines at a time: listed first, then read where each lies, as
-/// it is or in a code, slice by slice.
+/// One pass of a fold: combines a list of sources slice by slice, reading each in place, plain or
+/// compressed.
 class FoldPass {
   public:
-    /// Of up to `most_operands`. `progress` is called between slices. Keep what it is given alive.
+    /// For up to `most_operands` sources. `progress` is called between slices. Keeps references to
+    /// its arguments.
     FoldPass(const Program& program, const Operator& op, const Places& places,
              const ExecuteOptions& options, std::size_t most_operands,
              std::function<void()> progress);
 
-    /// What is to be combined, in order, in place of what was listed before.
+    /// Starts a new list of sources, to be added in order.
     void clear() { items_.clear(); }
-    /// An index into Program::regions.
+    /// Adds the operand `region`, an index into Program::regions.
     void add_operand(std::uint32_t region);
-    /// What lies in one piece; null: where `region` lies.
+    /// Adds contiguous data of the shape of `region`; null: the data of `region` itself.
     void add(const std::byte* in_one_piece, const Region& region) {
         items_.push_back({.data = in_one_piece, .region = &region});
     }
 
-    /// Combines all that was listed: in one piece where told, else in `to`. Throws what the
+    /// Combines all sources: into `in_one_piece` if it is not null, else into `to`. Throws what the
     /// operator throws.
     void run(const Region& to, std::byte* in_one_piece);
 
   private:
-    /// In a code from `first` on; else contiguous from `data`, of the kind that `region` has; else
-    /// where `region` lies.
+    /// Compressed data from element `first` on; else contiguous at `data`, in the shape of
+    /// `region`; else the data of `region`.
     struct Item {
         const std::byte* data = nullptr;
         const Region* region = nullptr;
@@ -82,35 +83,36 @@ class FoldPass {
     const Places& places_;
     const Bytes slice_; // between two calls of `progress`
     const std::function<void()> progress_;
-    Patches patches_; // where operands may be codes
+    Patches patches_; // if operands may be compressed
     std::vector<Item> items_;
-    std::vector<kernel::Stretch> stretches_; // of the slice at hand, by item
-    std::vector<const std::byte*> sources_;  // of the slice at hand
+    std::vector<kernel::Stretch> stretches_; // of the current slice, by item
+    std::vector<const std::byte*> sources_;  // of the current slice
 };
 
-/// The folds of a program: combines what is there while the rest is on its way, and finishes.
+/// The folds of a program: combines operands that have arrived while others are in transit, and
+/// completes each fold.
 class Folding {
   public:
-    /// Where else than in its destination a fold is to be made, in one piece; null: there.
+    /// An alternative destination of a fold, contiguous; null: its own destination.
     struct Room {
         std::byte* at = nullptr;
-        bool awaited = false; ///< it may still turn out, until all operands are there
+        bool awaited = false; ///< may still be announced, until all operands have arrived
     };
 
-    /// `options.sparse`: operands may be lent as codes. `progress` is called every few microseconds
-    /// within long folds, to keep messages moving. `room` is asked before a fold is first written
-    /// in its destination.
+    /// `options.sparse`: operands may be compressed. `progress` is called every few microseconds
+    /// within long folds, to keep messages moving. `room` is called before a fold first writes to
+    /// its destination.
     Folding(const Program& program, const Operator& op, const Places& places,
             const ExecuteOptions& options, std::function<void()> progress,
             std::function<Room(int fold)> room);
 
     void reset();
 
-    /// Combines neighbouring operands of some unfinished fold, if that is possible; the fold it
-    /// worked on, or Walk::none.
+    /// Combines adjacent operands of some unfinished fold, if possible. Returns the step of that
+    /// fold, or Walk::none.
     int combine_some(const Walk& walk);
 
-    /// Combines all that is left of a fold whose operands are all there.
+    /// Completes a fold whose operands have all arrived.
     void complete(int step);
 
   private:
@@ -121,12 +123,12 @@ class Folding {
     };
     struct Fold {
         int step = 0;
-        std::vector<Run> runs; ///< of two operands and more, in order
+        std::vector<Run> runs; ///< of two operands or more, in order
         bool finished = false;
-        bool settled = false;           ///< where it is made
-        std::byte* elsewhere = nullptr; ///< than in its destination
+        bool settled = false;           ///< the destination is fixed
+        std::byte* elsewhere = nullptr; ///< alternative destination, or null
     };
-    /// What a pass reads: runs and single operands, next to each other.
+    /// The sources of a pass: adjacent runs and single operands.
     struct Group {
         std::uint32_t first = 0, last = 0;
         std::size_t items = 0;
@@ -150,7 +152,7 @@ class Folding {
     const Association association_;
     const std::function<Room(int)> room_;
     std::vector<Fold> folds_;  // in step order
-    std::vector<int> fold_of_; // by step; -1 where the step is no fold
+    std::vector<int> fold_of_; // by step; -1 if the step is not a fold
     std::size_t first_unfinished_ = 0;
     struct Accumulator {
         Memory memory;

@@ -90,7 +90,7 @@ std::string mpi_of_build() {
 
 namespace {
 
-/// MPI for the time that a body runs.
+/// Initialises MPI for the duration of a body.
 class Session {
   public:
     explicit Session(const LaunchedBy& by) {
@@ -120,8 +120,8 @@ void launch_mpi(const LaunchedBy& by, const std::function<void(Communicator)>& b
     try {
         body(world);
     } catch (AgreedFailure& error) {
-        // Every rank is here. A launcher may end all processes at the first that fails, so none
-        // goes on before one has told.
+        // Every rank is here. A launcher may kill all processes when the first one fails, so all
+        // wait until the error has been printed.
         if (world.rank() == 0)
             tell(error.what());
         world.barrier();

@@ -100,7 +100,7 @@ Blocks Encoding::room(int message) {
     return {workspace_.rooms.data() + offsets_[static_cast<std::size_t>(message)], bytes, bytes, 1};
 }
 
-/// Where the elements of a message lie, piece by piece.
+/// Lists the elements of a message as contiguous pieces.
 void Encoding::list_pieces(int message) {
     pieces_.clear();
     const Step& step = program_.steps[static_cast<std::size_t>(table_.step_of(message))];

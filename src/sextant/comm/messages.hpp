@@ -13,7 +13,7 @@
 
 namespace sextant {
 
-/// The messages of a program, numbered in step order as an Exchange numbers them.
+/// The messages of a program, numbered in step order as in its Exchange.
 class MessageTable {
   public:
     MessageTable(const Program& program, const Dependences& dependences, const Loans& loans,
@@ -24,9 +24,9 @@ class MessageTable {
     int step_of(int message) const { return steps_[static_cast<std::size_t>(message)]; }
     Bytes bytes(int message) const { return bytes_[static_cast<std::size_t>(message)]; }
 
-    /// What an Exchange wants to know of each, where its bytes lie now.
+    /// Describes all messages for an Exchange, with their current addresses.
     std::vector<Message> messages(const Places& places) const;
-    /// The blocks of one of them, in place of what `to` held.
+    /// Lists the blocks of one message, replacing the contents of `to`.
     void list_blocks(int message, const Places& places, std::vector<Blocks>& to) const;
 
   private:
@@ -38,28 +38,30 @@ class MessageTable {
     std::vector<Bytes> bytes_;
 };
 
-/// The messages of a program, as codes (kernel/fold/sparse_code.hpp): written before they are sent,
-/// read where they came. Each has room for its elements as they are, at the sender and at the
-/// receiver, of which a code uses only as much as it needs.
+/// Compresses and decompresses the messages of a program (kernel/fold/sparse_code.hpp). Each
+/// message has a buffer for its uncompressed elements at the sender and at the receiver; compressed
+/// data uses only a part of it.
 class Encoding {
   public:
-    /// Requires  an operator that says what nothing is, in a multiple of 4 bytes
-    ///           (std::logic_error). Keep what it is given alive.
+    /// Requires  an operator that defines the empty element, of a multiple of 4 bytes
+    ///           (std::logic_error).
+    /// Keeps references to its arguments.
     Encoding(const Program& program, const MessageTable& table, const Places& places,
              const Operator& op, Workspace& workspace);
 
-    /// Whether a message is of the operator's elements: others travel as they are.
+    /// True if a message consists of the operator's elements; other messages are not compressed.
     bool covers(int message) const { return elements_[static_cast<std::size_t>(message)] > 0; }
-    /// Where the bytes of a message lie, on their way.
+    /// The buffer of a message in transit.
     Blocks room(int message);
 
-    /// Writes what is sent into its room; the bytes to be sent: all, where it is no code.
+    /// Writes a message into its buffer. Returns the bytes to send: the full size if it is not
+    /// compressed.
     Bytes encode(int message);
 
-    /// What came: the code, until the message comes again, or null where it is no code.
-    /// Throws kernel::InvalidCode.
+    /// Reads a received message. Returns its code, valid until the message is received again, or
+    /// null if it is not compressed. Throws kernel::InvalidCode.
     const kernel::SparseCode* read(int message, std::span<const std::byte> came);
-    /// Writes what was read to where the message belongs.
+    /// Copies a message that has been read to its regions.
     void unpack(int message, std::span<const std::byte> came);
 
   private:
@@ -69,9 +71,9 @@ class Encoding {
     const Program& program_;
     const MessageTable& table_;
     const Places& places_;
-    const std::vector<std::byte> nothing_; // an element
-    std::vector<Elements> elements_;       // by message; 0 where it is not covered
-    std::vector<Bytes> offsets_;           // by message, of its room
+    const std::vector<std::byte> nothing_; // one element
+    std::vector<Elements> elements_;       // by message; 0 if it is not covered
+    std::vector<Bytes> offsets_;           // by message: position of its buffer
     Workspace& workspace_;
     std::vector<std::optional<kernel::SparseCode>> codes_; // by message
     std::vector<kernel::SparseEncoder::Piece> pieces_;

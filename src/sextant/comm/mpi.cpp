@@ -39,7 +39,7 @@ void all_gather(MPI_Comm comm, std::span<const std::byte> mine, std::span<std::b
     mpi_finish(request, "MPI_Iallgather");
 }
 
-/// Whether the ranks of this node have fewer cores than they are. Collective.
+/// True if the ranks of this node outnumber its cores. Collective.
 bool is_crowded(MPI_Comm comm) {
     char name[MPI_MAX_PROCESSOR_NAME] = "";
     int length = 0, ranks = 0;
@@ -52,7 +52,7 @@ bool is_crowded(MPI_Comm comm) {
     return is_crowded(mine.host, all);
 }
 
-/// Our own duplicate of a caller's communicator; lives as long as anyone uses it.
+/// The library's duplicate of a caller's communicator; shared by all its users.
 class Duplicate {
   public:
     explicit Duplicate(MPI_Comm original) {
@@ -69,7 +69,7 @@ class Duplicate {
             MPI_Comm_free(&comm_);
     }
     MPI_Comm get() const { return comm_; }
-    /// Whether messages may still be under way: then it is never freed.
+    /// True if messages may still be in transit; the duplicate is then never freed.
     bool has_strays = false;
     bool crowded() const { return crowded_; }
 
@@ -109,7 +109,7 @@ class MpiTransport : public Transport {
     }
 
     std::shared_ptr<Transport> split(int color, int key) override {
-        barrier(); // there is no split that does not block: at least enter it together
+        barrier(); // MPI has no non-blocking split: the barrier makes all ranks enter it together
         MPI_Comm part = MPI_COMM_NULL;
         mpi_check(MPI_Comm_split(comm(), color < 0 ? MPI_UNDEFINED : color, key, &part),
                   "MPI_Comm_split");
@@ -135,7 +135,8 @@ int free_duplicate(MPI_Comm, int, void* attribute, void*) {
     return MPI_SUCCESS;
 }
 
-/// Under which a caller's communicator keeps our transport. Not copied when it is duplicated.
+/// The key under which a caller's communicator stores the transport. Not copied when the
+/// communicator is duplicated.
 int attribute_key() {
     static const int key = [] {
         int made = MPI_KEYVAL_INVALID;
@@ -186,7 +187,7 @@ namespace {
 
 constexpr Bytes page = 4096;
 
-/// The ranks of this one's host, for as long as they meet.
+/// The ranks on this rank's host, while shared segments are set up.
 class HostGroup {
   public:
     explicit HostGroup(MPI_Comm comm) : all_(comm) {
@@ -199,7 +200,7 @@ class HostGroup {
 
     MPI_Comm get() const { return comm_; }
 
-    /// Which of all ranks each of them is.
+    /// The numbers of these ranks in the whole communicator.
     std::vector<int> members() const {
         int size = 0;
         MPI_Comm_size(comm_, &size);
@@ -219,10 +220,11 @@ class HostGroup {
     MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// MPI may complain loudly about more than there is, or not notice; a file that is longer than
-/// allowed ends its process by a signal.
+/// Limits the size to a safe part of the shared memory and of the file size limit. MPI may fail
+/// with noise or not notice a shortage, and a file beyond the limit kills its process with a
+/// signal.
 Bytes share_of_host(Bytes wanted, std::size_t ranks) {
-    const auto sharers = 2 * static_cast<Bytes>(ranks); // and as much again for others
+    const auto sharers = 2 * static_cast<Bytes>(ranks); // half is left to others
     Bytes share = wanted;
     struct statvfs there {};
     if (statvfs("/dev/shm", &there) == 0)
@@ -235,7 +237,7 @@ Bytes share_of_host(Bytes wanted, std::size_t ranks) {
     return share / page * page;
 }
 
-/// From the first page in it: pages begin at the same places in every process.
+/// The whole pages of a range; page boundaries are the same in every process.
 Segment whole_pages(void* data, Bytes size, Segment::Whose whose) {
     const auto first = reinterpret_cast<std::uintptr_t>(data);
     const auto skipped = static_cast<Bytes>((page - first % page) % page);
@@ -247,7 +249,7 @@ Segment whole_pages(void* data, Bytes size, Segment::Whose whose) {
 std::vector<Segment> segments_by_window(MPI_Comm comm, Bytes size) {
     MPI_Request request = MPI_REQUEST_NULL;
     mpi_check(MPI_Ibarrier(comm, &request), "MPI_Ibarrier");
-    mpi_finish(request, "MPI_Ibarrier"); // what follows blocks: at least all enter it together
+    mpi_finish(request, "MPI_Ibarrier"); // the next call blocks: make all ranks enter it together
     const HostGroup host(comm);
     const std::vector<int> members = host.members();
     const Bytes wanted = share_of_host((size + page - 1) / page * page, members.size()) + page;

@@ -7,18 +7,19 @@
 
 namespace sextant {
 
-/// A caller's MPI communicator as ours. The first call on a communicator duplicates it, without
-/// blocking inside MPI, and keeps the duplicate with it; later calls find it again. The duplicate
-/// goes when the caller's communicator is freed and nothing of ours uses it any more; what is still
-/// there after MPI_Finalize may be destroyed, not used.
+/// Makes a Communicator from a caller's MPI communicator. The first call duplicates it, without
+/// blocking inside MPI, and caches the duplicate with it; later calls return the same one. The
+/// duplicate is freed when the caller's communicator is freed and nothing uses the duplicate any
+/// more. After MPI_Finalize a Communicator may be destroyed but not used.
 ///
-/// Requires  MPI initialised; every rank of `communicator` to call (collective the first time).
-///           MPI calls must not be made from several threads at once unless MPI was asked for that.
-/// Throws    InvalidTask where it is MPI_COMM_NULL or joins two groups; CommunicationFailed.
+/// Requires  MPI initialised; a call on every rank of `communicator` (collective the first time).
+///           MPI calls must not be made from several threads at once unless MPI was initialised for
+///           that.
+/// Throws    InvalidTask if it is MPI_COMM_NULL or an intercommunicator; CommunicationFailed.
 Communicator from_mpi(MPI_Comm communicator);
 
-/// Our duplicate behind a communicator, to call MPI on; MPI_COMM_NULL where it runs on threads. Its
-/// errors are returned, not fatal. Messages on it must not be open while a program runs.
+/// The duplicate behind a Communicator, for direct MPI calls; MPI_COMM_NULL on threads. Its errors
+/// are returned, not fatal. No message on it may be pending while a program runs.
 MPI_Comm to_mpi(const Communicator& communicator);
 
 } // namespace sextant

@@ -43,7 +43,7 @@ bool mpi_finalized() {
 
 namespace {
 
-/// `length` contiguous bytes; more than an int can count as whole chunks and a rest.
+/// A type of `length` contiguous bytes; above the range of int, built of whole chunks and a rest.
 MPI_Datatype contiguous_type(Bytes length) {
     MPI_Datatype type = MPI_DATATYPE_NULL;
     if (length <= INT_MAX) {
@@ -91,7 +91,8 @@ Datatype::Datatype(std::span<const Blocks> blocks) {
 
 namespace {
 
-/// Requests are kept dense, so that one MPI_Testsome sees them all and nothing else.
+/// Messages as MPI requests, which are kept dense, so that one MPI_Testsome tests exactly the open
+/// ones.
 class MpiExchange : public Exchange {
   public:
     MpiExchange(MPI_Comm comm, const MpiConditions& conditions, std::vector<Message> messages)
@@ -113,7 +114,7 @@ class MpiExchange : public Exchange {
         statuses_.resize(most_requests);
     }
 
-    /// Receives that nobody has answered: their memory goes.
+    /// Withdraws unanswered receives, since their memory is freed.
     ~MpiExchange() override {
         if (!requests_.empty() && !mpi_finalized())
             withdraw();
@@ -151,9 +152,9 @@ class MpiExchange : public Exchange {
 
     void leave() override { abandon(); }
 
-    /// Cancels receives; sends cannot be.
+    /// Cancels receives; MPI cannot cancel sends.
     void withdraw() {
-        compact(); // what failed may have ended some
+        compact(); // the failure may have completed some
         for (std::size_t i = 0; i < requests_.size(); ++i) {
             if (messages_[static_cast<std::size_t>(message_of_[i])].message.sends) {
                 MPI_Request_free(&requests_[i]);
@@ -182,7 +183,7 @@ class MpiExchange : public Exchange {
         }
     }
 
-    /// A receive is as many chunks as its room: those that are left over are empty.
+    /// A receive has as many chunks as its buffer; chunks without data are sent empty.
     void start_short(int m, Bytes bytes) override {
         Prepared& prepared = messages_[static_cast<std::size_t>(m)];
         prepared.open = prepared.chunks;
@@ -208,7 +209,7 @@ class MpiExchange : public Exchange {
         if (requests_.empty())
             return 0;
         const int room = static_cast<int>(std::min(completions.size(), requests_.size()));
-        // Only as many requests as completions fit; the oldest come first.
+        // Test only as many requests as completions fit; the oldest come first.
         int done = 0;
         const int code =
             MPI_Testsome(room, requests_.data(), &done, indices_.data(), statuses_.data());
@@ -251,8 +252,8 @@ class MpiExchange : public Exchange {
         Message message;
         Bytes bytes = 0;
         int chunks = 1;
-        Datatype type; ///< unless in one piece
-        int open = 0;  ///< chunks on their way
+        Datatype type; ///< null if contiguous
+        int open = 0;  ///< chunks in transit
         Bytes came = 0;
     };
 
@@ -289,7 +290,7 @@ class MpiExchange : public Exchange {
         message_of_.push_back(m);
     }
 
-    /// The bytes that a chunk brought.
+    /// The number of bytes that a chunk received.
     static Bytes arrived(const MPI_Status& status, const Prepared& prepared) {
         const bool derived = prepared.type.get() != MPI_DATATYPE_NULL;
         int count = 0;
@@ -299,7 +300,7 @@ class MpiExchange : public Exchange {
         return count == 0 ? 0 : prepared.bytes;
     }
 
-    /// Closes the gaps that finished requests left, keeping the order.
+    /// Removes completed requests, keeping the order.
     void compact() {
         std::size_t kept = 0;
         for (std::size_t i = 0; i < requests_.size(); ++i) {
@@ -312,14 +313,14 @@ class MpiExchange : public Exchange {
         message_of_.resize(kept);
     }
 
-    /// Lets the others have a look next time.
+    /// Moves the first requests to the end, so that the others are tested next time.
     void rotate(int by) {
         std::rotate(requests_.begin(), requests_.begin() + by, requests_.end());
         std::rotate(message_of_.begin(), message_of_.begin() + by, message_of_.end());
     }
 
     const MPI_Comm comm_;
-    const int patience_; // empty polls before others may run
+    const int patience_; // empty polls before yielding
     const int most_tag_;
     bool* const has_strays_;
     std::vector<Prepared> messages_;

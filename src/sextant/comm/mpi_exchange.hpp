@@ -16,16 +16,16 @@ namespace sextant {
 /// Throws CommunicationFailed with the text of MPI's error code, unless it is MPI_SUCCESS.
 void mpi_check(int code, const char* call);
 
-/// Completes a request without blocking inside MPI, which may spin: lets others run meanwhile.
+/// Completes a request without blocking inside MPI, which may spin; yields the processor meanwhile.
 void mpi_finish(MPI_Request& request, const char* call);
 
-/// Whether MPI has been shut down: nothing of it may be freed then.
+/// True if MPI has been finalized: MPI objects must not be freed then.
 bool mpi_finalized();
 
-/// What one call moves at most of a contiguous message.
+/// The greatest number of bytes of a contiguous message in one MPI call.
 inline constexpr Bytes mpi_chunk = Bytes{256} << 20;
 
-/// Bytes that do not lie in one piece, as MPI knows them: relative to the first.
+/// An MPI datatype for strided bytes, relative to the first byte.
 class Datatype {
   public:
     Datatype() = default;
@@ -45,25 +45,26 @@ class Datatype {
     MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-/// Memory of MPI's that the ranks of a host share (MPI_Win_allocate_shared), for where processes
-/// cannot open each other's: by rank, this one's and those of its host; empty ones of others. Of
-/// each there is at most `size`, and no more than a part of what the host has for such memory.
+/// Allocates MPI memory shared by the ranks of a host (MPI_Win_allocate_shared), for systems where
+/// processes cannot open each other's memory. Returns segments by rank: this rank's and those of
+/// its host, empty segments for other hosts. Each has at most `size` bytes, and no more than a safe
+/// part of the host's shared memory.
 /// Throws    CommunicationFailed.
-/// Collective. Blocks inside MPI, and MPI keeps the addresses until it is finalized, since giving
-/// them back would block too; memory that was touched goes back to the machine with the segments.
+/// Collective. Blocks inside MPI. MPI keeps the addresses until it is finalized, because freeing
+/// them would block too; touched memory is returned to the system with the segments.
 std::vector<Segment> segments_by_window(MPI_Comm comm, Bytes size);
 
-/// How messages travel over a communicator of ours.
+/// The properties of a communicator that its messages depend on.
 struct MpiConditions {
-    bool crowded = false; ///< more ranks on this node than cores
+    bool crowded = false; ///< more ranks than cores on this node
     int most_tag = 32767; ///< MPI_TAG_UB
-    /// Set when a run ends with messages under way, which MPI would deliver to the next
-    /// communicator that it gives the same context.
+    /// Set if a run ends with messages in transit, which MPI could deliver to a later communicator
+    /// with the same context.
     bool* has_strays = nullptr;
 };
 
-/// Messages over MPI: non-blocking calls only.
-/// Throws    InvalidTask where a message needs a tag that this MPI has not.
+/// Opens messages over MPI; uses only non-blocking calls.
+/// Throws    InvalidTask if a message needs a tag beyond the limit of this MPI.
 std::unique_ptr<Exchange> open_over_mpi(MPI_Comm comm, const MpiConditions& conditions,
                                         std::vector<Message> messages);
 

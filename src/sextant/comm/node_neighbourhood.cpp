@@ -28,7 +28,7 @@ bool SharedInbox::post(const Note& note) {
             if (posted_.compare_exchange_weak(position, position + 1, std::memory_order_relaxed))
                 break;
         } else if (turn < free) {
-            return false; // still holds a note of the lap before
+            return false; // still holds a note of the previous lap
         } else {
             position = posted_.load(std::memory_order_relaxed);
         }
@@ -53,8 +53,9 @@ bool SharedInbox::take(Note& note) {
     return true;
 }
 
-/// A note is posted, then looked whether its taker sleeps; he says that he sleeps, then looks
-/// whether there is a note. In one order of all four, at least one of the two sees the other.
+/// The poster stores a note and then checks whether the owner sleeps; the owner announces its sleep
+/// and then checks for notes. All four operations are sequentially consistent, so at least one side
+/// sees the other.
 void SharedInbox::wake() {
     if (asleep_.load() == 0)
         return;
@@ -69,15 +70,15 @@ void SharedInbox::sleep() {
     asleep_.store(0);
 }
 
-/// What lies at the beginning of a segment.
+/// The header of a segment.
 struct NodeNeighbourhood::Head {
-    std::uint64_t token = 0;     ///< drawn by its owner
-    std::atomic<int> running{0}; ///< whether the owner is in a run
+    std::uint64_t token = 0;     ///< random number chosen by its owner
+    std::atomic<int> running{0}; ///< the owner is in a run
     std::atomic<int> failed{0};  ///< 1 + the rank that cancelled
     SharedInbox inbox;
 };
 
-/// What a rank shows of itself when all meet.
+/// The data that ranks exchange when they set up shared memory.
 struct NodeNeighbourhood::Card {
     Seat seat;
     int process = 0, descriptor = -1;
@@ -91,7 +92,7 @@ Bytes memory_of_machine() {
     return static_cast<Bytes>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 
-/// For lists of messages, and the small frames of tests.
+/// The smallest segment: for lists of messages, and small frames in tests.
 constexpr Bytes smallest = Bytes{64} << 10;
 
 std::uint64_t random_token() {
@@ -122,7 +123,7 @@ std::unique_ptr<NodeNeighbourhood> NodeNeighbourhood::meet(const Communicator& c
     return made;
 }
 
-/// By what MPI shares: slower to set up, of pages that are never huge.
+/// Sets up memory shared through MPI windows: slower to set up, and never with huge pages.
 std::unique_ptr<NodeNeighbourhood>
 NodeNeighbourhood::meet_by_windows(const Communicator& communicator, Bytes size, int ranks_per_node,
                                    std::string& why_not) {
@@ -157,7 +158,7 @@ std::unique_ptr<NodeNeighbourhood> NodeNeighbourhood::meet_with(const Communicat
     if (!why_not.empty())
         return nullptr;
     const std::vector<Card> cards = communicator.all_gather(mine);
-    // Whoever knows that nobody failed also knows that all have mapped what they will.
+    // A rank that knows that none failed also knows that all have mapped their segments.
     why_not = first_failure(communicator, [&] { made->join(cards, ranks_per_node, of_peer); });
     if (!why_not.empty())
         return nullptr;
@@ -191,7 +192,7 @@ void NodeNeighbourhood::join(const std::vector<Card>& cards, int ranks_per_node,
         seats.push_back(card.seat);
     const Card& mine = cards[static_cast<std::size_t>(rank_)];
     crowded_ = is_crowded(mine.seat.host, seats);
-    int before = 0; // ranks of this host
+    int before = 0; // ranks of this host so far
     std::vector<int> node(cards.size(), -1);
     for (std::size_t rank = 0; rank < cards.size(); ++rank) {
         if (cards[rank].seat.host == mine.seat.host)
@@ -210,7 +211,7 @@ void NodeNeighbourhood::join(const std::vector<Card>& cards, int ranks_per_node,
 void NodeNeighbourhood::add_peer(int rank, const Card& card, Segment segment) {
     Peer peer{rank, std::move(segment)};
     bases_[static_cast<std::size_t>(rank)] = reinterpret_cast<std::uintptr_t>(peer.segment.data());
-    if (head(rank).token != card.token) { // the number is of another process here
+    if (head(rank).token != card.token) { // here the process number belongs to another process
         throw CommunicationFailed(
             fmt::format("process {} is not rank {} as seen from here", card.process, rank));
     }
@@ -242,7 +243,7 @@ void NodeNeighbourhood::post(int to, const Note& note) {
         held_.push_back({to, note});
 }
 
-/// As many as there is room for, in order.
+/// Posts as many notes as there is space for, in order.
 void NodeNeighbourhood::send_held() {
     std::size_t sent = 0;
     while (sent < held_.size() && head(held_[sent].to).inbox.post(held_[sent].note))

@@ -17,24 +17,24 @@
 
 namespace sextant {
 
-/// Notes for one rank, in memory that other processes have mapped: several post, one takes. Notes
-/// come out in the order in which they went in, over all who post. Its bytes are all zero at first,
-/// wherever it is mapped.
+/// A queue of notes for one rank in memory shared by processes: several post, one takes. Notes are
+/// taken in the order in which they were posted, over all posters. All zero bytes is the valid
+/// initial state, wherever it is mapped.
 class SharedInbox {
   public:
-    /// False, and nothing posted, where it is full.
+    /// Returns false, posting nothing, if it is full.
     bool post(const Note& note);
-    /// False where there is none.
+    /// Returns false if there is none.
     bool take(Note& note);
     /// Ends a sleep.
     void wake();
-    /// Sleeps until something is posted or somebody wakes it, but not for long: who would post may
-    /// have died.
+    /// Sleeps until something is posted or another process calls wake, but only for a short time,
+    /// because the poster may have died.
     void sleep();
 
   private:
     static constexpr std::uint64_t slots = 2048;
-    /// Of a lap through the slots: 2 lap when free for it, 2 lap + 1 when filled in it.
+    /// `turn` is 2 lap if the slot is free for that lap, 2 lap + 1 if it was filled in it.
     struct alignas(64) Slot {
         std::atomic<std::uint64_t> turn;
         Note note;
@@ -45,17 +45,17 @@ class SharedInbox {
     bool empty();
 
     alignas(64) std::atomic<std::uint64_t> posted_; // positions given to posters
-    alignas(64) std::uint64_t taken_;               // of the owner
+    alignas(64) std::uint64_t taken_;               // used by the owner only
     alignas(64) std::atomic<std::uint32_t> asleep_;
     std::array<Slot, slots> slots_;
 };
 
-/// One rank's place among the processes of a node: each has a segment, which all have mapped. At
-/// its beginning lies what others write: an inbox, and whether a run is cancelled.
+/// One rank's view of the processes of a node. Each process has a segment that all have mapped. The
+/// start of the segment is written by the others: an inbox, and the cancellation of a run.
 class NodeNeighbourhood : public Neighbourhood {
   public:
-    /// Where shared memory cannot be had on some rank: nothing, and why, on every rank.
-    /// Collective.
+    /// Sets up shared memory. Null, with the reason in `why_not`, on every rank if it is
+    /// unavailable on some rank. Collective.
     static std::unique_ptr<NodeNeighbourhood>
     meet(const Communicator& communicator, const NodeSharing& sharing, std::string& why_not);
 
@@ -76,11 +76,11 @@ class NodeNeighbourhood : public Neighbourhood {
     void abandon_run() override;
     void leave_with_all() override;
 
-    /// Throws PeerFailed where a process of this node has ended, or a run was cancelled.
+    /// Throws PeerFailed if a process of this node has ended, or a run was cancelled.
     void check_peers();
-    /// Which of the nodes that its host counts as.
+    /// The index of this node among those that its host counts as.
     int node() const { return node_; }
-    /// What memory could not be had since; empty if none.
+    /// A later failure to allocate shared memory; empty if there was none.
     const std::string& shortage() const { return shortage_; }
 
   private:
@@ -98,7 +98,7 @@ class NodeNeighbourhood : public Neighbourhood {
     NodeNeighbourhood(int rank, int ranks) : rank_(rank), bases_(static_cast<std::size_t>(ranks)) {
         runs.resize(bases_.size());
     }
-    /// A peer's, by its rank and card.
+    /// Returns a peer's segment, given its rank and card.
     using SegmentOf = std::function<Segment(int, const Card&)>;
 
     static std::unique_ptr<NodeNeighbourhood>
@@ -121,7 +121,7 @@ class NodeNeighbourhood : public Neighbourhood {
     Yielding yielding_;
     int node_ = 0;
     std::shared_ptr<Arena> arena_;
-    std::vector<std::uintptr_t> bases_; // by rank; 0 where it is no neighbour
+    std::vector<std::uintptr_t> bases_; // by rank; 0 if not a neighbour
     std::vector<Peer> peers_;
     ProcessWatch processes_; // of peers
     std::size_t room_ = 0;   // for notes

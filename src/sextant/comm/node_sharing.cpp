@@ -19,7 +19,7 @@ bool some_share_a_node(const Communicator& communicator) {
     return *std::max_element(nodes.begin(), nodes.end()) + 1 < communicator.size();
 }
 
-/// Threads share memory whatever is asked for.
+/// Threads always share memory.
 OfferedSharing among_threads(const std::string& asked) {
     if (asked == "off") {
         throw InvalidTask("--shared-memory off: ranks are threads of one process here; expected "

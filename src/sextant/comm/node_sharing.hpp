@@ -9,38 +9,37 @@
 
 namespace sextant {
 
-/// Whether they do, and why; the same on all ranks.
+/// Whether processes of a node share memory, and the reason; the same on all ranks.
 struct NodeSharingChoice {
     bool shares = false;
-    bool settled = true; ///< else predictions are to tell
-    std::string reason;  ///< empty where ranks are threads
+    bool settled = true; ///< if false, predictions decide
+    std::string reason;  ///< empty if ranks are threads
 };
 
 struct OfferedSharing {
-    std::optional<Communicator> shared; ///< the same ranks, with their nodes' memory shared
+    std::optional<Communicator> shared; ///< same ranks, with memory shared within nodes
     NodeSharingChoice choice;
-    std::string warning; ///< where it was not to be had, and not insisted on
+    std::string warning; ///< set if it is unavailable and was not required
 };
 
-/// What can be had of what is asked for: "auto", "on" or "off".
-/// Throws    InvalidTask, on all ranks: asked for and not to be had, or forbidden to threads.
+/// Sets up memory sharing as asked for: "auto", "on" or "off".
+/// Throws    InvalidTask on all ranks if it is "on" and unavailable, or "off" on threads.
 /// Collective.
 OfferedSharing offer_sharing(const std::string& asked, const Communicator& communicator);
 
-/// Whether every rank reads every other's memory, as threads do: then what was measured of threads
-/// is what it costs.
+/// True if every rank can read every other's memory, as threads do; costs measured on threads then
+/// apply.
 bool reads_all(const Communicator& communicator, const std::vector<int>& nodes);
 
-/// Why messages replace memory that was to be shared, of the first rank of which they do; empty
-/// where none does. Somebody should know, once.
-/// Collective.
+/// The reason why messages replaced shared memory, from the first rank where they did; empty if
+/// none. For a warning to the user, once. Collective.
 std::string shortage_of(const Communicator& communicator);
 
-/// "shared memory within nodes (asked for)".
+/// A short text: "shared memory within nodes (asked for)".
 std::string within_nodes(const NodeSharingChoice& choice);
 
-/// What rank 0 expects to be faster; shared memory where it expects nothing.
-/// Input     what plans say of both, at rank 0.
+/// Chooses what rank 0 predicts to be faster; shared memory if there is no prediction.
+/// Input     the predictions of both plans, at rank 0.
 /// Collective.
 NodeSharingChoice choose_sharing(const Communicator& communicator, std::optional<Seconds> shared,
                                  std::optional<Seconds> messages);

@@ -9,7 +9,7 @@ namespace sextant {
 
 namespace {
 
-/// Messages that nobody lends: what carries them may itself be memory that is shared.
+/// Disables zero-copy, because the transport that carries the messages may itself share memory.
 std::vector<Message> copied(std::vector<Message> messages) {
     for (Message& message : messages)
         message.lends = message.free = false;
@@ -103,7 +103,7 @@ void NodeExchange::start(int m) {
 
 void NodeExchange::start_short(int m, Bytes bytes) {
     Route& it = route(m);
-    if (it.way == Way::staged) // it lies in one piece
+    if (it.way == Way::staged) // contiguous
         std::copy_n(it.blocks.front().base, bytes, it.stage.data());
     if (it.way == Way::sent)
         near_.announce(m);
@@ -125,7 +125,8 @@ int NodeExchange::poll(std::span<Completion> completions) {
     return near + poll_far(completions.subspan(static_cast<std::size_t>(near)));
 }
 
-/// What neighbours send after all is received when they have said so, not before.
+/// Starts the receive of a message that comes another way when its sender announces it, not
+/// earlier.
 int NodeExchange::poll_near(std::span<Completion> completions) {
     const int count = near_.poll(completions);
     int kept = 0;
@@ -147,7 +148,7 @@ int NodeExchange::poll_far(std::span<Completion> completions) {
     return count;
 }
 
-/// Who has messages under way must stay awake for them.
+/// A rank with messages in transit must stay awake for them.
 void NodeExchange::rest(int idle) {
     constexpr int between_looks = 4096;
     if (sent_ == 0)

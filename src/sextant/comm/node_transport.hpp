@@ -10,9 +10,9 @@
 
 namespace sextant {
 
-/// Messages of ranks on several nodes: read in the sender's memory within a node, sent between
-/// nodes. What a sender keeps where its neighbours do not see it is first copied to where they do,
-/// or, where there is no room for that, sent too.
+/// Messages between ranks on several nodes: read in place in the sender's memory within a node,
+/// sent between nodes. Data in memory that neighbours cannot see is first copied to shared memory
+/// or, if there is no space, sent as a message.
 class NodeExchange : public Exchange {
   public:
     NodeExchange(NodeNeighbourhood& neighbours, const Communicator& messages,
@@ -39,21 +39,21 @@ class NodeExchange : public Exchange {
   private:
     enum class Way {
         far,    ///< to or from another node
-        near,   ///< where both see it
-        staged, ///< copied to there first
-        sent,   ///< within the node, but for want of room for that as if to another
+        near,   ///< in shared memory
+        staged, ///< copied to shared memory first
+        sent,   ///< within the node, but sent as a message for lack of shared memory
     };
     struct Route {
         Way way = Way::far;
         Memory stage;
-        std::vector<Blocks> blocks; ///< of what is staged
+        std::vector<Blocks> blocks; ///< original blocks of a staged message
     };
 
     Route& route(int m) { return routes_[static_cast<std::size_t>(m)]; }
     void choose_way(int m);
     int poll_near(std::span<Completion> completions);
     int poll_far(std::span<Completion> completions);
-    /// For a message that is started over it.
+    /// The transport between nodes, for a message that is started over it.
     Exchange& far() {
         ++sent_;
         return *far_;
@@ -63,17 +63,18 @@ class NodeExchange : public Exchange {
     LoanExchange near_;
     const std::unique_ptr<Exchange> far_;
     std::vector<Route> routes_; // by message
-    int sent_ = 0;              // messages under way over far_
+    int sent_ = 0;              // messages in progress over far_
 };
 
-/// Ranks that read each other's memory within nodes, and send messages between them.
+/// A transport for ranks that read each other's memory within nodes, and send messages between
+/// nodes.
 class NodeTransport : public Transport {
   public:
     NodeTransport(Communicator messages, NodeSharing sharing,
                   std::unique_ptr<NodeNeighbourhood> neighbours)
         : messages_(std::move(messages)), sharing_(sharing), neighbours_(std::move(neighbours)) {}
 
-    /// What messages between nodes, and collective calls, go over.
+    /// The communicator for messages between nodes and collective calls.
     const Communicator& messages() const { return messages_; }
 
     int rank() const override { return messages_.rank(); }

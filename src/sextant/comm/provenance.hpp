@@ -7,19 +7,19 @@
 
 namespace sextant {
 
-/// Where a result was made.
+/// The host that a result was made on.
 std::string host();
 
-/// Over what its ranks exchanged: "threads", or which MPI.
+/// The transport between ranks: "threads", or the name of the MPI.
 std::string transport_of(const Communicator& communicator);
 
-/// How many cores that host has, also those that this process is kept from.
+/// The number of cores of this host, including those that this process may not use.
 int cores_of_host();
 
-/// By which Sextant, "0.1.0".
+/// The version of Sextant: "0.1.0".
 std::string version();
 
-/// When: now, UTC, "2025-01-31T12:00:00Z".
+/// The current time in UTC: "2025-01-31T12:00:00Z".
 std::string date();
 
 } // namespace sextant

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How messages leave, and where they come to.
+// Runs one rank's program: setup, progress, work, sending and receiving.
 
 #include "sextant/comm/runner.hpp"
 
@@ -81,7 +81,7 @@ void Execution::Runner::bind(int buffer, std::byte* memory, std::size_t bytes) {
     moved_ = true;
 }
 
-/// Tags are those of message_tags: peers that are one rank count together.
+/// Assigns tags as message_tags does: peers that are the same rank share one count.
 void Execution::Runner::set_peers(std::span<const int> ranks) {
     std::fill(sends_to_.begin(), sends_to_.end(), 0);
     std::fill(receives_from_.begin(), receives_from_.end(), 0);
@@ -117,7 +117,7 @@ void Execution::Runner::check_bound() const {
     }
 }
 
-/// Buffers that nobody bound elsewhere.
+/// Places the buffers that the caller did not bind.
 void Execution::Runner::place_own() {
     for (std::size_t b = 0; b < own_offsets_.size(); ++b) {
         if (own_offsets_[b] >= 0 && !bound_[b])
@@ -142,7 +142,7 @@ void Execution::Runner::place_messages() {
             if (!encodes(m))
                 continue;
             messages[static_cast<std::size_t>(m)].blocks = {encoding_->room(m)};
-            messages[static_cast<std::size_t>(m)].free = false; // a code is not folded into
+            messages[static_cast<std::size_t>(m)].free = false; // not for compressed data
         }
         exchange_ = communicator_.open(std::move(messages));
         for (int m = 0; m < table_.size(); ++m)
@@ -167,7 +167,7 @@ void Execution::Runner::begin() {
     tracer_.begin();
     exchange_->begin();
     over_ = false;
-    moved_ = failure_ != nullptr; // then a buffer may be missing, which the next run must see
+    moved_ = failure_ != nullptr; // a buffer may be missing; the next run must check
 }
 
 void Execution::Runner::run() {
@@ -194,7 +194,8 @@ void Execution::Runner::start_failed(std::exception_ptr failure) {
     open_or_wait(std::move(failure));
 }
 
-/// A rank that waits for nobody would not notice that others wait for it to compare.
+/// A rank that receives nothing never waits, so it must check here whether others wait for it to
+/// compare.
 void Execution::Runner::open_or_wait(std::exception_ptr failure) {
     outcome_ = nullptr;
     failure_ = std::move(failure);
@@ -256,17 +257,17 @@ void Execution::Runner::fail(std::exception_ptr failure) {
     over_ = true;
     if (std::exchange(opening_, false)) { // nothing has begun here
         if (exchange_ && comparison_ && comparison_->spoiled())
-            exchange_->leave(); // messages of its last run may be under way
+            exchange_->leave(); // messages of its last run may be in transit
         return;
     }
     try {
         if (comparison_)
             comparison_->settle();
-    } catch (...) { // others know of this one, too
+    } catch (...) { // other ranks know of this failure too
         outcome_ = std::current_exception();
     }
     tracer_.end();
-    if (comparison_ && comparison_->spoiled()) // all know
+    if (comparison_ && comparison_->spoiled()) // all ranks know
         exchange_->leave();
     else
         exchange_->abandon();
@@ -298,15 +299,15 @@ void Execution::Runner::abandon() {
         exchange_->abandon();
 }
 
-/// Does what can be done now; whether there was anything.
+/// Makes progress; true if there was anything to do.
 bool Execution::Runner::take_turn() {
-    // How long to wait for more operands before combining some: where peers' elements are read in
-    // place one pass over all of them is cheaper than several.
+    // The number of idle turns to wait for more operands before combining some: if operands are
+    // read in place, one pass over all of them is cheaper than several.
     const int patience = any_lent_ ? 300 : 1;
     if (transport_failure_)
         std::rethrow_exception(transport_failure_);
     start_messages();
-    // Messages move between two steps of work too: an operator may take seconds.
+    // Messages also move between two steps of work, since an operator may take seconds.
     const bool worked = work();
     if ((!finished() && pump()) || worked) {
         if (idle_ > 0)
@@ -333,7 +334,7 @@ std::vector<int>::iterator Execution::Runner::held_that_may_start() {
     return std::find_if(held_.begin(), held_.end(), [this](int step) { return may_start(step); });
 }
 
-/// What a kernel makes for another rank it makes where that wants it, once that has said where.
+/// Holds back kernels that write directly into another rank's memory until its address is known.
 int Execution::Runner::next_work() {
     if (const auto known = held_that_may_start(); known != held_.end()) {
         const int step = *known;
@@ -346,7 +347,7 @@ int Execution::Runner::next_work() {
     return step;
 }
 
-/// One piece of work that may be done now, if any.
+/// Does one piece of work, if there is any.
 bool Execution::Runner::work() {
     const int step = next_work();
     if (step == Walk::none)
@@ -423,15 +424,15 @@ void Execution::Runner::start_message(int index) {
         send(index);
     else
         exchange_->start_empty(message);
-    // Nothing of this rank waits for what it lends, so the step is done; the run is not.
+    // No step of this rank waits for a zero-copy send, so the step is done; the run is not.
     if (sends && loans_.may_lend(index) && lends(index)) {
         ++loans_out_;
         walk_.finish(index);
     }
 }
 
-/// Keeps messages moving while an operator or kernel works. What goes wrong with them is not its
-/// failure.
+/// Keeps messages moving while an operator or kernel works. Transport errors are kept, because they
+/// are not failures of the operator.
 void Execution::Runner::pump_within_work() {
     if (transport_failure_)
         return;
@@ -442,8 +443,8 @@ void Execution::Runner::pump_within_work() {
     }
 }
 
-/// Takes what has arrived and starts what that allows. Whether anything came that there was to
-/// wait for.
+/// Handles what has arrived and starts what that enables. True if anything arrived that was waited
+/// for.
 bool Execution::Runner::pump() {
     const int count = exchange_->poll(completions_);
     for (int i = 0; i < count; ++i)
@@ -479,7 +480,7 @@ Bytes Execution::Runner::bytes_of(const Region& region) const {
     return region.elements() * places_.element_size(region.buffer);
 }
 
-/// Of a region that is one of the operator's elements what counts of it, of others all.
+/// The used bytes of a region: for a single element of the operator only its used part, else all.
 Bytes Execution::Runner::used_bytes(const Region& region) const {
     const bool of_operator = program_.buffers[static_cast<std::size_t>(region.buffer)].element == 0;
     if (operator_.used && of_operator && region.elements() == 1)
@@ -489,14 +490,14 @@ Bytes Execution::Runner::used_bytes(const Region& region) const {
 
 void Execution::Runner::copy_region(const Region& to, const Region& from) {
     const Bytes used = used_bytes(from);
-    if (used < bytes_of(from) || bytes_of(to) != bytes_of(from)) // lists, in one piece
+    if (used < bytes_of(from) || bytes_of(to) != bytes_of(from)) // contiguous lists
         std::copy_n(places_.at(from, 0), used, places_.at(to, 0));
     else
         copy(std::array{places_.blocks(to)}, std::array{places_.blocks(from)});
 }
 
-/// As it is, or a code, or what counts of a single element; where it was made with the receiver,
-/// that.
+/// Sends a message: unchanged, compressed, or only the used part of a single element. If it was
+/// written directly into the receiver's memory, only reports that.
 void Execution::Runner::send(int index) {
     const int message = table_.message_of(index);
     const Bytes all = table_.bytes(message);
@@ -527,7 +528,7 @@ void Execution::Runner::check_bytes(int index, const Completion& completion) con
                                        rank_, index, completion.bytes, step_at(index).peer, most));
 }
 
-/// What a message brought: read where it lies if that is possible, else brought to its regions.
+/// Handles a received message: reads it in place if possible, else copies it to its regions.
 void Execution::Runner::take(int index, const Completion& completion) {
     if (completion.bytes > 0 && encodes(completion.message))
         take_code(index, completion);

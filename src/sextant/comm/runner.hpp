@@ -20,7 +20,7 @@
 
 namespace sextant {
 
-/// A program being run on one rank; never moves, since its parts refer to each other.
+/// Runs a program on one rank. Never moves, because its parts refer to each other.
 class Execution::Runner {
   public:
     Runner(Communicator communicator, Program program, Operator op, ExecuteOptions options,
@@ -84,7 +84,7 @@ class Execution::Runner {
     const Communicator communicator_;
     const int rank_;
     Program program_;
-    const std::vector<int> peers_; // of messages, by step, as the program was made with
+    const std::vector<int> peers_; // of messages, by step, as in the original program
     const std::shared_ptr<Workspace> workspace_;
     const Operator operator_;
     const std::function<void()> progress_; // of folds and kernels
@@ -94,7 +94,7 @@ class Execution::Runner {
     Places places_;
     Borrowing borrowing_;
     const MessageTable table_;
-    std::optional<Encoding> encoding_; // where messages are codes
+    std::optional<Encoding> encoding_; // if messages are compressed
     DirectDelivery delivery_;
     Folding folding_;
     Computing computing_;
@@ -103,25 +103,25 @@ class Execution::Runner {
     std::vector<bool> bound_;              // buffers that the caller bound
     int workspace_version_ = 0;
     Comparison* const comparison_;
-    bool receives_ = false;                     // anything
-    std::vector<int> sends_to_, receives_from_; // by rank: messages that have been given a tag
+    bool receives_ = false;                     // any message
+    std::vector<int> sends_to_, receives_from_; // by rank: number of messages given a tag
     std::unique_ptr<Exchange> exchange_;
-    bool any_lent_ = false;      // of the messages
+    bool any_lent_ = false;      // any message can be zero-copy
     bool moved_ = true;          // a buffer was bound since messages were placed
     std::vector<Blocks> blocks_; // of the message being placed
 
-    // Of the run at hand, or the last.
+    // State of the current run, or the last one.
     bool over_ = true;
     bool opening_ = false;       // held back
-    std::exception_ptr outcome_; // what `finish` is to throw
-    int idle_ = 0;               // turns in which nothing was done
-    bool arrived_ = false;       // an operand, since combining found nothing
-    int loans_out_ = 0;          // lent sends not yet given back
-    std::vector<int> held_;      // computations that wait until delivery is settled
+    std::exception_ptr outcome_; // error that `finish` throws
+    int idle_ = 0;               // consecutive idle turns
+    bool arrived_ = false;       // an operand has arrived since combining found nothing
+    int loans_out_ = 0;          // zero-copy sends not yet given back
+    std::vector<int> held_;      // computations waiting for their destination
     Sent sent_;
     std::exception_ptr failure_;           // of this rank
-    int failed_peer_ = -1;                 // who told us that it failed
-    std::exception_ptr transport_failure_; // met within work, which it must not end
+    int failed_peer_ = -1;                 // peer that reported a failure
+    std::exception_ptr transport_failure_; // found within work, to be thrown after it
     std::array<Completion, 64> completions_;
 };
 

@@ -7,28 +7,31 @@
 
 namespace sextant {
 
+/// Limits for sharing memory within nodes.
 struct NodeSharing {
-    /// So many successive ranks of a host count as a node; 0: all of them.
+    /// The number of successive ranks of a host that count as a node; 0: all of them.
     int ranks_per_node = 0;
-    /// What each rank may have in shared memory at once; 0: as much as the machine has. It is taken
-    /// only as it is touched.
+    /// The shared memory that each rank may allocate; 0: as much as the machine has. Memory is used
+    /// only when it is touched.
     Bytes most = 0;
 };
 
 struct SharedNodes {
     Communicator communicator;
-    /// Why messages are used within nodes as between them, where that is so; the same on all ranks.
+    /// The reason why messages are used within nodes; empty if memory is shared. The same on all
+    /// ranks.
     std::string why_not;
 };
 
-/// A communicator of the same ranks on which those of a node read each other's memory: nothing is
-/// copied between them that lies in memory of the communicator (`Communicator::memory`), what lies
-/// elsewhere is copied once, by its owner. Messages between nodes go as before; bits are the same.
-/// Where processes may not make memory that others map, it is MPI's (MPI_Win_allocate_shared).
-/// Memory that is not to be had later is replaced by messages (`Communicator::shortage`).
+/// Returns a communicator of the same ranks on which ranks of a node read each other's memory. Data
+/// in memory of the communicator (`Communicator::memory`) is not copied between them; other data is
+/// copied once, by its owner. Messages between nodes are unaffected, and results have the same
+/// bits. If processes cannot create memory that others map, MPI's shared memory is used
+/// (MPI_Win_allocate_shared). If memory runs out later, messages are used
+/// (`Communicator::shortage`).
 ///
-/// Requires  a communicator whose runs and collective calls are not under way. It takes over its
-///           messages: use one of the two at a time.
+/// Requires  a communicator with no run or collective call in progress. The new communicator uses
+///           its messages: use only one of the two at a time.
 /// Collective.
 SharedNodes share_nodes(const Communicator& communicator, const NodeSharing& sharing = {});
 

@@ -25,7 +25,7 @@ constexpr Bytes page = 4096, huge_page = Bytes{2} << 20;
     throw CommunicationFailed(fmt::format("{}: {}", what, std::strerror(errno)));
 }
 
-/// A process that makes a file longer than it may is ended by a signal.
+/// A process that makes a file longer than its limit is killed by a signal, so check first.
 void check_file_limit(Bytes size) {
     rlimit limit{};
     const bool known = getrlimit(RLIMIT_FSIZE, &limit) == 0;
@@ -36,7 +36,7 @@ void check_file_limit(Bytes size) {
     }
 }
 
-/// Maps at a huge-page boundary by reserving more addresses and giving back both ends.
+/// Maps at a huge-page boundary by reserving more addresses and releasing both ends.
 std::byte* map_aligned(int descriptor, Bytes size) {
     const auto length = static_cast<std::size_t>(size);
     void* const reserved = mmap(nullptr, length + huge_page, PROT_NONE,
@@ -118,7 +118,7 @@ Segment::~Segment() {
 }
 
 bool Segment::has_memory(Bytes offset, Bytes size) const {
-    if (end_ == End::unmap) // no file system to be full
+    if (end_ == End::unmap) // has no file system that can be full
         return true;
     const int made = madvise(data_ + offset, static_cast<std::size_t>(size), MADV_POPULATE_WRITE);
     return made == 0 || errno == EINVAL; // an older Linux cannot tell

@@ -11,22 +11,22 @@
 
 namespace sextant {
 
-/// Memory that several processes of one machine have mapped, each at an address of its own. What is
-/// created here has no name in any file system: when the last of them has ended, in whatever way,
-/// it is gone. Its addresses are at a boundary of huge pages. Moves, does not copy.
+/// Memory that several processes of one machine have mapped, each at its own address, aligned to
+/// huge pages. Segments created here have no name in any file system: they vanish when the last
+/// process ends, however it ends. Movable, not copyable.
 class Segment {
   public:
     Segment() = default;
-    /// A new one, of whole pages: zeroed, and taken from the machine only where it is touched.
+    /// Creates a segment of whole pages: zeroed, and using memory only when it is touched.
     /// Throws    CommunicationFailed, with the reason.
     static Segment create(Bytes size);
-    /// One that another process made and still has the descriptor of.
+    /// Maps a segment of another process that still has its descriptor open.
     /// Throws    CommunicationFailed, with the reason.
     static Segment open(int process, int descriptor, Bytes size);
 
     enum class Whose { ours, a_peers };
-    /// Memory of somebody else's making, who keeps its addresses: zeroed, and shared already. Of
-    /// ours, what was touched goes back to the machine in the end.
+    /// Wraps zeroed memory that is already shared and owned by another component, which keeps its
+    /// addresses. If it is ours, touched pages are returned to the system on destruction.
     static Segment kept(std::byte* data, Bytes size, Whose whose);
 
     Segment(Segment&& other) noexcept;
@@ -36,17 +36,17 @@ class Segment {
     std::byte* data() const { return data_; }
     Bytes size() const { return size_; }
     int descriptor() const { return descriptor_; }
-    /// Whether the machine has memory for so many bytes from a place on. Where touching what it
-    /// has not would end the process, it is asked for all of them now.
+    /// True if the machine has memory for this range. Where touching unavailable memory would kill
+    /// the process, all pages of the range are allocated now.
     bool has_memory(Bytes offset, Bytes size) const;
-    /// Gives the pages of a stretch back to the machine; they come back as zeros.
+    /// Returns the pages of a range to the system; they read as zeros afterwards.
     void clear(Bytes offset, Bytes size) const;
 
-    /// When all have it mapped nobody needs the descriptor any more.
+    /// Closes the descriptor; call when all processes have mapped the segment.
     void close_descriptor();
 
   private:
-    /// What to do in the end.
+    /// The action on destruction.
     enum class End { unmap, clear, nothing };
 
     std::byte* data_ = nullptr;
@@ -55,16 +55,16 @@ class Segment {
     End end_ = End::unmap;
 };
 
-/// Parcels out a segment. What is given back is zero again and costs nothing; who still has memory
-/// of it keeps the segment. For one thread at a time.
+/// Allocates memory from a segment. Memory that is given back is zeroed and uses no pages.
+/// Allocations keep the segment alive. Not thread-safe.
 class Arena : public std::enable_shared_from_this<Arena> {
   public:
-    /// Input     a segment, whose first `kept` bytes are not for parcelling out.
+    /// Input     a segment, whose first `kept` bytes are not allocated.
     Arena(Segment segment, Bytes kept);
 
     const Segment& segment() const { return segment_; }
     void close_descriptor() { segment_.close_descriptor(); }
-    /// Zeroed; nothing where there is no room.
+    /// Allocates zeroed memory; nothing if there is no space.
     std::optional<Memory> take(Bytes size);
     bool holds(const std::byte* data, Bytes size) const;
 
@@ -72,7 +72,7 @@ class Arena : public std::enable_shared_from_this<Arena> {
     void give_back(Bytes offset, Bytes size);
 
     Segment segment_;
-    std::map<Bytes, Bytes> free_; // stretches: sizes by offset
+    std::map<Bytes, Bytes> free_; // free ranges: sizes by offset
 };
 
 } // namespace sextant

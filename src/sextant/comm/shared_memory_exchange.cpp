@@ -13,7 +13,7 @@ namespace sextant {
 
 namespace {
 
-/// Whether a note is of a send of who gets it.
+/// True if a note is about a send of its recipient.
 bool tells_of_room(const Note& note) {
     return note.kind == Note::Kind::room || note.kind == Note::Kind::no_room;
 }
@@ -117,7 +117,7 @@ void LoanExchange::begin() {
         take(note);
 }
 
-/// Before anything is offered, so that who folds what this rank offers knows where to.
+/// Posts rooms before any offer, so that a peer that folds this rank's data knows the destination.
 void LoanExchange::show_rooms() {
     for (const auto& [peer, tag, m] : known_receives_) {
         if (has_room(m))
@@ -127,7 +127,7 @@ void LoanExchange::show_rooms() {
     }
 }
 
-/// Whether a receive's memory may be written before it comes.
+/// True if a receive's memory may be written before the message comes.
 bool LoanExchange::has_room(int m) const {
     const Message& message = at(m);
     return message.free && !message.lends && message.blocks.size() == 1 &&
@@ -165,7 +165,7 @@ int LoanExchange::poll(std::span<Completion> completions) {
     return static_cast<int>(count);
 }
 
-/// A peer that returned may have posted before: its notes are looked for once more.
+/// A peer that returned may have posted notes before: takes them once more before reporting it.
 void LoanExchange::rest(int idle) {
     constexpr int between_looks = 16, before_looks = 256;
     neighbours_.rest(idle);
@@ -179,7 +179,7 @@ void LoanExchange::rest(int idle) {
     suspects_ = gone >= 0;
 }
 
-/// A peer that some message waits for; -1 where none is gone.
+/// The peer of a pending message that has returned; -1 if there is none.
 int LoanExchange::awaited_that_is_gone() const {
     for (int m = 0; m < size(); ++m) {
         const auto i = static_cast<std::size_t>(m);
@@ -207,7 +207,7 @@ void LoanExchange::return_loan(int m) {
 
 void LoanExchange::copy_loan(int m) {
     const Receive& receive = receives_[static_cast<std::size_t>(m)];
-    if (receive.offer.bytes < at(m).bytes()) // a short message lies in one piece
+    if (receive.offer.bytes < at(m).bytes()) // a short message is contiguous
         std::copy_n(receive.lent.front().base, receive.offer.bytes, at(m).blocks.front().base);
     else
         copy(at(m).blocks, receive.lent);
@@ -237,8 +237,8 @@ void LoanExchange::offer(int m, Note::Kind kind, Bytes bytes) {
     neighbours_.post(at(m).peer, note);
 }
 
-/// A peer may be one run ahead. A room that comes late is for a run that is over: what the receiver
-/// does with it now is not known here.
+/// A peer may be one run ahead. A late room belongs to a finished run, after which the receiver may
+/// use the memory for something else, so it is ignored.
 void LoanExchange::take(const Note& note) {
     const std::uint32_t run = neighbours_.runs[static_cast<std::size_t>(note.source)];
     if (note.kind == Note::Kind::returned) {
@@ -307,7 +307,7 @@ void LoanExchange::locate(const Note& note, std::vector<Blocks>& blocks) const {
         blocks.push_back(block(note, i));
 }
 
-/// One of those that a note lists, as seen from here.
+/// Block number `i` in a note's list, as mapped here.
 Blocks LoanExchange::block(const Note& note, std::uint32_t i) const {
     const std::uintptr_t base = neighbours_.base(note.source);
     const Piece& piece = reinterpret_cast<const Piece*>(base + note.list)[i];

@@ -10,73 +10,73 @@
 
 namespace sextant {
 
-/// What ranks that see each other's memory tell each other of a message.
+/// A notice about a message between ranks that see each other's memory.
 struct Note {
     enum class Kind : std::uint8_t {
-        offer,     ///< "it lies here": in `pieces` blocks, listed at `list`
-        announced, ///< "it comes to you another way"
-        delivered, ///< "it lies in your room already"
-        room,      ///< "write it here", in one block, as listed
-        no_room,   ///< "keep it where it is"
-        returned,  ///< "it has been read"
+        offer,     ///< the data is in `pieces` blocks, listed at `list`
+        announced, ///< the data comes another way
+        delivered, ///< the data is already in the receiver's room
+        room,      ///< write the data here: one block, listed at `list`
+        no_room,   ///< no room: keep the data at the sender
+        returned,  ///< the data has been read
     };
     Kind kind = Kind::offer;
-    bool lends = false; ///< an offer may be read in place until returned
-    int source = 0;     ///< whose note it is
+    bool lends = false; ///< offer: may be read in place until returned
+    int source = 0;     ///< rank that posted the note
     int tag = 0;
-    int message = 0; ///< the source's number of it; of what is returned the receiver's of the note
+    int message = 0; ///< source's number of the message; in `returned`, the number in the offer
     std::uint32_t pieces = 0;
-    std::uint32_t run = 0;  ///< counted by those runs in which the two exchange anything
-    Bytes bytes = 0;        ///< of an offer: 0 means that its sender failed
-    std::uint64_t list = 0; ///< where the source keeps the list, counted from its base
+    std::uint32_t run = 0;  ///< count of runs in which the two ranks exchange anything
+    Bytes bytes = 0;        ///< of an offer; 0: its sender failed
+    std::uint64_t list = 0; ///< position of the list in the source's memory, relative to its base
 };
 
-/// One rank's place among ranks that see each other's memory: threads of a process, or processes
-/// with a shared segment each. Where a rank's memory lies is counted from its base, since peers may
-/// see it at other addresses than the rank itself.
+/// One rank's view of the ranks that see each other's memory: threads of a process, or processes
+/// with one shared segment each. Positions in a rank's memory are relative to its base, because
+/// peers may map it at other addresses.
 class Neighbourhood {
   public:
     virtual ~Neighbourhood() = default;
 
-    /// Ranks are those of the communicator.
+    /// Ranks are numbered as in the communicator.
     virtual int own_rank() const = 0;
     virtual bool has(int rank) const = 0;
-    /// What positions in a neighbour's memory are added to, here.
+    /// The address here that positions in a neighbour's memory are relative to.
     virtual std::uintptr_t base(int rank) const = 0;
-    /// Whether neighbours see these bytes of this rank.
+    /// True if neighbours see these bytes of this rank.
     virtual bool shows(const std::byte* data, Bytes size) const = 0;
-    /// Memory that neighbours see, if there is any left; else other.
+    /// Memory that neighbours see, if there is any left; else private memory.
     virtual Memory memory(Bytes size) = 0;
 
-    /// How many notes may be waiting for this rank, so that runs allocate nothing. One run at a
-    /// time is under way: the most of any counts.
+    /// Reserves space for notes waiting for this rank, so that runs allocate nothing. Only one run
+    /// is in progress at a time, so the largest number of any run suffices.
     virtual void make_room(std::size_t notes) = 0;
     virtual void post(int to, const Note& note) = 0;
-    /// Takes what has been posted to this rank, in an order in which causes come before effects.
-    /// Throws    PeerFailed where a neighbour is gone.
+    /// Takes the notes posted to this rank, in an order that respects causality.
+    /// Throws    PeerFailed if a neighbour has failed.
     virtual const std::vector<Note>& take() = 0;
-    /// Called when there is nothing to do; `idle` counts the calls.
+    /// Waits for a moment if there is nothing to do; `idle` counts the calls.
     virtual void rest(int idle) = 0;
-    /// Whether a neighbour will never post again, since its part of the program is over.
+    /// True if a neighbour will never post again, because its part of the program is over.
     virtual bool is_gone(int) const { return false; }
 
     virtual void enter_run() = 0;
     virtual void leave_run() = 0;
     /// Ends a run of all neighbours by PeerFailed; returns when none of them is in one.
     virtual void abandon_run() = 0;
-    /// The same, for a run that all neighbours who are in it end by themselves.
+    /// The same for a run that all neighbours in it end by themselves.
     virtual void leave_with_all() = 0;
 
-    std::vector<Note> early;         ///< notes for a run that has not begun
-    std::vector<std::uint32_t> runs; ///< by rank: those so far in which the two exchanged anything
+    std::vector<Note> early;         ///< notes for the next run
+    std::vector<std::uint32_t> runs; ///< by rank: number of runs with any exchange
 };
 
-/// Messages between ranks that see each other's memory: the sender says where its bytes lie, the
-/// receiver copies or reads them there and says when it is done. Or the receiver says beforehand
-/// where it wants them, and the sender makes them there.
+/// Messages between ranks that see each other's memory. The sender announces the address of its
+/// data; the receiver copies or reads the data there and reports when it is done. Alternatively the
+/// receiver first announces a destination, and the sender writes there.
 class LoanExchange : public Exchange {
   public:
-    /// Messages from and to ranks that are no neighbours are only numbered.
+    /// Messages of ranks that are not neighbours are only numbered.
     LoanExchange(Neighbourhood& neighbours, std::vector<Message> messages);
 
     bool lends(int m) const override { return neighbours_.has(at(m).peer); }
@@ -97,43 +97,44 @@ class LoanExchange : public Exchange {
     void copy_loan(int m) override;
     void rest(int idle) override;
 
-    /// Instead of a send: tells that its bytes come another way. There the receive completes with
-    /// `announced` bytes.
+    /// Called instead of a send: announces that the data comes another way. The receive completes
+    /// with `announced` bytes.
     void announce(int m) { offer(m, Note::Kind::announced, at(m).bytes()); }
     static constexpr Bytes announced = -1;
 
     int size() const { return static_cast<int>(messages_.size()); }
     const Message& at(int message) const { return messages_[static_cast<std::size_t>(message)]; }
-    /// Whether neighbours see what an offer of a message speaks of, and what it says at all.
+    /// True if neighbours see the data of a message and the lists of pieces.
     bool shows(int message) const;
     bool lists_shown() const { return neighbours_.shows(lists_.data(), lists_.size()); }
 
   private:
-    /// A block as others are told of it.
+    /// A block in the form that peers read.
     struct Piece {
-        std::uint64_t at; ///< counted from the base of who tells
+        std::uint64_t at; ///< relative to the base of the note's source
         Bytes length, stride;
         Elements count;
     };
     struct Receive {
         bool started = false, offered = false;
-        bool held = false; ///< the loan, until it is given back
+        bool held = false; ///< zero-copy data, until it is given back
         Note offer;
-        std::vector<Blocks> lent; ///< where the offer lies, as seen from here
+        std::vector<Blocks> lent; ///< blocks of the offer, as mapped here
     };
     struct Send {
-        bool started = false, told = false; ///< where the receiver wants it
+        /// `told`: the receiver has answered with a room, or that there is none.
+        bool started = false, told = false;
         bool ended = false;
-        Blocks room; ///< there; without a base nowhere
+        Blocks room; ///< destination at the receiver; null base: none
     };
-    /// A message by what its peer calls it.
+    /// A message by its peer and tag.
     struct Known {
         int peer, tag, message;
         auto operator<=>(const Known&) const = default;
     };
 
-    /// Waiting at once: of each message an offer or a room and its return, of this run and, where a
-    /// peer is ahead, of the next.
+    /// The most notes waiting at once: for each message an offer or a room, and its return, for
+    /// this run and, if a peer is ahead, the next.
     std::size_t most_notes() const { return 4 * messages_.size(); }
     int awaited_that_is_gone() const;
     void number_all();
@@ -156,15 +157,15 @@ class LoanExchange : public Exchange {
     std::vector<Message> messages_;
     std::vector<Receive> receives_;        // by message
     std::vector<Send> sends_;              // by message
-    std::vector<Known> known_receives_;    // in order
-    std::vector<Known> known_sends_;       // in order
+    std::vector<Known> known_receives_;    // sorted
+    std::vector<Known> known_sends_;       // sorted
     std::vector<int> peers_;               // neighbours with any message
-    bool numbered_ = false;                // since a message was last addressed
+    bool numbered_ = false;                // false after a message was given another peer or tag
     std::vector<std::size_t> first_piece_; // by message
     Memory lists_;                         // pieces of all messages
-    std::vector<Note> waiting_;            // early notes being looked at again
+    std::vector<Note> waiting_;            // early notes being processed
     std::vector<Completion> finished_;
-    bool suspects_ = false; // that a peer is gone
+    bool suspects_ = false; // that a peer has returned
 };
 
 } // namespace sextant

@@ -12,21 +12,21 @@ namespace sextant {
 
 namespace {
 
-/// How long a thread looks out for work before it falls asleep: longer than what one piece of a
-/// registration waits for the next and than it takes to be woken, shorter than frames are read
-/// between registrations.
+/// The time that a thread spins for work before it sleeps: longer than the gaps within a
+/// registration and than a wake-up takes, shorter than the time to read a frame between
+/// registrations.
 constexpr std::chrono::microseconds patience{200};
 
-/// Parts from `first` to before `last`, as one number that can be changed at once.
+/// A range of parts as one number that can be changed atomically.
 std::uint64_t parts_between(std::uint64_t first, std::uint64_t last) {
     return first << 32 | last;
 }
 
-/// Until `done`, or patience is over.
+/// Spins until `done` returns true or the patience is over.
 template <class Done>
 void look_out(const Done& done) {
     const auto until = std::chrono::steady_clock::now() + patience;
-    constexpr int looks = 64; // between two at the clock
+    constexpr int looks = 64; // between two looks at the clock
     while (std::chrono::steady_clock::now() < until) {
         for (int look = 0; look < looks; ++look) {
             if (done())
@@ -72,8 +72,8 @@ void Team::share(int parts, Work body, const void* job) {
         std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
-/// What was written before the parts were offered is read only by who has taken one: until that is
-/// done nothing else is offered.
+/// A member reads job data only after it has taken a part, and no new job is offered before that
+/// part is done.
 bool Team::take(int& part, int member) {
     const bool from_first = member % 2 == 0;
     std::uint64_t untaken = untaken_.load(std::memory_order_relaxed);
@@ -100,7 +100,7 @@ void Team::do_part(int part, int member) {
     }
 }
 
-/// As many as there are to be had; how many that were.
+/// Does all parts that it can take; returns their number.
 int Team::do_parts(int member) {
     int done = 0;
     for (int part = 0; take(part, member); ++done)
@@ -108,7 +108,7 @@ int Team::do_parts(int member) {
     return done;
 }
 
-/// Whether these were the last parts not finished.
+/// True if these were the last unfinished parts.
 bool Team::finish(int parts) {
     return undone_.fetch_sub(parts, std::memory_order_acq_rel) == parts;
 }
@@ -127,7 +127,7 @@ void Team::work(int member) {
 
 namespace {
 
-/// The least that a thread is woken for.
+/// The smallest part worth waking a thread for.
 constexpr Bytes smallest_part = Bytes{16} << 10;
 
 } // namespace

@@ -12,15 +12,15 @@
 
 namespace sextant {
 
-/// Threads that share one short piece of work after another, too short to start threads for.
-/// Whoever is free takes the next part, half of the members from the first on and half from the
-/// last on: a thread that the system has put aside holds up no more than the part that it has, and
-/// parts that lie beside one another mostly stay with one thread and its cache.
+/// Threads that share a sequence of short jobs, too short to start threads for. A free thread takes
+/// the next part; half of the members start from the first part and half from the last. So a thread
+/// that is preempted delays only the part that it has, and neighbouring parts mostly stay with one
+/// thread and its cache.
 ///
-/// Deterministic  where parts are: which thread does one is not.
+/// Deterministic if the parts are: only the assignment of parts to threads varies.
 class Team {
   public:
-    /// The thread that calls run() and as many others as are missing.
+    /// Creates size − 1 threads, in addition to the thread that calls run().
     /// Requires  size >= 1 (InvalidTask).
     explicit Team(int size);
     ~Team();
@@ -29,11 +29,11 @@ class Team {
 
     int size() const { return static_cast<int>(others_.size()) + 1; }
 
-    /// Does body(part, member) for each part from 0 on, members numbered from 0 to before size(),
-    /// and returns when all are done. Requires  one caller at a time, none from within a body.
-    /// Throws    what the first body threw that did; the parts after it may not have been done.
-    /// Cost      about a microsecond while the threads have no long time to fall asleep; allocates
-    ///           nothing.
+    /// Calls body(part, member) for each part from 0 on, with members numbered 0 ... size() − 1,
+    /// and returns when all are done.
+    /// Requires  one caller at a time, and none within a body.
+    /// Throws    the first exception of a body; later parts may not have been done.
+    /// Cost      about a microsecond if the threads have not fallen asleep; allocates nothing.
     template <class Body>
     void run(int parts, const Body& body) {
         share(
@@ -47,7 +47,7 @@ class Team {
   private:
     using Work = void (*)(const void* job, int part, int member);
 
-    static constexpr std::size_t line = 64; ///< what one thread writes alone, of a cache
+    static constexpr std::size_t line = 64; ///< size of a cache line, to avoid false sharing
 
     void share(int parts, Work body, const void* job);
     bool take(int& part, int member);
@@ -58,16 +58,16 @@ class Team {
 
     Work work_ = nullptr;
     const void* job_ = nullptr;
-    std::exception_ptr failure_; ///< of the one who set failed_
+    std::exception_ptr failure_; ///< set by the thread that set failed_
     std::atomic<bool> failed_{false}, over_{false};
     std::vector<std::thread> others_;
-    alignas(line) std::atomic<std::uint64_t> untaken_{0}; ///< the first part, and the one after the
-                                                          ///< last, that nobody has taken yet
-    alignas(line) std::atomic<int> undone_{0};            ///< parts that are not finished
-    alignas(line) std::atomic<unsigned> round_{0};        ///< another for each piece of work
+    alignas(line) std::atomic<std::uint64_t> untaken_{0}; ///< the first part not taken yet, and the
+                                                          ///< end of those
+    alignas(line) std::atomic<int> undone_{0};            ///< unfinished parts
+    alignas(line) std::atomic<unsigned> round_{0};        ///< number of the job
 };
 
-/// The same on the calling thread alone where there is no team.
+/// The same; on the calling thread alone if there is no team.
 template <class Body>
 void run_parts(Team* team, int parts, const Body& body) {
     if (team && team->size() > 1 && parts > 1)
@@ -80,8 +80,8 @@ inline int members_of(const Team* team) {
     return team ? team->size() : 1;
 }
 
-/// The threads of one rank that share its folds: each combines a stretch of a pass's elements, the
-/// caller's thread among them.
+/// The threads of one rank that share its folds, including the calling thread: each combines a
+/// range of a pass's elements.
 class FoldTeam {
   public:
     /// Requires  threads >= 1 (InvalidTask).
@@ -89,9 +89,9 @@ class FoldTeam {
 
     int threads() const { return team_.size(); }
 
-    /// Operator::fold of a pass, or of a slice of one, with the same bits: elements are combined
-    /// each by itself. Throws what `fold` throws on any thread, once all are done.
-    /// Requires  a `fold` that several threads may call at once. One caller at a time.
+    /// Operator::fold of a pass or of a slice of one, with the same bits, because elements are
+    /// independent. Throws what `fold` throws on any thread, once all are done.
+    /// Requires  a thread-safe `fold`. One caller at a time.
     /// Cost      nothing is allocated.
     void fold(const FoldFunction& fold, FoldFunction::Sources sources, std::byte* to, Bytes size,
               Elements elements, Elements of);
@@ -101,7 +101,7 @@ class FoldTeam {
     std::vector<std::vector<const std::byte*>> sources_; // by part
 };
 
-/// `op` with its folds shared by a team, which must outlive it.
+/// Returns `op` with its folds shared by a team, which must outlive it.
 Operator folded_by(FoldTeam& team, Operator op);
 
 } // namespace sextant

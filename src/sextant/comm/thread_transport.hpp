@@ -17,35 +17,35 @@
 
 namespace sextant {
 
-/// Notes for one rank. Several ranks post, one takes.
+/// A queue of notes for one rank: several ranks post, one takes.
 class Inbox {
   public:
     void post(const Note& note);
-    /// Swaps what has been posted with `to`, which is empty.
+    /// Swaps the posted notes with `to`, which must be empty.
     void take(std::vector<Note>& to);
-    /// Makes room for so many notes at once, so that posting them allocates nothing.
+    /// Reserves space for `notes` notes, so that posting them allocates nothing.
     void reserve(std::size_t notes);
     /// Ends a sleep, with or without a note.
     void wake();
-    /// Sleeps until something has been posted since the last take, but not for long.
+    /// Sleeps until something has been posted since the last take, but only for a short time.
     void sleep();
 
   private:
     std::mutex mutex_;
     std::vector<Note> notes_;
     std::atomic<std::uint32_t> posted_{0};
-    std::uint32_t taken_ = 0; // of the owner
+    std::uint32_t taken_ = 0; // used by the owner only
     std::atomic<bool> asleep_{false};
 };
 
-/// What the ranks of a group share.
+/// The state shared by the ranks of a group.
 class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
   public:
     explicit ThreadGroup(int size)
         : size_(size),
           inboxes_(static_cast<std::size_t>(size)),
           returned_(static_cast<std::size_t>(size)) {}
-    /// Of ranks of another.
+    /// A group of some ranks of `parent`.
     ThreadGroup(std::shared_ptr<ThreadGroup> parent, std::vector<int> ranks)
         : ThreadGroup(static_cast<int>(ranks.size())) {
         parent_ = std::move(parent);
@@ -54,39 +54,41 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
 
     int size() const { return size_; }
     Inbox& inbox(int rank) { return inboxes_[static_cast<std::size_t>(rank)]; }
-    /// Whether there are fewer cores than ranks.
+    /// True if there are fewer cores than ranks.
     bool crowded() const { return Cores::available().count() < size_; }
 
     /// Throws PeerFailed once the group is cancelled.
     void check() const;
 
-    /// Makes every rank throw from whatever it waits for, in this group and all made from it.
+    /// Makes every rank throw from whatever it waits for, in this group and all its subgroups.
     void cancel(int failed_rank);
 
-    /// A rank is done with this group and all made from it: whoever waits for it throws PeerFailed.
+    /// Marks a rank as done with this group and its subgroups: ranks that wait for it throw
+    /// PeerFailed.
     void rank_returns(int rank);
     bool has_returned(int rank) const;
 
-    /// Everyone leaves a value and then reads all; twice, so that none is overwritten early.
+    /// Each rank stores its value and then reads all; waits twice, so that none is overwritten
+    /// early.
     void all_gather(int rank, std::span<const std::byte> mine, std::span<std::byte> all);
 
     void barrier();
 
-    /// Ranks between begin and end of a run: they may be reading each other's memory.
+    /// Counts ranks in a run, which may be reading each other's memory.
     void enter_run();
     void leave_run() { running_.fetch_sub(1); }
     void wait_until_none_runs() const;
 
-    /// The group of everyone who asks with the same key, made by the first.
+    /// The group of all ranks that ask with the same key; created by the first.
     std::shared_ptr<ThreadGroup> child(int sequence, int color, std::vector<int> ranks);
 
   private:
     std::vector<std::weak_ptr<ThreadGroup>> children();
     void wake_all();
     void wake_with_children();
-    int first_returned() const; ///< -1: none has
+    int first_returned() const; ///< -1: none
 
-    /// Each rank does its part under the lock, then waits until all have.
+    /// Each rank runs its part under the lock, then waits until all have.
     template <class Part>
     void meet(Part&& part);
 
@@ -95,8 +97,8 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     std::atomic<bool> cancelled_{false};
     std::atomic<int> failed_rank_{-1};
     std::atomic<int> running_{0};
-    std::vector<std::atomic<bool>> returned_; // of the group that threads were started for
-    std::shared_ptr<ThreadGroup> parent_;     // none of that group
+    std::vector<std::atomic<bool>> returned_; // only in the root group
+    std::shared_ptr<ThreadGroup> parent_;     // null in the root group
     std::vector<int> ranks_of_parent_;
 
     std::mutex mutex_;
@@ -105,11 +107,11 @@ class ThreadGroup : public std::enable_shared_from_this<ThreadGroup> {
     std::uint64_t meetings_ = 0;
     std::vector<std::byte> gathered_;
     std::vector<std::weak_ptr<ThreadGroup>> children_;
-    std::map<std::pair<int, int>, std::shared_ptr<ThreadGroup>> splits_; // while being joined
+    std::map<std::pair<int, int>, std::shared_ptr<ThreadGroup>> splits_; // until all have joined
     std::map<std::pair<int, int>, int> joined_;
 };
 
-/// A rank's end of a group of threads, who are all neighbours: what one sees, all see.
+/// One rank's end of a group of threads. All threads are neighbours, with the same memory.
 class ThreadTransport : public Transport, private Neighbourhood {
   public:
     ThreadTransport(std::shared_ptr<ThreadGroup> group, int rank);
@@ -146,7 +148,7 @@ class ThreadTransport : public Transport, private Neighbourhood {
     Yielding yielding_;
     int splits_ = 0;
     std::size_t room_ = 0;    // for notes
-    std::vector<Note> taken_; // swapped with the inbox's, so that both keep their room
+    std::vector<Note> taken_; // swapped with the inbox's vector, so that both keep their capacity
 };
 
 } // namespace sextant

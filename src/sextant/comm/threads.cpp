@@ -18,7 +18,7 @@ namespace sextant {
 
 namespace {
 
-/// What each rank's body threw, and who was first.
+/// The exceptions of all ranks' bodies, and the rank that failed first.
 class Errors {
   public:
     explicit Errors(int ranks) : of_rank_(static_cast<std::size_t>(ranks)) {}
@@ -29,8 +29,8 @@ class Errors {
         first_.compare_exchange_strong(nobody, rank);
     }
 
-    /// Throws the first error, by rank, that no other rank caused. If there is none, throws the
-    /// first that names a rank without an error of its own, one that returned too early; else the
+    /// Throws the first error, by rank, that was not caused by another rank. If there is none,
+    /// throws the first that names a rank without an error, which returned too early; else the
     /// earliest.
     void rethrow() const {
         std::exception_ptr of_one_that_returned;
@@ -219,7 +219,7 @@ void ThreadGroup::rank_returns(int rank) {
 }
 
 void ThreadGroup::wake_with_children() {
-    for (const auto& child : children()) { // takes the lock: whoever looked before now sleeps
+    for (const auto& child : children()) { // locks, so ranks that have checked sleep
         if (const auto group = child.lock())
             group->wake_with_children();
     }

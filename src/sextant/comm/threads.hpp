@@ -7,11 +7,11 @@
 
 namespace sextant {
 
-/// Runs `body` once a rank, each on a thread of its own, and waits for all.
+/// Runs `body` once per rank, each on its own thread, and waits for all.
 ///
-/// When a rank's body throws, the others are cancelled: whatever they wait for throws PeerFailed.
-/// When it returns while others wait for that rank, they throw PeerFailed, which names it.
-/// When all have ended, the first error (not a PeerFailed, if there is another) is thrown again.
+/// If a rank's body throws, the others are cancelled: whatever they wait for throws PeerFailed. If
+/// a body returns while other ranks wait for it, they throw a PeerFailed that names it. When all
+/// have ended, the first error (not a PeerFailed, if there is another) is rethrown.
 /// Requires  ranks >= 1 (InvalidTask).
 void run_threads(int ranks, const std::function<void(Communicator)>& body);
 

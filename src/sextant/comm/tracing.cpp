@@ -22,14 +22,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Long enough that reading the clock, some 50 ns, is no error to speak of.
+/// Long enough to neglect the time to read the clock, about 50 ns.
 constexpr Seconds long_enough = 2e-3;
 
 Seconds since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Counts on in every state of the processor, at one rate: what the manual calls invariant.
+/// True if the counter runs at a constant rate in all states of the processor ("invariant TSC").
 bool counter_is_steady() {
 #if defined(__x86_64__)
     unsigned a = 0, b = 0, c = 0, d = 0;
@@ -103,7 +103,7 @@ void Tracer::note_wait() {
     add({.activity = Activity::wait}, idle_since_);
 }
 
-/// Counters of cores may differ: nothing ends before it began.
+/// Counters of cores may differ: ensures that no event ends before it began.
 void Tracer::add(Event event, std::int64_t begin) {
     event.rank = rank_;
     event.begin = static_cast<double>(begin);
@@ -138,7 +138,7 @@ Program asking() {
     return builder.finish(answer);
 }
 
-/// Its kernel reads the clock once the question is there.
+/// Its kernel reads the clock when the question has arrived.
 Program answering(int who) {
     ProgramBuilder builder;
     const Region question = builder.scratch(1), answer = builder.scratch(1);
@@ -224,7 +224,7 @@ std::vector<ClockOffset> clock_offsets(const Communicator& communicator, const H
 }
 
 Seconds correction(const ClockOffset& before, const ClockOffset& after, Seconds time) {
-    constexpr double worst_drift = 1e-4; // of what keeps time at all
+    constexpr double worst_drift = 1e-4; // of any working clock
     const Seconds between = after.at - before.at;
     const ClockOffset& better = before.uncertainty < after.uncertainty ? before : after;
     const double unsure = (before.uncertainty + after.uncertainty) / between;

@@ -13,49 +13,48 @@
 
 namespace sextant {
 
-/// A clock for traces that costs little to read: the processor's counter, where it counts at one
-/// rate whatever the processor does, else the steady clock.
+/// A cheap clock for traces: the processor's time stamp counter if it runs at a constant rate, else
+/// the steady clock.
 class TickClock {
   public:
-    /// Begins to count: to be called first. The first of a program takes 2 ms to find out how long
-    /// a tick is.
+    /// Starts the clock; call it first. The first call in a program takes 2 ms to calibrate.
     void restart();
-    /// Since then, in ticks. On a processor whose cores' counters differ it may be a little less
-    /// than before, on another core.
+    /// Ticks since restart(). May decrease slightly on a processor whose cores' counters differ.
     std::int64_t ticks() const { return read() - start_; }
-    /// When it began, on the steady clock, which all programs of a host share.
+    /// The time of restart() on the steady clock, which all programs of a host share.
     Seconds origin() const {
         return std::chrono::duration<double>(begun_.time_since_epoch()).count();
     }
-    /// How long a tick lasted since: by the steady clock itself, where that was long enough.
+    /// The length of a tick since restart(): measured by the steady clock if enough time has
+    /// passed.
     Seconds tick() const;
 
-    /// Whether it reads the processor's counter.
+    /// True if it reads the processor's counter.
     static bool reads_counter();
 
   private:
     static std::int64_t read();
 
-    Seconds usual_ = 0; // of a tick
+    Seconds usual_ = 0; // length of a tick
     std::int64_t start_ = 0;
     std::chrono::steady_clock::time_point begun_;
 };
 
-/// Takes down what one rank does in a run, where that was asked for; else costs next to nothing.
-/// Until the run has ended, times of events are in ticks.
+/// Records the events of one rank in a run, if tracing is on; otherwise costs almost nothing. Times
+/// of events are in ticks until the run has ended.
 class Tracer {
   public:
-    /// Keep `program` alive.
+    /// Keeps a reference to `program`.
     Tracer(const Program& program, int rank, bool on);
 
-    /// A run begins; what was taken down of the one before is dropped.
+    /// Starts a run, discarding the previous trace.
     void begin();
-    /// It has ended, well or not.
+    /// Ends the run, successful or not.
     void end();
 
-    /// For `did`: when something begins.
+    /// The start time of an event, for `did`.
     std::int64_t now() const { return on_ ? clock_.ticks() : 0; }
-    /// A step, or a part of it, was under way from `begin` until now.
+    /// Records that a step, or a part of it, was in progress from `begin` until now.
     void did(int step, std::int64_t begin) {
         if (on_)
             note(step, begin);
@@ -70,7 +69,7 @@ class Tracer {
             note(step, started_at_[static_cast<std::size_t>(step)]);
     }
 
-    /// From here on there is nothing to do, until there is something again.
+    /// Marks the start of an idle period, which `busy` ends.
     void idle() {
         if (on_)
             idle_since_ = clock_.ticks();
@@ -80,7 +79,7 @@ class Tracer {
             note_wait();
     }
 
-    /// Of the last run.
+    /// The trace of the last run.
     const Trace& trace() const { return trace_; }
 
   private:
@@ -92,35 +91,37 @@ class Tracer {
     const int rank_;
     const bool on_;
     TickClock clock_;
-    std::vector<std::int64_t> started_at_; // messages, by step
+    std::vector<std::int64_t> started_at_; // start times of messages, by step
     std::int64_t idle_since_ = 0;
     Trace trace_;
 };
 
-/// A clock as those who read it know it.
+/// A clock and its identity.
 struct HostClock {
-    std::uint64_t identity = 0; ///< equal for ranks that read the same one
+    std::uint64_t identity = 0; ///< equal for ranks that read the same clock
     std::function<Seconds()> now;
 
     /// The steady clock of this host.
     static HostClock steady();
 };
 
-/// Asks what time it is: the first rank on each clock that is not rank 0's sends rank 0 messages
-/// that come back with its time; of the shortest round trip the middle is when that was read.
+/// Measures the offsets of all clocks from rank 0's. The first rank on each other clock exchanges
+/// messages with rank 0 that return its time; the reading is assigned to the middle of the shortest
+/// round trip.
 ///
-/// Output    by clock, in the order of their first ranks, the same on every rank; rank 0's is the
-///           first, with offset 0; uncertain by half of the shortest round trip. A clock that ran
-///           backwards in every round trip has no finite uncertainty.
+/// Output    by clock, in the order of their first ranks, the same on every rank. Rank 0's is the
+///           first, with offset 0. The uncertainty is half of the shortest round trip; it is
+///           infinite for a clock that ran backwards in every round trip.
 /// Collective.
-/// Cost      `trips` round trips for each clock, one clock after another; nothing for a single one.
+/// Cost      `trips` round trips for each clock, one clock after another; nothing for a single
+///           clock.
 /// Source    Cristian, Distributed Computing 3, 1989, doi:10.1007/BF01784024
 std::vector<ClockOffset> clock_offsets(const Communicator& communicator, const HostClock& clock,
                                        int trips = 64);
 
-/// What to add to a time of a clock that was asked twice, once long after the other, for that of
-/// rank 0: offset and drift. Asked at nearly the same time, which tells nothing of drift, the
-/// better of both offsets.
+/// The correction to add to a time of a clock to get rank 0's time, from two offsets measured long
+/// apart: offset and drift. If they were measured at nearly the same time, so that the drift is
+/// unknown, the more precise offset.
 Seconds correction(const ClockOffset& before, const ClockOffset& after, Seconds time);
 
 } // namespace sextant

@@ -8,7 +8,7 @@ namespace sextant {
 
 namespace {
 
-/// Goes through the bytes of several blocks.
+/// Iterates over the bytes of several blocks.
 class Cursor {
   public:
     explicit Cursor(std::span<const Blocks> blocks) : blocks_(blocks) { skip_finished(); }
@@ -30,7 +30,7 @@ class Cursor {
     }
 
     std::span<const Blocks> blocks_;
-    Bytes at_ = 0; // within the first that is left
+    Bytes at_ = 0; // within the first remaining block
 };
 
 } // namespace

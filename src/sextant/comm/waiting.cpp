@@ -31,7 +31,7 @@ bool Yielding::yield() {
 
 namespace {
 
-/// std::atomic waits in its own process only, and without a limit.
+/// Unlike std::atomic waits, works between processes and with a time limit.
 void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
            const timespec* time_limit) {
     syscall(SYS_futex, &word, operation, value, time_limit, nullptr, 0);
@@ -52,7 +52,7 @@ Cores Cores::available() {
     Cores cores;
     cpu_set_t set;
     CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof set, &set) != 0) { // more cores than a cpu_set_t has room for
+    if (sched_getaffinity(0, sizeof set, &set) != 0) { // more cores than a cpu_set_t can hold
         for (unsigned core = 0; core < std::thread::hardware_concurrency() && core < most; ++core)
             cores.mask_[core / 64] |= std::uint64_t{1} << core % 64;
         return cores;

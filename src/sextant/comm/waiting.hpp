@@ -17,7 +17,7 @@
 
 namespace sextant {
 
-/// Tells the core that this is a waiting loop.
+/// Tells the core that this is a spin loop.
 inline void pause_briefly() {
 #if defined(__x86_64__) || defined(__i386__)
     _mm_pause();
@@ -26,37 +26,37 @@ inline void pause_briefly() {
 #endif
 }
 
-/// How often a rank with a core of its own looks again before it sleeps: some hundred microseconds.
-/// It never yields: beside another program that costs a slice of the scheduler, milliseconds, while
-/// who sleeps is woken at once.
+/// The number of polls before a rank with a core of its own sleeps: some hundred microseconds. It
+/// never yields: next to another program a yield costs a time slice of milliseconds, while a
+/// sleeping rank is woken at once.
 inline constexpr int looks_before_sleep = 2000;
 
-/// For ranks that share cores: yielding to another rank is cheaper than sleeping, yielding to
-/// another program is not.
+/// Yields for ranks that share cores: yielding to another rank is cheaper than sleeping, yielding
+/// to another program is not.
 class Yielding {
   public:
-    /// Lets another run. False, and nothing done, where that took long lately.
+    /// Yields the processor. Returns false, without yielding, if a recent yield took long.
     bool yield();
 
   private:
-    int sleeps_left_ = 0; // before it is tried again
+    int sleeps_left_ = 0; // number of sleeps before it yields again
 };
 
-/// Sleeps while a word has a value, but not for long: who would wake this one may have died, or be
-/// waiting for it elsewhere. Returns at once where it has another. The word may be in memory that
-/// processes share.
+/// Sleeps while `word` has this value, but only for a short time, because the process that would
+/// wake this one may have died or be waiting for it elsewhere. Returns at once if the value
+/// differs. The word may be in memory shared by processes.
 void sleep_while(std::atomic<std::uint32_t>& word, std::uint32_t value);
-/// Wakes one that sleeps on a word.
+/// Wakes one thread that sleeps on a word.
 void wake_one(std::atomic<std::uint32_t>& word);
 
-/// The cores that a process may run on: fewer than the machine has where it is bound to some.
+/// The cores that a process may run on; fewer than the machine has if its affinity is restricted.
 class Cores {
   public:
-    /// Those of the calling thread.
+    /// The cores of the calling thread.
     static Cores available();
 
     int count() const;
-    /// Adds those of another process on the same machine.
+    /// Adds the cores of another process on the same machine.
     void add(const Cores& other);
 
   private:
@@ -64,16 +64,16 @@ class Cores {
     std::array<std::uint64_t, most / 64> mask_{};
 };
 
-/// What a rank's place in a machine is to the question whether it is crowded.
+/// The host and cores of a rank, for deciding whether its host is oversubscribed.
 struct Seat {
     std::uint64_t host = 0;
     Cores cores;
 };
 
-/// Whether the ranks of a host have fewer cores than they are.
+/// True if the ranks of a host outnumber their cores.
 bool is_crowded(std::uint64_t host, std::span<const Seat> ranks);
 
-/// Tells whether processes of this host have ended. Where the system does not say, none has.
+/// Detects that processes of this host have ended. If the system cannot tell, none has.
 class ProcessWatch {
   public:
     ProcessWatch() = default;
@@ -81,14 +81,15 @@ class ProcessWatch {
     ProcessWatch& operator=(const ProcessWatch&) = delete;
     ~ProcessWatch();
 
-    /// Watches one more, by its number on this host. They are known by the order they came in.
+    /// Watches a process, given its number on this host. Processes are indexed in the order of
+    /// addition.
     void add(int process);
 
     bool has_ended(std::size_t which);
     std::optional<std::size_t> first_ended();
 
   private:
-    std::vector<pollfd> processes_; // readable once they have ended
+    std::vector<pollfd> processes_; // readable once the process has ended
 };
 
 } // namespace sextant

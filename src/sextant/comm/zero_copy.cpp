@@ -93,7 +93,8 @@ bool DirectDelivery::is_settled(const Step& step) {
     return settled;
 }
 
-/// Of all that a send takes of kernels: with the receiver, or where this rank keeps it.
+/// True if it is settled where the data that a send takes from kernels is written: to the
+/// receiver's memory or to this rank's own.
 bool DirectDelivery::is_known(int send) {
     const auto at = static_cast<std::size_t>(send);
     if (settled_[at] || sent_as_it_turns_out(send))
@@ -120,7 +121,7 @@ Blocks DirectDelivery::place_of_made(std::uint32_t region) const {
     return places_.blocks(program_.regions[region]);
 }
 
-/// In the room for a message, which is contiguous where it is sent from.
+/// The blocks of a region within the destination of its message, which is contiguous at the sender.
 Blocks DirectDelivery::place_within(std::uint32_t region, int send, const Blocks& room) const {
     const Region& made = program_.regions[region];
     const Region& sent = program_.regions_of(step_at(send))[0];

@@ -16,19 +16,20 @@
 
 namespace sextant {
 
-/// What a rank has borrowed from its peers in a run: operands of folds that are read where the
-/// sender keeps them, until the last fold that reads them is done.
+/// The data that a rank has borrowed from its peers in a run: operands of folds that are read in
+/// the sender's memory until the last fold that reads them is done.
 class Borrowing {
   public:
     Borrowing(const Program& program, const Loans& loans, Places& places);
 
-    /// Points the folds that read what a receive brought at the sender's own bytes. False, and
-    /// nothing done, where an operand is not in one piece there: then it must be copied.
+    /// Lets the folds that read a received message use the sender's own bytes. Returns false, doing
+    /// nothing, if an operand is not contiguous there; the message must then be copied.
     bool borrow(int receive, std::span<const Blocks> lent);
-    /// The same, at a code, which is read from anywhere.
+    /// The same for a compressed message, which can be read from any position.
     void borrow(int receive, const kernel::SparseCode& code);
 
-    /// A fold is done: calls `give_back` with each receive whose loan nothing reads any more.
+    /// Reports that a fold is done: calls `give_back` with each receive whose data is no longer
+    /// needed.
     template <class GiveBack>
     void fold_done(int fold, GiveBack&& give_back) {
         forget_operands(fold);
@@ -46,35 +47,35 @@ class Borrowing {
     const Program& program_;
     const Loans& loans_;
     Places& places_;
-    std::vector<std::vector<int>> receives_of_; // by fold: the receives whose loans it may read
-    std::vector<std::uint32_t> held_;           // by receive: uses of its loan still to come
+    std::vector<std::vector<int>> receives_of_; // by fold: receives whose data it may borrow
+    std::vector<std::uint32_t> held_;           // by receive: remaining uses of its data
 };
 
-/// What a rank makes for others right where they want it: folds and kernels then write into the
-/// receiver's memory, and its message moves nothing. Otherwise they write into their own place, and
-/// the message takes it from there. Which it is may be known only once the receiver runs.
+/// Folds and kernels that write their result directly into the receiver's memory, so that the
+/// message moves no data. Without a destination from the receiver they write into their own region,
+/// and the message is sent from there. Which applies may be known only once the receiver runs.
 class DirectDelivery {
   public:
-    /// Elements that vary in size, and messages that are codes, are sent as they turn out. Keep
-    /// what it is given alive; `encoding` is read during runs only.
+    /// Messages whose size varies, or that are compressed, are always sent. Keeps references to its
+    /// arguments; `encoding` is read during runs only.
     DirectDelivery(const Program& program, const Loans& loans, const MessageTable& table,
                    const Places& places, const Operator& op,
                    const std::optional<Encoding>& encoding);
 
-    /// A run begins, whose messages `exchange` moves.
+    /// Begins a run on `exchange`.
     void begin(const Exchange& exchange);
 
-    /// Where the rank that wants what a fold makes wants it.
+    /// The destination of a fold's result in the memory of the rank that receives it.
     Folding::Room room_for(int fold);
 
-    /// Whether it is settled where a compute step makes what it makes. It is once that rank runs
-    /// for which it is made; no rank needs anything to get there, so who waits for that waits for
-    /// nothing else.
+    /// True if the destinations of a compute step's results are settled. They settle as soon as the
+    /// receiving ranks run. No rank needs anything else to get there, so waiting for this cannot
+    /// deadlock.
     bool is_settled(const Step& step);
-    /// Where a kernel makes a region (an index into Program::regions), once that is settled.
+    /// The blocks that a kernel writes a region to (an index into Program::regions), once settled.
     Blocks place_of_made(std::uint32_t region) const;
 
-    /// Whether all that a send takes lies with its receiver already.
+    /// True if all data of a send is in the receiver's memory already.
     bool delivered(int send) const { return delivered_[static_cast<std::size_t>(send)] != 0; }
 
   private:
@@ -91,16 +92,17 @@ class DirectDelivery {
     const Places& places_;
     const bool varies_in_size_;
     const std::optional<Encoding>& encoding_;
-    // Of the run at hand, or the last.
+    // State of the current run, or the last one.
     const Exchange* exchange_ = nullptr;
-    std::vector<std::uint8_t> delivered_; // by step: sends whose bytes lie with the receiver
-    std::vector<std::uint8_t> settled_;   // by step: sends of what kernels make, once that is known
+    std::vector<std::uint8_t> delivered_; // by step: sends whose data is at the receiver
+    std::vector<std::uint8_t> settled_;   // by step: sends whose destination is settled
 };
 
-/// The compute steps of a program: each by its kernel.
+/// Runs the compute steps of a program by their kernels.
 class Computing {
   public:
-    /// `progress` is for kernels to call (Computation::progress). Keep what it is given alive.
+    /// `progress` is for kernels to call (Computation::progress). Keeps references to its
+    /// arguments.
     /// Requires  a kernel for each number (std::logic_error naming the rank).
     Computing(const Program& program, std::vector<Kernel> kernels, const Places& places,
               const DirectDelivery& delivery, int rank, const std::function<void()>& progress);
@@ -114,7 +116,7 @@ class Computing {
     const Places& places_;
     const DirectDelivery& delivery_;
     const std::function<void()>& progress_;
-    std::vector<Blocks> made_; // where the kernel at work makes what it makes
+    std::vector<Blocks> made_; // destinations of the current kernel's results
 };
 
 } // namespace sextant

@@ -29,7 +29,7 @@ using registration::DisplacementField;
 using registration::FramePlace;
 using registration::Transform;
 
-/// What a file says of where frames lie, fields read when they are asked for.
+/// The transforms of a file; displacement fields are read when needed.
 class Applied {
   public:
     explicit Applied(const std::string& path) : path_(path), all_(read_transforms(path)) {
@@ -40,12 +40,12 @@ class Applied {
 
     const SeriesTransforms& all() const { return all_; }
 
-    /// Beside the one that names it.
+    /// The files that the transforms file refers to.
     std::vector<std::string> files() const {
         return fields_ ? std::vector{fields_->path()} : std::vector<std::string>();
     }
 
-    /// Throws InvalidTask, naming the frame, for one that there is not or that was left out.
+    /// Throws InvalidTask, naming the frame, if the file does not have it or it was left out.
     Transform of(std::int64_t frame) {
         const auto at = places_.find(frame);
         if (at == places_.end())
@@ -59,7 +59,7 @@ class Applied {
     }
 
   private:
-    /// Where a frame stands among all, and how many before it were registered.
+    /// A frame's index in the file, and the number of registered frames before it.
     struct Standing {
         std::size_t place = 0;
         std::int64_t registered = 0;
@@ -105,7 +105,7 @@ class Applied {
 
     std::string path_;
     SeriesTransforms all_;
-    std::unordered_map<std::int64_t, Standing> places_; ///< by number of the frame
+    std::unordered_map<std::int64_t, Standing> places_; ///< by frame number
     std::int64_t registered_ = 0;
     std::unique_ptr<FrameSource> fields_;
 };
@@ -118,7 +118,7 @@ void check_shape(const FrameSource& source, const SeriesTransforms& transforms) 
                                       format::to_text(transforms.shape)));
 }
 
-/// Which frames of an image are shown, and by whose transform each.
+/// A frame of the image to transform, and the frame of the series whose transform it takes.
 struct Shown {
     std::int64_t frame = 0, registered = 0;
 };

@@ -35,7 +35,7 @@ namespace {
 
 using machine::Profile;
 
-/// What was asked for, checked.
+/// The checked parameters.
 struct Request {
     explicit Request(const Values& values)
         : budget(duration_from("--budget", values.text("budget"))),
@@ -64,7 +64,7 @@ struct Request {
             throw InvalidTask("-o is missing, and there is no home to write a profile to");
     }
 
-    /// Whether this process measures, rather than ones that it starts.
+    /// True if this process measures; false if it starts processes that do.
     bool here() const { return launched || (launches == 1 && transport == "threads"); }
 
     Seconds budget;
@@ -136,7 +136,7 @@ void tell(const std::vector<Profile>& states, const Request& request) {
 
 void make_folder_of(const std::string& path) {
     if (std::filesystem::path(path).filename().empty())
-        return; // a folder is no name of a profile
+        return; // names a folder, not a profile
     const auto folder = std::filesystem::path(path).parent_path();
     std::error_code error;
     if (!folder.empty() && !std::filesystem::create_directories(folder, error) && error)
@@ -154,12 +154,12 @@ std::vector<Profile> earlier_launches(const Request& request) {
     return launches;
 }
 
-/// One launch, by the ranks that there are.
+/// Measures one launch on this communicator. Collective.
 void measure_here(const Request& request, const Communicator& communicator) {
     const bool first = communicator.rank() == 0;
     std::vector<Profile> launches;
     agree(communicator, [&] {
-        // Every rank reads the file, since all must plan the same cells.
+        // Every rank reads the file, because all must plan the same cells.
         if (first) {
             make_folder_of(request.path);
             check_outputs(std::array{request.path});
@@ -187,7 +187,7 @@ void measure_here(const Request& request, const Communicator& communicator) {
     });
 }
 
-/// A file for the launches of this process, gone with it.
+/// A temporary file for the launches of this process, removed at the end.
 class WorkFile {
   public:
     explicit WorkFile(const std::string& beside)
@@ -311,9 +311,9 @@ std::string command_of(const Launches& launches, Seconds budget) {
 } // namespace
 
 void run_launches(const Launches& launches) {
-    constexpr Seconds grace = 120; // for a launcher on a machine that is busy
+    constexpr Seconds grace = 120; // for a launcher on a busy machine
     const auto begin = Clock::now();
-    // Until the first has ended: what it takes to start one, and to end the last burst.
+    // Estimate for the first launch of the time to start it and to end its last burst.
     Seconds starting = launches.launcher.empty() ? .1 : .6;
     for (int k = 0; k < launches.count; ++k) {
         const Seconds part = (launches.budget - since(begin)) / (launches.count - k);

@@ -9,19 +9,18 @@
 
 namespace sextant::command {
 
-/// What separate launches of this command are to do.
+/// Parameters of separate launches of this command.
 struct Launches {
     int count = 5;
-    Seconds budget = 60;              ///< of all together, with what starting them takes
-    std::string launcher;             ///< put before the command, "mpirun -n 2"; empty for threads
-    std::string file;                 ///< to which each adds its launch
-    std::vector<std::string> options; ///< handed on
+    Seconds budget = 60;              ///< for all together, including starting them
+    std::string launcher;             ///< command prefix, "mpirun -n 2"; empty for threads
+    std::string file;                 ///< each launch adds its results to it
+    std::vector<std::string> options; ///< passed on
 };
 
-/// Starts `sextant calibrate` so often, one after another, each as a process of its own that adds a
-/// launch to the file and has an equal part of what is left of the budget.
-///
-/// Throws    Error naming the command that failed or did not end.
+/// Runs `sextant calibrate` `count` times, one process after another. Each process adds a launch to
+/// the file and gets an equal part of the remaining budget. Throws Error, naming the command, if
+/// one fails or does not end.
 void run_launches(const Launches& launches);
 
 } // namespace sextant::command

@@ -27,7 +27,7 @@ using calibrate::HeldOut;
 
 constexpr int contiguous_messages = 60, strided_messages = 60, rounds = 6;
 
-/// The errors of one kind of messages.
+/// The prediction errors of one kind of messages.
 struct Errors {
     std::string kind;
     std::vector<double> values;
@@ -62,7 +62,8 @@ void tell(machine::Link link, const std::vector<HeldOut>& held, bool as_json) {
     print_text(as_json ? (sextant::to_text(json) + "\n").c_str() : text);
 }
 
-/// Predictions hold for the state they were made in; in another, errors say what the states differ.
+/// Notes if the machine is in another state than the profile: then errors include the difference
+/// between the states. Collective.
 void tell_state(const Communicator& communicator, const machine::Profile& profile) {
     const Seconds now = calibrate::probe_state(communicator);
     const std::string other = calibrate::difference_of_state(profile, now);
@@ -97,7 +98,7 @@ struct Unit {
     double factor;
 };
 
-/// A number and its unit.
+/// Parses a number with a unit.
 template <std::size_t N>
 double quantity(std::string_view option, const std::string& text, const Unit (&units)[N],
                 double least, double most, std::string_view expected) {

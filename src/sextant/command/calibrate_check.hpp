@@ -8,16 +8,17 @@
 
 namespace sextant::command {
 
-/// Measures messages of sizes drawn from a seed, between two threads or the ranks that a launcher
-/// started, and prints how far a profile's predictions of them are off.
+/// Measures messages of random sizes between two threads or the ranks of a launcher, and prints the
+/// errors of a profile's predictions for them.
 ///
-/// Throws    InvalidFile, InvalidTask where the profile knows nothing of such messages.
+/// Throws    InvalidFile; InvalidTask if the profile has no figures for such messages.
 void check_predictions(const std::string& path, unsigned seed, bool json);
 
-/// "60s", "1.5m", "500ms" as seconds. Throws InvalidTask, naming the option and the text.
+/// Parses "60s", "1.5m", "500ms" as seconds. Throws InvalidTask, naming the option and the text.
 Seconds duration_from(std::string_view option, const std::string& text);
 
-/// "2%" as .02, more than nothing and at most 100 %. Throws InvalidTask likewise.
+/// Parses "2%" as .02; the range is above 0 up to 100 %. Throws InvalidTask, naming the option and
+/// the text.
 double share_from(std::string_view option, const std::string& text);
 
 } // namespace sextant::command

@@ -36,7 +36,7 @@ std::vector<std::string> files_in(const std::string& folder) {
     return paths;
 }
 
-/// A line "name: value" each.
+/// One line "name: value" per entry.
 std::string text_of(const Checkpoint::Identity& identity) {
     std::string text;
     for (const auto& [name, value] : identity)
@@ -44,7 +44,7 @@ std::string text_of(const Checkpoint::Identity& identity) {
     return text;
 }
 
-/// The value of a name in such a text.
+/// The value of a name in the text of an identity.
 std::string value_in(const std::string& text, const std::string& name) {
     const std::string line = "\n" + name + ": ";
     const std::size_t at = ("\n" + text).find(line);
@@ -103,7 +103,7 @@ void Checkpoint::take(std::size_t file, const std::string& path, const RecordPla
                       place.size - static_cast<Bytes>(sizeof name)}};
 }
 
-/// Files that other ranks began since the last time are opened too.
+/// Also opens files that other ranks have created since the last call.
 void Checkpoint::refresh() {
     for (const std::string& path : files_in(folder_)) {
         const bool is_open = std::any_of(files_.begin(), files_.end(),

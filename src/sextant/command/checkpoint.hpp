@@ -12,29 +12,29 @@
 
 namespace sextant::command {
 
-/// A ledger in the files `checkpoint.0`, `checkpoint.1` ... of a folder: each rank writes one, and
-/// finds what any rank wrote, also those of a run that was killed. A full disk ends a run with
-/// InvalidFile; what was kept before stays.
+/// A ledger in files `checkpoint.0`, `checkpoint.1` ... of a folder. Each rank writes one file and
+/// finds the entries of all ranks, also those of a run that was killed. If the disk is full,
+/// InvalidFile ends the run; entries written before remain.
 ///
 /// Requires  a folder that all ranks see.
 class Checkpoint : public registration::Ledger {
   public:
-    /// What a run is, by name: "model" "rigid". Runs go on with one another where all of it is the
-    /// same.
+    /// Names and values that describe a run, as "model" "rigid". A run continues an earlier one
+    /// only if all are equal.
     using Identity = std::vector<std::pair<std::string, std::string>>;
 
-    /// Begins, or goes on. Throws InvalidTask where the files are of another run, saying what
-    /// differs.
+    /// Creates or continues a checkpoint. Throws InvalidTask, naming what differs, if the files
+    /// belong to another run.
     Checkpoint(const std::string& folder, int rank, const Identity& identity);
 
     std::optional<std::vector<std::byte>> find(const registration::EntryName& name) override;
     void keep(const registration::EntryName& name, std::span<const std::byte> bytes) override;
     void refresh() override;
 
-    /// How many results there are.
+    /// The number of entries.
     std::size_t size() const { return places_.size(); }
 
-    /// Throws InvalidTask where the folder has a checkpoint of another run.
+    /// Throws InvalidTask if the folder has a checkpoint of another run.
     static void check(const std::string& folder, const Identity& identity);
     static void remove(const std::string& folder);
 

@@ -26,7 +26,7 @@ Seconds since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// A shell command as a process of its own, whose output nobody reads; errors go where ours go.
+/// A child process that runs a shell command. Its output is discarded; it shares standard error.
 class Process {
   public:
     explicit Process(const std::string& command) : command_(command) {
@@ -50,7 +50,7 @@ class Process {
         }
     }
 
-    /// Throws unless it ends well within the time.
+    /// Waits. Throws unless the process ends in time with exit code 0.
     void finish(Seconds patience) {
         if (!ended_within(patience))
             throw Error(fmt::format("{}: did not end within {:.0f} s", command_, patience));
@@ -61,9 +61,9 @@ class Process {
     }
 
   private:
-    /// Of what others share with us, only calls that a signal handler may make.
+    /// Runs in the forked child: only calls that are safe in a signal handler.
     [[noreturn]] static void become(const char* line, pid_t parent) {
-        prctl(PR_SET_PDEATHSIG, SIGTERM); // whoever ends this process ends what it started
+        prctl(PR_SET_PDEATHSIG, SIGTERM); // the child ends with its parent
         const int nothing = open("/dev/null", O_RDWR);
         if (getppid() == parent && dup2(nothing, STDIN_FILENO) >= 0 &&
             dup2(nothing, STDOUT_FILENO) >= 0)

@@ -7,15 +7,15 @@
 
 namespace sextant::command {
 
-/// As a shell takes it for one word.
+/// Quotes a text as one word of a shell.
 std::string quoted(const std::string& text);
 
-/// This very program, as a word of a shell.
+/// The path of this program, quoted for a shell.
 std::string own_command();
 
-/// Runs a shell command as a process of its own, whose output nobody reads; errors go where ours
-/// go. Ends it where it takes longer than `patience`.
-/// Throws    Error naming the command that failed or did not end.
+/// Runs a shell command as a child process. Its output is discarded; it shares standard error. Ends
+/// the process if it takes longer than `patience`. Throws Error, naming the command, if it fails or
+/// does not end in time.
 void run_process(const std::string& command, Seconds patience);
 
 } // namespace sextant::command

@@ -3,7 +3,7 @@
 
 #include "sextant/command/operation.hpp"
 
-// The commands, each defined in the file of its name.
+// The commands; each is defined in the file of its name.
 namespace sextant::command {
 
 Operation composite_operation();

@@ -30,7 +30,7 @@ namespace {
 
 int run_composite(const Values& values) {
     int ranks = static_cast<int>(values.has("ranks") ? values.integer("ranks") : 0);
-    std::shared_ptr<const Inputs> inputs; // found once where ranks are threads
+    std::shared_ptr<const Inputs> inputs; // read once if ranks are threads
     if (detect_launcher().launcher == Launcher::none) {
         inputs = find_inputs(values);
         if (ranks == 0)
@@ -141,10 +141,10 @@ Operation composite_operation() {
 
 namespace {
 
-/// As of a program that blends for a while: --race asks what would then be best.
+/// The number of frames that --race plans for: a program that composites for a while.
 constexpr int frames_of_a_race = 1000;
 
-/// Deep images are merged by depth, and nothing else is.
+/// Returns the operator's name. Deep images take "deep", other images do not.
 std::string operator_for(const Values& values, const ElementFormat& element) {
     const std::string asked = values.text("operator");
     const bool deep = is_deep(element);

@@ -10,20 +10,20 @@
 
 namespace sextant::command {
 
-/// How a compositor is to blend images of a format, from what the user asked for.
-/// Throws    InvalidTask for what does not go together.
+/// Compositor options for images of a format, from the parameters. Throws InvalidTask if parameters
+/// contradict each other or the format.
 CompositeOptions composite_options(const Values& values, const ElementFormat& element);
 
-/// What parse_colour takes, for people.
+/// The forms that parse_colour accepts, for messages.
 inline constexpr std::string_view colour_forms =
     "white, black, gray, #rrggbb, #rrggbbaa, or r,g,b[,a] from 0 to 1";
 
-/// A colour in one of these forms, straight; premultiplied on return. Values are taken as they are:
-/// #80 is 128/255, in the same scale as the pixels. Throws InvalidTask, naming the forms.
+/// Parses a colour in one of these forms, not premultiplied; returns it premultiplied. Values are
+/// not converted: #80 is 128/255 in the scale of the pixels. Throws InvalidTask, naming the forms.
 RgbaF32 parse_colour(const std::string& text);
 
-/// The element format that a user calls "f32", "f16" or "u8": with depth where the operator `blend`
-/// needs it. Throws InvalidTask for other names and for operators that are unknown.
+/// The element format for "f32", "f16" or "u8", with depth if operator `blend` needs it. Throws
+/// InvalidTask for other names and unknown operators.
 ElementFormat element_named(const std::string& name, const std::string& blend);
 
 } // namespace sextant::command

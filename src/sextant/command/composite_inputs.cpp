@@ -52,7 +52,8 @@ void check_shape(const Inputs& inputs, const std::string& path, ImageShape shape
     }
 }
 
-/// Nothing is converted, and a blend of both kinds would be of neither.
+/// Refuses to mix linear and display-encoded images: nothing is converted, so a blend would be
+/// neither.
 void check_scale(const std::vector<std::string>& paths) {
     const auto for_display = [](const std::string& path) {
         return format::format_of(path).for_display;
@@ -68,7 +69,7 @@ void check_scale(const std::vector<std::string>& paths) {
                                   first ? paths.front() : *other, first ? *other : paths.front()));
 }
 
-/// Reads an image as pixels of `element`; what the file held was checked.
+/// Reads an image and converts it to `element`. Returns the check of the pixels as stored.
 format::PixelCheck read_as(const ElementFormat& element, const std::string& path,
                            const format::ImageHeader& header, std::span<std::byte> to) {
     if (has_depth(element) && !has_depth(header.element)) {

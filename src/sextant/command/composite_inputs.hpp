@@ -16,30 +16,30 @@ namespace sextant::command {
 /// The partial images that a user named, in visibility order.
 struct Inputs {
     std::vector<std::string> paths; ///< front to back
-    format::ImageHeader header;     ///< of the first: all must have it
+    format::ImageHeader header;     ///< of the first; all must have the same
     bool from_manifest = false;
 };
 
-/// Finds the images behind the names given: image files, or one manifest. `order`, if not empty,
-/// lists them front to back by their place in the names (or their number in the manifest). Throws
-/// InvalidFile; InvalidTask for an order that is no permutation.
+/// Finds the images for the given names: image files, or one manifest. `order`, if not empty, lists
+/// them front to back by their index in the names (or in the manifest). Throws InvalidFile;
+/// InvalidTask if `order` is not a permutation.
 Inputs find_inputs(const std::vector<std::string>& names, const std::vector<int>& order);
 
-/// What was odd about an image that was read.
+/// Unusual pixel values found in an image.
 struct Oddity {
     std::string path;
     format::PixelCheck check;
 };
 
-/// Reads the images [first, last) one after another, as pixels of `element`, rounded to what it has
-/// (kernel::convert), into memory of the communicator; depth is dropped where `element` has none.
-/// Throws InvalidFile, naming size and expectation where one differs.
+/// Reads images [first, last) one after another into memory of the communicator. Converts pixels to
+/// `element` (kernel::convert), which rounds; drops depth if `element` has none. Throws
+/// InvalidFile, naming both sizes, if an image has another size.
 Memory read_inputs(const Inputs& inputs, std::size_t first, std::size_t last,
                    const ElementFormat& element, const Communicator& communicator,
                    std::vector<Oddity>& oddities);
 
-/// The same for deep images. Throws InvalidFile, also where one is flat or its fragments are out of
-/// order, naming pixel and depths.
+/// The same for deep images. Throws InvalidFile also if an image is flat, or its fragments are out
+/// of order (names the pixel and depths).
 std::vector<DeepImage> read_deep_inputs(const Inputs& inputs, std::size_t first, std::size_t last);
 
 } // namespace sextant::command

@@ -33,7 +33,7 @@ std::string images_on_ranks(const CompositeSummary& summary) {
                        summary.shape.height, on);
 }
 
-/// How processes of a node exchange.
+/// Describes how processes of a node exchange data.
 std::string within_nodes(const CompositeSummary& summary) {
     return within_nodes(NodeSharingChoice{summary.shares_nodes, true, summary.sharing});
 }
@@ -49,7 +49,8 @@ Schedule schedule_of(const CompositeSummary& summary) {
     });
 }
 
-/// What was raced was measured too; what ran is as it is shown.
+/// Alternatives that were raced have been measured too; the row of the plan shows the recorded
+/// frame.
 report::Alternatives alternatives_of(const CompositeSummary& summary) {
     const planner::Plan& plan = summary.plan;
     report::Alternatives all{
@@ -72,7 +73,7 @@ report::Alternatives alternatives_of(const CompositeSummary& summary) {
     return all;
 }
 
-/// The prediction first, to stand above what was measured.
+/// The prediction comes first, to be drawn above the measurement.
 std::vector<report::Recording> recordings_of(const CompositeSummary& summary) {
     std::vector<report::Recording> all;
     if (summary.prediction) {

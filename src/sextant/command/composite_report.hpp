@@ -13,7 +13,7 @@
 
 namespace sextant::command {
 
-/// What a composite run was and how it went, for all that tell of it.
+/// Parameters and results of a composite run, for reports.
 struct CompositeSummary {
     struct Phase {
         std::string name;
@@ -23,35 +23,36 @@ struct CompositeSummary {
     std::string output;
     ImageShape shape;
     int ranks = 1;
-    std::string transport;     ///< "threads", or which MPI
+    std::string transport;     ///< "threads", or the MPI
     bool shares_nodes = false; ///< processes of a node read each other's memory
-    std::string sharing;       ///< why, or why not; empty of threads
+    std::string sharing;       ///< the reason; empty for threads
     std::string blend, element, association, background;
     Bytes element_size = 0;
     planner::Plan plan;
     compositing::Task task;
     std::vector<Phase> phases;
     std::vector<std::string> warnings;
-    Trace trace;                                 ///< of all ranks, where asked for
-    int clocks = 1;                              ///< how many clocks its times were taken on
-    std::vector<ClockOffset> aligned;            ///< how these were aligned
-    std::string frame;                           ///< which frame it is of: "the second frame"
+    Trace trace;                                 ///< of all ranks, if traced
+    int clocks = 1;                              ///< number of clocks its times were taken with
+    std::vector<ClockOffset> aligned;            ///< how the clocks were aligned
+    std::string frame;                           ///< which frame was traced: "the second frame"
     std::optional<model::Prediction> prediction; ///< of such a frame, with its timeline
 };
 
-/// A page about more ranks shows no schedule, and says so.
+/// A page for more ranks draws no schedule, and says so.
 inline constexpr int most_ranks_drawn = 64;
 
-/// What the ranks did, to be written or shown beside others.
+/// The measured run, to be written or compared.
 report::Recording measured(const CompositeSummary& summary);
 
 /// A few lines for the terminal.
 std::string to_text(const CompositeSummary& summary);
 
-/// One JSON object; docs/json.md has its fields.
+/// One JSON object; docs/json.md describes its fields.
 std::string to_json(const CompositeSummary& summary);
 
-/// A self-contained HTML page: the picture, what ran and why, the time of each phase, the schedule.
+/// A self-contained HTML page: the composited image, the plan and its reason, the time of each
+/// phase, the schedule.
 std::string to_page(const CompositeSummary& summary, const Image& picture);
 
 } // namespace sextant::command

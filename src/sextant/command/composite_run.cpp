@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `sextant composite` can know to go wrong before it reads a pixel.
 
 #include "sextant/command/composite_run.hpp"
 
@@ -30,7 +29,7 @@ namespace sextant::command {
 
 namespace {
 
-/// Which images a rank brings: a contiguous run in visibility order.
+/// The images of a rank: a contiguous range in visibility order.
 struct Share {
     std::size_t first = 0, last = 0;
 };
@@ -73,7 +72,7 @@ void CompositeRun::run() {
     phase("read", [&] { read(); });
     gather_warnings();
     if (options_.trace)
-        clocks_.emplace(communicator_); // a race runs while it plans
+        clocks_.emplace(communicator_); // before planning, because a race runs while it plans
     phase("plan", [&] { plan(); });
     phase("composite", [&] { blend(); });
     if (options_.trace && !raced_)
@@ -97,7 +96,7 @@ void CompositeRun::phase(const char* name, const std::function<void()>& part) {
     summary_.phases.push_back({name, took.count()});
 }
 
-/// Before anything is read: images are best read to where they are blended from.
+/// Comes before reading, because images are read into the memory that they are blended from.
 void CompositeRun::offer_sharing() {
     OfferedSharing offered = sextant::offer_sharing(values_.text("shared-memory"), communicator_);
     shared_ = std::move(offered.shared);
@@ -123,7 +122,7 @@ void CompositeRun::read() {
                           shared_ ? *shared_ : communicator_, oddities_);
 }
 
-/// Warnings are printed once, by rank 0, a line an image.
+/// Collects the warnings of all ranks, one line per image; rank 0 prints them.
 void CompositeRun::gather_warnings() {
     std::string mine;
     for (const Oddity& oddity : oddities_)
@@ -142,7 +141,7 @@ void CompositeRun::take_density() {
                                            planner::drawn_bands);
 }
 
-/// The mean of all images, on every rank.
+/// The mean density of all images, on every rank. Collective.
 double CompositeRun::density() const {
     const Operator& op = kernel::find(options_.blend, *options_.element);
     struct Share {
@@ -155,7 +154,8 @@ double CompositeRun::density() const {
     return all.images > 0 ? all.drawn / all.images : 1;
 }
 
-/// A race ends on all ranks with the same frame; one that fails ends it everywhere.
+/// Plans, and runs any race to its end: on all ranks it ends with the same frame, and a failing
+/// frame ends it everywhere.
 void CompositeRun::plan() {
     if (options_.blend == "deep")
         fragments_ =
@@ -169,8 +169,8 @@ void CompositeRun::plan() {
         agree(communicator_, [&] { blend(); });
 }
 
-/// Where it is open whether nodes share memory, what is predicted to be faster. The plan of either
-/// is known without delay when it is asked for again.
+/// If sharing memory on nodes was left open, takes what is predicted to be faster. Planning again
+/// for the same communicator costs little.
 void CompositeRun::weigh_sharing() {
     if (!shared_ || sharing_.settled)
         return;
@@ -194,7 +194,7 @@ void CompositeRun::blend() {
     frame_ = deep_ ? deep_->composite(deep_images_) : flat_->composite(images_.bytes());
 }
 
-/// Deep pixels are blended by then.
+/// The format of the composited image; deep pixels have been blended to RGBA.
 const ElementFormat& CompositeRun::picture_element() const {
     return deep_ ? rgba_f32 : flat_->blend().element;
 }
@@ -210,7 +210,7 @@ void CompositeRun::gather_events() {
         agree(communicator_, [&] { summary_.prediction = compositor().prediction(); });
 }
 
-/// As it is where the file can hold it, else in floats; the report shows floats.
+/// Writes the image in its own format if the file can store it, else as f32; the report shows f32.
 void CompositeRun::write() {
     const ElementFormat& element = picture_element();
     const ImageShape shape = inputs_->header.shape;
@@ -273,7 +273,7 @@ void CompositeRun::fill_summary() {
 
 namespace {
 
-/// What is asked for beside a plan is what the plan says.
+/// Throws InvalidTask if a parameter contradicts the plan file.
 void require_of_plan(const Values& values) {
     const std::string path = values.text("plan");
     const planner::Plan plan = planner::read_plan(path);
@@ -292,7 +292,7 @@ void require_of_plan(const Values& values) {
 
 } // namespace
 
-/// All that can be known to go wrong before anything is read. Only rank 0 writes.
+/// Checks the parameters before any input is read. Only rank 0 writes files.
 void CompositeRun::check() {
     check_picture_name(values_.text("output"));
     saves_plan_ = values_.has("plan") && !std::filesystem::exists(values_.text("plan"));
@@ -309,7 +309,7 @@ std::vector<std::string> CompositeRun::outputs() const {
     return paths;
 }
 
-/// Once it is known what a manifest names.
+/// Refuses to overwrite inputs. Comes after a manifest has been read for the names of its images.
 void CompositeRun::check_inputs_kept() const {
     std::vector<std::string> read = inputs_->paths;
     for (const std::string& name : values_.texts("inputs"))

@@ -19,16 +19,16 @@
 
 namespace sextant::command {
 
-/// The images that the parameters name. Throws as find_inputs (inputs.hpp).
+/// Finds the images that the parameters name. Throws as find_inputs (composite_inputs.hpp).
 std::shared_ptr<const Inputs> find_inputs(const Values& values);
 
-/// One rank's way through `sextant composite`. Each phase is agreed on, so that a failure anywhere
-/// ends all ranks with the same message; what can be refused is refused before anything is read.
-/// Where the run is to be shown the frame is made twice, since the first touches memory that no
-/// other frame waits for, and predictions are of those.
+/// One rank's run of `sextant composite`. All ranks agree on the result of each phase, so that a
+/// failure on any ends all with the same message. Parameters are checked before anything is read.
+/// If the run is reported, the frame is composited twice, because the first touches new memory;
+/// predictions are for later frames.
 class CompositeRun {
   public:
-    /// `inputs` where they have been found already, in this process; or none.
+    /// `inputs`: the images if already found in this process, or null.
     CompositeRun(const Values& values, Communicator communicator,
                  std::shared_ptr<const Inputs> inputs);
 
@@ -60,17 +60,17 @@ class CompositeRun {
 
     const Values& values_;
     const Communicator communicator_;
-    std::optional<Communicator> shared_; // the same ranks, where their nodes can share memory
+    std::optional<Communicator> shared_; // the same ranks, if their nodes can share memory
     Progress progress_;
     std::shared_ptr<const Inputs> inputs_;
     CompositeOptions options_;
-    std::optional<TraceClocks> clocks_; ///< of a run that is traced
+    std::optional<TraceClocks> clocks_; ///< if the run is traced
     NodeSharingChoice sharing_;
     int layers_ = 0, fragments_ = 0;
     Memory images_;
-    std::vector<DeepImage> deep_images_; // instead, where they are deep
+    std::vector<DeepImage> deep_images_; // used instead if the images are deep
     std::vector<Oddity> oddities_;
-    std::optional<Compositor> flat_; // one of these two
+    std::optional<Compositor> flat_; // either this or deep_
     std::optional<DeepCompositor> deep_;
     Frame frame_;
     Image picture_;

@@ -95,15 +95,15 @@ Operation contours_operation() {
 
 namespace {
 
-/// Of a pixel that is an edge point, as all of a direction map may be: the points that are moved,
-/// three times, ranks, and codes on their way.
+/// Memory per pixel, if every pixel is an edge point, as a direction map may have it: the points
+/// that are moved, three times; ranks; and codes.
 constexpr Bytes bytes_a_pixel = 100;
-/// Of a column: codes around a strip that is thinned.
+/// Memory per column: the codes around a strip that is thinned.
 constexpr Bytes bytes_beside_strips = 160;
-/// Memory is for strips but for this part, in which points are brought into order.
+/// One part in this many of the memory is for sorting points; the rest is for strips.
 constexpr Bytes share_of_order = 4;
 
-/// Of a gradient; samples are floats.
+/// The largest gradient threshold; samples are floats.
 constexpr double most_threshold = 1e38;
 
 kernel::EdgeThresholds thresholds_given(const Values& values) {
@@ -152,7 +152,7 @@ void ContoursRun::run_in_memory() {
     timed(summary_.write, [&] { write(part); });
 }
 
-/// All that can be known to go wrong before anything is computed. Only rank 0 writes.
+/// Checks the parameters before any computation. Only rank 0 writes files.
 void ContoursRun::open() {
     summary_.image = values_.text("image");
     summary_.output = values_.text("output");
@@ -179,7 +179,7 @@ void ContoursRun::open() {
     check_outputs(outputs);
 }
 
-/// All rows at once, or as many as fit in memory.
+/// Chooses strips that fit in memory; one strip if the whole image does.
 void ContoursRun::find_strips() {
     const ImageShape image = source_->shape();
     const Bytes memory = values_.integer("memory") << 20;
@@ -263,7 +263,7 @@ LinearPart ContoursRun::rank_contours(const distributed::Image& directions) {
     return linearize(communicator_, grid, ranking, contours, summary_.min_length);
 }
 
-/// A junction is counted by the tile that it lies in, a link that is cut by that of its point.
+/// Each junction is counted by the tile that it lies in, each cut link by the tile of its point.
 void ContoursRun::count(const kernel::ContourRanking& ranking) {
     struct Counts {
         Elements junctions, cut;

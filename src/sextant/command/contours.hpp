@@ -20,44 +20,45 @@
 
 namespace sextant::command {
 
-/// What a run of `sextant contours` was and how it went.
+/// Parameters and results of a run of `sextant contours`.
 struct ContoursSummary {
     std::string image, output, transport;
     Grid grid;
-    double sigma = 0;                                 ///< 0: the image was a direction map
-    std::optional<kernel::EdgeThresholds> thresholds; ///< those of its edges
+    double sigma = 0;                                 ///< 0: the input was a direction map
+    std::optional<kernel::EdgeThresholds> thresholds; ///< of the edges
     Elements min_length = 1;
     Elements strips = 1;                           ///< 1: the image fitted in memory
     Elements contours = 0, points = 0, closed = 0; ///< written
     Elements junctions = 0, cut = 0;               ///< of the whole map
     int ranks = 1;
-    std::optional<distributed::MergingPlan> plan; ///< of one strip: several are merged in time
-    std::optional<distributed::MergingPlan> hysteresis; ///< the same of its edges
+    std::optional<distributed::MergingPlan> plan;       ///< only for a single strip
+    std::optional<distributed::MergingPlan> hysteresis; ///< the same for hysteresis
     Seconds read = 0, edges = 0, rank = 0, write = 0;
-    GatheredMerging merging;       ///< where a page is to show it
-    report::OutlinedPicture shown; ///< likewise
+    GatheredMerging merging;       ///< if a page shows it
+    report::OutlinedPicture shown; ///< if a page shows it
     std::vector<std::string> warnings;
 };
 
 std::string to_text(const ContoursSummary& summary);
-/// One JSON object; docs/json.md has its fields.
+/// One JSON object; docs/json.md describes its fields.
 std::string to_json(const ContoursSummary& summary);
-/// A self-contained HTML page: the picture with its longest contours, what ran and why, when each
-/// rank merged what.
+/// A self-contained HTML page: the image with its longest contours, the plan and its reason, a
+/// timeline of the merging.
 std::string to_page(const ContoursSummary& summary);
 
-/// The longest contours, those that begin first where several are as long; without their image.
+/// The longest contours, without the image; among equally long ones, those that begin first.
 report::OutlinedPicture outlined(LineReader& lines);
 
-/// Two numbers "LOW,HIGH" of an option, from 0 to `most`. Throws InvalidTask.
+/// Parses two numbers "LOW,HIGH" of an option, from 0 to `most`. Throws InvalidTask.
 struct LowHigh {
     double low = 0, high = 0;
 };
 LowHigh low_high(std::string_view option, const std::string& text, double most);
 
-/// One rank's way through `sextant contours`: edges in tiles, or a direction map; heads and ranks;
-/// the linear representation; rank 0 writes it. What does not fit in memory goes through in strips
-/// of rows, each in tiles over all ranks, and lies in files beside the output in between.
+/// One rank's run of `sextant contours`: edges in tiles, or a direction map; heads and ranks; the
+/// linear representation, which rank 0 writes. An image that does not fit in memory is processed in
+/// strips of rows, each in tiles over all ranks; intermediate planes are stored in files next to
+/// the output.
 class ContoursRun {
   public:
     ContoursRun(const Values& values, Communicator communicator);
@@ -81,7 +82,7 @@ class ContoursRun {
     void count(const kernel::ContourRanking& ranking);
     void write(const LinearPart& part);
     void write(distributed::PointOrder& points);
-    /// Lines that can be read from the start as often as they are asked for.
+    /// `lines` returns a new reader, from the first line on, at each call.
     void write(const std::function<std::unique_ptr<LineReader>()>& lines);
     void report();
 

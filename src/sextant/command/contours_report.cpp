@@ -16,9 +16,9 @@ namespace sextant::command {
 namespace {
 
 constexpr std::size_t most_outlines = 24;
-constexpr Elements most_points = 2'000; // of a line that is drawn: 10 kB
+constexpr Elements most_points = 2'000; // of a drawn line: 10 kB
 
-/// Every so manyth of its points, which come next, and the last.
+/// Reads a line's points, which come next, and keeps every n-th and the last.
 report::Outline read_outline(LineReader& lines, const ContourLine& line) {
     const Elements every = (line.points + most_points - 1) / most_points;
     report::Outline outline{{}, line.points, line.closed};
@@ -30,7 +30,7 @@ report::Outline read_outline(LineReader& lines, const ContourLine& line) {
     return outline;
 }
 
-/// Behind those that are as long; the shortest of too many goes.
+/// Inserts after contours of the same length, and drops the shortest if there are too many.
 void insert(std::vector<report::Outline>& longest, report::Outline&& outline) {
     const auto place = std::upper_bound(
         longest.begin(), longest.end(), outline.length,

@@ -35,7 +35,7 @@ namespace {
 
 enum class State { good, note, bad };
 
-/// One thing looked at, what was found, and what to do about it.
+/// One check: its subject, result, and advice.
 struct Finding {
     std::string what;
     State state = State::good;
@@ -67,7 +67,7 @@ Finding mpi_library() {
             "install libopenmpi-dev and openmpi-bin and build again with -DSEXTANT_MPI=ON"};
 }
 
-/// The mpirun that a user gets must be of the MPI that this was built with.
+/// Checks that mpirun belongs to the MPI of this build.
 Finding mpi_launcher() {
     const std::string ours = mpi_of_build();
     const std::string banner = output_of("mpirun --version");
@@ -87,7 +87,7 @@ Finding mpi_launcher() {
     return {"launcher", State::good, "mpirun of " + theirs, ""};
 }
 
-/// What rank 0 says once all processes of a group have heard of each other.
+/// The line that rank 0 prints once all processes have exchanged messages.
 std::string met(int processes) {
     return fmt::format("{} processes exchanged messages", processes);
 }
@@ -99,7 +99,8 @@ Finding started_by(const LaunchedBy& by, int processes) {
             fmt::format("started by a launcher ({}); {}", by.evidence, met(processes)), ""};
 }
 
-/// What a launcher may ask for before it starts processes, how it says so, and how to give it.
+/// A condition that a launcher may insist on: the text it prints, and the environment or options
+/// that satisfy it.
 struct Demand {
     std::string_view said, environment, options, advice;
 };
@@ -110,7 +111,7 @@ constexpr std::array demands{
     Demand{"not enough slots", "", "--oversubscribe ",
            "for more processes than cores: mpirun --oversubscribe"}};
 
-/// What two processes of this program say when they are started by this mpirun.
+/// Runs two processes of this program by mpirun and returns their output.
 std::string said_by_two(const std::string& environment, const std::string& options) {
     constexpr Seconds patience = 60;
     const std::unique_ptr<FILE, int (*)(FILE*)> said(std::tmpfile(), std::fclose);
@@ -123,13 +124,13 @@ std::string said_by_two(const std::string& environment, const std::string& optio
                                 options, own_command(), file),
                     patience);
     } catch (const Error& error) {
-        failure = error.what(); // also where they found something else that is bad
+        failure = error.what(); // also if they report another problem
     }
     std::ifstream text(file);
     return std::string(std::istreambuf_iterator<char>(text), {}) + failure;
 }
 
-/// Its first line that has a word.
+/// The first line with a letter in it.
 std::string first_words_of(const std::string& text) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
@@ -139,7 +140,7 @@ std::string first_words_of(const std::string& text) {
     return "";
 }
 
-/// Starts two processes as a user would, and finds out what their launcher asks for.
+/// Starts two processes as a user would, and finds the settings that the launcher requires.
 Finding two_processes() {
     std::string environment, options, advice, said;
     for (std::size_t tried = 0; tried <= demands.size(); ++tried) {
@@ -198,7 +199,7 @@ Finding volume() {
             there ? "" : "install mricron-data; ./run uses the partial images it ships instead"};
 }
 
-/// What predictions are made with.
+/// Checks the profile for predictions.
 Finding profile() {
     const bool threads = detect_launcher().launcher == Launcher::none;
     const std::string measure = "sextant calibrate measures this machine";
@@ -242,7 +243,7 @@ const char* word(State state) {
     return state == State::good ? "good" : state == State::note ? "note" : "BAD";
 }
 
-/// Whether nothing that was found is bad.
+/// Prints the findings. Returns true if none is bad.
 bool tell(const std::vector<Finding>& findings, bool as_json) {
     bool well = true;
     nlohmann::ordered_json json = nlohmann::ordered_json::array();

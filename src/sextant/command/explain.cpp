@@ -162,7 +162,7 @@ int run_explain(const Values& values) {
                               : explain_composite(values);
 }
 
-/// What all operations share, those of composite, those of scan, those of filter.
+/// Parameters of all operations of `explain`.
 std::vector<Parameter> parameters() {
     std::vector<Parameter> all = composite_parameters();
     for (std::vector<Parameter> some :
@@ -188,7 +188,7 @@ using Kind = scan::Distribution::Kind;
 
 constexpr int most_cores = 4096;
 
-/// The name of a distribution, or of a file of recorded times.
+/// Parses the name of a distribution, or a file of recorded times.
 scan::Distribution times_from(const std::string& text) {
     for (const Kind kind : {Kind::constant, Kind::exponential, Kind::correlated}) {
         if (text == name(kind))
@@ -202,7 +202,7 @@ scan::Distribution times_from(const std::string& text) {
     return {.kind = Kind::recorded, .mean = 0, .times = read_times(text)};
 }
 
-/// "1,1.5,2": how much faster an application is on one core, on two, ...
+/// Parses "1,1.5,2": the speed-up of an application on one core, two, ...
 std::vector<double> speedup_from(const std::string& text) {
     std::vector<double> speedup;
     std::istringstream parts(text);

@@ -7,10 +7,10 @@
 
 namespace sextant::command {
 
-/// The parameters of `explain scan`, for `explain`.
+/// The parameters of `explain scan`.
 std::vector<Parameter> scan_parameters();
 
-/// Prints which way to scan a series would be chosen, and all others, by rehearsal.
+/// Prints the configuration that a series scan would use, and all others, by rehearsal.
 int explain_scan(const Values& values);
 
 } // namespace sextant::command

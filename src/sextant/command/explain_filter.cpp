@@ -29,7 +29,7 @@ using planner::FilterChoice;
 using planner::FilterQuestion;
 using planner::FilterTransition;
 
-/// Of the filters before, and of so many times the last.
+/// The margins of all filters, with the last filter repeated `times` times.
 std::vector<Elements> margins_of(const distributed::Filters& filters, std::size_t times) {
     std::vector<Elements> margins;
     for (const distributed::Filter& filter : filters) {
@@ -65,8 +65,8 @@ FilterQuestion question_of(const Values& values, const Placement& placement) {
     return question;
 }
 
-/// How `sextant filter` would do it, all of whose ranks find the file; nothing where it would not:
-/// a filter again and again, tiles that stay or were asked for.
+/// The plan of `sextant filter` if all ranks can read the file. Nothing for questions that the
+/// command has no equivalent of: a repeated filter, or tiles that stay distributed or are given.
 std::optional<distributed::FilterPlan> plan_of_command(const Values& values,
                                                        const FilterQuestion& question,
                                                        const machine::Profile& machine) {
@@ -85,7 +85,7 @@ std::optional<distributed::FilterPlan> plan_of_command(const Values& values,
                                            .model = question.model});
 }
 
-/// The states that the image goes through.
+/// Describes the states that the image passes through.
 std::string states_of(const distributed::FilterPlan& plan, std::size_t filters) {
     const filtering::Way& way = plan.way;
     const auto times = [](std::size_t n) { return n > 1 ? fmt::format(", {} times", n) : ""; };

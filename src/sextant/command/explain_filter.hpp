@@ -7,11 +7,11 @@
 
 namespace sextant::command {
 
-/// The parameters of `explain filter`, for `explain`.
+/// The parameters of `explain filter`.
 std::vector<Parameter> explain_filter_parameters();
 
-/// Prints how a whole program of filters would be shared among ranks, through which states the
-/// image would go, and all other ways; and the grid that `sextant filter` would choose.
+/// Prints how a program of filters would be distributed over ranks, the states that the image would
+/// pass through, and the alternatives; then the grid that `sextant filter` would choose.
 int explain_filter(const Values& values);
 
 } // namespace sextant::command

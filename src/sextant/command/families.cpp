@@ -20,12 +20,13 @@ std::span<const Family> families() {
     return all;
 }
 
-/// It alone has tunings and a picture to collect.
+/// Only compositing has tunings and a root.
 bool is_compositing(const Family& family) {
     return family.ways_for != nullptr;
 }
 
-/// The family asked for. Throws InvalidTask for what it does not have, or has no use for.
+/// Finds the family and checks the request. Throws InvalidTask for names it does not have and
+/// parameters that do not apply to it.
 const Family& checked_family(const ScheduleRequest& request) {
     const Family& family = find_by_name<Family>("family", request.family, families());
     if (!request.algorithm.empty()) {

@@ -16,19 +16,19 @@
 
 namespace sextant::command {
 
-/// A schedule of some family, with what it claims.
+/// A schedule of a family, and its claim.
 struct NamedSchedule {
     std::string algorithm; ///< its name in the family
     std::string title;     ///< name and tuning
     Schedule schedule;
     Claim claim;
-    std::optional<Grid> grid; ///< of processors, where its groups are submachines of that
+    std::optional<Grid> grid; ///< of processors, if its groups are submachines of them
 };
 
-/// An algorithm as `list` shows it.
+/// An algorithm as shown by `list`.
 struct FamilyAlgorithm {
     std::string_view family, name, summary;
-    std::string_view takes; ///< how many ranks
+    std::string_view takes; ///< the numbers of ranks it takes
     std::string_view source;
 };
 
@@ -39,31 +39,28 @@ std::vector<FamilyAlgorithm> family_algorithms();
 
 struct ScheduleRequest {
     std::string family = "compositing";
-    std::string algorithm;      ///< of that family; "": all of it, or its first
-    compositing::Tuning tuning; ///< of compositing; what it leaves open: every tuning, or the usual
+    std::string algorithm;      ///< of the family; "": all, or the first
+    compositing::Tuning tuning; ///< compositing; open parts: every tuning, or the default
     int ranks = 1;
     Elements elements = 0;
-    int root = compositing::Task::distributed; ///< of compositing
+    int root = compositing::Task::distributed; ///< compositing
 };
 
-/// All of a schedule is held at once, half a kilobyte and some microseconds a message: one with
-/// more would not fit on a laptop, and is refused (InvalidTask) before the rest of it is made.
+/// The most messages of a schedule. A schedule is held in memory, at half a kilobyte and some
+/// microseconds per message; a larger one is refused (InvalidTask) before it is complete.
 inline constexpr std::int64_t most_messages = 2'000'000;
 
-/// One schedule: the algorithm named, or the first of its family, in its usual tuning.
-/// Throws InvalidTask, also for what the family or the algorithm has no use for.
+/// Makes one schedule: the named algorithm, or the first of its family, with its default tuning.
+/// Throws InvalidTask, also for parameters that do not apply.
 NamedSchedule make_schedule(const ScheduleRequest& request);
 
-/// Visits the schedules of a family for so many ranks: each algorithm (or the one named) with each
-/// tuning (or the one given, on the algorithms that have one). Each is made, visited and dropped.
-/// None is visited where the algorithm does not take that number. Throws InvalidTask.
+/// Visits the schedules of a family for a number of ranks: each algorithm (or the named one) with
+/// each tuning (or the given one, if the algorithm has it), one at a time. Visits none if the
+/// algorithm does not take this number of ranks. Throws InvalidTask.
 void for_each_schedule(const ScheduleRequest& request,
                        const std::function<void(const NamedSchedule&)>& visit);
 
-} // namespace sextant::command
-
-/// What the catalogue of families is made of: a file and a row of `families.cpp` each.
-namespace sextant::command {
+/// The rows of the catalogue of families (families.cpp).
 
 /// An algorithm in one tuning.
 struct Way {
@@ -71,14 +68,14 @@ struct Way {
     std::function<NamedSchedule(const ScheduleRequest& request)> make;
 };
 
-/// What there is for any number of ranks.
+/// The algorithms of a family, for any number of ranks.
 struct Family {
     std::string_view name;
-    std::vector<FamilyAlgorithm> algorithms = {}; ///< for lists
-    std::vector<Way> ways = {};                   ///< of each algorithm, its usual one first
-    /// Where they depend on what is asked: the ways for that; null elsewhere.
+    std::vector<FamilyAlgorithm> algorithms = {}; ///< for `list`
+    std::vector<Way> ways = {};                   ///< every algorithm; its default tuning first
+    /// If they depend on the request: the configurations for it; else null.
     std::vector<Way> (*ways_for)(const ScheduleRequest& request) = nullptr;
-    /// And the one way meant where one is wanted; null: the first.
+    /// The default configuration for a request; null: the first.
     Way (*usual)(const ScheduleRequest& request) = nullptr;
 
     void add(std::string_view algorithm, std::string_view summary, std::string_view source) {
@@ -91,13 +88,13 @@ struct Family {
     }
 };
 
-/// All ranks' programs. Throws InvalidTask as soon as they hold more messages than they may.
+/// The programs of all ranks. Throws InvalidTask as soon as they have more than most_messages.
 Schedule all_programs(const ScheduleRequest& request, std::string_view title,
                       const std::function<Program(int rank)>& program);
 
 Family compositing_family();
-Family scan_family();   ///< each scan in the form it has of its own accord, then in the other
-Family series_family(); ///< each strategy over each scan
+Family scan_family();   ///< each scan in its native form, then in the other
+Family series_family(); ///< each strategy with each scan
 Family collective_family();
 Family halo_family();
 Family merging_family();

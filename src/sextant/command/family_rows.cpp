@@ -20,8 +20,8 @@ namespace sextant::command {
 
 namespace {
 
-/// What is wrong with symbols that should be elements `first`, `first` + 1, ... of operands [from,
-/// to).
+/// Checks that symbols are elements `first`, `first` + 1, ... of operands [from, to). Returns the
+/// error, or "".
 std::string judge(const std::vector<Symbol>& result, Elements first, Elements count, int from,
                   int to) {
     if (static_cast<Elements>(result.size()) != count) {
@@ -100,13 +100,13 @@ Way way(const compositing::Algorithm& algorithm, const compositing::Tuning& tuni
             }};
 }
 
-/// In the tuning asked for, and the usual one in what that leaves open.
+/// The requested tuning, with defaults for what it leaves open.
 Way chosen(const std::string& algorithm, const ScheduleRequest& request) {
     const auto plan = planner::choose_by_name(algorithm, request.tuning, request.ranks);
     return way(*plan.algorithm, plan.tuning);
 }
 
-/// Where a tuning is given, the algorithms that have one are meant.
+/// If a tuning is given, only the algorithms that take it.
 std::vector<Way> ways_for(const ScheduleRequest& request) {
     std::vector<Way> ways;
     const bool tuned = request.tuning != compositing::Tuning{};
@@ -144,7 +144,8 @@ Family compositing_family() {
 
 namespace {
 
-/// The most nearly square grid of so many ranks, on an image of about so many pixels.
+/// The most nearly square grid of this many ranks, on an image of about the requested number of
+/// pixels.
 halo::Grid grid_of(const ScheduleRequest& request) {
     halo::Grid grid;
     grid.margin = 1;
@@ -159,7 +160,7 @@ halo::Grid grid_of(const ScheduleRequest& request) {
     return grid;
 }
 
-/// A halo exchange, and the tile with margins that its ranks' buffers hold.
+/// A halo exchange, and the padded tile in its ranks' buffers.
 struct HaloExchange {
     std::string_view name, summary;
     Program (*program)(const halo::Grid& grid, int rank);
@@ -172,9 +173,9 @@ constexpr HaloExchange halo_exchanges[] = {
     {"axis-exchange", "the same along one axis after the other", halo::axis_exchange,
      halo::clipped_tile}};
 
-/// Every margin inside the image ends up with the neighbours' pixels.
+/// Claims that each margin pixel inside the image has the neighbour's value.
 Claim claim_of(const HaloExchange& exchange, const halo::Grid& grid) {
-    // Element e of a rank's buffer, as a pixel of the image; -1 outside the image.
+    // Element e of a rank's buffer as a pixel of the image; -1 outside the image.
     const auto pixel = [=](int rank, Elements e, bool margin_too) -> Elements {
         const halo::Tile own = halo::tile(grid, rank), held = exchange.held(grid, rank);
         const Elements x = held.x + e % held.width, y = held.y + e / held.width;
@@ -211,7 +212,7 @@ NamedSchedule halo_schedule(const HaloExchange& exchange, const ScheduleRequest&
             {}};
 }
 
-/// A filter that makes two images of one, collected on rank 0: exchange, computation and gather.
+/// A filter with two output images, collected at rank 0: exchange, computation and gather.
 NamedSchedule stencil_schedule(const ScheduleRequest& request) {
     const halo::Stencil stencil{.grid = grid_of(request), .planes = 2, .collects = true};
     const std::string title =
@@ -223,7 +224,7 @@ NamedSchedule stencil_schedule(const ScheduleRequest& request) {
             {}};
 }
 
-/// From strips of rows to tiles and the pixels around them.
+/// From strips of rows to tiles with margins.
 NamedSchedule redistribution_schedule(const ScheduleRequest& request) {
     const halo::Grid to = grid_of(request);
     const Grid from{to.width, to.height, 1, to.ranks()};
@@ -255,7 +256,7 @@ Family halo_family() {
 
 namespace {
 
-/// An element is a list, of whatever length: how large the image is does not matter.
+/// An element is a list of any length, so the size of the image does not matter.
 NamedSchedule merging_schedule(const contour::Pattern& pattern, const ScheduleRequest& request) {
     const Grid grid = near_square(request.ranks, request.elements, request.elements);
     const std::string title = fmt::format("{}, {}x{} tiles", pattern.name, grid.columns, grid.rows);
@@ -294,7 +295,7 @@ NamedSchedule scan_schedule(const scan::Algorithm& algorithm, const scan::Tuning
             {}};
 }
 
-/// `request.elements` values in all, as evenly dealt as can be.
+/// `request.elements` values in total, divided as evenly as possible.
 NamedSchedule series_schedule(const scan::Strategy& strategy, const scan::GlobalScan& global,
                               const ScheduleRequest& request) {
     const scan::Series series = scan::dealt(request.elements, request.ranks);

@@ -85,7 +85,7 @@ namespace {
 
 using Weights = kernel::GaussianKernel::Weights;
 
-/// Of what a constant border shows, in the samples' units.
+/// The largest value of a constant border, in units of the samples.
 constexpr double most_sample = 1e30;
 constexpr std::size_t most_before = 16, most_derivatives = 64;
 
@@ -95,7 +95,7 @@ kernel::Border border_named(const std::string& name) {
                                 : kernel::Border::replicate;
 }
 
-/// What commas separate, no more than `most`.
+/// Splits at commas; at most `most` parts.
 std::vector<std::string> listed(const Values& values, std::string_view option, std::size_t most) {
     std::vector<std::string> all;
     const std::string text = values.text(option);
@@ -123,7 +123,7 @@ kernel::GaussianKernel kernel_from(const Values& values) {
     return {Weights::truncated, values.number("truncate")};
 }
 
-/// "smooth@2.5".
+/// Parses "smooth@2.5".
 distributed::Filter earlier_filter(const std::string& text) {
     const auto at = std::min(text.find('@'), text.size());
     const auto sigma = parsed_number<double>(text.substr(std::min(at + 1, text.size())));
@@ -209,7 +209,7 @@ distributed::Filters filters_from(const Values& values) {
     for (distributed::Filter& filter : filters) {
         filter.border = border;
         filter.kernel = kernel_from(values);
-        distributed::bank_of(filter); // refuses what cannot be
+        distributed::bank_of(filter); // throws if the filter is not valid
     }
     return filters;
 }

@@ -10,15 +10,15 @@
 
 namespace sextant::command {
 
-/// By the name that users know them by; throws InvalidTask.
+/// Finds weights by their name in the command line. Throws InvalidTask.
 kernel::GaussianKernel::Weights weights_named(std::string_view name);
 /// "gaussian", "p3pc", "gaussian, truncated at 4 sigmas".
 std::string text_of(const kernel::GaussianKernel& kernel);
 
-/// What says which filter is meant, and what it sees beyond the border, which changes no schedule.
+/// The parameters of a filter; and those of its border, which do not affect schedules.
 std::vector<Parameter> filter_parameters();
 std::vector<Parameter> border_parameters();
-/// Those that come before, and the filter itself. Throws InvalidTask for one that cannot be.
+/// The filters before, and the filter itself. Throws InvalidTask if one is not valid.
 distributed::Filters filters_from(const Values& values);
 
 } // namespace sextant::command

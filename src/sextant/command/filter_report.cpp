@@ -22,7 +22,7 @@ std::string mebibytes(Bytes bytes) {
     return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
-/// "smooth at sigma 2, then x, y at sigma 1"; the kernel where it is not the usual one.
+/// "smooth at sigma 2, then x, y at sigma 1"; with the kernel if it is not the default.
 std::string filters_text(const distributed::Filters& filters) {
     std::string text;
     for (const distributed::Filter& filter : filters)
@@ -53,7 +53,7 @@ nlohmann::ordered_json to_json(const distributed::Filters& earlier) {
     return all;
 }
 
-/// The image cut into tiles, each with its rank.
+/// Draws the image divided into tiles, each labelled with its rank.
 std::string tiles_picture(const FilterSummary& summary, const filtering::Retiling& way) {
     constexpr double left = 24, width = 1112, most_width = 700, most_height = 320;
     const auto columns = static_cast<double>(summary.task.image.width);
@@ -90,7 +90,8 @@ report::Picture picture_of(const FilterSummary& summary) {
         fmt::format("{}{}: from black, the least, to white, but for a few pixels.", what, rest)};
 }
 
-/// The chosen first. Predictions are of the image at once, so windows are measured together.
+/// The chosen configuration comes first. Predictions are for the whole image, so the measured time
+/// is the sum of all windows.
 report::Alternatives alternatives_of(const FilterSummary& summary) {
     const distributed::FilterPlan& plan = summary.plan;
     const bool reading = plan.predicted && plan.predicted->read;

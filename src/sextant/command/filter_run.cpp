@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a run of a filter comes to its plan.
 
 #include "sextant/command/filter_run.hpp"
 
@@ -37,12 +36,12 @@ Elements count_not_a_number(const ElementFormat& element, std::span<const std::b
     return std::count_if(floats.begin(), floats.end(), [](float f) { return std::isnan(f); });
 }
 
-/// Whether what filters make of an image still has the offset that its samples have.
+/// True if the filter's output contains the offset of its input.
 bool keeps_offset(const distributed::Filter& filter) {
     return filter.features == std::vector<std::string>{"smooth"};
 }
 
-/// What a constant border shows, less what was taken off the samples beside it.
+/// Filters for samples with the offset subtracted: subtracts it from the border value too.
 distributed::Filters filters_less_offset(distributed::Filters filters, double border_value,
                                          double offset) {
     for (distributed::Filter& filter : filters) {
@@ -53,7 +52,7 @@ distributed::Filters filters_less_offset(distributed::Filters filters, double bo
     return filters;
 }
 
-/// Of each result, what must be added to it.
+/// The offset to add to each result.
 std::vector<double> offsets_of(const distributed::Filters& filters, double offset) {
     const bool kept = std::all_of(filters.begin(), filters.end() - 1, keeps_offset);
     std::vector<double> offsets;
@@ -81,7 +80,8 @@ void FilterRun::run() {
     });
 }
 
-/// Rank 0 must be able to read the image, and all must where nobody said who is to.
+/// Opens the image. Rank 0 must be able to read it; other ranks only unless --distribute says that
+/// rank 0 does.
 void FilterRun::open_source() {
     const bool asked = values_.has("distribute");
     const bool reads = !asked || values_.text("distribute") == "read";
@@ -96,7 +96,7 @@ void FilterRun::open_source() {
     const bool everyone = std::all_of(have.begin(), have.end(), [](char has) { return has != 0; });
     agree(communicator_, [&] {
         if (!failure.empty() && (asked || !have[0]))
-            source_ = open_image(values_); // throws again, in its own words
+            source_ = open_image(values_); // throws the original error again
     });
     offset_ = communicator_.all_gather(source_ ? source_->offset() : 0.)[0];
     summary_.task.distribute = asked ? values_.text("distribute") : everyone ? "any" : "scatter";
@@ -105,7 +105,7 @@ void FilterRun::open_source() {
                           values_.text("image"))});
 }
 
-/// All that can be known to go wrong before anything is filtered. Only rank 0 writes.
+/// Checks the parameters before filtering. Only rank 0 writes files.
 void FilterRun::open() {
     summary_.image = values_.text("image");
     summary_.output = values_.text("output");
@@ -152,7 +152,7 @@ void FilterRun::create_sink() {
         shown_.emplace(summary_.task.image);
 }
 
-/// Each once.
+/// Adds warnings that are new and not empty.
 void FilterRun::warn(const std::vector<std::string>& warnings) {
     std::vector<std::string>& all = summary_.warnings;
     for (const std::string& warning : warnings) {
@@ -161,7 +161,7 @@ void FilterRun::warn(const std::vector<std::string>& warnings) {
     }
 }
 
-/// The ranks that the plan uses go through the windows; all hear how it went.
+/// Filters all windows on the ranks that the plan uses; all ranks learn of failures.
 void FilterRun::go_through() {
     const distributed::FilterPlan& plan = summary_.plan;
     const ImageShape image = summary_.task.image;
@@ -212,12 +212,12 @@ void FilterRun::go_through() {
     });
 }
 
-/// Ranks of other nodes may have found another file by that name.
+/// Checks that this rank's file has the same image: other nodes may have another file of that name.
 void FilterRun::check_source() {
     const distributed::FilterTask& task = summary_.task;
     if (summary_.plan.way.distribute || tells())
         return;
-    if (!source_) // a plan has everyone read where it was asked that rank 0 does
+    if (!source_) // a plan file may have every rank read
         source_ = open_image(values_);
     const ImageShape here = source_->shape();
     if (here.width != task.image.width || here.height != task.image.height ||
@@ -232,7 +232,7 @@ void FilterRun::check_source() {
                                       source_->offset(), offset_));
 }
 
-/// Counts what is no number where it is a rank's own, not where it is read for a neighbour's rows.
+/// Fills the window. Counts NaNs in this rank's own rows, not in rows read for the margin.
 void FilterRun::read_window(distributed::WindowFilter& filter, Elements first, Elements rows) {
     filter.fill([&](const Tile& part, std::span<std::byte> to) {
         distributed::read_part(*source_, part, to);
@@ -245,7 +245,7 @@ void FilterRun::read_window(distributed::WindowFilter& filter, Elements first, E
     });
 }
 
-/// Of all ranks.
+/// Sums over all ranks. Collective.
 void FilterRun::sum_not_a_number() {
     const std::vector<Elements> all = communicator_.all_gather(summary_.not_a_number);
     summary_.not_a_number = std::accumulate(all.begin(), all.end(), Elements{0});
@@ -285,10 +285,10 @@ void FilterRun::report() {
 
 namespace {
 
-/// What filters take; what another is becomes floats.
+/// Formats that filters read; samples of other formats are converted to floats.
 const ElementFormat filtered_elements[] = {gray_f32, gray_u8, gray_u16};
 
-/// Of reading and filtering, at rank 0; nothing where the profile does not know what filters take.
+/// Predicted time of reading and filtering, at rank 0; nothing without a prediction.
 std::optional<Seconds> expected(const distributed::FilterPlan& plan) {
     if (!plan.predicted)
         return std::nullopt;
@@ -304,8 +304,8 @@ void FilterRun::offer_sharing() {
     warn({offered.warning});
 }
 
-/// Rank 0 decides, and tells the others. Where it is open whether nodes share memory, what is
-/// predicted to be faster.
+/// Rank 0 plans and broadcasts. If sharing memory on nodes was left open, takes what is predicted
+/// to be faster.
 void FilterRun::plan() {
     progress_.say("plan");
     const std::vector<int> nodes = nodes_of(communicator_);
@@ -336,7 +336,7 @@ void FilterRun::plan_on(const Communicator& communicator, const std::vector<int>
     });
 }
 
-/// What all must know: the image, and how it is filtered.
+/// Broadcasts the image's shape and format, and the plan.
 void FilterRun::tell_plan() {
     struct Told {
         ImageShape image;

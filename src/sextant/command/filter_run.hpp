@@ -19,31 +19,31 @@
 
 namespace sextant::command {
 
-/// What a filter run was and how it went.
+/// Parameters and results of a filter run.
 struct FilterSummary {
     std::string image, output;
     distributed::FilterTask task;
     distributed::FilterPlan plan;
     std::string transport;
     NodeSharingChoice sharing;
-    int ranks = 1;             ///< that there are; the plan may use fewer
-    Elements not_a_number = 0; ///< samples of the image
+    int ranks = 1;             ///< available; the plan may use fewer
+    Elements not_a_number = 0; ///< number of NaN samples
     int windows = 0;
     Seconds read = 0, filter = 0, write = 0;
-    std::vector<std::byte> picture; ///< of the first derivative, where a page shows it: a PNG file
+    std::vector<std::byte> picture; ///< the first derivative as a PNG file, if a page shows it
     std::vector<std::string> warnings;
 };
 
 std::string to_text(const FilterSummary& summary);
-/// One JSON object; docs/json.md has its fields.
+/// One JSON object; docs/json.md describes its fields.
 std::string to_json(const FilterSummary& summary);
-/// A self-contained HTML page: the first of the results, what ran and why, the tiles, what each
-/// grid was predicted to take.
+/// A self-contained HTML page: the first result, the plan and its reason, the tiles, the predicted
+/// time of each grid.
 std::string to_page(const FilterSummary& summary);
 
-/// One rank's way through `sextant filter`: window after window of rows, each read by all ranks,
-/// filtered, collected and written by rank 0. Each phase is agreed on, so that a failure anywhere
-/// ends all ranks with the same message and leaves nothing.
+/// One rank's run of `sextant filter`: window after window of rows, each read by all ranks,
+/// filtered, collected and written by rank 0. All ranks agree on the result of each phase, so that
+/// a failure on any ends all with the same message and leaves no output.
 class FilterRun {
   public:
     FilterRun(const Values& values, Communicator communicator);
@@ -53,7 +53,7 @@ class FilterRun {
 
   private:
     bool tells() const { return communicator_.rank() == 0; }
-    /// The same ranks, where their nodes may share memory.
+    /// The same ranks, with shared memory on nodes if it is used.
     const Communicator& filters_on() const { return shared_ ? *shared_ : communicator_; }
     void open();
     void open_source();
@@ -74,11 +74,11 @@ class FilterRun {
 
     const Values& values_;
     const Communicator communicator_;
-    std::optional<Communicator> shared_; // the same ranks, where their nodes share memory
+    std::optional<Communicator> shared_; // the same ranks, if their nodes share memory
     Progress progress_;
     std::unique_ptr<RowSource> source_;
     std::unique_ptr<PlaneSink> sink_;
-    std::optional<Overview> shown_; // of the first derivative
+    std::optional<Overview> shown_; // the first derivative
     FilterSummary summary_;
     double offset_ = 0; // of rank 0's image
     bool saves_plan_ = false;

@@ -11,7 +11,7 @@ std::string row(std::string_view left, std::string_view right) {
     return fmt::format("  {:<26} {}\n", left, right);
 }
 
-/// "IN...", "[FAMILY]" where it may be left out, "--output OUT".
+/// "IN...", "[FAMILY]" if optional, "--output OUT".
 std::string in_usage(const Parameter& parameter) {
     if (parameter.positional)
         return parameter.required ? parameter.called() : fmt::format("[{}]", parameter.called());

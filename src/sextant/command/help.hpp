@@ -7,10 +7,10 @@
 
 namespace sextant::command {
 
-/// What an operation does, how it is called, its parameters and an example, from its declaration.
+/// Help of one operation: description, usage, parameters and an example.
 std::string help_of(const Operation& operation);
 
-/// Every command, a line each.
+/// The list of all commands, one per line.
 std::string help_of(const Commands& commands);
 
 } // namespace sextant::command

@@ -20,7 +20,7 @@ namespace sextant::command {
 
 namespace {
 
-/// What is said of a file.
+/// The facts shown about a file.
 struct Findings {
     std::string name, format;
     FrameHeader header;
@@ -33,7 +33,7 @@ std::string samples_of(const FrameHeader& header) {
     return header.channels == 1 ? sample : fmt::format("{}, {} channels", sample, header.channels);
 }
 
-/// Reads every frame, some rows at a time, and remarks on those that fail.
+/// Reads every frame, some rows at a time, and adds a remark for each that fails.
 void read_all(FrameSource& source, Findings& findings) {
     const ImageShape shape = source.header().shape;
     constexpr Elements at_once = Elements{1} << 20;
@@ -55,7 +55,7 @@ void read_all(FrameSource& source, Findings& findings) {
     }
 }
 
-/// Images for compositing alone, which no frames are read from.
+/// True for formats that hold images for compositing, not frames.
 bool is_image_only(const std::string& path) {
     const auto images = format::catalogue();
     return !format::find_frame_format(path) &&

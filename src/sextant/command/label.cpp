@@ -92,8 +92,8 @@ kernel::Connection connection_from(const Values& values) {
             values.flag("by-value") ? kernel::Sameness::value : kernel::Sameness::foreground};
 }
 
-/// How many pixels of a tile are not background, of so many as its border has: what it would tell
-/// others, if they were spread evenly.
+/// The expected length of a tile's border list: border pixels times the fraction of non-background
+/// pixels.
 Elements entries_expected(const distributed::Image& image) {
     const Tile tile = image.tile();
     if (tile.elements() == 0)
@@ -106,15 +106,15 @@ Elements entries_expected(const distributed::Image& image) {
     return 2 * (tile.width + tile.height) * inside / tile.elements();
 }
 
-/// Of all ranks together, a pixel of a strip: its sample and label, and both again where rank 0
-/// gathers them; its runs and their bits, in whole bytes.
+/// Memory of all ranks per pixel of a strip: its sample and label, both again at rank 0 if
+/// gathered, and its runs and bits, in whole bytes.
 Bytes bytes_a_pixel(const ElementFormat& element, kernel::Connection connection) {
     const bool by_value = connection.sameness == kernel::Sameness::value;
     const Bytes label = sizeof(kernel::Label);
     return element.size * (by_value ? 2 : 1) + 2 * label + (by_value ? label : label / 2) + 1;
 }
 
-/// A row of an image's samples, as codes.
+/// A row of samples as value codes.
 std::vector<std::uint64_t> row_of(const Image& image, const ElementFormat& element, Elements y) {
     std::vector<std::uint64_t> row;
     std::visit(
@@ -131,7 +131,8 @@ std::string samples_of(const FrameHeader& header) {
     return fmt::format("{} {}", header.channels < 3 ? "gray" : "colour", name(header.sample));
 }
 
-/// Colours of which the luminance is labelled: of different ones it may be the same.
+/// Refuses --by-value for colours whose luminance is not unique: different colours may have the
+/// same.
 void check_values(const RowSource& source, kernel::Connection connection) {
     const FrameHeader& header = source.header();
     if (header.channels >= 3 && size_of(header.sample) > 2 &&
@@ -171,7 +172,7 @@ void LabelRun::run() {
     });
 }
 
-/// All that can be known to go wrong before anything is labelled. Only rank 0 writes.
+/// Checks the parameters before labelling. Only rank 0 writes files.
 void LabelRun::open() {
     source_ = open_image(values_, ReadAs::values);
     summary_.image = values_.text("image");
@@ -206,7 +207,7 @@ void LabelRun::create_sink() {
         shown_.emplace(overview_of(*open_image(values_)));
 }
 
-/// All, or as many as fit in memory.
+/// Rows per strip: as many as fit in memory.
 Elements LabelRun::rows_of_strips() const {
     const Bytes row = summary_.shape.width * bytes_a_pixel(source_->element(), summary_.connection);
     const Elements rows = (values_.integer("memory") << 20) / row;
@@ -234,7 +235,7 @@ LabelRun::Strip LabelRun::label_strip(Elements first) {
     return {first, *image, *labelled};
 }
 
-/// Of the first strip, how it was merged is kept.
+/// Labels a strip; records the merging of the first strip.
 Labelled LabelRun::label(const distributed::Image& image) {
     const bool shows = values_.has("report") && summary_.merging.sent.empty();
     std::optional<TraceClocks> clocks;
@@ -255,7 +256,7 @@ void LabelRun::label_strips(const char* what, const std::function<void(const Str
     }
 }
 
-/// What meets at a seam belongs together.
+/// Joins components that touch across the seam to the strip above.
 void LabelRun::join(const Strip& strip) {
     const Image labels = distributed::gather(strip.labelled.labels);
     const bool by_value = summary_.connection.sameness == kernel::Sameness::value;
@@ -277,7 +278,7 @@ void LabelRun::join(const Strip& strip) {
     });
 }
 
-/// Components of a strip, for the table.
+/// Collects the components of a strip for the table.
 void LabelRun::measure(const Strip& strip) {
     if (!values_.has("table"))
         return;
@@ -289,7 +290,7 @@ void LabelRun::measure(const Strip& strip) {
     }
 }
 
-/// Of the strips' components those of the image.
+/// Numbers the components of the image, by those of its strips.
 void LabelRun::number() {
     agree(communicator_, [&] {
         if (!tells())
@@ -326,7 +327,7 @@ void LabelRun::write(const Strip& strip) {
     });
 }
 
-/// label,area,x,y,width,height,centroid_x,centroid_y: a row for each component.
+/// Columns label,area,x,y,width,height,centroid_x,centroid_y; one row per component.
 void LabelRun::write_table() {
     if (!values_.has("table"))
         return;

@@ -19,10 +19,10 @@
 
 namespace sextant::command {
 
-/// What a run of `sextant label` was and how it went.
+/// Parameters and results of a run of `sextant label`.
 struct LabelSummary {
     std::string image, output, element, transport;
-    Grid grid; ///< of the first strip; its height is that of a strip
+    Grid grid; ///< of the first strip
     ImageShape shape;
     kernel::Connection connection;
     Elements components = 0;
@@ -30,21 +30,21 @@ struct LabelSummary {
     int ranks = 1;
     distributed::MergingPlan plan;
     Seconds read = 0, label = 0, write = 0;
-    GatheredMerging merging;        ///< of the first strip, where a page is to show it
-    std::vector<std::byte> picture; ///< likewise: a PNG file
+    GatheredMerging merging;        ///< of the first strip, if a page shows it
+    std::vector<std::byte> picture; ///< a PNG file, if a page shows it
     std::vector<std::string> warnings;
 };
 
 std::string to_text(const LabelSummary& summary);
-/// One JSON object; docs/json.md has its fields.
+/// One JSON object; docs/json.md describes its fields.
 std::string to_json(const LabelSummary& summary);
-/// A self-contained HTML page: the image with its components in colours, what ran and why, when
-/// each rank merged what.
+/// A self-contained HTML page: the image with coloured components, the plan and its reason, a
+/// timeline of the merging.
 std::string to_page(const LabelSummary& summary);
 
-/// One rank's way through `sextant label`: strip after strip of rows, each in tiles over all ranks;
-/// rank 0 joins what meets at their seams and writes. An image that fits in memory is one strip;
-/// others are labelled twice, for which component a pixel belongs to is known after the last strip.
+/// One rank's run of `sextant label`: strip after strip of rows, each in tiles over all ranks. Rank
+/// 0 joins components at the seams and writes. An image that fits in memory is one strip; others
+/// are labelled twice, because components are complete only after the last strip.
 class LabelRun {
   public:
     LabelRun(const Values& values, Communicator communicator);
@@ -77,10 +77,10 @@ class LabelRun {
     Progress progress_;
     std::unique_ptr<RowSource> source_;
     std::unique_ptr<FrameSink> sink_;
-    std::optional<LabelOverview> shown_; // where a page is to show it
+    std::optional<LabelOverview> shown_; // if a page shows it
     LabelSummary summary_;
     kernel::StripSeams seams_;
-    std::vector<kernel::Component> measured_; // for the table: of strip after strip, then of all
+    std::vector<kernel::Component> measured_; // for the table: by strip, then of the image
 };
 
 } // namespace sextant::command

@@ -21,7 +21,7 @@ std::string text_with_launches(const machine::Profile& merged,
 }
 
 std::vector<machine::Profile> read_launches(const std::string& path) {
-    machine::read_profile(path); // whatever is wrong with the file is said there
+    machine::read_profile(path); // throws if the file is not a valid profile
     const nlohmann::json json = read_json(path);
     const auto found = json.is_object() ? json.find("launches") : json.end();
     if (found == json.end() || !found->is_array() || found->empty()) {

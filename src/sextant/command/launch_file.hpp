@@ -9,13 +9,13 @@
 
 namespace sextant::calibrate {
 
-/// The JSON of a profile with, under "launches", the profiles of the launches that it was merged
-/// from, so that more can be added. Readers of profiles look only at the profile.
+/// The JSON of a merged profile with the profiles of its launches under "launches", so that
+/// launches can be added later. Readers of profiles ignore these.
 std::string text_with_launches(const machine::Profile& merged,
                                std::span<const machine::Profile> launches);
 
-/// The launches that a file was merged from.
-/// Throws    InvalidFile as read_profile does, and for a profile that names no launches.
+/// Reads the launches of a merged profile. Throws InvalidFile as read_profile does, and if the
+/// profile has no launches.
 std::vector<machine::Profile> read_launches(const std::string& path);
 
 } // namespace sextant::calibrate

@@ -32,7 +32,7 @@ struct Section {
     std::vector<Row> rows;
 };
 
-/// "span/work 4/49 at 16 ranks, 7/573 at 100", in the form that the circuit has of its own accord.
+/// "span/work 4/49 at 16 ranks, 7/573 at 100", for the native form of the circuit.
 std::string costs(const scan::Algorithm& algorithm, const scan::Tuning& tuning) {
     std::vector<std::string> at;
     for (const int ranks : {16, 100}) {
@@ -69,7 +69,7 @@ std::vector<Section> sections() {
         models{"models", {}};
     for (const FamilyAlgorithm& row : family_algorithms()) {
         if (row.family == "scan" || row.family == "series")
-            continue; // they have a section of their own
+            continue; // listed in their own section
         algorithms.rows.push_back(
             {std::string(row.name), std::string(row.summary),
              fmt::format("{}; ranks: {}; {}", row.family, row.takes, row.source)});

@@ -73,7 +73,7 @@ int check(const std::string& path, const Profile& profile, bool json) {
         text += fmt::format("  {}\n", difference);
     const std::string again = fmt::format("sextant calibrate --transport {}",
                                           profile.transport == "mpi" ? "mpi" : "threads");
-    // What was measured elsewhere holds there.
+    // A profile measured elsewhere is valid there.
     text += profile.host.empty() || profile.host == here.host
                 ? fmt::format("measure again: {} -o {}\n", again, path)
                 : fmt::format("measure this machine: {}\n", again);
@@ -81,7 +81,7 @@ int check(const std::string& path, const Profile& profile, bool json) {
     return 1;
 }
 
-/// A value that two profiles have.
+/// A value that both profiles have.
 struct Twin {
     NamedValue a;
     machine::Value b;
@@ -104,7 +104,7 @@ std::vector<Twin> twins_of(const Profile& a, const Profile& b) {
     return twins;
 }
 
-/// "within 3.1 %" of how far ratios are from 1, whichever is the larger of two values.
+/// The deviation of a ratio from 1, for "within 3.1 %"; `off` is |log ratio|.
 double share_off(double off) {
     return std::exp(off) - 1;
 }
@@ -229,7 +229,7 @@ namespace {
 
 using machine::Value;
 
-/// Values by row and column, of which some may be missing.
+/// A table of values by row and column; cells may be empty.
 class Table {
   public:
     Table(std::string title, std::string rows) : title_(std::move(title)), rows_(std::move(rows)) {}

@@ -8,9 +8,8 @@
 
 namespace sextant::command {
 
-/// The parameters of a profile as tables for people: contiguous messages by size, strided ones by
-/// size and block, passes of operators by elements and operands. A value whose half interval is
-/// more than 5 % of it is marked "~".
+/// A profile as tables: contiguous messages by size, strided messages by size and block, operator
+/// passes by elements and operands. Values whose half interval is more than 5 % are marked "~".
 std::string tables_of(const machine::Profile& profile);
 
 } // namespace sextant::command

@@ -34,8 +34,8 @@ constexpr int usage_error = 2, failure = 1;
 
 using Given = std::map<std::string, std::vector<std::string>>;
 
-/// CLI11 splits the line; what was given is judged by the declarations (Values), so that every
-/// refusal speaks one language.
+/// CLI11 only splits the command line; Values checks it against the declarations, so that all error
+/// messages have the same form.
 void declare(CLI::App& command, const Parameter& parameter, Given& given) {
     std::vector<std::string>& values = given[std::string(parameter.name)];
     std::string names =
@@ -48,7 +48,7 @@ void declare(CLI::App& command, const Parameter& parameter, Given& given) {
     }
     CLI::Option* option = command.add_option(names, values);
     if (parameter.type != Type::files) {
-        option->expected(1)->allow_extra_args(false); // what follows its value is not its own
+        option->expected(1)->allow_extra_args(false); // takes no further words
         option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
 }
@@ -61,7 +61,7 @@ void add_command(CLI::App& app, const Operation& operation, Given& given) {
         declare(command, parameter, given);
 }
 
-/// What no declaration has a place for, and what may have been meant.
+/// The message for a word that is no parameter, with a suggestion.
 std::string unexpected(const std::string& word, const Operation& operation) {
     if (!word.starts_with('-'))
         return fmt::format("'{}' is one too many", word);
@@ -87,13 +87,13 @@ std::string no_command(const Commands& commands, const std::vector<std::string>&
     return unknown_name("option", words[0], std::array<std::string_view, 2>{"--help", "--version"});
 }
 
-/// One process of a group speaks for all.
+/// True on the one process of a group that prints.
 bool speaks() {
     return detect_launcher().rank == 0;
 }
 
-/// One process tells. The others end a little later: a launcher may end all at the first that
-/// fails, with them the one that tells, and without MPI they cannot wait for each other.
+/// Prints an error on one process. The others wait a little before they exit: a launcher may end
+/// all processes when the first one fails, and without MPI they cannot synchronise.
 int say(const std::string& what, int code) {
     if (speaks())
         std::fputs(fmt::format("sextant: {}\n", printable(what)).c_str(), stderr);
@@ -119,7 +119,7 @@ int run(const Operation& operation, const Given& given) {
     }
 }
 
-/// Runs what the command line asks for.
+/// Runs the operation that the command line names.
 int dispatch(const Commands& commands, const CLI::App& app,
              const std::map<const Operation*, Given>& given) {
     const auto refuse = [](const std::string& what, const std::string& command) {
@@ -138,17 +138,18 @@ int dispatch(const Commands& commands, const CLI::App& app,
     return refuse(no_command(commands, app.remaining()), "");
 }
 
-/// What is written to a standard stream that the caller closed must not end up in the next file
-/// that is opened. A file that may grow no further is an error to be named, as a full disk is.
+/// Opens /dev/null for standard streams that the caller closed, so that output does not go to the
+/// next file opened. Ignores SIGXFSZ, so that exceeding the file size limit is an error like a full
+/// disk.
 void settle_streams() {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (fcntl(stream, F_GETFD) == -1 && errno == EBADF)
-            (void)!open("/dev/null", O_RDWR); // takes the lowest number, which is this one
+            (void)!open("/dev/null", O_RDWR); // opens the lowest free number, which is this one
     }
     std::signal(SIGXFSZ, SIG_IGN);
 }
 
-/// Text that did not get to where standard output leads is a failure too.
+/// Returns failure if standard output could not be written.
 int finish(int code) {
     const bool flushed = std::fflush(stdout) == 0;
     const int error = flushed ? 0 : errno;
@@ -158,7 +159,8 @@ int finish(int code) {
     return say("standard output: cannot be written" + why, failure);
 }
 
-/// Becomes the laboratory's program, which runs the same command line. Returns where it is missing.
+/// Replaces this process by `sextant-lab` with the same command line. Returns only if it is
+/// missing.
 int run_in_laboratory(std::string_view command, char** argv) {
     for (const std::filesystem::path& folder : machine::installation().programs) {
         const std::string program = (folder / "sextant-lab").string();
@@ -171,7 +173,7 @@ int run_in_laboratory(std::string_view command, char** argv) {
                failure);
 }
 
-/// Reads the command line, and runs what it asks for.
+/// Parses the command line and runs the operation.
 int obey(const Commands& commands, int argc, char** argv) {
     for (const LaboratoryCommand& command : commands.laboratory) {
         if (argc > 1 && argv[1] == command.name)

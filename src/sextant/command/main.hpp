@@ -5,9 +5,9 @@
 
 namespace sextant::command {
 
-/// Runs the command that a command line names, one subcommand an operation, made from the
-/// operations' declarations. Returns the exit code: 2 where the command line is wrong, 1 where the
-/// operation failed. Starts `sextant-lab` for what only that has.
+/// Runs the command that a command line names; each operation is a subcommand, made from its
+/// declaration. Returns the exit code: 2 if the command line is wrong, 1 if the operation failed.
+/// Starts `sextant-lab` for its commands.
 int main_of(const Commands& commands, int argc, char** argv);
 
 } // namespace sextant::command

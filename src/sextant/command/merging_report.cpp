@@ -16,7 +16,7 @@ namespace sextant::command {
 
 namespace {
 
-/// The chosen one first, which alone ran.
+/// The chosen pattern comes first; it alone was measured.
 report::Alternatives alternatives_of(const distributed::MergingPlan& plan, Seconds took) {
     report::Alternatives all{"What was weighed",
                              plan.machine.empty()
@@ -39,8 +39,8 @@ report::Alternatives alternatives_of(const distributed::MergingPlan& plan, Secon
     return all;
 }
 
-/// The prediction first, to stand above what was measured. It counts entries of lists, where the
-/// run counts lists.
+/// The prediction comes first, to be drawn above the measurement. It counts entries, the run counts
+/// lists.
 std::vector<report::Recording> recordings_of(const distributed::MergingPlan& plan,
                                              const GatheredMerging& merging) {
     const report::Recording run{.name = std::string(plan.pattern->name),

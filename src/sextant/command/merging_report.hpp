@@ -10,15 +10,15 @@
 #include <optional>
 #include <vector>
 
-// What pages tell of the merging of tiles' lists.
+// Report sections about the merging of tiles' lists.
 namespace sextant::command {
 
-/// What all ranks did, at rank 0; elsewhere nothing.
+/// The merging of all ranks, at rank 0; empty elsewhere.
 struct GatheredMerging {
     Trace trace;
-    int clocks = 1;                   ///< how many clocks the times were taken on
-    std::vector<ClockOffset> aligned; ///< how these were
-    bool lent = false;                ///< whether messages were loans of memory that ranks share
+    int clocks = 1;                   ///< number of clocks the times were taken with
+    std::vector<ClockOffset> aligned; ///< how the clocks were aligned
+    bool lent = false;                ///< messages were read from shared memory without a copy
     std::vector<Bytes> sent;          ///< by rank
 };
 
@@ -26,8 +26,8 @@ struct GatheredMerging {
 GatheredMerging gather_merging(const Communicator& communicator, const TraceClocks& clocks,
                                const MergingRecord& own);
 
-/// What was weighed, when each rank did what, predicted above measured, and why it took as long;
-/// what each sent. What says nothing of one rank alone is left out.
+/// Sections: the alternatives, the predicted and measured timelines, the causes of the difference,
+/// and the bytes that each rank sent. Sections that say nothing for a single rank are omitted.
 std::vector<report::Section> merging_sections(const distributed::MergingPlan& plan,
                                               const GatheredMerging& merging);
 

@@ -20,7 +20,7 @@ namespace {
                                   value.empty() ? "''" : shortened(value, most_shown), expected));
 }
 
-/// `whole` is what was given, of which `text` may be a part.
+/// `whole` is the parameter's value, `text` all or a part of it.
 std::int64_t parse_integer(std::string_view text, const Parameter& parameter,
                            std::string_view whole) {
     const auto least = static_cast<std::int64_t>(parameter.least);
@@ -93,7 +93,7 @@ void check_value(const Parameter& parameter, const std::string& value) {
     }
 }
 
-/// A number that check_value found to be one.
+/// The number; check_value has already accepted it.
 template <class Number>
 Number number_of(std::string_view text) {
     return parsed_number<Number>(text).value();

@@ -12,38 +12,38 @@
 
 namespace sextant::command {
 
-/// What kind of value a parameter takes.
+/// The kind of value that a parameter takes.
 enum class Type { text, file, files, choice, integer, integers, number, ranges, flag };
 
-/// The most that a count of pixels, values or frames may be.
+/// The largest count of pixels, values or frames.
 inline constexpr double most_count = std::int64_t{1} << 40;
 
-/// A parameter of an operation, declared once: the command line, its help and its checks come from
-/// here.
+/// A parameter of an operation. Its declaration is used for the command line, the help and the
+/// checks.
 struct Parameter {
-    std::string_view name; ///< "ranks"; the option is --ranks
+    std::string_view name; ///< "ranks" for the option --ranks
     Type type = Type::text;
-    std::string_view value = {};    ///< what its value is called in help, its unit: "N", "FILE"
-    std::string_view fallback = {}; ///< the default as text; "" for none
+    std::string_view value = {};    ///< placeholder or unit in help: "N", "FILE"
+    std::string_view fallback = {}; ///< default as text; "": none
     std::string_view help = {};     ///< one line
     char letter = 0;                ///< short option, if any
     bool positional = false;
     bool required = false;
-    std::vector<std::string_view> choices = {}; ///< of a choice
-    /// Of numbers, or of each one of a list: the range, both ends included. Every parameter that is
-    /// a number declares it; whole numbers within what a double holds exactly, lists within int.
+    std::vector<std::string_view> choices = {}; ///< for Type::choice
+    /// The range of a number or of each number in a list, both ends included. Required for numeric
+    /// types; within what a double holds exactly, and within int for lists.
     double least = 0, most = 0;
 
-    /// As a user calls it: "--ranks", or "IN..." where it is known by its place.
+    /// The name in usage: "--ranks", or "IN..." if positional.
     std::string called() const;
-    bool is_numeric() const; ///< a number, or a list of them
+    bool is_numeric() const; ///< a number, or a list of numbers
 };
 
 /// The values of an operation's parameters, checked against their declarations.
 class Values {
   public:
-    /// `given` holds what the user gave, by name; defaults fill the rest.
-    /// Throws InvalidTask, naming parameter, value and what was expected.
+    /// `given`: the user's values, by name; defaults fill the rest. Throws InvalidTask, naming the
+    /// parameter, the value and what was expected.
     Values(std::span<const Parameter> parameters,
            const std::map<std::string, std::vector<std::string>>& given);
 
@@ -54,10 +54,10 @@ class Values {
     std::int64_t integer(std::string_view name) const;
     std::vector<int> integers(std::string_view name) const; ///< "8,4"
     double number(std::string_view name) const;             ///< "1.5e-6"
-    std::vector<int> ranges(std::string_view name) const;   ///< "1..8,13": each once, ascending
+    std::vector<int> ranges(std::string_view name) const;   ///< "1..8,13": sorted, no duplicates
     bool flag(std::string_view name) const;
 
-    /// What the user gave but for names of files, a line each: "sigma 3".
+    /// The user's values except file names, one per line: "sigma 3".
     const std::string& settings() const { return settings_; }
 
   private:
@@ -66,35 +66,35 @@ class Values {
     std::set<std::string, std::less<>> given_;
 };
 
-/// What was asked for is done or refused, never passed over: throws InvalidTask that names the
-/// first of these options that the user gave, and why it has no effect here.
+/// Throws InvalidTask if the user gave any of these options, naming the first and why it has no
+/// effect here: no option is silently ignored.
 void refuse_given(const Values& values, std::initializer_list<std::string_view> names,
                   std::string_view why);
 
-/// Something a user can ask for: one file of code and one row of the catalogue.
+/// A command: one source file and one row of the catalogue.
 struct Operation {
     std::string_view name;
     std::string_view summary;
     std::string_view example; ///< command lines, for help
     std::vector<Parameter> parameters;
-    /// Throws sextant::Error. Returns the exit code: 0, or 1 where what was examined is not well.
+    /// Throws sextant::Error. Returns the exit code: 0, or 1 if what was examined is not in order.
     int (*run)(const Values& values);
-    /// Needs no other rank: of the processes that a launcher started, one runs it.
+    /// True if it needs no other rank: one of the processes of a launcher runs it.
     bool alone = false;
 };
 
-/// A command of the laboratory, `sextant-lab`, which need not be there.
+/// A command of `sextant-lab`, which may not be installed.
 struct LaboratoryCommand {
     std::string_view name, summary;
 };
 
-/// What a program can do, in the order of help.
+/// The commands of a program, in the order of help.
 struct Commands {
     std::span<const Operation> operations;
-    std::span<const LaboratoryCommand> laboratory = {}; ///< that `sextant-lab` is started for
+    std::span<const LaboratoryCommand> laboratory = {}; ///< commands that start `sextant-lab`
 };
 
-/// Those of `sextant`.
+/// The commands of `sextant`.
 Commands catalogue();
 
 } // namespace sextant::command

@@ -218,7 +218,7 @@ ImageSize image_size(std::string_view option, const std::string& text) {
 
 namespace {
 
-/// The first line of a text that another has not, or "".
+/// The first line of `text` that `other` does not have, or "".
 std::string line_beyond(const std::string& text, const std::string& other) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
@@ -228,8 +228,8 @@ std::string line_beyond(const std::string& text, const std::string& other) {
     return "";
 }
 
-/// Ranks that were given other options would do other things, and wait for each other. Names of
-/// files may differ: a node may keep its own.
+/// Throws AgreedFailure if ranks have different options: they would run different programs and
+/// deadlock. File names may differ, because nodes may have their own files. Collective.
 void require_same_options(const Values& values, const Communicator& communicator) {
     if (communicator.shares_memory())
         return;

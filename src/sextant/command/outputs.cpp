@@ -24,7 +24,7 @@ namespace sextant::command {
 
 namespace {
 
-/// One name for one place, through links and ".."; as given where that cannot be found out.
+/// The canonical path, without links and ".."; the path as given if that cannot be determined.
 std::string place_of(const std::string& path) {
     std::error_code unknown;
     const auto absolute = std::filesystem::absolute(path, unknown);
@@ -32,7 +32,7 @@ std::string place_of(const std::string& path) {
     return path == standard_output || unknown ? path : place.string();
 }
 
-/// Whether a format of frames is written with such samples.
+/// True if frames of this format can be written with such samples.
 bool is_written(const format::FrameFormat& format, Sample sample) {
     const std::string words = fmt::format(" {} ", format.written);
     return format.create != nullptr &&
@@ -57,7 +57,7 @@ void check_picture_name(const std::string& path) {
         if (!format.write)
             throw InvalidTask(fmt::format("{}: {} files are only read", path, format.name));
     } catch (const InvalidFile& error) {
-        throw InvalidTask(error.what()); // no file is wrong, the name asked for is
+        throw InvalidTask(error.what()); // the name is wrong, not the file
     }
 }
 
@@ -101,7 +101,7 @@ void require_distinct(std::span<const std::string> paths) {
 }
 
 void keep_inputs(std::span<const std::string> inputs, std::span<const std::string> outputs) {
-    std::map<std::pair<dev_t, ino_t>, std::string> there; // what is not there can be no input
+    std::map<std::pair<dev_t, ino_t>, std::string> there; // existing files only
     struct stat file {};
     for (const std::string& output : outputs) {
         if (output != standard_output && stat(output.c_str(), &file) == 0 && S_ISREG(file.st_mode))

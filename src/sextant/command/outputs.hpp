@@ -14,53 +14,51 @@
 
 namespace sextant::command {
 
-/// "-" in place of a file that text goes to.
+/// Stands for standard output in place of a file name.
 inline constexpr std::string_view standard_output = "-";
 
-/// The files that these parameters name, of those that were given.
+/// The file names that the user gave for these parameters.
 std::vector<std::string> files_given(const Values& values,
                                      std::initializer_list<const char*> parameters);
 
-/// Throws InvalidTask unless a picture can be written under that name: its ending is of a format
-/// that is written. Whether the format can hold the pixels shows when it is written.
+/// Throws InvalidTask unless the extension is that of an image format that can be written. Whether
+/// the format can hold the pixels is checked on writing.
 void check_picture_name(const std::string& path);
 
 /// The same for frames of such samples.
 void check_frames_name(const std::string& path, Sample sample);
 
-/// Samples that frames under that name are written as: f32, or f64 where an offset was taken off
-/// (core/frame_source.hpp) and the format holds these, so that it can be added again.
+/// The sample type for writing frames: f32, or f64 if an offset was subtracted
+/// (core/frame_source.hpp) and the format has f64, so that it can be added again.
 Sample sample_with_offset(const std::string& path, double offset);
 
-/// What users must know of an offset of a source, and of results under that name; "" for none.
+/// A remark on a source's offset and how results under this name treat it; "" for none.
 std::string offset_remark(double offset, const std::string& path);
 
-/// Throws InvalidTask where two of these would go to the same place.
+/// Throws InvalidTask if two paths are the same file.
 void require_distinct(std::span<const std::string> paths);
 
-/// Throws InvalidTask where an output would take the place of a file that is read: what was
-/// measured would be gone.
+/// Throws InvalidTask if an output would overwrite an input, such as the measured data.
 void keep_inputs(std::span<const std::string> inputs, std::span<const std::string> outputs);
 
-/// Throws InvalidTask where two outputs would go to the same place, and InvalidFile where one could
-/// not be written now: to be called before the work whose results they take. `trace`: the one
-/// of them that goes to `write_trace`; empty: none does.
+/// Call before long work: throws InvalidTask if two outputs are the same file, and InvalidFile if
+/// one cannot be written. `trace`: the output that `write_trace` writes, or empty.
 void check_outputs(std::span<const std::string> paths, const std::string& trace = "");
 
-/// A line each, on standard error.
+/// One line each, on standard error.
 void print_warnings(std::span<const std::string> warnings);
-/// The same of one note that is no warning.
+/// A single note that is not a warning, on standard error.
 void print_note(std::string_view note);
-/// Lines for people on standard output; what a terminal would obey is escaped.
+/// Prints on standard output; control characters are escaped.
 void print_text(std::string_view text);
 
-/// What a source remarks on, a line each, on standard error.
+/// The remarks of a source, one line each, on standard error.
 void print_remarks(const FrameSource& source);
 
-/// Writes a text whole to a file, or to standard output. Throws InvalidFile.
+/// Writes a text to a file, all or nothing, or to standard output. Throws InvalidFile.
 void write_text(const std::string& path, std::string_view text);
 
-/// What ranks did: an archive where its name ends in .otf2, else JSON. Throws InvalidFile.
+/// Writes a trace: an archive if the name ends in .otf2, else JSON. Throws InvalidFile.
 void write_trace(const std::string& path, const report::Recording& recording);
 
 } // namespace sextant::command

@@ -11,23 +11,25 @@
 
 namespace sextant::command {
 
-/// A gray image as small as pages hold it, made while the rows of a large one go by: each pixel is
-/// the mean of a square of the image's, of those that are numbers.
+/// A reduced gray image for pages, made while the rows of a large image are processed. Each pixel
+/// is the mean of a square of the image's pixels, NaNs excluded.
 class Overview {
   public:
-    /// Of at most `most` pixels a side.
+    /// With at most `most` pixels per side.
     explicit Overview(ImageShape image, Elements most = 640);
 
-    /// How many pixels of the image a pixel of it stands for, each way.
+    /// The number of image pixels per overview pixel, in each direction.
     Elements scale() const { return scale_; }
     ImageShape shape() const { return shape_; }
 
-    /// Rows of the image from row `first` on, in whatever order. Whole rows (std::logic_error).
+    /// Adds rows of the image from row `first` on, in any order. Throws std::logic_error unless
+    /// these are whole rows.
     void add(Elements first, std::span<const float> rows);
 
-    /// From 0, black, to 1, white; a few pixels lie beyond. What holds no number is black.
+    /// Gray values from 0 (black) to 1 (white); a few pixels are beyond. Pixels without a number
+    /// are black.
     std::vector<float> shades() const;
-    /// The same as the bytes of a PNG file.
+    /// The same as a PNG file.
     std::vector<std::byte> png() const;
 
   private:
@@ -38,16 +40,17 @@ class Overview {
     std::vector<Elements> counts_;
 };
 
-/// Of an image that is read for it, some rows at a time. Throws InvalidFile.
+/// The overview of an image that is read for it, some rows at a time. Throws InvalidFile.
 Overview overview_of(RowSource& source);
 
-/// Labels in colours over an image's overview, made while their rows go by. Each pixel shows the
-/// label in the corner of its square, for labels have no mean; neighbouring numbers differ in hue.
+/// Coloured labels over an image's overview, made while their rows are processed. Each pixel shows
+/// the label in the corner of its square, since labels have no mean. Consecutive labels differ in
+/// hue.
 class LabelOverview {
   public:
     explicit LabelOverview(const Overview& below);
 
-    /// Rows of labels from row `first` of an image so wide on.
+    /// Adds rows of labels from row `first` of an image of this width on.
     void add(Elements first, std::span<const std::int32_t> rows, Elements width);
 
     std::vector<std::byte> png() const;
@@ -59,7 +62,7 @@ class LabelOverview {
     std::vector<std::int32_t> labels_;
 };
 
-/// An image of rgba_f32 as the bytes of a PNG file.
+/// An image of rgba_f32 as a PNG file.
 std::vector<std::byte> png_of(const Image& image);
 
 } // namespace sextant::command

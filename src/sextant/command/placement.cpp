@@ -83,7 +83,7 @@ Placement placement_of(const Values& values, int ranks) {
 namespace {
 
 constexpr std::array<std::string_view, 1> endings{".json"};
-/// Without SimGrid's own, whose links only it knows.
+/// Without SimGrid's own platform files, whose links are known only to SimGrid.
 constexpr machine::SharedFolder platforms{simulate::platforms.kind, simulate::platforms.path,
                                           endings};
 

@@ -13,7 +13,7 @@
 
 namespace sextant::command {
 
-/// The machine of a question about ranks that are not here, and where on it they lie.
+/// The machine of a hypothetical run, and the nodes of its ranks.
 struct Placement {
     std::shared_ptr<planner::Planner> planner;
     std::vector<int> nodes; ///< by rank; empty: each on its own
@@ -25,29 +25,29 @@ struct Placement {
 /// --transport, --ranks-per-node and --machine.
 std::vector<Parameter> placement_parameters();
 
-/// As asked; without a transport, as the profile was measured: threads share a node, processes fill
-/// one node after another. On a platform each node takes a rank a core. Warns of profiles that were
-/// passed over.
-/// Throws    InvalidFile, of a profile or platform that was named; InvalidTask, of an unknown name,
-///           a platform with too few cores or a transport asked of it.
+/// The placement that the parameters give. The default transport is that of the profile: threads
+/// share a node, processes fill one node after another. On a platform each core takes a rank. Warns
+/// of profiles that were skipped.
+/// Throws    InvalidFile if a named profile or platform is invalid; InvalidTask for an unknown
+///           name, a platform with too few cores, or --transport with a platform.
 Placement placement_of(const Values& values, int ranks);
 
-/// A machine that need not be there, as a file tells of it: a profile of what was measured, or a
-/// platform (docs/platform.md), whose links are known too.
+/// A machine described by a file: a measured profile, or a platform (docs/platform.md), whose links
+/// are known too.
 struct KnownMachine {
     machine::Profile profile;
     std::optional<machine::Wires> wires; ///< of a platform
-    std::vector<int> nodes;              ///< of a platform, by rank: each takes one a core
+    std::vector<int> nodes;              ///< of a platform, by rank: one per core
 };
 
-/// The path of a profile or platform that a user gives, or names as one of those that Sextant ships
-/// ("das", "torus-8x8x8"). Throws InvalidTask with near names.
+/// The path of a profile or platform, given as a path or as the name of one that Sextant ships
+/// ("das", "torus-8x8x8"). Throws InvalidTask with similar names.
 std::string machine_file(const std::string& given);
 
-/// Whether that file tells of a platform. Throws InvalidTask, InvalidFile.
+/// True if the file describes a platform. Throws InvalidTask, InvalidFile.
 bool is_platform(const std::string& given);
 
-/// Throws    InvalidTask: an unknown name, more ranks than a platform has cores. InvalidFile.
+/// Throws InvalidFile; InvalidTask for an unknown name, or more ranks than a platform has cores.
 KnownMachine known_machine(const std::string& given, int ranks);
 
 } // namespace sextant::command

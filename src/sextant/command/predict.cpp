@@ -21,14 +21,14 @@ namespace sextant::command {
 
 namespace {
 
-/// One model's answer: a prediction, or why it has none.
+/// A model's prediction, or why it has none.
 struct Answer {
     const model::Model* model;
     model::Prediction prediction;
     std::string refusal;
 };
 
-/// Where groups lie, if they are submachines of the plane of processors that C³ charges.
+/// The positions of groups, if they are submachines of the mesh of processors in C³.
 model::C3Reading reading_of(const std::optional<Grid>& grid, const model::Question& question) {
     if (!grid || !question.machine.c3)
         return {};
@@ -67,13 +67,13 @@ nlohmann::ordered_json json_of(const Answer& answer) {
     return json;
 }
 
-/// What models that were asked have to show, in the words of a measured run.
+/// The predicted timelines, as recordings.
 std::vector<report::Recording> recordings_of(const std::vector<Answer>& answers,
                                              const NamedSchedule& made, Bytes element_size) {
     std::vector<report::Recording> all;
     for (const Answer& answer : answers) {
         if (answer.prediction.timeline.events.empty())
-            continue; // refused, or a model of supersteps, which knows no steps
+            continue; // refused, or a superstep model, which has no timeline
         all.push_back({.name = fmt::format("{} by {}", made.title, answer.model->name),
                        .origin = report::Origin::predicted,
                        .ranks = static_cast<int>(made.schedule.size()),
@@ -83,7 +83,7 @@ std::vector<report::Recording> recordings_of(const std::vector<Answer>& answers,
     return all;
 }
 
-/// The trace of the model that was asked, a page of all of them.
+/// Writes the trace of one model, or a page of all.
 void write_shown(const Values& values, const std::vector<report::Recording>& recordings) {
     if (recordings.empty())
         throw InvalidTask("no model that was asked says what ranks do when: expected another "
@@ -108,7 +108,7 @@ std::string text_of(const Answer& answer) {
     return text;
 }
 
-/// Every model that was asked for, in the order of the catalogue.
+/// The answers of the named model or of all, in the order of the catalogue.
 std::vector<Answer> answers(const std::string& name, const model::Question& question,
                             const std::optional<Grid>& grid) {
     if (name != "all")
@@ -119,7 +119,7 @@ std::vector<Answer> answers(const std::string& name, const model::Question& ques
     return all;
 }
 
-/// Where what ranks would do when is to go.
+/// The output files for timelines.
 std::vector<std::string> outputs_of(const Values& values) {
     if (values.has("trace") && values.text("model") == "all")
         throw InvalidTask("--trace is of one model: expected --model NAME beside it");
@@ -148,7 +148,7 @@ int run_predict(const Values& values) {
     if (!shown.empty())
         write_shown(values, recordings_of(all, made, values.integer("element-size")));
     if (std::find(shown.begin(), shown.end(), standard_output) != shown.end()) {
-        // taken by what is shown
+        // standard output is taken by a timeline
     } else if (values.flag("json")) {
         nlohmann::ordered_json json{
             {"operation", "predict"},       {"family", request.family},

@@ -23,7 +23,7 @@ namespace sextant::command {
 
 namespace {
 
-/// What was proved of one algorithm.
+/// The proof results of one algorithm.
 struct Tally {
     int schedules = 0, failed = 0;
     int first_ranks = 0, last_ranks = 0;
@@ -48,8 +48,8 @@ struct Tally {
 
 using Tallies = std::map<std::string, Tally>;
 
-/// What a scan of one value a rank costs in applications of its operator, in the form that the
-/// circuit has of its own accord.
+/// The cost of scanning one value per rank, in operator applications, for the native form of the
+/// circuit.
 struct CircuitRow {
     std::string_view algorithm;
     std::string name;
@@ -59,7 +59,7 @@ struct CircuitRow {
     Elements deficiency = 0;
 };
 
-/// Where all numbers of ranks would be too many rows, the fewest and the most.
+/// The numbers of ranks to show: the smallest and the largest if there are too many.
 std::vector<int> ranks_of_table(const std::vector<int>& ranks) {
     return ranks.size() <= 3 ? ranks : std::vector{ranks.front(), ranks.back()};
 }
@@ -87,8 +87,8 @@ std::vector<CircuitRow> circuit_rows(const Values& values) {
     return rows;
 }
 
-/// The sizes worth proving: pieces of unequal size, more ranks than elements, and the picture
-/// collected at either end.
+/// The cases that are proved: pieces of unequal size, more ranks than elements, and collection at
+/// the first and the last rank.
 std::vector<ScheduleRequest> requests_for(const Values& values, int ranks) {
     ScheduleRequest request;
     request.family = values.text("family");
@@ -105,7 +105,7 @@ std::vector<ScheduleRequest> requests_for(const Values& values, int ranks) {
         with(values.integer("elements"), compositing::Task::distributed);
         return requests;
     }
-    if (request.family == "scan") { // nothing is cut: each value is scanned as the others are
+    if (request.family == "scan") { // all values are scanned alike: few suffice
         with(1, compositing::Task::distributed);
         with(3, compositing::Task::distributed);
         return requests;
@@ -135,7 +135,7 @@ Tallies prove_all(const Values& values) {
     const std::vector<int> all = values.ranges("ranks");
     Tallies tallies;
     std::mutex mutex;
-    std::atomic<std::size_t> next = 0; // the largest first, so that no core is left with it
+    std::atomic<std::size_t> next = 0; // largest first, so that no core ends with it alone
     std::int64_t done = 0;
     Progress progress(true);
     std::exception_ptr error;
@@ -230,7 +230,7 @@ void print_json(const Tallies& tallies, const std::vector<CircuitRow>& rows) {
     print_text((sextant::to_text(json) + "\n"));
 }
 
-/// An empty table would look like a proof.
+/// Throws if nothing was proved: an empty table would look like a proof.
 void require_some(const Tallies& tallies, const Values& values) {
     if (!tallies.empty())
         return;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `sextant register` can know to go wrong before it looks at a frame.
 
 #include "sextant/comm/launch.hpp"
 #include "sextant/comm/waiting.hpp"
@@ -25,8 +24,8 @@ namespace sextant::command {
 
 namespace {
 
-/// The cores of this process, divided as the series is expected to be done first, unless the user
-/// or a launcher says how.
+/// The division of cores into ranks and threads: as given by the user or the launcher, else what is
+/// expected to be fastest for the series.
 registration::Division divided(const Values& values) {
     const auto asked = [&](const char* option) {
         return static_cast<int>(values.has(option) ? values.integer(option) : 1);
@@ -141,7 +140,7 @@ Operation register_operation() {
             parameters(), run_register};
 }
 
-/// Those that lie in the folder of the results can be written where that can be.
+/// Checks the reports, unless they go to the folder of the results, which is checked itself.
 void RegisterRun::check_reports() const {
     std::vector<std::string> elsewhere, all = results();
     for (const std::string& path : files_given(values_, {"report", "json"})) {
@@ -156,7 +155,7 @@ void RegisterRun::check_reports() const {
     check_outputs(elsewhere);
 }
 
-/// What the folder will hold.
+/// The files to be written to the output folder.
 std::vector<std::string> RegisterRun::results() const {
     std::vector<std::string> paths = {path_of("transforms.csv"), path_of("transforms.json")};
     for (const char* image : {"average", "median", "count"})
@@ -196,7 +195,8 @@ void RegisterRun::check_memory() const {
                                       (least + mebibyte - 1) / mebibyte));
 }
 
-/// Fields of all stages lie in the checkpoint, and those of the last one are written again.
+/// Throws InvalidFile if the disk is too small: the checkpoint holds the displacement fields of all
+/// stages, and those of the last stage are written again.
 void RegisterRun::check_disk() const {
     const FrameHeader& header = source_->header();
     const Bytes field = registration::nodes_of_fields(header.shape).elements() * 13;

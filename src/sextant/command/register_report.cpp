@@ -39,7 +39,7 @@ double median_of(const std::vector<FramePlace>& places, const Of& of) {
     return median(values);
 }
 
-/// How far the middle of any frame lies from that of the reference, in pixels.
+/// The largest distance, in pixels, of a frame's centre from that of the reference.
 double farthest(const std::vector<FramePlace>& places) {
     double most = 0;
     for (const FramePlace& place : places)
@@ -125,10 +125,10 @@ using registration::Combined;
 using registration::FramePlace;
 using registration::Work;
 
-constexpr std::int64_t most_shown = 512; // pixels a side; frames put smaller would look sharp
+constexpr std::int64_t most_shown = 512; // pixels per side; reduced frames would look sharp
 constexpr double degrees = 180 / std::numbers::pi;
 
-/// The middle of a frame: what of it is shown.
+/// The centre of a frame, which is shown.
 struct Part {
     explicit Part(ImageShape frame)
         : shape{std::min(frame.width, most_shown), std::min(frame.height, most_shown)},
@@ -138,7 +138,7 @@ struct Part {
     std::int64_t x, y;
 };
 
-/// Grey values from which black and white are: a few pixels lie beyond.
+/// The gray values to show as black and white: a few pixels are beyond.
 Interval contrast_of(const Combined& combined) {
     std::vector<double> values;
     for (std::size_t pixel = 0; pixel < combined.mean.size(); ++pixel) {
@@ -151,7 +151,7 @@ Interval contrast_of(const Combined& combined) {
     return {quantile(values, beyond), quantile(values, 1 - beyond)};
 }
 
-/// A part of some means as PNG, transparent where no frame shows anything.
+/// A part of a combined image as PNG, transparent at pixels without data.
 std::vector<std::byte> png_of(const Combined& combined, ImageShape frame, const Interval& grey) {
     const Part part(frame);
     Image image(part.shape, rgba_f32);
@@ -209,7 +209,7 @@ report::RegisteredFrame shown_of(const FramePlace& place) {
     return frame;
 }
 
-/// What a picture tells apart of what a ledger does.
+/// A kind of work in the chart, and the ledger's kinds that it includes.
 struct WorkKind {
     std::string_view name;
     std::vector<Work> works;
@@ -235,9 +235,9 @@ std::string percent(double share) {
     return fmt::format("{:.0f} %", 100 * share);
 }
 
-/// A bar a stretch that the picture can show apart.
+/// One bar per stretch that is wide enough to be seen.
 report::GanttChart gantt_of(const GatheredWork& work) {
-    constexpr double units = 1000; // that a lane is long
+    constexpr double units = 1000; // length of a lane
     report::GanttChart chart;
     chart.title = "Registrations";
     chart.subtitle = "blank: averaging, writing, or waiting for another rank";
@@ -301,7 +301,7 @@ std::vector<report::Fact> facts_of(const RegisterSummary& summary) {
         facts.push_back(
             {"Gone on with", fmt::format("{} results of an earlier run", summary.resumed)});
     facts.push_back({"Machine", fmt::format("{}, {}", host(), date())});
-    constexpr std::size_t most_warnings = 8; // frames left out stand below, too
+    constexpr std::size_t most_warnings = 8; // frames left out are listed below, too
     for (std::size_t i = 0; i < std::min(summary.warnings.size(), most_warnings); ++i)
         facts.push_back({"Warning", summary.warnings[i]});
     if (summary.warnings.size() > most_warnings)
@@ -312,7 +312,7 @@ std::vector<report::Fact> facts_of(const RegisterSummary& summary) {
 
 } // namespace
 
-/// What a page needs beside the results. Collective.
+/// Computes what the page shows besides the results. Collective.
 void RegisterRun::gather_shown(const Combined& combined) {
     summary_.shown.emplace();
     RegisterSummary::Shown& shown = *summary_.shown;

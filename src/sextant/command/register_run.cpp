@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The results of `sextant register`.
 
 #include "sextant/command/register_run.hpp"
 
@@ -32,7 +31,7 @@ namespace {
 using registration::FrameLook;
 using registration::FramePlace;
 
-/// A number that other samples hardly have.
+/// A hash of the frames' statistics, to recognise the series.
 std::string fingerprint(const std::vector<FrameLook>& frames) {
     std::uint64_t sum = 0xcbf29ce484222325;
     for (const FrameLook& frame : frames) {
@@ -48,7 +47,7 @@ std::string fingerprint(const std::vector<FrameLook>& frames) {
     return fmt::format("{:016x}", sum);
 }
 
-/// What a rank tells others of a frame, but for its reason.
+/// The part of a frame's result with fixed size, exchanged between ranks.
 struct PlaceTold {
     std::int64_t frame;
     registration::RigidResult result;
@@ -103,7 +102,7 @@ void RegisterRun::run() {
     });
     log_.reset();
     checkpoint_.reset();
-    agree(communicator_, [] {}); // all have closed theirs
+    agree(communicator_, [] {}); // all ranks have closed their files
     if (tells())
         report();
 }
@@ -112,7 +111,7 @@ std::string RegisterRun::path_of(const std::string& name) const {
     return (std::filesystem::path(summary_.output) / name).string();
 }
 
-/// All that can be known to go wrong before a frame is looked at.
+/// Checks the parameters before any frame is examined.
 void RegisterRun::open() {
     SeriesTransforms& transforms = summary_.transforms;
     Centred centred =
@@ -236,7 +235,7 @@ void RegisterRun::register_first(registration::SeriesLook look) {
     });
 }
 
-/// What shows frames where they lie after a stage. Collective.
+/// The transforms of all frames after a stage. Collective.
 registration::TransformOf RegisterRun::transform_of(std::uint32_t stage) {
     if (!nonrigid())
         return registration::transforms(registered_);
@@ -326,7 +325,7 @@ std::unique_ptr<FrameSink> RegisterRun::sink(const std::string& name, std::int64
     return format::create_frames(path, header);
 }
 
-/// With the offset that was taken off, but 0 where no frame shows anything.
+/// An image with the series' offset added again, but 0 at pixels without data.
 std::unique_ptr<FrameSink> RegisterRun::image(const std::string& name,
                                               const std::vector<float>& pixels,
                                               const std::vector<float>& count) {
@@ -393,7 +392,7 @@ std::unique_ptr<FrameSink> RegisterRun::fields() {
     return planes;
 }
 
-/// Everything is on the disk before anything appears.
+/// All files are complete on disk before any appears under its name.
 void RegisterRun::write(const registration::Combined& combined) {
     std::vector<std::unique_ptr<FrameSink>> sinks;
     sinks.push_back(image("average", combined.mean, combined.count));

@@ -17,39 +17,39 @@
 
 namespace sextant::command {
 
-/// Parameters that name what tells of a run; "-" is standard output.
+/// Parameters that name reports; "-" is standard output.
 inline constexpr std::array report_names = {"report", "json"};
 
-/// What a registration was and how it went.
+/// Parameters and results of a registration.
 struct RegisterSummary {
     SeriesTransforms transforms;
     std::string output, transport;
     int ranks = 1, team = 1; ///< and threads of each
-    std::size_t resumed = 0; ///< results that an earlier run had found
+    std::size_t resumed = 0; ///< results taken from an earlier run
     Seconds look = 0, registered = 0, stages = 0, combine = 0, write = 0;
     std::vector<std::string> files, warnings;
 
-    /// What a page shows beside.
+    /// Further data that a page shows.
     struct Shown {
-        std::int64_t registered = 0;          ///< frames
-        registration::Combined before, after; ///< the frames as they are, and registered
+        std::int64_t registered = 0;          ///< number of frames
+        registration::Combined before, after; ///< the frames as recorded, and registered
         GatheredWork work;
     };
     std::optional<Shown> shown;
 };
 
 std::string to_text(const RegisterSummary& summary);
-/// One JSON object; docs/json.md has its fields.
+/// One JSON object; docs/json.md describes its fields.
 std::string to_json(const RegisterSummary& summary);
-/// A self-contained HTML page. Requires what is shown there.
+/// A self-contained HTML page. Requires `summary.shown`.
 std::string to_page(const RegisterSummary& summary);
 
-/// One rank's way through `sextant register`. Each part is agreed on, so that a failure anywhere
-/// ends all ranks with the same message; results appear together at the end, and until then what
-/// was found stays in the checkpoint.
+/// One rank's run of `sextant register`. All ranks agree on the result of each part, so that a
+/// failure on any ends all with the same message. The output files appear together at the end;
+/// until then results are kept in the checkpoint.
 class RegisterRun {
   public:
-    /// On so many threads of this rank.
+    /// Uses `threads` threads on this rank.
     RegisterRun(const Values& values, Communicator communicator, int threads);
 
     /// Collective.
@@ -76,7 +76,7 @@ class RegisterRun {
     void gather_places();
     void gather_shown(const registration::Combined& combined);
     void write(const registration::Combined& combined);
-    /// With the offset of the series, or without.
+    /// With an offset to be added, or 0.
     std::unique_ptr<FrameSink> sink(const std::string& name, std::int64_t frames, double offset,
                                     Seconds interval = 0);
     std::unique_ptr<FrameSink> image(const std::string& name, const std::vector<float>& pixels,
@@ -93,7 +93,7 @@ class RegisterRun {
     std::unique_ptr<FrameSource> source_;
     std::unique_ptr<Checkpoint> checkpoint_;
     std::unique_ptr<WorkLog> log_;      ///< of the checkpoint
-    std::optional<TraceClocks> clocks_; ///< of that, where it is shown
+    std::optional<TraceClocks> clocks_; ///< if a page shows it
     registration::SeriesOptions options_;
     registration::StageOptions stage_options_;
     registration::SeriesHooks hooks_;

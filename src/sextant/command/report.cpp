@@ -25,7 +25,7 @@ namespace sextant::command {
 
 namespace {
 
-constexpr std::size_t most_traces = 16; // of more, nobody could tell the lanes apart
+constexpr std::size_t most_traces = 16; // the lanes of more could not be told apart
 
 bool is_page(const std::string& path) {
     return path.ends_with(".html") || path.ends_with(".htm");
@@ -39,7 +39,7 @@ bool is_of_benchmark(const std::string& path) {
     return is_composite_bench(head);
 }
 
-/// How compositing grows, from benchmarks at several numbers of ranks.
+/// Charts of compositing time over ranks and pixels, from benchmarks with several numbers of ranks.
 int show_growth(const Values& values, const std::vector<std::string>& paths) {
     std::vector<GrowthPoint> points;
     report::Page page;
@@ -137,9 +137,9 @@ namespace {
 
 using machine::Field;
 
-constexpr std::size_t most_ways = 24; // more than that have no colour of their own
+constexpr std::size_t most_ways = 24; // the number of different colours
 
-/// A way by the name that it has at all numbers of ranks: radices go by these.
+/// A configuration's name without radices, which vary with the number of ranks.
 std::string way_of(const Field& result) {
     std::string name = result.at("name").text();
     const std::string tuning = result.text_or_empty("tuning");
@@ -149,7 +149,7 @@ std::string way_of(const Field& result) {
     return transport.empty() ? name : name + ", " + transport;
 }
 
-/// What the points of a chart have in common, and what they differ by.
+/// The horizontal axis of a chart, and the quantity that its points have in common.
 struct View {
     const char* over;
     double (*place)(const GrowthPoint&);
@@ -207,7 +207,7 @@ std::set<double> values_of(double (*value)(const GrowthPoint&),
     return values;
 }
 
-/// In the order in which they come, and no more than have colours.
+/// In order of appearance, and no more than there are colours.
 std::vector<std::string> ways_in(const std::vector<GrowthPoint>& points) {
     std::vector<std::string> ways;
     for (const GrowthPoint& point : points) {
@@ -234,7 +234,7 @@ std::vector<GrowthPoint> read_growth(const std::string& text, const std::string&
         constexpr std::int64_t most = 1 << 30;
         const double pixels = static_cast<double>(one.at("width").integer(1, most)) *
                               static_cast<double>(one.at("height").integer(1, most));
-        std::set<std::string> seen; // of several tunings the usual one comes first
+        std::set<std::string> seen; // of several tunings, the default comes first
         for (const Field& result : one.at("results").items()) {
             const bool of_mpi = result.at("baseline").boolean();
             if (of_mpi || result.at("sparse").boolean() || !seen.insert(way_of(result)).second)

@@ -9,14 +9,12 @@
 #include <string_view>
 #include <vector>
 
-namespace sextant::command {} // namespace sextant::command
-
-// How what compositing costs grows with ranks and pixels: the results of several launches of
-// `sextant bench composite`, one for each number of ranks, beside each other.
+// Scaling of compositing with ranks and pixels, from several runs of `sextant bench composite`, one
+// for each number of ranks.
 namespace sextant::command {
 
-/// What a way took in a case of a launch: the CPU time of all ranks together, which tells what
-/// there was to do also where ranks outnumber cores.
+/// The cost of a configuration in one case: CPU time of all ranks together, which is meaningful
+/// even if ranks outnumber cores.
 struct GrowthPoint {
     std::string way; ///< "radix-k, radices 4,2, shared"
     int ranks = 1;
@@ -24,14 +22,15 @@ struct GrowthPoint {
     Seconds cpu = 0;
 };
 
-/// Whether a file's text is what `sextant bench composite --json` writes.
+/// True if the text is the output of `sextant bench composite --json`.
 bool is_composite_bench(std::string_view text);
 
-/// What such a file holds, without MPI's own calls and sparse messages. Throws InvalidFile.
+/// The results in such a file, without MPI's own collectives and sparse messages. Throws
+/// InvalidFile.
 std::vector<GrowthPoint> read_growth(const std::string& text, const std::string& path);
 
-/// A chart over ranks for each number of pixels, one over pixels for each number of ranks, the most
-/// first; those that would have a single place are left out.
+/// One chart over ranks for each number of pixels, and one over pixels for each number of ranks,
+/// largest first. Charts with a single point per curve are omitted.
 std::vector<report::Figure> growth_charts(const std::vector<GrowthPoint>& points);
 
 } // namespace sextant::command

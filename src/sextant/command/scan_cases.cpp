@@ -95,12 +95,12 @@ class ScanCaseReader {
                  [&](const Json& v) { made.times = read_times(beside(v.get<std::string>())); }},
             });
         if (made.kind == Kind::recorded && !has_mean)
-            made.mean = 0; // as they were recorded
+            made.mean = 0; // as recorded
         scan::check(made);
         return made;
     }
 
-    /// A file is named from where the cases lie.
+    /// File names are relative to the file of the cases.
     std::string beside(const std::string& name) const {
         return (std::filesystem::path(reader_.path()).parent_path() / name).string();
     }
@@ -115,7 +115,7 @@ class ScanCaseReader {
         fail(unknown_name("kind of times", wanted, names));
     }
 
-    /// Names are known here, so that a wrong one ends before anything is timed.
+    /// Checks names before anything is timed.
     void check(const ScanCase& made) const {
         try {
             for (const std::string& name : made.strategies)
@@ -136,7 +136,7 @@ bool asked(const std::vector<std::string>& wanted, std::string_view name) {
     return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
 }
 
-/// A way with each kind of boundaries; on one thread, which has none, once.
+/// Adds `way` with each kind of boundaries; once for one thread, which has none.
 void add_ways(std::vector<scan::Way>& ways, const ScanCase& what, scan::Way way) {
     for (const scan::Boundaries boundaries : what.boundaries) {
         way.boundaries = boundaries;
@@ -187,7 +187,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-/// Cases are written by people.
+/// Limits for files written by hand.
 constexpr Bytes most_bytes = Bytes{1} << 24;
 constexpr std::size_t most_values = 100'000;
 
@@ -223,7 +223,7 @@ void CaseReader::each_field(const Json& object, const Fields& readers) const {
 
 std::int64_t CaseReader::whole(const char* field, const Json& value, std::int64_t least,
                                std::int64_t most) const {
-    // A value above 2^63 - 1 is not an integer of the type, and turns negative.
+    // A value above 2^63 - 1 is not an integer of the type, and would turn negative.
     const bool fits = value.is_number_integer() &&
                       (!value.is_number_unsigned() || value.get<std::uint64_t>() <= INT64_MAX);
     const std::int64_t number = fits ? value.get<std::int64_t>() : least;

@@ -9,29 +9,29 @@
 #include <string_view>
 #include <vector>
 
-// What commands have in common that are about one schedule.
+// Parameters of commands about one schedule.
 namespace sextant::command {
 
-/// By which a user says which: a family, an algorithm and its tuning, ranks and elements, so many
-/// by default.
+/// The parameters that select a schedule: family, algorithm, tuning, ranks, and elements with this
+/// default.
 std::vector<Parameter> schedule_parameters(std::string_view elements);
 Parameter element_size_parameter();
 
-/// What was said.
+/// The schedule that the parameters select.
 ScheduleRequest schedule_request(const Values& values);
 
-/// The parameters by which a compositing algorithm is tuned.
+/// The tuning parameters of a compositing algorithm.
 Parameter radices_parameter();
 Parameter window_parameter();
 
-/// What a user gave for them; what he left out is as by default.
+/// The tuning given by the user; defaults elsewhere.
 compositing::Tuning tuning_from(const Values& values);
 
-/// Of a schedule without images, whose rows it does not know: blocks of so many pixels.
+/// For schedules without images, whose rows are unknown: interlaced blocks of so many pixels.
 Parameter interlace_parameter();
-compositing::Tuning schedule_tuning_from(const Values& values); ///< with it
+compositing::Tuning schedule_tuning_from(const Values& values); ///< including interlacing
 
-/// Whether messages leave out what was not drawn, and what a user gave for it.
+/// --sparse: skip empty pixels in messages.
 Parameter sparse_parameter();
 planner::Sparse sparse_from(const Values& values);
 

@@ -23,7 +23,8 @@ namespace sextant::command {
 
 namespace {
 
-/// Of one element, in passes over two operands of what a rank blends where all blend evenly.
+/// Time per element of an application, from passes over two operands of the size that a rank blends
+/// if all ranks blend the same.
 double seconds_per_application(const machine::Work& work, const Values& values) {
     if (work.passes.empty())
         return work.seconds_per_element->median;
@@ -32,7 +33,7 @@ double seconds_per_application(const machine::Work& work, const Values& values) 
     return machine::at_pass(work.passes, elements, 2).median / static_cast<double>(elements);
 }
 
-/// What a profile knows of a rank's own work.
+/// Takes operator and copy costs from a profile.
 void take_profile(const Values& values, simulate::Costs& costs) {
     const machine::Profile profile = machine::read_profile(values.text("machine"));
     const std::string name = values.text("operator");
@@ -46,7 +47,7 @@ void take_profile(const Values& values, simulate::Costs& costs) {
     }
 }
 
-/// Those of the platform; a profile's before them, what is asked for before both.
+/// Costs from the parameters, else from the profile, else from the platform.
 simulate::Costs costs_from(const Values& values, const std::string& platform) {
     simulate::Costs costs;
     if (simulate::is_json(platform))
@@ -72,7 +73,7 @@ report::Recording recording_of(const NamedSchedule& made, Bytes element_size, co
             .trace = trace};
 }
 
-/// A picture where the name ends so, else a trace.
+/// Writes a drawing if the name ends in .svg, else a trace.
 void write_shown(const std::string& path, const report::Recording& recording) {
     if (path.ends_with(".svg"))
         write_text(path, report::timeline(recording.trace, recording.ranks,
@@ -81,7 +82,7 @@ void write_shown(const std::string& path, const report::Recording& recording) {
         write_trace(path, recording);
 }
 
-/// What people call a platform: its file, without folder and ending.
+/// The name of a platform: its file without folder and extension.
 std::string called(const simulate::Question& question) {
     return std::filesystem::path(question.platform).stem();
 }
@@ -134,7 +135,7 @@ std::string plain_text(const NamedSchedule& made, const simulate::Question& ques
     return text;
 }
 
-/// By SimGrid, unless our own clock is asked for, or is all that there is for this platform.
+/// Simulates with SimGrid, unless --clock is given or SimGrid is not available for this platform.
 simulate::Simulation simulated(const Values& values, const simulate::Question& question) {
     if (values.flag("clock"))
         return simulate::simulate_on_clock(question);
@@ -149,7 +150,7 @@ int run_simulate(const Values& values) {
     if (!values.has("machine"))
         refuse_given(values, {"operator"}, "expected --machine, whose profile knows what it costs");
     const ScheduleRequest request = schedule_request(values);
-    const auto shown = files_given(values, {"trace", "report"}); // what ranks did when
+    const auto shown = files_given(values, {"trace", "report"}); // timelines
     keep_inputs(files_given(values, {"platform", "order", "machine"}), shown);
     check_outputs(shown, values.text("trace"));
     const std::string platform = machine::shared_file(simulate::platforms, values.text("platform"));

@@ -71,7 +71,7 @@ kernel::FloatPlane first_frame(const std::string& path) {
     return image;
 }
 
-/// A specimen is as large as its frames get about.
+/// Throws if the field of view of all frames together, which the specimen must cover, is too large.
 void check_field(ImageShape field) {
     constexpr Elements most = Elements{1} << 28;
     if (field.elements() > most)
@@ -82,7 +82,7 @@ void check_field(ImageShape field) {
                                       most >> 18));
 }
 
-/// What a specimen has no use for.
+/// Refuses options that the specimen does not use.
 void check_specimen(const Values& values) {
     if (values.has("image"))
         refuse_given(values, {"specimen", "contrast", "period", "amorphous", "detail"},

@@ -12,7 +12,7 @@ namespace sextant::command {
 
 namespace {
 
-/// How the times of a rank become times since the first start of all.
+/// Converts times of a rank to times since the first start of any rank.
 class Alignment {
   public:
     /// Collective.
@@ -37,7 +37,7 @@ class Alignment {
         }
     }
 
-    /// Of a time since this rank's own start.
+    /// Converts a time since this rank's own start.
     Seconds operator()(Seconds since_own) const {
         return on_first_clock(origin_ + since_own) - first_;
     }
@@ -53,7 +53,7 @@ class Alignment {
 
     std::vector<ClockOffset> after_, before_;
     Seconds origin_, first_ = 0;
-    std::size_t mine_ = 0; // of the clocks
+    std::size_t mine_ = 0; // index of this rank's clock
     bool aligned_ = false;
 };
 
@@ -66,7 +66,7 @@ std::vector<Stretch> aligned(std::vector<Stretch> stretches, const Alignment& al
     return stretches;
 }
 
-/// Everyone's items at rank 0: a schedule like any other.
+/// Gathers the items of all ranks at rank 0, by a schedule.
 template <class Item>
 std::vector<Item> at_first_rank(const Communicator& communicator, const std::vector<Item>& own) {
     const auto counts = communicator.all_gather(static_cast<Elements>(own.size()));

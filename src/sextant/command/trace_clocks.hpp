@@ -10,27 +10,26 @@
 
 namespace sextant::command {
 
-/// All ranks' events together, at rank 0; elsewhere none.
+/// The events of all ranks, at rank 0; empty elsewhere.
 struct GatheredTrace {
     Trace trace;
-    int clocks = 1; ///< how many clocks the times were taken on
-    /// How these stood to rank 0's; empty where one clock could not be trusted.
+    int clocks = 1; ///< number of clocks the times were taken with
+    /// Offsets of the clocks to rank 0's; empty if a clock could not be trusted.
     std::vector<ClockOffset> aligned = {};
 };
 
-/// The clocks of a run whose events are to be gathered: asked how they stand to one another before
-/// it, and again when its events are brought to rank 0. Times go on one clock, offset and drift
-/// made up for (clock_offsets); where a clock runs backwards none can be compared, and each counts
-/// from the first start on it.
+/// Aligns the clocks of ranks for a traced run. Offsets are measured before the run and again when
+/// its events are gathered, and times are corrected for offset and drift (clock_offsets). If a
+/// clock runs backwards, clocks cannot be compared: times then count from the first start on each
+/// clock.
 class TraceClocks {
   public:
-    /// To be made before the run. Collective.
+    /// Create before the run. Collective.
     explicit TraceClocks(const Communicator& communicator, HostClock clock = HostClock::steady());
 
-    /// All ranks' events, times from the first start on. Collective.
+    /// The events of all ranks, with times since the first start. Collective.
     GatheredTrace gather(const Trace& own) const;
-    /// The same of the applications of a scan that started at `origin`: at rank 0, all ranks'.
-    /// Collective.
+    /// The same for the applications of a scan that started at `origin`. Collective.
     std::vector<scan::Bar> gather(std::vector<scan::Bar> own, Seconds origin) const;
 
   private:

@@ -72,7 +72,7 @@ Json json_of(const FramePlace& place, const SeriesTransforms& all) {
     return json;
 }
 
-/// All but the frames.
+/// All fields except the frames.
 Json head_of(const SeriesTransforms& transforms) {
     Json json = {{"kind", kind},
                  {"version", version_of_file},
@@ -126,8 +126,8 @@ std::string csv_of(const FramePlace& place, const SeriesTransforms& all) {
         place.gaps, fmt::join(flags_of(place), " "));
 }
 
-/// An object of the file, of which every field must be what it says it is: "movie.json:
-/// frames[1].frame is 0.5, expected a whole number from 0 to 16777216".
+/// An object of the file with type and range checks; errors read "movie.json: frames[1].frame is
+/// 0.5, expected a whole number from 0 to 16777216".
 class Fields {
   public:
     Fields(std::string path, std::string prefix, const nlohmann::json& json)
@@ -139,7 +139,7 @@ class Fields {
             prefix_ += ".";
     }
 
-    /// Throws InvalidFile with near names for a field that is none of these.
+    /// Throws InvalidFile with similar names for any other field.
     void require_known(std::span<const std::string_view> names) const {
         for (const auto& item : json_.items()) {
             if (std::find(names.begin(), names.end(), item.key()) == names.end())
@@ -149,7 +149,7 @@ class Fields {
     }
 
     bool has(const std::string& name) const { return json_.contains(name); }
-    /// What is stored there, as it is.
+    /// The stored value, unchecked.
     const nlohmann::json& at(const std::string& name) const {
         if (!has(name))
             throw InvalidFile(path_, prefix_ + name + ": is missing");
@@ -167,7 +167,7 @@ class Fields {
             refuse(name, "a text");
         return at(name).get<std::string>();
     }
-    /// One of these, or InvalidFile with near names.
+    /// One of these choices, or InvalidFile with similar names.
     std::string choice(const std::string& name, std::span<const std::string_view> choices) const {
         std::string chosen = text(name);
         require_one_of(name, chosen, choices);
@@ -193,8 +193,7 @@ class Fields {
             refuse(name, "a number");
         return at(name).get<double>();
     }
-    /// Fields that are not used, but must be numbers where they are there; null is no number that
-    /// JSON has.
+    /// Checks that unused fields are numbers if present; null is accepted, because JSON has no NaN.
     void check_numbers(std::initializer_list<const char*> names) const {
         for (const char* name : names) {
             if (has(name) && !at(name).is_null())
@@ -214,11 +213,11 @@ class Fields {
     }
 
   private:
-    /// "frames[2]: ", or nothing of the whole file.
+    /// "frames[2]: ", or "" for the whole file.
     std::string stored_in() const {
         return prefix_.empty() ? "" : prefix_.substr(0, prefix_.size() - 1) + ": ";
     }
-    /// A text of the file as a message shows it.
+    /// A text of the file, shortened for a message.
     static std::string quoted(const std::string& text) {
         constexpr std::size_t most_letters = 60;
         return printable(shortened(text, most_letters));
@@ -235,12 +234,12 @@ nlohmann::json parsed(const std::string& path) {
 }
 
 constexpr std::int64_t most_frames = std::int64_t{1} << 40;
-constexpr std::int64_t most_pixels = std::int64_t{1} << 24; ///< a side
+constexpr std::int64_t most_pixels = std::int64_t{1} << 24; ///< per side
 constexpr std::array<std::string_view, 2> models{"rigid", "nonrigid"};
 constexpr std::array<std::string_view, 6> known_flags{"ambiguous", "unrelated", "not-converged",
                                                       "mended",    "in-doubt",  "gaps"};
 
-/// What `apply` has no use for, but a file must not say otherwise.
+/// Checks fields that `apply` does not use.
 void check_measures(const Fields& fields) {
     fields.check_numbers({"sigma_alpha", "sigma_tx", "sigma_ty", "ncc_before", "ncc_after",
                           "overlap", "tx_physical", "ty_physical", "seconds"});
@@ -284,7 +283,7 @@ FramePlace frame_from(const Fields& fields) {
     return place;
 }
 
-/// What kind of file it is, before anything else in it is believed.
+/// Checks the kind and version of the file first.
 void check_version(const std::string& path, const Fields& fields) {
     if (!fields.has("kind") || !fields.at("kind").is_string() || fields.text("kind") != kind)
         throw InvalidFile(path, fmt::format("is not of kind \"{}\"", kind));
@@ -293,7 +292,7 @@ void check_version(const std::string& path, const Fields& fields) {
             path, fmt::format("is of version {}, expected {}", shown(version), version_of_file));
 }
 
-/// All but the frames and the fields.
+/// All fields except the frames and displacement fields.
 SeriesTransforms head_from(const Fields& fields) {
     constexpr std::array<std::string_view, 13> names{
         "kind",   "version", "sextant", "convention", "series", "model", "reference",
@@ -317,7 +316,7 @@ SeriesTransforms head_from(const Fields& fields) {
     return transforms;
 }
 
-/// Of fields, where they are stored.
+/// The file of displacement fields, if any.
 std::optional<FieldFile> field_file_from(const Fields& fields, const std::string& model) {
     const bool nonrigid = model == "nonrigid";
     if (nonrigid && !fields.has("fields"))
@@ -336,7 +335,7 @@ std::optional<FieldFile> field_file_from(const Fields& fields, const std::string
         {inner.integer("columns", 1, most_pixels), inner.integer("rows", 1, most_pixels)}};
 }
 
-/// Every frame once, the reference among them.
+/// Checks that each frame appears once, and the reference is among them.
 void check_frames(const std::string& path, const SeriesTransforms& transforms) {
     std::vector<std::int64_t> numbers;
     for (const FramePlace& place : transforms.frames)
@@ -371,7 +370,7 @@ std::vector<std::string> flags_of(const FramePlace& place) {
 
 void write_json(const SeriesTransforms& transforms, const TextSink& sink) {
     std::string head = to_text(head_of(transforms), 1);
-    head.resize(head.rfind('\n')); // what closes it follows the frames
+    head.resize(head.rfind('\n')); // the closing brace follows the frames
     sink(head + ",\n \"frames\": [");
     const char* comma = "\n";
     for (const FramePlace& place : transforms.frames) {
@@ -413,7 +412,7 @@ SeriesTransforms read_transforms(const std::string& path) {
 
 namespace {
 
-/// Spreadsheets begin with it.
+/// Spreadsheet programs write it at the start of a file.
 constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
 std::string_view trimmed(std::string_view text) {
@@ -424,7 +423,7 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-/// The cells of a line, of which no more than one too many.
+/// The cells of a line; stops after one too many.
 std::vector<std::string_view> cells_of(std::string_view line) {
     std::vector<std::string_view> cells;
     for (std::size_t at = 0; at <= line.size() && cells.size() <= 3;) {
@@ -447,7 +446,7 @@ std::optional<FramePoint> point_in(std::string_view line) {
     return FramePoint{*frame, {*x, *y}};
 }
 
-/// Whether a line names the columns, and these in the order in which they are read.
+/// True if a line has the column names, in the expected order.
 bool names_columns(std::string_view line) {
     const std::vector<std::string_view> cells = cells_of(line);
     const auto mentions = [&](std::size_t cell, std::string_view name) {

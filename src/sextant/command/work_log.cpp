@@ -20,7 +20,7 @@ Seconds now() {
         .count();
 }
 
-/// A bar as an event, on its way between ranks.
+/// Encodes a bar as an event, for sending between ranks.
 Event event_of(const WorkBar& bar) {
     Event event{bar.rank, static_cast<int>(bar.work), Activity::compute};
     event.elements = bar.results;

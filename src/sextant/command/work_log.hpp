@@ -11,7 +11,7 @@
 
 namespace sextant::command {
 
-/// A stretch in which a rank found results of one kind, with pauses that are too short to be seen.
+/// An interval in which a rank computed results of one kind, except for pauses too short to show.
 struct WorkBar {
     int rank = 0;
     registration::Work work = registration::Work::link;
@@ -19,13 +19,11 @@ struct WorkBar {
     Seconds begin = 0, end = 0;
 };
 
-/// Bars of a rank in order, those of a kind put together that are no further apart than a pause.
+/// Merges bars of the same kind, in order, whose gaps are no longer than `pause`.
 std::vector<WorkBar> put_together(std::vector<WorkBar> bars, Seconds pause);
 
-/// A ledger that passes everything on to another, and notes when each result was found: from
-/// looking for it in vain to keeping it.
-///
-/// Memory    bounded: of many results neighbours are put together.
+/// A ledger that forwards to another and records when each result was computed: from the failed
+/// lookup until it is kept. Memory is bounded: neighbouring bars are merged if there are many.
 class WorkLog : public registration::Ledger {
   public:
     WorkLog(registration::Ledger& ledger, int rank);
@@ -34,10 +32,10 @@ class WorkLog : public registration::Ledger {
     void keep(const registration::EntryName& name, std::span<const std::byte> bytes) override;
     void refresh() override { ledger_.refresh(); }
 
-    /// Times count from `origin` on, which is on the clock of the host.
+    /// Times count from `origin`, on the clock of the host.
     const std::vector<WorkBar>& bars() const { return bars_; }
     Seconds origin() const { return origin_; }
-    /// Time spent on each kind, pauses not among it.
+    /// Time spent on each kind of work, without pauses.
     const std::array<Seconds, registration::kinds_of_work>& busy() const { return busy_; }
 
   private:
@@ -49,15 +47,15 @@ class WorkLog : public registration::Ledger {
     std::array<Seconds, registration::kinds_of_work> busy_{};
 };
 
-/// What all ranks did.
+/// The work of all ranks.
 struct GatheredWork {
     std::vector<WorkBar> bars;
-    std::array<Seconds, registration::kinds_of_work> busy{}; ///< of all ranks together
+    std::array<Seconds, registration::kinds_of_work> busy{}; ///< sum of all ranks
     int ranks = 1, clocks = 1;
-    std::vector<ClockOffset> aligned; ///< how the clocks were
+    std::vector<ClockOffset> aligned; ///< how the clocks were aligned
 
-    /// The share of the ranks' time between the first and the last of this kind in which they did
-    /// none of it; nothing where there was none.
+    /// The fraction of idle time: of the ranks' time between the first and the last work of this
+    /// kind, the part spent on something else. Nothing if there was no such work.
     std::optional<double> idle(registration::Work work) const;
 };
 

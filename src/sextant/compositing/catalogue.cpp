@@ -37,7 +37,7 @@ std::vector<Tuning> nothing_to_tune(int) {
     return {Tuning{}};
 }
 
-/// Messages in rounds, which bind where a window is asked for.
+/// Messages are grouped in rounds; rounds have an effect only with a window.
 std::vector<Tuning> any_window(int) {
     return {Tuning{}, Tuning{{}, 1}};
 }
@@ -97,21 +97,21 @@ constexpr Algorithm algorithms[] = {
      false, true},
 };
 
-/// Of a task in positions.
+/// A program for a task in positions.
 Program collected(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
     Program own = rank < task.positions() ? algorithm.program(task, tuning, rank) : Program{};
     if (task.root == Task::distributed)
         return own;
     std::vector<Piece> pieces;
-    if (rank == task.root) { // nobody else needs to know them
+    if (rank == task.root) { // only the root needs them
         for (int i = 0; i < task.positions(); ++i)
             pieces.push_back(algorithm.piece(task, tuning, i));
     }
     return collect(std::move(own), task, pieces, rank);
 }
 
-/// What is wrong with the result of a rank that should hold pixels `expected` of the picture, or
-/// "".
+/// Checks the result of a rank that should hold pixels `expected` of the composited image; returns
+/// a description of the error, or "".
 std::string judge(const std::vector<Elements>& expected, int layers,
                   const std::vector<Symbol>& result) {
     if (result.size() != expected.size())
@@ -248,8 +248,7 @@ std::vector<Way> ways(const Task& task) {
 
 namespace {
 
-/// Somewhere in the middle, at both ends, and where the picture is collected, whose program is the
-/// longest.
+/// Positions in the middle and at both ends, and the root, whose program is the longest, last.
 std::vector<int> busiest(const Task& task) {
     std::vector<int> ranks;
     const auto add = [&](int rank) {

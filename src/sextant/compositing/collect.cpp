@@ -28,7 +28,7 @@ bool touches(const Program& program, const Step& step, const Region& region) {
                        [&](const Region& r) { return overlap(r, region); });
 }
 
-/// Whether the result is the whole of scratch of its own: then that may be the picture.
+/// True if the result fills a scratch buffer, which can then become the composited image.
 bool fills_its_buffer(const Program& program) {
     if (program.result.empty() || !program.result.contiguous())
         return false;
@@ -36,7 +36,7 @@ bool fills_its_buffer(const Program& program) {
     return buffer.role == Role::scratch && buffer.size == program.result.elements();
 }
 
-/// Makes the result lie in `to`: the fold that makes it writes there, or else it is copied.
+/// Moves the result to `to`: its last fold writes there if possible, otherwise it is copied.
 void move_result(Program& program, const Region& to) {
     if (program.result.empty())
         return;
@@ -64,7 +64,7 @@ Program collect(Program program, const Task& task, std::span<const Piece> pieces
     }
     const bool only_image = task.order.size() == 1 && task.order[0] == rank && task.layers[0] == 1;
     if (only_image)
-        return program; // it is the picture, where it lies
+        return program; // the only image is the result
     if (program.result.elements() == task.elements && fills_its_buffer(program)) {
         program.buffers[static_cast<std::size_t>(program.result.buffer)].role = Role::output;
         return program;

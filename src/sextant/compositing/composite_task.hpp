@@ -12,65 +12,65 @@
 
 namespace sextant::compositing {
 
-/// What is asked: blend the images that ranks hold, front to back, into one.
+/// A compositing task: blend the partial images that ranks hold, front to back, into one image.
 ///
-/// Algorithms know only visibility positions 0 … positions() − 1, front to back. Ranks that hold no
-/// image have no position; the catalogue turns positions into ranks.
+/// Algorithms know only visibility positions 0 … positions() − 1, front to back. Ranks without an
+/// image have no position; the catalogue translates positions to ranks.
 struct Task {
     int ranks = 1;           ///< of the communicator
-    Elements elements = 0;   ///< pixels of one image
+    Elements elements = 0;   ///< pixels per image
     std::vector<int> order;  ///< order[i]: the rank at position i
-    std::vector<int> layers; ///< layers[i] >= 1: how many images it holds, themselves front to back
-    int root = distributed;  ///< the rank that gets the whole picture, or `distributed`
+    std::vector<int> layers; ///< layers[i] >= 1: the number of images at position i, front to back
+    int root = distributed;  ///< the rank that gets the whole composited image, or `distributed`
 
     static constexpr int distributed = -1;
 
     int positions() const { return static_cast<int>(order.size()); }
     int layers_at(int position) const { return layers[static_cast<std::size_t>(position)]; }
     int all_layers() const;
-    /// Where a rank's image lies in the order; -1 where it holds none.
+    /// The position of a rank's image; -1 if it holds none.
     int position_of(int rank) const;
 
     bool operator==(const Task&) const = default;
 };
 
-/// One image a rank, in rank order.
+/// A task with one image per rank, in rank order.
 Task one_image_each(int ranks, Elements elements, int root = Task::distributed);
 
-/// The freedom an algorithm leaves; each uses what it has a use for.
+/// The parameters of an algorithm; each algorithm uses those that apply to it.
 struct Tuning {
     std::vector<int> radices; ///< Radix-k: k_1, k_2, ... with product `positions`
-    int window = 0;           ///< rounds of messages that may be open at once; 0 for any number
-    /// Of how many pixels blocks are that are dealt to the positions in turn, so that all blend as
-    /// much of what was drawn (interlace.hpp); 0: pieces are as they lie.
+    int window = 0;           ///< rounds of messages that may be open at once; 0: no limit
+    /// The block size, in pixels, of the round-robin distribution over positions that balances
+    /// active pixels (interlace.hpp); 0: pieces are contiguous.
     Elements interlace = 0;
 
     bool operator==(const Tuning&) const = default;
 };
 
-/// "radices 4,2, window 1, interlace 2048"; "" where nothing is set.
+/// "radices 4,2, window 1, interlace 2048"; "" if nothing is set.
 std::string to_text(const Tuning& tuning);
 
-/// Which pixels of the picture a position ends up with.
+/// A range of pixels of the composited image.
 struct Piece {
     Elements first = 0, count = 0;
 };
 
-/// Part i of the picture, cut into as many nearly equal parts as there are positions.
+/// Part i of the image, cut into as many nearly equal parts as there are positions.
 Piece equal_part(const Task& task, int i);
 
-/// Throws InvalidTask unless the task makes sense: order names ranks that exist, none twice, each
-/// with at least one layer, and the root exists.
+/// Throws InvalidTask unless the task is valid: the order names existing ranks, each once and with
+/// at least one layer, and the root exists.
 void check(const Task& task);
 
-/// The same pixels of each of a rank's layers, which follow one another in its input: one region, a
-/// run a layer. `pixels` lies in the first layer.
+/// The same pixels of each of a rank's layers, which follow one another in its input: one region
+/// with a run per layer. `pixels` is a range of the first layer.
 Region in_all_layers(const Region& pixels, Elements image, int layers);
 
-/// Appends each run of a region as a region of its own, as the operands of a fold.
+/// Appends each run of a region as a region of its own, for the operands of a fold.
 void append_runs(std::vector<Region>& operands, const Region& region);
 
-/// The pixels of a region in one layer: folded into scratch where there are several.
+/// The pixels of a region as one layer: several layers are folded into scratch.
 Region blended(ProgramBuilder& builder, const Region& region);
 
 } // namespace sextant::compositing

@@ -42,7 +42,7 @@ Program direct_send(const Task& task, Partners partners, int window, int positio
         append_runs(operands, slot);
     if (operands.size() == 1)
         return builder.finish(mine);
-    // The sum grows in place of the first operand that is ours to overwrite.
+    // The sum replaces the first operand that is not in the caller's input.
     Region sum;
     for (const Region& operand : operands) {
         if (operand.buffer != input.buffer) {
@@ -62,13 +62,12 @@ Program shift_based(const Task& task, int window, int position) {
 
 namespace {
 
-/// A part on its way: of the images in front and of those behind. Before the wrap there is no
-/// front.
+/// A part in transit: the images in front and those behind. `front` is empty before the wrap.
 struct Partial {
     Region front, back;
 };
 
-/// One position's place in the ring.
+/// Builds one position's program.
 class Pipeline {
   public:
     Pipeline(const Task& task, int window, int position)
@@ -89,7 +88,7 @@ class Pipeline {
     }
 
   private:
-    /// Which part is here after so many steps: each has come one position further.
+    /// The part held after this many steps: in each step, parts move on by one position.
     int part_at(int step) const { return (position_ - 1 - step + 2 * p_) % p_; }
 
     /// This position's own pixels of a part, in all its layers.
@@ -98,7 +97,7 @@ class Pipeline {
         return in_all_layers(part(image, c, p_), task_.elements, task_.layers_at(position_));
     }
 
-    /// Receives part c and blends it with this position's own.
+    /// Receives part c and blends it with this position's own pixels.
     Partial take_in(int c) {
         const Region mine = own(c);
         const Elements n = mine.length;
@@ -108,7 +107,7 @@ class Pipeline {
             blend_behind(back, mine);
             return {{}, back};
         }
-        if (position_ == 0) // the wrap: what comes is of the last image, ours is the first
+        if (position_ == 0) // the wrap: the received images are behind this one, which is the first
             return {blended(builder_, mine), receive(n, c)};
         const Region both = receive(2 * n, c);
         const Partial held{block(both.buffer, 0, n), block(both.buffer, n, n)};
@@ -122,9 +121,9 @@ class Pipeline {
         return slot;
     }
 
-    /// What came so many steps ago has been sent on, so that its slot takes in another. As many
-    /// slots as hold an image, if two partial results lie in each, but two at least: one to receive
-    /// into, one to send from.
+    /// Slots are reused, because a part received some steps ago has been sent on. There are as many
+    /// slots as hold an image, each for two partial results, but at least two: one to receive into
+    /// and one to send from.
     Region slot_for(Elements count, int c) {
         const std::size_t most = static_cast<std::size_t>(std::max(2, p_ / 2));
         const std::size_t step = static_cast<std::size_t>((position_ - 1 - c + p_) % p_);
@@ -143,7 +142,7 @@ class Pipeline {
         builder_.fold(sum, operands);
     }
 
-    /// Into the back, since the front may lie in the input.
+    /// Folds into the back, since the front may be in the input.
     Region joined(const Partial& held) {
         if (!held.front.empty())
             builder_.fold(held.back, {held.front, held.back});
@@ -154,7 +153,7 @@ class Pipeline {
     const int p_, position_;
     ProgramBuilder builder_;
     Region input_;
-    std::vector<Region> slots_; // where they take turns
+    std::vector<Region> slots_; // reused in turn
 };
 
 } // namespace

@@ -9,10 +9,10 @@ namespace sextant::compositing {
 Dealing::Dealing(Elements pixels, Elements block, int decks)
     : pixels_(pixels), block_(block), decks_(decks), blocks_(pixels / block) {}
 
-/// The pixels in all decks before: whole blocks, and the one of what is left, which ends the deck
-/// that it comes to.
+/// The number of pixels in all earlier decks: full blocks, and the shorter last block, which ends
+/// the deck it is assigned to.
 Elements Dealing::begin_of(Elements deck) const {
-    const Elements longer = blocks_ % decks_; // so many decks have a block more
+    const Elements longer = blocks_ % decks_; // the number of decks with one block more
     const Elements whole = (deck * (blocks_ / decks_) + std::min(deck, longer)) * block_;
     return whole + (deck > longer ? pixels_ % block_ : 0);
 }
@@ -37,7 +37,7 @@ void Dealing::append(std::vector<Region>& regions, int buffer, Elements offset, 
     while (first < last) {
         const Elements deck = deck_of(first);
         const Elements there = std::min(last, begin_of(deck + 1)) - first;
-        const Elements inside = (first - begin_of(deck)) % block_; // of a block
+        const Elements inside = (first - begin_of(deck)) % block_; // offset within a block
         const Elements from = offset + pixel(first);
         const Elements blocks = inside == 0 ? there / block_ : 0;
         if (blocks > 1)
@@ -58,7 +58,7 @@ Dealing dealing_of(const Task& task, const Tuning& tuning) {
 
 namespace {
 
-/// One rank's program, step by step.
+/// Translates one rank's program, step by step.
 class Interlaced {
   public:
     Interlaced(const Program& dealt, const Task& task, const Dealing& dealing)
@@ -76,24 +76,24 @@ class Interlaced {
         if (!dealt_.result.empty() && as_it_lies(dealt_.result) &&
             dealt_.result.elements() != task_.elements)
             throw std::logic_error("a piece that lies in an image cannot be in dealt order");
-        made_.result = dealt_.result; // the whole picture, or scratch
+        made_.result = dealt_.result; // the whole composited image, or scratch
         return std::move(made_);
     }
 
   private:
-    /// Whether a region is of an image or the picture.
+    /// True if a region is in a partial image or the composited image, not in scratch.
     bool as_it_lies(const Region& region) const {
         return dealt_.buffers[static_cast<std::size_t>(region.buffer)].role != Role::scratch;
     }
 
-    /// Where a region lies; in scratch it stays.
+    /// The regions of these pixels in natural order; scratch regions are unchanged.
     std::vector<Region> places(const Region& region) const {
         if (!as_it_lies(region))
             return {region};
         std::vector<Region> all;
         for (Elements run = 0; run < region.count; ++run) {
             const Elements begin = region.offset + run * region.stride;
-            for (Elements done = 0; done < region.length;) { // an image after the other
+            for (Elements done = 0; done < region.length;) { // one image after another
                 const Elements first = (begin + done) % task_.elements;
                 const Elements count = std::min(region.length - done, task_.elements - first);
                 dealing_.append(all, region.buffer, begin + done - first, first, count);
@@ -114,8 +114,8 @@ class Interlaced {
         made_.steps.push_back(made);
     }
 
-    /// All that a fold reads and makes is of the same pixels, so that what is not in scratch is
-    /// cut at the same places; scratch is cut there too.
+    /// All regions of a fold hold the same pixels, so those outside scratch are all cut at the same
+    /// points; scratch regions are cut there too.
     void add_work(const Step& step) {
         std::vector<std::vector<Region>> all{places(step.to)};
         for (const Region& region : dealt_.regions_of(step))

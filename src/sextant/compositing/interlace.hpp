@@ -8,21 +8,21 @@
 
 namespace sextant::compositing {
 
-/// The pixels of a picture in another order: blocks of it are dealt in turn to as many decks as
-/// there are positions, and the decks lie one after another. So whatever is one piece in that order
-/// is spread over the whole picture, and holds about as much of what was drawn as any other.
+/// The interlaced order of an image's pixels. Blocks of pixels are distributed round-robin over as
+/// many decks as there are positions, and decks follow one another. A contiguous piece in this
+/// order is spread over the whole image, so all pieces hold about as many active pixels.
 ///
-/// A piece of an n-th of the picture is one strided region where blocks and decks come out even,
-/// and a few otherwise.
+/// A piece of 1/n of the image is one strided region if its ends coincide with blocks and decks,
+/// and a few regions otherwise.
 class Dealing {
   public:
-    /// Blocks of so many pixels, the last of what is left.
+    /// `block`: pixels per block; the last block may be shorter.
     Dealing(Elements pixels, Elements block, int decks);
 
-    /// Where a pixel of the dealt order lies in the picture.
+    /// The index in the image of pixel `dealt` of the interlaced order.
     Elements pixel(Elements dealt) const;
-    /// Appends where pixels [first, first + count) of the dealt order lie, in that order: in a
-    /// buffer that holds the picture from `offset` on.
+    /// Appends the positions of pixels [first, first + count) of the interlaced order, in that
+    /// order, in a buffer that holds the image from `offset` on.
     void append(std::vector<Region>& regions, int buffer, Elements offset, Elements first,
                 Elements count) const;
 
@@ -31,23 +31,23 @@ class Dealing {
     Elements deck_of(Elements dealt) const;
 
     Elements pixels_, block_, decks_;
-    Elements blocks_; ///< whole ones
+    Elements blocks_; ///< the number of full blocks
 };
 
-/// Whether a tuning asks for it, and it changes something.
+/// True if the tuning asks for interlacing and it has an effect.
 bool is_interlaced(const Task& task, const Tuning& tuning);
 
-/// By the tuning of a task.
+/// The interlaced order that the tuning of a task asks for.
 Dealing dealing_of(const Task& task, const Tuning& tuning);
 
-/// A program for the pictures in dealt order as one for pictures as they lie: what it reads of
-/// images and writes of a collected picture are the pixels where they are, so that nothing is
-/// copied to be dealt. Its scratch stays in dealt order.
+/// Translates a program for images in interlaced order to one for images in their natural order.
+/// Where it reads partial images and writes the collected image, it accesses the pixels in place,
+/// so nothing is copied to be reordered. Scratch stays in interlaced order.
 ///
 /// Input     a program of this task; positions() of 2 or more.
-/// Output    one whose result is the picture as it lies at the root, and elsewhere the rank's piece
-///           of the dealt order.
-/// Cost      a fold or copy of an image or picture becomes one for each region it is cut into.
+/// Output    a program whose result at the root is the composited image in natural order, and
+///           elsewhere the rank's piece in interlaced order.
+/// Cost      a fold or copy on an image becomes one for each region that it is cut into.
 /// Source    the interlacing of IceT: Moreland, Kendall, Peterka, Huang 2011,
 ///           doi:10.1145/2063384.2063417
 Program interlaced(const Program& program, const Task& task, const Dealing& dealing);

@@ -15,12 +15,12 @@ namespace sextant::compositing {
 
 namespace {
 
-/// Where the picture ends: at its root, which saves sending it there, if the root holds an image.
+/// The final position of the image: the root's, if it holds an image, which saves a message.
 int end_of(const Task& task) {
     return std::max(0, task.position_of(task.root));
 }
 
-/// Who holds the sum of the positions first ... last − 1.
+/// The position that holds the sum of positions first ... last − 1.
 int holder(int first, int last, int end) {
     return first <= end && end < last ? end : first;
 }
@@ -28,7 +28,7 @@ int holder(int first, int last, int end) {
 } // namespace
 
 Piece binary_tree_piece(const Task& task, int position) {
-    // As position == end_of(task), without a look at all positions for each of them.
+    // Equivalent to position == end_of(task), without searching all positions each time.
     const bool at_root = task.order[static_cast<std::size_t>(position)] == task.root;
     const bool first_without_root = position == 0 && task.position_of(task.root) < 0;
     return {0, at_root || first_without_root ? task.elements : 0};
@@ -52,7 +52,7 @@ Program binary_tree(const Task& task, int position) {
             builder.send(keeper, blended(builder, sum));
             return builder.finish({});
         }
-        // The sum grows in the first slot; the second takes in all later ones.
+        // The sum stays in the first slot; all later images are received in the second.
         if (slot == sum || slot.empty())
             slot = builder.scratch(task.elements);
         builder.receive(keeper == front ? back : front, slot);
@@ -110,7 +110,7 @@ Piece radix_k_piece(const Task& task, std::span<const int> radices, int position
 
 namespace {
 
-/// One rank's way through the rounds.
+/// Builds one position's program, round by round.
 class RadixK {
   public:
     RadixK(const Task& task, int position) : position_(position) {
@@ -119,7 +119,7 @@ class RadixK {
         held_ = in_all_layers(block(input.buffer, 0, task.elements), task.elements, layers);
     }
 
-    /// `distance` is the product of the earlier radices: how far apart the members of a group are.
+    /// `distance`: between members of a group, the product of the earlier radices.
     void round(int number, int k, int distance) {
         const int place = position_ / distance % k;
         builder_.round(number);
@@ -139,14 +139,14 @@ class RadixK {
         std::vector<Region> operands;
         for (const Region& slot : slots)
             append_runs(operands, slot);
-        held_ = slots[place == 0 ? 1 : 0]; // the sum grows in place of the first that came
+        held_ = slots[place == 0 ? 1 : 0]; // the sum replaces the first operand received
         builder_.fold(held_, operands);
     }
 
     Program finish() { return builder_.finish(blended(builder_, held_)); }
 
   private:
-    /// The i-th of k parts of what is held, in each layer of it.
+    /// The i-th of k parts of the pixels held, in each layer.
     Region part_of_held(int i, int k) const {
         const Region first = part(block(held_.buffer, held_.offset, held_.length), i, k);
         return {first.buffer, first.offset, first.length, held_.stride, held_.count};
@@ -186,7 +186,7 @@ Program binary_swap(const Task& task, int position) {
 
 namespace {
 
-/// A node of the tree: `size` positions from `first` on, whose leaves lie `height` levels below.
+/// A node of the tree: `size` positions from `first` on, with leaves `height` levels below.
 struct Group {
     int first, size, height;
 
@@ -198,9 +198,9 @@ Group all_positions(const Task& task) {
     return {0, p, static_cast<int>(std::bit_width(static_cast<unsigned>(p))) - 1};
 }
 
-/// Two children, or three where half of the members would be too many for the height. Their sizes
-/// differ by one at most, larger ones first: that is why each part of the group lies inside the old
-/// one of its owner (see place_among).
+/// Two children, or three if half of the members are too many for the height. Sizes differ by at
+/// most one, larger ones first; this ensures that each part of the group lies inside its owner's
+/// old part (see place_among).
 std::vector<Group> children_of(const Group& group) {
     const int count = group.size == (2 << group.height) - 1 ? 3 : 2;
     std::vector<Group> children;
@@ -219,8 +219,8 @@ std::size_t child_with(const std::vector<Group>& children, int position) {
     return child;
 }
 
-/// ⌊i · to / from⌋ and ⌈i · to / from⌉: among `to` equal parts of the picture, where the beginning
-/// of part i of `from` lies.
+/// ⌊i · to / from⌋ and ⌈i · to / from⌉: the start of part i of `from` equal parts, in units of `to`
+/// equal parts.
 int rescaled_down(int i, int from, int to) {
     return static_cast<int>(Elements{i} * to / from);
 }
@@ -228,17 +228,17 @@ int rescaled_up(int i, int from, int to) {
     return static_cast<int>((Elements{i} * to + from - 1) / from);
 }
 
-/// Part `place` of the picture in `parts` equal parts.
+/// Part `place` of the image in `parts` equal parts.
 struct Share {
     int place, parts;
 
-    /// Of `others` equal parts, the first and one past the last that it shares pixels with.
+    /// The first, and one past the last, of `others` equal parts that overlap this one.
     int first_of(int others) const { return rescaled_down(place, parts, others); }
     int last_of(int others) const { return rescaled_up(place + 1, parts, others); }
 };
 
-/// Which part of the group the owner of part `place` of a child gets: old parts take turns by where
-/// they begin, and by child where they begin together.
+/// The part of the group that the owner of part `place` of a child gets. The children's parts are
+/// ranked by where they begin in the image; if they begin together, by child.
 int place_among(const std::vector<Group>& children, std::size_t child, int place) {
     const int parts = children[child].size;
     int turn = place;
@@ -247,12 +247,12 @@ int place_among(const std::vector<Group>& children, std::size_t child, int place
         if (other < child)
             turn += rescaled_down(place, parts, others) + 1; // these begin no later
         else if (other > child)
-            turn += rescaled_up(place, parts, others); // these begin before
+            turn += rescaled_up(place, parts, others); // these begin earlier
     }
     return turn;
 }
 
-/// Which part of its group a position owns.
+/// The part of its group that a position owns.
 int place_of(const Group& group, int position) {
     if (group.size == 1)
         return 0;
@@ -261,7 +261,7 @@ int place_of(const Group& group, int position) {
     return place_among(children, child, place_of(children[child], position));
 }
 
-/// The position that owns a part of its group: in one of the children, it owned the part in which
+/// The position that owns a part of its group: in one of the children it owned the part in which
 /// the new one begins.
 int owner_of(const Group& group, int place) {
     if (group.size == 1)
@@ -274,13 +274,13 @@ int owner_of(const Group& group, int place) {
     return owner_of(children[child], share.first_of(children[child].size));
 }
 
-/// The pixels that two contiguous regions of the picture share.
+/// The intersection of two contiguous regions of the image.
 Region common(const Region& a, const Region& b) {
     const Elements first = std::max(a.offset, b.offset);
     return block(a.buffer, first, std::max<Elements>(0, std::min(a.end(), b.end()) - first));
 }
 
-/// One position's way up the tree.
+/// Builds one position's program, up the tree.
 class TwoThreeSwap {
   public:
     TwoThreeSwap(const Task& task, int position)
@@ -298,7 +298,7 @@ class TwoThreeSwap {
   private:
     Region pixels(const Share& share) const { return part(picture_, share.place, share.parts); }
 
-    /// Blends the children of a group first, then what they hold.
+    /// Blends each child of a group, then merges the children.
     void blend(const Group& group) {
         if (group.size == 1)
             return;
@@ -313,7 +313,7 @@ class TwoThreeSwap {
         gather(children, own, {place_among(children, own, old_place), group.size});
     }
 
-    /// Sends the new owners what they are to blend of this position's old part.
+    /// Sends parts of this position's old part to their new owners.
     void give(const Group& group, const Share& old) {
         for (int place = old.first_of(group.size); place < old.last_of(group.size); ++place) {
             const int owner = owner_of(group, place);
@@ -328,7 +328,7 @@ class TwoThreeSwap {
     void gather(const std::vector<Group>& children, std::size_t own, const Share& share) {
         const Region mine = pixels(share);
         std::vector<Region> operands;
-        Region sum, blended_away; // the sum lies in place of the first that comes
+        Region sum, blended_away; // the sum replaces the first part received
         for (std::size_t child = 0; child < children.size(); ++child) {
             if (child == own) {
                 append_runs(operands, held(mine));
@@ -349,7 +349,7 @@ class TwoThreeSwap {
         held_pixels_ = mine;
     }
 
-    /// One child's pixels of a share, from the owners of the parts of it.
+    /// Receives one child's pixels of a part from their owners.
     void receive(const Group& child, const Share& share, const Region& slot) {
         const Region mine = pixels(share);
         for (int place = share.first_of(child.size); place < share.last_of(child.size); ++place) {
@@ -360,7 +360,7 @@ class TwoThreeSwap {
         }
     }
 
-    /// In what a group of three has left over, while that lasts.
+    /// Uses space left over by a group of three while it lasts.
     Region slot_for(Elements count) {
         if (count > free_.length)
             return builder_.scratch(count);
@@ -369,17 +369,17 @@ class TwoThreeSwap {
         return slot;
     }
 
-    /// Some of the pixels held, in all layers that they are in.
+    /// A range of the pixels held, in all their layers.
     Region held(const Region& some) const {
         return {held_.buffer, held_.offset + some.offset - held_pixels_.offset, some.length,
                 held_.stride, held_.count};
     }
 
     const int position_;
-    const Region picture_; // pixels are counted in it
+    const Region picture_; // the coordinates of pixels
     ProgramBuilder builder_;
-    Region held_, held_pixels_; // what this position holds, and of which pixels
-    Region free_;               // scratch whose pixels have been blended into others
+    Region held_, held_pixels_; // this position's data, and its pixels
+    Region free_;               // scratch no longer needed after a fold
 };
 
 } // namespace

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a compositor goes from one visibility order to another.
 
 #include "sextant/compositor/compositor.hpp"
 
@@ -66,13 +65,13 @@ void Compositor::prepare(planner::Plan plan) {
     runners_.push_back(std::move(runner));
 }
 
-/// Rank 0 knows what was weighed, and so who takes part.
+/// Collective. Rank 0 decides which configurations take part: it alone has the alternatives.
 void Compositor::enter_race(const planner::Plan& plan) {
     const planner::RacingOrder mine = planner::racing_order(plan, options_.frames);
     const auto [contestants, rounds] =
         communicator_.all_gather(std::array{static_cast<int>(mine.ways.size()), mine.rounds})
             .front();
-    for (int i = 1; i < contestants; ++i) { // the chosen is prepared
+    for (int i = 1; i < contestants; ++i) { // the chosen plan is prepared already
         planner::Plan other = plan;
         if (rank_ == 0)
             other.take(mine.ways[static_cast<std::size_t>(i)]);
@@ -84,7 +83,8 @@ void Compositor::enter_race(const planner::Plan& plan) {
         race_.emplace(contestants, rounds);
 }
 
-/// The same decision from the same times on every rank, with the same frame.
+/// Ends the race. Every rank has the same times and does this before the same frame, so all decide
+/// alike.
 void Compositor::settle() {
     const planner::Race::Outcome outcome = race_->judge(communicator_.all_gather(race_->times()));
     std::vector<compositing::Way> ways;
@@ -105,7 +105,7 @@ Frame Compositor::composite(std::span<const std::byte> images, const FrameOption
         return run(images, turn(frame));
     running_ = static_cast<std::size_t>(race_->next());
     const std::exception_ptr fault = turn(frame);
-    communicator_.barrier(); // what the slowest rank takes from here on is what the frame takes
+    communicator_.barrier(); // from here on the slowest rank's time is the frame's time
     const auto begin = std::chrono::steady_clock::now();
     try {
         const Frame made = run(images, fault);
@@ -113,7 +113,7 @@ Frame Compositor::composite(std::span<const std::byte> images, const FrameOption
             std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
         return made;
     } catch (...) {
-        race_->finish(planner::Race::failed); // others may not know: all stay in step
+        race_->finish(planner::Race::failed); // keep in step with ranks that did not fail
         throw;
     }
 }
@@ -127,7 +127,7 @@ Frame Compositor::run(std::span<const std::byte> images, std::exception_ptr faul
             fault = std::current_exception();
     }
     if (fault)
-        execution.run_failed(fault); // others wait for this rank
+        execution.run_failed(fault); // throws, after telling the ranks that wait for this one
     execution.run();
     return finish(execution.result());
 }
@@ -159,7 +159,7 @@ void Compositor::bind(std::span<const std::byte> images, std::span<std::byte> pi
         execution().bind(0, images);
 }
 
-/// A picture that is collected is collected where the caller wants it, or else in memory of ours.
+/// Binds a collected image's buffer to the caller's memory, or else to memory of this compositor.
 void Compositor::place_picture(std::span<std::byte> picture) {
     const Bytes size = rank_ == task_.root ? task_.elements * operator_->element.size : 0;
     if (!picture.empty() && static_cast<Bytes>(picture.size()) != size) {
@@ -196,8 +196,8 @@ Elements Compositor::pixel(const Frame& frame, Elements i) const {
     return dealt ? compositing::dealing_of(task_, tuning).pixel(frame.first + i) : frame.first + i;
 }
 
-/// Adds the background; where nobody brought an image, makes the empty picture; brings it to where
-/// the caller wants it, unless it was collected there.
+/// Adds the background, makes the empty composited image if no rank brought an image, and copies
+/// the result to the caller's memory unless it was collected there.
 Frame Compositor::finish(std::span<const std::byte> result) {
     const bool nothing = task_.positions() == 0 && rank_ == task_.root;
     const compositing::Piece piece =
@@ -217,7 +217,7 @@ Frame Compositor::finish(std::span<const std::byte> result) {
     return frame;
 }
 
-/// Where the caller wants the picture, or memory of ours.
+/// The caller's memory for the composited image, or memory of this compositor.
 std::span<std::byte> Compositor::room_for(Elements pixels) {
     const Bytes size = pixels * operator_->element.size;
     if (!picture_.empty())
@@ -246,7 +246,7 @@ Image composite(const Image& image, const Communicator& communicator,
 
 namespace {
 
-/// Steps of all seats that are kept; a step takes some hundred bytes.
+/// The most steps that all kept seats may have; a step takes some hundred bytes.
 constexpr std::size_t most_steps = std::size_t{1} << 18;
 
 } // namespace
@@ -265,7 +265,8 @@ void Compositor::remember_order() {
     std::swap(asked_, next_asked_);
 }
 
-/// Ranks without images that are not the root have no part in a frame, and may give what they like.
+/// Sets up the comparison of frame options between ranks with images and the root. Other ranks have
+/// no part in a frame, so their options do not matter.
 void Compositor::make_comparison() {
     if (task_.positions() < 2)
         return;
@@ -282,7 +283,8 @@ void Compositor::make_comparison() {
                                                asked_, std::move(names), text_of_asked);
 }
 
-/// Whether what is asked for is other than for the frame before; in `next_asked_`.
+/// Lists in `next_asked_` what this frame asks for. Returns true if that differs from the frame
+/// before.
 bool Compositor::list_asked(const FrameOptions& frame) {
     sextant::list_asked(frame.order.empty() ? first_order_ : frame.order,
                         frame.background ? frame.background : options_.background, layers_of_,
@@ -290,8 +292,8 @@ bool Compositor::list_asked(const FrameOptions& frame) {
     return next_asked_ != asked_;
 }
 
-/// Makes ready for a frame; what is wrong with its options, if anything is. The frame must then be
-/// run as one that failed.
+/// Prepares for a frame. Returns the error if the frame's options are wrong; the caller must then
+/// run the frame as one that failed.
 std::exception_ptr Compositor::turn(const FrameOptions& frame) {
     if (comparison_ && comparison_->spoiled()) {
         throw CommunicationFailed("ranks asked for different frames before, when some had begun: "
@@ -309,7 +311,7 @@ std::exception_ptr Compositor::turn(const FrameOptions& frame) {
             take_order(frame.order.empty() ? first_order_ : frame.order);
             for (Runner& each : runners_)
                 take_seat(each);
-        } catch (const InvalidTask&) { // the same on all that ask for the same
+        } catch (const InvalidTask&) { // the same error on all ranks that ask for the same
             fault_ = std::current_exception();
         } catch (...) {
             say_failed(asked_);
@@ -342,7 +344,7 @@ void Compositor::take_seat(Runner& runner) {
     runner.seat = &seat;
 }
 
-/// One that was made before, or else a new one.
+/// Returns the kept seat for this rank's position, or makes a new one.
 Compositor::Seated& Compositor::seat_for(Runner& runner) {
     const compositing::Algorithm& algorithm = *runner.plan.algorithm;
     const compositing::Tuning& tuning = runner.plan.tuning;
@@ -366,7 +368,7 @@ Compositor::Seated& Compositor::seat_for(Runner& runner) {
     return *runner.seats.back();
 }
 
-/// Makes room for another, if too many are kept: the one that was not wanted for longest goes.
+/// Drops the least recently used seats while too many steps are kept.
 void Compositor::drop_seats(Runner& runner) {
     std::size_t steps = 0;
     for (const auto& seat : runner.seats)

@@ -19,65 +19,64 @@
 
 namespace sextant {
 
-/// How partial images are to be blended. Every rank gives the same.
+/// Options for blending partial images. Every rank gives the same, except for `drawn`.
 struct CompositeOptions {
-    std::string algorithm = "auto";       ///< predicted; or a name of compositing::catalogue()
-    std::vector<int> radices;             ///< for radix-k; empty: its usual
-    int window = 0;                       ///< rounds of messages open at once; 0: its usual
-    std::string blend = "over";           ///< a name of kernel::catalogue(), or "deep"
-    std::optional<ElementFormat> element; ///< of the pixels; none: the first that `blend` has
-    int fragments = 0;                 ///< "deep": what a pixel has room for (kernel/fold/deep.hpp)
-    std::vector<int> order;            ///< ranks front to back; empty: rank order
-    std::optional<RgbaF32> background; ///< premultiplied; put behind the picture once
-    int root = 0;                      ///< who gets the picture, or `distributed`
+    std::string algorithm = "auto"; ///< "auto" (predicted), or a name of compositing::catalogue()
+    std::vector<int> radices;       ///< radix-k: the radices; empty: its default
+    int window = 0;                 ///< rounds of messages open at once; 0: the default
+    std::string blend = "over";     ///< a name of kernel::catalogue(), or "deep"
+    std::optional<ElementFormat> element; ///< pixel format; none: the first that `blend` has
+    int fragments = 0;      ///< "deep": fragments per pixel at most (kernel/fold/deep.hpp)
+    std::vector<int> order; ///< ranks front to back; empty: rank order
+    std::optional<RgbaF32> background; ///< premultiplied; put behind the composited image once
+    int root = 0;                      ///< rank that gets the composited image, or `distributed`
     Association association = Association::in_order;
     bool trace = false;
-    int fold_threads = 1; ///< that share a rank's blending; pictures do not depend on it
-    /// For `auto`: the profile to predict with (a file; docs/machine.md). Empty: the machine's own,
-    /// or, where it has none, what a probe of it found; else a built-in one. Rank 0 decides for
-    /// all.
+    int fold_threads = 1; ///< threads that share a rank's blending; results do not depend on it
+    /// With `auto`: the profile file to predict with (docs/machine.md). If empty: the machine's own
+    /// profile, else the result of a probe, else a built-in profile. Rank 0's choice counts.
     std::string machine = {};
-    /// For that: `now` has this constructor measure a machine that has no profile, unless such
-    /// ranks did before: once on a machine, for about a second.
+    /// With `auto`: `now` makes the constructor probe a machine that has neither a profile nor a
+    /// stored probe for such ranks. A probe takes about a second, once per machine.
     planner::Probing probing = planner::Probing::kept;
-    /// A file of a plan: taken instead where it exists, at rank 0.
+    /// A plan file; if it exists at rank 0, its plan is used.
     std::string plan = {};
-    /// For `auto`: about how many frames will be composited. Where they are many, the two or three
-    /// ways that predictions cannot tell apart are raced on the first of them.
+    /// With `auto`: about how many frames will be composited. If they are many, the two or three
+    /// configurations that predictions cannot tell apart are raced on the first frames.
     int frames = 1;
-    /// Whether messages leave out what was not drawn. The same bits come of it; pays where little
-    /// was drawn and messages are moved, so not between threads.
+    /// Skips empty pixels in messages. The result has the same bits. Pays if images are sparse and
+    /// messages are copied, so not between threads.
     planner::Sparse sparse = planner::Sparse::automatic;
-    /// For that: what part of an image something was drawn in, on average; the same on all ranks.
-    /// kernel::sampled_density tells of an image.
+    /// For `sparse`: the mean fraction of active pixels in an image (kernel::sampled_density); the
+    /// same on all ranks.
     double density = 1;
-    /// Whether rows of the picture are dealt to ranks in turn, so that all blend as much of what
-    /// was drawn. `automatic`: of collected pictures, where messages leave out what was not drawn
-    /// and `drawn` says that it pays. With `on` what stays distributed is in dealt order.
+    /// Interlaces the rows of the composited image among ranks, so that all have as many active
+    /// pixels to blend. `automatic`: only if the image is collected, messages skip empty pixels,
+    /// and `drawn` shows that it pays. With `on`, an image left distributed is in interlaced order.
     planner::Interlace interlace = planner::Interlace::automatic;
-    /// For that: what part of each of planner::drawn_bands bands of this rank's images something
-    /// was drawn in (kernel::sampled_bands); each rank gives its own. Empty: unknown.
+    /// For `interlace`: the fraction of active pixels in each of planner::drawn_bands bands of this
+    /// rank's images (kernel::sampled_bands). May differ between ranks. Empty: unknown.
     std::vector<double> drawn = {};
-    /// No race: the plan does not depend on what was measured, and every frame has its bracketing.
+    /// Holds no race: the plan depends on no measured frame, and every frame is bracketed alike.
     bool reproducible = false;
 
     static constexpr int distributed = compositing::Task::distributed;
 };
 
-/// What may differ from frame to frame. Every rank that brings an image, and the root, gives the
-/// same.
+/// Options that may change from frame to frame. All ranks that bring an image, and the root, give
+/// the same.
 struct FrameOptions {
-    std::span<const int> order = {};        ///< ranks front to back; empty: CompositeOptions'
-    std::optional<RgbaF32> background = {}; ///< premultiplied; none: CompositeOptions'
+    std::span<const int> order = {};        ///< ranks front to back; empty: CompositeOptions::order
+    std::optional<RgbaF32> background = {}; ///< premultiplied; none: CompositeOptions::background
 };
 
-/// The operator that options ask for. Throws InvalidTask.
+/// The operator that the options name. Throws InvalidTask if there is none.
 Operator operator_of(const CompositeOptions& options);
 
-/// What a rank holds after compositing: pixels `first` … `first + count` of the picture, row by
-/// row; where it stays distributed and is interlaced, of the dealt order (Compositor::pixel). Valid
-/// until the next frame, or until the compositor goes. Where one rank alone brings one image, and
-/// there is no background, it is that image: the caller's own memory, not a copy.
+/// A rank's part of the composited image: pixels [first, first + count), row by row. If the image
+/// is distributed and interlaced, these count in interlaced order (Compositor::pixel). Valid until
+/// the next frame, and while the compositor lives. If only one image is composited, without a
+/// background, this may be the caller's own memory, not a copy.
 struct Frame {
     Elements first = 0, count = 0;
     std::span<const std::byte> bytes;
@@ -88,43 +87,46 @@ struct Frame {
     }
 };
 
-/// Blends the images that the ranks of a communicator hold into one: planned once, used frame after
-/// frame, in any visibility order.
+/// Blends the images of all ranks of a communicator into one. It is planned once and used for frame
+/// after frame, in any visibility order.
 ///
-/// A schedule is made for a position in the order, when a rank first has that position, and kept:
-/// nothing is planned again, and the ranks need not meet for it. When a rank is given another order
-/// or background than for the frame before, it compares them with the other ranks before the frame
-/// begins (comm/agreement.hpp): a few bytes to each of log2(ranks) others. A frame like the one
-/// before costs nothing.
+/// A rank makes a schedule when it first gets a position in the visibility order, and keeps it, so
+/// a new order needs neither planning nor communication about the plan. If a rank's order or
+/// background changes, it compares them with the other ranks before the frame begins
+/// (comm/agreement.hpp): ceil(log2(ranks)) small messages per rank. A frame with unchanged options
+/// costs nothing extra.
 ///
-/// In a race (CompositeOptions::frames) all ranks change from way to way with the same frame. Each
-/// such frame is as right as any, but may differ from the next in its last digits where colours are
-/// bracketed otherwise, and, left distributed, in which piece lies where. It begins with a barrier;
-/// all contestants' scratch is held until the race is over, and each allocates in its first two
-/// turns.
+/// In a race (CompositeOptions::frames) all ranks switch configurations with the same frame. Each
+/// such frame is correct, but frames may differ in their last digits if configurations bracket
+/// colours differently, and pieces of a distributed image may lie elsewhere. Each frame of the race
+/// begins with a barrier; the scratch of all contestants is held until the race ends, and each
+/// contestant allocates in its first two frames.
 class Compositor {
   public:
-    /// Input     the shape of an image; how many images, front to back, this rank brings (0: none).
-    /// Requires  the same shape and options on all ranks; an order that places every rank with
-    ///           images. Whatever goes wrong on any rank, every rank throws AgreedFailure, which
-    ///           names rank and value.
+    /// Input     the image shape; the number of images that this rank brings, front to back (may be
+    ///           0).
+    /// Requires  the same shape and options on all ranks; an order that names every rank with
+    ///           images.
+    /// Throws    AgreedFailure on every rank if any rank fails; it names the rank and the value.
     /// Collective.
     Compositor(Communicator communicator, ImageShape shape, int layers,
                CompositeOptions options = {});
 
     /// Blends one frame.
     /// Input     this rank's images, one after another: layers * shape.elements() pixels of the
-    ///           operator's format. Only read; must not change until this returns. Where nodes
-    ///           share memory (share_nodes.hpp) images in `Communicator::memory` are not copied.
-    /// Output    the picture at the root and nothing elsewhere, or everyone's piece.
-    /// Throws    InvalidTask (another size than planned), and PeerFailed on the ranks that wait for
-    ///           such a one; the next frame may be right again. CommunicationFailed.
-    ///           AgreedFailure where ranks give different frame options, with two of them: on every
-    ///           rank that brings an image, and the root. A rank whose options changed has not
-    ///           begun the frame; a rank for which they are as before has, and where there is one
-    ///           the communicator is of no further use.
+    ///           operator's format. They are only read, and must not change until this returns. If
+    ///           processes of a node share memory (share_nodes.hpp), images in
+    ///           `Communicator::memory` are not copied.
+    /// Output    the composited image at the root and nothing elsewhere; or, if distributed, each
+    ///           rank's piece.
+    /// Throws    InvalidTask if `images` has another size than planned, and then PeerFailed on
+    ///           ranks that wait for this one; the next frame may succeed. CommunicationFailed.
+    ///           AgreedFailure, on every rank with images and on the root, if ranks give different
+    ///           frame options; it names two of the ranks. Ranks whose options changed have not
+    ///           begun the frame; if options of another rank did not change, that rank has begun,
+    ///           and the communicator can no longer be used.
     /// Collective.
-    /// Cost      nothing is allocated once this rank has had each of its positions twice.
+    /// Cost      allocates nothing once this rank has had each of its positions twice.
     Frame composite(std::span<const std::byte> images, const FrameOptions& frame = {});
 
     template <class Pixel>
@@ -132,49 +134,49 @@ class Compositor {
         return composite(std::as_bytes(images), frame);
     }
 
-    /// The same in two parts, for whoever has several frames under way at once
-    /// (frames_in_flight.hpp, tile_wall.hpp): each compositor then has a communicator and a frame
-    /// of its own. Not in a race.
-    /// Input     `picture`: where the root wants the picture (shape.elements() pixels, or none): it
-    ///           is collected there, not copied. What is wrong with either is thrown by `wait`.
+    /// `composite` in two parts, for several frames in flight at once (frames_in_flight.hpp,
+    /// tile_wall.hpp). Each compositor then needs its own communicator. Not during a race.
+    /// Input     `picture`: memory at the root for the composited image (shape.elements() pixels),
+    ///           or none. The image is collected there without a copy. `wait` throws what is wrong
+    ///           with the arguments.
     void start(std::span<const std::byte> images, Flight& flight, std::span<std::byte> picture = {},
                const FrameOptions& frame = {});
     bool ready(Flight& flight) { return flight.ready(execution()); }
     Frame wait(Flight& flight);
-    /// Execution::abandon.
+    /// See Execution::abandon.
     void abandon(Flight& flight) { flight.abandon(execution()); }
 
-    /// What the last frame ran by, and why; what else was weighed is known to rank 0.
+    /// The plan of the last frame and the reason for it. Only rank 0's has the alternatives.
     const planner::Plan& plan() const { return runner().plan; }
-    /// What a frame by this plan would take on the machine planned for, with what each rank would
-    /// do when: at rank 0, where its profile has words for it. Collective.
+    /// Predicts a frame by this plan on the machine it was planned for, with a timeline of all
+    /// ranks. At rank 0; none if the machine's profile cannot express it. Collective.
     std::optional<model::Prediction> prediction() const;
-    /// Whether the next frame may still be by another plan than the last. The same on all ranks.
+    /// True while the next frame may use another plan than the last. The same on all ranks.
     bool racing() const { return race_.has_value(); }
-    /// What the user should know of the plan; at rank 0.
+    /// Warnings for the user about the plan; at rank 0.
     const std::vector<std::string>& warnings() const { return warnings_; }
-    /// In the order of the last frame.
+    /// The task, in the order of the last frame.
     const compositing::Task& task() const { return task_; }
     const Operator& blend() const { return *operator_; }
-    /// Which pixel of the picture a frame's pixel i is.
+    /// The index in the composited image of a frame's pixel i.
     Elements pixel(const Frame& frame, Elements i) const;
     const Program& program() const { return execution().program(); }
-    /// This rank's part of the last frame's trace.
+    /// This rank's trace of the last frame.
     const Trace& trace() const { return execution().trace(); }
-    /// What this rank sent for the last frame.
+    /// The data that this rank sent for the last frame.
     const Sent& sent() const { return execution().sent(); }
 
   private:
-    /// One seat in the visibility order, ready to run.
+    /// An execution for one position in the visibility order.
     struct Seated {
-        std::vector<int> key; // compositing::list_seat
+        std::vector<int> key; // from compositing::list_seat
         compositing::Piece piece;
         Execution execution;
-        int order;                     // whose peers it has: orders_ then
-        std::uint64_t used;            // when it was last wanted
-        bool collects_outside = false; // the picture was last collected into the caller's memory
+        int order;                     // value of orders_ when its peers were set
+        std::uint64_t used;            // value of frames_ when it was last needed
+        bool collects_outside = false; // the last frame was collected into the caller's memory
     };
-    /// A plan, ready to run in some seats.
+    /// A plan and its executions, one per position this rank has had.
     struct Runner {
         planner::Plan plan;
         std::vector<std::unique_ptr<Seated>> seats;
@@ -220,29 +222,29 @@ class Compositor {
     Elements row_ = 0;
     bool interlacing_pays_ = false; // the same on all ranks
     std::vector<std::string> warnings_;
-    std::vector<Runner> runners_; // one; in a race, the contestants
+    std::vector<Runner> runners_; // one; in a race, all contestants
     std::size_t running_ = 0;
     std::optional<planner::Race> race_;
     int rank_ = 0, layers_ = 0;
-    Memory finished_; // the picture with its background, an empty one, or a collected one
-    std::span<std::byte> picture_; // where the caller wants it, if he has said so
+    Memory finished_; // holds the image if it has a background, is empty, or was collected here
+    std::span<std::byte> picture_; // the caller's memory for the image, if given
 
     std::shared_ptr<Workspace> workspace_;
-    std::unique_ptr<Comparison> comparison_;                 // none where no two ranks could differ
-    std::vector<int> layers_of_;                             // by rank
-    std::vector<int> first_order_;                           // of the options
-    int orders_ = 0;                                         // that there were so far
-    std::uint64_t frames_ = 0;                               // likewise
-    std::vector<int> peers_;                                 // of the order at hand
-    std::optional<RgbaF32> background_;                      // of the frame at hand
-    std::vector<int> asked_;                                 // of the ranks, for the frame at hand
-    std::exception_ptr fault_;                               // what is wrong with that
-    std::vector<int> next_asked_, next_order_, found_, key_; // room for what is worked out
+    std::unique_ptr<Comparison> comparison_; // null if ranks cannot differ
+    std::vector<int> layers_of_;             // by rank
+    std::vector<int> first_order_;           // order of the options
+    int orders_ = 0;                         // number of orders so far
+    std::uint64_t frames_ = 0;               // number of frames so far
+    std::vector<int> peers_;                 // peers in the current order
+    std::optional<RgbaF32> background_;      // background of the current frame
+    std::vector<int> asked_;                 // frame options of the current frame, as numbers
+    std::exception_ptr fault_;               // error in these, if any
+    std::vector<int> next_asked_, next_order_, found_, key_; // scratch
 };
 
-/// Blends one frame and copies the picture out: at rank `options.root` the whole image, elsewhere
-/// an empty one. For more than one frame keep a Compositor.
-/// Requires  options.root to be a rank, not `distributed`: a piece is no image (InvalidTask).
+/// Blends one frame. Returns the composited image at rank `options.root` and an empty image
+/// elsewhere. For more than one frame, keep a Compositor.
+/// Requires  options.root to be a rank: with `distributed` it throws InvalidTask.
 /// Collective.
 Image composite(const Image& image, const Communicator& communicator,
                 const CompositeOptions& options = {});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a compositor comes to its plan.
+// Compositor: choosing a plan.
 #include "sextant/calibrate/planner_here.hpp"
 #include "sextant/calibrate/this_machine.hpp"
 #include "sextant/calibrate/validation.hpp"
@@ -23,10 +23,11 @@ namespace {
 constexpr const char* interlacing_reason =
     "; interlaced: drawn so unevenly that the busiest rank has less to move";
 
-/// A profile of another machine, or of another MPI, still plans, but its figures are not ours.
+/// Warns if the profile was measured on another machine or MPI: it can be planned with, but its
+/// times are not those of this machine.
 void warn_of_other_machine(const planner::UsualPlanner& usual, std::vector<std::string>& warnings) {
     if (usual.path.empty())
-        return; // built in, and says so
+        return; // a built-in profile, whose warning says so
     const machine::Profile& profile = usual.planner->machine();
     const std::vector<std::string> differences =
         calibrate::differences(profile, calibrate::describe_machine(profile.transport));
@@ -37,7 +38,7 @@ void warn_of_other_machine(const planner::UsualPlanner& usual, std::vector<std::
     }
 }
 
-/// Whether a plan leaves nothing to balance: one position blends the whole picture in the end.
+/// True if one position blends the whole image in the end, so that there is no work to balance.
 bool one_blends_all(const planner::Plan& plan, const compositing::Task& task) {
     for (int i = 0; i < task.positions(); ++i) {
         if (plan.algorithm->piece(task, plan.tuning, i).count == task.elements)
@@ -48,8 +49,8 @@ bool one_blends_all(const planner::Plan& plan, const compositing::Task& task) {
 
 } // namespace
 
-/// From what all ranks say was drawn of their images, so that all come to the same. Who knows
-/// nothing of it leaves pieces as they lie.
+/// Collective, with the same result on all ranks: true if interlacing balances active pixels enough
+/// to pay. False if some rank's active pixels are unknown.
 bool Compositor::reckon_interlacing() const {
     if (options_.interlace != planner::Interlace::automatic ||
         options_.sparse == planner::Sparse::off || task_.root == compositing::Task::distributed)
@@ -87,7 +88,7 @@ planner::Plan Compositor::by_name(const std::vector<int>& nodes) const {
     return plan;
 }
 
-/// What is asked for by name every rank knows; else rank 0 chooses, and tells.
+/// Collective. A named algorithm needs no communication; otherwise rank 0 chooses and broadcasts.
 planner::Plan Compositor::decide() {
     planner::Plan plan;
     const std::vector<int> nodes = nodes_of(communicator_);
@@ -105,13 +106,13 @@ planner::Plan Compositor::decide() {
     return told(plan);
 }
 
-/// Whether this rank, the first of all, would choose by predictions.
+/// True on rank 0 if it chooses by predictions.
 bool Compositor::predicts() const {
     const bool saved = !options_.plan.empty() && std::filesystem::exists(options_.plan);
     return rank_ == 0 && options_.algorithm == "auto" && !saved;
 }
 
-/// Rank 0's plan on every rank; what it weighed stays there.
+/// Broadcasts rank 0's plan; the alternatives stay at rank 0.
 planner::Plan Compositor::told(const planner::Plan& own) const {
     std::string text;
     if (rank_ == 0) {
@@ -148,14 +149,14 @@ planner::Plan Compositor::choose(const std::vector<int>& nodes,
     return dealt;
 }
 
-/// A task with nothing to choose is worth no probe.
+/// Probes nothing if fewer than two positions leave nothing to choose.
 planner::UsualPlanner Compositor::planner_here(const std::vector<int>& nodes) const {
     const bool nothing = task_.positions() < 2;
     return calibrate::planner_here(communicator_, nodes, options_.machine,
                                    nothing ? planner::Probing::off : options_.probing);
 }
 
-/// Where messages replace memory that is not to be had, somebody should know, once.
+/// Warns, at rank 0, if shared memory was too small and messages replace it.
 void Compositor::warn_of_shortage() {
     const std::string shortage = shortage_of(communicator_);
     if (rank_ == 0 && !shortage.empty())

@@ -132,8 +132,8 @@ void list_order(std::span<const int> order, std::span<const int> layers, std::ve
 
 namespace {
 
-/// What is said in a frame: whether something went wrong, whether there is a background and which,
-/// then the order.
+/// Layout of the numbers that ranks compare: a failure flag, a background flag, the background as
+/// four words, then the order.
 enum Asked : std::size_t { failed_at, has_background_at, background_at, order_at = 6 };
 using Words = std::array<int, 4>;
 static_assert(sizeof(Words) == sizeof(RgbaF32));

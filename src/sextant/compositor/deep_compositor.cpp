@@ -20,7 +20,7 @@ CompositeOptions merging(CompositeOptions options, int fragments) {
     options.blend = "deep";
     options.element.reset();
     options.fragments = fragments;
-    options.background.reset(); // it goes behind what is blended, not among what is merged
+    options.background.reset(); // it goes behind the blended pixels, not among the merged fragments
     return options;
 }
 

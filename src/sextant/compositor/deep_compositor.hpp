@@ -9,36 +9,36 @@
 
 namespace sextant {
 
-/// Blends deep images, whose pixels are fragments with depths, so that what ranks drew may overlap
-/// and reach around each other: a pixel's fragments are merged by depth, whoever drew them, and
-/// blended from the front at the end.
+/// Blends deep images, whose pixels are lists of fragments with depths. What ranks drew may overlap
+/// and reach around each other: the fragments of a pixel are merged by depth across ranks, then
+/// blended front to back.
 ///
-/// Deterministic: exactly what one stable sort of each pixel's fragments gives, by every algorithm
-/// and association, on any number of ranks. Of equal depths those of images further in front in
+/// Deterministic: the result equals one stable sort of each pixel's fragments, for every algorithm
+/// and association and any number of ranks. At equal depth, fragments of images further in front in
 /// `CompositeOptions::order` come first.
 class DeepCompositor {
   public:
-    /// Input     the shape of an image; how many this rank brings, front to back (0: none); the
-    ///           most fragments a pixel may have, of all images together (most_fragments finds it).
-    ///           `options.blend` and `element` are of no meaning.
-    /// Cost      each image is held, and sent, with room for that many fragments in every pixel:
-    ///           4 + 20 * fragments bytes.
-    /// Throws    AgreedFailure, as Compositor; unless fragments is 1 to kernel::largest_capacity.
+    /// Input     the image shape; the number of images that this rank brings, front to back (may be
+    ///           0); the most fragments that a pixel has in all images together (see
+    ///           most_fragments). `options.blend` and `options.element` are ignored.
+    /// Throws    AgreedFailure as Compositor does, and unless 1 <= fragments <=
+    ///           kernel::largest_capacity.
+    /// Cost      an image takes 4 + 20 * fragments bytes per pixel, in memory and in messages.
     /// Collective.
     DeepCompositor(Communicator communicator, ImageShape shape, int layers, int fragments,
                    CompositeOptions options = {});
 
     /// Blends one frame.
     /// Input     this rank's images.
-    /// Output    as Compositor::composite: pixels of rgba f32, with the background behind them.
-    /// Throws    AgreedFailure on every rank: an image of another shape, fragments out of order or
-    ///           a depth of NaN (with rank, image and pixel), a pixel of more fragments than
-    ///           planned for (with pixel and number).
+    /// Output    as Compositor::composite: RGBA pixels in f32, with the background behind them.
+    /// Throws    AgreedFailure on every rank if an image has another shape, if fragments are out of
+    ///           order or a depth is NaN (names rank, image and pixel), or if a pixel has more
+    ///           fragments than planned for (names the pixel and the number).
     /// Collective.
     /// Cost      two small all-gathers besides the frame.
     Frame composite(std::span<const DeepImage> images, const FrameOptions& frame = {});
 
-    /// How the fragments are merged.
+    /// The compositor that merges the fragments.
     const Compositor& compositor() const { return compositor_; }
 
   private:
@@ -51,13 +51,14 @@ class DeepCompositor {
     std::optional<RgbaF32> background_; // of the options
     Compositor compositor_;
     Memory packed_;                // this rank's images
-    std::vector<RgbaF32> blended_; // of the last frame
+    std::vector<RgbaF32> blended_; // the last frame
 };
 
-/// The most fragments that any pixel has, of all ranks' images together; 0 where there are none.
-/// Input     this rank's images, of one shape (AgreedFailure).
+/// The largest number of fragments that any pixel has in all ranks' images together; 0 without
+/// images.
+/// Input     this rank's images, of one shape (else AgreedFailure).
 /// Collective.
-/// Cost      a frame of rgba f32.
+/// Cost      a frame of RGBA in f32.
 int most_fragments(const Communicator& communicator, ImageShape shape,
                    std::span<const DeepImage> images);
 

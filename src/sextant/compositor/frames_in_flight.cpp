@@ -12,7 +12,7 @@
 
 namespace sextant {
 
-/// What a frame in flight has to itself.
+/// The compositor, with its own communicator, of one frame in flight.
 struct PendingFrame::Slot {
     Slot(Communicator all, ImageShape shape, int layers, CompositeOptions options,
          std::shared_ptr<Flight> shared)
@@ -29,14 +29,13 @@ struct PendingFrame::Slot {
 
 namespace {
 
-/// Others may wait for this rank elsewhere than in the frame: where ranks are threads, they stop
-/// waiting there too.
+/// Makes ranks that are threads stop waiting for this rank also outside the frame.
 void end_all(const Communicator& communicator) {
     try {
         const std::unique_ptr<Exchange> nothing = communicator.open({});
         nothing->begin();
         nothing->abandon();
-    } catch (const PeerFailed&) { // they have ended already
+    } catch (const PeerFailed&) { // the other ranks have ended already
     }
 }
 
@@ -88,7 +87,7 @@ void PendingFrame::drop() noexcept {
         } else {
             slot->compositor.wait(*slot->flight);
         }
-    } catch (...) { // what became of it is lost with it
+    } catch (...) { // the frame's error is lost with it
     }
 }
 
@@ -104,11 +103,11 @@ FramesInFlight::FramesInFlight(const Communicator& communicator, ImageShape shap
             }
         }
     });
-    options.frames = 1; // races take turns, which frames at once do not
+    options.frames = 1; // a race runs one frame after another
     for (int i = 0; i < most; ++i) {
         slots_.push_back(
             std::make_shared<PendingFrame::Slot>(communicator, shape, layers, options, flight));
-        const planner::Plan& plan = compositor().plan(); // the others' as well
+        const planner::Plan& plan = compositor().plan(); // the further slots use the same plan
         options.algorithm = plan.algorithm->name;
         options.radices = plan.tuning.radices;
         options.window = plan.tuning.window;
@@ -145,7 +144,7 @@ void FramesInFlight::composite(std::span<const Item> batch) {
             return;
         try {
             frame->wait();
-        } catch (...) { // the others are on their way
+        } catch (...) { // the other frames are under way
             if (!failure)
                 failure = std::current_exception();
         }

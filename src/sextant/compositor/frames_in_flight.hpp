@@ -11,23 +11,23 @@
 
 namespace sextant {
 
-/// A frame on its way: to be waited for once. Moves, does not copy.
+/// A frame in flight, to be waited for once. Movable, not copyable.
 ///
-/// Dropped without having been waited for, it waits, and what became of the frame is lost: its
-/// images may go afterwards. Dropped because this rank is failing (an exception unwinds it), it
-/// ends the frame for all ranks instead, who may never come to it: with threads they throw
-/// PeerFailed; over MPI the program must end.
+/// If destroyed without `wait`, the destructor waits and discards the frame and its errors; the
+/// images may be freed afterwards. If destroyed by an exception that unwinds this rank, it ends the
+/// frame on all ranks, since the others may never reach it: with threads they throw PeerFailed;
+/// over MPI the program must end.
 class PendingFrame {
   public:
     PendingFrame(PendingFrame&& other) noexcept;
     PendingFrame& operator=(PendingFrame&& other) noexcept;
     ~PendingFrame();
 
-    /// Output    as Compositor::composite; valid until as many frames have been started after it as
+    /// Output    as Compositor::composite. Valid until as many later frames have been started as
     ///           may be in flight, and while this or the FramesInFlight lives.
-    /// Throws    InvalidTask where it has been waited for; else as Compositor::composite.
+    /// Throws    InvalidTask if already waited for; else as Compositor::composite.
     Frame wait();
-    /// Moves what is in flight, without waiting; whether wait would return at once.
+    /// Advances the frames in flight without blocking. Returns true if `wait` would return at once.
     bool ready();
 
   private:
@@ -36,42 +36,41 @@ class PendingFrame {
     explicit PendingFrame(std::shared_ptr<Slot> slot);
     void drop() noexcept;
 
-    std::shared_ptr<Slot> slot_; // also of a frame that was waited for: it holds the picture
+    std::shared_ptr<Slot> slot_; // kept after wait, because it holds the image
     bool waited_ = false;
-    int exceptions_ = 0; // under way when it was made
+    int exceptions_ = 0; // exceptions in flight at construction
 };
 
-/// Blends several frames at once: while one is on its way the next is drawn and started. Planned
-/// once; each frame in flight has buffers and messages of its own.
+/// Blends several frames at once: while one is in flight, the next is drawn and started. Planned
+/// once; each frame in flight has its own buffers and messages.
 ///
 ///     FramesInFlight frames(communicator, shape, 1, 2);
 ///     PendingFrame before = frames.start(draw(0));
 ///     for (int i = 1; i < count; ++i) {
-///         PendingFrame next = frames.start(draw(i)); // images stay as they are until waited for
+///         PendingFrame next = frames.start(draw(i)); // keep the images unchanged until wait()
 ///         show(before.wait());
 ///         before = std::move(next);
 ///     }
 ///
-/// Nothing is allocated once each of them has been used twice.
+/// Allocates nothing once each frame in flight has been used twice.
 class FramesInFlight {
   public:
-    /// Input     as Compositor; the most frames that may be in flight at once, the same on all
-    ///           ranks. No race is held (CompositeOptions::frames).
-    ///           `flight`: where this rank has frames of several FramesInFlight under way at once,
-    ///           they are given the same.
+    /// Input     as Compositor; `most`: the most frames that may be in flight at once, the same on
+    ///           all ranks. No race is held (CompositeOptions::frames). `flight`: to be shared by
+    ///           all FramesInFlight whose frames this rank has in flight at once.
     /// Throws    AgreedFailure.
     /// Collective.
     FramesInFlight(const Communicator& communicator, ImageShape shape, int layers, int most,
                    CompositeOptions options = {},
                    std::shared_ptr<Flight> flight = std::make_shared<Flight>());
 
-    /// Starts a frame; returns without waiting for other ranks.
+    /// Starts a frame. Returns without waiting for other ranks.
     /// Input     this rank's images, as Compositor::composite; they must not change until the frame
-    ///           has been waited for. `picture`: where the root wants it (shape.elements() pixels),
-    ///           or none.
-    /// Throws    InvalidTask where the frame that was started `most` frames before has not been
-    ///           waited for. What is wrong with the images is thrown by wait.
-    /// Collective: all ranks start frames in the same order; they may wait in any.
+    ///           has been waited for. `picture`: memory at the root for the composited image
+    ///           (shape.elements() pixels), or none.
+    /// Throws    InvalidTask if the frame started `most` frames before has not been waited for.
+    ///           Errors in the images are thrown by `wait`.
+    /// Collective: all ranks start frames in the same order; they may wait in any order.
     PendingFrame start(std::span<const std::byte> images, std::span<std::byte> picture = {},
                        const FrameOptions& frame = {});
 
@@ -81,23 +80,23 @@ class FramesInFlight {
         return start(std::as_bytes(images), std::as_writable_bytes(picture), frame);
     }
 
-    /// A frame of a batch: its images, and where its picture goes at the root.
+    /// A frame of a batch: its images, and the memory for the result at the root.
     struct Item {
         std::span<const std::byte> images;
         std::span<std::byte> picture;
         FrameOptions frame = {};
     };
-    /// Blends all of them, as many at once as may be in flight; none may be when it begins.
-    /// Throws    what the first frame that failed threw, once all have ended.
+    /// Blends all frames of a batch, with up to `most` in flight. No frame may be in flight before.
+    /// Throws    the error of the first frame that failed, once all have ended.
     /// Collective.
     void composite(std::span<const Item> batch);
 
-    /// How frames are blended.
+    /// The compositor of the first frame in flight; all have the same plan.
     const Compositor& compositor() const;
 
   private:
     std::vector<std::shared_ptr<PendingFrame::Slot>> slots_;
-    std::vector<std::optional<PendingFrame>> batch_; // under way, of a batch
+    std::vector<std::optional<PendingFrame>> batch_; // frames of a batch in flight
     std::size_t started_ = 0;
 };
 

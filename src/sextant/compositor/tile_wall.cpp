@@ -30,7 +30,7 @@ std::size_t hash_of(const std::vector<Tile>& tiles) {
     return std::hash<std::string>()(text);
 }
 
-/// The same check on the same data on every rank, but for what their tiles are.
+/// Throws InvalidTask. Apart from the tiles themselves, all ranks check the same data.
 void check_tiles(const std::vector<Tile>& tiles, const std::vector<std::size_t>& hashes,
                  int ranks) {
     for (std::size_t rank = 0; rank < hashes.size(); ++rank) {
@@ -52,7 +52,7 @@ void check_tiles(const std::vector<Tile>& tiles, const std::vector<std::size_t>&
     }
 }
 
-/// The ranks with a part in a tile: those who draw there, and its owner.
+/// The ranks with a part in a tile: those that draw there, and its owner.
 std::vector<int> ranks_of(const Tile& tile, const std::vector<Rectangle>& bounds) {
     std::vector<int> ranks;
     for (int rank = 0; rank < static_cast<int>(bounds.size()); ++rank) {
@@ -62,7 +62,7 @@ std::vector<int> ranks_of(const Tile& tile, const std::vector<Rectangle>& bounds
     return ranks;
 }
 
-/// Which rank of the tile each rank is; -1: none.
+/// Maps each rank to its number among the tile's ranks, or to -1.
 std::vector<int> numbers_of(const std::vector<int>& ranks, int all) {
     std::vector<int> numbers(static_cast<std::size_t>(all), -1);
     for (std::size_t i = 0; i < ranks.size(); ++i)
@@ -104,7 +104,7 @@ TileWall::TileWall(Communicator communicator, std::vector<Tile> tiles, Rectangle
     operator_.fill_identity(empty_row_.data(), widest);
 }
 
-/// All ranks come here for every tile, so that all know when one cannot be blended.
+/// Collective over all ranks, not only the tile's, so that all learn of a failure.
 void TileWall::make_compositor(int tile, const std::vector<Rectangle>& bounds) {
     const std::vector<int> ranks = ranks_of(at(tile), bounds);
     numbers_[static_cast<std::size_t>(tile)] = numbers_of(ranks, communicator_.size());
@@ -113,7 +113,7 @@ void TileWall::make_compositor(int tile, const std::vector<Rectangle>& bounds) {
     options.order = order_;
     options.root =
         numbers_[static_cast<std::size_t>(tile)][static_cast<std::size_t>(at(tile).owner)];
-    options.frames = 1; // races take turns, which tiles at once do not
+    options.frames = 1; // a race runs one frame after another
     const int rank = communicator_.rank();
     const bool takes_part = std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
     const Communicator group = communicator_.split(takes_part ? 0 : -1, rank);
@@ -140,7 +140,7 @@ void TileWall::check_order(std::span<const int> order) const {
     }
 }
 
-/// The order of a tile's ranks, in `order_`.
+/// Sets `order_` to the order of a tile's ranks, by their numbers in the tile.
 void TileWall::list_numbers(int tile, std::span<const int> order) {
     order_.clear();
     for (const int rank : order) {
@@ -181,7 +181,7 @@ std::span<const Frame> TileWall::composite(std::span<const std::span<const std::
         try {
             if (compositors_[t])
                 frames_[t] = compositors_[t]->wait(flight_);
-        } catch (...) { // the other tiles are on their way
+        } catch (...) { // the other tiles are under way
             if (!failure)
                 failure = std::current_exception();
         }
@@ -209,7 +209,8 @@ void TileWall::check(std::span<const std::span<const std::byte>> images) const {
     }
 }
 
-/// Rows are compared whole left and right of the bounds; only what differs is looked at closely.
+/// Compares whole runs to the left and right of the bounds; searches single pixels only if they
+/// differ.
 void TileWall::check_empty_outside(int tile, std::span<const std::byte> image) const {
     const Rectangle& area = at(tile).area;
     const auto size = static_cast<std::size_t>(operator_.element.size);

@@ -11,7 +11,7 @@
 
 namespace sextant {
 
-/// Pixels of a wall of displays; row 0 is its top.
+/// A rectangle of pixels on a wall of displays; row 0 is the top.
 struct Rectangle {
     std::int64_t left = 0, top = 0, width = 0, height = 0;
 
@@ -23,46 +23,47 @@ struct Rectangle {
     bool operator==(const Rectangle&) const = default;
 };
 
-/// Whether two rectangles share a pixel.
+/// True if two rectangles share a pixel.
 bool overlap(const Rectangle& a, const Rectangle& b);
 
-/// A part of the wall that one rank shows.
+/// A part of the wall that one rank displays.
 struct Tile {
     Rectangle area;
-    int owner = 0; ///< the rank that gets its picture
+    int owner = 0; ///< rank that gets the tile's image
 };
 
-/// Blends a picture in tiles, each by those ranks alone that draw something there, and its owner;
-/// the tiles of a frame are on their way at once. Planned once, used frame after frame.
+/// Blends an image in tiles. Each tile is composited only by the ranks that draw in it and its
+/// owner; all tiles of a frame are in flight at once. Planned once, used for frame after frame.
 class TileWall {
   public:
-    /// Input     the tiles, the same on all ranks: in any places, they may leave gaps and overlap.
-    ///           `bounds`: where this rank draws, on the wall; empty if nowhere. Of the options
-    ///           `root` has no meaning, and no race is held.
-    /// Throws    AgreedFailure on every rank: as Compositor, naming the tile; a tile without pixels
-    ///           or whose owner does not exist; tiles that differ between ranks.
+    /// Input     the tiles, the same on all ranks; they may leave gaps and overlap. `bounds`: the
+    ///           part of the wall where this rank draws, or empty. `options.root` is ignored, and
+    ///           no race is held.
+    /// Throws    AgreedFailure on every rank: as Compositor, naming the tile; if a tile is empty or
+    ///           its owner does not exist; if ranks give different tiles.
     /// Collective.
-    /// Cost      a communicator for each tile.
+    /// Cost      one communicator per tile.
     TileWall(Communicator communicator, std::vector<Tile> tiles, Rectangle bounds,
              CompositeOptions options = {});
 
     /// Blends one frame.
-    /// Input     this rank's image of each tile, as pixels of the operator's format. Empty where it
-    ///           draws nothing (`draws`). Pixels outside its bounds hold nothing, to the byte
-    ///           (Operator::fill_identity).
-    /// Output    by tile: the picture at its owner; elsewhere a frame of no pixels. Valid until the
-    ///           next frame.
-    /// Throws    AgreedFailure on every rank where an image is of another size, or a pixel outside
-    ///           a rank's bounds is not empty: with rank, tile and pixel. Where ranks give
-    ///           different frame options, with two of them.
+    /// Input     by tile: this rank's image, as pixels of the operator's format. Empty if this rank
+    ///           does not draw in the tile (see `draws`). Pixels outside its bounds must equal
+    ///           those of Operator::fill_identity, to the byte.
+    /// Output    by tile: the composited image at the tile's owner, elsewhere a frame without
+    ///           pixels. Valid until the next frame.
+    /// Throws    AgreedFailure on every rank if an image has another size, if a pixel outside a
+    ///           rank's bounds is not empty (names rank, tile and pixel), or if ranks give
+    ///           different frame options (names two ranks).
     /// Collective.
-    /// Cost      besides the tiles a small all-gather, and a look at all pixels outside the bounds.
+    /// Cost      a small all-gather besides the tiles, and a check of all pixels outside the
+    ///           bounds.
     std::span<const Frame> composite(std::span<const std::span<const std::byte>> images,
                                      const FrameOptions& frame = {});
 
-    /// Whether this rank's bounds touch a tile.
+    /// True if this rank's bounds touch a tile.
     bool draws(int tile) const;
-    /// How a tile is blended; null where this rank has no part in it.
+    /// The compositor of a tile; null if this rank has no part in it.
     const Compositor* compositor(int tile) const;
 
   private:
@@ -79,11 +80,11 @@ class TileWall {
     Operator operator_;
     std::vector<std::optional<Compositor>> compositors_; // by tile
     std::vector<Frame> frames_;                          // by tile
-    std::vector<std::vector<int>> numbers_; // by tile and rank: in its compositor, or -1
+    std::vector<std::vector<int>> numbers_;              // by tile, rank: number in the tile, or -1
     CompositeOptions options_;
-    std::vector<int> asked_, order_;   // of the frame at hand; the order in a tile's numbers
-    std::vector<int> all_draw_;        // as far as comparing goes: by rank 1
-    std::vector<std::byte> empty_row_; // of the widest tile
+    std::vector<int> asked_, order_; // options of the current frame; the order in a tile's numbers
+    std::vector<int> all_draw_;      // one layer per rank: no rank is left out of the comparison
+    std::vector<std::byte> empty_row_; // as wide as the widest tile
     Flight flight_;
 };
 

@@ -9,7 +9,7 @@
 
 namespace sextant::contour {
 
-/// An order in which what is known of tiles' borders is merged over any grid: one row here.
+/// An order of merging lists of tiles' borders over any grid: one row of the catalogue.
 struct Pattern {
     std::string_view name;
     std::string_view summary;
@@ -20,15 +20,15 @@ struct Pattern {
 
 std::span<const Pattern> catalogue();
 
-/// By name. Throws InvalidTask with near names.
+/// Finds a pattern by name. Throws InvalidTask with similar names.
 const Pattern& find(std::string_view name);
 
-/// One rank's program, of grid.ranks(), on lists (merging).
+/// One rank's program on lists, for grid.ranks() ranks (see merging).
 Program program(const Pattern& pattern, const Grid& grid, int rank, const ListRoom& room = {});
-/// Its messages where lists have sizes (sized_merging).
+/// Its messages for lists of given sizes (see sized_merging).
 Program sized_program(const Pattern& pattern, const Grid& grid, int rank, const ListSizes& sizes);
 
-/// What `prove` is to show: each rank ends with what there is of all others, merged in order.
+/// The claim to prove: each rank ends with the lists of all other tiles, merged in order.
 Claim claim(const Pattern& pattern, const Grid& grid);
 
 } // namespace sextant::contour

@@ -10,7 +10,7 @@ namespace sextant::contour {
 
 namespace {
 
-/// The lowest digit becomes the highest.
+/// Reverses the digits of a number.
 int reversed(int number, int count) {
     int made = 0;
     for (const Digit digit : digits(count))
@@ -18,7 +18,7 @@ int reversed(int number, int count) {
     return made;
 }
 
-/// The number that becomes this one.
+/// The inverse of reversed().
 int reversed_from(int number, int count) {
     std::vector<Digit> all = digits(count);
     std::reverse(all.begin(), all.end());
@@ -30,7 +30,7 @@ int reversed_from(int number, int count) {
     return made;
 }
 
-/// How many columns or rows lie between those that differ in a digit, and their ends.
+/// The number of columns or rows spanned by ranks that differ in a digit, ends included.
 int reach(Hosts hosts, Digit digit, int count) {
     if (digit.radix == 1)
         return 1;
@@ -68,7 +68,7 @@ struct List {
     Region at;
 };
 
-/// One rank's program. What it does for a tile of another rank, it does in that tile's place.
+/// Builds one rank's program. A rank that merges for another tile uses that tile's position.
 class Merging {
   public:
     Merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank, const ListSizes& sizes,
@@ -95,7 +95,7 @@ class Merging {
     Run run_of(int tile) const { return {order_.position(tile), order_.position(tile) + 1}; }
     Bytes room(Run run) const { return room_ ? room_(run) : 0; }
     /// The executor may merge some of the lists before the others arrive. That intermediate list
-    /// can be longer than the final one, but not than all of its parts together.
+    /// can be longer than the final one, but not longer than all parts together.
     Bytes room_to_merge(const std::vector<Run>& parts) const {
         Bytes sum = 0;
         for (const Run part : parts)
@@ -106,8 +106,7 @@ class Merging {
         return {run, builder_.buffer({Role::scratch, size(run), 0, room})};
     }
 
-    /// The runs that the stage before this one merged into `run`; before the first stage, `run`
-    /// itself.
+    /// The runs that the previous stage merged into `run`; `run` itself before the first stage.
     std::vector<Run> parts_of(Run run, std::size_t stage) const {
         if (stage == 0)
             return {run};
@@ -118,7 +117,7 @@ class Merging {
         return parts;
     }
 
-    /// That of the tile this rank merges for.
+    /// The list of the tile that this rank merges for.
     List own_list() {
         const Region input =
             builder_.buffer({Role::input, size(run_of(rank_)), 0, room(run_of(rank_))});
@@ -131,7 +130,7 @@ class Merging {
         return moved;
     }
 
-    /// The round in which lists move to hosts counts where a rank has no part in it too.
+    /// Ranks that are their own hosts count the round in which lists move to hosts too.
     void begin_stage(const Stage& stage) {
         round_ = std::max(round_, hosts_ == Hosts::own ? 0 : 1);
         builder_.round(round_++);
@@ -158,7 +157,7 @@ class Merging {
                 others_.push_back(list);
             }
             width *= stage.size();
-            if (s + 1 < stages_.size()) { // nobody is told of the whole image
+            if (s + 1 < stages_.size()) { // no rank needs a list of the whole image
                 const Run run{first, first + width};
                 known = in_scratch(run, room_to_merge(parts_of(run, s + 1)));
                 merge(known, lists);
@@ -182,7 +181,7 @@ class Merging {
         }
     }
 
-    /// The lists of other tiles, on the one side or the other of a tile.
+    /// The lists of other tiles before or after this rank's tile, sorted.
     std::vector<List> on_side(bool before) const {
         std::vector<List> lists;
         const int position = order_.position(tile_);
@@ -195,7 +194,7 @@ class Merging {
         return lists;
     }
 
-    /// The runs of all tiles before and behind a tile, where there are such.
+    /// The runs of all tiles before and after a tile, if not empty.
     std::vector<Run> sides(int tile) const {
         const int position = order_.position(tile), all = grid_.ranks();
         std::vector<Run> runs;
@@ -206,7 +205,7 @@ class Merging {
         return runs;
     }
 
-    /// For the list of all tiles before a tile or the list of all behind it, whichever needs more.
+    /// Room for the list of all tiles before a tile or of all after it, whichever needs more.
     Bytes room_at_sides(int tile) const {
         const int position = order_.position(tile);
         Bytes before = 0, behind = 0;
@@ -223,7 +222,7 @@ class Merging {
         return std::max(before, behind);
     }
 
-    /// Lists one after the other in one buffer.
+    /// Lists one after another in one buffer.
     std::vector<List> in(const Region& buffer, const std::vector<Run>& runs) const {
         std::vector<List> lists;
         Elements offset = 0;
@@ -268,7 +267,7 @@ class Merging {
     const Order order_;
     const ListSizes& sizes_;
     const ListRoom& room_;
-    const int rank_, tile_; ///< the tile that this rank merges for
+    const int rank_, tile_; ///< tile_: the tile that this rank merges for
     ProgramBuilder builder_;
     std::vector<List> others_;
     int round_ = 0;
@@ -298,7 +297,7 @@ void each_tile(const Order& order, Run run, Body&& body) {
     }
 }
 
-/// How often a tile of a run touches one outside by a corner only.
+/// The number of pairs of a tile of the run and one outside that touch at a corner only.
 Elements corners_outside(const Order& order, Run run) {
     Elements count = 0;
     each_tile(order, run, [&](int, int column, int row) {

@@ -10,55 +10,57 @@
 
 namespace sextant::contour {
 
-/// Which rank merges for a tile.
+/// Assignment of tiles to the ranks that merge for them.
 enum class Hosts {
-    own,     ///< each for its own
-    reversed ///< the digits of its column and row reversed (bits, where they are powers of two):
-             ///< neighbours are far apart at first, while lists are short, and near at last
+    own,     ///< each rank for its own tile
+    reversed ///< the digits of its column and row reversed (bits, if they are powers of two), so
+             ///< that neighbours are far apart while lists are short, and close at the end
 };
 
 int host(Hosts hosts, const Grid& grid, int tile);
 /// The tile that a rank merges for.
 int tile_of(Hosts hosts, const Grid& grid, int rank);
 
-/// The rectangle of processors with this rank in which a stage's messages stay.
+/// The rectangle of processors, with this rank in it, that a stage's messages stay within.
 collective::Submachine submachine(Hosts hosts, const Grid& grid, const Stage& stage, int rank);
 
-/// How elements stand for lists: one is a list, or, to reckon with, as many as a run of tiles has
-/// entries.
+/// The number of elements that represent the list of a run of tiles: 1 if an element is a list, or,
+/// for models, the number of the list's entries.
 using ListSizes = std::function<Elements(Run run)>;
 
-/// The bytes that a list of a run of tiles may take, once merged.
+/// The most bytes that the merged list of a run of tiles may take.
 using ListRoom = std::function<Bytes(Run run)>;
 
-/// What is known of tiles, merged stage by stage: in each, tiles that differ in its digits give
-/// each other the merged list of all that they have seen, and so know of the next larger
-/// submachine. At the end each knows of all others what it needs: two lists, of those before it in
-/// the stages' order and of those behind.
+/// Merges the lists of all tiles stage by stage. In each stage, tiles that differ in its digits
+/// exchange the merged lists of all tiles seen so far, and so cover the next larger submachine. At
+/// the end each rank has two lists: of the tiles before its own in the stages' order, and of those
+/// after it.
 ///
 /// Input     the list of the rank's tile: one element.
-/// Output    the merged lists of the tiles before and behind, as far as there are such.
-/// Cost      Σ (size of a stage − 1) messages a rank, and where other ranks are hosts three more.
+/// Output    the merged lists of the tiles before and after it, if there are any.
+/// Cost      Σ (size of a stage − 1) messages per rank, and up to three more if hosts are not the
+///           tiles' own ranks.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 5.2, doi:10.1006/jpdc.1996.0010
-/// `group` labels the submachines in which messages stay (collective/tiles.hpp). Without
-/// `room` lists are of the elements that the run is about.
+///
+/// `group` labels the submachines that messages stay within (collective/tiles.hpp). Without `room`,
+/// elements of lists have the size of the run's elements.
 Program merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank,
                 const ListRoom& room = {});
 
-/// The same messages where lists differ in size: for models, which charge what a list's entries
-/// take. What merges lists copies their entries instead; it cannot be proved or run.
+/// The same messages for lists of different sizes, for models, which charge by the number of
+/// entries. Merging is replaced by copying entries, so this program cannot be proved or run.
 Program sized_merging(const Grid& grid, const Stages& stages, Hosts hosts, int rank,
                       const ListSizes& sizes);
 
-/// How long the border of a run of tiles is, in pixels, without that of the image.
+/// The length in pixels of the border of a run of tiles, without the border of the image.
 Elements border_length(const Order& order, Run run);
 
-/// How many pixels of a run of tiles may touch pixels outside of it, at a side or a corner.
+/// An upper bound of the pixels of a run of tiles that touch outside ones, at a side or corner.
 /// Cost      O(ranks).
 Elements most_on_border(const Order& order, Run run);
 
-/// Sizes of lists in crossings, for models: `entering` contours come in at each pixel of border (of
-/// lines that all pixels lie on, half of those on each side).
+/// List sizes in crossings, for models: `entering` contours enter per pixel of border. (Half of the
+/// edge pixels on a border are crossed inwards.)
 ListSizes sizes_by_border(std::shared_ptr<const Order> order, double entering);
 
 } // namespace sextant::contour

@@ -28,7 +28,7 @@ void require_room(Elements entries, Elements most, Run run) {
 
 namespace {
 
-/// Leads crossings on, each once.
+/// Extends each crossing along its contour, visiting each once.
 class Following {
   public:
     explicit Following(std::vector<Crossing> crossings)
@@ -44,7 +44,7 @@ class Following {
     enum class State : std::uint8_t { unseen, on_the_way, done };
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
-    /// Where a crossing goes on within these tiles, if it does.
+    /// The crossing that a crossing leads to within these tiles; none if it leaves them.
     std::size_t next(std::size_t i) const {
         const Crossing* const found = find(all_, all_[i].end);
         const auto index = static_cast<std::size_t>(found - all_.data());
@@ -80,7 +80,8 @@ class Following {
         crossing.links += next.links;
     }
 
-    /// A contour that has come back to a crossing: its crossings lead to its smallest pixel.
+    /// Closes a contour that leads back to a crossing: all crossings then lead to its smallest
+    /// pixel.
     void close(std::size_t first) {
         const auto begin = std::find(way_.begin(), way_.end(), first);
         const std::vector<std::size_t> round(begin, way_.end());
@@ -145,7 +146,7 @@ std::vector<BorderPixel> all_by_pixels(std::span<const Frontier> lists) {
     return all;
 }
 
-/// Unions of components, each known by its place among their smallest pixels.
+/// A union-find of components, numbered in the order of their smallest pixels.
 class Joining {
   public:
     Joining(std::vector<BorderPixel> pixels, Elements width, Touch touch)
@@ -191,7 +192,7 @@ class Joining {
         before_[std::max(a, b)] = std::min(a, b);
     }
 
-    /// Each pixel with those behind it that it touches: to its right, and below.
+    /// Joins each pixel with later ones that it touches: to its right, and below.
     void join_neighbours() {
         std::size_t below = 0;
         for (std::size_t i = 0; i < all_.size(); ++i) {
@@ -211,12 +212,12 @@ class Joining {
     std::vector<BorderPixel> all_;
     const Elements width_;
     const bool corners_;
-    std::vector<Elements> smallest_;            // pixels of components
-    std::vector<std::size_t> before_, numbers_; // [component]: one joined with; [pixel]: which
+    std::vector<Elements> smallest_;            // of each component
+    std::vector<std::size_t> before_, numbers_; // [component]: its parent; [pixel]: its component
     std::vector<std::uint8_t> marked_;
 };
 
-/// Whether a pixel touches one of the image outside of a run of tiles.
+/// True if a pixel touches a pixel of the image outside of a run of tiles.
 bool touches_outside(const Order& order, Run tiles, Elements pixel, Touch touch) {
     const Grid& grid = order.grid();
     const Elements x = pixel % grid.width, y = pixel / grid.width;

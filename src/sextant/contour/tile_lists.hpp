@@ -11,20 +11,20 @@
 #include <type_traits>
 #include <vector>
 
-// What is known of tiles as a list of entries, and lists as elements that a schedule merges.
+// Lists of entries about the borders of tiles, and lists as elements that a schedule merges.
 namespace sextant::contour {
 
-/// What some tiles that lie together in an order know of their border.
+/// Information about the border of some tiles that are consecutive in an order.
 template <class Entry>
 struct TileList {
     Run tiles;
     std::vector<Entry> entries;
 };
 
-/// Throws std::logic_error where a list of a run has more entries than there is room for.
+/// Throws std::logic_error if a list of a run has more entries than there is room for.
 void require_room(Elements entries, Elements most, Run run);
 
-/// The run of runs that follow one another; std::logic_error where they do not.
+/// The union of consecutive runs; std::logic_error if they are not consecutive.
 Run joined_runs(std::span<const Run> runs);
 
 template <class Entry>
@@ -35,13 +35,13 @@ Run joined_runs(std::span<const TileList<Entry>> lists) {
     return joined_runs(runs);
 }
 
-/// In front of the entries of a list in memory.
+/// Precedes the entries of a list in memory.
 struct ListHeader {
     Run tiles;
     Elements count = 0;
 };
 
-/// How many bytes a list of so many entries takes.
+/// The bytes of a list with this many entries.
 template <class Entry>
 Bytes bytes_for(Elements entries) {
     return static_cast<Bytes>(sizeof(ListHeader)) + entries * static_cast<Bytes>(sizeof(Entry));
@@ -66,16 +66,15 @@ TileList<Entry> get(const std::byte* from) {
     return list;
 }
 
-/// The list of the tiles of all lists together.
+/// Returns the list of the tiles of all lists together.
 template <class Entry>
 using Merge = std::function<TileList<Entry>(std::span<const TileList<Entry>> lists)>;
 
-/// How many entries a list of a run of tiles may have.
+/// The most entries that a list of a run of tiles may have.
 using ListCapacity = std::function<Elements(Run run)>;
 
-/// Merges lists as elements, one in each region, of which only the used part is sent.
-/// Requires  room for as many entries as `capacity` says in every region; std::logic_error where a
-///           merged list has more.
+/// An operator that merges lists as elements, one per region, of which only the used part is sent.
+/// Requires  room for `capacity` entries in every region; std::logic_error otherwise.
 template <class Entry>
 Operator merging_operator(Merge<Entry> merge, ListCapacity capacity) {
     Operator made;
@@ -99,42 +98,42 @@ Operator merging_operator(Merge<Entry> merge, ListCapacity capacity) {
     return made;
 }
 
-/// A pixel (y · width + x) where a contour comes into some tiles from outside, and where it goes.
+/// A pixel (y · width + x) where a contour enters some tiles from outside, and where it leads.
 struct Crossing {
     Elements pixel = 0;
     Elements before = 0;      ///< the pixel outside that it comes from
-    Elements end = 0;         ///< its head if that lies in these tiles, else the pixel outside that
-                              ///< it goes on with
-    Elements links = 0;       ///< to `end`
-    Elements smallest = 0;    ///< the smallest pixel on the way
-    Elements to_smallest = 0; ///< links there
+    Elements end = 0;         ///< its head if that is in these tiles, else the first pixel outside
+                              ///< after it leaves them
+    Elements links = 0;       ///< number of links to `end`
+    Elements smallest = 0;    ///< the smallest pixel on the way to `end`
+    Elements to_smallest = 0; ///< number of links to that pixel
     bool operator==(const Crossing&) const = default;
 };
 
-/// What some tiles that lie together in an order know of the contours that cross their border: a
-/// list by pixels. A closed contour ends at its smallest pixel as soon as it is all within.
+/// The crossings of some tiles that are consecutive in an order, sorted by pixel. A closed contour
+/// ends at its smallest pixel once all of it is inside the tiles.
 using Boundary = TileList<Crossing>;
 
-/// Follows contours through all of several lists: what comes in is led on as far as these tiles
-/// know. Nothing is left out.
-/// Requires  crossings that differ in their pixels.
+/// Follows contours through the tiles of all lists: each crossing is extended as far as these tiles
+/// know. Returns all crossings.
+/// Requires  crossings at different pixels.
 /// Cost      O(n log n) for n crossings.
 std::vector<Crossing> follow(std::span<const Boundary> lists);
 
-/// The list of the tiles of all lists together: what comes in from outside.
+/// The list of the tiles of all lists together: the crossings that still enter from outside.
 Boundary merge(const Order& order, std::span<const Boundary> lists);
 
-/// A crossing by its pixel, in a list by pixels; null where there is none.
+/// Finds a crossing in a list sorted by pixel; null if there is none.
 const Crossing* find(std::span<const Crossing> crossings, Elements pixel);
 
-/// What is known of the component that a pixel is part of, in one number: many are sent.
+/// A component and its mark, packed in one number because many are sent.
 class PartOfWhole {
   public:
     PartOfWhole() = default;
     PartOfWhole(Elements component, bool marked) : number_(2 * component + (marked ? 1 : 0)) {}
-    /// The smallest pixel of the component, as far as these tiles know.
+    /// The smallest pixel of the component that is known so far.
     Elements component() const { return number_ / 2; }
-    /// Whether the component has a mark, as far as these tiles know.
+    /// True if the component is known to have a mark.
     bool marked() const { return number_ % 2 != 0; }
     bool operator==(const PartOfWhole&) const = default;
 
@@ -145,25 +144,24 @@ class PartOfWhole {
 /// A pixel (y · width + x) of a component that touches pixels outside of some tiles.
 struct BorderPixel {
     Elements pixel = 0;
-    /// Neighbours belong together where these are equal and not 0.
+    /// Neighbours are connected if these are equal and not 0.
     std::uint64_t value = 1;
     PartOfWhole part;
     bool operator==(const BorderPixel&) const = default;
 };
 
-/// What some tiles that lie together in an order know of the components that reach their border: a
-/// list by pixels.
+/// The border pixels of components of some tiles that are consecutive in an order, sorted by pixel.
 using Frontier = TileList<BorderPixel>;
 
-/// Which pixels touch one: those at its sides, or those at its corners too.
+/// Connectivity: pixels touch at sides only, or at corners too.
 enum class Touch : std::uint8_t { sides, corners };
 
-/// Joins the components of several lists where their pixels touch. Nothing is left out.
+/// Joins components of all lists that touch. Returns all pixels.
 /// Requires  pixels that differ.
 /// Cost      O(n log n) for n pixels.
 std::vector<BorderPixel> join(std::span<const Frontier> lists, Elements width, Touch touch);
 
-/// The list of the tiles of all lists together: pixels that touch others outside of them.
+/// The list of the tiles of all lists together: the pixels that touch others outside of them.
 Frontier merge(const Order& order, std::span<const Frontier> lists, Touch touch);
 
 } // namespace sextant::contour

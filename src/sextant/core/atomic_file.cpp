@@ -26,7 +26,7 @@ constexpr std::size_t buffer_size = std::size_t{1} << 18;
 constexpr int attempts = 1000;
 constexpr const char* own_descriptors = "/proc/self/fd";
 
-/// Distinguishes the temporary files and folders of the threads of this process.
+/// Makes temporary names unique among the threads of this process.
 std::atomic<unsigned> next_number{0};
 
 } // namespace
@@ -38,7 +38,7 @@ std::string folder_of(const std::string& path) {
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(path_) {
     buffer_.reserve(buffer_size);
-    std::error_code unresolved; // a link to nothing: it is the link that is replaced
+    std::error_code unresolved; // a dangling link: the link itself is replaced
     if (std::filesystem::is_symlink(path_, unresolved)) {
         const auto resolved = std::filesystem::canonical(path_, unresolved);
         if (!unresolved)
@@ -61,7 +61,7 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(path_
     }
 }
 
-/// A pipe is waited for a little while only: it may never have a reader.
+/// Waits at most two seconds for a pipe to get a reader.
 void AtomicFile::open_device() {
     constexpr int tries = 100;
     constexpr std::chrono::milliseconds pause{20};
@@ -80,11 +80,11 @@ void AtomicFile::open_device() {
         fail(errno);
 }
 
-/// Whether the file system knows files without a name; any other trouble is left to the next try.
+/// Returns true if an unnamed file was opened. If not, the caller tries a named one.
 bool AtomicFile::open_nameless() {
 #ifdef O_TMPFILE
     if (access(own_descriptors, X_OK) != 0)
-        return false; // no way to name it later
+        return false; // it could not be named later
     descriptor_ = open(folder_of(target_).c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
 #endif
     nameless_ = descriptor_ >= 0;
@@ -94,7 +94,7 @@ bool AtomicFile::open_nameless() {
 void AtomicFile::with_temporary_name(const std::function<bool(const char* name)>& create) {
     const std::string folder = folder_of(target_);
     for (int attempt = 0; attempt < attempts; ++attempt) {
-        // A short name of its own: that of the target with an addition may be too long.
+        // Not the target's name with a suffix, which may be too long.
         temporary_ = fmt::format("{}/.sextant-{}-{}.tmp", folder, getpid(), next_number++);
         if (create(temporary_.c_str()))
             return;
@@ -145,7 +145,7 @@ void AtomicFile::write_through(std::span<const std::byte> bytes) {
         if (written < 0)
             fail(errno);
         if (written == 0)
-            fail(ENOSPC); // no progress and no error: never try for ever
+            fail(ENOSPC); // no progress and no error: avoid an endless loop
         bytes = bytes.subspan(static_cast<std::size_t>(written));
     }
 }
@@ -184,7 +184,7 @@ void AtomicFile::commit() {
             return linkat(AT_FDCWD, own.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
         });
     }
-    // Network file systems report a full disk only here. The descriptor is gone either way.
+    // Network file systems report a full disk only here. The descriptor is closed either way.
     if (close(std::exchange(descriptor_, -1)) != 0)
         fail(errno);
     if (temporary_.empty())
@@ -227,7 +227,7 @@ std::string reason(int error) {
     return std::generic_category().message(error);
 }
 
-/// Best effort, where an error is already on its way.
+/// Best effort: an error is already being reported.
 void remove(const std::string& folder) {
     std::error_code ignored;
     fs::remove_all(folder, ignored);
@@ -239,7 +239,7 @@ AtomicFolder::AtomicFolder(const std::string& path, std::span<const std::string_
     : path_(path), target_(path) {
     while (target_.size() > 1 && target_.ends_with('/'))
         target_.pop_back();
-    std::error_code unresolved; // a link to nothing: it is the link that is replaced
+    std::error_code unresolved; // a dangling link: the link itself is replaced
     if (fs::is_symlink(target_, unresolved)) {
         const auto resolved = fs::canonical(target_, unresolved);
         if (!unresolved)
@@ -274,7 +274,7 @@ void AtomicFolder::require_replaceable(std::span<const std::string_view> entries
         fail(error.message());
 }
 
-/// A name that is free beside the target; made a folder where asked.
+/// Returns an unused name next to the target; creates a folder of that name if `make`.
 std::string AtomicFolder::new_name(bool make) const {
     const std::string around = folder_of(target_);
     for (int attempt = 0; attempt < attempts; ++attempt) {
@@ -291,7 +291,7 @@ std::string AtomicFolder::new_name(bool make) const {
     fail(reason(EEXIST));
 }
 
-/// What is there goes aside first, and comes back if the new one cannot take its place.
+/// Moves an existing folder aside first, and moves it back if the new one cannot be renamed.
 void AtomicFolder::commit() {
     std::string old;
     std::error_code unknown;

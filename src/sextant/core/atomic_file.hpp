@@ -12,20 +12,19 @@
 
 namespace sextant {
 
-/// A file that appears whole or not at all: bytes go to a file without a name in the folder of
-/// `path`, which commit() names and renames to `path`. Destroyed before that, or where the process
-/// is killed, nothing stays behind, and a file that was at `path` stays as it was. Where the file
-/// system knows no such files (NFS) it is named from the start, and a signal leaves it behind:
-/// `.sextant-<process>-<number>.tmp`.
+/// A file that appears whole or not at all. Bytes go to an unnamed file in the folder of `path`,
+/// which commit() names and renames to `path`. If the object is destroyed before that, or the
+/// process is killed, nothing is left and a file already at `path` is unchanged. On file systems
+/// without unnamed files (NFS) it is named `.sextant-<process>-<number>.tmp` from the start, and a
+/// signal that ends the process leaves it behind.
 ///
-/// A symbolic link at `path` stays a link: the file it points to is replaced. A device or a pipe
-/// (/dev/stdout, /dev/null) is no file to replace and is written directly; a pipe must have a
-/// reader within two seconds.
+/// A symbolic link at `path` remains a link: the file it points to is replaced. A device or pipe
+/// (/dev/stdout, /dev/null) is written directly; a pipe must have a reader within two seconds.
 ///
-/// Requires  an existing folder that may be written; a file already at `path` may be written too.
-///           Every function throws InvalidFile with the system's reason otherwise, also where the
-///           disk is full. After a failed write or seek, require_intact() and commit() throw as
-///           well: a library between this and the caller may have swallowed the exception.
+/// Requires  an existing, writable folder; a file already at `path` must be writable too.
+/// Throws    Every function throws InvalidFile with the system's reason, for example if the disk is
+///           full. After a failed write or seek, require_intact() and commit() throw as well,
+///           because a library in between may have swallowed the exception.
 class AtomicFile {
   public:
     explicit AtomicFile(std::string path);
@@ -36,10 +35,10 @@ class AtomicFile {
     const std::string& path() const { return path_; }
     void write(std::span<const std::byte> bytes);
     void write(std::string_view bytes);
-    /// Where the next byte goes, counted from the start of the file.
+    /// The offset of the next byte from the start of the file.
     Bytes position() const { return position_; }
     void seek(Bytes position);
-    /// Reads back what was written from `position` on, as far as there is any. Returns how much.
+    /// Reads back bytes written from `position` on. Returns how many there were.
     Bytes read_at(Bytes position, std::span<std::byte> to);
     void require_intact() const;
     void commit();
@@ -47,7 +46,7 @@ class AtomicFile {
   private:
     void open_device();
     bool open_nameless();
-    /// Calls `create` with names that may be free until it succeeds.
+    /// Calls `create` with unused names until it succeeds.
     void with_temporary_name(const std::function<bool(const char* name)>& create);
     void open_temporary();
     void write_through(std::span<const std::byte> bytes);
@@ -57,32 +56,32 @@ class AtomicFile {
 
     std::string path_;
     std::string target_;    ///< `path_`, or the file that a symbolic link there points to
-    std::string temporary_; ///< empty when there is none (a device, no name yet), or none any more
+    std::string temporary_; ///< empty if there is none (a device, no name yet, already renamed)
     bool nameless_ = false;
     int descriptor_ = -1;
     Bytes position_ = 0;
-    std::vector<std::byte> buffer_; ///< what was written but not yet handed to the system
+    std::vector<std::byte> buffer_; ///< bytes not yet handed to the system
     std::string failure_;
 };
 
-/// The folder that a path's file lies in.
+/// The folder of a path's file.
 std::string folder_of(const std::string& path);
 
-/// Throws InvalidFile where a file at `path` could not be begun now; leaves nothing, and touches no
-/// device. To be asked before work whose result is to go there.
+/// Throws InvalidFile if a file at `path` could not be created now. Leaves no file behind and opens
+/// no device. Call this before long work whose result goes to `path`.
 void require_writable(const std::string& path);
 
-/// Writes a whole file, such as a report, by way of an AtomicFile. Throws InvalidFile.
+/// Writes a whole file through an AtomicFile. Throws InvalidFile.
 void write_file(const std::string& path, std::string_view bytes);
 
-/// A folder that appears whole or not at all: files go to one with another name beside it, which
-/// commit() renames. Destroyed before that, nothing stays behind, and what was at `path` stays as
-/// it was; a signal that ends the process leaves `.sextant-<process>-<number>.tmp`.
+/// A folder that appears whole or not at all. Files go to a temporary folder next to it, which
+/// commit() renames. If the object is destroyed before that, nothing is left and a folder already
+/// at `path` is unchanged; a signal that ends the process leaves `.sextant-<process>-<number>.tmp`.
 ///
-/// A folder already at `path` is replaced, provided that it holds nothing but `entries`: what
-/// others have put there is not ours to remove. A symbolic link to one stays a link.
+/// A folder already at `path` is replaced if it holds nothing but `entries`, so that no other files
+/// are removed. A symbolic link to a folder remains a link.
 ///
-/// Requires  an existing folder around it that may be written. Throws InvalidFile with the reason.
+/// Requires  an existing, writable parent folder. Throws InvalidFile with the reason.
 class AtomicFolder {
   public:
     AtomicFolder(const std::string& path, std::span<const std::string_view> entries);
@@ -90,7 +89,7 @@ class AtomicFolder {
     AtomicFolder& operator=(const AtomicFolder&) = delete;
     ~AtomicFolder();
 
-    /// Where files go until then.
+    /// The folder to write files to before commit().
     const std::string& temporary() const { return temporary_; }
     void commit();
 
@@ -100,8 +99,8 @@ class AtomicFolder {
     [[noreturn]] void fail(const std::string& reason) const;
 
     std::string path_;
-    std::string target_;    ///< `path_` without a final slash, or what a link there points to
-    std::string temporary_; ///< empty once there is none
+    std::string target_;    ///< `path_` without a final slash, or the target of a link there
+    std::string temporary_; ///< empty after commit()
 };
 
 } // namespace sextant

@@ -8,36 +8,37 @@
 
 namespace sextant {
 
-/// A contour's points among those of all.
+/// One contour, as a range of the points of all contours.
 struct ContourLine {
     Elements first = 0;
     Elements points = 0;
-    bool closed = false; ///< its last point is followed by its first
+    bool closed = false; ///< the first point follows the last
 };
 
-/// The linear representation of contours: the points of each one after another, by rank, from its
-/// head on; contours in the order of their heads, row by row.
+/// The linear representation of contours: the points of each contour in order of rank, starting at
+/// its head. Contours are ordered by their heads, row by row.
 struct ContourLines {
     ImageShape image;
     std::vector<Elements> pixels; ///< y · width + x
     std::vector<ContourLine> lines;
 };
 
-/// The same read once, in order, wherever it lies: a contour, then its points.
+/// Reads contours once, in order, from any storage: each contour, then its points.
 class LineReader {
   public:
     virtual ~LineReader() = default;
 
     virtual ImageShape image() const = 0;
-    /// Of all contours.
+    /// The number of points of all contours.
     virtual Elements points() const = 0;
-    /// Whether there is one more contour. Requires  all points of the one before to have been read.
+    /// Returns false after the last contour. Requires  all points of the previous contour to have
+    /// been read.
     virtual bool next(ContourLine& line) = 0;
-    /// The next point of the contour.
+    /// The next point of the current contour, as y · width + x.
     virtual Elements next_pixel() = 0;
 };
 
-/// Of lines in memory, which must outlive it.
+/// Reads lines in memory, which must outlive it.
 class LinesInMemory final : public LineReader {
   public:
     explicit LinesInMemory(const ContourLines& lines) : lines_(lines) {}

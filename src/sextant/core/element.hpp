@@ -9,26 +9,25 @@
 
 namespace sextant {
 
-/// A floating-point number of 16 bits, IEEE 754 binary16: 11 significant bits, 65504 at most.
+/// An IEEE 754 binary16 number: 11 significant bits, 65504 at most.
 struct Half {
     std::uint16_t bits = 0;
-    bool operator==(const Half&) const = default; ///< of the bits
+    bool operator==(const Half&) const = default; ///< compares bits
 };
 
 /// Exact.
 constexpr float to_float(Half half) {
     const std::uint32_t sign = (half.bits & 0x8000u) << 16;
     const std::uint32_t magnitude = half.bits & 0x7fffu;
-    if (magnitude < 0x0400) { // zero, or without the leading one: a count of the smallest steps
+    if (magnitude < 0x0400) { // zero or subnormal: a multiple of 2^-24
         const float steps = static_cast<float>(magnitude) * 0x1p-24f;
         return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(steps));
     }
-    const std::uint32_t exponent = magnitude < 0x7c00 ? 127 - 15 : 255 - 31; // or infinity and NaN
+    const std::uint32_t exponent = magnitude < 0x7c00 ? 127 - 15 : 255 - 31; // else infinity or NaN
     return std::bit_cast<float>(sign | ((exponent << 23) + (magnitude << 13)));
 }
 
-/// The nearest half, of two equally near ones the even. What is too large becomes infinite, NaN the
-/// one NaN 0x7e00.
+/// The nearest half, ties to even. Too large values become infinite; NaN becomes 0x7e00.
 constexpr Half to_half(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t sign = bits >> 16 & 0x8000u;
@@ -38,27 +37,27 @@ constexpr Half to_half(float value) {
         return {0x7e00};
     } else if (magnitude >= 0x47800000u) { // 2^16 and more
         half = 0x7c00;
-    } else if (magnitude < 0x38800000u) { // below 2^-14: beside 0.5 a float's last bit is 2^-24
+    } else if (magnitude < 0x38800000u) { // below 2^-14: next to 0.5, a float's last bit is 2^-24
         half = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000u;
-    } else { // the carry of the rounding may run into the exponent, up to infinity
+    } else { // a carry of the rounding may run into the exponent, up to infinity
         half = (magnitude - (112u << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
     }
     return {static_cast<std::uint16_t>(sign | half)};
 }
 
-/// Colour premultiplied by opacity `a` (0 transparent, 1 opaque), linear, one float a channel.
+/// Colour premultiplied by opacity `a` (0 transparent, 1 opaque), linear, one float per channel.
 struct RgbaF32 {
     float r = 0, g = 0, b = 0, a = 0;
     bool operator==(const RgbaF32&) const = default;
 };
 
-/// The same in floats of 16 bits.
+/// A premultiplied colour of 16-bit floats.
 struct RgbaF16 {
     Half r, g, b, a;
     bool operator==(const RgbaF16&) const = default;
 };
 
-/// The same in steps of 1/255: an opacity of 255 is opaque.
+/// A premultiplied colour in steps of 1/255; an opacity of 255 is opaque.
 struct RgbaU8 {
     std::uint8_t r = 0, g = 0, b = 0, a = 0;
     bool operator==(const RgbaU8&) const = default;
@@ -70,14 +69,14 @@ struct RgbaDepthF32 {
     bool operator==(const RgbaDepthF32&) const = default;
 };
 
-/// The same with the colour in steps of 1/255.
+/// A premultiplied colour in steps of 1/255, with its distance from the viewer.
 struct RgbaU8DepthF32 {
     std::uint8_t r = 0, g = 0, b = 0, a = 0;
     float depth = 0;
     bool operator==(const RgbaU8DepthF32&) const = default;
 };
 
-/// What one element of an image or a series is, to those who only move it.
+/// The name and the size in bytes of an element, for code that only moves elements.
 struct ElementFormat {
     std::string_view name;
     Bytes size = 0;
@@ -90,12 +89,12 @@ inline constexpr ElementFormat rgba_u8{"rgba u8", sizeof(RgbaU8)};
 inline constexpr ElementFormat rgba_depth_f32{"rgba+depth f32", sizeof(RgbaDepthF32)};
 inline constexpr ElementFormat rgba_u8_depth_f32{"rgba u8+depth f32", sizeof(RgbaU8DepthF32)};
 
-/// One measured value a pixel.
+/// One measured value per pixel.
 inline constexpr ElementFormat gray_f32{"gray f32", 4};
 inline constexpr ElementFormat gray_u8{"gray u8", 1};
 inline constexpr ElementFormat gray_u16{"gray u16", 2};
 
-/// What its channels are, as users and profiles of machines call it: "f32", "f16" or "u8".
+/// The type of the channels as users and machine profiles call it: "f32", "f16", "u8" or "u16".
 constexpr std::string_view channels(const ElementFormat& element) {
     const bool bytes = element == rgba_u8 || element == rgba_u8_depth_f32 || element == gray_u8;
     return element == gray_u16 ? "u16" : element == rgba_f16 ? "f16" : bytes ? "u8" : "f32";

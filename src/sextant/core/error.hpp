@@ -6,21 +6,21 @@
 
 namespace sextant {
 
-/// Whatever goes wrong that is not our bug. The message names the file, rank or value and what was
-/// expected. Bugs of ours are `std::logic_error`.
+/// Any error that is not a bug of Sextant. The message names the file, rank or value and what was
+/// expected. Bugs are `std::logic_error`.
 class Error : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
 
-/// What was asked for cannot be done by anyone: an unknown algorithm, radices that do not multiply
-/// to the ranks. The command ends with exit code 2.
+/// A request that cannot be fulfilled on any machine: an unknown algorithm, or radices whose
+/// product is not the number of ranks. The command exits with code 2.
 class InvalidTask : public Error {
   public:
     using Error::Error;
 };
 
-/// A file that cannot be read, is damaged, does not fit the others or cannot be written.
+/// A file that cannot be read or written, is damaged, or does not match the others.
 class InvalidFile : public Error {
   public:
     InvalidFile(std::string path, const std::string& what)
@@ -31,13 +31,13 @@ class InvalidFile : public Error {
     std::string path_;
 };
 
-/// The messages of a run could not be delivered: the transport failed, or memory of it ran out.
+/// Messages of a run could not be delivered: the transport failed or ran out of memory.
 class CommunicationFailed : public Error {
   public:
     using Error::Error;
 };
 
-/// Another rank failed, so this one stopped too. `rank` is the first that was heard of.
+/// Another rank failed, so this one stopped too. `rank` is the first failed rank this one heard of.
 class PeerFailed : public Error {
   public:
     PeerFailed(int rank, const std::string& what) : Error(what), rank_(rank) {}
@@ -47,7 +47,7 @@ class PeerFailed : public Error {
     int rank_;
 };
 
-/// What the exception at hand says. A caller's code may throw anything. Only within a catch.
+/// The message of the current exception, of any type. Call only within a catch block.
 std::string text_of_current_exception();
 
 } // namespace sextant

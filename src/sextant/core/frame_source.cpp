@@ -16,7 +16,7 @@ namespace sextant {
 
 namespace {
 
-/// What is converted at a time: little enough to stay in the cache.
+/// Bytes converted at a time: few enough to stay in the cache.
 constexpr Bytes converted_bytes = Bytes{1} << 18;
 
 Bytes bytes_of_row(const FrameHeader& header) {
@@ -100,7 +100,7 @@ Bytes FrameSink::row_bytes() const {
     return bytes_of_row(header_);
 }
 
-/// How many rows are given, of so much each.
+/// The number of whole rows in `given` samples or bytes, with `row` of them per row.
 std::int64_t FrameSink::checked_rows(std::size_t given, std::size_t row) const {
     const auto count = static_cast<std::int64_t>(given / row);
     if (given % row != 0 || frame_ >= header_.frames || row_ + count > header_.shape.height)
@@ -146,7 +146,7 @@ void FrameSink::commit() {
 
 namespace {
 
-/// The exact difference of two integers of a type, as a float.
+/// The exact difference of two integers, rounded to a float.
 template <class T>
 float difference(T value, T offset) {
     using Bits = std::make_unsigned_t<T>;
@@ -155,12 +155,13 @@ float difference(T value, T offset) {
     return -static_cast<float>(static_cast<Bits>(offset) - static_cast<Bits>(value));
 }
 
-/// Types of which a float does not hold every value.
+/// True for types with values that a float cannot hold.
 bool is_wide(Sample sample) {
     return size_of(sample) >= 4 && sample != Sample::f32;
 }
 
-/// An integer of which a double holds every bit, at most 2047 below.
+/// The value as a double; an integer that a double may not hold exactly is first rounded down to a
+/// multiple of 2048.
 template <class T>
 double as_double(T value) {
     if constexpr (std::is_integral_v<T> && sizeof(T) > 4) {
@@ -180,12 +181,12 @@ std::vector<T> finite(std::span<const std::byte> bytes) {
     return values;
 }
 
-/// Of some samples.
+/// The offset for some samples (see offset_of()).
 template <class T>
 double offset_in(std::vector<T> values) {
     const bool exact = std::all_of(values.begin(), values.end(), [](T value) {
         const auto rounded = static_cast<float>(value);
-        // Of integers near the end of their type the float may lie beyond.
+        // Converting back would overflow for integers near the end of their range.
         return std::is_integral_v<T> ? std::abs(rounded) <= 0x1p24F
                                      : static_cast<T>(rounded) == value;
     });
@@ -199,18 +200,18 @@ double offset_in(std::vector<T> values) {
     };
     const T middle = at(.5);
     double low = static_cast<double>(at(.05)), high = static_cast<double>(at(.95));
-    if (low == high) { // a few samples stand out
+    if (low == high) { // only a few samples differ
         low = static_cast<double>(*std::min_element(values.begin(), values.end()));
         high = static_cast<double>(*std::max_element(values.begin(), values.end()));
     }
-    constexpr double largest_ratio = 256; // of what is lost of 24 bits: 8
+    constexpr double largest_ratio = 256; // floats then keep 16 of 24 bits of the spread
     const double spread = high - low, magnitude = std::max(std::abs(low), std::abs(high));
     const bool constant = *std::min_element(values.begin(), values.end()) ==
                           *std::max_element(values.begin(), values.end());
     return constant || !(magnitude > largest_ratio * spread) ? 0 : as_double(middle);
 }
 
-/// Some rows in the middle of a frame.
+/// The offset for some rows in the middle of a frame.
 double offset_of_frame(FrameSource& source, std::int64_t frame) {
     constexpr std::int64_t samples = std::int64_t{1} << 16;
     const ImageShape shape = source.header().shape;
@@ -295,7 +296,7 @@ double offset_of(FrameSource& source, std::span<const std::int64_t> frames) {
         try {
             offsets.push_back(offset_of_frame(source, frame));
         } catch (const InvalidFile&) {
-            // What reads all of it says so.
+            // Whoever reads the whole frame reports the error.
         }
     }
     if (offsets.empty())

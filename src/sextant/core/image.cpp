@@ -24,7 +24,7 @@ std::string fault_of_lists(const DeepImage& image) {
     return "";
 }
 
-/// Of the fragments of one pixel.
+/// Checks the depths of one pixel's fragments.
 std::string fault_of_depths(std::span<const Fragment> fragments) {
     for (std::size_t i = 0; i < fragments.size(); ++i) {
         const float depth = fragments[i].depth;

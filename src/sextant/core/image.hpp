@@ -21,7 +21,7 @@ struct ImageShape {
     bool operator==(const ImageShape&) const = default;
 };
 
-/// An owned image: row 0 is the top, rows follow one another without padding.
+/// An image that owns its pixels: row 0 is the top, rows are stored without padding.
 class Image {
   public:
     Image() = default;
@@ -59,32 +59,32 @@ class Image {
     Memory memory_;
 };
 
-/// The most pixels of an image, or of all images of a rank together: what is reckoned from them
-/// stays far from the largest number.
+/// The largest number of pixels of an image, or of all images of a rank together. Sizes computed
+/// from it cannot overflow.
 inline constexpr Elements most_pixels = Elements{1} << 34;
 
-/// Whether an image, or so many of them, has more. Requires  nothing negative.
+/// True if an image, or `images` of them together, have more pixels. Requires  nothing negative.
 constexpr bool is_too_large(const ImageShape& shape, Elements images = 1) {
     return shape.width > 0 && shape.height > 0 && images > 0 &&
            (shape.width > most_pixels / shape.height ||
             images > most_pixels / (shape.width * shape.height));
 }
 
-/// One of the things that a pixel shows, at its depth: a premultiplied colour.
+/// A part of a pixel at one depth, as a premultiplied colour.
 using Fragment = RgbaDepthF32;
 
-/// What headers of files say of deep pixels, whose sizes vary.
+/// The element format of deep pixels in file headers; their real sizes vary.
 inline constexpr ElementFormat deep_f32{"deep rgba+depth f32", sizeof(Fragment)};
 
 constexpr bool is_deep(const ElementFormat& element) {
     return element.name == deep_f32.name;
 }
 
-/// An image that is not blended yet: any number of fragments a pixel, those of a pixel nearest
-/// first, row 0 on top. Depths may be equal, and infinite, but not NaN.
+/// An image before blending: any number of fragments per pixel, nearest first; row 0 is the top.
+/// Depths may be equal and infinite, but not NaN.
 struct DeepImage {
     ImageShape shape;
-    std::vector<Elements> first;     ///< by pixel: where its fragments begin; and where all end
+    std::vector<Elements> first;     ///< by pixel: index of its first fragment; then the total
     std::vector<Fragment> fragments; ///< pixel by pixel
 
     std::span<const Fragment> at(Elements pixel) const {
@@ -94,11 +94,11 @@ struct DeepImage {
     }
 };
 
-/// The image of that shape without a fragment.
+/// An image of that shape without fragments.
 DeepImage empty_deep_image(ImageShape shape);
 
-/// What is wrong with an image, with pixel and value, for whoever knows what to call the image;
-/// empty where nothing is.
+/// Describes the first fault of an image, with pixel and value, but without the image's name; empty
+/// if there is none.
 /// Cost      one pass.
 std::string fault_of(const DeepImage& image);
 

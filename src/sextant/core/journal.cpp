@@ -22,7 +22,7 @@ namespace sextant {
 namespace {
 
 constexpr std::string_view magic = "sextant journal 1\n";
-/// No record is larger: a length that is was never written.
+/// The size limit of a record; a larger length means a damaged file.
 constexpr std::uint64_t largest_record = std::uint64_t{1} << 32;
 
 struct RecordHead {
@@ -37,7 +37,7 @@ std::uint64_t checksum_of(std::span<const std::byte> bytes) {
     return sum;
 }
 
-/// As many bytes as there are, up to the size asked for.
+/// Reads up to `size` bytes, fewer at the end of the file.
 std::vector<std::byte> bytes_at(int descriptor, Bytes position, std::size_t size) {
     std::vector<std::byte> bytes(size);
     std::size_t got = 0;
@@ -89,7 +89,7 @@ Journal::~Journal() {
     if (descriptor_ < 0)
         return;
     if (writes_)
-        fdatasync(descriptor_); // best effort: what is lost is done again
+        fdatasync(descriptor_); // best effort: lost records are computed again
     close(descriptor_);
 }
 
@@ -108,13 +108,13 @@ Journal Journal::append_to(const std::string& path, const std::string& text, con
     if (!journal.text_)
         journal.begin(text);
     journal.visit(visit);
-    // What the last run did not write whole makes room.
+    // Removes an incomplete record of an earlier run.
     if (ftruncate(journal.descriptor_, static_cast<off_t>(journal.visited_)) != 0)
         journal.fail("written", errno);
     return journal;
 }
 
-/// An empty file is a journal that was only just begun.
+/// An empty file is a valid journal without a text.
 void Journal::read_start() {
     const std::vector<std::byte> start = bytes_at(descriptor_, 0, magic.size());
     if (!std::equal(start.begin(), start.end(), std::as_bytes(std::span(magic)).begin()))
@@ -136,7 +136,7 @@ void Journal::begin(const std::string& text) {
     text_ = text;
 }
 
-/// The record behind what was visited, if there is a whole one.
+/// The record after the last visited one, if it is whole.
 std::optional<std::vector<std::byte>> Journal::next(RecordPlace& place) {
     RecordHead head;
     const std::vector<std::byte> bytes = bytes_at(descriptor_, visited_, sizeof head);
@@ -158,7 +158,7 @@ std::optional<std::vector<std::byte>> Journal::next(RecordPlace& place) {
 
 void Journal::visit(const Visit& visit) {
     if (!text_)
-        read_start(); // its writer may have gone on since
+        read_start(); // its writer may have written more since
     if (!text_)
         return;
     RecordPlace place;
@@ -196,7 +196,7 @@ void Journal::write_at_end(std::span<const std::byte> bytes) {
             continue;
         if (written <= 0) {
             const int error = written < 0 ? errno : ENOSPC;
-            (void)!ftruncate(descriptor_, static_cast<off_t>(visited_)); // no half of a record
+            (void)!ftruncate(descriptor_, static_cast<off_t>(visited_)); // no partial record
             fail("written", error);
         }
         at += static_cast<Bytes>(written);

@@ -12,26 +12,27 @@
 
 namespace sextant {
 
-/// Where a record lies in a journal.
+/// The position of a record's bytes in a journal.
 struct RecordPlace {
     Bytes position = 0, size = 0;
 };
 
-/// A file that records are only ever appended to, each with its length and a checksum, so that what
-/// was written before a process was killed can be read, but for the last record. It begins with a
-/// text that says what it is of. For this kind of machine: nothing is converted.
+/// An append-only file of records. Each has its length and a checksum, so that after a crash every
+/// record but perhaps the last can be read. The file begins with a text that says what it is about.
+/// Numbers have this machine's byte order.
 ///
-/// Records reach the disk within a second or so of the next one, at once where the process ends.
+/// Records reach the disk about a second after they are appended, if others follow, and when the
+/// journal is closed.
 class Journal {
   public:
-    /// Calls with each record that is whole; where one is not, that is the end.
+    /// Called with each whole record; visiting ends at the first one that is not.
     using Visit = std::function<void(const RecordPlace& place, std::span<const std::byte> record)>;
 
-    /// Opens a journal to read it. Throws InvalidFile where it cannot be read or is no journal.
+    /// Opens a journal for reading. Throws InvalidFile if it cannot be read or is not a journal.
     static Journal open(const std::string& path);
-    /// Begins one, or goes on with one behind its last whole record, and keeps others from writing
-    /// to it; `visit` is called with the records that there are. Throws InvalidFile, also where
-    /// another process has it open to write.
+    /// Opens a journal for writing and locks it, or creates one with `text`. Calls `visit` with the
+    /// records already there; new ones go after the last whole one. Throws InvalidFile, also if
+    /// another process has it open for writing.
     static Journal append_to(
         const std::string& path, const std::string& text,
         const Visit& visit = [](const RecordPlace&, std::span<const std::byte>) {});
@@ -41,13 +42,13 @@ class Journal {
     ~Journal();
 
     const std::string& path() const { return path_; }
-    /// What it says that it is of; none where not even that is whole.
+    /// The text at its start; none if that is incomplete.
     const std::optional<std::string>& text() const { return text_; }
 
-    /// The records behind the last one that was visited.
+    /// Visits the records after the last one visited.
     void visit(const Visit& visit);
     std::vector<std::byte> read(const RecordPlace& place) const;
-    /// Throws InvalidFile where the disk is full or fails; then the records before are still whole.
+    /// Throws InvalidFile if the disk is full or fails; earlier records then remain whole.
     RecordPlace append(std::span<const std::byte> record);
 
   private:
@@ -63,7 +64,7 @@ class Journal {
     int descriptor_;
     bool writes_;
     std::optional<std::string> text_;
-    Bytes visited_ = 0; ///< up to here records were read, or written
+    Bytes visited_ = 0; ///< end of the last record read or written
     Seconds synced_ = 0;
 };
 

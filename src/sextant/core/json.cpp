@@ -18,8 +18,7 @@ using Json = nlohmann::json;
 
 constexpr std::size_t most_depth = 100, most_keys = 1000;
 
-/// What the library says is wrong, for people: without the number of its exception, and without the
-/// whole of a long token.
+/// A library error message for users: no exception number, and long tokens shortened.
 std::string complaint(std::string_view what, const std::string& token) {
     // "[json.exception.parse_error.101] parse error at line 1, column 5: syntax error ..."
     if (const auto end = what.find("] "); what.starts_with("[json.") && end != what.npos)
@@ -31,7 +30,7 @@ std::string complaint(std::string_view what, const std::string& token) {
     return printable(shortened(text, most));
 }
 
-/// Builds the values of a text as they come, within limits.
+/// Builds values while the text is parsed, within limits.
 class Builder : public nlohmann::json_sax<Json> {
   public:
     Builder(const std::string& path, std::size_t length, const JsonLimits& limits,
@@ -107,7 +106,7 @@ class Builder : public nlohmann::json_sax<Json> {
         return true;
     }
 
-    /// The entry that the streamed list got last, if it got one.
+    /// Hands over the latest entry of the streamed list, if there is one.
     void hand_over() {
         if (!in_stream() || open_.back()->empty())
             return;
@@ -121,10 +120,10 @@ class Builder : public nlohmann::json_sax<Json> {
     const std::size_t length_;
     const JsonLimits& limits_;
     const JsonStream& stream_;
-    std::vector<Json*> open_; ///< the objects and arrays that are not yet at their end
-    Json* member_ = nullptr;  ///< where the value of the last key goes
-    bool streams_ = false;    ///< whether the last key of the outermost object is the stream's
-    std::size_t values_ = 0, values_before_ = 0; ///< held, and before the streamed list
+    std::vector<Json*> open_; ///< objects and arrays not yet closed
+    Json* member_ = nullptr;  ///< receives the value of the last key
+    bool streams_ = false;    ///< the last key of the outermost object is the stream's
+    std::size_t values_ = 0, values_before_ = 0; ///< values held now, and before the streamed list
 };
 
 template <class AnyJson>

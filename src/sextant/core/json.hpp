@@ -11,34 +11,34 @@
 
 namespace sextant {
 
-/// Bounds of a JSON file, so that a small file takes little memory and time. Values are nested at
-/// most 100 deep, and an object has at most 1,000 keys, each once.
+/// Limits of a JSON file, so that a small file takes little memory and time. In addition, values
+/// are nested at most 100 deep, and an object has at most 1,000 keys, all different.
 struct JsonLimits {
     Bytes bytes = Bytes{1} << 26;
     std::size_t values = std::size_t{1} << 20; ///< held at a time
 };
 
-/// A list of the outermost object whose entries are handed over one by one and not kept: in memory
-/// is one entry, however long the list.
+/// A list in the outermost object whose entries are passed to `take` one by one and not kept, so
+/// that only one is in memory at a time.
 struct JsonStream {
     std::string_view list;
     std::function<void(nlohmann::json&& entry)> take;
 };
 
-/// The reader of JSON that all files share. Throws InvalidFile where the text is not JSON, or is
-/// beyond the limits; whatever the message quotes is short. What `take` throws is passed on.
+/// Parses JSON. Throws InvalidFile if the text is not JSON or exceeds the limits; quotations in the
+/// message are shortened. Exceptions of `take` are passed on.
 nlohmann::json parse_json(std::string_view text, const std::string& path,
                           const JsonLimits& limits = {}, const JsonStream& stream = {});
 
-/// The same from a file, which must be regular.
+/// Reads and parses a regular file.
 nlohmann::json read_json(const std::string& path, const JsonLimits& limits = {},
                          const JsonStream& stream = {});
 
-/// A value as a message shows it: "an array of 3", or the beginning of its text.
+/// A value as error messages show it: "an array of 3", or the beginning of its text.
 std::string shown(const nlohmann::json& value);
 
-/// JSON as text that a terminal may show, `indent` spaces a level. Bytes that are not UTF-8, as
-/// file names may have, become U+FFFD.
+/// JSON as text that is safe to show on a terminal, indented by `indent` spaces per level. Bytes
+/// that are not UTF-8, as in file names, become U+FFFD.
 std::string to_text(const nlohmann::json& json, int indent = 2);
 std::string to_text(const nlohmann::ordered_json& json, int indent = 2);
 

@@ -84,7 +84,7 @@ bool Field::is_number() const {
 }
 
 double Field::number(double from, double to) const {
-    // A comparison with what is no number is false, so that it is refused too.
+    // Written so that NaN, which compares false, is refused too.
     if (!value_->is_number() || !(value_->get<double>() >= from && value_->get<double>() <= to)) {
         refuse(fmt::format("a number from {} to {}", from, to));
     }

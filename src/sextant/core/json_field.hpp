@@ -15,20 +15,20 @@
 
 namespace sextant::machine {
 
-/// A value of a JSON file that knows where it stands. What is asked of it and is not so throws
-/// InvalidFile: "das.json: links[0].curves[3].path is 7, expected ...". Values of one file share
-/// its content.
+/// A value of a JSON file together with its path in the file. Accessors throw InvalidFile if the
+/// value is not as requested: "das.json: links[0].curves[3].path is 7, expected ...". Fields of one
+/// file share its content.
 class Field {
   public:
-    /// The whole of a file, which must be an object.
+    /// Parses the text of a whole file, which must be an object.
     static Field parse(std::string_view text, const std::string& path);
 
-    /// The largest number that any field takes.
+    /// The largest number allowed in any field.
     static constexpr double most = 1e18;
 
-    Field at(const std::string& name) const; ///< of an object; it must be there
+    Field at(const std::string& name) const; ///< required member of an object
     std::optional<Field> find(const std::string& name) const;
-    Field operator[](std::size_t i) const; ///< of an array, which has that many
+    Field operator[](std::size_t i) const; ///< of an array; the index must exist
     std::vector<Field> items() const;      ///< of an array
     std::vector<Field> items_or_none(const std::string& name) const;
     std::size_t size() const; ///< of an array
@@ -40,14 +40,14 @@ class Field {
     bool boolean() const;
     std::string text() const; ///< not empty
     std::string text_or(const std::string& name, const std::string& fallback) const;
-    std::string text_or_empty(const std::string& name) const; ///< which it may be in the file, too
-    /// The enumerator of one of these names, in their order.
+    std::string text_or_empty(const std::string& name) const; ///< may be empty in the file too
+    /// The enumerator whose name, by its index in `names`, is the field's text.
     template <class Enum>
     Enum one_of(std::span<const std::string_view> names) const {
         return static_cast<Enum>(place_in(names));
     }
 
-    /// "FILE: FIELD is VALUE, expected EXPECTED", and "FILE: FIELD WHAT".
+    /// Throw InvalidFile "FILE: FIELD is VALUE, expected EXPECTED" and "FILE: FIELD WHAT".
     [[noreturn]] void refuse(const std::string& expected) const;
     [[noreturn]] void fail(const std::string& what) const;
 

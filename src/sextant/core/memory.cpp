@@ -20,14 +20,14 @@ Bytes rounded_up(Bytes size, Bytes unit) {
     return (size + unit - 1) / unit * unit;
 }
 
-/// How much to map for so much: whole huge pages, unless that were much more.
+/// The number of bytes to map: whole huge pages, unless they would waste more than an eighth.
 Bytes mapped_for(Bytes size) {
     constexpr Bytes tolerable = 8; // an eighth
     const Bytes whole = rounded_up(size, huge_page);
     return whole - size <= size / tolerable ? whole : rounded_up(size, sysconf(_SC_PAGESIZE));
 }
 
-/// Maps `size` bytes at a huge-page boundary by mapping more and giving back both ends.
+/// Maps `size` bytes at a huge-page boundary: maps more and unmaps both ends.
 std::byte* map_aligned(Bytes size) {
     void* got = mmap(nullptr, static_cast<std::size_t>(size + huge_page), PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -11,20 +11,20 @@
 namespace sextant {
 
 /// Owned, zeroed memory for pixels, aligned to 64 bytes. From 2 MiB on it asks for huge pages,
-/// which makes the first touch of a frame several times cheaper. Moves, does not copy.
+/// which makes the first touch of a frame several times cheaper. Movable, not copyable.
 class Memory {
   public:
     Memory() = default;
     /// Throws std::bad_alloc.
     explicit Memory(Bytes size);
-    /// Memory that `owner` keeps until it goes: zeroed and aligned as ours.
+    /// Refers to memory that `owner` keeps alive; it must be zeroed and aligned to 64 bytes.
     Memory(std::byte* data, Bytes size, std::shared_ptr<void> owner)
         : data_(data), size_(size), owner_(std::move(owner)) {}
     Memory(Memory&& other) noexcept;
     Memory& operator=(Memory&& other) noexcept;
     ~Memory();
 
-    /// Has every page made now rather than when it is first written.
+    /// Has the system allocate every page now instead of at its first write.
     void touch();
 
     std::byte* data() { return data_; }
@@ -36,13 +36,12 @@ class Memory {
   private:
     std::byte* data_ = nullptr;
     Bytes size_ = 0;
-    Bytes mapped_ = 0;            // what to give back; 0 when it came from the heap
-    std::shared_ptr<void> owner_; // unless it is ours
+    Bytes mapped_ = 0;            // bytes to unmap; 0 if allocated on the heap
+    std::shared_ptr<void> owner_; // null if this object owns the memory
 };
 
-/// Brings memory into this core's cache as its own, as if it had just been written, without
-/// changing it: what other cores hold of it becomes void. Measurements begin so where a frame would
-/// have been drawn.
+/// Moves memory into this core's cache as if just written, without changing it; copies in other
+/// cores' caches become invalid. Benchmarks call it in place of drawing a frame.
 void write_anew(std::span<std::byte> memory);
 
 } // namespace sextant

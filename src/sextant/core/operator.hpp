@@ -14,13 +14,13 @@
 
 namespace sextant {
 
-/// The code of an operator, for one element format.
+/// The function that applies an operator to elements of one format.
 class FoldFunction {
   public:
     using Sources = std::span<const std::byte* const>;
 
     FoldFunction() = default;
-    /// From a function of (sources, to, elements, of), or one that has no use for `of`.
+    /// From a function of (sources, to, elements, of), or of (sources, to, elements).
     template <class Function>
     requires std::invocable<Function, Sources, std::byte*, Elements, Elements>
     FoldFunction(Function function) : function_(std::move(function)) {}
@@ -31,8 +31,8 @@ class FoldFunction {
           }) {}
 
     explicit operator bool() const { return static_cast<bool>(function_); }
-    /// `of`: how many elements the whole pass has of which these are a slice. A result too large to
-    /// stay in a cache may be written past it.
+    /// `of`: the number of elements of the whole pass, if this call folds a slice of it. A result
+    /// too large for the cache may be written with stores that bypass it.
     void operator()(Sources sources, std::byte* to, Elements elements, Elements of = 0) const {
         function_(sources, to, elements, std::max(elements, of));
     }
@@ -41,7 +41,7 @@ class FoldFunction {
     std::function<void(Sources, std::byte*, Elements, Elements)> function_;
 };
 
-/// An associative combination of elements, ⊕: what a `fold` step applies. Operand order matters
+/// An associative combination of elements, ⊕, which a `fold` step applies. Operand order matters
 /// unless `commutative`.
 struct Operator {
     std::string_view name;
@@ -49,25 +49,23 @@ struct Operator {
     ElementFormat element;
     bool commutative = false;
 
-    /// Whether splitting the sources of a fold into leading runs, folded one after another, gives
-    /// the same bits. Not so where a fold computes in more digits than its elements have and rounds
-    /// once, at its end: such operands are combined all at once where bits must not vary.
+    /// True if folding leading runs of the sources one after another gives the same bits as one
+    /// fold. False if a fold computes with more digits than its elements have and rounds once at
+    /// its end; such operands are combined all at once if results must be reproducible.
     bool exact_when_split = false;
 
-    /// to[i] = ((sources[0][i] ⊕ sources[1][i]) ⊕ ...) ⊕ sources.back()[i], in one pass.
-    /// `to` may be one of the sources; other overlap is not allowed. At least one source; a single
-    /// one is copied.
-    /// Deterministic: the same bits on every processor.
+    /// to[i] = ((sources[0][i] ⊕ sources[1][i]) ⊕ ...) ⊕ sources.back()[i], in one pass. `to` may
+    /// be one of the sources; other overlap is not allowed. Requires at least one source; a single
+    /// one is copied. Deterministic: the same bits on every processor.
     FoldFunction fold;
 
-    /// Fills `to` with what an image holds where nothing was drawn. It leaves every element as it
-    /// is (a transparent one infinitely far away may be taken for nothing, and what is no number
-    /// for another); combined with it twice, it is to the bit as combined once.
+    /// Fills `to` with empty pixels. Combining an element with an empty one leaves it unchanged
+    /// (but a transparent element at infinite depth may become empty, and one NaN another).
+    /// Combining twice gives the bits of combining once.
     std::function<void(std::byte* to, Elements elements)> fill_identity;
 
-    /// How many of an element's bytes count, where elements may be shorter than their format
-    /// (lists): at least one. A message or copy of one such element leaves out the others. Empty:
-    /// all count.
+    /// The number of bytes of an element that are in use, at least one, for elements shorter than
+    /// their format (lists). A message or copy of a single element omits the rest. Empty: all.
     std::function<Bytes(const std::byte* element)> used = {};
 };
 

@@ -11,11 +11,11 @@
 
 namespace sextant {
 
-/// Says what is going on, by one rank: on a terminal in one line that changes, elsewhere (a log, or
-/// under a launcher, whose processes have no terminal) in a line of its own every 30 seconds.
+/// Reports the progress of a run, on one rank. On a terminal it rewrites one line; elsewhere (in a
+/// log, or under a launcher, whose processes have no terminal) it writes a line every 30 seconds.
 class Progress {
   public:
-    /// The clock counts seconds from anywhere.
+    /// The clock counts seconds from any origin.
     explicit Progress(bool speaks, std::FILE* to = stderr,
                       std::function<Seconds()> clock = steady_seconds);
     ~Progress() { clear(); }
@@ -23,8 +23,8 @@ class Progress {
     Progress& operator=(const Progress&) = delete;
 
     void say(std::string_view what);
-    /// "combine 12 of 40, 3 s left": at most ten times a second, the time from how long this part
-    /// has taken so far.
+    /// Says "combine 12 of 40, 3 s left", at most ten times per second. The remaining time is
+    /// extrapolated from the time this part has taken so far.
     void say(std::string_view part, std::int64_t done, std::int64_t all);
     void clear();
 

@@ -23,10 +23,10 @@ Elements floor_divide(Elements a, Elements b) {
     return a >= 0 ? a / b : -((-a + b - 1) / b);
 }
 
-/// As of rectangles of one image: runs meet or not by how far apart they are counted, whichever
-/// they are.
+/// overlap() for regions of equal stride, such as rectangles of one image. Runs i and j are
+/// compared by their difference j − i alone.
 bool overlap_in_step(const Region& a, const Region& b) {
-    const Elements ahead = a.offset - b.offset; // run i meets run j where j − i is from low to high
+    const Elements ahead = a.offset - b.offset; // runs i and j meet if low <= j − i <= high
     const Elements low = floor_divide(ahead - b.length, a.stride) + 1;
     const Elements high = floor_divide(ahead + a.length - 1, a.stride);
     return std::max(low, 1 - a.count) <= std::min(high, b.count - 1);
@@ -52,7 +52,7 @@ bool overlap(const Region& a, const Region& b) {
                 return true;
             continue;
         }
-        // The runs of `many` that reach past `first` and start before `last`.
+        // The runs of `many` that end after `first` and start before `last`.
         const Elements low =
             std::max<Elements>(0, floor_divide(first - many.offset - many.length, many.stride) + 1);
         const Elements high =

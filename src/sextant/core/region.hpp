@@ -6,7 +6,7 @@
 namespace sextant {
 
 /// A strided block of elements in a numbered buffer: `count` runs of `length` elements, run i at
-/// `offset + i * stride`, stride >= length. Rows of a sub-image are such a block. Elements are
+/// `offset + i * stride`, stride >= length. The rows of a sub-image are such a block. Elements are
 /// numbered run by run.
 struct Region {
     int buffer = 0;
@@ -17,14 +17,14 @@ struct Region {
 
     Elements elements() const { return length * count; }
     bool empty() const { return elements() == 0; }
-    /// One past the last element it touches.
+    /// One past the last element.
     Elements end() const { return empty() ? offset : offset + (count - 1) * stride + length; }
     bool contiguous() const { return count <= 1 || stride == length; }
-    /// Where element `e` of the region lies in its buffer.
+    /// The position of element `e` of the region in its buffer.
     Elements at(Elements e) const {
         return contiguous() ? offset + e : offset + e / length * stride + e % length;
     }
-    /// How many elements lie in one piece from element `e` on, itself included.
+    /// The number of contiguous elements from element `e` on, including `e`.
     Elements run_left(Elements e) const {
         return contiguous() ? elements() - e : length - e % length;
     }
@@ -39,12 +39,12 @@ Region block(int buffer, Elements offset, Elements length);
 /// to exactly one. Pieces differ by at most one element and may be empty.
 Region part(const Region& whole, int i, int parts);
 
-/// Whether two regions share an element: exact for strided blocks too, since the bounding intervals
-/// of two columns of an image overlap where the columns do not.
-/// Cost      the smaller number of runs.
+/// True if two regions share an element. Exact for strided blocks: two columns of an image do not
+/// overlap although their bounding intervals do.
+/// Cost      linear in the smaller number of runs.
 bool overlap(const Region& a, const Region& b);
 
-/// Whether `outer` is contiguous and holds every element of `inner`.
+/// True if `outer` is contiguous and holds every element of `inner`.
 bool covers(const Region& outer, const Region& inner);
 
 } // namespace sextant

@@ -14,12 +14,12 @@ namespace sextant {
 
 namespace {
 
-/// Channels that are colour or brightness, not alpha.
+/// The number of channels that are colour or brightness, not alpha.
 int channels_compared(const FrameHeader& header) {
     return header.channels < 3 ? 1 : 3;
 }
 
-/// Whether all that is compared of a pixel is one number of at most 64 bits.
+/// True if the compared channels of a pixel fit in one number of at most 64 bits.
 bool has_value(const FrameHeader& header) {
     const bool integers = header.sample != Sample::f16 && header.sample != Sample::f32 &&
                           header.sample != Sample::f64;
@@ -42,7 +42,7 @@ ElementFormat element_of(const FrameHeader& header, ReadAs read_as) {
                                                   : gray_f32;
 }
 
-/// Whether rows are what an element says as they are stored.
+/// True if stored rows already have the element's format.
 bool is_stored_so(const FrameHeader& header, ReadAs read_as) {
     if (header.channels != 1)
         return false;
@@ -81,7 +81,7 @@ void RowSource::read(Elements first, Elements rows, std::span<std::byte> to) {
                        {reinterpret_cast<float*>(to.data()), to.size() / sizeof(float)});
 }
 
-/// The bytes of the channels side by side; what is left of a number is 0.
+/// Packs the bytes of a pixel's channels into one number; its remaining bytes are 0.
 void RowSource::read_packed(Rows rows, std::span<std::byte> to) {
     constexpr Bytes at_once = Bytes{1} << 18;
     const Bytes sample = size_of(header().sample), pixel = header().channels * sample;

@@ -14,24 +14,23 @@
 
 namespace sextant {
 
-/// Samples that are only compared, as stored: integers of either sign by their bits.
+/// Formats of samples that are only compared; signed integers are kept as their bits.
 inline constexpr ElementFormat value_u32{"value u32", 4};
 inline constexpr ElementFormat value_u64{"value u64", 8};
 inline constexpr ElementFormat value_f64{"value f64", 8};
 
-/// What rows are read for.
+/// The purpose that rows are read for.
 enum class ReadAs : std::uint8_t {
-    /// To compute with: u8, u16 and f32 as stored, all others less offset() as the nearest floats,
+    /// Computing: u8, u16 and f32 as stored, all others less offset() as the nearest floats,
     /// colours as their luminance.
     floats,
-    /// To compare: every sample as it is stored, halves as floats. The channels of a colour, alpha
-    /// left out, become one number if they have 8 or 16 bits each; of others the luminance is
-    /// compared.
+    /// Comparing: samples as stored, halves as floats. The channels of a colour, without alpha, are
+    /// packed into one number if they have 8 or 16 bits each; others use their luminance.
     values
 };
 
-/// A frame of a series as a gray image whose rows are read when they are asked for, so that it need
-/// not fit in memory. For one thread at a time; each opens its own.
+/// A frame of a series as a grey image whose rows are read on demand, so that it need not fit in
+/// memory. Not thread-safe: each thread opens its own.
 class RowSource {
   public:
     /// Requires  a frame of the series (InvalidTask).
@@ -41,15 +40,15 @@ class RowSource {
     const std::string& path() const { return frames_->path(); }
     const FrameHeader& header() const { return frames_->header(); }
     ImageShape shape() const { return header().shape; }
-    /// What is taken off samples to be computed with (core/frame_source.hpp); most often 0.
+    /// The offset subtracted from samples for computing (core/frame_source.hpp); usually 0.
     double offset() const { return offset_; }
-    /// gray_f32, gray_u8 or gray_u16; of values also value_u32, value_u64 or value_f64.
+    /// gray_f32, gray_u8 or gray_u16; when comparing also value_u32, value_u64 or value_f64.
     const ElementFormat& element() const { return element_; }
 
-    /// Rows first ... first + rows − 1, one after another.
-    /// Requires  rows of the image, and room for exactly that, aligned as its samples
+    /// Reads rows first ... first + rows − 1.
+    /// Requires  rows of the image, and memory of exactly their size, aligned as its samples
     ///           (std::logic_error).
-    /// Throws    InvalidFile where the file does not hold them any more.
+    /// Throws    InvalidFile if the file no longer holds them.
     void read(Elements first, Elements rows, std::span<std::byte> to);
 
   private:
@@ -60,7 +59,7 @@ class RowSource {
     double offset_ = 0;
     ElementFormat element_;
     enum class How : std::uint8_t { as_stored, as_floats, packed } how_;
-    std::vector<std::byte> stored_; ///< pixels of several channels, on their way to one number
+    std::vector<std::byte> stored_; ///< pixels of several channels, before packing
 };
 
 } // namespace sextant

@@ -45,8 +45,8 @@ T narrowed(float value) {
     } else if constexpr (std::is_floating_point_v<T>) {
         return value;
     } else {
-        // In doubles: the ends of 32-bit integers are no floats. Those of 64-bit ones are no
-        // doubles either, so the upper one is compared as the power of two behind it.
+        // Doubles, because floats cannot represent the limits of 32-bit integers. Doubles cannot
+        // represent the upper limit of 64-bit ones, so the power of two above it is used.
         constexpr double behind = 2.0 * (std::numeric_limits<T>::max() / 2 + 1);
         const double rounded = std::nearbyint(static_cast<double>(value));
         if (std::isnan(rounded))

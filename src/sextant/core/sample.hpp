@@ -14,10 +14,10 @@
 
 namespace sextant {
 
-/// What one measured value is stored as: unsigned and signed integers, floating-point numbers.
+/// The stored type of a measured value: unsigned and signed integers, floating-point numbers.
 enum class Sample { u8, i8, u16, i16, u32, i32, u64, i64, f16, f32, f64 };
 
-/// Calls `visit` with std::type_identity of the C++ type of a sample.
+/// Calls `visit` with std::type_identity of a sample's C++ type.
 template <class Visitor>
 decltype(auto) visit_sample(Sample sample, const Visitor& visit) {
     switch (sample) {
@@ -50,21 +50,21 @@ decltype(auto) visit_sample(Sample sample, const Visitor& visit) {
 Bytes size_of(Sample sample);
 /// "u16", "f32".
 std::string_view name(Sample sample);
-/// The sample of a name, if there is one.
+/// The sample type of that name, if there is one.
 std::optional<Sample> sample_named(std::string_view name);
 
-/// Samples as the nearest floats: exact up to 24 significant bits, infinite beyond a float's range.
+/// Converts samples to the nearest floats: exact up to 24 bits, infinite beyond their range.
 ///
 /// Requires  as many samples as floats (std::logic_error); samples need not be aligned.
 void to_floats(Sample sample, std::span<const std::byte> from, std::span<float> to);
 
-/// Floats as samples: integers are rounded to nearest, of two equally near ones to the even, and
-/// clamped to their range, NaN becomes 0; halves as `to_half` does.
+/// Converts floats to samples. Integers are rounded to nearest, ties to even, and clamped to their
+/// range; NaN becomes 0. Halves are converted by `to_half`.
 ///
 /// Requires  as many samples as floats (std::logic_error); samples need not be aligned.
 void from_floats(Sample sample, std::span<const float> from, std::span<std::byte> to);
 
-/// Turns samples from the byte order of another machine into that of this one, and back.
+/// Reverses the byte order of samples in place.
 void swap_bytes(Sample sample, std::span<std::byte> samples);
 
 } // namespace sextant

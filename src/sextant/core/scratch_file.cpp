@@ -20,7 +20,7 @@ namespace sextant {
 
 namespace {
 
-/// Where the file system knows no files without a name, one that loses it at once.
+/// Opens an unnamed file. If the file system does not support that, creates a file and unlinks it.
 int open_nameless(const std::string& folder) {
 #ifdef O_TMPFILE
     const int opened = open(folder.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
@@ -63,7 +63,7 @@ void ScratchFile::write(Bytes position, std::span<const std::byte> bytes) {
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0)
-            fail(written < 0 ? errno : ENOSPC); // no progress and no error: never try for ever
+            fail(written < 0 ? errno : ENOSPC); // no progress and no error: avoid an endless loop
         bytes = bytes.subspan(static_cast<std::size_t>(written));
         position += written;
     }
@@ -85,10 +85,6 @@ void ScratchFile::fail(int error) const {
     throw InvalidFile(beside_, "cannot be made: what does not fit in memory lies beside it: " +
                                    std::generic_category().message(error));
 }
-
-} // namespace sextant
-
-namespace sextant {
 
 PlaneSink::PlaneSink(std::unique_ptr<FrameSink> sink, std::vector<double> offsets)
     : sink_(std::move(sink)), offsets_(std::move(offsets)) {}
@@ -114,7 +110,7 @@ void PlaneSink::commit() {
     sink_->commit();
 }
 
-/// In the file of those that wait, where planes lie one after another.
+/// The offset of a row in the file of waiting rows, where planes follow one another.
 Bytes PlaneSink::place_of(std::int64_t plane, std::int64_t row) const {
     return (plane * shape().height + row) * shape().width * static_cast<Bytes>(sizeof(float));
 }

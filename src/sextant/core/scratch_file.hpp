@@ -16,11 +16,11 @@
 
 namespace sextant {
 
-/// What does not fit in memory: a file without a name in the folder of `beside`, the output that it
-/// is kept for. Nothing of it stays behind, however the process ends. Moves, does not copy.
+/// Temporary storage for data that does not fit in memory: an unnamed file in the folder of the
+/// output `beside`. Nothing of it remains, however the process ends. Movable, not copyable.
 ///
-/// Requires  a folder that may be written; every function throws InvalidFile that names `beside`
-///           with the system's reason otherwise, also where the disk is full.
+/// Requires  a writable folder. Every function throws InvalidFile, naming `beside` and the system's
+///           reason, for example if the disk is full.
 class ScratchFile {
   public:
     explicit ScratchFile(std::string beside);
@@ -39,15 +39,12 @@ class ScratchFile {
     int descriptor_ = -1;
 };
 
-} // namespace sextant
-
-// Values one after another in a scratch file, of which a part is in memory.
-namespace sextant {
+// Sequences of values in a scratch file, buffered in memory.
 
 template <class Value>
 constexpr Bytes scratch_size = static_cast<Bytes>(sizeof(Value));
 
-/// Appends to a file, or takes back what was appended.
+/// Appends values to a file, and can remove the last ones again.
 template <class Value>
 class ScratchWriter {
   public:
@@ -63,12 +60,12 @@ class ScratchWriter {
             flush();
         values_.push_back(value);
     }
-    /// Takes back what came after the first `count`.
+    /// Removes all values after the first `count`.
     void shorten(Elements count) {
         values_.resize(static_cast<std::size_t>(std::max<Elements>(count - flushed_, 0)));
         flushed_ = std::min(flushed_, count);
     }
-    /// To be called last.
+    /// Writes buffered values to the file. Call this last.
     void flush() {
         file_.write(flushed_ * scratch_size<Value>, std::as_bytes(std::span(values_)));
         flushed_ += static_cast<Elements>(values_.size());
@@ -91,7 +88,7 @@ class ScratchReader {
     ScratchReader(const ScratchFile& file, Elements first, Elements end, std::size_t kept = 4096)
         : file_(&file), next_(first), end_(end), kept_(kept) {}
 
-    /// Whether there was one more.
+    /// Returns false at the end.
     bool next(Value& value) {
         if (at_ == values_.size() && !fetch())
             return false;
@@ -116,23 +113,19 @@ class ScratchReader {
     std::size_t at_ = 0;
 };
 
-} // namespace sextant
-
-namespace sextant {
-
-/// Takes images side by side, some rows of each at a time, for a sink that wants one frame after
-/// another. Rows whose turn it is go straight to the sink; others wait in a file without a name in
-/// the folder of the sink's, and follow when all are there.
+/// Writes planes whose rows come interleaved to a sink that takes one frame after another. Rows
+/// that are next in order go straight to the sink. Others wait in an unnamed file in the sink's
+/// folder until commit().
 class PlaneSink {
   public:
-    /// `offsets`: of each plane, to be added again if the sink holds f64; empty: none.
+    /// `offsets`: one per plane, added again if the sink holds f64; empty: none.
     explicit PlaneSink(std::unique_ptr<FrameSink> sink, std::vector<double> offsets = {});
 
-    /// Some rows of a plane (a frame of the sink), from row `first` on; each row once.
+    /// Writes some rows of a plane (a frame of the sink), from row `first` on; each row once.
     /// Requires  whole rows that a plane has (std::logic_error).
-    /// Throws    InvalidFile where they cannot be written.
+    /// Throws    InvalidFile if they cannot be written.
     void write(std::int64_t plane, std::int64_t first, std::span<const float> rows);
-    /// Makes the file appear, whole. Requires every row of every plane (std::logic_error).
+    /// Makes the file appear. Requires every row of every plane (std::logic_error).
     /// Throws    InvalidFile.
     void commit();
 
@@ -147,7 +140,7 @@ class PlaneSink {
     std::unique_ptr<FrameSink> sink_;
     std::vector<double> offsets_;
     std::optional<AtomicFile> kept_;   // never committed
-    std::int64_t plane_ = 0, row_ = 0; // whose turn it is
+    std::int64_t plane_ = 0, row_ = 0; // next in order
     std::int64_t rows_given_ = 0;
 };
 

@@ -19,7 +19,7 @@ namespace sextant {
 
 namespace {
 
-/// A character of UTF-8, and its bytes; no bytes where the text is not UTF-8.
+/// A UTF-8 character and its length in bytes; 0 bytes if the text is not UTF-8.
 struct Character {
     char32_t code = 0;
     std::size_t bytes = 0;
@@ -44,12 +44,12 @@ Character first_of(std::string_view text) {
                                                                : Character{code, bytes};
 }
 
-/// A control character beyond the first 32, which JSON does not escape.
+/// A control character from U+007F to U+009F, which JSON does not escape.
 bool is_late_control(char32_t code) {
     return code >= 0x7f && code <= 0x9f;
 }
 
-/// Characters that separate lines or change the direction of writing.
+/// True for characters that separate lines or change the direction of writing.
 bool reorders(char32_t code) {
     return code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
            (code >= 0x2066 && code <= 0x2069);
@@ -92,7 +92,7 @@ std::string shortened(std::string_view text, std::size_t most) {
 
 namespace {
 
-/// An open file that is closed with its scope.
+/// A file descriptor that is closed with its scope.
 struct Descriptor {
     int number;
     ~Descriptor() {
@@ -110,7 +110,7 @@ struct Descriptor {
 } // namespace
 
 std::string read_text(const std::string& path, Bytes most) {
-    // Without waiting, so that a pipe with no writer is found to be one.
+    // Non-blocking, so that opening a pipe without a writer returns.
     const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     struct stat there {};
     if (file.number < 0 || fstat(file.number, &there) != 0)
@@ -123,7 +123,7 @@ std::string read_text(const std::string& path, Bytes most) {
         throw InvalidFile(path, fmt::format("has {} bytes, expected at most {}",
                                             static_cast<Bytes>(there.st_size), most));
     std::string text;
-    for (std::size_t got = 0;;) { // the file may grow, and some state no size
+    for (std::size_t got = 0;;) { // the file may grow, and some files report no size
         constexpr std::size_t least_room = 4096;
         text.resize(std::max(static_cast<std::size_t>(there.st_size), got) + least_room);
         const ssize_t came = read(file.number, text.data() + got, text.size() - got);
@@ -143,7 +143,7 @@ std::string read_text(const std::string& path, Bytes most) {
 
 namespace {
 
-/// How many letters to insert, delete, replace or swap with a neighbour to get from a to b.
+/// The number of letters to insert, delete, replace or swap with a neighbour to turn a into b.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before, above(b.size() + 1), row(b.size() + 1);
     std::iota(above.begin(), above.end(), std::size_t{0});
@@ -171,7 +171,7 @@ void append(std::string& list, std::string_view name) {
 
 std::string unknown_name(std::string_view kind, std::string_view wanted,
                          std::span<const std::string_view> names) {
-    constexpr std::size_t longest = 100; // beyond, it is like none, and is not worth comparing
+    constexpr std::size_t longest = 100; // longer names are not compared
     std::string near, all;
     for (std::string_view name : names) {
         const bool alike =

@@ -15,8 +15,8 @@
 
 namespace sextant {
 
-/// The number that the whole of a text is, in decimal: no spaces, no "+", no hexadecimal, no
-/// infinity. A number nearer to 0 than a floating-point number can be is refused too.
+/// Parses a whole text as one decimal number: no spaces, no "+", no hexadecimal, no infinity. A
+/// floating-point number too small to represent is refused too.
 template <class Number>
 std::optional<Number> parsed_number(std::string_view text) {
     Number number{};
@@ -30,27 +30,27 @@ std::optional<Number> parsed_number(std::string_view text) {
     return number;
 }
 
-/// A text from a file or an argument as a terminal may show it: control characters, characters that
-/// change the direction of writing and bytes that are not UTF-8 are escaped, as "\n", "\x1b" and
-/// "\u202e". Everything else stays, backslashes too.
+/// A text from a file or an argument, safe to show on a terminal: control characters, characters
+/// that change the direction of writing and bytes that are not UTF-8 are escaped, as "\n", "\x1b"
+/// and "\u202e". Everything else is unchanged, including backslashes.
 std::string printable(std::string_view text);
 
-/// The same of several lines: line feeds stay. JSON stays JSON of the same values.
+/// As printable(), but keeps line feeds. JSON remains JSON with the same values.
 std::string printable_lines(std::string_view text);
 
 /// The first `most` bytes of a text, and "..." if it is longer.
 std::string shortened(std::string_view text, std::size_t most = 60);
 
-/// The whole of a regular file of at most `most` bytes. Throws InvalidFile otherwise: a device or a
-/// pipe may have no end, or never answer.
+/// Reads a whole regular file of at most `most` bytes. Throws InvalidFile otherwise: a device or
+/// pipe may have no end or never answer.
 std::string read_text(const std::string& path, Bytes most);
 
-/// The message for a name that is in no catalogue: "unknown KIND 'WANTED'; did you mean ...?", or
-/// all the names where none is near.
+/// The message for a name that is not in a catalogue: "unknown KIND 'WANTED'; did you mean ...?",
+/// or a list of all names if none is similar.
 std::string unknown_name(std::string_view kind, std::string_view wanted,
                          std::span<const std::string_view> names);
 
-/// The row of a catalogue that has a name. Throws InvalidTask with near names.
+/// Finds a catalogue row by name. Throws InvalidTask with similar names.
 template <class Row>
 const Row& find_by_name(std::string_view kind, std::string_view wanted, std::span<const Row> rows) {
     std::vector<std::string_view> names;

@@ -5,9 +5,9 @@
 
 namespace sextant {
 
-/// A count of elements (pixels, values): what schedules are written in. Never bytes.
+/// A count of elements (pixels, values), the unit of schedules. Never bytes.
 using Elements = std::int64_t;
-/// A count of bytes: what transports and files are written in.
+/// A count of bytes, the unit of transports and files.
 using Bytes = std::int64_t;
 /// A duration, or a time since the start of a run.
 using Seconds = double;

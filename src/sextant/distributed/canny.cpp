@@ -24,12 +24,13 @@ namespace sextant {
 
 namespace {
 
-// A code has 32 bits: a pass counts values by half of them, and is told to others by a quarter.
+// A value's code has 32 bits. Each of the two passes counts values by 16 bits of it; ranks sum
+// these counts 8 bits at a time.
 constexpr int half = 16, quarter = 8;
 constexpr std::size_t digits = 1U << half, groups = 1U << quarter;
 using Group = std::array<Elements, groups>;
 
-/// Values from 0 on are in the order of their bits.
+/// Maps values >= 0 to codes in the same order.
 std::uint32_t code_of(float value) {
     return std::bit_cast<std::uint32_t>(value);
 }
@@ -41,7 +42,8 @@ Group sum_of_all(const Communicator& communicator, const Group& mine) {
     return all;
 }
 
-/// The first group in which there are more values than `place`, which becomes that within it.
+/// Returns the group that holds the value at sorted position `place`, and makes `place` relative to
+/// that group.
 std::uint32_t group_of(const Group& counts, Elements& place) {
     std::uint32_t group = 0;
     while (place >= counts[group])
@@ -49,8 +51,8 @@ std::uint32_t group_of(const Group& counts, Elements& place) {
     return group;
 }
 
-/// The digit of the value at a place, by what all ranks count; the place becomes that among its
-/// equals.
+/// Returns the digit of the value at sorted position `place`, by the counts of all ranks, and makes
+/// `place` relative to the values with that digit. Collective.
 std::uint32_t digit_of(const Communicator& communicator, std::span<const Elements> counts,
                        Elements& place) {
     Group sums;
@@ -160,8 +162,8 @@ namespace {
 
 using distributed::PaddedTile;
 
-/// Codes of edges (kernel/edge/edge_vectors.hpp) of this rank's tile, with room for those that
-/// thinning reads around it.
+/// Edge codes (kernel/edge/edge_vectors.hpp) of this rank's tile, with the margin that thinning
+/// reads.
 class EdgeTile {
   public:
     EdgeTile(const Communicator& communicator, const Grid& grid)
@@ -173,11 +175,11 @@ class EdgeTile {
     kernel::EdgePlane plane() { return {bytes(codes_.own()), codes_.held().width}; }
     const Tile& own() const { return own_; }
 
-    /// Takes away what does not hang together with a strong point; the rest become weak ones.
+    /// Hysteresis: removes components without a strong point; the remaining edges become weak ones.
     void follow_strong(const PatternForEntries& pattern);
-    /// Round by round, until no rank takes anything off.
+    /// Thins in rounds until no rank removes a pixel.
     void thin();
-    /// The end: codes are no more.
+    /// Replaces the codes by directions; call this last.
     distributed::Image directions();
 
   private:
@@ -212,7 +214,7 @@ void EdgeTile::thin() {
     }
 }
 
-/// Codes give way to directions: new memory takes longer.
+/// Directions overwrite the codes, because allocating new memory takes longer.
 distributed::Image EdgeTile::directions() {
     std::shared_ptr<Memory> codes;
     const Tile held = codes_.held();

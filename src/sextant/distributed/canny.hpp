@@ -16,16 +16,16 @@
 
 namespace sextant {
 
-/// Quantiles of the values of all ranks, which need not be kept: of each share the value at
-/// ⌊share · (n − 1)⌋ of the n values in order, exact. What is not a number is left out; 0 where
-/// nothing is left.
+/// Exact quantiles of the values of all ranks, without keeping the values. For each share, the
+/// quantile is the value at position ⌊share · (n − 1)⌋ of the n sorted values. NaNs are ignored;
+/// the quantile of no values is 0.
 ///
-/// Input     values, 0 or more, in any pieces, the same again in every pass; `end_pass()` after
-///           each of `passes`.
+/// Input     values >= 0, in pieces of any size; the same values again in every pass, with
+///           `end_pass()` after each of `passes`.
 /// Requires  shares from 0 to 1.
-/// Cost      a count a value and pass; 64 Ki counts, and as many for each share. Messages of 256
-///           counts, four for each share.
-/// Deterministic  the same however the values are dealt.
+/// Cost      one count per value and pass; memory for 64 Ki counts and as many per share;
+///           all-gathers of 256 counts, four per share.
+/// Deterministic  the result does not depend on how the values are divided among ranks.
 class Quantiles {
   public:
     static constexpr int passes = 2;
@@ -35,17 +35,17 @@ class Quantiles {
     void add(std::span<const float> values);
     /// Collective.
     void end_pass(const Communicator& communicator);
-    /// After the last pass, that of a share.
+    /// The quantile of a share, after the last pass.
     float value(std::size_t share) const;
 
   private:
     using Counts = std::vector<Elements>;
     struct Sought {
         double share;
-        std::uint32_t found = 0; // the leading bits
-        Elements place = 0;      // among the values that begin with them
+        std::uint32_t found = 0; // leading bits of the quantile
+        Elements place = 0;      // its position among the values with these leading bits
         bool nothing = false;
-        Counts counts; // of the trailing bits, of values that begin so
+        Counts counts; // by trailing bits, of the values with these leading bits
     };
 
     std::vector<Sought> sought_;
@@ -53,20 +53,20 @@ class Quantiles {
     int pass_ = 0;
 };
 
-/// The same of values that are at hand. Collective.
+/// Quantiles of values in memory. Collective.
 std::vector<float> quantiles(const Communicator& communicator, std::span<const float> values,
                              std::vector<double> shares);
 
-/// Edges of a tile that hang together, and which of them have a strong point: hysteresis is the
-/// question which have one anywhere.
+/// The connected components of a tile's edges, and which of them have a strong point. Hysteresis
+/// keeps components that have a strong point in any tile.
 class HangingEdges {
   public:
     /// Throws InvalidTask as kernel::Labeller.
     HangingEdges(const kernel::EdgePlane& codes, const Tile& tile, ImageShape image);
 
-    /// For join_components() or frontier_of(); marked where strong.
+    /// For join_components() or frontier_of(); components with a strong point are marked.
     ComponentsOfTile components() const;
-    /// Takes away the edges of parts that are not marked; the rest become weak ones.
+    /// Removes the edges of unmarked components; the remaining edges become weak ones.
     void keep(std::span<const PartOf> parts) const;
 
   private:
@@ -82,33 +82,32 @@ inline constexpr ElementFormat direction_i8{"direction i8", sizeof(kernel::Direc
 /// Throws InvalidTask unless 0 ≤ low ≤ high ≤ 1.
 void require_edge_quantiles(double low, double high);
 
-/// Thresholds below which lie these shares of all pixels' gradients at `sigma`, by length, of which
-/// 4 bytes a pixel are kept.
-/// Requires  0 ≤ low ≤ high ≤ 1, and a sigma as kernel::GaussianDerivatives; otherwise every rank
-///           throws AgreedFailure.
+/// Edge thresholds: the quantiles `low` and `high` of the gradient magnitudes of all pixels, at
+/// `sigma`. Keeps 4 bytes per pixel, not the gradient.
+/// Requires  0 ≤ low ≤ high ≤ 1, and a sigma that kernel::GaussianDerivatives accepts; otherwise
+///           every rank throws AgreedFailure.
 /// Collective.
 /// Deterministic  the same for every grid.
 kernel::EdgeThresholds quantiles_of(const distributed::Image& image, double sigma, double low,
                                     double high);
 
-/// By which pattern hysteresis is merged, once this rank knows how many entries its list has. All
-/// ranks ask at once, and must be told the same.
+/// Returns the pattern that merges hysteresis lists, given the length of this rank's list. All
+/// ranks call it at the same time, and it must return the same pattern on all.
 using PatternForEntries = std::function<const contour::Pattern&(Elements entries)>;
 PatternForEntries always(const contour::Pattern& pattern);
 
-/// Canny's edges of an image in tiles as a map of directions: maxima of the gradient at
-/// `sigma` (kernel::EdgeFinder), of those what hangs together with a strong one, thinned to lines
-/// of one pixel (kernel::Thinning), each followed by the next along the edge
-/// (kernel::find_directions).
-///
-/// Hysteresis goes across tiles as components do: by `pattern`.
+/// Canny's edges of a tiled image, as a map of directions. Finds maxima of the gradient at `sigma`
+/// (kernel::EdgeFinder), keeps components that have a strong point (hysteresis), thins these to
+/// lines of one pixel (kernel::Thinning), and gives each pixel the direction of the next pixel
+/// along the edge (kernel::find_directions). Components are joined across tiles by `pattern`.
 ///
 /// Output    elements of direction_i8, for ContourRanking.
-/// Cost      2 bytes a pixel, and what is kept of edges.
-/// Requires  thresholds 0 ≤ low ≤ high, a sigma as kernel::GaussianDerivatives, samples of
-///           gray_f32, gray_u8 or gray_u16; otherwise every rank throws AgreedFailure.
+/// Cost      2 bytes per pixel, and the lists of edge components.
+/// Requires  thresholds 0 ≤ low ≤ high, a sigma that kernel::GaussianDerivatives accepts, samples
+///           of gray_f32, gray_u8 or gray_u16; otherwise every rank throws AgreedFailure.
 /// Collective.
-/// Deterministic  the same for every grid, pattern and number of ranks: kernel::canny_reference().
+/// Deterministic  the result of kernel::canny_reference(), for every grid, pattern and number of
+///           ranks.
 /// Source    Canny, IEEE TPAMI 8(6), 1986, doi:10.1109/TPAMI.1986.4767851
 distributed::Image edge_directions(const distributed::Image& image, double sigma,
                                    kernel::EdgeThresholds thresholds,

@@ -27,7 +27,7 @@ Touch touch_of(kernel::Connection connection) {
     return connection.neighbours == kernel::Neighbours::eight ? Touch::corners : Touch::sides;
 }
 
-/// What neighbours must have in common to belong together.
+/// The code that neighbours must share to be connected.
 std::uint64_t value_at(const ComponentsOfTile& tile, Elements x, Elements y) {
     if (tile.connection.sameness == kernel::Sameness::foreground)
         return 1;
@@ -36,7 +36,7 @@ std::uint64_t value_at(const ComponentsOfTile& tile, Elements x, Elements y) {
         tile.input.first);
 }
 
-/// The pixels on a tile's sides that are not the image's, and not background.
+/// Calls `body` with each labelled pixel on the tile's sides that are not sides of the image.
 template <class Body>
 void each_border_pixel(const ComponentsOfTile& from, Body&& body) {
     const Tile& tile = from.input.tile;
@@ -139,7 +139,7 @@ std::vector<Share> shares_of(const std::vector<PartOf>& wholes,
     return shares;
 }
 
-/// Labels of the tile alone become those of the image.
+/// Replaces labels of the tile by labels of the whole image.
 void relabel(Labelled& made, const std::vector<kernel::Component>& components,
              const Numbering& numbering) {
     std::vector<kernel::Label> labels{0};

@@ -27,7 +27,7 @@ void check(const Communicator& communicator, const Grid& grid) {
                                       grid.rows, communicator.size()));
 }
 
-/// Where a chain that leaves the tile goes on and ends.
+/// The crossing with which a chain that leaves the tile continues.
 const Crossing& continuation(std::span<const Crossing> crossings, const Chain& chain) {
     const Crossing* const found = contour::find(crossings, chain.end);
     if (!found)
@@ -44,7 +44,7 @@ std::int32_t checked(Elements links, Elements head) {
     return static_cast<std::int32_t>(links);
 }
 
-/// A chain that holds the smallest pixel of its closed contour counts on from there once round.
+/// In a closed contour, ranks start again at the smallest pixel, if this chain contains it.
 void place(const Chain& chain, const Crossing& next, Elements& head, kernel::Placing& placing) {
     checked(chain.points + next.links, next.end);
     placing.beyond = checked(next.links, next.end);
@@ -103,12 +103,13 @@ std::size_t at(Elements i) {
     return static_cast<std::size_t>(i);
 }
 
-/// A point and where it lies in the linear representation.
+/// A point and its position in the linear representation.
 struct Place {
     Elements position = 0, pixel = 0;
 };
 
-/// Where the contour of each chain lies among all points; of no points where it is left out.
+/// The line of each chain's contour, placed among all points; without points if the contour is
+/// shorter than `min_points`. Collective.
 std::vector<ContourLine> lines_of(const Communicator& communicator, const Grid& grid,
                                   const std::vector<Share>& shares, Elements min_points,
                                   Numbering& kept) {
@@ -130,7 +131,7 @@ std::vector<ContourLine> lines_of(const Communicator& communicator, const Grid& 
     return lines;
 }
 
-/// Sends each point to the rank that it lies on, where it takes its place.
+/// Sends each point to the rank that holds its position. Collective.
 void move_points(const Communicator& communicator, const std::vector<std::vector<Place>>& to,
                  LinearPart& part) {
     const ByRank<Place> got = deal(communicator, to);
@@ -138,7 +139,7 @@ void move_points(const Communicator& communicator, const std::vector<std::vector
         part.pixels[at(place.position - part.first)] = place.pixel;
 }
 
-/// Tells each rank of the contours that begin in its part.
+/// Sends each contour's line to the rank that holds its first point. Collective.
 void move_lines(const Communicator& communicator, const std::vector<std::vector<ContourLine>>& to,
                 LinearPart& part) {
     part.lines = deal(communicator, to).values;

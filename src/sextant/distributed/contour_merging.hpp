@@ -14,73 +14,73 @@
 
 namespace sextant {
 
-/// Where the chains of this rank's tile lie on the contours of the whole image.
+/// Maps the chains of this rank's tile to contours of the whole image. Contour numbers are chain
+/// numbers.
 struct ContoursOfTile {
-    std::vector<Elements> heads;           ///< [chain]: its contour's head, a pixel of the image
-    std::vector<kernel::Placing> placings; ///< [chain]: for ContourRanking::write(); contours are
-                                           ///< numbered as chains are
+    std::vector<Elements> heads;           ///< by chain: its contour's head, a pixel of the image
+    std::vector<kernel::Placing> placings; ///< by chain: for ContourRanking::write()
 };
 
-/// Finds the contours of an image that lies in tiles, one a rank: each tile tells where contours
-/// come into it and where they go; these lists, which are as long as contours cross borders, are
-/// merged by a pattern; then each rank knows where those that leave its tile end.
+/// Finds the contours of a tiled image, one tile per rank. Each tile lists where contours enter it
+/// and where they go; a pattern merges these lists, whose length is the number of crossings. Then
+/// each rank knows where the contours that leave its tile end.
 ///
-/// Input     the grid; a ranking that was applied to this rank's tile of it; where to record the
-///           merging, or nullptr.
+/// Input     the grid; a ranking that was applied to this rank's tile; `record`: receives this
+///           rank's trace of the merging, or nullptr.
 /// Output    heads and ranks (`ranking.write(result.placings, …)`) as in the whole image.
-/// Requires  as many ranks as tiles, ranks of points below 2³¹; otherwise
-///           every rank throws AgreedFailure.
+/// Requires  as many ranks as tiles, and ranks of points below 2³¹; otherwise every rank throws
+///           AgreedFailure.
 /// Collective.
-/// Cost      the pattern's messages, each as long as what comes into the merged tiles from outside;
-///           memory for some p lists of all crossings, of which what is used is touched.
+/// Cost      the pattern's messages, each as long as the number of contours that enter the merged
+///           tiles; address space for about p lists of all crossings, of which only used pages are
+///           touched.
 /// Deterministic  the same for every pattern, grid and number of ranks.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 5, doi:10.1006/jpdc.1996.0010
 ContoursOfTile merge_contours(const Communicator& communicator, const Grid& grid,
                               const kernel::ContourRanking& ranking,
                               const contour::Pattern& pattern, MergingRecord* record = nullptr);
 
-/// What comes into a tile at this position of a pattern's order, by pixels.
+/// The list for merging a tile at a position of an order: where contours enter it, sorted by pixel.
 contour::Boundary boundary_of(const kernel::ContourRanking& ranking, int position);
 
-/// Where the chains of a tile lie, once all crossings are known that those which leave it go on
-/// with: by pixels, led on to their heads.
+/// Places the chains of a tile on contours of the whole image.
+/// Input     the crossings, sorted by pixel and followed to their heads, with which chains that
+///           leave the tile continue.
 /// Throws    InvalidTask for ranks of 2³¹ − 1 and more.
 ContoursOfTile place_chains(const kernel::ContourRanking& ranking,
                             std::span<const contour::Crossing> crossings);
 
-/// The linear representation of contours over ranks: every rank holds as many of all points, one
-/// after another, or one more.
+/// This rank's part of the linear representation of contours: all points in one sequence, divided
+/// evenly among ranks.
 struct LinearPart {
     Elements contours = 0, points = 0; ///< of the whole image
-    Elements first = 0;                ///< which of all points is this rank's first
-    std::vector<Elements> pixels;      ///< this rank's
-    std::vector<ContourLine> lines;    ///< those that begin here, by their first points of all
+    Elements first = 0;                ///< index of this rank's first point among all points
+    std::vector<Elements> pixels;      ///< this rank's points
+    std::vector<ContourLine> lines;    ///< contours that begin here; `first` counts all points
 };
 
-/// Is given a point's chain, its rank and its pixel.
+/// Called with a point's chain, rank and pixel.
 using TakePoint = std::function<void(std::size_t chain, Elements rank, Elements pixel)>;
 
-/// Each point of a tile of the grid's image, row by row, by a ranking of the tile and where its
-/// chains lie.
-/// Cost      8 bytes a pixel.
+/// Calls `take` for each point of a tile, row by row.
+/// Cost      8 bytes per pixel.
 void each_point(const Grid& grid, const Tile& tile, const kernel::ContourRanking& ranking,
                 const ContoursOfTile& contours, const TakePoint& take);
 
-/// Moves the points of contours to where they lie in the linear representation.
+/// Moves the points of contours to their ranks in the linear representation.
 ///
-/// Input     a ranking of this rank's tile and what merge_contours() made of it; how many points a
-///           contour has at least that is kept.
+/// Input     a ranking of this rank's tile and the result of merge_contours(); the fewest points of
+///           a contour that is kept.
 /// Requires  as many ranks as tiles.
 /// Collective.
-/// Cost      a message to each other rank, of 16 bytes for each point that lies there; and
-///           number_by_pixels().
-/// Deterministic  the same points in the same order for every grid; on equally many ranks the same
-///           parts.
+/// Cost      a message to each other rank with 16 bytes per point; and number_by_pixels().
+/// Deterministic  the same points in the same order for every grid; the same parts for the same
+///           number of ranks.
 LinearPart linearize(const Communicator& communicator, const Grid& grid,
                      const kernel::ContourRanking& ranking, const ContoursOfTile& contours,
                      Elements min_points = 1);
 
-/// All of them at rank 0; elsewhere nothing. Collective.
+/// Returns all contours at rank 0 and none elsewhere. Collective.
 ContourLines gather_lines(const Communicator& communicator, const Grid& grid,
                           const LinearPart& part);
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many rows a filter's plan holds at a time, and what going through all of them takes.
 
 #include "sextant/distributed/filter_plan.hpp"
 
@@ -19,14 +18,16 @@ namespace {
 
 using filtering::Way;
 
-/// What is not known to be read at some rate is not weighed against messages.
+/// If the profile has no rates for reading files, reading cannot be compared with messages: each
+/// rank reads its own tile.
 FilterTask weighed_task(FilterTask task, const machine::Profile& machine) {
     if (task.distribute == "any" && !machine::FileCosts(machine).reading(1, true))
         task.distribute = "read";
     return task;
 }
 
-/// Ways, weighed set by set, each set against the fastest of those before.
+/// Ranks configurations, set by set; the fastest of the sets before is compared again with each new
+/// set.
 class Weighing {
   public:
     Weighing(const FilterTask& task, const planner::Setting& setting)
@@ -34,7 +35,7 @@ class Weighing {
         setting_.kernels = kernels_;
     }
 
-    /// Whether another is the fastest now.
+    /// Adds a set. Returns true if the fastest configuration changed.
     bool weigh(std::vector<Way> ways) {
         std::erase_if(ways, [&](const Way& way) { return is_found(way); });
         if (ways.empty())
@@ -54,7 +55,8 @@ class Weighing {
 
     const Way& best() const { return found_.front().way; }
 
-    /// The fastest on each grid of as many ranks as the best has, all filters on the same tiles.
+    /// For each grid with as many ranks as the best: the fastest configuration that uses this grid
+    /// for all filters.
     std::vector<Way> grids() const {
         std::vector<Way> all;
         for (const Found& found : found_) {
@@ -103,13 +105,13 @@ class Weighing {
         return candidates;
     }
 
-    /// Half of what is walked at first.
+    /// Half the planner's usual limit on replayed messages.
     std::int64_t messages_of_later_sets() const {
         const std::int64_t ranks = task_.ranks;
         return std::clamp<std::int64_t>(ranks * ranks, 4'000, 300'000);
     }
 
-    /// By their predictions, those without last.
+    /// Appends the earlier ones and sorts by predicted time; those without a prediction come last.
     void add_behind(const std::vector<Found>& before) {
         sets_ = true;
         found_.insert(found_.end(), before.begin(), before.end());
@@ -144,7 +146,7 @@ class Weighing {
     planner::Setting setting_;
     planner::Choice choice_; ///< of the last set
     std::vector<Found> found_;
-    bool sets_ = false; ///< more than one
+    bool sets_ = false; ///< true if there was more than one set
 };
 
 } // namespace
@@ -168,7 +170,7 @@ FilterPlan plan_filter(const FilterTask& asked, const planner::Setting& setting)
          others = ways.of_other_ranks(weighing.best(), known))
         weighing.weigh(std::move(others));
     const std::vector<Way> grids = task.filters.size() > 1 ? weighing.grids() : std::vector<Way>{};
-    // From there on once more: a change may pay only beside another.
+    // One pass per further filter, because a change may pay only together with another.
     for (std::size_t k = 1; k < task.filters.size(); ++k) {
         if (!weighing.weigh(ways.retiled(weighing.best(), grids)))
             break;
@@ -187,7 +189,7 @@ FilterPlan strips_plan(const FilterTask& task, const std::string& reason) {
 }
 
 FilterPlan usual_filter_plan(const FilterTask& task, const planner::Setting& setting) {
-    distributions_of(task); // refuses what is none, also where nothing is distributed
+    distributions_of(task); // throws for an unknown distribution, even if nothing is distributed
     if (task.ranks == 1)
         return strips_plan(task, "nothing to choose: one rank");
     try {
@@ -205,7 +207,7 @@ model::KernelUse use_of(const Filter& filter) {
     return {filter_kernel, bank_of(filter).multiply_adds()};
 }
 
-/// Whole rows are read: the most by one rank, of so many in the middle of the image.
+/// The most bytes that one rank reads, in whole rows, for `rows` rows in the middle of the image.
 Bytes most_read(const FilterTask& task, const Way& way, Elements rows) {
     const halo::Grid grid = rows_of(task, way, rows).filters.front().grid;
     const Elements all = grid.above + grid.height + grid.below;
@@ -242,8 +244,8 @@ namespace {
 
 using filtering::Way;
 
-/// Rank 0 writes while the others wait; with several windows all planes but the first wait in
-/// another file.
+/// Time that rank 0 writes while the others wait. With several windows, all planes but the first go
+/// through a second file.
 std::optional<Seconds> writing(const FilterTask& task, Elements rows,
                                const machine::FileCosts& files) {
     const Bytes plane = task.image.width * task.image.height * gray_f32.size;
@@ -254,8 +256,8 @@ std::optional<Seconds> writing(const FilterTask& task, Elements rows,
     return writes && reads ? std::optional(*writes + *reads) : std::nullopt;
 }
 
-/// Of planes that a rank makes in the memory of another, where both share it: so much is never
-/// touched.
+/// Bytes of buffers that are never touched, because the rank computes these planes directly in
+/// another rank's memory.
 Bytes made_elsewhere(const Program& program) {
     const Dependences dependences(program);
     const Loans loans(program, dependences);
@@ -324,7 +326,7 @@ void predict_windows(FilterPlan& plan, const FilterTask& task, const planner::Se
         plan.machine = setting.machine.name;
         plan.model = choice.model;
     } catch (const model::CannotExpress&) {
-        // Then there is no prediction, and the plan says so by having none.
+        // No prediction: plan.predicted stays empty.
     }
 }
 

@@ -12,98 +12,96 @@
 
 namespace sextant::distributed {
 
-/// What is filtered, and what of the way to do it is given.
+/// A filter job, with the parts of the configuration that are fixed.
 struct FilterTask {
     Filters filters;
     ImageShape image;
     ElementFormat element = gray_f32;
     int ranks = 1;              ///< at most
     bool shares_memory = false; ///< ranks are threads of one process
-    /// "read": each rank reads its tile; "scatter", "broadcast" or a collective: rank 0 does, and
-    /// distributes; "any": whichever of these is the fastest, where the profile knows what reading
-    /// takes, else "read".
+    /// "read": each rank reads its tile. "scatter", "broadcast" or the name of a collective: rank 0
+    /// reads the image and distributes it. "any": the fastest of these if the profile has file
+    /// rates, else "read".
     std::string distribute = "any";
-    int columns = 0, rows = 0; ///< of tiles; 0: to be chosen
+    int columns = 0, rows = 0; ///< grid of tiles; 0: to be chosen
 
     const std::vector<std::string>& features() const { return filters.back().features; }
 };
 
-/// How: ranks and their tiles, how the image comes to them and planes to rank 0, and how many rows
-/// are held at a time.
+/// A configuration of ranks, tiles and collectives, and the number of rows held at a time.
 struct FilterPlan {
     filtering::Way way;
     Elements window = 0; ///< rows
-    Bytes memory = 0;    ///< of all ranks, for windows and what is made of them
+    Bytes memory = 0;    ///< of all ranks, for the window and its planes
     std::string reason;
-    std::string machine, model; ///< that predicted; empty where nothing was
+    std::string machine, model; ///< used to predict; empty if nothing was predicted
     struct Predicted {
-        Seconds seconds = 0, low = 0, high = 0; ///< of distribution, filters and gather
-        std::optional<Seconds> read, write;     ///< where the profile knows what that takes
+        Seconds seconds = 0, low = 0, high = 0; ///< distribution, filters and gather
+        std::optional<Seconds> read, write;     ///< if the profile has file rates
     };
-    std::optional<Predicted> predicted; ///< of all windows
+    std::optional<Predicted> predicted; ///< for all windows
     struct Alternative {
         filtering::Way way;
-        /// Of the image at once, predicted; with reading, where the profile knows what that takes.
+        /// Predicted for the whole image at once; includes reading if the profile has file rates.
         std::optional<Seconds> seconds;
         std::string remark;
     };
-    std::vector<Alternative> alternatives; ///< the fastest first
+    std::vector<Alternative> alternatives; ///< fastest first
 };
 
-/// As candidates are called, and plans are told: "2x2 tiles, then 1x4 from filter 3 on, each rank
-/// reads its own, ...".
+/// Names a configuration, for candidates and plans: "2x2 tiles, then 1x4 from filter 3 on, each
+/// rank reads its own, ...".
 std::string text_of(const filtering::Way& way);
 
-/// The ways that the task leaves open (filter_ways.hpp), predicted, each as one schedule. First all
-/// ranks, half, a quarter and so on, with every collective; then numbers on either side of the
-/// best, ever closer, with the collectives of the best. Of several filters, on the grids of as many
-/// ranks as the best, other tiles for a stretch of filters, again and again as long as that is
-/// faster. Where anything may bring the image to the ranks, and the profile knows what reading
-/// takes, all ways are weighed with reading.
+/// Chooses among the configurations that the task leaves open (filter_ways.hpp) by predicting each
+/// as one schedule. First come all ranks, half, a quarter and so on, with every collective; then
+/// numbers of ranks closer and closer to the best, with the best collectives. For several filters,
+/// stretches of filters then change to other grids of as many ranks, for as long as that is faster.
+/// If `distribute` is "any" and the profile has file rates, reading is included.
 ///
-/// Input     the machine, where ranks lie and by which model: `setting`, whose elements are floats.
+/// Input     `setting`: the machine, the nodes of ranks and the model; its elements are floats.
 /// Throws    model::CannotExpress, InvalidTask.
 FilterPlan plan_filter(const FilterTask& task, const planner::Setting& setting);
 
-/// Strips of rows, collected as they are made: what is done where nothing can be predicted.
+/// The fallback without predictions: strips of rows, collected as they are computed.
 FilterPlan strips_plan(const FilterTask& task, const std::string& reason);
 
-/// By prediction, or strips where the machine's profile has no words for it.
+/// Chooses by prediction, or strips if the machine's profile cannot express the programs.
 FilterPlan usual_filter_plan(const FilterTask& task, const planner::Setting& setting);
 
-/// What all ranks hold for windows of so many rows. Where they share memory, planes that go
-/// straight to rank 0 are made there.
+/// Memory of all ranks for windows of so many rows. If ranks share memory, planes that are sent
+/// straight to rank 0 are computed there and count once.
 Bytes memory_of(const filtering::Way& way, const FilterTask& task, Elements rows);
 
-/// Sets the window so that all ranks together hold at most `budget` bytes of the image and of what
-/// is made of it, and how much that is.
-/// Throws    InvalidTask where a single row takes more.
+/// Sets the window to the most rows for which all ranks together hold at most `budget` bytes of the
+/// image and its planes, and sets `memory`.
+/// Throws    InvalidTask if a single row takes more.
 void set_window(FilterPlan& plan, const FilterTask& task, Bytes budget);
 
-/// Sets what all windows are predicted to take, as so many of one in the middle of the image;
-/// nothing where the profile has no words for it, or does not know what filters take.
+/// Sets the predicted time of all windows, as a multiple of one window in the middle of the image.
+/// Sets nothing if the profile cannot express the program or has no time for the filter kernel.
 void predict_windows(FilterPlan& plan, const FilterTask& task, const planner::Setting& setting);
 
-/// As it is saved and read again, or told. Throws InvalidFile, also for a plan of more ranks, or
-/// for tiles dealt out anew before a filter that there is not.
+/// Conversion to and from JSON (docs/json.md). The readers throw InvalidFile, also if the plan has
+/// more ranks than the task, or changes tiles before a filter that does not exist.
 std::string to_json(const FilterPlan& plan);
 FilterPlan parse_filter_plan(const std::string& text, const std::string& path,
                              const FilterTask& task);
 FilterPlan read_filter_plan(const std::string& path, const FilterTask& task);
 
-/// The kernel of filters, as profiles call it.
+/// The name of the filter kernel in profiles.
 inline constexpr std::string_view filter_kernel = "gaussian-derivatives";
 
-/// What profiles call the kernels of a task's program.
+/// The kernels of a task's program, by their names in profiles.
 std::vector<model::KernelUse> kernels_of(const FilterTask& task);
 
-/// The program on so many rows in the middle of the image.
+/// The task for so many rows in the middle of the image.
 filtering::WindowTask rows_of(const FilterTask& task, const filtering::Way& way, Elements rows);
 
-/// The same for the planner.
+/// The same as a candidate for the planner.
 Candidate candidate_of(const FilterTask& task, const filtering::Way& way, Elements rows);
 
-/// What reading these rows takes; nothing where the profile does not know.
+/// The time to read these rows; nothing if the profile has no file rates.
 std::optional<Seconds> reading(const FilterTask& task, const filtering::Way& way, Elements rows,
                                const machine::FileCosts& files);
 

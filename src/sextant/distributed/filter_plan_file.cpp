@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Plans of filters as JSON; docs/json.md has the fields.
+// Filter plans as JSON; docs/json.md describes the fields.
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
 #include "sextant/core/text.hpp"
@@ -31,7 +31,7 @@ Json to_json(const filtering::Way& way) {
     return json;
 }
 
-/// The fields of a plan, or of a part of it, each refused by name.
+/// The fields of a plan or of a part of it; errors name the field.
 class PlanFields {
   public:
     PlanFields(const std::string& path, nlohmann::json json)
@@ -60,7 +60,7 @@ class PlanFields {
         return found && found->get<bool>();
     }
 
-    /// Null where the field is, or is not there.
+    /// Null if the field is null or missing.
     const collective::Algorithm* collective(const char* field) const {
         const auto* found = find(field);
         if (!found || found->is_null())

@@ -14,7 +14,7 @@ using collective::Algorithm;
 using filtering::Retiling;
 using filtering::Way;
 
-/// Of many ranks not every number at first: all of them, half, a quarter, and any few.
+/// The numbers of ranks to try first: `most`, half, a quarter, and so on; all from 8 down.
 std::vector<int> first_ranks(int most) {
     constexpr int few = 8;
     std::vector<int> all;
@@ -23,7 +23,7 @@ std::vector<int> first_ranks(int most) {
     return all;
 }
 
-/// Numbers between one and those next to it among the known: all, or of many one in so many.
+/// Numbers of ranks between `best` and its neighbours in `known`; at most about 16 on either side.
 std::vector<int> beside(int best, const std::vector<int>& known) {
     constexpr int most = 16;
     int below = 0, above = best;
@@ -40,7 +40,7 @@ std::vector<int> beside(int best, const std::vector<int>& known) {
     return all;
 }
 
-/// Null first: planes go straight to rank 0.
+/// Null, for planes that go straight to rank 0, comes first.
 std::vector<const Algorithm*> gathers() {
     std::vector<const Algorithm*> all = {nullptr};
     for (const Algorithm& row : collective::catalogue()) {
@@ -73,7 +73,7 @@ bool has_columns(const Way& way) {
                                           [](const Retiling& t) { return t.columns > 1; });
 }
 
-/// A stretch of filters on the tiles of a grid.
+/// A configuration with filters [first, end) moved to the tiles of `grid`.
 Way with_stretch(const Way& way, int filters, int first, int end, const Way& grid) {
     std::vector<Retiling> tiles = tiles_of(way, filters);
     for (int filter = first; filter < end; ++filter)
@@ -111,14 +111,14 @@ bool FilterWays::weighs_ranks() const {
     return task_.columns == 0 && machine_.find_kernel(filter_kernel, "f32") != nullptr;
 }
 
-/// A grid with every collective.
+/// Adds a grid with every collective.
 void FilterWays::add(std::vector<Way>& ways, const Way& grid) const {
     if (grid.ranks() == 1)
         return ways.push_back(grid);
     for (const Algorithm* distribute : distributions_) {
         for (const Algorithm* collect : gathers()) {
             if (task_.distribute == "any" && distribute && collect)
-                continue; // each alone is weighed against the usual: together they are many
+                continue; // each is compared with the default of the other: all pairs are too many
             ways.push_back({grid.columns, grid.rows, distribute, collect, false});
             if (grid.columns > 1 && !machine_.copies.empty())
                 ways.push_back({grid.columns, grid.rows, distribute, collect, true});

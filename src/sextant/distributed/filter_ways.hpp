@@ -8,26 +8,26 @@
 
 namespace sextant::distributed {
 
-/// The ways that a task leaves open on a machine: grids of so many ranks or fewer (of all of them
-/// where the profile does not know what filters take), scatters or broadcasts where rank 0 has the
-/// image, gathers and sending planes straight to rank 0, strided messages as datatypes and packed
-/// (where the profile knows what copies take), and other tiles for some of several filters.
+/// The configurations that a task leaves open on a machine: grids for up to so many ranks (exactly
+/// so many if the profile has no time for the filter kernel); scatters or broadcasts if rank 0 has
+/// the image; gathers, or sending planes straight to rank 0; strided messages as datatypes or
+/// packed (if the profile has copy rates); and a change of tiles between filters.
 class FilterWays {
   public:
-    /// Both must outlive this.
-    /// Throws InvalidTask where there is no such distribution.
+    /// Both must outlive this. Throws InvalidTask for an unknown distribution.
     FilterWays(const FilterTask& task, const machine::Profile& machine);
 
-    /// Of all ranks, half, a quarter and so on, and of any few: every grid with every collective.
+    /// Every grid with every collective, for all ranks, half, a quarter and so on, and any number
+    /// up to 8.
     std::vector<filtering::Way> first() const;
-    /// Of some numbers of ranks between the best way's and those next to it that are known: every
-    /// grid with the collectives of that way. Nothing where all of these are known.
-    /// Output    `known`: these too; of none, first those of `first`.
+    /// Every grid, with the collectives of `best`, for some numbers of ranks between the best and
+    /// its known neighbours. Empty if all of these are known.
+    /// Output    `known`: the numbers tried are added; if empty, those of `first` are added before.
     std::vector<filtering::Way> of_other_ranks(const filtering::Way& best,
                                                std::vector<int>& known) const;
-    /// As this way, but for a stretch of the filters, which has other tiles, each of a grid of
-    /// `grids` that has as many. Where the first filter's change, or the last one's, with the
-    /// collectives that these grids have.
+    /// `way` with any stretch of filters moved to the tiles of any of `grids`, which have as many
+    /// ranks. If the stretch has the first or the last filter, it also takes the grid's
+    /// collectives.
     std::vector<filtering::Way> retiled(const filtering::Way& way,
                                         const std::vector<filtering::Way>& grids) const;
 
@@ -40,7 +40,7 @@ class FilterWays {
     const std::vector<const collective::Algorithm*> distributions_; ///< null: each reads its own
 };
 
-/// Rows of collectives that a task takes to distribute; null where each rank reads its own.
+/// The collectives that the task allows for distribution; null stands for reading by each rank.
 std::vector<const collective::Algorithm*> distributions_of(const FilterTask& task);
 
 } // namespace sextant::distributed

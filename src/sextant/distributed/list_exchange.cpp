@@ -14,14 +14,14 @@ namespace sextant::detail {
 
 namespace {
 
-/// Bytes that one collective call gives everyone.
+/// The most bytes that all ranks receive in one padded all-gather.
 constexpr Bytes most_alike = Bytes{1} << 24;
 
 std::size_t at(int rank) {
     return static_cast<std::size_t>(rank);
 }
 
-/// Where each list lies in a buffer that holds them one after another.
+/// The regions of lists that lie one after another in a buffer.
 std::vector<Region> in_turn(const Region& buffer, std::span<const Elements> counts) {
     std::vector<Region> lists;
     Elements offset = 0;
@@ -32,7 +32,8 @@ std::vector<Region> in_turn(const Region& buffer, std::span<const Elements> coun
     return lists;
 }
 
-/// Everyone sends [rank] of `from` and gets [rank] of `to`; the nearest ranks first.
+/// All-to-all: sends list [rank] of `from` to each rank and receives [rank] of `to`; nearest ranks
+/// first.
 Program exchange(ProgramBuilder& builder, const std::vector<Region>& from,
                  const std::vector<Region>& to, const Region& result, int rank) {
     const int ranks = static_cast<int>(to.size());
@@ -72,8 +73,8 @@ void deal(const Communicator& communicator, Bytes element, std::span<const Eleme
         element, values, to);
 }
 
-/// On many ranks numbers travel together: otherwise programs and messages would take memory that
-/// grows with the square of the ranks.
+/// On many ranks counts are forwarded in combined messages, because the memory for direct ones
+/// would grow with the square of the ranks.
 std::vector<Elements> counts_from(const Communicator& communicator,
                                   std::span<const Elements> counts_to) {
     constexpr int most_direct = 16;
@@ -97,7 +98,7 @@ std::vector<Elements> counts_from(const Communicator& communicator,
     return counts;
 }
 
-/// Lists of about one length, by one collective call.
+/// All-gather of lists of similar length, padded to the longest, by one collective call.
 void tell_all_alike(const Communicator& communicator, Bytes element,
                     std::span<const Elements> counts, std::span<const std::byte> mine,
                     std::span<std::byte> to) {

@@ -17,10 +17,10 @@
 #include <utility>
 #include <vector>
 
-// Lists of any length from everyone to everyone.
+// Exchange of lists of any length between all ranks.
 namespace sextant {
 
-/// Lists one after another, by rank.
+/// Lists, one after another in the order of ranks.
 template <class Value>
 struct ByRank {
     std::vector<Elements> counts; ///< [rank]
@@ -28,10 +28,10 @@ struct ByRank {
 };
 
 namespace detail {
-/// How many everyone sends here. Collective.
+/// The number of elements that each rank sends to this rank. Collective.
 std::vector<Elements> counts_from(const Communicator& communicator,
                                   std::span<const Elements> counts_to);
-/// Requires  room for all that comes.
+/// Requires `to` to have room for all elements received.
 void deal(const Communicator& communicator, Bytes element, std::span<const Elements> counts_to,
           std::span<const std::byte> values, std::span<const Elements> counts_from,
           std::span<std::byte> to);
@@ -40,11 +40,10 @@ void tell_all(const Communicator& communicator, Bytes element, std::span<const E
 Elements sum(std::span<const Elements> counts);
 } // namespace detail
 
-/// Gives each rank its list, and gets one from each.
+/// All-to-all: sends a list to each rank and receives one from each.
 /// Collective.
-/// Cost      a message a pair of ranks, none where a list is empty; and the numbers of entries,
-/// with
-///           O(√p) messages a rank on many ranks.
+/// Cost      one message per pair of ranks with a list that is not empty; and an exchange of the
+///           counts, with O(√p) messages per rank on many ranks.
 template <class Value>
 ByRank<Value> deal(const Communicator& communicator,
                    const std::vector<std::vector<Value>>& to_each) {
@@ -61,10 +60,10 @@ ByRank<Value> deal(const Communicator& communicator,
     return got;
 }
 
-/// Gives everyone this rank's list.
+/// All-gather of each rank's list.
 /// Collective.
-/// Cost      one collective call where lists are about as long, otherwise a message a pair of ranks
-///           and none where a list is empty; everyone's lists on every rank.
+/// Cost      one collective call if the lists have similar lengths, otherwise one message per pair
+///           of ranks, none for empty lists. Every rank holds all lists.
 template <class Value>
 ByRank<Value> tell_all(const Communicator& communicator, const std::vector<Value>& mine) {
     static_assert(std::is_trivially_copyable_v<Value>);
@@ -76,25 +75,24 @@ ByRank<Value> tell_all(const Communicator& communicator, const std::vector<Value
     return got;
 }
 
-/// What a rank did while lists of tiles were merged, for those who show it.
+/// A rank's part in merging the lists of tiles, for reports.
 struct MergingRecord {
     Trace trace;
     Bytes sent = 0;
 };
 
-/// How many entries a merged list of a run of tiles may have: those of its tiles together, which
-/// `counts` has by rank, and for several tiles no more than `bound` says, where that is given.
+/// The most entries that the merged list of a run of tiles may have: the sum of `counts` (by rank)
+/// of its tiles; for several tiles no more than `bound`, if given.
 contour::ListCapacity list_capacity(const contour::Pattern& pattern, const Grid& grid,
                                     std::span<const Elements> counts,
                                     const contour::ListCapacity& bound);
 
-/// Merges what tiles know of their borders by a pattern.
+/// Merges the border lists of all tiles by a pattern.
 ///
-/// Input     this rank's list; how lists are merged; what bounds the entries of a merged list of
-///           several tiles, besides those of its tiles together, or nothing; where to record what
-///           this rank does, or nullptr.
-/// Output    that list as it was, then the merged lists of the tiles before it in the pattern's
-///           order and of those behind, where there are such.
+/// Input     this rank's list; the merge operator; `bound`: an upper bound on the merged list of
+///           several tiles, or empty; `record`: receives what this rank does, or nullptr.
+/// Output    this rank's list; then the merged list of the tiles before it in the pattern's order,
+///           and that of the tiles behind it, if there are such tiles.
 /// Requires  as many ranks as tiles (checked by the caller on every rank).
 /// Collective.
 /// Cost      the pattern's messages; memory for its lists, each as long as its tiles allow.

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view usual_pattern = "logp-lev-quad";
 
-/// The border of all tiles, in pixels, without that of the image.
+/// The length of all tiles' borders in pixels, without the sides of the image.
 Elements border_of(const Grid& grid, const contour::Pattern& pattern) {
     const contour::Order order(grid, pattern.stages(grid));
     Elements length = 0;
@@ -34,7 +34,7 @@ MergingPlan stated(std::string_view pattern, std::string reason) {
     return plan;
 }
 
-/// What rank 0 does for all.
+/// The choice of rank 0.
 MergingPlan decided(const MergingRequest& request, const Grid& grid, double density, Bytes entry,
                     bool threads, const std::vector<int>& nodes,
                     const planner::UsualPlanner& usual) {

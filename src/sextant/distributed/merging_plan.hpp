@@ -14,43 +14,43 @@
 
 namespace sextant::distributed {
 
-/// In which order what tiles know of their borders is merged, and why.
+/// The pattern that merges the border lists of tiles, and why it was chosen.
 struct MergingPlan {
     const contour::Pattern* pattern = nullptr;
     std::string reason;
-    std::string machine, model; ///< that predicted; empty where nothing was
-    double density = 0;         ///< entries a pixel of the tiles' borders
+    std::string machine, model; ///< used to predict; empty if nothing was predicted
+    double density = 0;         ///< entries per pixel of the tiles' borders
     struct Alternative {
         std::string pattern;
         std::optional<Seconds> seconds; ///< predicted
     };
-    std::vector<Alternative> alternatives; ///< the fastest first
-    /// Of the pattern, with its timeline, where that was asked for and something was predicted.
+    std::vector<Alternative> alternatives; ///< fastest first
+    /// The prediction for the pattern, with its timeline; only if requested and possible.
     std::optional<model::Prediction> prediction;
 };
 
-/// What is asked for.
+/// The requested pattern, or how to choose one.
 struct MergingRequest {
     static constexpr std::string_view automatic = "auto";
 
-    std::string pattern{automatic}; ///< one of the catalogue, or "auto"
-    std::string machine;            ///< a profile; "": this machine's
+    std::string pattern{automatic}; ///< a name of the catalogue, or "auto"
+    std::string machine;            ///< a profile; "": this machine's own
     planner::Probing probing = planner::Probing::now;
-    bool timeline = false; ///< is wanted
+    bool timeline = false; ///< predict a timeline
 
-    /// Throws InvalidTask for a pattern that the catalogue does not have.
+    /// Throws InvalidTask if the catalogue does not have the pattern.
     void check() const;
 };
 
-/// Every pattern, predicted with lists of so many entries a pixel of border.
-/// Input     the machine, where ranks lie and by which model: `setting`, whose elements are the
-///           entries; whether a timeline is wanted.
+/// Predicts every pattern and chooses the fastest.
+/// Input     list entries per pixel of border; `setting`: the machine, the nodes of ranks, the
+///           model, and whether a timeline is wanted; its elements are list entries.
 /// Throws    model::CannotExpress.
 MergingPlan plan_merging(const Grid& grid, double density, const planner::Setting& setting);
 
-/// The pattern that is asked for; else predicted at rank 0 for lists as dense as they are; where
-/// nothing can be predicted, logp-lev-quad.
-/// Input     how many entries this rank's list has, and of how many bytes each.
+/// The requested pattern; with "auto", the fastest as predicted by rank 0 for the actual density of
+/// lists, or logp-lev-quad if nothing can be predicted.
+/// Input     the number of entries in this rank's list, and the bytes of an entry.
 /// Collective.
 MergingPlan planned_merging(const Communicator& communicator, const MergingRequest& request,
                             const Grid& grid, Elements entries, Bytes entry);

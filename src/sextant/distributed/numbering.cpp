@@ -9,7 +9,7 @@ namespace sextant {
 
 namespace {
 
-/// How many things, and how much of them.
+/// The number of things and the sum of their weights.
 struct Total {
     Elements count = 0, weight = 0;
 
@@ -23,7 +23,7 @@ bool comes_before(const Share& a, const Share& b) {
     return a.pixel < b.pixel;
 }
 
-/// One share for each thing, by pixels.
+/// Adds up the shares of each thing; sorted by pixel.
 std::vector<Share> added_up(std::vector<Share> shares) {
     std::sort(shares.begin(), shares.end(), comes_before);
     std::vector<Share> things;
@@ -35,7 +35,7 @@ std::vector<Share> added_up(std::vector<Share> shares) {
     return things;
 }
 
-/// What lies in each row of everyone's tiles.
+/// The totals of each row of pixels of all ranks' tiles.
 class Rows {
   public:
     Rows(const Communicator& communicator, const Grid& grid, const std::vector<Share>& things)
@@ -52,7 +52,7 @@ class Rows {
         }
     }
 
-    /// What lies before each row of a tile, in the order of pixels.
+    /// The totals of all pixels before each row of a tile, in the image's row-major order.
     std::vector<Total> before(int rank) const {
         const int column = rank % grid_.columns, row = rank / grid_.columns;
         Total sum;
@@ -99,7 +99,7 @@ class Rows {
     std::vector<std::size_t> offsets_;
 };
 
-/// Of each thing that is known by a pixel of this tile.
+/// The standing of each thing whose pixel lies in this tile.
 std::vector<Standing> stand(const Communicator& communicator, const Grid& grid, const Rows& rows,
                             const std::vector<Share>& things) {
     std::vector<Total> before = rows.before(communicator.rank());

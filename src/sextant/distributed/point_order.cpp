@@ -15,13 +15,13 @@ bool comes_before(const RankedPoint& a, const RankedPoint& b) {
     return std::tie(a.head, a.rank) < std::tie(b.head, b.rank);
 }
 
-/// Of a run that is merged the point that comes next.
+/// The next point of a run during the merge.
 struct Front {
     RankedPoint point;
     std::size_t run = 0;
 };
 
-/// Contours from their points in order; those that turn out too short are taken back.
+/// Writes contours from their points in order; a contour that is too short is discarded at its end.
 class LineWriter {
   public:
     LineWriter(ScratchFile& pixels, ScratchFile& lines, Elements min_points)
@@ -58,11 +58,11 @@ class LineWriter {
     ScratchWriter<Elements> pixels_;
     ScratchWriter<ContourLine> lines_;
     const Elements min_points_;
-    ContourLine line_; // of no points before the first
+    ContourLine line_; // without points before the first contour
     Elements closed_ = 0;
 };
 
-/// From the files where they lie in order.
+/// Reads contours from the two sorted files.
 class LinesOfFiles final : public LineReader {
   public:
     LinesOfFiles(ImageShape image, const ScratchFile& pixels, Elements points,
@@ -113,7 +113,7 @@ void PointOrder::write_run() {
     run_.clear();
 }
 
-/// Runs share the memory that one took.
+/// The readers of all runs share the memory of one run.
 template <class Take>
 void PointOrder::merge_runs(Take&& take) {
     const std::size_t kept =

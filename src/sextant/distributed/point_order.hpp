@@ -16,28 +16,27 @@ namespace sextant::distributed {
 struct RankedPoint {
     Elements head = 0, pixel = 0;
     std::int32_t rank = 0;
-    std::int32_t closed = 0; ///< 1: of a closed contour
+    std::int32_t closed = 0; ///< 1 if its contour is closed
 };
 
-/// The linear representation of contours that do not fit in memory: points come in any order, are
-/// sorted by their heads and ranks, as many at a time as memory allows, and merged. Then contours
-/// are read one after another.
+/// The linear representation of contours that do not fit in memory. Points are added in any order;
+/// an external merge sort orders them by head and rank. Then contours are read one after another.
 ///
-/// Cost      of disk 24 bytes a point, then as much as 32 more; of memory what is allowed.
+/// Cost      disk: 24 bytes per point, then up to 32 more; memory: as given.
 class PointOrder {
   public:
-    /// Keeps what does not fit in `memory` beside `output`. Throws InvalidFile.
+    /// Creates scratch files next to `output`. Throws InvalidFile.
     PointOrder(const std::string& output, Bytes memory);
 
     void add(std::span<const RankedPoint> points);
-    /// After the last ones: brings those contours that have as many points into their order.
+    /// Call after the last points: sorts, and keeps contours of at least `min_points` points.
     void finish(Elements min_points);
 
-    /// Those that were brought into order.
+    /// Counts of the contours that are kept.
     Elements contours() const { return contours_; }
     Elements points() const { return points_; }
     Elements closed() const { return closed_; }
-    /// Reads them; this must outlive it.
+    /// Reads the kept contours. This must outlive the reader.
     std::unique_ptr<LineReader> reader(ImageShape image) const;
 
   private:
@@ -47,7 +46,7 @@ class PointOrder {
 
     std::size_t most_; // points in memory
     std::vector<RankedPoint> run_;
-    std::vector<Elements> ends_; // of runs, in points
+    std::vector<Elements> ends_; // ends of the runs, in points
     ScratchFile runs_, pixels_, lines_;
     Elements contours_ = 0, points_ = 0, closed_ = 0;
 };

@@ -43,7 +43,7 @@ namespace {
 using contour::Boundary;
 using contour::Crossing;
 
-/// This rank's tile of a strip and what is read of it.
+/// This rank's tile of a strip, and the pixels that ranking reads for it.
 struct Place {
     Place(const StripWork& work, int strip)
         : number(work.tiles.number(strip, work.communicator.rank())),
@@ -55,7 +55,7 @@ struct Place {
     ImageShape image;
 };
 
-/// Points of this rank's tile.
+/// The points of this rank's tile.
 std::vector<RankedPoint> points_of(const StripWork& work, const Tile& tile,
                                    const kernel::ContourRanking& ranking,
                                    const ContoursOfTile& contours) {
@@ -70,7 +70,7 @@ std::vector<RankedPoint> points_of(const StripWork& work, const Tile& tile,
     return points;
 }
 
-/// Ranks the tile; the object is used again and again.
+/// Ranks this rank's tile of a strip; `ranking` is reused to keep its memory.
 void apply(const StripWork& work, int strip, const StripDirections& directions,
            kernel::ContourRanking& ranking) {
     const std::vector<kernel::Direction> codes = directions(strip);

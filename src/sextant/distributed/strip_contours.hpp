@@ -13,8 +13,9 @@
 
 namespace sextant::distributed {
 
-/// The codes of a direction map in some samples of it: to `to`, one after another.
-/// Requires  rows one after another. Throws InvalidFile as below.
+/// Converts samples of a direction map to codes, written one after another to `to`.
+/// Requires  rows without gaps between them.
+/// Throws    InvalidFile as directions_from().
 void convert_directions(const kernel::SampleView& samples, const std::string& path,
                         kernel::Direction* to);
 
@@ -22,27 +23,29 @@ void convert_directions(const kernel::SampleView& samples, const std::string& pa
 /// Throws InvalidFile, naming the pixel, for any other value.
 Image directions_from(const Image& samples, const std::string& path);
 
-/// How far around a tile ranking reads.
+/// The margin around a tile that ranking reads.
 inline constexpr Elements ranking_margin = 2;
 
-/// Directions of this rank's tile of a strip and the pixels within `ranking_margin` of it, as far
-/// as the image goes. All ranks ask at once.
+/// Returns the directions of this rank's tile of a strip, with `ranking_margin` pixels around it,
+/// clipped to the image. Collective.
 using StripDirections = std::function<std::vector<kernel::Direction>(int strip)>;
 
-/// Those of thinned edges, which must outlive them.
+/// Directions of thinned edges; `edges` must outlive the result.
 StripDirections directions_of(const StripWork& work, const BytePlane& edges);
-/// Those of a direction map. Throws AgreedFailure for other codes.
+/// Directions read from a direction map. Throws AgreedFailure for other codes.
 StripDirections directions_in(const StripWork& work, RowSource& source);
 
-/// How often contours meet, of the whole map.
+/// Counts of the whole map: junctions of contours, and links that are cut there.
 struct Junctions {
     Elements junctions = 0, cut = 0;
 };
 
-/// Heads and ranks of contours in strips, by the merge of distributed/contour_merging.hpp in time:
-/// down the image to learn what crosses the seams, and up it to know the points, which rank 0
-/// orders. Collective. Throws    AgreedFailure for maps that ContourRanking refuses. Cost every
-/// strip is ranked twice; 24 bytes a point of a strip.
+/// Computes heads and ranks of contours strip by strip, by the merge of
+/// distributed/contour_merging.hpp: a pass down the image finds the crossings of the seams, a pass
+/// up computes the points, which rank 0 adds to `points`.
+/// Throws    AgreedFailure for maps that ContourRanking refuses.
+/// Collective.
+/// Cost      every strip is ranked twice; 24 bytes per point of a strip.
 Junctions rank_strips(const StripWork& work, const StripDirections& directions, PointOrder* points);
 
 } // namespace sextant::distributed

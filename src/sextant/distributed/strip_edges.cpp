@@ -26,7 +26,7 @@ std::size_t pixels_of(const Tile& tile) {
     return static_cast<std::size_t>(tile.elements());
 }
 
-/// Calls `body` with each strip, down the image.
+/// Calls `body` with each strip, from the top of the image down.
 template <class Body>
 void each_strip(const StripWork& work, const char* what, Body&& body) {
     for (int strip = 0; strip < work.tiles.strips; ++strip) {
@@ -48,7 +48,7 @@ StripLists<BorderPixel> hanging_lists(const StripWork& work, const contour::Orde
             work.output};
 }
 
-/// This rank's edges of a strip that hang together, and what is to be told of them.
+/// The edge components of this rank's tile of a strip, and their border list.
 struct Hanging {
     Hanging(const StripWork& work, int strip, Codes& codes)
         : edges({codes.data(), own_tile(work, strip).width}, own_tile(work, strip),
@@ -59,8 +59,8 @@ struct Hanging {
     Frontier frontier;
 };
 
-/// The codes of a tile and the pixels around it after so many rounds, of which each makes what lies
-/// farthest out wrong. Returns whether the last round changed anything of the tile.
+/// Runs `rounds` rounds of thinning on a tile with a margin; each round invalidates the outermost
+/// pixels. Returns true if the last round changed the tile.
 bool thin(Codes& codes, const Tile& held, const Tile& tile, ImageShape image, int rounds) {
     kernel::Thinning thinning(codes.data(), held,
                               kernel::grown(tile, kernel::thinning_margin * (rounds - 1), image),
@@ -77,7 +77,7 @@ bool thin(Codes& codes, const Tile& held, const Tile& tile, ImageShape image, in
     return false;
 }
 
-/// The part of what is held.
+/// The part `tile` of the codes of `held`.
 Codes part_of(const Codes& codes, const Tile& held, const Tile& tile) {
     Codes part(pixels_of(tile));
     for (Elements y = 0; y < tile.height; ++y)

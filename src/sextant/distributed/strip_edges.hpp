@@ -7,11 +7,12 @@
 
 #include <string>
 
-// Edges of an image that does not fit in memory: those of distributed/canny.hpp, strip by strip.
-// All of these are collective; codes (kernel/edge/edge_vectors.hpp) lie in planes beside `output`.
+// Edges of an image that does not fit in memory: as distributed/canny.hpp, but strip by strip. All
+// functions are collective. Planes of codes (kernel/edge/edge_vectors.hpp) are kept in scratch
+// files next to `output`.
 namespace sextant::distributed {
 
-/// What each step works with.
+/// The context of each step.
 struct StripWork {
     const Communicator& communicator;
     const StripTiles& tiles;
@@ -19,17 +20,17 @@ struct StripWork {
     Progress& progress;
 };
 
-/// As quantiles_of(). Cost  gradients twice, which are not kept.
+/// As quantiles_of(). Cost: the gradient is computed twice and not kept.
 kernel::EdgeThresholds strip_quantiles(const StripWork& work, RowSource& source, double sigma,
                                        double low, double high);
 
-/// Maxima of the gradient that hang together with a strong one. Cost  gradients once; codes are
-/// labelled twice, for what hangs together is known after the last strip.
+/// Maxima of the gradient that are connected to a strong one. Cost: the gradient is computed once;
+/// codes are labelled twice, because components are complete only after the last strip.
 BytePlane strip_edges(const StripWork& work, RowSource& source, double sigma,
                       kernel::EdgeThresholds thresholds);
 
-/// Thinned to lines of one pixel: so many rounds of a strip at a time, with as many rows beside it
-/// as they reach, again until nothing changes.
+/// Thins edges to lines of one pixel. Each pass runs `rounds` rounds on one strip after another,
+/// with the margin that they need; passes repeat until nothing changes.
 BytePlane strip_thinning(const StripWork& work, BytePlane codes, int rounds = 4);
 
 } // namespace sextant::distributed

@@ -13,7 +13,8 @@ namespace sextant::distributed {
 
 namespace {
 
-/// Copies a rectangle's rows, one after another, out of the rows of an image or into them.
+/// Calls `copy` with the offsets of each row of `part`: in the rows of the image, and in the packed
+/// rectangle.
 template <class Copy>
 void each_row_of(const Tile& part, const Tile& rows, Copy&& copy) {
     for (Elements y = 0; y < part.height; ++y)

@@ -19,11 +19,11 @@
 #include <utility>
 #include <vector>
 
-// An image that does not fit in memory: strips of rows, one after another, each in tiles over
-// ranks.
+// An image that does not fit in memory, as a sequence of strips of rows; each strip is divided into
+// tiles, one per rank.
 namespace sextant::distributed {
 
-/// The tiles of all strips as a grid of the whole image: those of a strip are rows of it.
+/// The tiles of all strips as one grid of the image. A strip is one or more rows of the grid.
 struct StripTiles {
     Grid grid;
     int strips = 1;
@@ -33,17 +33,17 @@ struct StripTiles {
     /// A tile's number in the grid.
     int number(int strip, int rank) const { return strip * ranks() + rank; }
     Tile tile(int strip, int rank) const { return sextant::tile(grid, number(strip, rank)); }
-    /// All of a strip's, with so many rows above and below, as far as the image goes.
+    /// All rows of a strip, with `margin` rows above and below, clipped to the image.
     Tile rows(int strip, Elements margin) const;
 };
 
-/// The samples of rectangles of an image, which a rank reads for itself, one below the other: rows
-/// that the next has in common with the one before are kept, since many formats can only go on.
+/// Reads rectangles of an image from the top down, on one rank. Rows shared by consecutive
+/// rectangles are kept, because many formats can only be read forwards.
 class SamplesGoingDown {
   public:
     explicit SamplesGoingDown(RowSource& source) : source_(source) {}
 
-    /// What it shows is there until the next one is read. Throws InvalidFile.
+    /// The view is valid until the next read. Throws InvalidFile.
     kernel::SampleView read(const Tile& held);
 
   private:
@@ -52,38 +52,37 @@ class SamplesGoingDown {
     Memory samples_;
 };
 
-/// A byte a pixel of an image, in a file of rank 0.
+/// One byte per pixel of an image, in a scratch file of rank 0.
 class BytePlane {
   public:
-    /// Collective. Throws AgreedFailure where there can be no file beside `output`.
+    /// Collective. Throws AgreedFailure if no file can be created next to `output`.
     BytePlane(const Communicator& communicator, const StripTiles& tiles, const std::string& output);
 
-    /// Each rank's tile of a strip with so many pixels around it, as far as the image goes.
-    /// Collective.
+    /// Returns this rank's tile of a strip with a margin, clipped to the image. Collective.
     std::vector<std::uint8_t> read(int strip, Elements margin) const;
-    /// Each rank's tile of a strip. Collective.
+    /// Writes each rank's tile of a strip. Collective.
     void write(int strip, const std::vector<std::uint8_t>& own);
 
   private:
     Communicator communicator_;
     StripTiles tiles_;
-    std::optional<ScratchFile> file_; // of rank 0
+    std::optional<ScratchFile> file_; // at rank 0
 };
 
-/// Every tile of all strips in an order in which strips follow one another.
+/// An order of all tiles in which the tiles of a strip are consecutive.
 inline contour::Order order_of(const StripTiles& tiles) {
     return {tiles.grid, {{{1, tiles.grid.columns}, {1, tiles.grid.rows}}}};
 }
 
-/// What tiles know of their borders, merged in time as between tiles: strips are told of one after
-/// another, down the image; then again, up it. What is known of those above waits in a file of rank
-/// 0 meanwhile, of those below a list is kept: each is as long as one border of a strip makes it.
+/// Merges the border lists of tiles strip by strip: first down the image with `go_down`, then up it
+/// with `go_up`. Meanwhile rank 0 keeps the lists merged from above each strip in a file, and one
+/// list merged from below. Each list is at most as long as a strip's border allows.
 template <class Entry>
 class StripLists {
   public:
     using List = contour::TileList<Entry>;
     using Lists = std::span<const List>;
-    /// Some lists as that of their tiles together, and all that these lists know.
+    /// The merged list of some lists, and the entries of some lists joined with each other.
     struct Merging {
         std::function<List(Lists)> merge;
         std::function<std::vector<Entry>(Lists)> join;
@@ -102,7 +101,7 @@ class StripLists {
         });
     }
 
-    /// A strip below those that have been told of; this rank's list. Collective.
+    /// Adds the next strip below. Input: this rank's list. Collective.
     void go_down(const List& own) {
         std::vector<List> lists = gathered(static_cast<int>(ends_.size()), own);
         agree(communicator_, [&] {
@@ -117,8 +116,8 @@ class StripLists {
         });
     }
 
-    /// After that, a strip above those that have been told of again: what is known of its entries,
-    /// by what lies above and below too, on every rank. Collective.
+    /// After all calls of `go_down`, call this for each strip from the last to the first. Returns,
+    /// on every rank, the strip's entries joined with the lists from above and below. Collective.
     std::vector<Entry> go_up(int strip, const List& own) {
         std::vector<List> lists = gathered(strip, own);
         std::vector<Entry> joined;
@@ -135,7 +134,7 @@ class StripLists {
     }
 
   private:
-    /// At rank 0 the lists of a strip's tiles.
+    /// The lists of a strip's tiles, at rank 0.
     std::vector<List> gathered(int strip, const List& own) const {
         std::vector<std::vector<Entry>> to(static_cast<std::size_t>(communicator_.size()));
         to[0] = own.entries;
@@ -163,8 +162,8 @@ class StripLists {
     Communicator communicator_;
     StripTiles tiles_;
     Merging merging_;
-    std::optional<ScratchFile> file_; // of rank 0
-    std::vector<Bytes> ends_;         // [strip]: of what is known of those above it
+    std::optional<ScratchFile> file_; // at rank 0
+    std::vector<Bytes> ends_;         // by strip: end in file_ of the list from above
     List above_, below_;
 };
 

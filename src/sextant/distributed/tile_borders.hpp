@@ -11,27 +11,27 @@
 
 namespace sextant::distributed {
 
-/// This rank's tile with the pixels around it, row by row.
+/// This rank's tile with a margin, row by row.
 struct Padded {
-    Tile held; ///< where it lies in the image
+    Tile held; ///< its position in the image
     Memory pixels;
 };
 
-/// A tile that lies with room for so many pixels around it, as far as the image goes, which are
-/// fetched from the ranks that hold them: again and again, as the tile changes.
+/// A tile in memory with room for a margin, clipped to the image. The margin is fetched from the
+/// ranks that own its pixels, as often as the tile changes.
 class PaddedTile {
   public:
-    /// With pixels of 0. Throws InvalidTask.
+    /// All pixels are 0. Throws InvalidTask.
     PaddedTile(const Communicator& communicator, const Grid& grid, const ElementFormat& element,
                Elements margin);
 
     const Tile& held() const { return padded_.held; }
     std::byte* data() { return padded_.pixels.data(); }
-    /// The tile's first pixel; rows lie as far apart as `held` is wide.
+    /// The tile's first pixel; the row stride is the width of `held`.
     std::byte* own();
-    /// Collective. Cost  halo::axis_exchange.
+    /// Updates the margin. Collective. Cost: halo::axis_exchange.
     void exchange();
-    /// Gives the memory away.
+    /// Moves the memory out.
     Padded release();
 
   private:
@@ -42,21 +42,22 @@ class PaddedTile {
     std::optional<Execution> execution_;
 };
 
-/// Fetches so many pixels around each tile from the ranks that hold them, as far as the image goes.
+/// A copy of each tile with a margin, clipped to the image, fetched from the ranks that own its
+/// pixels.
 /// Collective.
 /// Cost      halo::axis_exchange.
 Padded with_margin(const Image& image, Elements margin);
 
-/// This rank's tile of an image, where it lies, and what lies around it.
+/// This rank's tile of an image, not copied, and the pixels around it.
 struct Surrounded {
-    std::vector<kernel::SampleView> pieces; ///< the tile first; they do not overlap
-    Memory around;                          ///< where the other pieces lie
+    std::vector<kernel::SampleView> pieces; ///< the tile first; without overlap
+    Memory around;                          ///< memory of the other pieces
 };
 
-/// Fetches so many samples around each tile from the ranks that hold them, as far as the image
-/// goes. Tiles are not copied for that.
+/// Fetches the samples around each tile from the ranks that own them, up to `margin` pixels away
+/// and clipped to the image. The tiles themselves are not copied.
 /// Requires  samples of gray_f32, gray_u8 or gray_u16; otherwise every rank throws AgreedFailure.
-///           The image outlives the pieces.
+///           The image must outlive the pieces.
 /// Collective.
 /// Cost      halo::frame_exchange.
 Surrounded with_surroundings(const Image& image, Elements margin);

@@ -27,14 +27,14 @@ void check(const Communicator& communicator, const Grid& grid) {
     }
 }
 
-/// Elements that are only moved.
+/// An operator for elements that are only copied.
 Operator moved(const ElementFormat& element) {
     Operator op;
     op.element = element;
     return op;
 }
 
-/// Copies a region, row by row, to where it lies in a piece.
+/// Copies the runs of a region, each of which is a row, to consecutive memory.
 void pack(const Region& region, Bytes element, std::span<const std::byte> from,
           std::span<std::byte> to) {
     for (Elements run = 0; run < region.count; ++run) {

@@ -15,15 +15,15 @@
 
 namespace sextant::distributed {
 
-/// An image in tiles, one a rank: each holds its own, row by row. Operations take such images and
-/// give such images, so that nothing is gathered in between. A small value: copies share the
+/// An image divided into tiles, one per rank; each rank holds its tile, row by row. Operations take
+/// and return such images, so that nothing is gathered in between. Cheap to copy: copies share the
 /// pixels.
 class Image {
   public:
-    /// With pixels of 0.
-    /// Requires  a grid of as many tiles as the communicator has ranks (InvalidTask).
+    /// All pixels are 0. Throws InvalidTask unless the grid has as many tiles as the communicator
+    /// has ranks.
     Image(Communicator communicator, const Grid& grid, ElementFormat element);
-    /// With this rank's tile in memory that there is, from byte `offset` on.
+    /// With this rank's tile in existing memory, from byte `offset` on.
     Image(Communicator communicator, const Grid& grid, ElementFormat element,
           std::shared_ptr<Memory> memory, Bytes offset);
 
@@ -31,7 +31,7 @@ class Image {
     const Grid& grid() const { return grid_; }
     ImageShape shape() const { return {grid_.width, grid_.height}; }
     const ElementFormat& element() const { return element_; }
-    /// This rank's, within the image.
+    /// This rank's tile, in coordinates of the image.
     Tile tile() const { return sextant::tile(grid_, communicator_.rank()); }
 
     std::span<std::byte> bytes();
@@ -45,31 +45,31 @@ class Image {
     Bytes offset_ = 0;
 };
 
-/// Each rank reads its own tile of the image, or of as many of its rows, from row `first` on, as
-/// the grid has. Throws InvalidFile.
+/// Each rank reads its own tile of the image, or of the grid's number of rows from row `first` on.
+/// Throws InvalidFile.
 Image read_tiles(const Communicator& communicator, const Grid& grid, RowSource& source,
                  Elements first = 0);
 
-/// From rank 0, where `whole` holds the image row by row; elsewhere it is not looked at.
-/// Collective. Requires  a whole image at rank 0 (AgreedFailure everywhere).
+/// Scatters an image from rank 0, where `whole` holds it row by row; ignored elsewhere. Collective.
+/// Requires a whole image at rank 0; otherwise every rank throws AgreedFailure.
 Image scatter(const Communicator& communicator, const Grid& grid, ElementFormat element,
               std::span<const std::byte> whole);
 
-/// The whole image at rank 0; elsewhere nothing. Collective.
+/// Returns the whole image at rank 0 and an empty one elsewhere. Collective.
 sextant::Image gather(const Image& image);
 
-/// Part of an image, as it is stored: row by row to `to`, which has that room.
+/// Reads part of an image, in its stored format, row by row into `to`.
 /// Cost      whole rows are read, a few MiB at a time.
 void read_part(RowSource& source, const Tile& part, std::span<std::byte> to);
 
-/// Where samples in memory begin, as kernels see them. Throws InvalidTask for elements that are not
-/// gray_f32, gray_u8 or gray_u16.
+/// A view for kernels of samples in memory. Throws InvalidTask unless they are gray_f32, gray_u8 or
+/// gray_u16.
 kernel::SampleView samples_of(const ElementFormat& element, const std::byte* first);
 
-/// This rank's tile of an image.
+/// A view of this rank's tile.
 kernel::SampleView sample_view(const Image& image);
 
-/// The same of samples that are compared: of value_u32, value_u64 and value_f64 too.
+/// The same for samples that are only compared: also value_u32, value_u64 and value_f64.
 kernel::ValueView values_of(const ElementFormat& element, const std::byte* first);
 kernel::ValueView value_view(const Image& image);
 

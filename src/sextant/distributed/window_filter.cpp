@@ -55,7 +55,7 @@ void check(const Window& window, Elements planes, int ranks) {
                                       image.height));
 }
 
-/// Of windows of one image by the same filters.
+/// True if both windows of an image can be filtered by the same program.
 bool same_program(const filtering::WindowTask& a, const filtering::WindowTask& b,
                   const Window& before, const Window& now) {
     const auto same = [](const halo::Stencil& one, const halo::Stencil& other) {
@@ -65,7 +65,7 @@ bool same_program(const filtering::WindowTask& a, const filtering::WindowTask& b
     return before.way == now.way && std::ranges::equal(a.filters, b.filters, same);
 }
 
-/// The part of a buffer that a kernel begins at.
+/// The address of a region in a kernel's buffers.
 std::byte* at(const Computation& computation, const Region& region, Bytes element) {
     std::byte* const buffer = computation.buffers[static_cast<std::size_t>(region.buffer)];
     return buffer + region.offset * element;
@@ -81,7 +81,7 @@ filtering::WindowTask window_task(const Window& window, const Filters& filters,
                                   const ElementFormat& element, bool collects, bool overlaps) {
     filtering::WindowTask task;
     task.collect = collects;
-    // From the last filter, which makes the window, to the first: each needs more rows.
+    // From the last filter back to the first, because each needs the rows that the next one reads.
     Elements first = window.first, end = window.first + window.rows;
     int number = static_cast<int>(filters.size());
     for (auto filter = filters.rbegin(); filter != filters.rend(); ++filter) {
@@ -158,8 +158,9 @@ void WindowFilter::bind_planes(std::span<float> planes) {
         execution_->bind(planes_buffer_, std::as_writable_bytes(planes_));
 }
 
-/// In the coordinates of the first filter's grid. Where something distributes, rank 0 has all that
-/// is at hand; otherwise each has its tile, and what lies above and below all tiles.
+/// The rectangles that this rank must be given, in coordinates of the first filter's grid. With a
+/// distribution, rank 0 gets all available pixels; otherwise each rank gets its tile, and those
+/// above and below the grid get the margins there.
 std::vector<Tile> WindowFilter::given_parts() const {
     const halo::Grid& grid = task_.filters.front().grid;
     const int rank = communicator_.rank();
@@ -207,7 +208,7 @@ void WindowFilter::bind_image(std::span<const std::byte> tile) {
 }
 
 Tile WindowFilter::in_image(std::size_t k, Tile part) const {
-    Elements first = window_.first; // of the rows that filter k makes
+    Elements first = window_.first; // first of the rows that filter k makes
     for (std::size_t later = k + 1; later < task_.filters.size(); ++later)
         first -= task_.filters[later].grid.above;
     part.y += first;
@@ -257,7 +258,8 @@ bool same_grid(const Grid& a, const Grid& b) {
     return a.width == b.width && a.height == b.height && a.columns == b.columns && a.rows == b.rows;
 }
 
-/// Planes of one memory, as new_planes() makes them, in which nothing of the image lies.
+/// True if planes can be overwritten: they are one block of memory, as new_planes() makes them, and
+/// do not overlap the image.
 bool may_be_written(std::vector<distributed::Image>& planes, const distributed::Image& image,
                     std::size_t features) {
     if (planes.size() != features)

@@ -18,7 +18,7 @@
 
 namespace sextant::distributed {
 
-/// Which images are made of an image: names as kernel::find_feature takes them.
+/// A Gaussian filter and its outputs; features are named as for kernel::find_feature.
 struct Filter {
     double sigma = 1;
     std::vector<std::string> features;
@@ -26,56 +26,56 @@ struct Filter {
     kernel::GaussianKernel kernel = {};
 };
 
-/// What makes them.
+/// The kernels of a filter.
 kernel::FilterBank bank_of(const Filter& filter);
 
-/// Filters one after another, each on what the one before made: all but the last have one feature.
+/// A chain of filters. All but the last have one feature, which is the input of the next.
 using Filters = std::vector<Filter>;
 
 /// Rows of an image that are filtered together, in tiles.
 struct Window {
-    ImageShape image; ///< the whole
+    ImageShape image; ///< shape of the whole image
     Elements first = 0, rows = 0;
-    filtering::Way way; ///< the tiles, and how the image comes and the planes go
+    filtering::Way way; ///< tiles, distribution and collection
     bool operator==(const Window&) const = default;
 };
 
-/// The program of filters on a window, for models and pictures as well.
+/// The task of filters on a window, for models and drawings as well.
 filtering::WindowTask window_task(const Window& window, const Filters& filters,
                                   const ElementFormat& element, bool collects,
                                   bool overlaps = true);
 
-/// Filters of windows of an image over ranks: memory and program are kept for as long as windows
-/// have the same shape.
+/// Filters windows of an image on all ranks. Memory and program are kept while windows have the
+/// same shape.
 ///
-/// Every rank holds its tile and the pixels around it, and its part of the results; where they are
-/// collected, rank 0 holds all of the window's.
+/// Every rank holds its tile with a margin, and its part of the results; if results are collected,
+/// rank 0 holds all results of the window.
 class WindowFilter {
   public:
-    /// Requires  sigmas and features that kernel::FilterBank takes, samples of gray_f32, gray_u8
-    ///           or gray_u16, one feature of each filter but the last (InvalidTask).
+    /// Throws InvalidTask unless kernel::FilterBank accepts the sigmas and features, samples are
+    /// gray_f32, gray_u8 or gray_u16, and each filter but the last has one feature.
     WindowFilter(Communicator communicator, Filters filters, ElementFormat element, bool collects);
 
-    /// What a rank must be given before a run: rectangles of the image, one after another, and
-    /// where each is to go.
+    /// Called with each rectangle of the image that a rank needs, and the memory to write it to.
     using Fill = std::function<void(const Tile& part, std::span<std::byte> to)>;
 
-    /// Takes a window on. `planes`: where the results are to go, of `plane_elements()` floats for
-    /// each feature of the last filter; empty: memory of its own.
-    /// Requires  as many tiles, of some filter, as there are ranks; rows of an image of which all
-    ///           planes together have at most 2³⁴ pixels; `planes` of that size (InvalidTask).
+    /// Sets the next window. `planes`: memory for the results, `plane_elements()` floats for each
+    /// feature of the last filter; empty: this object's own.
+    /// Throws    InvalidTask unless some filter has as many tiles as there are ranks, the rows lie
+    ///           in the image, all planes together have at most 2³⁴ pixels, and `planes` has that
+    ///           size.
     void prepare(const Window& window, std::span<float> planes = {});
-    /// Asks `fill` for the pixels that no other rank sends.
+    /// Calls `fill` for the pixels that this rank does not receive from others.
     void fill(const Fill& fill);
-    /// Whether the pixels that this rank filters are those of its tile and no others, so that they
-    /// may also stay where they are: `bind_image`, instead of `fill`, until the next `prepare`.
+    /// True if this rank reads exactly its own tile. Then `bind_image` may replace `fill`, to
+    /// filter the tile where it is stored, until the next `prepare`.
     bool reads_own_tile() const;
     void bind_image(std::span<const std::byte> tile);
-    /// Filters. Collective; throws as Execution::run.
+    /// Filters the window. Collective. Throws as Execution::run.
     void run() { execution_->run(); }
 
-    /// How many floats this rank has of each plane, after `prepare`: of a window that is collected
-    /// rank 0 has all, of others each its tile.
+    /// The number of floats per plane on this rank, after `prepare`: if collected, all pixels of
+    /// the window at rank 0; otherwise those of each rank's tile.
     Elements plane_elements() const;
     /// Plane k of the last run, row by row.
     std::span<const float> plane(int k) const;
@@ -87,7 +87,7 @@ class WindowFilter {
     std::vector<Tile> given_parts() const;
     void compute(std::size_t k, const Computation& computation);
     kernel::SampleView view(std::size_t k, const Computation& computation, const Tile& part) const;
-    /// From the coordinates of a filter's grid to those of the image.
+    /// Converts from coordinates of a filter's grid to those of the image.
     Tile in_image(std::size_t k, Tile part) const;
 
     const Communicator communicator_;
@@ -107,24 +107,24 @@ class WindowFilter {
 
 namespace sextant {
 
-/// Gaussian derivatives, and what is made of them, of an image that lies in tiles: an image each,
-/// in the same tiles.
+/// Gaussian derivatives of a tiled image, and features made of them: one image per feature, in the
+/// same tiles.
 ///
-/// Input     samples of gray_f32, gray_u8 or gray_u16; in `filter` the scale, the features ("x",
-///           "xy", "gradient-magnitude": kernel::find_feature), what is seen beyond the border, and
-///           which weights stand for the Gaussian: those of scipy.ndimage unless others are named.
+/// Input     samples of gray_f32, gray_u8 or gray_u16; `filter`: sigma, the features ("x", "xy",
+///           "gradient-magnitude"; see kernel::find_feature), the values beyond the border, and the
+///           discrete weights of the Gaussian (default: those of scipy.ndimage).
 /// Output    images of gray_f32, in the order of the features.
 /// Requires  as kernel::FilterBank; otherwise every rank throws AgreedFailure.
 /// Collective.
-/// Cost      pixels around tiles travel while the inner ones are computed.
+/// Cost      pixels around tiles are exchanged while inner pixels are computed.
 /// Deterministic  the same bits for every grid and any number of ranks, threads or processes.
 /// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, section 4
 std::vector<distributed::Image> gaussian_derivatives(const distributed::Image& image,
                                                      const distributed::Filter& filter);
 
-/// The same into planes that the caller keeps: images that an earlier call made on the same grid
-/// from as many features are written again, with all their copies; other images are replaced by new
-/// ones. New memory takes as long as much of the filtering, so programs with many images keep it.
+/// The same, into planes that the caller keeps. If `planes` were made by an earlier call with the
+/// same grid and number of features, they are overwritten, with all their copies; otherwise they
+/// are replaced. Saves the cost of new memory, which is about that of filtering.
 void gaussian_derivatives(const distributed::Image& image, const distributed::Filter& filter,
                           std::vector<distributed::Image>& planes);
 

@@ -12,7 +12,7 @@ namespace sextant::filtering {
 
 namespace {
 
-/// One rank's program, part by part.
+/// Builds one rank's program part by part.
 class WholeProgram {
   public:
     WholeProgram(const Task& task, const Way& way, int rank, const AddWork& add_work)
@@ -44,7 +44,7 @@ class WholeProgram {
     Tile image() const { return {0, 0, task_.width, task_.height}; }
     Tile held(int filter) const { return halo::clipped_tile({{grid_}, margin(filter)}, rank_); }
 
-    /// Filters read one buffer and write the next one's tile to the other.
+    /// The filters alternate between two buffers: each reads one and writes its tile to the other.
     Region source(int filter) const {
         const Region& room = rooms_[static_cast<std::size_t>(filter % 2)];
         return block(room.buffer, 0, held(filter).elements());
@@ -53,13 +53,13 @@ class WholeProgram {
         return collective::region_of(held(filter), own_, source(filter).buffer);
     }
 
-    /// Every part begins in a round that none before it has reached.
+    /// Every part begins in a round later than all rounds before it.
     Region run(const Program& part, const std::vector<Region>& places) {
         builder_.round(parts_++ * (2 * way_.ranks() + 4));
         return builder_.run(part, places);
     }
 
-    /// What this rank gets: its tile, or from a broadcast the whole image.
+    /// The region that this rank receives: its tile or, from a broadcast, the whole image.
     Region distribute() {
         if (!way_.distribute)
             return builder_.input(own_.elements());
@@ -68,7 +68,7 @@ class WholeProgram {
         for (const BufferSpec& buffer : part.buffers) {
             if (buffer.role == Role::input)
                 places.push_back(builder_.input(buffer.size));
-            else if (buffer.role == Role::output) // of a broadcast that goes by parts
+            else if (buffer.role == Role::output) // of a broadcast that works in parts
                 places.push_back(builder_.scratch(buffer.size));
         }
         return run(part, places);
@@ -107,7 +107,7 @@ class WholeProgram {
             add_work_(builder_, {filter, own_, held(filter), source(filter), made});
     }
 
-    /// This rank's tiles of what the last filter makes.
+    /// This rank's tiles of the last filter's outputs.
     std::vector<Region> outputs() const {
         std::vector<Region> tiles;
         for (int i = 0; i < task_.outputs; ++i)

@@ -24,7 +24,7 @@ void check(const Task& task) {
     }
 }
 
-/// Borders come from neighbours, not from who lies behind them.
+/// Margins must not reach beyond the neighbouring tiles, because borders come only from these.
 void check_reach(const Task& task, const Way& way) {
     const Elements most = *std::max_element(task.margins.begin(), task.margins.end());
     const Elements narrowest = task.width / way.columns, lowest = task.height / way.rows;
@@ -117,7 +117,7 @@ void check_tiles(const Way& way, int filters) {
 
 void check(const Task& task, const Way& way) {
     check(task);
-    check_tiles(way, 1); // dealt out anew they may be in windows only
+    check_tiles(way, 1); // only window programs may change tiles
     check_role(way.distribute, {Collective::scatter, Collective::broadcast}, "distribute");
     check_role(way.collect, {Collective::gather}, "collect");
     if (task.collect != (way.collect != nullptr))

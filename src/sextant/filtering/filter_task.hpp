@@ -11,17 +11,17 @@
 
 namespace sextant::filtering {
 
-/// An image at rank 0, filtered again and again.
+/// A sequence of filters for an image at rank 0.
 struct Task {
     Elements width = 0, height = 0;
-    /// Of each filter, one after another on what the one before made: how many pixels it needs
-    /// around each.
+    /// The margins of the filters, in the order in which they are applied: the number of pixels
+    /// that each needs around a pixel.
     std::vector<Elements> margins = {0};
     int outputs = 1;     ///< images that the last filter makes
-    bool collect = true; ///< all of them at rank 0; otherwise ranks keep their tiles
+    bool collect = true; ///< at rank 0; otherwise ranks keep their tiles
 };
 
-/// From a filter on, so many columns and rows of tiles.
+/// A change of tiles: the grid from a filter on.
 struct Retiling {
     int filter = 1; ///< 1 for the second
     int columns = 1, rows = 1;
@@ -30,48 +30,48 @@ struct Retiling {
     bool operator==(const Retiling&) const = default;
 };
 
-/// How a task is shared among ranks.
+/// The partition of a task among ranks, and the collectives to use.
 struct Way {
-    int columns = 1, rows = 1; ///< of tiles, one a rank
-    /// A scatter, or a broadcast, from which each takes its tile with its first margin; null: ranks
-    /// have their tiles from the start.
+    int columns = 1, rows = 1; ///< of tiles, one per rank
+    /// A scatter, or a broadcast from which each rank takes its tile with its first margin; null if
+    /// ranks have their tiles from the start.
     const collective::Algorithm* distribute = nullptr;
-    const collective::Algorithm* collect = nullptr; ///< a gather; null where nothing is collected
-    bool packs = false; ///< what lies in pieces is packed before it is sent
-    /// Between filters tiles stay, but before these, in their order.
+    const collective::Algorithm* collect = nullptr; ///< a gather; null if nothing is collected
+    bool packs = false; ///< non-contiguous data is packed before it is sent
+    /// Changes of tiles before certain filters, in order.
     std::vector<Retiling> retilings = {};
 
     bool operator==(const Way&) const = default;
-    /// As many as the most tiles.
+    /// The number of ranks: the greatest number of tiles.
     int ranks() const;
     bool broadcasts() const { return distribute && distribute->what == Collective::broadcast; }
-    /// The tiles that a filter makes, 0 for the first.
+    /// The tiles of a filter's result; 0 is the first filter.
     Retiling tiles_of(int filter) const;
-    /// Those of the first filter, and then all that follow.
+    /// The tiles of the first filter, and all changes after it.
     std::vector<Retiling> all_tiles() const;
-    /// "2x8 tiles, then 1x16 from filter 3 on".
+    /// A short text: "2x8 tiles, then 1x16 from filter 3 on".
     std::string tiles_text() const;
-    /// "2x8 tiles, flat-scatter, binomial-gather, packed".
+    /// A short text: "2x8 tiles, flat-scatter, binomial-gather, packed".
     std::string text() const;
 };
 
-/// Throws InvalidTask: less than one tile; tiles dealt out anew before the first of so many
-/// filters, after the last, or out of order.
+/// Throws InvalidTask for less than one tile, and for changes of tiles before the first of
+/// `filters` filters, after the last, or out of order.
 void check_tiles(const Way& way, int filters);
 
-/// Columns × rows of tiles for so many ranks, strips of rows first.
+/// All grids of tiles for a number of ranks, strips of rows first.
 std::vector<Way> grids_of(int ranks);
 
-/// Throws InvalidTask where a collective is given that does none of what is expected.
+/// Throws InvalidTask if a collective is given that is none of those expected.
 void check_role(const collective::Algorithm* row, std::initializer_list<Collective> expected,
                 std::string_view role);
 
-/// The tiles of a way.
+/// The tiles of a configuration.
 Grid grid_of(const Task& task, const Way& way);
 
-/// Throws InvalidTask: an image or margins of less than nothing, no filter, no output; tiles
-/// smaller than a margin; a way that does not collect, or distribute, what it should, or that deals
-/// tiles out anew.
+/// Throws InvalidTask for a negative image size or margin, no filter, no output, tiles smaller than
+/// a margin, and a configuration that does not collect or distribute as required, or that changes
+/// tiles.
 void check(const Task& task, const Way& way);
 
 } // namespace sextant::filtering

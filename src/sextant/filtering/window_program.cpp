@@ -14,7 +14,7 @@ namespace sextant::filtering {
 
 namespace {
 
-/// Whether a filter's tiles are those of the one before.
+/// True if a filter uses the same tiles as the one before.
 bool stay(const halo::Grid& before, const halo::Grid& tiles) {
     return tiles.above == 0 && tiles.below == 0 && tiles.columns == before.columns &&
            tiles.rows == before.rows;
@@ -44,7 +44,7 @@ void check(const WindowTask& task, const Way& way) {
     }
 }
 
-/// Filters as this way does them.
+/// The filters with the settings of this configuration.
 std::vector<halo::Stencil> filters_of(const WindowTask& task, const Way& way) {
     std::vector<halo::Stencil> filters = task.filters;
     for (std::size_t k = 0; k < filters.size(); ++k) {
@@ -57,7 +57,7 @@ std::vector<halo::Stencil> filters_of(const WindowTask& task, const Way& way) {
     return filters;
 }
 
-/// What of a tile's surroundings lies above and below the window.
+/// The parts of a tile's surroundings above and below the window.
 std::vector<Tile> beyond(const halo::Grid& grid, int rank) {
     const Tile held = halo::clipped_tile(grid, rank);
     return {halo::common(held, {0, -grid.above, grid.width, grid.above}),
@@ -87,13 +87,13 @@ class WindowWriter {
     const halo::Grid& first_grid() const { return filters_.front().grid; }
     Bytes sample() const { return filters_.front().sample; }
 
-    /// Every part begins in a round that none before it has reached.
+    /// Every part begins in a round later than all rounds before it.
     Region run(const Program& part, const std::vector<Region>& places) {
         builder_.round(parts_++ * (2 * way_.ranks() + 4));
         return builder_.run(part, places);
     }
 
-    // How the image comes to a rank.
+    // Distribution of the image.
 
     Region first_image() {
         const Tile held = halo::clipped_tile(first_grid(), rank_);
@@ -117,7 +117,7 @@ class WindowWriter {
         return image;
     }
 
-    /// The parts' own inputs lie at `whole`; what they make for themselves is no concern of others.
+    /// The inputs of the part are at `whole`; its other buffers are private to it.
     Region distribute(const Grid& grid, const Region& whole) {
         const Program part = with_elements_of(way_.distribute->program(grid, rank_), sample());
         std::vector<Region> places;
@@ -139,7 +139,8 @@ class WindowWriter {
         builder_.copy(image, wanted);
     }
 
-    /// Tiles, and then what lies above and below the window to the ranks that need it.
+    /// Scatters the tiles, then sends the pixels above and below the window to the ranks that need
+    /// them.
     void scatter(const Region& whole, const Region& image, const Tile& held) {
         const halo::Grid& grid = first_grid();
         const Region window =
@@ -164,7 +165,7 @@ class WindowWriter {
 
     // From filter to filter.
 
-    /// What filter k reads of the plane that the one before made.
+    /// The region that filter k reads, from the plane made by the filter before.
     Region image_of(std::size_t k, const Region& made) {
         const Tile held = halo::clipped_tile(filters_[k].grid, rank_);
         const Region image = builder_.scratch(held.elements());
@@ -231,7 +232,7 @@ Claim claim(const WindowTask& task, const Way& way) {
     };
     Claim claim;
     claim.given = [=](int rank, int, Elements e) {
-        // At rank 0 all that is at hand, from its first row; elsewhere what the first filter reads.
+        // At rank 0 all rows held, from the first one; on other ranks, the first filter's input.
         return way.distribute ? Symbol{e, 0, 1, 0} : of_filter(0).given(rank, 0, e);
     };
     claim.computed = [=](int rank, const Program& program, const Step& step,

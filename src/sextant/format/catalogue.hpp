@@ -9,57 +9,56 @@
 
 namespace sextant::format {
 
-/// What a file says it holds, known without reading its pixels.
+/// The header of an image file, read without its pixels.
 struct ImageHeader {
     ImageShape shape;
-    /// rgba_f32; rgba_depth_f32 where the file has a depth channel; deep_f32 where its pixels are
-    /// lists, which read_deep reads
+    /// rgba_f32; rgba_depth_f32 if the file has a depth channel; deep_f32 if it is deep
+    /// (read_deep).
     ElementFormat element;
     bool operator==(const ImageHeader&) const = default;
 };
 
-/// One image file format: one file of code and one row of the catalogue.
+/// One image file format: one source file and one row of the catalogue.
 struct Format {
     std::string_view name;      ///< "OpenEXR"
-    std::string_view extension; ///< ".exr": how it is recognised, in upper or lower case
+    std::string_view extension; ///< ".exr", matched in upper or lower case
     std::string_view summary;
-    /// Throws InvalidFile, naming the path, what was found and what was expected.
+    /// Throws InvalidFile with the path, what was found and what was expected.
     ImageHeader (*read_header)(const std::string& path);
-    /// Reads the pixels, premultiplied, row 0 on top, into `to` (shape.elements() of the header's
-    /// element). Throws InvalidFile, also where the file holds something else than `header`, which
-    /// leaves `to` in any state; std::logic_error where `to` has another size.
+    /// Reads the pixels, premultiplied, top row first, into `to` (shape.elements() elements of the
+    /// header's format). Throws InvalidFile, also if the file no longer matches `header`, which
+    /// leaves `to` in any state; std::logic_error if `to` has another size.
     void (*read_pixels)(const std::string& path, const ImageHeader& header,
                         std::span<std::byte> to);
-    /// Writes beside the path and renames, so that a failure leaves nothing behind and never harms
-    /// a file that was there. Throws InvalidFile. Null where the format is only read.
+    /// Writes a temporary file and renames it, so that a failure leaves nothing behind and an
+    /// existing file intact. Throws InvalidFile. Null if the format is read-only.
     void (*write)(const std::string& path, const Image& image);
-    bool halves =
-        false; ///< whether `write` takes rgba_f16 too, besides floats with and without depth
-    /// Whether its values are encoded for display (sRGB); others hold linear ones.
+    bool halves = false; ///< true if `write` also takes rgba_f16
+    /// True if values are encoded for display (sRGB), false if they are linear.
     bool for_display = false;
-    /// The same for deep images; null where the format has none.
+    /// The same for deep images; null if the format has none.
     DeepImage (*read_deep)(const std::string& path) = nullptr;
     void (*write_deep)(const std::string& path, const DeepImage& image) = nullptr;
 };
 
-/// Every format, in the order of `sextant list`.
+/// Returns all formats, in the order of `sextant list`.
 std::span<const Format> catalogue();
 
-/// The format of a path by its extension. Throws InvalidFile naming the known extensions.
+/// Returns the format of a path by its extension. Throws InvalidFile with the known extensions.
 const Format& format_of(const std::string& path);
 
-/// Whether a path ends in an extension such as ".exr", in upper or lower case.
+/// True if a path ends in an extension such as ".exr", in upper or lower case.
 bool has_extension(std::string_view path, std::string_view extension);
 
-/// These find the format of the path and do as its row does.
+/// Find the format of the path and call the function of its row.
 ImageHeader read_header(const std::string& path);
 void read_pixels(const std::string& path, const ImageHeader& header, std::span<std::byte> to);
-/// Throws InvalidFile, also where the pixels do not fit in memory.
+/// Throws InvalidFile, also if the pixels do not fit in memory.
 Image read_image(const std::string& path);
-/// Throws InvalidFile, also where the format of `path` cannot be written or cannot hold the image.
+/// Throws InvalidFile, also if the format of `path` is read-only or cannot hold the image.
 void write_image(const std::string& path, const Image& image);
-/// Deep images. Throw InvalidFile, also where the format of `path` has none, where the file is
-/// flat, and where an image is at fault (fault_of).
+/// Read and write deep images. Throw InvalidFile, also if the format of `path` has none, if the
+/// file is flat, or if an image is invalid (fault_of).
 DeepImage read_deep(const std::string& path);
 void write_deep(const std::string& path, const DeepImage& image);
 

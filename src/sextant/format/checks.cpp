@@ -15,7 +15,7 @@
 namespace sextant::format {
 
 ImageShape checked_shape(const std::string& path, std::int64_t width, std::int64_t height) {
-    // Division, since the product may overflow.
+    // Dividing avoids overflow of the product.
     if (width < 1 || height < 1 || width > maximum_pixels / height) {
         throw InvalidFile(path,
                           fmt::format("is {}×{}, expected positive sides and at most {} pixels",
@@ -96,18 +96,18 @@ constexpr std::array spellings{
     Spelling{"pixels", ""},       Spelling{"px", ""},         Spelling{"<undefined>", ""},
 };
 
-/// Between which sizes of a pixel lie those that anything can have.
+/// The range of plausible pixel sizes.
 struct Believed {
     double least, most;
 };
 
-/// From a nucleus to a continent; of units that are no lengths nothing is known but that.
+/// Lengths from a nucleus to a continent; the same numbers for units that are not lengths.
 Believed believed_of(std::string_view unit) {
     const double metres = metres_of(unit);
     return metres > 0 ? Believed{1e-15 / metres, 1e6 / metres} : Believed{1e-15, 1e15};
 }
 
-/// How many seconds a unit of time is; 0 where it is none.
+/// Returns a unit of time in seconds; 0 if it is not a time.
 Seconds seconds_of(std::string_view unit) {
     struct Time {
         std::string_view unit;
@@ -130,7 +130,7 @@ bool is_printable(std::string_view text) {
     return std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 32; });
 }
 
-/// What sets a frame apart from others, "" where nothing does.
+/// Describes how a frame differs from the expected one; "" if it does not.
 std::string difference(std::int64_t frame, const FrameHeader& found, const FrameHeader& expected) {
     if (found.shape != expected.shape) {
         return fmt::format("frame {} is {}, expected {}", frame, to_text(found.shape),
@@ -162,7 +162,7 @@ void remark_on_others(std::span<const FrameHeader> each, FrameHeader& header) {
         const std::string what = difference(frame, each[static_cast<std::size_t>(frame)], header);
         if (!what.empty()) {
             header.remarks.push_back(what);
-            return; // one is enough to know
+            return; // one remark is enough
         }
     }
 }
@@ -255,7 +255,7 @@ Seconds believable_interval(double stated, std::string_view unit) {
 PixelSize believable(PixelSize stated, std::vector<std::string>& remarks) {
     if (stated.x == 0 && stated.y == 0)
         return {};
-    // Axes may run backwards; their steps have a size all the same.
+    // Axes may run backwards, with negative steps.
     PixelSize size{std::abs(stated.x), std::abs(stated.y), std::move(stated.unit)};
     const Believed believed = believed_of(size.unit);
     if (size.x > believed.least && size.x < believed.most && size.y > believed.least &&
@@ -281,7 +281,7 @@ bool not_a_number(const RgbaDepthF32& pixel) {
     return has_nan(pixel) || std::isnan(pixel.depth);
 }
 
-/// Comparisons with NaN are false: such a pixel is counted above, not here.
+/// Comparisons with NaN are false: such a pixel is counted by not_a_number() only.
 template <class Pixel>
 bool not_premultiplied(const Pixel& pixel) {
     constexpr float tolerance = premultiplied_tolerance;

@@ -14,100 +14,97 @@
 
 namespace sextant::format {
 
-/// What a reader believes at most before it asks for memory. 2^34 pixels of 16 bytes are 256 GiB.
+/// The most pixels that a reader accepts before it allocates memory: 256 GiB at 16 bytes each.
 inline constexpr Elements maximum_pixels = Elements{1} << 34;
 
-/// How many bytes deflate can make of one: no stream does better.
+/// The highest compression ratio that deflate can reach.
 inline constexpr Bytes deflate_ratio = 1032;
 
-/// An image of up to 8192×8192 pixels may be all but empty, so that a small file holds it.
+/// Images up to this size, 8192×8192 pixels, may be nearly empty and so come from a small file.
 inline constexpr Elements believable_image = Elements{1} << 26;
 
-/// The shape a file claims. Throws InvalidFile unless both sides are positive and their product is
-/// at most maximum_pixels.
+/// Returns the shape that a file states. Throws InvalidFile unless both sides are positive and
+/// their product is at most maximum_pixels.
 ImageShape checked_shape(const std::string& path, std::int64_t width, std::int64_t height);
 
-/// Throws InvalidFile where `stored` bytes cannot come out of a file of `size` bytes because its
-/// compression never saves more than a factor of `ratio`: a damaged header is found this way before
-/// memory is taken for it.
+/// Throws InvalidFile if `stored` bytes of pixels cannot come from a file of `size` bytes at a
+/// compression ratio of at most `ratio`. Detects damaged headers before memory is allocated.
 void check_plausible(const std::string& path, Bytes stored, Bytes size, Bytes ratio);
 
-/// Throws InvalidFile where an image that is held whole is too large for a file of `size` bytes:
-/// beyond believable_image, a byte of the file is worth deflate_ratio pixels at most.
+/// Throws InvalidFile if an image that is held whole in memory is too large for a file of `size`
+/// bytes: above believable_image, at most deflate_ratio pixels per byte of the file.
 void check_held(const std::string& path, Elements pixels, Bytes size);
 
-/// Throws InvalidFile where a single row is too large for a file of `size` bytes, however well it
-/// is compressed: rows are held whole.
+/// Throws InvalidFile if a single row, which is held whole in memory, is too large for a file of
+/// `size` bytes at any compression ratio.
 void check_row(const std::string& path, const FrameHeader& frame, Bytes size);
 
-/// Throws InvalidFile unless a file that was opened to read its pixels still holds what `expected`
-/// says, and std::logic_error unless `to` has room for exactly that.
+/// Throws InvalidFile unless a file opened to read its pixels still matches `expected`, and
+/// std::logic_error unless `to` has exactly that size.
 void check_expected(const std::string& path, const ImageHeader& found, const ImageHeader& expected,
                     std::span<const std::byte> to);
 
-/// Throws InvalidFile unless the image has pixels, each side at most `longest_side`, and is of one
-/// of the two element formats that all image files hold, or else of rgba_f16 where `halves`.
+/// Throws InvalidFile unless the image has pixels, no side exceeds `longest_side`, and its element
+/// format is one of the two that all image files hold, or rgba_f16 if `halves`.
 void check_writable(const std::string& path, const Image& image, std::int64_t longest_side,
                     bool halves = false);
 
 /// "512×510".
 std::string to_text(const ImageShape& shape);
 
-/// Throws InvalidFile for a frame of another shape, or else of another kind of samples, than the
-/// first: "frame 17 is 512×510, expected 512×512".
+/// Throws InvalidFile if a frame differs from the first in shape or sample type: "frame 17 is
+/// 512×510, expected 512×512".
 void check_alike(const std::string& path, std::int64_t frame, const FrameHeader& found,
                  const FrameHeader& expected);
 
-/// A remark on the first of the header's frames that is not like it, if there is one.
+/// Adds a remark on the first frame that differs from the header, if there is one.
 void remark_on_others(std::span<const FrameHeader> each, FrameHeader& header);
 
-/// A remark where frames lie on several axes, which may be channels; the lengths are those of all
-/// axes but rows and columns.
+/// Adds a remark if frames are on several axes, which may be channels. `lengths` are those of all
+/// axes except rows and columns.
 void remark_on_axes(std::span<const std::int64_t> lengths, FrameHeader& header);
 
-/// "truncated: 17 of 20 frames whole".
+/// Returns "truncated: 17 of 20 frames whole".
 std::string truncated(std::int64_t whole, std::int64_t stated);
 
-/// Throws InvalidFile unless there is a frame that can be read.
+/// Throws InvalidFile unless at least one frame can be read.
 void require_frames(const std::string& path, const FrameHeader& header);
 
-/// Throws InvalidFile unless there are frames with pixels, of one of the samples that a format
-/// holds.
+/// Throws InvalidFile unless there are frames with pixels, of a sample type in `held`.
 void check_sink(const std::string& path, const FrameHeader& header,
                 std::initializer_list<Sample> held);
 
-/// Throws InvalidFile where something stands behind "::" that a format has no use for.
+/// Throws InvalidFile if text follows "::" in a name for a format that has no use for it.
 void refuse_detail(const std::string& path, const std::string& detail);
 
-/// A unit as it is shown: "µm" for what files call um, micron or \u00B5m, "Å" for Angstrom and A,
-/// "nm" for n_m and [n_m], and "" for none, for pixels and for what is no text.
+/// Normalises a unit for display: "µm" for um, micron or \u00B5m, "Å" for Angstrom and A, "nm" for
+/// n_m and [n_m], and "" for none, for pixels and for text that is not printable.
 std::string tidy_unit(std::string_view stated);
 
-/// How many metres a unit of length is; 0 for anything else.
+/// Returns the length of a unit in metres; 0 if it is not a length.
 double metres_of(std::string_view unit);
 
-/// A frame interval of a unit of time; 0 where it makes no sense.
+/// Converts a frame interval to seconds; 0 if it is not a positive time.
 Seconds believable_interval(double stated, std::string_view unit);
 
-/// A pixel size where it makes sense, and otherwise one that is not known, with a remark.
+/// Returns a pixel size if it is plausible, otherwise an unknown one, and adds a remark.
 PixelSize believable(PixelSize stated, std::vector<std::string>& remarks);
 
-/// How many pixels would spoil a composite. A pixel may be counted in both.
+/// The numbers of pixels that would spoil a composite. A pixel may be counted in both.
 struct PixelCheck {
-    Elements not_a_number = 0;      ///< a channel, the depth included, is NaN
-    Elements not_premultiplied = 0; ///< a channel is negative or exceeds opacity, or opacity one
+    Elements not_a_number = 0;      ///< a channel, including depth, is NaN
+    Elements not_premultiplied = 0; ///< a channel is negative or exceeds alpha, or alpha exceeds 1
     bool good() const { return not_a_number == 0 && not_premultiplied == 0; }
     bool operator==(const PixelCheck&) const = default;
 };
 
-/// What a colour may exceed its opacity by: renderers that blend in 8 bits round each by half a
-/// step of 1/255.
+/// The most by which a colour may exceed alpha, because renderers that blend in 8 bits round each.
 inline constexpr float premultiplied_tolerance = 1.0F / 255;
 
-/// Looks for pixels that are not premultiplied RGBA. A hint, not a verdict: light that is emitted
-/// without covering anything rightly exceeds its opacity.
+/// Counts pixels that are not premultiplied RGBA. The result is only a hint, because emitted light
+/// that covers nothing rightly exceeds its alpha.
 ///
-/// Input     pixels as a reader left them; for an image, of either element format (std::logic_error
+/// Input     pixels as a reader returns them; an image of either element format (std::logic_error
 ///           otherwise).
 /// Cost      one pass over the pixels.
 PixelCheck check_pixels(std::span<const RgbaF32> pixels);

@@ -28,7 +28,7 @@ namespace {
 enum Kind { group = 20, value = 21 };
 enum Composed { structure = 15, text = 18, array = 20 };
 
-/// Bytes of the plain types, by their number; 0 for those that are none.
+/// Bytes of the plain types by number; 0 if a number is not a plain type.
 constexpr std::array<Bytes, 13> sizes{0, 0, 2, 4, 2, 4, 4, 8, 1, 1, 1, 8, 8};
 
 Bytes size_of_plain(std::uint64_t type) {
@@ -45,13 +45,13 @@ class Walk {
         if (version != 3 && version != 4)
             throw InvalidFile(file_.path(), "is not a DM3 or DM4 file: its first bytes are others");
         wide_ = version == 4;
-        length(); // of what follows; the tags say it better
+        length(); // file length, ignored because the tags are more reliable
         swapped_ = number<std::uint32_t>() != 1;
         read_group("", 0);
     }
 
   private:
-    /// The structure of the tree is big-endian, whatever the values are.
+    /// The structure of the tree is big-endian, whatever the byte order of the values.
     template <class T>
     T number() {
         std::array<std::byte, sizeof(T)> bytes{};
@@ -77,7 +77,7 @@ class Walk {
         constexpr int deepest = 64;
         if (depth > deepest)
             fail(fmt::format("has tags more than {} deep: damaged", deepest));
-        number<std::uint16_t>(); // whether it is sorted, and open
+        number<std::uint16_t>(); // flags: sorted, open
         const std::uint64_t count = length();
         for (std::uint64_t i = 0; i < count; ++i)
             read_entry(path, i, depth);
@@ -89,7 +89,7 @@ class Walk {
         if (own.empty())
             own = std::to_string(number_in_group);
         if (wide_)
-            length(); // of the tag
+            length(); // length of the tag
         const std::string whole = path.empty() ? own : path + '/' + own;
         constexpr std::size_t longest = 1 << 12;
         if (whole.size() > longest)
@@ -120,11 +120,11 @@ class Walk {
         return description;
     }
 
-    /// Bytes of an element of the type that is described from `at` on.
+    /// Returns the bytes of an element of the type described from index `at` on.
     Bytes element_bytes(const std::vector<std::uint64_t>& description, std::size_t at) const {
         if (description[at] != structure)
             return size_of_plain(description[at]);
-        Bytes bytes = 0; // structure, length of its name, fields, then length of name and type each
+        Bytes bytes = 0; // name length, fields; name length and type of each
         for (std::size_t field = at + 4; field < description.size(); field += 2)
             bytes += size_of_plain(description[field]);
         return bytes;
@@ -159,7 +159,7 @@ class Walk {
     SourceFile& file_;
     const std::function<void(const DmTag&)>& visit_;
     Bytes position_ = 0;
-    bool wide_ = false; ///< DM4: counts of 64 bits
+    bool wide_ = false; ///< DM4: 64-bit counts
     bool swapped_ = false;
 };
 
@@ -215,16 +215,16 @@ namespace {
 
 constexpr std::size_t most_axes = 8;
 
-/// One image of a file, as far as its tags were read.
+/// One image of a file, as far as its tags have been read.
 struct DmImage {
     DmTag data;
     int type = 0;
-    std::array<std::int64_t, most_axes> sides{}; ///< 0 behind the last
+    std::array<std::int64_t, most_axes> sides{}; ///< 0 after the last
     std::array<double, 3> scale{};               ///< of columns, rows and frames
     std::array<std::string, 3> unit;
 };
 
-/// The number that a text begins with and what stands behind it and a slash.
+/// The number that a text begins with, and the text after the slash that follows it.
 struct Indexed {
     std::size_t index = 0;
     std::string_view rest;
@@ -243,7 +243,7 @@ std::optional<Indexed> indexed(std::string_view text, std::string_view before) {
     return parts;
 }
 
-/// A side as a whole number that can be counted on.
+/// Returns a side as a whole number; -1 if it is out of range.
 std::int64_t side(double stated) {
     constexpr double most = 1LL << 40;
     return stated >= 1 && stated <= most ? static_cast<std::int64_t>(stated) : -1;
@@ -272,7 +272,7 @@ std::optional<Sample> sample_of(int type) {
     case 2:
         return Sample::f32;
     case 6:
-    case 14: // of two values
+    case 14: // boolean
         return Sample::u8;
     case 7:
         return Sample::i32;
@@ -289,7 +289,7 @@ std::optional<Sample> sample_of(int type) {
     }
 }
 
-/// Thumbnails are in colour, and may take more bytes than the image they show.
+/// Thumbnails are in colour, and may have more bytes than the image that they show.
 DmImage largest_image(SourceFile& file) {
     std::map<std::size_t, DmImage> images;
     for_each_dm_tag(file, [&](const DmTag& tag) {
@@ -337,7 +337,7 @@ FrameHeader checked_header(const std::string& path, const DmImage& image) {
     if (image.sides[3] == 0)
         header.frame_interval = believable_interval(image.scale[2], image.unit[2]);
     header.pixel = {image.scale[0], image.scale[1], tidy_unit(image.unit[0])};
-    if (header.pixel.unit.empty()) // uncalibrated: a scale of 1
+    if (header.pixel.unit.empty()) // an uncalibrated image has a scale of 1
         header.pixel = {};
     header.pixel = believable(header.pixel, header.remarks);
     return header;

@@ -32,10 +32,10 @@ namespace sextant::format {
 
 namespace {
 
-/// The channels of both element formats, in their order.
+/// The channels of rgba_depth_f32 in order; rgba_f32 has the first four.
 constexpr std::array channel_names{"R", "G", "B", "A", "Z"};
 
-/// Samples that the compressions built on cosine transforms store as one.
+/// The compression ratio that cosine-transform codecs gain in addition to deflate.
 constexpr Bytes transform_ratio = 64;
 
 int channels_of(const ElementFormat& element) {
@@ -71,7 +71,7 @@ void check_tiles(const std::string& path, const Imf::Header& header, const Image
     }
 }
 
-/// Believes a header only where the file is large enough for what it claims.
+/// Throws InvalidFile if the file is too small for what its header states.
 void check_header(const std::string& path, const ExrStart& start) {
     const Imf::Header& header = start.header;
     check_channels(path, header.channels());
@@ -102,7 +102,7 @@ ImageHeader image_header(const Imf::Header& header) {
     return {{frame.width(), frame.height()}, depth ? rgba_depth_f32 : rgba_f32};
 }
 
-/// Slices that put every row of the file at `row`, pixel by pixel.
+/// Returns slices that read any row of the file into `row`, with interleaved channels.
 Imf::FrameBuffer row_buffer(float* row, const Window& window, int channels) {
     const std::size_t stride = sizeof(float) * static_cast<std::size_t>(channels);
     Imf::FrameBuffer buffer;
@@ -116,7 +116,7 @@ Imf::FrameBuffer row_buffer(float* row, const Window& window, int channels) {
     return buffer;
 }
 
-/// Fills an image with what lies outside the data window.
+/// Fills an image with the value of pixels outside the data window.
 void fill_empty(float* pixels, Elements count, int channels) {
     std::fill(pixels, pixels + count * channels, 0.0F);
     if (channels < 5)
@@ -155,7 +155,7 @@ void write_rows(AtomicFile& to, const Image& image) {
     for (int channel = 0; channel < channels; ++channel) {
         const char* name = channel_names[static_cast<std::size_t>(channel)];
         header.channels().insert(name, Imf::Channel(type));
-        // The library takes char* for both directions and only reads here.
+        // The library takes char* for reading and writing, and only reads here.
         auto* base = const_cast<char*>(reinterpret_cast<const char*>(image.bytes().data())) +
                      size * static_cast<std::size_t>(channel);
         const std::size_t row = stride * static_cast<std::size_t>(image.shape().width);
@@ -194,7 +194,7 @@ void write_exr(const std::string& path, const Image& image) {
     check_writable(path, image, std::numeric_limits<int>::max() / 2 - 1, true);
     reporting(path, "cannot be written", [&] {
         AtomicFile file(path);
-        write_rows(file, image); // the library's file is complete only once it is destroyed
+        write_rows(file, image); // completes the file when it destroys the library's object
         file.commit();
     });
 }
@@ -203,7 +203,7 @@ namespace {
 
 struct DeepChannel {
     const char* name;
-    std::size_t offset; ///< in a Fragment
+    std::size_t offset; ///< in Fragment
 };
 constexpr std::array deep_channels{
     DeepChannel{"R", offsetof(Fragment, r)}, DeepChannel{"G", offsetof(Fragment, g)},
@@ -230,11 +230,11 @@ void check_deep_channels(const std::string& path, const Imf::ChannelList& channe
     }
 }
 
-/// How many samples each pixel of a window has, and where those of each channel go or come from:
-/// the library wants a pointer a pixel, and to know where before anything is there.
+/// The number of fragments of each pixel of a window and, per channel, pointers to them. The
+/// library gets the addresses of these arrays before it reads anything.
 class Samples {
   public:
-    /// `frame`'s pixels are the image's; the library asks for those of `window`, within it.
+    /// `frame` has the image's pixels; the library handles those of `window`, which is within it.
     Samples(const Window& frame, const Window& window)
         : frame_(frame),
           window_(window),
@@ -255,13 +255,13 @@ class Samples {
         return buffer;
     }
 
-    /// The counts that were read, as the image has them.
+    /// Converts the counts that were read to the image's index of fragments.
     void lay_out(DeepImage& image) const {
         each([&](std::size_t i, std::size_t pixel) { image.first[pixel + 1] = counts_[i]; });
         std::partial_sum(image.first.begin(), image.first.end(), image.first.begin());
     }
 
-    /// The image's counts, and where its fragments lie.
+    /// Sets counts and pointers from the image and its fragments.
     void point_to(const DeepImage& image, Fragment* fragments) {
         each([&](std::size_t i, std::size_t pixel) {
             counts_[i] = static_cast<unsigned>(image.first[pixel + 1] - image.first[pixel]);
@@ -272,7 +272,7 @@ class Samples {
     }
 
   private:
-    /// Calls `part` with each pixel's number in the window and in the image.
+    /// Calls `part` with each pixel's index in the window and in the image.
     template <class Part>
     void each(const Part& part) const {
         std::size_t i = 0;
@@ -287,7 +287,7 @@ class Samples {
     std::size_t row() const {
         return sizeof(Value) * static_cast<std::size_t>(window_.width());
     }
-    /// The library counts pixels from the origin, wherever the window lies.
+    /// The library indexes pixels from the origin, not from the corner of the window.
     template <class Value>
     char* from_origin(Value* values) const {
         const std::ptrdiff_t before = window_.top * window_.width() + window_.left;
@@ -309,7 +309,7 @@ void write_samples(AtomicFile& to, const DeepImage& image) {
     for (const DeepChannel& channel : deep_channels)
         header.channels().insert(channel.name, Imf::Channel(Imf::FLOAT));
     const Window window(header.dataWindow());
-    // The library takes char* for both directions and only reads here.
+    // The library takes char* for reading and writing, and only reads here.
     Samples samples(window, window);
     samples.point_to(image, const_cast<Fragment*>(image.fragments.data()));
     AtomicStream stream(to);
@@ -370,7 +370,7 @@ void write_exr_deep(const std::string& path, const DeepImage& image) {
     }
     reporting(path, "cannot be written", [&] {
         AtomicFile file(path);
-        write_samples(file, image); // the library's file is complete only once it is destroyed
+        write_samples(file, image); // completes the file when it destroys the library's object
         file.commit();
     });
 }
@@ -388,7 +388,7 @@ std::int32_t read_integer(SourceFile& file) {
     return static_cast<std::int32_t>(value);
 }
 
-/// Passes over a name that ends with a zero byte. Returns whether it was empty.
+/// Skips a name that ends with a zero byte. Returns true if it was empty.
 bool skip_name(SourceFile& file) {
     constexpr int longest = 256;
     for (int length = 0; length < longest; ++length) {
@@ -401,7 +401,7 @@ bool skip_name(SourceFile& file) {
     throw InvalidFile(file.path(), "has a header name of more than 255 bytes: damaged");
 }
 
-/// Returns the version with its flags.
+/// Checks that no attribute exceeds the file. Returns the version with its flags.
 int check_attributes(SourceFile& file) {
     const std::string& path = file.path();
     if (read_integer(file) != Imf::MAGIC) {

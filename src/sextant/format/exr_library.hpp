@@ -14,10 +14,10 @@
 #include <OpenEXR/ImfIO.h>
 #include <fmt/format.h>
 
-// What readers and writers of flat and of deep OpenEXR files share.
+// Shared by readers and writers of flat and deep OpenEXR files.
 namespace sextant::format {
 
-/// A window with exclusive ends, in 64 bits: the library's are int, ends included.
+/// A window with exclusive ends in 64 bits; the library's are inclusive ints.
 struct Window {
     std::int64_t left, top, right, bottom;
     explicit Window(const Imath::Box2i& box)
@@ -29,25 +29,25 @@ struct Window {
     std::int64_t height() const { return bottom - top; }
 };
 
-/// What stands before the pixels of a file.
+/// The part of a file before its pixels.
 struct ExrStart {
     Imf::Header header;
     bool deep = false;
     Bytes file_size = 0;
 };
 
-/// Walks the attributes before the library reads them, which takes as much memory for one as a
-/// damaged length claims. Throws InvalidFile, also for files of several images; what the library
+/// Checks the attributes before the library reads them, because it allocates as much memory as a
+/// damaged length states. Throws InvalidFile, also for multi-image files, and what the library
 /// throws.
 ExrStart read_exr_start(const std::string& path);
 
-/// "A, B, G, R".
+/// Returns names such as "A, B, G, R".
 std::string names_of(const Imf::ChannelList& channels);
 
-/// The bytes of one pixel or sample as stored, all channels of the file together.
+/// Returns the stored bytes of one pixel or sample, over all channels of the file.
 Bytes stored_pixel(const Imf::ChannelList& channels);
 
-/// Runs `action` and gives whatever the library throws the form of our errors.
+/// Runs `action` and converts the library's exceptions to InvalidFile.
 template <class Action>
 auto reporting(const std::string& path, const char* failed, const Action& action) {
     try {
@@ -59,7 +59,7 @@ auto reporting(const std::string& path, const char* failed, const Action& action
     }
 }
 
-/// The library's stream over a file that appears whole or not at all.
+/// A stream of the library that writes to an AtomicFile.
 class AtomicStream : public Imf::OStream {
   public:
     explicit AtomicStream(AtomicFile& file) : Imf::OStream(file.path().c_str()), file_(file) {}

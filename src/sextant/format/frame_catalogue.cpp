@@ -46,7 +46,7 @@ constexpr std::array formats{
                 open_headerless},
 };
 
-/// Calls `visit` with each of the words of a text until it returns true. Returns whether it did.
+/// Calls `visit` with each word of a text until it returns true. Returns true if it did.
 template <class Visit>
 bool any_word(std::string_view text, const Visit& visit) {
     while (!text.empty()) {
@@ -74,7 +74,7 @@ struct Name {
     std::string path, detail;
 };
 
-/// What stands behind "::" names a part of the file, unless a file has such a name.
+/// Splits at "::", which names a part of the file, unless a file has that whole name.
 Name split(const std::string& name) {
     const std::size_t at = name.rfind("::");
     std::error_code unknown;
@@ -89,7 +89,7 @@ std::unique_ptr<FrameSource> open_named(const std::string& name, const SourceOpt
         if (auto files = find_frame_files(name))
             return open_sequence(name, std::move(*files), options);
     }
-    std::error_code unknown; // a name may be wrong altogether, not only in how it ends
+    std::error_code unknown; // the name may be wrong altogether, not only its extension
     if (!find_frame_format(parts.path) && !parts.path.empty() &&
         !std::filesystem::exists(parts.path, unknown))
         throw InvalidFile(parts.path, "does not exist");
@@ -170,7 +170,7 @@ std::string_view without_zeros(std::string_view digits) {
     return first == std::string_view::npos ? digits.substr(digits.size()) : digits.substr(first);
 }
 
-/// The files of a folder whose name `wanted` accepts, in natural order.
+/// Returns the files of a folder whose names `wanted` accepts, in natural order.
 template <class Wanted>
 std::vector<std::string> files_in(const std::string& name, const fs::path& folder,
                                   const Wanted& wanted) {
@@ -179,7 +179,7 @@ std::vector<std::string> files_in(const std::string& name, const fs::path& folde
     for (fs::directory_iterator entry(folder.empty() ? "." : folder, error), end;
          !error && entry != end; entry.increment(error)) {
         const std::string file = entry->path().filename().string();
-        std::error_code unknown; // such an entry is left to the reader to complain of
+        std::error_code unknown; // left to the reader to report
         if (!file.starts_with('.') && !entry->is_directory(unknown) && wanted(file))
             paths.push_back((folder / file).string());
     }
@@ -226,16 +226,16 @@ FrameFiles by_wildcards(const std::string& name) {
 /// A name with one number, such as "frame_%04d.png".
 struct Numbered {
     std::string before, after;
-    std::size_t digits = 1; ///< at least
+    std::size_t digits = 1; ///< least number of digits
 
-    /// The number of a file with such a name.
+    /// Returns the number in a file name of this form.
     std::optional<std::int64_t> number_of(const std::string& file) const {
         if (!file.starts_with(before) || !file.ends_with(after) ||
             file.size() <= before.size() + after.size())
             return std::nullopt;
         const auto number = std::string_view(file).substr(
             before.size(), file.size() - before.size() - after.size());
-        // Longer than asked for, a number has no zeros in front.
+        // A number with more digits than asked for has no leading zeros.
         if (number.size() < digits || (number.size() > digits && number.front() == '0'))
             return std::nullopt;
         std::int64_t value = 0;
@@ -246,7 +246,7 @@ struct Numbered {
     }
 };
 
-/// The parts around %d, %4d or %04d, which must be the only one.
+/// Splits a name at its only %d, %4d or %04d.
 std::optional<Numbered> numbered(const std::string& name) {
     const std::size_t at = name.find('%');
     if (at == std::string::npos)
@@ -323,7 +323,7 @@ bool naturally_before(std::string_view a, std::string_view b) {
     }
     if (i < a.size() || j < b.size())
         return i == a.size();
-    return a < b; // "01" and "1": some order, but always the same
+    return a < b; // "01" and "1": any order, as long as it is consistent
 }
 
 std::optional<FrameFiles> find_frame_files(const std::string& name) {
@@ -377,8 +377,8 @@ class Sequence : public FrameSource {
 
     FrameFiles files_;
     SourceOptions options_;
-    std::unique_ptr<FrameSource> open_; ///< the file that was read last
-    std::int64_t number_ = 0;           ///< and which it is
+    std::unique_ptr<FrameSource> open_; ///< the file read last
+    std::int64_t number_ = 0;           ///< its number
 };
 
 } // namespace
@@ -392,7 +392,7 @@ std::unique_ptr<FrameSource> open_sequence(const std::string& name, FrameFiles f
     auto first = open_single(files.paths.front(), options);
     FrameHeader header = first->header();
     header.frames = static_cast<std::int64_t>(files.paths.size());
-    header.frame_interval = 0; // a file of one frame cannot tell
+    header.frame_interval = 0; // unknown in files of one frame
     header.remarks.insert(header.remarks.end(), files.remarks.begin(), files.remarks.end());
     return std::make_unique<Sequence>(name, std::move(header), std::move(files), options,
                                       std::move(first));

@@ -16,10 +16,10 @@ namespace sextant::format {
 
 namespace {
 
-/// The most that is read at once to pick scattered samples from.
+/// The most bytes read at once to pick scattered samples from.
 constexpr Bytes gathered_bytes = Bytes{1} << 20;
 
-/// From the first byte of a frame to the one behind its last.
+/// Returns the bytes from the start of a frame to its end.
 Bytes extent(const FrameHeader& header, const StoredLayout& layout) {
     const ImageShape shape = header.shape;
     const Elements last = (shape.height - 1) * layout.row + (shape.width - 1) * layout.column;
@@ -82,7 +82,7 @@ class StoredFrames : public FrameSource {
         }
     }
 
-    /// Columns lie apart, and the samples of a column closer: goes down column after column.
+    /// For frames whose samples are closer along columns than along rows: reads column by column.
     void gather(std::int64_t frame, Bytes start, Rows rows, std::span<std::byte> to) {
         const Bytes size = size_of(header().sample);
         const Bytes step = layout_.row * size;
@@ -164,7 +164,7 @@ RowwiseFrame::RowwiseFrame(const std::string& path, FrameHeader header)
 
 void RowwiseFrame::load(std::int64_t, Rows rows, std::span<std::byte> to) {
     const auto bytes = static_cast<std::size_t>(row_bytes());
-    std::int64_t next = std::exchange(next_, -1); // until all went well
+    std::int64_t next = std::exchange(next_, -1); // -1 unless all rows succeed
     if (next < 0 || next > rows.first) {
         restart();
         next = 0;

@@ -12,17 +12,15 @@
 
 namespace sextant::format {
 
-/// Where samples lie that a file holds uncompressed: sample x of row y of frame i begins
-/// `start(i) + size · (y · row + x · column)` bytes into the file. Channels lie side by side, with
-/// columns that far apart.
+/// The layout of uncompressed samples in a file: sample x of row y of frame i begins `start(i) +
+/// size · (y · row + x · column)` bytes into the file. Channels are interleaved within columns.
 struct StoredLayout {
-    std::vector<Bytes> starts; ///< of each frame that is known of, or of the first of all
-    Elements frame = 0;        ///< samples from one frame to the next; 0 where each is in `starts`
+    std::vector<Bytes> starts; ///< of each known frame, or only of the first
+    Elements frame = 0;        ///< samples between frames; 0 if all are in `starts`
     Elements row = 0, column = 1;
-    bool swapped = false; ///< in the byte order of other machines than this
-    bool boolean = false; ///< bytes, of which any but 0 is read as 1
-    std::vector<FrameHeader> each =
-        {}; ///< what each frame says of itself; empty where all are alike
+    bool swapped = false;               ///< true if in foreign byte order
+    bool boolean = false;               ///< true if bytes other than 0 are read as 1
+    std::vector<FrameHeader> each = {}; ///< header of each frame; empty if all are equal
 
     Bytes start(std::int64_t i, Sample sample) const {
         return frame == 0 ? starts[static_cast<std::size_t>(i)]
@@ -30,41 +28,40 @@ struct StoredLayout {
     }
 };
 
-/// Rows and frames one after another from `start`, without padding. The shape of the header must
-/// have been checked by checked_frames.
+/// Returns a layout of rows and frames without padding from `start` on. The shape of the header
+/// must have been checked by checked_frames.
 StoredLayout dense_layout(const FrameHeader& header, Bytes start, bool swapped);
 
-/// Throws InvalidFile unless frames, sides and channels are positive and the bytes of all of them
-/// can be counted.
+/// Throws InvalidFile unless frames, sides and channels are positive and their total bytes do not
+/// overflow.
 void checked_frames(const std::string& path, const FrameHeader& header);
 
-/// A source of frames that lie in a file like this. Frames that the file is too short for are left
-/// out, with a remark; where none is whole, throws InvalidFile.
+/// Returns a source of frames of that layout in a file. Incomplete frames are left out, with a
+/// remark; throws InvalidFile if none is complete.
 ///
-/// Cost      frames whose columns are apart (Fortran order) are read through as often as their
-///           rows are asked for, some at a time.
+/// Cost      in Fortran order, each request of rows visits every column, some rows at a time.
 std::unique_ptr<FrameSource> stored_frames(SourceFile file, FrameHeader header,
                                            StoredLayout layout);
 
-/// A sink that writes `start`, such as a header, and then every sample behind the other in this
-/// machine's byte order.
+/// Returns a sink that writes `start`, such as a header, followed by all samples in this machine's
+/// byte order.
 std::unique_ptr<FrameSink> stored_sink(const std::string& path, const FrameHeader& header,
                                        std::span<const std::byte> start);
 
-/// A single frame that a codec decodes from its first row on: rows in front of those that are asked
-/// for are decoded and forgotten, and going back begins anew.
+/// A single frame that a codec decodes sequentially from the first row. Rows before the requested
+/// ones are decoded and discarded; going back restarts the codec.
 class RowwiseFrame : public FrameSource {
   protected:
     RowwiseFrame(const std::string& path, FrameHeader header);
 
   private:
-    /// Makes row 0 the next.
+    /// Restarts the codec at row 0.
     virtual void restart() = 0;
-    /// Decodes the next row, which is row `number`. Throws InvalidFile.
+    /// Decodes the next row, whose number is `number`. Throws InvalidFile.
     virtual void decode_row(std::int64_t number, std::span<std::byte> to) = 0;
     void load(std::int64_t frame, Rows rows, std::span<std::byte> to) final;
 
-    std::int64_t next_ = -1; ///< -1 where the codec is at no row
+    std::int64_t next_ = -1; ///< next row of the codec; -1 if it must restart
     std::vector<std::byte> passed_;
 };
 

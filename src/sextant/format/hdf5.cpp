@@ -24,17 +24,17 @@ namespace sextant::format {
 namespace {
 
 constexpr Bytes least_cache = Bytes{1} << 20, usual_cache = Bytes{1} << 28;
-/// What is decoded at once, at most, unless a single chunk is more.
+/// The most bytes decoded at once, unless a single chunk is larger.
 constexpr Bytes piece_bytes = Bytes{1} << 26;
 
-/// Whether rows come out of chunks as these are decoded.
+/// True if rows are read from large chunks while these are decoded.
 bool streams(const Hdf5Series& series, const Hdf5Storage& storage) {
     const std::size_t axes = storage.sides().size();
     return Hdf5LargeChunks::has(storage) && series.row_axis + 2 == axes &&
            series.column_axis + 1 == axes;
 }
 
-/// What holds every chunk of a frame, so that reading its rows decodes each once: more than is
+/// Returns a cache that holds all chunks of a frame, so that each is decoded once; larger than
 /// usual only if the file is large.
 Bytes wanted_cache(const Hdf5Series& series, const Hdf5Storage& storage) {
     if (storage.chunk().empty() || streams(series, storage))
@@ -74,7 +74,7 @@ hid_t native_type(Sample sample) {
     }
 }
 
-/// The type that samples are read as. The library has none of its own for floats of 16 bits.
+/// Returns the type of samples in memory. The library has none for 16-bit floats.
 Hdf5Handle type_in_memory(Sample sample) {
     Hdf5Handle type(H5Tcopy(native_type(sample)), H5Tclose);
     const bool half = sample == Sample::f16;
@@ -112,10 +112,10 @@ class Hdf5Frames : public FrameSource {
             load_rows(frame, rows, to);
     }
 
-    /// The library decodes chunks of the sources again at each call, so many rows are read at once.
+    /// Each call decodes chunks of virtual sources again, so many rows are read at once.
     void load_kept(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         if (frame != kept_frame_ || rows.first < kept_rows_.first || rows.last > kept_rows_.last) {
-            kept_frame_ = -1; // until they are there
+            kept_frame_ = -1; // until the rows are read
             const std::int64_t fit = std::max(rows.count(), usual_cache / row_bytes());
             kept_rows_ = {rows.first, std::min(rows.first + fit, header().shape.height)};
             kept_.resize(static_cast<std::size_t>(kept_rows_.count() * row_bytes()));
@@ -141,7 +141,7 @@ class Hdf5Frames : public FrameSource {
         }
     }
 
-    /// Rows in pieces of whole chunks.
+    /// Reads rows in pieces of whole chunks.
     void load_rows(std::int64_t frame, Rows rows, std::span<std::byte> to) {
         const std::int64_t width = header().shape.width;
         const bool chunked = !storage_.chunk().empty();
@@ -163,7 +163,7 @@ class Hdf5Frames : public FrameSource {
         }
     }
 
-    /// Columns [left, right) of rows, into rows of the image.
+    /// Reads columns [left, right) of rows into rows of the image.
     void load_piece(std::int64_t frame, Rows rows, std::int64_t left, std::int64_t right,
                     std::span<std::byte> to) {
         std::vector<hsize_t> start = start_of(frame), count(start.size(), 1);
@@ -191,7 +191,7 @@ class Hdf5Frames : public FrameSource {
 
     std::vector<hsize_t> start_of(std::int64_t frame) const {
         std::vector<hsize_t> start(storage_.sides().size());
-        for (std::size_t axis = start.size(); axis-- > 0;) { // the last one runs fastest
+        for (std::size_t axis = start.size(); axis-- > 0;) { // the last axis varies fastest
             if (axis == row_axis_ || axis == column_axis_)
                 continue;
             start[axis] = static_cast<hsize_t>(frame % storage_.sides()[axis]);
@@ -207,7 +207,7 @@ class Hdf5Frames : public FrameSource {
     Hdf5Handle dataset_;
     Pace pace_;
     std::optional<Hdf5LargeChunks> large_;
-    std::vector<std::byte> kept_; ///< rows of a virtual dataset that were read last
+    std::vector<std::byte> kept_; ///< rows of a virtual dataset, read last
     std::int64_t kept_frame_ = -1;
     Rows kept_rows_;
 };
@@ -257,7 +257,7 @@ std::unique_ptr<FrameSource> open_here(const std::string& path, const std::strin
 
 std::unique_ptr<FrameSource> open_hdf5(const std::string& path, const std::string& detail,
                                        const SourceOptions& options) {
-    const SourceFile regular(path); // before a process is started
+    const SourceFile regular(path); // checks the path before a process is started
     const bool external = options.allow_external;
     return read_apart(path,
                       [=](const Pace& pace) { return open_here(path, detail, external, pace); });

@@ -31,7 +31,7 @@ Hdf5Series with_last_axes(const Hdf5Dataset& dataset) {
     return {dataset, axes - 2, axes - 1};
 }
 
-/// Velox keeps what it knows of each frame as JSON in a column of bytes.
+/// Returns Velox's metadata of the first frame: JSON in a column of bytes.
 std::string first_column(const Hdf5Input& file, const std::string& name) {
     const auto described = describe_hdf5(file, name);
     constexpr std::int64_t longest = 1 << 20;
@@ -45,7 +45,7 @@ std::string first_column(const Hdf5Input& file, const std::string& name) {
     return text.substr(0, text.find('\0'));
 }
 
-/// Numbers are texts there.
+/// Velox stores numbers as strings.
 double number_in_json(const nlohmann::json& object, const char* key) {
     const auto found = object.find(key);
     if (found == object.end())
@@ -77,7 +77,7 @@ std::optional<Hdf5Series> velox(const Hdf5Input& file, const Hdf5Dataset& datase
     return Hdf5Series{dataset, 0, 1, velox_pixel(file, dataset.name)};
 }
 
-/// Berkeley's groups have a vector of positions along each axis, numbered from 1.
+/// Berkeley groups have a vector of positions for each axis, numbered from 1.
 std::optional<Hdf5Series> berkeley(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     const std::string group = parent_of(dataset.name);
     if (group.empty() || !hdf5_number(file, group, "emd_group_type"))
@@ -98,7 +98,7 @@ std::optional<Hdf5Series> berkeley(const Hdf5Input& file, const Hdf5Dataset& dat
     return series;
 }
 
-/// HyperSpy's groups describe each axis by attributes, numbered from 0.
+/// HyperSpy groups describe each axis, numbered from 0, by attributes.
 std::optional<Hdf5Series> hyperspy(const Hdf5Input& file, const Hdf5Dataset& dataset) {
     const std::string group = parent_of(dataset.name);
     if (!dataset.name.starts_with("/Experiments/") || !dataset.name.ends_with("/data"))
@@ -123,7 +123,7 @@ std::optional<Hdf5Series> plain(const Hdf5Input&, const Hdf5Dataset& dataset) {
     return with_last_axes(dataset);
 }
 
-/// In the order in which they are looked for.
+/// In order of priority.
 constexpr std::array conventions{velox, berkeley, hyperspy, plain};
 
 Hdf5Series by_name(const Hdf5Input& file, const std::string& wanted) {

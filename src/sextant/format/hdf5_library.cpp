@@ -24,14 +24,14 @@ Hdf5Handle open_attribute(const Hdf5Input& file, const std::string& object,
             H5Aclose};
 }
 
-/// h5py writes bools as an enumeration of FALSE, 0, and TRUE, 1.
+/// h5py writes bools as an enumeration with FALSE = 0 and TRUE = 1.
 bool is_bool(hid_t type) {
     if (H5Tget_class(type) != H5T_ENUM || H5Tget_size(type) != 1 || H5Tget_nmembers(type) != 2)
         return false;
     return H5Tget_member_index(type, "FALSE") >= 0 && H5Tget_member_index(type, "TRUE") >= 0;
 }
 
-/// IEEE 754, by how many bits are in the exponent and the mantissa.
+/// True for IEEE 754 half precision, judged by the bits of exponent and mantissa.
 bool is_half(hid_t type) {
     std::size_t sign = 0, exponent = 0, exponent_bits = 0, mantissa = 0, mantissa_bits = 0;
     return H5Tget_size(type) == 2 &&
@@ -66,7 +66,7 @@ std::optional<Sample> sample_of(hid_t type) {
     }
 }
 
-/// The reason furthest from what was called lies first.
+/// The innermost error comes first.
 herr_t take_innermost(unsigned number, const H5E_error2_t* error, void* user) {
     if (number == 0 && error->desc)
         *static_cast<std::string*>(user) = error->desc;
@@ -83,7 +83,7 @@ constexpr std::size_t most_objects = 100000;
 herr_t note_dataset(hid_t, const char* name, const H5O_info_t* info, void* user) {
     auto& names = *static_cast<Names*>(user);
     if (++names.objects > most_objects)
-        return 1; // enough
+        return 1; // stop: too many objects
     try {
         if (info->type == H5O_TYPE_DATASET)
             names.datasets.emplace_back(name);
@@ -106,12 +106,12 @@ herr_t note_link(hid_t, const char* name, const H5L_info_t* info, void* user) {
     return 0;
 }
 
-/// A virtual dataset whose sources cannot be read is described by what it claims.
+/// For a virtual dataset whose sources cannot be read, returns the stated sides.
 std::vector<std::int64_t> sides_of_virtual(const Hdf5Input& file, const std::string& name,
                                            hid_t created) {
     try {
         return Hdf5Storage(file, name).sides();
-    } catch (const InvalidFile&) { // which is said when it is read
+    } catch (const InvalidFile&) { // reported when it is read
         const Hdf5Handle stated(H5Pget_virtual_vspace(created, 0), H5Sclose);
         return stated ? sides_of(stated.id()) : std::vector<std::int64_t>();
     }
@@ -141,8 +141,8 @@ std::string hdf5_complaint() {
 
 Hdf5Input::Hdf5Input(const std::string& path, bool allow_external)
     : path_(path), allow_external_(allow_external) {
-    const SourceFile regular(path);              // a wrong path is the first thing to say
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); // of this thread: we tell by exceptions
+    const SourceFile regular(path);              // reports a wrong path first
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); // thread-local: errors become exceptions
     handle_ = {H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
     if (!handle_)
         throw InvalidFile(path, "cannot be read as HDF5: " + hdf5_complaint());
@@ -164,7 +164,7 @@ std::optional<Hdf5Dataset> describe_hdf5(const Hdf5Input& file, const std::strin
         return std::nullopt;
     Hdf5Dataset described{name, {}, sample_of(type.id())};
     if (H5Pget_layout(created.id()) == H5D_VIRTUAL) {
-        dataset = {}; // how it was opened first would hold for every handle
+        dataset = {}; // close: the first handle's access properties apply to all
         described.sides = sides_of_virtual(file, name, created.id());
         return described;
     }

@@ -14,7 +14,7 @@
 
 namespace sextant::format {
 
-/// An identifier of the library's, closed by the function that fits it. Moves, does not copy.
+/// Owns an identifier of the library and the function that closes it. Move-only.
 class Hdf5Handle {
   public:
     Hdf5Handle() = default;
@@ -38,16 +38,16 @@ class Hdf5Handle {
     herr_t (*close_)(hid_t) = nullptr;
 };
 
-/// An HDF5 file, open to read.
+/// An HDF5 file opened for reading.
 class Hdf5Input {
   public:
-    /// Turns the library's own messages off. Throws InvalidFile with its reason, also where the
-    /// path is not that of a regular file.
+    /// Turns the library's own messages off. Throws InvalidFile with its reason, also if the path
+    /// is not a regular file.
     Hdf5Input(const std::string& path, bool allow_external);
 
     hid_t id() const { return handle_.id(); }
     const std::string& path() const { return path_; }
-    /// Whether its samples may come from any other file that it names.
+    /// True if its samples may come from any other file that it names.
     bool allows_external() const { return allow_external_; }
 
   private:
@@ -56,45 +56,45 @@ class Hdf5Input {
     bool allow_external_;
 };
 
-/// Of what the library said last, the innermost reason.
+/// Returns the innermost reason of the library's last error.
 std::string hdf5_complaint();
 
-/// A dataset as far as frames can be made of it.
+/// Description of a dataset.
 struct Hdf5Dataset {
     std::string name;
-    std::vector<std::int64_t> sides; ///< its axes
-    std::optional<Sample> sample;    ///< none where it holds something else
+    std::vector<std::int64_t> sides; ///< length of each axis
+    std::optional<Sample> sample;    ///< none for types that are not samples
     std::int64_t elements() const;
 };
 
-/// The lengths of the axes of a dataspace.
+/// Returns the lengths of the axes of a dataspace.
 std::vector<std::int64_t> sides_of(hid_t space);
 
-/// What a dataset is; nothing where there is none of that name.
+/// Describes a dataset; empty if there is none of that name.
 std::optional<Hdf5Dataset> describe_hdf5(const Hdf5Input& file, const std::string& name);
 
-/// What a file holds.
+/// The contents of a file.
 struct Hdf5Contents {
-    std::vector<Hdf5Dataset> datasets; ///< in the file's order
-    std::vector<std::string> links;    ///< external ones
+    std::vector<Hdf5Dataset> datasets; ///< in file order
+    std::vector<std::string> links;    ///< external links
 };
 
-/// Every dataset of the file; those that external links lead to only if they are allowed. Throws
-/// InvalidFile where there are too many.
+/// Lists every dataset of the file; targets of external links only if those are allowed. Throws
+/// InvalidFile if there are too many.
 Hdf5Contents list_hdf5(const Hdf5Input& file);
 
-/// An attribute of an object as text or number; "" or nothing where there is none such.
+/// Return an attribute of an object as text or number; "" or empty if there is none.
 std::string hdf5_text(const Hdf5Input& file, const std::string& object,
                       const std::string& attribute);
 std::optional<double> hdf5_number(const Hdf5Input& file, const std::string& object,
                                   const std::string& attribute);
 
-/// The first `count` values of a dataset as doubles, fewer where it has fewer, none where they
-/// cannot be read.
+/// Returns the first `count` values of a dataset as doubles, or fewer if it has fewer; empty if
+/// they cannot be read.
 std::vector<double> hdf5_values(const Hdf5Input& file, const std::string& dataset,
                                 std::int64_t count);
 
-/// Reads a block of a dataset. Returns whether it could be read.
+/// Reads a block of a dataset. Returns false if it could not be read.
 bool read_hdf5_block(const Hdf5Input& file, const std::string& dataset,
                      std::span<const hsize_t> start, std::span<const hsize_t> count, hid_t type,
                      void* to);

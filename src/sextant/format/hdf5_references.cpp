@@ -27,14 +27,14 @@ bool lies_in(const fs::path& folder, const fs::path& file) {
            outer.end();
 }
 
-/// A file in the folder that was named, or in the one that a symbolic link leads to.
+/// Returns the folder of the path, and the folder that a symbolic link leads to.
 std::vector<fs::path> folders_of(const Hdf5Input& file) {
     const fs::path named = fs::path(file.path()).parent_path();
     std::error_code unknown;
     return {named.empty() ? "." : named, fs::weakly_canonical(file.path(), unknown).parent_path()};
 }
 
-/// Where a file may be, and whether the user named its folder in the environment.
+/// A possible path of a file; trusted if the user named its folder in the environment.
 struct Place {
     fs::path path;
     bool trusted = false;
@@ -46,7 +46,7 @@ std::vector<Place> places_of(const Hdf5Input& file, const std::string& stated,
     std::string name = stated;
     if (fs::path(stated).is_absolute()) {
         places.push_back({stated});
-        name = fs::path(stated).filename().string(); // moved, files keep only their names
+        name = fs::path(stated).filename().string(); // files that were moved keep only their names
     }
     const char* const named = std::getenv(variable);
     for (std::string_view rest = named ? named : ""; !rest.empty();) {
@@ -64,7 +64,7 @@ std::vector<Place> places_of(const Hdf5Input& file, const std::string& stated,
 
 constexpr std::string_view link_starts = "leads to another file, ";
 
-/// The innermost of the library's messages, which `complaint_of_link` finds.
+/// Pushes the innermost of the library's errors, which `complaint_of_link` finds.
 hid_t fail_link(const std::string& what) {
     H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_LINK, H5E_TRAVERSE, "%s%s",
              link_starts.data(), what.c_str());
@@ -88,9 +88,9 @@ hid_t refuse_link(const char*, hid_t, const void* value, std::size_t size, hid_t
                                  target.file ? target.file : "unknown"));
 }
 
-/// Opens the object that a link names, or says why it cannot be opened.
+/// Opens the object that a link names, or sets `failed` to the reason.
 hid_t open_target(hid_t group, const Target& target, hid_t access, std::string& failed) {
-    std::size_t links = 0; // that may still be followed: links may lead in a circle
+    std::size_t links = 0; // links that may still be followed, because links may form a cycle
     const Hdf5Handle fewer(H5Pcopy(access), H5Pclose);
     if (H5Pget_nlinks(access, &links) < 0 || links < 2 ||
         H5Pset_nlinks(fewer.id(), links - 1) < 0) {
@@ -103,8 +103,7 @@ hid_t open_target(hid_t group, const Target& target, hid_t access, std::string& 
         failed = fmt::format("{}, which is missing", target.file);
         return -1;
     }
-    const hid_t object =
-        H5Oopen(file->id(), target.object, fewer.id()); // which keeps the file open
+    const hid_t object = H5Oopen(file->id(), target.object, fewer.id()); // keeps the file open
     if (object < 0) {
         const std::string inner = complaint_of_link();
         failed = inner.empty() ? fmt::format("{}, which has no {}", target.file, target.object)
@@ -122,10 +121,10 @@ hid_t follow_link(const char*, hid_t group, const void* value, std::size_t size,
     hid_t object = -1;
     try {
         object = open_target(group, target, access, failed);
-    } catch (const std::exception& error) { // which must not pass through C
+    } catch (const std::exception& error) { // must not pass through C
         failed = error.what();
     }
-    // Closing handles empties the library's list of errors, so this comes last.
+    // Must come last: closing handles clears the library's list of errors.
     return failed.empty() ? object : fail_link(failed);
 }
 
@@ -165,7 +164,7 @@ std::optional<Hdf5Input> open_referred(const Hdf5Input& file, const std::string&
             require_readable(file, place.path, true);
         try {
             return Hdf5Input(place.path.string(), file.allows_external());
-        } catch (const InvalidFile&) { // the library looks on, too
+        } catch (const InvalidFile&) { // go on, as the library does
         }
     }
     return std::nullopt;
@@ -195,7 +194,7 @@ std::string text_of(ssize_t (*get)(hid_t, std::size_t, char*, std::size_t), hid_
     return text;
 }
 
-/// A text with a number for each %b, and % for each %%; whether there was a %b.
+/// Replaces each %b by a number and each %% by %. The second value is true if there was a %b.
 std::pair<std::string, bool> numbered(const std::string& pattern, std::int64_t number) {
     std::pair<std::string, bool> result;
     for (std::size_t i = 0; i < pattern.size(); ++i) {
@@ -211,7 +210,7 @@ std::pair<std::string, bool> numbered(const std::string& pattern, std::int64_t n
     return result;
 }
 
-/// The names of source `number` by names with %b; nothing where there is no %b.
+/// Returns the names of source `number` for names with %b; empty if there is no %b.
 std::optional<std::pair<std::string, std::string>>
 numbered(const std::pair<std::string, std::string>& pattern, std::int64_t number) {
     const auto file = numbered(pattern.first, number), dataset = numbered(pattern.second, number);
@@ -220,7 +219,7 @@ numbered(const std::pair<std::string, std::string>& pattern, std::int64_t number
     return std::pair(file.first, dataset.first);
 }
 
-/// Whether a selection lies within sides.
+/// True if a selection is within the given sides.
 bool lies_within(hid_t selection, const std::vector<std::int64_t>& sides) {
     const int axes = H5Sget_simple_extent_ndims(selection);
     if (axes < 0 || static_cast<std::size_t>(axes) != sides.size())
@@ -237,8 +236,8 @@ bool lies_within(hid_t selection, const std::vector<std::int64_t>& sides) {
     return true;
 }
 
-/// The selection in a source as a file states it; one of all of it has no sides, and is taken to
-/// have those of the block that it fills.
+/// Returns the stated selection in a source. A selection of everything has no sides and gets those
+/// of the block that it fills.
 Hdf5Handle stated_source(hid_t created, std::size_t index, hid_t where) {
     Hdf5Handle from(H5Pget_virtual_srcspace(created, index), H5Sclose);
     if (!from || H5Sget_select_type(from.id()) != H5S_SEL_ALL)
@@ -256,7 +255,7 @@ Hdf5Handle stated_source(hid_t created, std::size_t index, hid_t where) {
     return from;
 }
 
-/// What a block of a virtual dataset takes of a source.
+/// Returns the part of a source that a block of a virtual dataset needs.
 Hdf5Handle needed_of(hid_t where, hid_t from, std::span<const hsize_t> start,
                      std::span<const hsize_t> count) {
     const Hdf5Handle block(H5Scopy(where), H5Sclose);
@@ -332,8 +331,8 @@ void Hdf5Sources::find(const Hdf5Input& file, hid_t created, int depth) {
     }
 }
 
-/// Sources named by a number follow one another until one is missing; the one behind the last is no
-/// loss.
+/// Numbered sources end at the first missing one, which is not reported as missing unless it is
+/// number 0.
 void Hdf5Sources::find_numbered(const Hdf5Input& file, const SourceName& pattern, int depth) {
     constexpr std::int64_t most = 100000;
     for (std::int64_t number = 0; number < most; ++number) {
@@ -346,11 +345,11 @@ void Hdf5Sources::find_numbered(const Hdf5Input& file, const SourceName& pattern
     }
 }
 
-/// Datasets that grow with their sources end where the first one is missing; those behind it are
-/// looked for, so that their loss can be told.
+/// Finds the sides. A dataset that grows with its sources ends at the first missing one; later ones
+/// are looked for only to report their loss.
 void Hdf5Sources::find_sides(const Hdf5Input& file) {
     const auto sides_by = [&](H5D_vds_view_t view) {
-        constexpr hsize_t farthest = 100; // sources that may be missing in a row
+        constexpr hsize_t farthest = 100; // most consecutive missing sources
         const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
         H5Pset_virtual_view(access.id(), view);
         H5Pset_virtual_printf_gap(access.id(), view == H5D_VDS_FIRST_MISSING ? 0 : farthest);
@@ -368,7 +367,7 @@ void Hdf5Sources::find_sides(const Hdf5Input& file) {
     }
 }
 
-/// Says what is missing, and throws where nothing is left.
+/// Adds remarks on missing sources, and throws if all are missing.
 void Hdf5Sources::remark_on_missing() {
     std::vector<std::string> troubles;
     for (const auto& [name, source] : sources_) {
@@ -410,7 +409,7 @@ void Hdf5Sources::require(const std::string& what, std::span<const hsize_t> star
         end[axis] = start[axis] + count[axis] - 1;
     for (const Mapping& mapping : mappings_) {
         if (mapping.grows || !mapping.source)
-            continue; // the dataset ends where the first source is missing
+            continue; // the dataset ends at the first missing source
         bool apart = mapping.first.size() != start.size();
         for (std::size_t axis = 0; axis < start.size() && !apart; ++axis)
             apart = mapping.first[axis] > end[axis] || mapping.last[axis] < start[axis];

@@ -13,48 +13,47 @@
 #include <utility>
 #include <vector>
 
-// An HDF5 file may name other files: by external links, by the sources of virtual datasets, and by
-// datasets in external storage. This decides which of them may be opened.
+// An HDF5 file may name other files: by external links, sources of virtual datasets, and external
+// storage. This file decides which of them may be opened.
 namespace sextant::format {
 
-/// The path by which the file of an object was opened.
+/// Returns the path by which the file of an object was opened.
 std::string path_of(hid_t object);
 
-/// Throws InvalidFile unless a file with samples of `file` is a regular file that may be read:
-/// `file` allows others, or else, if `inside`, it lies in the folder of `file` or below it.
+/// Throws InvalidFile unless `other`, which holds samples of `file`, is a regular file that may be
+/// read: `file` allows others, or `inside` is true and it is in the folder of `file` or below it.
 void require_readable(const Hdf5Input& file, const std::filesystem::path& other, bool inside);
 
-/// Opens another HDF5 file where libhdf5 looks for it: at an absolute path, in the folders that an
-/// environment variable names, in the folder of the file that refers to it, in the working folder.
-/// Nothing where there is none. Throws InvalidFile for one that may not be read.
+/// Opens another HDF5 file where libhdf5 looks for it: at an absolute path, in the folders of an
+/// environment variable, in the folder of the referring file, in the working folder. Empty if there
+/// is none. Throws InvalidFile if it may not be read.
 std::optional<Hdf5Input> open_referred(const Hdf5Input& file, const std::string& stated,
                                        const char* variable);
 
-/// From here on libhdf5 follows external links by open_referred, and only if they are allowed. This
-/// holds for the whole process.
+/// Makes libhdf5 follow external links by open_referred, and only if allowed, from now on and in
+/// the whole process.
 void guard_external_links(bool allowed);
 
-/// What the library's complaint says of a link that was not followed; "" if it is about something
-/// else.
+/// Returns the library's error about an external link that was not followed; "" if its last error
+/// is another one.
 std::string complaint_of_link();
 
-/// The datasets that the samples of a virtual dataset come from. libhdf5 gives fill values for the
-/// samples of one that is missing.
+/// The source datasets of a virtual dataset. libhdf5 fills in samples of missing sources; this
+/// class detects them.
 class Hdf5Sources {
   public:
-    /// Input     the properties that the dataset was created with, and how many virtual datasets
-    ///           lead to it.
-    /// Throws InvalidFile where a source may not be read (hdf5_references.hpp) or would be refused
-    /// by itself, and where none is there.
+    /// Input     the dataset's creation properties, and how many virtual datasets led to it.
+    /// Throws    InvalidFile if a source may not be read (hdf5_references.hpp) or would be refused
+    ///           as a dataset of its own, or if no source is available.
     /// Cost      opens every source.
     Hdf5Sources(const Hdf5Input& file, const std::string& name, hid_t created, int depth);
 
-    /// Of the dataset: one that grows with its sources ends where the first is missing.
+    /// Sides of the dataset; one that grows with its sources ends at the first missing one.
     const std::vector<std::int64_t>& sides() const { return sides_; }
-    /// Of all sources.
+    /// Totals over all sources: stored bytes and highest compression ratio.
     Bytes stored() const { return stored_; }
     Bytes ratio() const { return ratio_; }
-    /// Samples that are missing, as users should know.
+    /// Missing samples, to be shown to users.
     const std::vector<std::string>& remarks() const { return remarks_; }
 
     /// Throws InvalidFile, beginning with `what`, if a source of a block is missing.
@@ -63,18 +62,18 @@ class Hdf5Sources {
 
   private:
     struct Source {
-        std::string trouble = {}; ///< why it gives no samples; "" where it does
+        std::string trouble = {}; ///< why it gives no samples; "" if it does
         std::vector<std::int64_t> sides = {};
         Bytes stored = 0, ratio = 1;
     };
-    using SourceName = std::pair<std::string, std::string>; ///< of the file, and of the dataset
+    using SourceName = std::pair<std::string, std::string>; ///< file, dataset
     struct Mapping {
         Hdf5Handle where, from; ///< selections in the dataset and in its source
         SourceName name;
-        const Source* source = nullptr; ///< null where its name has a number
-        bool grows = false;             ///< has no end
-        bool cut = false; ///< whether its source is shorter than what is taken from it
-        std::vector<hsize_t> first = {}, last = {}; ///< corners
+        const Source* source = nullptr;             ///< null for numbered names
+        bool grows = false;                         ///< has no fixed end
+        bool cut = false;                           ///< its source is shorter than the selection
+        std::vector<hsize_t> first = {}, last = {}; ///< corners of the selection in the dataset
     };
 
     void find(const Hdf5Input& file, hid_t created, int depth);

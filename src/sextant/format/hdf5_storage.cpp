@@ -23,10 +23,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What filters other than deflate are believed to make of a byte.
+/// The assumed upper bound of the compression ratio of filters other than deflate.
 constexpr Bytes believable_ratio = Bytes{1} << 16;
 constexpr Bytes largest_chunk = Bytes{1} << 32; // the library's own limit
-/// Chunks are counted if there are no more: the library goes through all of them.
+/// Chunks are counted only up to this number, because the library visits all of them.
 constexpr double most_counted = 1e5;
 
 struct Filter {
@@ -47,7 +47,7 @@ std::vector<Filter> filters_of(hid_t created) {
     return filters;
 }
 
-/// The names by which the registered filters are known; files do not always state one.
+/// Returns the name of a registered filter; files do not always state one.
 std::string name_of(const Filter& filter) {
     constexpr std::array<std::pair<H5Z_filter_t, const char*>, 10> known{{{4, "SZIP"},
                                                                           {307, "BZIP2"},
@@ -92,7 +92,7 @@ Hdf5Storage::Hdf5Storage(const Hdf5Input& file, const std::string& name, int dep
                           fmt::format("dataset {} cannot be opened: {}", name, hdf5_complaint()));
     sample_ = std::max<Bytes>(1, static_cast<Bytes>(H5Tget_size(type.id())));
     if (H5Pget_layout(created.id()) == H5D_VIRTUAL) {
-        dataset = {}; // how it was opened first would hold for every handle
+        dataset = {}; // close: the first handle's access properties apply to all
         sources_.emplace(file, name, created.id(), depth);
         sides_ = sources_->sides();
         stored_ = sources_->stored();
@@ -106,7 +106,7 @@ Hdf5Storage::Hdf5Storage(const Hdf5Input& file, const std::string& name, int dep
         find_external(file, created.id());
         return;
     }
-    // A link may have led to another file.
+    // An external link may have led to another file.
     stored_ = std::min(static_cast<Bytes>(H5Dget_storage_size(dataset.id())),
                        SourceFile(path_of(dataset.id())).size());
     const bool empty = product(sides_, sample_) == 0;
@@ -116,7 +116,7 @@ Hdf5Storage::Hdf5Storage(const Hdf5Input& file, const std::string& name, int dep
         find_chunks(dataset.id(), created.id());
 }
 
-/// The library takes samples that a file is too short for as zeros.
+/// Checks that external files are complete, because the library reads missing samples as zeros.
 void Hdf5Storage::find_external(const Hdf5Input& file, hid_t created) {
     const char* const named = std::getenv("HDF5_EXTFILE_PREFIX");
     prefix_ = named ? named : fs::path(file.path()).parent_path().string();
@@ -169,7 +169,7 @@ void Hdf5Storage::find_chunks(hid_t dataset, hid_t created) {
                                       chunk_bytes_, stored_));
     }
     hsize_t written = 0;
-    const Hdf5Handle all(H5Dget_space(dataset), H5Sclose); // the library takes no H5S_ALL here
+    const Hdf5Handle all(H5Dget_space(dataset), H5Sclose); // H5S_ALL is not accepted here
     if (expected <= most_counted && H5Dget_num_chunks(dataset, all.id(), &written) >= 0 &&
         static_cast<double>(written) < expected) {
         remarks_.push_back(fmt::format("{} of {:.0f} chunks were never written: their samples are "
@@ -178,15 +178,15 @@ void Hdf5Storage::find_chunks(hid_t dataset, hid_t created) {
     }
 }
 
-/// A filter may have been left out where a chunk would not have become smaller.
+/// A missing filter may have been skipped for chunks that it would not shrink.
 void Hdf5Storage::require_filters(hid_t dataset, hid_t created) {
     const std::vector<Filter> filters = filters_of(created);
-    ratio_ = deflate_ratio; // also of datasets of which only some chunks were written
+    ratio_ = deflate_ratio; // also for datasets with few written chunks
     std::vector<H5Z_filter_t> ids;
     for (const Filter& filter : filters)
         ids.push_back(filter.id);
     if (!ids.empty() && ids.back() == H5Z_FILTER_FLETCHER32)
-        ids.pop_back(); // zlib has a checksum of its own, in front of this one
+        ids.pop_back(); // redundant: zlib has its own checksum
     shuffled_ = ids == std::vector<H5Z_filter_t>{H5Z_FILTER_SHUFFLE, H5Z_FILTER_DEFLATE};
     deflated_ = shuffled_ || ids == std::vector<H5Z_filter_t>{H5Z_FILTER_DEFLATE};
     for (std::size_t i = 0; i < filters.size(); ++i) {
@@ -217,7 +217,7 @@ Hdf5Handle Hdf5Storage::open(const Hdf5Input& file, Bytes cache) const {
         H5Pset_virtual_view(access.id(), H5D_VDS_FIRST_MISSING);
     if (!prefix_.empty())
         H5Pset_efile_prefix(access.id(), prefix_.c_str());
-    constexpr std::size_t slots = 10007; // a prime well above the number of chunks in the cache
+    constexpr std::size_t slots = 10007; // a prime well above the number of cached chunks
     H5Pset_chunk_cache(access.id(), slots, static_cast<std::size_t>(cache),
                        H5D_CHUNK_CACHE_W0_DEFAULT);
     return {H5Dopen2(file.id(), name_.c_str(), access.id()), H5Dclose};
@@ -345,7 +345,7 @@ void Hdf5LargeChunks::read_row(std::span<const hsize_t> start, hid_t type,
     const auto chunk_width = static_cast<std::size_t>(storage_.chunk().back());
     const auto size = static_cast<std::size_t>(storage_.sample_bytes());
     Offset offset(start.begin(), start.end());
-    Elements first = 0; // number of the row's first sample in its chunk
+    Elements first = 0; // index of the row's first sample in its chunk
     for (std::size_t axis = 0; axis < axes; ++axis) {
         const auto side = static_cast<hsize_t>(storage_.chunk()[axis]);
         offset[axis] = start[axis] / side * side;
@@ -356,7 +356,7 @@ void Hdf5LargeChunks::read_row(std::span<const hsize_t> start, hid_t type,
         return std::equal(offset.begin(), offset.end() - 1, other.begin());
     };
     std::erase_if(open_, [&](const auto& chunk) { return !same_band(chunk.first); });
-    row_.resize(std::max(width * size, to.size())); // both before and after conversion
+    row_.resize(std::max(width * size, to.size())); // for samples before and after conversion
     for (std::size_t x = 0; x < width; x += chunk_width) {
         offset.back() = x;
         const std::size_t samples = std::min(chunk_width, width - x);

@@ -19,37 +19,37 @@
 
 namespace sextant::format {
 
-/// Chunks up to here are decoded as a whole, whatever their compression.
+/// Chunks up to this size are decoded as a whole in any compression.
 inline constexpr Bytes modest_chunk = Bytes{1} << 28;
 
-/// Where the samples of a dataset are stored, and whether they can be read: in its own file, in
-/// external storage, or, if it is virtual, in other datasets.
+/// The storage of a dataset's samples and its readability: in the dataset's own file, in external
+/// storage or, if it is virtual, in other datasets.
 class Hdf5Storage {
   public:
-    /// Throws InvalidFile where a file with samples may not be read or is not a regular file, where
-    /// the samples were never written, where a filter is missing, and where a chunk claims more
-    /// than what is stored of it can give; for virtual datasets also if no source is there.
+    /// Throws    InvalidFile if a file with samples may not be read or is not a regular file,
+    ///           samples were never written, a filter is missing, or a chunk states more data than
+    ///           its stored bytes can give; for virtual datasets also if no source is available.
     /// Cost      opens all sources of a virtual dataset.
     Hdf5Storage(const Hdf5Input& file, const std::string& name, int depth = 0);
 
     const std::vector<std::int64_t>& sides() const { return sides_; }
-    /// The lengths of a chunk along the axes; none where samples are not in chunks.
+    /// The lengths of a chunk along the axes; empty if the dataset is not chunked.
     const std::vector<std::int64_t>& chunk() const { return chunk_; }
     Bytes chunk_bytes() const { return chunk_bytes_; }
-    Bytes sample_bytes() const { return sample_; } ///< of a sample as it is stored
-    /// Whether chunks are only deflated, and perhaps shuffled before or summed up behind.
+    Bytes sample_bytes() const { return sample_; } ///< of a stored sample
+    /// True if deflate is the only filter, except for shuffle before it and a checksum after it.
     bool is_deflated() const { return deflated_; }
     bool is_shuffled() const { return shuffled_; }
-    /// How many bytes the samples take in files.
+    /// The bytes that the samples take in files.
     Bytes stored() const { return stored_; }
-    /// No more bytes than this come out of a stored one.
+    /// Upper bound of the compression ratio.
     Bytes ratio() const { return ratio_; }
     bool is_virtual() const { return sources_.has_value(); }
-    /// What users should know: samples that are missing.
+    /// Missing samples, to be shown to users.
     const std::vector<std::string>& remarks() const { return remarks_; }
 
-    /// Opens the dataset with room for decoded chunks. The samples of virtual datasets that grow
-    /// with their sources end where the first one is missing.
+    /// Opens the dataset with a cache for decoded chunks. Virtual datasets that grow with their
+    /// sources end at the first missing one.
     Hdf5Handle open(const Hdf5Input& file, Bytes cache) const;
 
     /// Throws InvalidFile, beginning with `what`, if a source of a block is missing.
@@ -65,31 +65,31 @@ class Hdf5Storage {
     std::vector<std::int64_t> sides_, chunk_;
     Bytes sample_ = 1, chunk_bytes_ = 0, stored_ = 0, ratio_ = 1;
     bool deflated_ = false, shuffled_ = false;
-    std::string prefix_; ///< the folder of files in external storage
+    std::string prefix_; ///< folder of files in external storage
     std::vector<std::string> remarks_;
     std::optional<Hdf5Sources> sources_; ///< of a virtual dataset
 };
 
-/// A deflated chunk of HDF5 that is too large to be decoded as a whole: gives its samples in order
-/// and keeps none. If its bytes are shuffled (first the first bytes of all samples, then the second
-/// ones), each of them has a decoder of its own.
+/// Streams the samples of a deflated HDF5 chunk that is too large to decode as a whole. If bytes
+/// are shuffled (the first bytes of all samples, then their second bytes, and so on), each byte of
+/// a sample has its own decoder.
 ///
-/// Cost      the chunk is decoded from its start on; shuffled, up to each byte's place again, and
-///           again from the start for samples in front of the last ones that were read.
+/// Cost      decodes the chunk from its start, once for each byte of a sample if it is shuffled,
+///           and again from the start when a read begins before the end of the last one.
 class Hdf5Inflater {
   public:
-    /// `pace` is called now and then.
+    /// `pace` is called at intervals.
     Hdf5Inflater(std::vector<std::byte> stored, Elements samples, Bytes size, bool shuffled,
                  Pace pace);
 
-    /// Reads samples as they are stored, from number `first` on. Throws Error for damaged data.
+    /// Reads samples as stored, starting at number `first`. Throws Error for damaged data.
     void read(Elements first, std::span<std::byte> to);
 
   private:
     struct End {
         void operator()(z_stream* stream) const;
     };
-    /// A decoder, and how many bytes came out of it.
+    /// A decoder and the number of bytes that it has decoded.
     struct Decoder {
         std::unique_ptr<z_stream, End> stream;
         Bytes position = 0;
@@ -103,22 +103,22 @@ class Hdf5Inflater {
     Elements samples_;
     std::size_t size_;
     Pace pace_;
-    std::vector<Decoder> decoders_; ///< one, or one for each byte of a sample
+    std::vector<Decoder> decoders_; ///< one, or one per byte of a sample
     std::vector<std::byte> passed_, bytes_;
-    Bytes since_ = 0; ///< decoded since `pace_` was called
+    Bytes since_ = 0; ///< decoded since the last call of `pace_`
 };
 
-/// Reads rows of a dataset whose chunks are too large to be held, beside what is stored of them: of
-/// a chunk, the compressed bytes are kept.
+/// Reads rows of a dataset whose decoded chunks are too large for memory. Keeps the compressed
+/// bytes of the chunks of the current row.
 class Hdf5LargeChunks {
   public:
-    /// Whether a dataset is such a one. Its rows must be along its last axis.
+    /// True if a dataset needs this. Its rows must be along the last axis.
     static bool has(const Hdf5Storage& storage);
 
-    /// `dataset` and `storage` must outlive the result.
+    /// `storage` and `dataset` must outlive this object.
     Hdf5LargeChunks(const Hdf5Storage& storage, hid_t dataset, Pace pace);
 
-    /// Reads the row that begins at `start`, as samples of a type in memory. Throws Error.
+    /// Reads the row that begins at `start`, converted to `type`. Throws Error.
     void read_row(std::span<const hsize_t> start, hid_t type, std::span<std::byte> to);
 
   private:
@@ -129,7 +129,7 @@ class Hdf5LargeChunks {
     hid_t dataset_;
     Hdf5Handle type_;
     Pace pace_;
-    std::map<Offset, Hdf5Inflater> open_; ///< those of the last row
+    std::map<Offset, Hdf5Inflater> open_; ///< chunks of the last row
     std::vector<std::byte> row_;
 };
 

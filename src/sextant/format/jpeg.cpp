@@ -17,10 +17,10 @@ namespace sextant::format {
 
 namespace {
 
-/// A block of 64 samples takes a bit or so at least, in colours of half resolution a third of it.
+/// A block of 64 samples takes at least about one bit, a third of that with subsampled colours.
 constexpr Bytes jpeg_ratio = 2048;
 
-/// What the library jumps back to when it fails, since exceptions must not pass through C.
+/// The library's error handler; it jumps back because exceptions must not pass through C.
 struct Errors {
     jpeg_error_mgr manager{};
     std::jmp_buf back{};
@@ -33,13 +33,13 @@ struct Errors {
     std::longjmp(errors->back, 1);
 }
 
-/// Warnings are about damaged data; traces have a level of 0 and more.
+/// Warnings (negative levels) are about damaged data.
 void take_warnings_as_errors(j_common_ptr library, int level) {
     if (level < 0)
         jump_back(library);
 }
 
-/// A file of many scans, each of a few bytes, would keep the decoder busy for hours.
+/// A file of many scans of a few bytes each would keep the decoder busy for hours.
 void limit_scans(j_common_ptr library) {
     constexpr int most = 500;
     if (reinterpret_cast<j_decompress_ptr>(library)->input_scan_number > most) {
@@ -81,7 +81,7 @@ class Decoder {
         frame.channels = library_.out_color_space == JCS_GRAYSCALE ? 1 : 3;
         check_plausible(file_.path(), frame.shape.elements() * frame.channels, file_.size(),
                         jpeg_ratio);
-        // Of an image in several scans, the library holds all coefficients, of two bytes each.
+        // With several scans the library holds all coefficients, of two bytes each.
         constexpr Bytes always_held = Bytes{1} << 30, held_ratio = 512;
         const Bytes held = 2 * frame.shape.elements() * frame.channels;
         if (jpeg_has_multiple_scans(&library_) && held > always_held)
@@ -98,7 +98,7 @@ class Decoder {
     }
 
   private:
-    /// `action` only calls the library: it is left by a jump where that fails.
+    /// `action` must only call the library, because errors leave it by longjmp.
     template <class Action>
     void guarded(const Action& action) {
         if (setjmp(errors_.back) != 0) {
@@ -138,7 +138,7 @@ class JpegFrame : public RowwiseFrame {
   private:
     void restart() override {
         decoder_ = std::make_unique<Decoder>(path());
-        check_alike(path(), 0, decoder_->header(), header()); // it may have changed meanwhile
+        check_alike(path(), 0, decoder_->header(), header()); // the file may have changed
         decoder_->begin_rows();
     }
     void decode_row(std::int64_t, std::span<std::byte> to) override { decoder_->decode_row(to); }

@@ -30,7 +30,7 @@ void write_csv(const std::string& path, LineReader& contours) {
 
 namespace {
 
-/// A feature without the comma behind the one before: contours may be too long for a text.
+/// Writes a feature point by point, because contours may be too long to hold as text.
 void write_feature(AtomicFile& file, Elements number, const ContourLine& line,
                    LineReader& contours) {
     const Elements width = contours.image().width;
@@ -89,7 +89,7 @@ void write_npy(const std::string& path, LineReader& contours) {
 
 namespace {
 
-/// From its head on by steps: short, since they are -1, 0 or 1. A contour of one point is a dot.
+/// Writes a contour as relative steps, which are short. A contour of one point becomes a dot.
 void write_path(AtomicFile& file, const ContourLine& line, LineReader& contours) {
     const Elements width = contours.image().width;
     Elements before = contours.next_pixel();

@@ -9,35 +9,34 @@
 
 namespace sextant::format {
 
-/// contour,rank,x,y: a row for each point, contours from 0, ranks from 0 at the head.
+/// Writes contour,rank,x,y: one row per point; contours and ranks count from 0, rank 0 is the head.
 void write_csv(const std::string& path, LineReader& contours);
 
-/// A FeatureCollection: a LineString for each contour from its head on, of a closed one back to its
-/// head; a Point for a contour of one. Coordinates are the middles of pixels, rows run downward.
-/// Properties: contour (from 0), points, closed.
+/// Writes a FeatureCollection: one LineString per contour, starting at its head and, if closed,
+/// ending there; a Point for a contour of one point. Coordinates are pixel centres, rows run
+/// downward. Properties: contour (from 0), points, closed.
 void write_geojson(const std::string& path, LineReader& contours);
 
-/// An array (points, 4) of 64-bit integers: contour, rank, x and y of each point, as CSV has them.
-/// Requires  at least one point (InvalidFile): the format, as it is written here, has no empty
-/// arrays.
+/// Writes an array (points, 4) of 64-bit integers: contour, rank, x and y, as in CSV. Throws
+/// InvalidFile if there is no point, because empty arrays are not supported.
 void write_npy(const std::string& path, LineReader& contours);
 
-/// A path for each contour through the middles of its pixels; the drawing is as large as the image.
+/// Writes one path per contour through its pixel centres; the drawing has the size of the image.
 void write_svg(const std::string& path, LineReader& contours);
 
-/// A format that lines of pixels are written in: one file of code and one row of the catalogue.
+/// A format for pixel contours: one source file and one row of the catalogue.
 struct LineFormat {
     std::string_view name;      ///< "GeoJSON"
     std::string_view extension; ///< ".geojson"
     std::string_view summary;
-    /// All or nothing. Throws InvalidFile.
+    /// Writes the whole file or none. Throws InvalidFile.
     void (*write)(const std::string& path, LineReader& contours);
 };
 
-/// Every format, in the order of `sextant list`.
+/// Returns all formats, in the order of `sextant list`.
 std::span<const LineFormat> line_catalogue();
 
-/// The format of a path by its extension. Throws InvalidTask naming the known extensions.
+/// Returns the format of a path by its extension. Throws InvalidTask with the known extensions.
 const LineFormat& line_format_of(const std::string& path);
 
 } // namespace sextant::format

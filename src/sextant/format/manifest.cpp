@@ -22,7 +22,7 @@ using Json = nlohmann::json;
 
 constexpr std::int64_t current_version = 1;
 
-/// A manifest on its way to Partials: every check knows the file and says which field is wrong.
+/// Checks a manifest's fields and converts them to Partials; errors name file and field.
 class Manifest {
   public:
     Manifest(const std::string& path, Json content) : path_(path), content_(std::move(content)) {
@@ -113,7 +113,7 @@ Partials Manifest::partials() const {
     return {shape, element, std::move(paths), std::move(front_to_back)};
 }
 
-/// The numbers in `values`, which must be 0 to n - 1 in any order. `names` are the fields.
+/// Returns `values`, which must be a permutation of 0 to n - 1. `names` are the fields.
 std::vector<int> Manifest::permutation(const std::string& meaning,
                                        const std::vector<const Json*>& values,
                                        const std::vector<std::string>& names) const {
@@ -175,7 +175,7 @@ std::string Manifest::file(int number, const Json& brick, int id,
 std::vector<int> Manifest::order(int partials, const ElementFormat& element) const {
     const std::string field = "order_front_to_back";
     if (element == rgba_depth_f32 && !content_.contains(field)) {
-        std::vector<int> any(static_cast<std::size_t>(partials)); // every pixel knows its depth
+        std::vector<int> any(static_cast<std::size_t>(partials)); // any order: pixels have depth
         std::iota(any.begin(), any.end(), 0);
         return any;
     }
@@ -223,7 +223,7 @@ Partials read_manifest(const std::string& path) {
 
 void write_manifest(const std::string& path, const Partials& partials) {
     const auto folder = std::filesystem::absolute(path).parent_path();
-    // Keys keep this order in the file: what a reader looks for first comes first.
+    // Keys keep this order in the file, the most important first.
     nlohmann::ordered_json content;
     content["version"] = current_version;
     content["size"] = {partials.shape.width, partials.shape.height};
@@ -235,7 +235,7 @@ void write_manifest(const std::string& path, const Partials& partials) {
         const auto file = std::filesystem::absolute(partials.paths[i]).lexically_proximate(folder);
         content["bricks"].push_back({{"id", i}, {"file", file.generic_string()}});
     }
-    Manifest(path, Json(content)).partials(); // what cannot be read back is not written
+    Manifest(path, Json(content)).partials(); // throws if it could not be read back
     write_file(path, sextant::to_text(content, 1) + "\n");
 }
 

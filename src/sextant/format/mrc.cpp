@@ -20,19 +20,19 @@ namespace {
 constexpr std::size_t header_bytes = 1024;
 using Header = std::array<std::byte, header_bytes>;
 
-/// Where things lie in a header; counts and the mode are 32-bit integers.
+/// Byte offsets in a header; counts and the mode are 32-bit integers.
 enum Field : std::size_t {
     columns = 0,
     rows = 4,
     sections = 8,
     mode = 12,
-    intervals = 28, ///< three
+    intervals = 28, ///< three integers
     cell = 40,      ///< three floats, in Å
     angles = 52,    ///< three floats
-    axes = 64,      ///< three
-    minimum = 76,   ///< minimum, maximum, mean, as floats
+    axes = 64,      ///< three integers
+    minimum = 76,   ///< then maximum and mean, floats
     space_group = 88,
-    extended = 92, ///< bytes of the extended header
+    extended = 92, ///< length of the extended header in bytes
     version = 108, ///< year and revision of the format
     imod_stamp = 152,
     imod_flags = 156,
@@ -60,8 +60,8 @@ std::int32_t integer(const Header& header, std::size_t at, bool swapped) {
     return number_in<std::int32_t>(header, at, swapped);
 }
 
-/// The machine stamp says it, where it is filled in; else the order in which mode and extended
-/// header make sense.
+/// True if the machine stamp says so, or, without one, if mode and extended header are valid only
+/// when swapped.
 bool is_swapped(const Header& header) {
     const auto stamp = std::to_integer<int>(header[machine_stamp]);
     if (stamp == 0x44)
@@ -75,7 +75,7 @@ bool is_swapped(const Header& header) {
     return !makes_sense(false) && makes_sense(true);
 }
 
-/// IMOD writes bytes without a sign unless it says otherwise.
+/// IMOD writes unsigned bytes unless a flag says otherwise.
 bool has_unsigned_bytes(const Header& header, bool swapped) {
     constexpr std::int32_t imod = 1146047817;
     constexpr std::int32_t signed_flag = 1;
@@ -102,7 +102,7 @@ PixelSize pixel_size(const Header& header, bool swapped, const ImageShape& shape
     return {side(0, shape.width), side(1, shape.height), "Å"};
 }
 
-/// How many Å a unit of length has; 0 for what is none.
+/// Returns a unit of length in Å; 0 if it is not a length.
 double angstroms(const std::string& unit) {
     constexpr std::array<std::pair<std::string_view, double>, 6> lengths{
         {{"Å", 1}, {"pm", .01}, {"nm", 10}, {"µm", 1e4}, {"mm", 1e7}, {"m", 1e10}}};
@@ -133,7 +133,7 @@ Header make_header(const FrameHeader& frames) {
         if (row.sample == frames.sample)
             put_number(header, mode, row.number);
     }
-    // A maximum below the minimum and a mean below both say that nobody looked.
+    // A maximum below the minimum and a mean below both mark these as undetermined.
     put_number(header, minimum, 0.0F);
     put_number(header, minimum + 4, -1.0F);
     put_number(header, minimum + 8, -2.0F);

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
 
-/// The text of the header, the version of its form, and where the samples begin.
+/// The text of the header, the format's version, and the position of the samples.
 struct Text {
     std::string text;
     int version = 1;
@@ -44,7 +44,7 @@ Text read_header(SourceFile& file) {
     const Bytes begin = version == 1 ? 10 : 12;
     const Bytes length = version == 1 ? Bytes{number_in<std::uint16_t>(start, 8, false)}
                                       : Bytes{number_in<std::uint32_t>(start, 8, false)};
-    constexpr Bytes longest = 10'000; // NumPy's own bound
+    constexpr Bytes longest = 10'000; // NumPy's limit
     if (length > longest || begin + length > file.size()) {
         throw InvalidFile(file.path(), fmt::format("claims a header of {} bytes: damaged or "
                                                    "truncated",
@@ -55,7 +55,7 @@ Text read_header(SourceFile& file) {
     return text;
 }
 
-/// The axes in front of rows and columns as one of frames.
+/// Returns the product of the axes before rows and columns.
 std::int64_t count_frames(const std::string& path, const std::vector<std::int64_t>& shape) {
     std::int64_t frames = 1;
     for (std::size_t axis = 0; axis + 2 < shape.size(); ++axis) {
@@ -66,7 +66,7 @@ std::int64_t count_frames(const std::string& path, const std::vector<std::int64_
     return frames;
 }
 
-/// In Fortran order the first axis runs fastest.
+/// In Fortran order the first axis varies fastest.
 StoredLayout fortran_layout(const FrameHeader& header, Bytes start, bool swapped) {
     return {{start}, 1, header.frames, header.frames * header.shape.height, swapped};
 }

@@ -17,11 +17,11 @@ namespace sextant::format {
 
 namespace {
 
-/// A value of Python, as far as a header has use for it.
+/// A Python value, as far as headers need it.
 struct Literal {
     enum class Kind { text, boolean, integer, tuple, other };
     Kind kind = Kind::other;
-    std::int64_t number = 0; ///< of a boolean 0 or 1
+    std::int64_t number = 0; ///< also of a boolean, 0 or 1
     std::string text = {};
     std::vector<Literal> entries = {};
 };
@@ -38,7 +38,7 @@ bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/// The number that the digits of a literal state, with single underscores between them.
+/// Returns the number that the digits of a literal state; single underscores may separate digits.
 std::optional<std::int64_t> digits_in(std::string_view text, int base) {
     std::string digits;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -54,7 +54,7 @@ std::optional<std::int64_t> digits_in(std::string_view text, int base) {
     return whole ? std::optional(number) : std::nullopt;
 }
 
-/// Python's integers: no leading zeros, but any number of them for 0.
+/// Python integers: no leading zeros, except for 0 itself.
 std::optional<std::int64_t> integer_in(std::string_view text) {
     if (text.size() > 2 && text[0] == '0') {
         const char kind = text[1];
@@ -71,13 +71,13 @@ std::optional<std::int64_t> integer_in(std::string_view text) {
     return number && *number > 0 && text[0] == '0' ? std::nullopt : number;
 }
 
-/// Reads Python's literals from a text.
+/// Parses Python literals from a text.
 class LiteralReader {
   public:
     LiteralReader(const std::string& path, std::string_view text, int version)
         : path_(path), rest_(text), version_(version) {}
 
-    /// The one dictionary that the text is. A key that comes twice has its last value.
+    /// Returns the dictionary that is the whole text. The last value of a repeated key counts.
     std::map<std::string, Literal> dictionary() {
         while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t'))
             rest_.remove_prefix(1);
@@ -106,7 +106,7 @@ class LiteralReader {
         throw InvalidFile(path_, "has an NPY header that " + what);
     }
 
-    /// Moves to what is neither space nor comment.
+    /// Skips spaces and comments.
     void skip() {
         while (!rest_.empty() && (is_space(rest_[0]) || rest_[0] == '#')) {
             const std::size_t end = rest_[0] == '#' ? rest_.find('\n') : 0;
@@ -153,7 +153,7 @@ class LiteralReader {
         return word();
     }
 
-    /// The prefix of a text, as u or r, is at most two letters.
+    /// Returns the length of a string prefix such as u or r, at most two letters.
     std::size_t prefix() const {
         std::size_t letters = 0;
         while (letters < 2 && letters < rest_.size() &&
@@ -167,7 +167,7 @@ class LiteralReader {
         return at < rest_.size() && (rest_[at] == '\'' || rest_[at] == '"');
     }
 
-    /// Texts beside each other are one.
+    /// Adjacent strings are concatenated.
     Literal text() {
         Literal all{Literal::Kind::text};
         for (; starts_text(); skip()) {
@@ -189,7 +189,7 @@ class LiteralReader {
         while (!rest_.starts_with(end)) {
             if (rest_.empty() || (rest_[0] == '\n' && end.size() == 1))
                 fail("has a text without its closing quote");
-            if (rest_[0] == '\\') // no key or type that NumPy knows has one
+            if (rest_[0] == '\\') // no key or type of NumPy's has one
                 fail(raw ? "has a backslash in a text" : "has an escape in a text");
             to += rest_[0];
             rest_.remove_prefix(1);
@@ -197,7 +197,7 @@ class LiteralReader {
         rest_.remove_prefix(end.size());
     }
 
-    /// After "(": a tuple, or one value in parentheses.
+    /// Parses after "(": a tuple, or one value in parentheses.
     Literal tuple(int depth) {
         Literal all{Literal::Kind::tuple};
         bool comma = false;
@@ -212,7 +212,7 @@ class LiteralReader {
         return all;
     }
 
-    /// What no header of plain numbers has use for.
+    /// Skips a list, set or dictionary, which headers of plain numbers do not use.
     Literal skipped(char end, int depth) {
         while (!take(end)) {
             value(depth + 1);
@@ -224,7 +224,7 @@ class LiteralReader {
         return {};
     }
 
-    /// A number or a name.
+    /// Parses a number or a name.
     Literal word() {
         std::size_t letters = 0;
         while (letters < rest_.size() && (is_digit(rest_[letters]) || is_letter(rest_[letters])))
@@ -259,7 +259,7 @@ struct Type {
     Sample sample;
 };
 
-/// NumPy's names for a type that a byte order may come before: letters of C.
+/// NumPy's one-letter names of types, which may follow a byte order.
 constexpr std::array letters{
     Type{"?", Sample::u8},  Type{"b", Sample::i8},  Type{"B", Sample::u8},  Type{"h", Sample::i16},
     Type{"H", Sample::u16}, Type{"i", Sample::i32}, Type{"I", Sample::u32}, Type{"l", Sample::i64},
@@ -267,7 +267,7 @@ constexpr std::array letters{
     Type{"P", Sample::u64}, Type{"e", Sample::f16}, Type{"f", Sample::f32}, Type{"d", Sample::f64},
 };
 
-/// And by which none comes.
+/// NumPy's names of types that never follow a byte order.
 constexpr std::array names{
     Type{"bool", Sample::u8},       Type{"bool_", Sample::u8},    Type{"int8", Sample::i8},
     Type{"byte", Sample::i8},       Type{"uint8", Sample::u8},    Type{"ubyte", Sample::u8},
@@ -290,7 +290,7 @@ std::optional<Sample> named(const std::array<Type, N>& types, std::string_view n
     return found == types.end() ? std::nullopt : std::optional(found->sample);
 }
 
-/// A letter for the kind and the bytes of a sample: "u2".
+/// Parses a letter for the kind followed by the bytes of a sample: "u2".
 std::optional<Sample> sized(std::string_view text) {
     int bytes = 0;
     const char* const last = text.data() + text.size();

@@ -22,15 +22,15 @@ namespace sextant::format {
 
 namespace {
 
-/// Straight RGBA, 16 bits a sample. Samples of fewer bits are scaled to it exactly, since 65535 is
-/// a multiple of 255, 15, 3 and 1: one path reads every PNG.
+/// Straight RGBA, 16 bits per sample. Samples of fewer bits scale to it exactly, because 65535 is a
+/// multiple of 255, 15, 3 and 1, so all PNGs take the same path.
 using Straight = std::array<std::uint16_t, 4>;
 
-/// An open PNG, its header read and found believable.
+/// An open PNG with a plausible header.
 class Reader {
   public:
     explicit Reader(const std::string& path) : file_(path), context_(make_png_context(0)) {
-        // Texts and profiles are not used; none may take more than this.
+        // Bounds the memory of texts and profiles, which are not used.
         constexpr std::size_t most = std::size_t{1} << 24;
         require(spng_set_chunk_limits(context_.get(), most, most));
         require(spng_set_png_file(context_.get(), file_.handle()));
@@ -44,7 +44,7 @@ class Reader {
 
     ImageHeader header() const { return {shape_, rgba_f32}; }
 
-    /// Decodes into `to`, which must hold 8 bytes a pixel, and on to the end of the file.
+    /// Decodes into `to`, which must hold 8 bytes per pixel, and reads to the end of the file.
     void decode(std::span<std::byte> to) {
         require(spng_decode_image(context_.get(), to.data(), to.size(), SPNG_FMT_RGBA16,
                                   SPNG_DECODE_TRNS));
@@ -68,7 +68,7 @@ RgbaF32 premultiplied(const Straight& straight) {
 
 std::uint8_t quantized(float value) {
     if (!(value > 0))
-        return 0; // also NaN
+        return 0; // also for NaN
     return static_cast<std::uint8_t>(std::floor(std::fmin(value, 1.0F) * 255 + 0.5F));
 }
 
@@ -116,8 +116,8 @@ ImageHeader read_png_header(const std::string& path) {
 void read_png(const std::string& path, const ImageHeader& expected, std::span<std::byte> to) {
     Reader reader(path);
     check_expected(path, reader.header(), expected, to);
-    // Straight pixels take half the room of floats: they are decoded into the upper half and
-    // converted in place, first to last, where a result never reaches a pixel still to be read.
+    // Straight pixels take half the memory of floats. They are decoded into the upper half and
+    // converted in place from first to last, so no pixel is overwritten before it is read.
     const std::span<std::byte> upper = to.subspan(to.size() / 2);
     reader.decode(upper);
     for (std::size_t i = 0; i < to.size() / sizeof(RgbaF32); ++i) {
@@ -129,7 +129,7 @@ void read_png(const std::string& path, const ImageHeader& expected, std::span<st
 }
 
 std::string encode_png(const Image& image) {
-    const std::string path = "picture.png"; // for messages
+    const std::string path = "picture.png"; // for messages only
     check_writable(path, image, std::numeric_limits<std::int32_t>::max());
     const PngContext context = make_png_context(SPNG_CTX_ENCODER);
     check_png(path, "cannot be encoded", spng_set_option(context.get(), SPNG_ENCODE_TO_BUFFER, 1));
@@ -153,14 +153,14 @@ void write_png(const std::string& path, const Image& image) {
         error = image.element() == rgba_depth_f32 ? encode<RgbaDepthF32>(context.get(), image)
                                                   : encode<RgbaF32>(context.get(), image);
     }
-    file.require_intact(); // the system's reason, rather than the library's number
+    file.require_intact(); // the system's reason is better than the library's number
     check_png(path, "cannot be written", error);
     file.commit();
 }
 
 namespace {
 
-/// Which pixels a pass of an interlaced file has: from the first on, in steps.
+/// The pixels of a pass of an interlaced file: the first, and the steps between them.
 struct Pass {
     std::int64_t x, y, step_x, step_y;
     std::int64_t width(std::int64_t row) const { return row > x ? (row - x - 1) / step_x + 1 : 0; }
@@ -169,7 +169,7 @@ struct Pass {
 constexpr std::array passes{Pass{0, 0, 8, 8}, Pass{4, 0, 8, 8}, Pass{0, 4, 4, 8}, Pass{2, 0, 4, 4},
                             Pass{0, 2, 2, 4}, Pass{1, 0, 2, 2}, Pass{0, 1, 1, 2}};
 
-/// Samples of fewer bits than 8, highest first, scaled to 8.
+/// Unpacks samples of fewer than 8 bits, highest bits first, and scales them to 8.
 template <int bits>
 void unpack(std::span<const std::byte> packed, std::span<std::byte> to) {
     constexpr unsigned most = (1U << bits) - 1, scale = 255 / most;
@@ -181,7 +181,7 @@ void unpack(std::span<const std::byte> packed, std::span<std::byte> to) {
     }
 }
 
-/// An open PNG and what is to be decoded of it.
+/// An open PNG that is decoded line by line.
 class Decoder {
   public:
     explicit Decoder(const std::string& path) : file_(path), context_(make_png_context(0)) {
@@ -213,7 +213,7 @@ class Decoder {
     void begin_rows() {
         require(spng_decode_image(context_.get(), nullptr, 0, format(), SPNG_DECODE_PROGRESSIVE));
     }
-    /// The next line, of a row or of a pass of it, which has the samples that `to` has room for.
+    /// Decodes the next line, of a row or of a pass; `to` has its size.
     void decode_line(std::span<std::byte> to) {
         if (!is_packed()) {
             decode_stored(to);
@@ -227,7 +227,7 @@ class Decoder {
         else
             unpack<4>(packed_, to);
     }
-    /// The same of the line that a pass has in a row; lines in front of it are passed over.
+    /// Decodes the line of a pass in a row, skipping lines before it.
     void decode_line(int pass, std::int64_t row, std::span<std::byte> to) {
         for (;;) {
             spng_row_info next{};
@@ -241,7 +241,7 @@ class Decoder {
 
   private:
     bool is_palette() const { return header_.color_type == SPNG_COLOR_TYPE_INDEXED; }
-    /// Greys of fewer bits than 8.
+    /// True for grey samples of fewer than 8 bits.
     bool is_packed() const { return !is_palette() && header_.bit_depth < 8; }
     int format() const {
         return is_palette() ? SPNG_FMT_RGB8 : is_packed() ? SPNG_FMT_RAW : SPNG_FMT_PNG;
@@ -254,7 +254,7 @@ class Decoder {
 
     void decode_stored(std::span<std::byte> to) {
         const int error = spng_decode_scanline(context_.get(), to.data(), to.size());
-        if (error != SPNG_EOI) // which the last line gives
+        if (error != SPNG_EOI) // returned by the last line
             require(error);
     }
     void decode_packed(std::size_t pixels) {
@@ -279,8 +279,8 @@ class Decoder {
     std::vector<std::byte> packed_, passed_;
 };
 
-/// Seven decoders go through an interlaced file, one for each pass, so that its rows come in order
-/// and none is kept.
+/// Decodes an interlaced file by seven decoders, one per pass, so that rows come in order and none
+/// is stored.
 class PngFrame : public RowwiseFrame {
   public:
     PngFrame(const std::string& path, FrameHeader header) : RowwiseFrame(path, std::move(header)) {}
@@ -291,7 +291,7 @@ class PngFrame : public RowwiseFrame {
         do {
             decoders_.push_back(std::make_unique<Decoder>(path()));
             const FrameHeader now = decoders_.back()->header();
-            check_alike(path(), 0, now, header()); // the file may have changed meanwhile
+            check_alike(path(), 0, now, header()); // the file may have changed
             decoders_.back()->begin_rows();
         } while (decoders_.front()->interlaced() && decoders_.size() < passes.size());
     }
@@ -347,7 +347,7 @@ class PngSink : public FrameSink {
 
     void require(int error) const {
         if (error)
-            file_.require_intact(); // the system's reason, rather than the library's number
+            file_.require_intact(); // the system's reason is better than the library's number
         check_png(path(), "cannot be written", error);
     }
 

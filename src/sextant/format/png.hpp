@@ -10,33 +10,33 @@
 
 namespace sextant::format {
 
-/// PNG: any colour type, 1 to 16 bits a sample, interlaced or not; always rgba_f32.
+/// PNG: any colour type, 1 to 16 bits per sample, interlaced or not; always rgba_f32.
 ///
-/// The file holds straight alpha: reading divides samples by their largest value and multiplies the
-/// colours by alpha. Samples are taken as they are, with no conversion by gamma or colour profile:
-/// values that a viewer takes for sRGB, and blending does not turn into light and back.
+/// The file holds straight alpha: reading divides samples by their largest value and multiplies
+/// colours by alpha. Samples are not converted by gamma or colour profile: values stay encoded as
+/// in the file, usually sRGB, and are blended as they are.
 ///
 /// Requires  an intact file up to its end; otherwise throws InvalidFile.
 ImageHeader read_png_header(const std::string& path);
 void read_png(const std::string& path, const ImageHeader& header, std::span<std::byte> to);
 
 /// Writes 8-bit RGBA: colours are divided by alpha, clamped to [0, 1] and rounded to nearest. NaN
-/// becomes 0. Depth is dropped, and so is the colour where alpha is 0. Reading an 8-bit file and
-/// writing it again changes no visible pixel.
+/// becomes 0. Depth is dropped, as is colour if alpha is 0. Reading and writing an 8-bit file
+/// changes no visible pixel.
 void write_png(const std::string& path, const Image& image);
 
-/// The bytes that write_png would write, for pages that hold a picture. Throws InvalidFile.
+/// Returns the bytes that write_png would write, to embed in pages. Throws InvalidFile.
 std::string encode_png(const Image& image);
 
-/// PNG as a frame of samples: grey or colour, with alpha or without, of 8 or 16 bits as stored.
-/// Greys of fewer bits are scaled to 8, palettes give colours. The pixel size is that of a
-/// resolution in metres.
+/// PNG as a frame: grey or colour, with or without alpha, 8 or 16 bits as stored. Grey samples of
+/// fewer bits are scaled to 8, palettes become colours. The pixel size follows from a resolution in
+/// metres.
 ///
-/// Cost      memory for some rows; an interlaced file is decoded twice, in seven places at a time.
+/// Cost      memory for a few rows; an interlaced file is decoded by seven decoders at once.
 std::unique_ptr<FrameSource> open_png_frame(const std::string& path, const std::string& detail,
                                             const SourceOptions& options);
 
-/// One grey frame of u8 or u16.
+/// Writes one grey frame of u8 or u16.
 std::unique_ptr<FrameSink> create_png_frame(const std::string& path, const FrameHeader& header,
                                             const SinkOptions& options);
 

@@ -40,17 +40,17 @@ inline int samples_a_pixel(int color_type) {
     case SPNG_COLOR_TYPE_TRUECOLOR_ALPHA:
         return 4;
     default:
-        return 1; // grey, or an index into a palette
+        return 1; // grey or palette index
     }
 }
 
-/// The library's way to write: hands on the bytes, and gives errors as numbers since it is C.
+/// The library's write callback. Returns error numbers: exceptions must not pass through C.
 inline int write_png_bytes(spng_ctx*, void* user, void* bytes, std::size_t size) {
     try {
         static_cast<AtomicFile*>(user)->write({static_cast<const std::byte*>(bytes), size});
         return 0;
     } catch (...) {
-        return SPNG_IO_ERROR; // the file remembers the reason
+        return SPNG_IO_ERROR; // the file keeps the reason
     }
 }
 

@@ -30,7 +30,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "raw files are copied as they are");
 
-/// A zstd block makes 128 KiB of three bytes at least.
+/// A zstd block of at least three bytes gives up to 128 KiB.
 constexpr Bytes zstd_ratio = Bytes{1} << 16;
 
 struct Free {
@@ -44,7 +44,7 @@ bool is_compressed(const std::string& path) {
     return has_extension(path, ".zst");
 }
 
-/// Where the name states the element too, it must agree.
+/// Throws InvalidFile if the extension states another element.
 void check_name(const std::string& path, const ElementFormat& element) {
     std::filesystem::path name = path;
     if (is_compressed(path))
@@ -68,7 +68,7 @@ Bytes bytes_of(const ImageHeader& header) {
                                   header.element.size, header.element.name));
 }
 
-/// The size of the first frame as its header states it, or 0 where it does not.
+/// Returns the size of the first zstd frame, or 0 if its header does not state it.
 Bytes stated_size(SourceFile& file) {
     std::array<std::byte, 32> start{}; // a frame header takes at most 18 bytes
     const Bytes got = file.read(start);
@@ -81,7 +81,7 @@ Bytes stated_size(SourceFile& file) {
     return static_cast<Bytes>(std::min(size, most));
 }
 
-/// What can be known of the size without decompressing.
+/// Checks the size as far as possible without decompressing.
 void check_size(const std::string& path, const ImageHeader& header) {
     SourceFile file(path);
     const Bytes expected = bytes_of(header);
@@ -107,7 +107,7 @@ class Decompression {
           context_(ZSTD_createDCtx()) {
         if (!context_)
             throw std::bad_alloc();
-        // Of a window, as much is used as comes out.
+        // Allow any window: its memory is bounded by the output.
         const ZSTD_bounds windows = ZSTD_dParam_getBounds(ZSTD_d_windowLogMax);
         ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, windows.upperBound);
     }
@@ -119,7 +119,7 @@ class Decompression {
             while (input.pos < input.size)
                 open = step(input);
         }
-        if (open != 0) { // a full output may have left decoded bytes inside the library
+        if (open != 0) { // the library may still hold decoded bytes after a full output
             ZSTD_inBuffer none{buffer_.data(), 0, 0};
             open = step(none);
         }
@@ -130,7 +130,7 @@ class Decompression {
     }
 
   private:
-    /// One more piece of output. Once that is full, only a frame's end may follow, no byte more.
+    /// Decodes one more piece. Once the output is full, only the end of a frame may follow.
     std::size_t step(ZSTD_inBuffer& input) {
         const bool full = output_.pos == output_.size;
         std::byte spare{};
@@ -181,7 +181,7 @@ void write_compressed(AtomicFile& file, std::span<const std::byte> bytes) {
 
 ImageHeader read_raw_header(const std::string& path) {
     const auto beside = std::filesystem::path(path).parent_path() / "manifest.json";
-    const SourceFile exists(path); // a wrong path is the first thing to say
+    const SourceFile exists(path); // reports a wrong path first
     std::error_code ignored;
     if (!std::filesystem::exists(beside, ignored)) {
         throw InvalidFile(path,
@@ -206,7 +206,7 @@ void read_raw(const std::string& path, const ImageHeader& header, std::span<std:
     SourceFile file(path);
     const Bytes got = file.read(to);
     if (got < bytes_of(header))
-        fail_size(path, std::to_string(got), header); // it shrank meanwhile
+        fail_size(path, std::to_string(got), header); // the file shrank meanwhile
 }
 
 void write_raw(const std::string& path, const Image& image) {
@@ -222,7 +222,7 @@ void write_raw(const std::string& path, const Image& image) {
 
 namespace {
 
-/// What is written behind the name.
+/// The layout stated after the name.
 struct Description {
     std::optional<ImageShape> shape;
     std::optional<Sample> sample;
@@ -238,7 +238,7 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
     return good ? std::optional(value) : std::nullopt;
 }
 
-/// The number behind "key=".
+/// Returns the number after "key=".
 std::optional<std::int64_t> number_of(std::string_view word, std::string_view key) {
     return word.starts_with(key) ? whole_number(word.substr(key.size())) : std::nullopt;
 }
@@ -252,7 +252,7 @@ std::optional<ImageShape> shape_of(std::string_view word) {
     return width && height ? std::optional(ImageShape{*width, *height}) : std::nullopt;
 }
 
-/// Sets what is not set. Returns false if it is: a second value contradicts the first.
+/// Sets a field that is not set yet; returns false if it was.
 template <class T>
 bool set_once(std::optional<T>& field, const T& value) {
     const bool first = !field;
@@ -260,8 +260,7 @@ bool set_once(std::optional<T>& field, const T& value) {
     return first;
 }
 
-/// Takes one of the words into the description. Returns whether it is one, and the first of its
-/// kind.
+/// Stores one word in the description. Returns false if it is unknown or repeated.
 bool take(std::string_view word, Description& description) {
     if (const auto shape = shape_of(word))
         return set_once(description.shape, *shape);

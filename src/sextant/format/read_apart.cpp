@@ -27,7 +27,7 @@ namespace sextant::format {
 
 namespace {
 
-constexpr int most_ends = 3; // of children: then nothing more is read
+constexpr int most_ends = 3; // of children, after which nothing more is read
 
 class ReadApart : public FrameSource {
   public:
@@ -78,7 +78,7 @@ std::unique_ptr<FrameSource> read_apart(const std::string& path, const Opening& 
 
 namespace {
 
-/// What the child is asked for, and how its answer begins.
+/// A request to the child, and the first byte of its answer.
 struct Request {
     std::int64_t frame = 0;
     Rows rows;
@@ -91,7 +91,7 @@ std::span<const std::byte> bytes_of(const Value& value) {
     return std::as_bytes(std::span(&value, 1));
 }
 
-/// The numbers of a header, without its texts.
+/// The numbers of a header, without its strings.
 struct PlainHeader {
     std::int64_t frames = 0, width = 0, height = 0;
     Sample sample = Sample::f32;
@@ -101,16 +101,16 @@ struct PlainHeader {
     std::uint64_t remarks = 0;
 };
 
-/// Of the child: a signal handler sees nothing else.
+/// Global in the child, for its signal handler.
 volatile std::sig_atomic_t parent_of_child = 0;
 
-/// The signal comes also where only the thread ends that started the child.
+/// The death signal also comes when only the thread that forked the child ends.
 extern "C" void end_without_parent(int) {
     if (getppid() != static_cast<pid_t>(parent_of_child))
         _exit(0);
 }
 
-/// The child's side: it never returns, never throws, and leaves nothing of its parent's undone.
+/// The child's side: it never returns or throws, and skips the parent's cleanup.
 class Reader {
   public:
     Reader(int socket, pid_t parent, std::string path, Seconds patience)
@@ -140,7 +140,7 @@ class Reader {
     }
 
   private:
-    /// Handlers that were installed for the parent would speak of it.
+    /// Resets the handlers installed for the parent, which would report it.
     static void crash_quietly() {
         for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPROF, SIGTERM})
             std::signal(number, SIG_DFL);
@@ -151,7 +151,7 @@ class Reader {
         setrlimit(RLIMIT_CORE, &nothing);
     }
 
-    /// Whatever it does at that time.
+    /// Makes the child end with its parent, even in the middle of work.
     void end_with_parent() const {
         parent_of_child = static_cast<std::sig_atomic_t>(parent_);
         struct sigaction action {};
@@ -159,7 +159,7 @@ class Reader {
         action.sa_flags = SA_RESTART;
         sigaction(SIGHUP, &action, nullptr);
         prctl(PR_SET_PDEATHSIG, SIGHUP);
-        end_without_parent(0); // it may have ended before
+        end_without_parent(0); // the parent may have ended already
     }
 
     static std::size_t size_of(const FrameHeader& header, Rows rows) {
@@ -167,7 +167,7 @@ class Reader {
                                         sextant::size_of(header.sample));
     }
 
-    /// SIGPROF ends the child where its time is over.
+    /// Ends the child by SIGPROF when the CPU time is over.
     void set_time(Seconds seconds) const {
         itimerval time{};
         time.it_value.tv_sec = static_cast<time_t>(seconds);
@@ -181,7 +181,7 @@ class Reader {
         try {
             part();
         } catch (const std::exception& error) {
-            // A path stands before what InvalidFile says, and will again.
+            // The path is removed because InvalidFile adds it again.
             std::string text = error.what();
             if (text.starts_with(path_ + ": "))
                 text.erase(0, path_.size() + 2);
@@ -220,7 +220,7 @@ class Reader {
             if (some < 0 && errno == EINTR)
                 continue;
             if (some <= 0)
-                _exit(0); // nobody listens any more
+                _exit(0); // the parent no longer listens
             bytes = bytes.subspan(static_cast<std::size_t>(some));
         }
     }
@@ -278,7 +278,7 @@ ReadingChild::~ReadingChild() {
     end();
 }
 
-/// It has nothing to lose: it only reads.
+/// Kills the child, which only reads and so has nothing to lose.
 void ReadingChild::end() {
     if (id_ > 0) {
         kill(id_, SIGKILL);
@@ -342,7 +342,7 @@ void ReadingChild::receive(std::span<std::byte> bytes) {
 std::string ReadingChild::receive_text() {
     std::uint64_t size = 0;
     receive(std::as_writable_bytes(std::span(&size, 1)));
-    constexpr std::uint64_t longest = std::uint64_t{1} << 20; // of one that memory is left of
+    constexpr std::uint64_t longest = std::uint64_t{1} << 20; // an intact child never sends more
     if (size > longest)
         throw ReadingEnded("gave no sense");
     std::string text(static_cast<std::size_t>(size), '\0');
@@ -350,7 +350,7 @@ std::string ReadingChild::receive_text() {
     return text;
 }
 
-/// The other end of the socket is closed: says how that came.
+/// Reports why the child closed its end of the socket.
 void ReadingChild::ended() {
     int status = 0;
     while (waitpid(id_, &status, 0) < 0 && errno == EINTR) {

@@ -14,45 +14,45 @@
 
 namespace sextant::format {
 
-/// Called by a source before each piece of its work, with the bytes that it decodes next: the time
-/// for the piece before is over, that for the next begins.
+/// Called by a source before each piece of its work, with the bytes that it decodes next. Ends the
+/// time limit of the piece before and starts the next.
 using Pace = std::function<void(Bytes ahead)>;
 
-/// How a source is opened, in the process that is to read it.
+/// Opens a source, in the process that reads it.
 using Opening = std::function<std::unique_ptr<FrameSource>(const Pace& pace)>;
 
-/// A source that a process of its own opens and reads: for libraries that damaged files can make
-/// crash or go round for ever. The child is a fork of this process, which does nothing but that and
-/// ends with it, however it ends.
+/// Opens and reads a source in a separate process, for libraries that may crash or loop for ever on
+/// damaged files. The child is a fork of this process that does nothing else and always ends with
+/// it.
 ///
-/// Throws    InvalidFile as the source does; and where the child ends, or computes longer than
-///           `patience`, and as long again for each GiB, for an answer or a piece of it: "damaged:
-///           reading frame 3 ended with signal 11". The frames beside can still be read, by another
-///           child, until three have ended.
-/// Cost      a process, and each sample is copied once more.
-/// Requires  that nothing the child needs is held by another thread: a library that is used by such
-///           sources only.
+/// Throws    InvalidFile as the source does, and if the child ends or computes for an answer or a
+///           piece of it longer than `patience`, plus as long again per GiB: "damaged: reading
+///           frame 3 ended with signal 11". Other frames can still be read, by another child, until
+///           three children have ended.
+/// Cost      one process, and one more copy of each sample.
+/// Requires  that no other thread holds a resource the child needs: the library must be used only
+///           by such sources.
 std::unique_ptr<FrameSource> read_apart(const std::string& path, const Opening& open,
                                         Seconds patience = 60);
 
-/// A child that ended before it had answered: "ended with signal 11 (Segmentation fault)".
+/// Thrown if a child ends before it answers: "ended with signal 11 (Segmentation fault)".
 class ReadingEnded : public Error {
   public:
     using Error::Error;
 };
 
-/// A process that opens a source and reads from it what it is asked for, through a socket. It ends
-/// with this object, and where its parent ends.
+/// A process that opens a source and answers read requests through a socket. It ends with this
+/// object and with its parent.
 class ReadingChild {
   public:
-    /// Forks, and has it open the source. Throws InvalidFile as opening does, ReadingEnded, and
-    /// InvalidFile where there can be no child.
+    /// Forks a child that opens the source. Throws InvalidFile as opening does or if no child can
+    /// be started, and ReadingEnded.
     ReadingChild(const std::string& path, const Opening& open, Seconds patience);
     ReadingChild(const ReadingChild&) = delete;
     ReadingChild& operator=(const ReadingChild&) = delete;
     ~ReadingChild();
 
-    /// Of the source that it opened.
+    /// The header of the source.
     const FrameHeader& header() const { return header_; }
     /// Throws InvalidFile as the source does, and ReadingEnded.
     void read(std::int64_t frame, Rows rows, std::span<std::byte> to);

@@ -22,15 +22,15 @@ constexpr std::int16_t series = 0x0197;
 constexpr std::int16_t version_of_64_bits = 0x0220;
 constexpr std::int32_t images = 0x4122;
 
-/// Two doubles and an integer an axis, the type, and two sizes; the samples follow.
+/// Two doubles and an integer per axis, the type, and two sizes; the samples follow.
 constexpr std::size_t image_header_bytes = 50;
 using ImageHead = std::array<std::byte, image_header_bytes>;
 
 struct Series {
-    std::int64_t total = 0;   ///< images that were meant
-    std::int64_t valid = 0;   ///< that were taken
-    Bytes offsets = 0;        ///< where the table of their positions begins
-    std::size_t offset_bytes; ///< of each position
+    std::int64_t total = 0;   ///< planned images
+    std::int64_t valid = 0;   ///< acquired images
+    Bytes offsets = 0;        ///< position of the table of image positions
+    std::size_t offset_bytes; ///< per position
 };
 
 Series read_series(SourceFile& file) {
@@ -54,7 +54,7 @@ Series read_series(SourceFile& file) {
             wide ? 8U : 4U};
 }
 
-/// Where each image's header lies, as far as the table is there.
+/// Returns the position of each image's header, as far as the table exists.
 std::vector<Bytes> read_offsets(SourceFile& file, const Series& stated) {
     const auto size = static_cast<Bytes>(stated.offset_bytes);
     const Bytes room = stated.offsets < 0 ? 0 : file.size() - stated.offsets;
@@ -80,7 +80,7 @@ std::optional<Sample> sample_of(int type) {
     return samples[static_cast<std::size_t>(type - 1)];
 }
 
-/// What the header of an image says; nothing where the file ends before or inside it.
+/// Reads the header of an image; empty if the file ends before or inside it.
 std::optional<FrameHeader> read_image(SourceFile& file, Bytes offset) {
     ImageHead head{};
     if (offset < 0 || offset > file.size() ||

@@ -16,22 +16,22 @@
 
 namespace sextant::format {
 
-/// A regular file, open for reading from its start. A missing file, a folder, a device or a pipe
-/// (which could block) is refused. Every function throws InvalidFile with the reason.
+/// A regular file, opened for reading from its start. Missing files, folders, devices and pipes
+/// (which could block) are refused. All functions throw InvalidFile with the reason.
 class SourceFile {
   public:
     explicit SourceFile(std::string path);
 
     const std::string& path() const { return path_; }
     Bytes size() const { return size_; }
-    /// For libraries that read by themselves; it is closed with this object.
+    /// For libraries that read by themselves; closed with this object.
     std::FILE* handle() { return handle_.get(); }
 
-    /// Reads until `to` is full or the file ends. Returns how many bytes came.
+    /// Reads until `to` is full or the file ends. Returns the number of bytes read.
     Bytes read(std::span<std::byte> to);
-    /// The same from a position of the file, whatever was read before and without moving on.
+    /// Reads from a given position, independent of and without changing the current one.
     Bytes read_at(Bytes position, std::span<std::byte> to) const;
-    /// Moves on by `bytes`, which may lie beyond the end: then the next read returns 0.
+    /// Advances by `bytes`, possibly beyond the end; then the next read returns 0.
     void skip(Bytes bytes);
 
   private:
@@ -43,8 +43,8 @@ class SourceFile {
     Bytes size_ = 0;
 };
 
-/// The number that begins `at` bytes into a header, in its byte order. Requires that it lies within
-/// (std::logic_error): headers are read whole before they are looked at.
+/// Returns the number at byte `at` of a header that has been read whole. Throws std::logic_error if
+/// it is not within the header.
 template <class T>
 T number_in(std::span<const std::byte> header, std::size_t at, bool swapped) {
     if (at + sizeof(T) > header.size())
@@ -56,7 +56,7 @@ T number_in(std::span<const std::byte> header, std::size_t at, bool swapped) {
     return std::bit_cast<T>(bytes);
 }
 
-/// Puts a number there, in this machine's byte order, which is that of the files we write.
+/// Stores a number in this machine's byte order, which is that of the files we write.
 template <class T>
 void put_number(std::span<std::byte> header, std::size_t at, T value) {
     static_assert(std::endian::native == std::endian::little);

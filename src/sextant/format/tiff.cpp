@@ -23,7 +23,7 @@ namespace sextant::format {
 
 namespace {
 
-/// A file, the library's view of it, and its pages. Stays where it is: the library points to it.
+/// A file, the library's handle, and its pages. The library points to it, so it must not move.
 struct OpenTiff {
     explicit OpenTiff(const std::string& path)
         : file(path),
@@ -37,10 +37,10 @@ struct OpenTiff {
     TiffBytes bytes;
     Tiff tiff;
     std::vector<TiffPage> pages;
-    std::string end; ///< why there are no more pages, where there should be
+    std::string end; ///< why the list of pages ends early
 };
 
-/// Why pages that lie behind one another could not all be found; passes over what is no picture.
+/// Reads the directories of all pictures; sets `open.end` if the list of pages is damaged.
 void find_pages(OpenTiff& open) {
     TIFF* const tiff = open.tiff.get();
     do {
@@ -51,7 +51,7 @@ void find_pages(OpenTiff& open) {
         } catch (const InvalidFile&) {
             if (open.pages.empty())
                 throw;
-            open.pages.push_back({}); // of a shape that no frame has
+            open.pages.push_back({}); // placeholder, unlike any frame
         }
     } while (TIFFReadDirectory(tiff));
     open.end = std::exchange(open.bytes.complaint, {});
@@ -63,13 +63,13 @@ void go_to(OpenTiff& open, const TiffPage& page, std::int64_t frame) {
         return;
     if (!TIFFSetSubDirectory(tiff, page.directory))
         fail_tiff(open.bytes, fmt::format("frame {} cannot be read", frame));
-    // The library forgets with every page that JPEG is to come as colours.
+    // The library forgets this with every page.
     TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
 }
 
 class TiffFrames : public FrameSource {
   public:
-    /// Reads the samples of each pixel from number `sample` on.
+    /// Reads the samples of each pixel starting at index `sample`.
     TiffFrames(std::unique_ptr<OpenTiff> open, FrameHeader header, int sample)
         : FrameSource(open->file.path(), std::move(header)),
           open_(std::move(open)),
@@ -95,12 +95,12 @@ class TiffFrames : public FrameSource {
         });
     }
 
-    /// How many samples of a pixel are read one after another, each for itself.
+    /// Returns the number of sample planes to read one after another.
     int planes(const TiffPage& page) const { return page.planes ? header().channels : 1; }
-    /// How many samples of a pixel are stored side by side.
+    /// Returns the number of samples stored interleaved per pixel.
     int together(const TiffPage& page) const { return page.planes ? 1 : page.samples; }
 
-    /// Puts a plane's samples, or those that are read of the ones side by side, into pixels.
+    /// Copies the samples of a plane, or the selected interleaved ones, into pixels.
     void place(const std::byte* from, std::byte* to, std::int64_t pixels, const TiffPage& page,
                int plane) const {
         const auto size = static_cast<std::size_t>(size_of(header().sample));
@@ -133,7 +133,7 @@ class TiffFrames : public FrameSource {
         }
     }
 
-    /// A row of a plane of a frame.
+    /// A row of one plane of a frame.
     struct Line {
         std::int64_t frame = -1;
         int plane = 0;
@@ -141,11 +141,11 @@ class TiffFrames : public FrameSource {
         bool operator==(const Line&) const = default;
     };
 
-    /// Codecs only go forward within a strip: rows that were passed over are decoded as well.
+    /// Codecs only go forward within a strip, so skipped rows are decoded as well.
     void read_line(const Line& wanted, const TiffPage& page) {
         const bool goes_on = !page.compressed || wanted == next_;
         std::int64_t y = goes_on ? wanted.row : wanted.row / page.strip * page.strip;
-        next_ = {}; // until the row is there
+        next_ = {}; // until the row is decoded
         for (; y <= wanted.row; ++y) {
             if (TIFFReadScanline(open_->tiff.get(), line_.data(), static_cast<std::uint32_t>(y),
                                  static_cast<std::uint16_t>(wanted.plane)) < 0) {
@@ -167,9 +167,9 @@ class TiffFrames : public FrameSource {
         }
     }
 
-    /// The row of tiles that begins with row `first`.
+    /// Reads the row of tiles that begins with row `first`.
     void read_band(std::int64_t frame, const TiffPage& page, std::int64_t first) {
-        band_frame_ = -1; // until it is whole
+        band_frame_ = -1; // until it is complete
         const std::int64_t rows = std::min(page.tile.height, header().shape.height - first);
         band_.resize(static_cast<std::size_t>(rows * row_bytes()));
         for (int plane = 0; plane < planes(page); ++plane) {
@@ -202,14 +202,14 @@ class TiffFrames : public FrameSource {
     }
 
     std::unique_ptr<OpenTiff> open_;
-    int sample_; ///< of each pixel, that is read first
+    int sample_; ///< index of the first sample read per pixel
     std::vector<std::byte> line_, tile_;
-    std::vector<std::byte> band_; ///< the row of tiles that was read last
+    std::vector<std::byte> band_; ///< row of tiles read last
     std::int64_t band_frame_ = -1, band_row_ = 0;
-    Line next_; ///< where the codec is
+    Line next_; ///< position of the codec
 };
 
-/// Whole pages up to the first that is not.
+/// Returns the number of pages before the first incomplete one.
 std::int64_t whole_pages(const std::vector<TiffPage>& pages) {
     const auto broken = std::find_if(pages.begin(), pages.end(), [](const TiffPage& page) {
         return page.frame.shape.elements() > 0 && !page.whole;
@@ -217,7 +217,7 @@ std::int64_t whole_pages(const std::vector<TiffPage>& pages) {
     return broken - pages.begin();
 }
 
-/// The layout of pages whose samples can be read without the library.
+/// Returns the layout of pages whose samples can be read without the library.
 StoredLayout layout_of_pages(OpenTiff& open, const FrameHeader& header) {
     StoredLayout layout = dense_layout(header, 0, TIFFIsByteSwapped(open.tiff.get()) != 0);
     layout.frame = 0;
@@ -255,7 +255,7 @@ std::unique_ptr<FrameSource> open_pages(std::unique_ptr<OpenTiff> open, FrameHea
     return std::make_unique<TiffFrames>(std::move(open), std::move(header), choice.sample);
 }
 
-/// A stack behind one page. Null where the file is not laid out like this.
+/// Opens a stack stored after one page. Returns null if the file is not laid out like this.
 std::unique_ptr<FrameSource> open_stack(OpenTiff& open, FrameHeader header,
                                         const PlaneChoice& choice, std::int64_t images) {
     const TiffPage& first = open.pages.front();

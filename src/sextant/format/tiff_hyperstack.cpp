@@ -22,7 +22,7 @@ namespace sextant::format {
 
 namespace {
 
-/// Steps beyond this lead out of any file, and positions can still be counted.
+/// Upper bound of steps: beyond any file, yet without overflow of positions.
 constexpr std::int64_t most_planes = std::int64_t{1} << 29;
 
 } // namespace
@@ -74,7 +74,7 @@ std::int64_t length_of_axis(std::string_view text) {
 
 namespace {
 
-/// The value behind `key` in text of one "key=value" a line, as ImageJ writes.
+/// Returns the value of `key` in text with one "key=value" per line, as ImageJ writes.
 std::string_view value_of(std::string_view text, std::string_view key) {
     for (std::size_t start = 0; start < text.size();) {
         const std::size_t end = std::min(text.find('\n', start), text.size());
@@ -86,7 +86,7 @@ std::string_view value_of(std::string_view text, std::string_view key) {
     return {};
 }
 
-/// \uXXXX of Java's properties as UTF-8.
+/// Decodes the \uXXXX escapes of Java properties to UTF-8.
 std::string unescaped(std::string_view text) {
     std::string all;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -111,7 +111,7 @@ std::string unescaped(std::string_view text) {
     return all;
 }
 
-/// One over the resolution: how many pixels there are to a unit.
+/// Returns the pixel size 1/resolution; the resolution is in pixels per unit.
 PixelSize resolved_pixel(TIFF* file, std::string unit) {
     float x = 0, y = 0;
     TIFFGetField(file, TIFFTAG_XRESOLUTION, &x);
@@ -127,7 +127,7 @@ PixelSize pixel_in_centimetres(TIFF* file) {
     return resolved_pixel(file, unit == RESUNIT_CENTIMETER ? "cm" : "");
 }
 
-/// ImageJ takes the axes for what they are only where they make up all images.
+/// Like ImageJ, accepts the axes only if their product is the number of images.
 TiffNotes imagej_notes(TIFF* file, std::string_view text, std::int64_t pages) {
     TiffNotes notes;
     notes.pixel = resolved_pixel(file, tidy_unit(unescaped(value_of(text, "unit"))));
@@ -146,7 +146,7 @@ TiffNotes imagej_notes(TIFF* file, std::string_view text, std::int64_t pages) {
     return notes;
 }
 
-/// tifffile's own note: {"shape": [5, 2, 512, 512], "axes": "TCYX"}.
+/// tifffile's metadata: {"shape": [5, 2, 512, 512], "axes": "TCYX"}.
 TiffNotes shaped_notes(TIFF* file, std::string_view text, std::int64_t pages, int samples) {
     TiffNotes notes;
     notes.pixel = pixel_in_centimetres(file);
@@ -209,7 +209,7 @@ TiffNotes read_notes(TIFF* file, const std::string& path, std::int64_t pages, in
 
 namespace {
 
-/// The value of an attribute of XML.
+/// Returns the value of an XML attribute.
 std::string_view attribute_of(std::string_view element, std::string_view name) {
     const std::string start = fmt::format(" {}=\"", name);
     const std::size_t at = element.find(start);
@@ -219,7 +219,7 @@ std::string_view attribute_of(std::string_view element, std::string_view name) {
     return element.substr(value, element.find('"', value) - value);
 }
 
-/// The parts of XML from each start of an element to the next one's.
+/// Splits XML at the start tags of an element.
 std::vector<std::string_view> elements_of(std::string_view text, std::string_view name,
                                           std::size_t most) {
     std::vector<std::string_view> elements;
@@ -233,7 +233,7 @@ std::vector<std::string_view> elements_of(std::string_view text, std::string_vie
     return elements;
 }
 
-/// What a TiffData element says of the file that holds its planes.
+/// The file that a TiffData element names.
 struct PlaneFile {
     std::string_view name, uuid;
 };
@@ -247,14 +247,14 @@ PlaneFile file_of(std::string_view element) {
             element.substr(start, element.find('<', start) - start)};
 }
 
-/// The opening tag of OME's root element.
+/// Returns the opening tag of OME's root element.
 std::string_view root_of(std::string_view text) {
     const std::string_view rest = text.substr(std::min(text.find("<OME"), text.size()));
     return rest.substr(0, rest.find('>'));
 }
 
-/// Whether planes are in this file: by its identifier, or else by its name, unless all planes are
-/// in one file, which may have been renamed.
+/// Decides if planes are in this file: by identifier or else by name. If all planes are in one
+/// file, it is this one, perhaps renamed.
 class OwnPlanes {
   public:
     OwnPlanes(std::string_view text, const std::string& name,
@@ -276,7 +276,7 @@ class OwnPlanes {
     bool alone_ = false;
 };
 
-/// Pages that TiffData elements assign to planes one by one.
+/// Assigns pages to planes as the TiffData elements state.
 void read_positions(const std::vector<std::string_view>& data, const OwnPlanes& own,
                     std::int64_t pages, TiffNotes& notes) {
     const PageAxes& axes = *notes.axes;
@@ -341,7 +341,7 @@ TiffNotes ome_notes(std::string_view text, const std::string& path, std::int64_t
 
 namespace {
 
-/// The number of an axis that is read: the one asked for, or the first with a remark.
+/// Returns the requested position on an axis, or the first with a remark.
 std::int64_t chosen(const std::string& path, std::string_view axis,
                     std::optional<std::int64_t> asked, std::int64_t count, FrameHeader& header) {
     if (asked && *asked >= count) {
@@ -356,7 +356,7 @@ std::int64_t chosen(const std::string& path, std::string_view axis,
     return asked.value_or(0);
 }
 
-/// The plane that a page is, if it is one.
+/// Returns the plane of a page, if it has one.
 std::optional<PlanePosition> plane_of(std::int64_t page, const TiffNotes& notes,
                                       const PlaneChoice& choice) {
     if (notes.positions.empty()) {

@@ -19,7 +19,7 @@ namespace sextant::format {
 
 namespace {
 
-/// ImageJ reads its text as Java's properties: Latin-1, other characters as \uXXXX.
+/// Escapes text for ImageJ, which reads Java properties: Latin-1, with other characters as \uXXXX.
 std::string escaped_for_java(std::string_view utf8) {
     std::string escaped;
     for (std::size_t i = 0; i < utf8.size();) {
@@ -92,7 +92,7 @@ std::string ome_description(const FrameHeader& header, const SinkOptions& option
                        schema, pixels, header.frames);
 }
 
-/// By its continued fraction.
+/// By continued fractions.
 TiffRational tiff_rational(double number) {
     constexpr double most = std::numeric_limits<std::int32_t>::max();
     double numerator = 1, denominator = 0, numerator_before = 0, denominator_before = 1;
@@ -121,7 +121,7 @@ PixelSize in_storable_unit(const PixelSize& pixel) {
         const double scale = metres / metres_of(unit);
         return PixelSize{pixel.x * scale, pixel.y * scale, unit};
     };
-    // The one that gives the most readable number.
+    // Choose the unit that gives the most readable number.
     for (const char* unit : {"m", "mm", "µm", "nm", "pm"}) {
         const PixelSize converted = in(unit);
         if (converted.x >= .05 && storable(converted.x) && storable(converted.y))
@@ -139,13 +139,13 @@ PixelSize in_centimetres(const PixelSize& pixel) {
 
 namespace {
 
-/// Beyond this, classic TIFF cannot point.
+/// The largest position in classic TIFF.
 constexpr Bytes classic_bytes = std::numeric_limits<std::uint32_t>::max();
 
-/// Java's arrays have no more elements, nor ImageJ's stacks more slices.
+/// The limit of Java arrays, and so of slices in ImageJ stacks.
 constexpr std::int64_t java_elements = std::numeric_limits<std::int32_t>::max() - 8;
 
-/// Samples start at a multiple of this.
+/// Alignment of the samples.
 constexpr Bytes alignment = 64;
 
 constexpr Bytes aligned(Bytes position, Bytes to) {
@@ -158,7 +158,7 @@ void put(std::vector<std::byte>& to, T value) {
     to.insert(to.end(), first, first + sizeof value);
 }
 
-/// Entries of a directory, in the order of their tags.
+/// The entries of a directory, in order of tags.
 class Directory {
   public:
     explicit Directory(bool big) : big_(big) {}
@@ -169,17 +169,17 @@ class Directory {
         put(bytes_, value);
         bytes_.resize(field + (big_ ? 8 : 4));
     }
-    /// A length or position, of 64 bits in BigTIFF.
+    /// Adds a length or position, of 64 bits in BigTIFF.
     void long_value(std::uint16_t tag, Bytes value) {
         begin(tag, big_ ? TIFF_LONG8 : TIFF_LONG, 1);
         put_offset(value);
     }
-    /// Values that are elsewhere in the file.
+    /// Adds values that are elsewhere in the file.
     void values_at(std::uint16_t tag, TIFFDataType type, Bytes count, Bytes position) {
         begin(tag, type, count);
         put_offset(position);
     }
-    /// A rational, which fits into an entry of BigTIFF only.
+    /// Adds a rational, which fits into an entry in BigTIFF only.
     void rational(std::uint16_t tag, TiffRational value, Bytes position) {
         begin(tag, TIFF_RATIONAL, 1);
         if (!big_)

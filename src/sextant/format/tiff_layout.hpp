@@ -11,34 +11,34 @@
 
 namespace sextant::format {
 
-/// The first lines of a file of ImageJ's: number and axis of the images, unit, frame interval.
+/// Returns ImageJ's description: number and axis of the images, unit, frame interval.
 std::string imagej_description(const FrameHeader& header, const SinkOptions& options);
 
-/// OME-XML of one image: its axes, samples, pixel size and frame interval.
+/// Returns OME-XML of one image: axes, samples, pixel size and frame interval.
 std::string ome_description(const FrameHeader& header, const SinkOptions& options);
 
-/// A positive number as TIFF stores it; both parts are below 2^31, since ImageJ reads signed ones.
+/// A positive number as TIFF stores it; below 2^31, because ImageJ reads signed numbers.
 struct TiffRational {
     std::uint32_t numerator = 0, denominator = 1;
 };
 
-/// The rational next to a number; 0 if none is within a millionth of it.
+/// Returns the rational nearest to a number; 0 if none is within a millionth of it.
 TiffRational tiff_rational(double number);
 
-/// A pixel size in a unit in which one over it is a rational as above: its own unit if possible,
-/// otherwise another unit of length. Not known where there is none.
+/// Converts a pixel size to a unit in which its inverse is such a rational: its own unit if
+/// possible, otherwise another unit of length. Unknown if there is none.
 PixelSize in_storable_unit(const PixelSize& pixel);
 
-/// The same in centimetres, TIFF's own unit; not known where its unit is no length.
+/// Converts to centimetres, TIFF's own unit; unknown if the unit is not a length.
 PixelSize in_centimetres(const PixelSize& pixel);
 
-/// The bytes of a TIFF file around its samples: a header, the first directory and its texts, then
+/// The bytes of a TIFF file around its samples: a header, the first directory and its strings, then
 /// the samples of all frames without gaps, then the directories of the other frames.
 ///
 /// Kinds     u8, u16 and f32 are described for ImageJ (`ImageJ=1.53t`, `images=N`); other samples,
-///           and what ImageJ cannot hold, in OME-XML. Files below 4 GiB are classic TIFF. Longer
-///           series for ImageJ are classic TIFF as well if each frame is below 4 GiB, and have the
-///           first directory alone, as ImageJ writes and reads them. All others are BigTIFF.
+///           and files that ImageJ cannot hold, in OME-XML. Files below 4 GiB are classic TIFF.
+///           Longer series for ImageJ are classic TIFF as well if each frame is below 4 GiB, with
+///           only the first directory, as ImageJ writes and reads them. All others are BigTIFF.
 /// Requires  a header that check_sink and checked_frames accept.
 class TiffLayout {
   public:
@@ -46,14 +46,14 @@ class TiffLayout {
 
     bool big() const { return big_; }
     bool for_imagej() const { return imagej_; }
-    /// How many frames have a directory: all, or the first.
+    /// The number of frames with a directory: all, or one.
     std::int64_t directories() const { return directories_; }
 
-    /// What precedes the samples.
+    /// The bytes before the samples.
     const std::vector<std::byte>& start() const { return start_; }
-    /// Zeros between the samples and the other directories.
+    /// The number of zeros between the samples and the other directories.
     Bytes padding() const;
-    /// The directory of a frame.
+    /// Returns the directory of a frame.
     std::vector<std::byte> directory(std::int64_t frame) const;
 
   private:
@@ -71,7 +71,7 @@ class TiffLayout {
     bool imagej_ = false, big_ = false;
     std::int64_t directories_ = 1;
     std::string text_;
-    PixelSize pixel_ = {}; ///< for the tags of the resolution; their unit is cm, or in the text
+    PixelSize pixel_ = {}; ///< for the resolution tags, in cm or in the unit of the text
     Bytes text_at_ = 0, resolution_at_ = 0, samples_at_ = 0;
     std::vector<std::byte> start_;
 };

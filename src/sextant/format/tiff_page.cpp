@@ -38,7 +38,7 @@ tmsize_t read(thandle_t handle, void* to, tmsize_t size) {
     }
 }
 
-/// Files are only read by the library.
+/// The library only reads.
 tmsize_t write(thandle_t, void*, tmsize_t) {
     return -1;
 }
@@ -51,7 +51,7 @@ toff_t seek(thandle_t handle, toff_t offset, int whence) {
 }
 
 int close(thandle_t) {
-    return 0; // the file is its owner's
+    return 0; // the owner closes the file
 }
 
 toff_t size_of_file(thandle_t handle) {
@@ -79,7 +79,7 @@ struct FreeOptions {
 } // namespace
 
 Tiff open_tiff_library(TiffBytes& bytes, const char* mode) {
-    // What a file can make the library take at once: it holds tags and compressed strips.
+    // Bounds single allocations of the library for tags and compressed strips.
     constexpr Bytes always_allowed = Bytes{1} << 24;
     const std::unique_ptr<TIFFOpenOptions, FreeOptions> options(TIFFOpenOptionsAlloc());
     if (!options)
@@ -103,7 +103,7 @@ void fail_tiff(TiffBytes& bytes, const std::string& what) {
 
 namespace {
 
-/// No compression of the library makes more of a byte than this.
+/// Upper bound of the compression ratio in libtiff.
 constexpr Bytes believable_ratio = Bytes{1} << 16;
 
 template <class T>
@@ -152,7 +152,7 @@ Sample checked_sample(TIFF* file, const std::string& path) {
     return *sample;
 }
 
-/// How many samples behind the first ones have a meaning that is not alpha, or none at all.
+/// Returns the number of leading extra samples without a stated meaning such as alpha.
 int data_samples(TIFF* file, int extra) {
     std::uint16_t count = 0;
     const std::uint16_t* meanings = nullptr;
@@ -164,8 +164,8 @@ int data_samples(TIFF* file, int extra) {
     return data;
 }
 
-/// Colours have three samples a pixel and may have one more. Grey pages have one for each channel,
-/// and may have alpha behind them.
+/// Colours have three samples per pixel and perhaps one more. Grey pages have one per channel and
+/// perhaps alpha after them.
 void read_samples_of(TIFF* file, const std::string& path, int photometric, TiffPage& page) {
     page.samples = tag_or<std::uint16_t>(file, TIFFTAG_SAMPLESPERPIXEL, 1);
     const bool colour = photometric == PHOTOMETRIC_RGB || photometric == PHOTOMETRIC_YCBCR;
@@ -177,7 +177,7 @@ void read_samples_of(TIFF* file, const std::string& path, int photometric, TiffP
     const int data = data_samples(file, page.samples - least);
     page.channels = colour ? 1 : 1 + data;
     page.unread = colour ? data : 0;
-    // One channel of several is read by itself, a single one together with its alpha.
+    // One of several channels is read alone, a single one with its alpha.
     page.frame.channels = page.channels > 1 ? 1 : page.samples - page.unread;
     if (!colour && page.channels == 1)
         page.frame.channels = std::min(page.frame.channels, 2);
@@ -214,7 +214,7 @@ ImageShape checked_tile(TIFF* file, const TiffBytes& bytes, const TiffPage& page
         throw InvalidFile(bytes.path, fmt::format("has tiles of {} in an image of {}: damaged",
                                                   to_text(tile), to_text(page.frame.shape)));
     }
-    // A row of tiles is held whole.
+    // A row of tiles is held in memory.
     constexpr Bytes always_held = Bytes{1} << 28, held_ratio = 64;
     const Bytes held = std::max(tile.width, page.frame.shape.width) * tile.height *
                        page.frame.channels * size_of(page.frame.sample);
@@ -223,13 +223,13 @@ ImageShape checked_tile(TIFF* file, const TiffBytes& bytes, const TiffPage& page
     return tile;
 }
 
-/// Bytes at the start of a file that say where its first directory is.
+/// Returns the size of the file's header, which holds the position of the first directory.
 Bytes header_bytes(TIFF* file) {
     return TIFFIsBigTIFF(file) ? 16 : 8;
 }
 
-/// Whether every strip or tile lies behind the header of the file and within the file, and could
-/// hold its part of the page.
+/// True if all strips and tiles are within the file, after its header, and large enough to hold the
+/// page.
 bool is_whole(TIFF* file, const TiffPage& page, Bytes size) {
     const std::uint32_t count =
         page.tile.width > 0 ? TIFFNumberOfTiles(file) : TIFFNumberOfStrips(file);
@@ -255,10 +255,10 @@ T number_at(TIFF* file, TiffBytes& bytes, Bytes position) {
     return std::bit_cast<T>(stored);
 }
 
-/// Positions and sizes of the entries of a directory, in a file of either kind.
+/// Positions and sizes of a directory's entries, in either kind of file.
 struct Directory {
     Bytes first_entry = 0, entry = 0, entries = 0;
-    Bytes field = 0; ///< bytes of a count; larger values are elsewhere in the file
+    Bytes field = 0; ///< bytes of a value field; larger values are elsewhere in the file
 };
 
 Directory directory_of(TIFF* file, TiffBytes& bytes, const TiffPage& page) {
@@ -274,13 +274,13 @@ Bytes field_at(TIFF* file, TiffBytes& bytes, Bytes position) {
                : static_cast<Bytes>(number_at<std::uint32_t>(file, bytes, position));
 }
 
-/// The position of the directory behind that of the page; 0 where it is the last.
+/// Returns the position of the next directory; 0 if the page is the last.
 Bytes next_directory(TIFF* file, TiffBytes& bytes, const TiffPage& page) {
     const Directory directory = directory_of(file, bytes, page);
     return field_at(file, bytes, directory.first_entry + directory.entries * directory.entry);
 }
 
-/// Whether the directory of the page, or a value that it points to, begins in [start, end).
+/// True if the directory of the page, or a value that it points to, begins in [start, end).
 bool holds_metadata(TIFF* file, TiffBytes& bytes, const TiffPage& page, Bytes start, Bytes end) {
     const auto inside = [&](Bytes at) { return at >= start && at < end; };
     if (inside(static_cast<Bytes>(page.directory)))
@@ -354,9 +354,9 @@ Bytes start_of_stack(TIFF* file, TiffBytes& bytes, const TiffPage& page, std::in
     const Bytes one = frame.shape.elements() * frame.channels * size_of(frame.sample);
     if (images > (std::numeric_limits<Bytes>::max() - start) / one ||
         holds_metadata(file, bytes, page, start, start + images * one))
-        return -1; // images were taken out of the file, which states their number still
+        return -1; // images were removed, and the stated number is too high
     const Bytes next = next_directory(file, bytes, page);
-    // Its first directory lies in front of all samples, the others behind them.
+    // The first directory comes before all samples, the others after them.
     const bool between =
         static_cast<Bytes>(page.directory) < start && (next - start) / one >= images;
     return next == 0 || between ? start : -1;

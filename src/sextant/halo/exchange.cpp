@@ -40,7 +40,7 @@ struct Numbers {
     int first, last; ///< one past the last
 };
 
-/// The columns of a grid, or its rows, that may lie within a tile's margin.
+/// The columns or rows of a grid that may overlap the interval [first, last).
 Numbers within_reach(Elements first, Elements last, Elements size, int parts) {
     const auto holds = [&](Elements at) { // part i begins at size · i / parts
         return static_cast<int>(((std::clamp<Elements>(at, 0, size - 1) + 1) * parts - 1) / size);
@@ -83,7 +83,7 @@ Program exchange(const Grid& grid, int rank) {
 
 namespace {
 
-/// One rank's four directions.
+/// Builds one rank's four steps.
 class AxisExchange {
   public:
     AxisExchange(const Grid& grid, int rank)
@@ -95,7 +95,7 @@ class AxisExchange {
         builder_.window(1);
     }
 
-    /// Sends to those who lie in one direction and receives from those in the opposite one.
+    /// Sends to all ranks in one direction and receives from those in the opposite one.
     void shift(int round, int dx, int dy) {
         builder_.round(round);
         for_each_peer(dx, dy, [&](int peer) {
@@ -109,7 +109,7 @@ class AxisExchange {
     Program finish() { return builder_.finish(all_); }
 
   private:
-    /// The nearest first.
+    /// Visits peers nearest first.
     template <class Visit>
     void for_each_peer(int dx, int dy, Visit&& visit) const {
         int i = rank_ % grid_.columns + dx, j = rank_ / grid_.columns + dy;
@@ -119,7 +119,7 @@ class AxisExchange {
         }
     }
 
-    /// Strips that go up and down reach over the margins that neighbours at the sides have filled.
+    /// Extends vertical strips over the margins already received from the sides.
     Tile wide(const Tile& strip, int dy) const {
         return dy == 0 ? strip : Tile{held_.x, strip.y, held_.width, strip.height};
     }
@@ -163,7 +163,7 @@ Program frame_exchange(const Grid& grid, int rank) {
                         [](Elements sum, const Tile& band) { return sum + band.elements(); }));
     for (const int peer : peers_of(grid, rank, held)) {
         builder.send(peer, place_in(own, common(own, clipped_tile(grid, peer)), whole.buffer));
-        Elements first = 0; // of a band: a peer's tile meets one
+        Elements first = 0; // offset of a band; a peer's tile overlaps only one
         for (const Tile& band : frame) {
             Region place = place_in(band, common(tile(grid, peer), band), around.buffer);
             place.offset += first;

@@ -10,79 +10,77 @@
 
 namespace sextant::halo {
 
-/// How many pixels a tile needs beside it, on both sides along each axis.
+/// The number of pixels that a tile needs around it: x to the left and right, y above and below.
 struct Margin {
     constexpr Margin(Elements both = 0) : x(both), y(both) {}
     constexpr Margin(Elements along_x, Elements along_y) : x(along_x), y(along_y) {}
     Elements x, y;
 };
 
-/// A grid of tiles that need pixels around them. Their tiles are those of the grid, without margin.
-/// It may be a window of whole rows in a taller image: then so many rows of the image `above` and
-/// `below` it are read too, by every rank for itself.
+/// A grid of tiles that need pixels around them; tile() gives them without margins. The grid may be
+/// a window of whole rows of a taller image: then `above` and `below` rows of the image around it
+/// are available too, read by every rank itself.
 struct Grid : sextant::Grid {
     Margin margin;
     Elements above = 0, below = 0;
 
-    /// All that is at hand of the image, in the grid's coordinates.
+    /// The available part of the image, in the grid's coordinates.
     Tile at_hand() const { return {0, -above, width, height + above + below}; }
 };
 
 using sextant::Tile;
 using sextant::tile;
 
-/// A tile with its margin on all sides, where it lies in the image: partly outside of it. An empty
-/// tile needs nothing and stays empty.
+/// A tile with its margin on all sides, partly outside of the image. An empty tile stays empty.
 Tile padded_tile(const Grid& grid, int rank);
-/// The same without what is not at hand: margins towards neighbours only.
+/// As padded_tile, clipped to the available image: margins only towards neighbours.
 Tile clipped_tile(const Grid& grid, int rank);
 
-/// What two rectangles of an image have in common; empty where that is nothing.
+/// The intersection of two rectangles; may be empty.
 Tile common(const Tile& a, const Tile& b);
 
-/// Where a part of a tile lies in a buffer that holds the tile row by row: a run a row, one where
-/// rows follow one another.
+/// The region of a part of a tile in a buffer that holds the tile row by row: a run per row, or a
+/// single run if the rows are contiguous.
 Region place_in(const Tile& held, const Tile& part, int buffer);
 
-/// Halo exchange with everyone whose pixels a tile's margin holds, corners included: the eight
-/// neighbours, and who lies behind them where a margin is wider than a neighbour's tile. Afterwards
-/// the margin holds their pixels, except outside the image, where it stays as it was.
+/// Halo exchange with all ranks whose pixels are in a tile's margin, corners included: the eight
+/// neighbours, and those behind them if a margin is wider than a neighbour's tile. Afterwards the
+/// margin holds their pixels; outside the image it is unchanged.
 ///
-/// Input     the tile with its margin around it (padded_tile), row by row; only the tile defined.
+/// Input     the tile with its margin (padded_tile), row by row; only the tile need be defined.
 /// Output    the same buffer. Strips along columns are strided regions.
-/// Cost      one message to and from each of them, at most 8 where no tile is smaller than the
-///           margin; none waits for another.
+/// Cost      one message to and one from each of these ranks, at most 8 if no tile is smaller than
+///           the margin; no message waits for another.
 /// Source    the ghost-cell pattern, as in P-3PC's partial tile exchange
 Program exchange(const Grid& grid, int rank);
 
-/// Who may hold pixels of the margin that lie within `held`, and may need pixels of this rank's:
-/// rank by rank.
+/// The ranks, in ascending order, that may hold pixels of the margin inside `held`; they are also
+/// those that may need pixels of this rank.
 std::vector<int> peers_of(const Grid& grid, int rank, const Tile& held);
 
-/// The messages of `exchange` alone, for a buffer that holds the rectangle `held_by(grid, rank)`:
+/// Adds the messages of `exchange`, for a buffer that holds the rectangle `held_by(grid, rank)`:
 /// padded_tile or clipped_tile.
 void add_exchange(ProgramBuilder& builder, const Grid& grid, int rank, const Region& buffer,
                   Tile (*held_by)(const Grid& grid, int rank));
 
-/// Halo exchange in four steps, one after another: to the right, to the left, upward, downward.
-/// Strips that go up and down take along what came from the sides, so corners need no messages of
-/// their own, and with margins towards neighbours only they are contiguous.
+/// Halo exchange in four successive steps: to the right, to the left, upwards, downwards. Vertical
+/// strips include the margins received from the sides, so corners need no messages of their own,
+/// and with margins towards neighbours only these strips are contiguous.
 ///
 /// Input     the tile with its margins, clipped to the image (clipped_tile), row by row; only the
-///           tile defined.
+///           tile need be defined.
 /// Output    the same buffer, with the neighbours' pixels in the margins.
-/// Cost      at most 4 messages a rank, of which at most 2 at once (window 1); more where a margin
-///           is wider than a neighbour's tile.
+/// Cost      at most 4 messages per rank, at most 2 at a time (window 1); more if a margin is wider
+///           than a neighbour's tile.
 /// Source    Seinstra and Koelma, IEEE TPDS 13(7), 2002, section 4
 Program axis_exchange(const Grid& grid, int rank);
 
-/// What a tile's margin holds of the image, in four bands: those above and below are as wide as the
-/// tile with its margin, those to the left and right as high as the tile.
+/// The margin of a tile inside the image, as four bands (above, left, right, below): those above
+/// and below are as wide as the tile with its margin, those to the sides as high as the tile.
 using Frame = std::array<Tile, 4>;
 Frame frame_of(const Grid& grid, int rank);
 
-/// Halo exchange that leaves the tile where it lies: what belongs around it comes into a buffer of
-/// its own.
+/// Halo exchange that does not move the tile: the margin is received in a separate buffer.
 ///
 /// Input     the tile, row by row.
 /// Output    the bands of the frame one after another, each row by row.

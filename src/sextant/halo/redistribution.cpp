@@ -12,14 +12,14 @@ namespace sextant::halo {
 
 namespace {
 
-/// In the coordinates of the new grid, whose window may begin below the first row of the old one.
+/// The old tile in the coordinates of the new grid, whose window may begin below the old first row.
 Tile tile_before(const sextant::Grid& from, const Grid& to, int rank) {
     Tile own = tile(from, rank);
     own.y -= to.above;
     return own;
 }
 
-/// Pixel e of a tile, row by row, in the coordinates of the new grid.
+/// The symbol of pixel e of a tile, row by row, in the coordinates of the new grid.
 Symbol pixel(const Grid& to, const Tile& tile, Elements e) {
     const Elements x = tile.x + e % tile.width, y = tile.y + e / tile.width;
     return {(y + to.above) * to.width + x, 0, 1, 0};
@@ -40,7 +40,7 @@ Program redistribution(const sextant::Grid& from, const Grid& to, int rank) {
     const Tile had = tile_before(from, to, rank), held = clipped_tile(to, rank);
     ProgramBuilder builder;
     const Region before = builder.input(had.elements()), after = builder.output(held.elements());
-    // Each begins with the rank behind it, so that no rank is everyone's first.
+    // Each rank starts with its successor, so that they do not all start with the same one.
     for (int distance = 1; distance < ranks; ++distance) {
         const int next = (rank + distance) % ranks, last = (rank + ranks - distance) % ranks;
         const Tile sent = common(had, clipped_tile(to, next));

@@ -6,19 +6,19 @@
 
 namespace sextant::halo {
 
-/// From tiles of one grid to tiles of another, with the pixels around them: each rank sends every
-/// other what it has of what the other needs. Between filters on different tiles, and between
-/// windows of which the next is lower than the last.
+/// Redistributes an image from the tiles of one grid to those of another, with their margins: each
+/// rank sends every other rank the pixels that it has and the other needs. Used between filters on
+/// different tilings, and between windows of different height.
 ///
-/// Input     buffer 0: the tile of `from`, row by row, whose image is all that is at hand of `to`.
-/// Output    buffer 1: the tile of `to` with its margins, clipped to what is at hand
+/// Input     buffer 0: the tile of `from`, row by row; its image is the available part of `to`.
+/// Output    buffer 1: the tile of `to` with its margins, clipped to the available image
 ///           (clipped_tile), row by row.
-/// Requires  one size of both images (InvalidTask). Grids of different numbers of ranks: the larger
-///           number take part, those that a grid lacks have none of its tiles.
-/// Cost      a message to each rank whose new tile has something of the old one.
+/// Requires  images of the same size (InvalidTask). If the grids have different numbers of ranks,
+///           the larger number takes part; extra ranks have no tile of the other grid.
+/// Cost      a message to each rank whose new tile overlaps the old one.
 Program redistribution(const sextant::Grid& from, const Grid& to, int rank);
 
-/// Everyone begins with its tile of `from`, and ends with that of `to` and the pixels around it.
+/// Each rank starts with its tile of `from` and ends with that of `to` and its margins.
 Claim redistribution_claim(const sextant::Grid& from, const Grid& to);
 
 } // namespace sextant::halo

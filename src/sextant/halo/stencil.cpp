@@ -10,13 +10,13 @@ namespace sextant::halo {
 
 namespace {
 
-/// Rows stay rows, also where they follow one another: a kernel wants to know its width.
+/// The region of a part, with a run per row even if rows are contiguous: a kernel needs the width.
 Region rectangle_in(const Tile& held, const Tile& part, int buffer) {
     return {buffer, (part.y - held.y) * held.width + part.x - held.x, part.width, held.width,
             part.height};
 }
 
-/// What of a tile is made from pixels that are given, and what is not: above, below, left, right.
+/// The parts of a tile: the one that needs only given pixels, then above, below, left, right.
 std::vector<Tile> parts_of(const Grid& grid, const Tile& own) {
     const Elements end_x = own.x + own.width, end_y = own.y + own.height;
     const Elements left = own.x > 0 ? grid.margin.x : 0;
@@ -71,7 +71,7 @@ class StencilProgram {
         builder_.compute(stencil_.kernel, {&read, 1}, made);
     }
 
-    /// A message a plane: that of a strip of rows is contiguous on both sides.
+    /// One message per plane; for strips of rows it is contiguous on both sides.
     void collect() {
         for (int plane = 0; plane < stencil_.planes; ++plane) {
             if (rank_ > 0)
@@ -96,7 +96,7 @@ class StencilProgram {
     const Region planes_;
 };
 
-/// An image, as an operand of which all pixels from row `first` on are numbered.
+/// An image as an operand; its pixels are numbered from row `first` on.
 struct Operand {
     int number;
     Elements width, first;
@@ -104,7 +104,7 @@ struct Operand {
     Symbol pixel(Elements x, Elements y) const {
         return {(y - first) * width + x, number, number + 1, 0};
     }
-    /// The pixels of a part of it, row by row.
+    /// Appends the pixels of a part, row by row.
     void append(const Tile& part, std::vector<Symbol>& symbols) const {
         for (Elements y = part.y; y < part.y + part.height; ++y) {
             for (Elements x = part.x; x < part.x + part.width; ++x)
@@ -121,7 +121,7 @@ Operand made_by(const Stencil& stencil, int operand, int plane) {
     return {operand + 1 + plane, stencil.grid.width, 0};
 }
 
-/// What the kernel makes, if it is given the pixels that it needs.
+/// Returns what the kernel makes; throws if it does not read exactly the pixels it needs.
 std::vector<Symbol> computed(const Stencil& stencil, int operand, int rank, const Program& program,
                              const Step& step, const std::vector<Symbol>& read) {
     const Tile part = part_made(stencil, rank, program.made_by(step)[0]);
@@ -137,7 +137,7 @@ std::vector<Symbol> computed(const Stencil& stencil, int operand, int rank, cons
     return made;
 }
 
-/// Planes one after another.
+/// Checks a rank's planes; returns a description of the error, or "".
 std::string judge(const Stencil& stencil, int operand, int rank,
                   const std::vector<Symbol>& result) {
     std::vector<Symbol> wanted;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pixels in vectors, for one kind of processor after another: an operator's file defines
-// HWY_TARGET_INCLUDE as itself and includes this, which then includes that file once for every kind
-// the compiler can generate, with HWY_NAMESPACE set to another name each time; no `#pragma once`.
+// Vector code for folds, compiled for one kind of processor after another. An operator's file
+// defines HWY_TARGET_INCLUDE as itself and includes this file. Highway then includes that file once
+// for every target that the compiler supports, with a different HWY_NAMESPACE each time; hence no
+// `#pragma once`.
 //
-// What lies between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE may use that processor's
-// instructions. It therefore calls nothing inline from outside: the linker keeps one copy of such a
-// function, which might be this one.
+// Code between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE may use the target's instructions. It
+// must not call inline functions from outside: the linker keeps one copy of each, which might be
+// the one with these instructions.
 
-// Vectors of a size that only the running processor knows cannot form the arrays that pixels with
-// depth need; Arm's processors that have such have others too.
+// Vectors whose size is known only at run time cannot form the arrays that pixels with depth need.
+// Arm processors with such vectors also support fixed-size ones.
 #ifndef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #endif
@@ -21,8 +22,8 @@
 
 #if HWY_ONCE
 
-/// Makes the fold in vectors `name` known under SEXTANT_BEST. Where the compiler's only vectors
-/// have one lane, which holds no pixel, the readable fold does all.
+/// Makes the vector fold `name` available to SEXTANT_BEST. On targets with one lane, too short for
+/// a pixel, the scalar fold does all the work.
 #define SEXTANT_EXPORT(name)                                                                       \
     namespace N_SCALAR {                                                                           \
     [[maybe_unused]] static Elements name(const Operands&, Elements first, Elements) {             \
@@ -31,7 +32,7 @@
     }                                                                                              \
     HWY_EXPORT(name)
 
-/// The fold in vectors `name`, as compiled for the processor that runs.
+/// The vector fold `name`, compiled for the current processor.
 #define SEXTANT_BEST(name)                                                                         \
     [](const Operands& operands, Elements first, Elements last) {                                  \
         return HWY_DYNAMIC_DISPATCH(name)(operands, first, last);                                  \
@@ -56,7 +57,7 @@ HWY_INLINE void store(hn::Vec<Descriptor> v, Descriptor d, hn::TFromD<Descriptor
         hn::StoreU(v, d, to);
 }
 
-/// wide.hpp says why.
+/// Makes every NaN the same one; see Wide in pixel_fold.hpp.
 HWY_INLINE FloatVector with_one_nan(FloatVector v) {
     const Floats d;
     const hn::RebindToUnsigned<Floats> bits;
@@ -65,7 +66,7 @@ HWY_INLINE FloatVector with_one_nan(FloatVector v) {
 
 #if HWY_TARGET != HWY_SCALAR
 
-/// rgba f32: pixel after pixel.
+/// Lanes for rgba f32, pixel after pixel.
 struct F32 {
     using Channel = float;
     using Vector = FloatVector;
@@ -76,8 +77,8 @@ struct F32 {
     }
 };
 
-/// rgba f16, widened to floats. Conversions are Highway's where they are one instruction; where it
-/// emulates them it truncates, and knows neither infinity nor NaN.
+/// Lanes for rgba f16, widened to floats. Uses Highway's conversions where they are one
+/// instruction. Where Highway emulates them, it truncates and does not handle infinity or NaN.
 struct F16 {
     using Channel = std::uint16_t;
     using Vector = FloatVector;
@@ -97,7 +98,7 @@ struct F16 {
         store(hn::BitCast(Halves(), halves), Halves(), to, stream);
     }
 #else
-    /// As to_float() does.
+    /// As to_float().
     static HWY_INLINE Vector load(const std::uint16_t* from) {
         const Floats d;
         const Integers integers;
@@ -113,7 +114,7 @@ struct F16 {
         const auto sign = hn::ShiftLeft<16>(hn::Xor(bits, magnitude));
         return hn::BitCast(d, hn::Or(sign, value));
     }
-    /// As to_half() does.
+    /// As to_half().
     static HWY_INLINE void save(Vector v, std::uint16_t* to, bool stream) {
         const Floats d;
         const Integers integers;
@@ -143,7 +144,7 @@ struct F16 {
 #endif
 };
 
-/// rgba u8, for operators that need no more digits.
+/// Lanes for rgba u8, for operators that need no more digits.
 struct U8 {
     using Channel = std::uint8_t;
     using Bytes = hn::ScalableTag<std::uint8_t>;
@@ -155,7 +156,7 @@ struct U8 {
     }
 };
 
-/// One pass over vectors of colours. `Combine` is what the operator means, on vectors of `Lanes`.
+/// Folds in one pass over vectors of colours. `Combine` is the operator on vectors of `Lanes`.
 template <class Lanes, class Combine>
 HWY_INLINE Elements fold_lanes(const Operands& operands, Elements first, Elements last,
                                Combine combine) {

@@ -9,7 +9,7 @@ namespace sextant::kernel {
 
 namespace {
 
-/// The largest cache; where the system does not tell, what most machines have at least.
+/// The size of the largest cache, at least 8 MiB (the system may not report it).
 Bytes largest_cache() {
     constexpr Bytes usual = Bytes{8} << 20;
     Bytes largest = usual;

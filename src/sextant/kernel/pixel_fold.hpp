@@ -10,15 +10,15 @@
 
 namespace sextant::kernel {
 
-/// A pixel format as folds see it. Operands widen to floats, exactly, are combined in floats, one
-/// operation after another, and the sum is narrowed once, at the end of the fold:
+/// Conversions of a pixel format for folds. Operands are widened to floats, exactly, and combined
+/// in floats one after another. The sum is narrowed once, at the end of the fold:
 ///
-/// f32   as it is; whatever is not a number becomes the one quiet NaN 0x7fc00000, since which of
-///       two NaN comes out of a sum differs between processors
-/// f16   rounded to the nearest, of two equally near ones to the even; NaN becomes 0x7e00
-/// u8    computed in steps of 1/255; clamped to [0, 255], rounded likewise
+/// f32   unchanged, but every NaN becomes the quiet NaN 0x7fc00000, since processors differ in
+///       which of two NaN operands a sum returns
+/// f16   rounded to nearest, ties to even; NaN becomes 0x7e00
+/// u8    computed in steps of 1/255; clamped to [0, 255], rounded to nearest, ties to even
 ///
-/// For two pixels in u8, `over` is the exact quotient by 255, rounded: no sum lies near a tie.
+/// For two u8 pixels, `over` is the exact quotient by 255, rounded: no sum is near a tie.
 template <class Pixel>
 struct Wide;
 
@@ -26,9 +26,9 @@ constexpr float one_nan(float channel) {
     return channel == channel ? channel : std::numeric_limits<float>::quiet_NaN();
 }
 
-/// What is not a number is 0.
+/// Rounds and clamps to [0, 255]; NaN becomes 0.
 constexpr std::uint8_t nearest_step(float channel) {
-    constexpr float whole = 0x1.8p23f; // floats beside it have no fraction: adding it rounds
+    constexpr float whole = 0x1.8p23f; // floats of this size have no fraction, so adding it rounds
     if (!(channel > 0))
         return 0;
     return channel >= 255 ? 255 : static_cast<std::uint8_t>((channel + whole) - whole);
@@ -36,7 +36,7 @@ constexpr std::uint8_t nearest_step(float channel) {
 
 template <>
 struct Wide<RgbaF32> {
-    static constexpr float opaque = 1; ///< what full opacity is in the units of the sum
+    static constexpr float opaque = 1; ///< full opacity in the units of the sum
     static constexpr RgbaF32 widen(const RgbaF32& pixel) { return pixel; }
     static constexpr RgbaF32 narrow(const RgbaF32& sum) {
         return {one_nan(sum.r), one_nan(sum.g), one_nan(sum.b), one_nan(sum.a)};
@@ -66,7 +66,7 @@ struct Wide<RgbaU8> {
     }
 };
 
-/// Depth is chosen, not computed: pixels stay as they are.
+/// Pixels with depth are selected, not computed, so they are not converted.
 template <class Pixel>
 struct Chosen {
     static constexpr const Pixel& widen(const Pixel& pixel) { return pixel; }
@@ -77,21 +77,18 @@ struct Wide<RgbaDepthF32> : Chosen<RgbaDepthF32> {};
 template <>
 struct Wide<RgbaU8DepthF32> : Chosen<RgbaU8DepthF32> {};
 
-} // namespace sextant::kernel
-
-// What the folds of all operators are made of: a readable one, pixel by pixel, and one in vectors
-// that gives the same bits for as many pixels as fill whole vectors.
-namespace sextant::kernel {
+// The folds of all operators consist of a scalar fold, pixel by pixel, and a vector fold with the
+// same bits for the pixels that fill whole vectors.
 
 using Sources = std::span<const std::byte* const>;
 
-/// What code compiled for one kind of processor is given: plain data, nothing inline that the
-/// linker could then take for all.
+/// Arguments of code compiled for one target: plain data, without inline functions that the linker
+/// could use for all targets.
 struct Operands {
     const std::byte* const* sources;
     std::size_t count; ///< at least two
     std::byte* to;
-    bool stream; ///< write past the caches: `to` is aligned to `stream_alignment` at `first`
+    bool stream; ///< bypass the caches; `to` is aligned to `stream_alignment` at `first`
 };
 
 /// Folds pixels from `first` on while whole vectors fit before `last`; returns where it stopped.
@@ -99,17 +96,17 @@ using FoldVectors = Elements (*)(const Operands& operands, Elements first, Eleme
 
 inline constexpr Bytes stream_alignment = 64;
 
-/// Whether so many bytes, read and written, find no place in the largest cache: what is written is
-/// gone from it before it is used.
+/// True if reading and writing this many bytes exceeds the largest cache, so that a result is
+/// evicted before it is used.
 bool exceeds_caches(Bytes touched);
 
-/// From which element on a result is to be written past the caches, which saves reading what it
-/// replaces: the first one aligned for it. `elements` where the result, `of` elements in all, stays
-/// in a cache until it is used, is already there as a source, or is not aligned to its elements.
+/// The first element that should be written with stores that bypass the caches, which saves reading
+/// the old content: the first aligned one. `elements` (none) if the result, of `of` elements in
+/// all, fits in a cache, is one of the sources, or cannot be aligned.
 Elements streaming_from(Sources sources, const std::byte* to, Elements elements, Elements of,
                         Bytes size);
 
-/// The readable fold, of the elements [first, last): the meaning of an operator's `fold`.
+/// The scalar fold of elements [first, last); it defines the meaning of an operator's `fold`.
 template <class Pixel, class Combine>
 void fold_plainly(Sources sources, std::byte* to, Elements first, Elements last, Combine combine) {
     const auto operand = [&](std::size_t k, Elements i) {
@@ -123,7 +120,7 @@ void fold_plainly(Sources sources, std::byte* to, Elements first, Elements last,
     }
 }
 
-/// Operator::fold: in vectors, and plainly before and behind them.
+/// Operator::fold: a vector fold, and scalar folds before and after it.
 template <class Pixel, class Combine>
 void fold(Sources sources, std::byte* to, Elements elements, Elements of, FoldVectors vectors,
           Combine combine) {
@@ -140,7 +137,7 @@ void fold(Sources sources, std::byte* to, Elements elements, Elements of, FoldVe
     fold_plainly<Pixel>(sources, to, done, elements, combine);
 }
 
-/// Operator::fold and Operator::fill_identity, for a row.
+/// Operator::fold and Operator::fill_identity for a catalogue row.
 template <class Pixel, class Combine>
 auto folding(FoldVectors vectors, Combine combine) {
     return [=](Sources sources, std::byte* to, Elements elements, Elements of) {

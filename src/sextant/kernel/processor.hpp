@@ -6,8 +6,8 @@
 
 namespace sextant::kernel {
 
-/// The instruction sets that the kernels are compiled for and this processor has, best first, as
-/// Highway names them. Kernels take the first.
+/// The instruction sets that kernels are compiled for and this processor supports, best first, by
+/// Highway's names. Kernels use the first.
 std::vector<std::string> instruction_sets();
 
 } // namespace sextant::kernel

@@ -37,14 +37,14 @@ void check_files(const Values& values) {
     check_outputs(bench_outputs(values));
 }
 
-/// Whether tables go to standard output, or what is written there.
+/// True if tables go to standard output, because no file does.
 bool prints(const Values& values) {
     const std::vector<std::string> paths = bench_outputs(values);
     return std::find(paths.begin(), paths.end(), standard_output) == paths.end();
 }
 
-/// One rank's way through a benchmark: how cases are found, run, told and written is the same,
-/// whatever they are of.
+/// One rank's run of a benchmark of any kind: reads the cases, runs them, and prints and writes the
+/// results.
 class BenchRun {
   public:
     BenchRun(const Values& values, Communicator communicator)
@@ -154,7 +154,7 @@ class BenchRun {
     Findings findings_;
 };
 
-/// Scans by simulated clock: no rank is started.
+/// Scans on a simulated clock; no ranks are started.
 void rehearse_cases(const Values& values) {
     check_files(values);
     const int ranks = static_cast<int>(values.integer("ranks"));
@@ -169,7 +169,7 @@ void rehearse_cases(const Values& values) {
     write_findings(values, {"bench scan", ranks, simulated_clock, draws}, findings);
 }
 
-/// What only one kind of benchmark has.
+/// Refuses options that do not apply to this kind of benchmark.
 void check_asked(const Values& values) {
     const bool scans = values.text("what") == "scan";
     if (!scans && values.flag("simulated"))

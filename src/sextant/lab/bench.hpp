@@ -12,10 +12,10 @@
 
 namespace sextant::command {
 
-/// `sextant bench`: what we do against what MPI offers, timed in one run.
+/// `sextant bench`: times our algorithms against MPI's in one run.
 Operation bench_operation();
 
-/// What a benchmark found in all its cases.
+/// The results of a benchmark in all its cases.
 struct Findings {
     nlohmann::ordered_json cases = nlohmann::ordered_json::array();
     std::vector<report::Section> sections; ///< of a page
@@ -30,7 +30,7 @@ struct Findings {
     }
 };
 
-/// Among whom and how often it was timed.
+/// The conditions of a benchmark.
 struct BenchSetting {
     std::string operation; ///< "bench scan"
     int ranks = 1;
@@ -38,10 +38,10 @@ struct BenchSetting {
     int rounds = 1;
 };
 
-/// The files that the user wants findings in.
+/// The output files that the user asks for.
 std::vector<std::string> bench_outputs(const Values& values);
 
-/// Writes them: --json and --report.
+/// Writes the files of --json and --report.
 void write_findings(const Values& values, const BenchSetting& setting, const Findings& findings);
 
 } // namespace sextant::command

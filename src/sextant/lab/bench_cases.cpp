@@ -25,7 +25,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Names are known here, so that a wrong one ends before anything is timed.
+/// Checks names before anything is timed.
 void check(const CompositeCase& made, const CaseReader& reader) {
     try {
         kernel::find(made.blend, element_named(made.element, made.blend));
@@ -64,11 +64,11 @@ CompositeCase read_case(const CaseReader& reader, const Json& json) {
     return made;
 }
 
-/// Whether something was drawn at a pixel.
+/// True for active pixels.
 using Pattern = bool (*)(std::int64_t x, std::int64_t y, ImageShape shape, int rank, int ranks);
 
 bool in_ellipse(std::int64_t x, std::int64_t y, ImageShape shape, int rank, int ranks) {
-    const double side = std::cbrt(1.0 / ranks); // of what the ellipse covers, of the screen's
+    const double side = std::cbrt(1.0 / ranks); // the ellipse's side over the screen's
     const double radius = side / std::sqrt(std::numbers::pi);
     const auto place = [&](int prime) {
         const double along = std::fmod(rank * std::sqrt(prime), 1.0);
@@ -167,7 +167,7 @@ std::vector<float> SerialPicture::as_floats(std::span<const std::byte> pixels) c
     return values;
 }
 
-/// How far bracketing in another way may take a channel: a unit a fold, and some.
+/// The tolerance for other bracketing: one unit in the last place per fold.
 float SerialPicture::tolerance() const {
     const float unit = operator_.element == rgba_f32   ? 0x1p-23f
                        : operator_.element == rgba_f16 ? 0x1p-10f

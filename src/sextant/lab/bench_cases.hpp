@@ -11,42 +11,43 @@
 
 namespace sextant::command {
 
-/// One composite to time; docs/bench.md has its fields.
+/// One composite to time; docs/bench.md describes its fields.
 struct CompositeCase {
     std::string name;
     ImageShape shape{1024, 1024};
     std::string blend = "over", element = "f32";
     std::string image = "dense";         ///< a name of image_patterns()
-    bool collect = false;                ///< the picture on rank 0, not distributed
-    bool sparse = false;                 ///< each also with codes for messages
-    bool interlaced = false;             ///< each sparse one also with rows dealt to the ranks
-    bool all_tunings = false;            ///< each algorithm with every tuning, not its usual one
-    bool all_transports = false;         ///< over processes: in shared memory as well
+    bool collect = false;                ///< collected at rank 0, not left distributed
+    bool sparse = false;                 ///< also with sparse messages
+    bool interlaced = false;             ///< sparse ones also interlaced
+    bool all_tunings = false;            ///< each algorithm with every tuning, not only its default
+    bool all_transports = false;         ///< over processes: also in shared memory
     std::vector<std::string> algorithms; ///< empty: all
-    std::string reference;               ///< whose ratios are told; empty, or not there: the first
+    std::string reference; ///< the ratios' denominator; if empty or missing: the first
 };
 
-/// Reads cases from a JSON file. Throws InvalidFile, naming case, field, value and expectation.
+/// Reads cases from a JSON file. Throws InvalidFile, naming the case, the field, the value and what
+/// was expected.
 std::vector<CompositeCase> read_composite_cases(const std::string& path);
 
-/// What partial images may look like.
+/// The names of test images.
 std::vector<std::string_view> image_patterns();
 
-/// Fills a rank's image: the same on every rank that asks for it. `dense`: every pixel half
-/// transparent. `ellipse`: the same within an ellipse somewhere that covers ranks^(-2/3) of the
-/// screen, nothing elsewhere. `upper half`, `lower half`: there. `checkerboard`: squares of 32
-/// pixels, offset by the rank; `fine checkerboard`: of one pixel.
+/// Fills a rank's image; all ranks can compute it. `dense`: every pixel half transparent.
+/// `ellipse`: the same within an ellipse that covers ranks^(-2/3) of the screen, at a place that
+/// depends on the rank; empty elsewhere. `upper half`, `lower half`: dense there. `checkerboard`:
+/// squares of 32 pixels, offset by the rank; `fine checkerboard`: squares of one pixel.
 void fill_image(Image& image, std::string_view pattern, int rank, int ranks);
 
-/// The picture of a case as one process folds it, image after image: what contestants' pictures are
-/// held against.
+/// The composited image of a case as one process folds it, image after image; the reference for all
+/// contestants.
 class SerialPicture {
   public:
-    /// Keep what it is given alive.
+    /// The arguments must outlive this.
     SerialPicture(const CompositeCase& what, const Operator& op, int ranks);
 
-    /// Whether `shown` are these pixels of the picture: up to what bracketing in another way does.
-    /// Throws    std::logic_error naming who shows them, and the case, where they are not.
+    /// Throws std::logic_error, naming `who` and the case, unless `shown` equals these pixels
+    /// within the tolerance for other bracketing.
     void check(const std::string& who, std::span<const Elements> pixels,
                std::span<const std::byte> shown) const;
 

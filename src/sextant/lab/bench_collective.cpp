@@ -29,10 +29,10 @@ namespace sextant::command {
 
 namespace {
 
-/// One way, ready to run.
+/// An implementation, ready to run.
 struct Contestant {
     CollectiveResult result;
-    bool keeps = false; ///< this rank has what it wants from the start, and receives nothing
+    bool keeps = false; ///< this rank has its result from the start
     std::function<void()> run;
     std::function<std::span<const std::byte>()> received;
 };
@@ -41,15 +41,15 @@ std::byte byte_of_image(Elements place) {
     return static_cast<std::byte>(static_cast<std::uint32_t>(place) * 2654435761u >> 24);
 }
 
-/// Bytes that are moved and never folded.
+/// Bytes that are only copied.
 Operator bytes() {
     Operator op;
     op.element = {"byte", 1};
     return op;
 }
 
-/// What a rank holds when it has finished, in one piece as MPI would leave it; what it had from the
-/// start stays where it is.
+/// The program with a contiguous result, as MPI would leave it; a result that is in the input
+/// already stays there.
 Program delivered(Program program) {
     const bool lies_ready = program.result.contiguous() || program.result.empty();
     return lies_ready ? program : with_packed_result(std::move(program));
@@ -60,7 +60,7 @@ bool keeps_input(const Program& program) {
            program.buffers[static_cast<std::size_t>(program.result.buffer)].role == Role::input;
 }
 
-/// All that run at one size on one rank.
+/// All contestants at one size, on one rank.
 class Field {
   public:
     Field(const Communicator& communicator, const CollectiveCase& what, Bytes size)
@@ -85,7 +85,7 @@ class Field {
 
     std::vector<Contestant>& contestants() { return contestants_; }
 
-    /// Holds what each contestant's ranks received against what they want.
+    /// Compares what each contestant received with the expected result. Collective.
     void check() {
         const Memory wanted =
             pixels_of(collective::pixels_after(what_.what, grid_, communicator_.rank()));
@@ -133,7 +133,7 @@ class Field {
         contestants_.push_back(std::move(contestant));
     }
 
-    /// At rank 0, which tells.
+    /// Sets the predictions, at rank 0, which prints. Collective.
     void predict() {
         const std::vector<int> nodes = nodes_of(communicator_);
         const auto planner =
@@ -207,8 +207,8 @@ ResultsOfSize bench_size(const Communicator& communicator, const CollectiveCase&
 
 CollectiveResults bench_collective(const Communicator& communicator, const CollectiveCase& what,
                                    const ContestOptions& options) {
-    // Rank 0 of a scatter waits for nobody: repeated without barriers, it would be timed for how
-    // fast it fills queues.
+    // Rank 0 of a scatter waits for no other rank: without barriers, repeating it would only time
+    // how fast it fills queues.
     ContestOptions apart = options;
     apart.barriers = true;
     apart.most_repeats = std::min(options.most_repeats, 200);
@@ -251,7 +251,7 @@ std::vector<Bytes> sizes_in(const CaseReader& reader, const Json& list) {
     return sizes;
 }
 
-/// What is wrong is known here, so that it ends before anything is timed.
+/// Checks before anything is timed.
 void check(const CollectiveCase& made, const CaseReader& reader) {
     if (made.tiles && !deals_tiles(made.what)) {
         reader.fail(
@@ -335,7 +335,7 @@ Grid grid_of(const CollectiveCase& what, Bytes size, int ranks) {
 
 namespace {
 
-/// Of a contestant, since not all take all sizes.
+/// Null if the contestant does not take this size.
 const CollectiveResult* find(const ResultsOfSize& of_size, const std::string& name) {
     const auto found =
         std::find_if(of_size.results.begin(), of_size.results.end(),

@@ -15,33 +15,34 @@
 
 namespace sextant::command {
 
-/// A collective to time at several sizes; docs/bench.md has its fields.
+/// A collective to time at several sizes; docs/bench.md describes its fields.
 struct CollectiveCase {
     std::string name;
     Collective what = Collective::scatter;
-    bool tiles = false; ///< nearly square tiles of an image, which lie in it in rows
+    bool tiles = false; ///< nearly square tiles of an image, with strided rows
     std::vector<Bytes> sizes = {0,    1,       4,       16,      64,      256,
                                 1024, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20};
     std::vector<std::string> algorithms; ///< empty: all
 };
 
-/// Reads cases from a JSON file. Throws InvalidFile, naming case, field, value and expectation.
+/// Reads cases from a JSON file. Throws InvalidFile, naming the case, the field, the value and what
+/// was expected.
 std::vector<CollectiveCase> read_collective_cases(const std::string& path);
 
-/// Every collective with its usual sizes, and those that deal tiles with tiles too.
+/// Every collective with the default sizes, and those that move tiles also with tiles.
 std::vector<CollectiveCase> usual_collective_cases();
 
-/// The image, in bytes, of a case at one size: that of the block that each rank has, or has for
-/// each other rank, or, of a broadcast, of all. Blocks are rows of the image, so that each lies in
-/// one piece on any grid of processors.
+/// The image, in bytes, for a case at one size: `size` is that of the block per rank, per pair of
+/// ranks, or of the whole for a broadcast. Blocks are rows of the image, so that each is contiguous
+/// on any grid of processors.
 Grid grid_of(const CollectiveCase& what, Bytes size, int ranks);
 
-/// How one way to do a collective did at one size.
+/// The result of an implementation at one size.
 struct CollectiveResult {
     std::string name;
     bool baseline = false;
-    std::optional<Seconds> predicted; ///< as usual on this machine; nothing of baselines
-    Estimate wall, cpu;               ///< seconds: of the slowest rank, of all ranks
+    std::optional<Seconds> predicted; ///< on this machine; none for baselines
+    Estimate wall, cpu;               ///< seconds: of the slowest rank; of all ranks
     Estimate ratio;                   ///< to the first
 };
 
@@ -56,23 +57,22 @@ struct CollectiveResults {
     std::vector<ResultsOfSize> sizes;
 };
 
-/// Times every algorithm for a case, and MPI's own where the communicator has it, against each
-/// other, one size after another. What each one's ranks received is first compared with what they
-/// should have: a wrong one throws std::logic_error. Collective.
+/// Times every algorithm for a case, and MPI's own if the communicator runs on MPI, against each
+/// other, size by size. First checks what ranks receive; throws std::logic_error if it is wrong.
+/// Collective.
 CollectiveResults bench_collective(const Communicator& communicator, const CollectiveCase& what,
                                    const ContestOptions& options);
 
-/// Tables for people, one of all sizes for each contestant, laid out as the OSU micro-benchmarks
-/// are.
+/// One table per contestant with all sizes, in the layout of the OSU micro-benchmarks.
 std::string to_text(const CollectiveResults& results, const std::string& transport, int rounds);
 
-/// The same for programs.
+/// The results as JSON.
 nlohmann::ordered_json to_json(const CollectiveResults& results);
 
-/// The same for a page, a picture a size.
+/// The results for a page, with one drawing per size.
 report::Section section_of(const CollectiveResults& results);
 
-/// What of a case goes into what a page says of all.
+/// The entries for the page's summary.
 std::vector<TimedWay> ways_of(const CollectiveResults& results);
 
 } // namespace sextant::command

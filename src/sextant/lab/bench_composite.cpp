@@ -25,23 +25,23 @@ namespace sextant::command {
 
 namespace {
 
-/// One way to composite, ready to run.
+/// An implementation, ready to run.
 struct Contestant {
     CompositeResult result;
-    std::vector<Elements> pixels; ///< what this rank has to show
+    std::vector<Elements> pixels; ///< pixels of this rank's result
     std::function<void()> run;
     std::function<std::span<const std::byte>()> shown;
-    std::function<Sent()> sent; ///< of schedules
+    std::function<Sent()> sent; ///< schedules only
 };
 
-/// One way for ranks to exchange, and the image that they exchange by it.
+/// A transport, and the image for it.
 struct Carrier {
     std::string name;
     Communicator communicator;
     std::span<const std::byte> image;
 };
 
-/// What a schedule costs the rank that it costs most.
+/// Sets the messages and pixels of the rank that sends most.
 void count_messages(CompositeResult& result, const compositing::Algorithm& algorithm,
                     const compositing::Task& task, const compositing::Tuning& tuning) {
     for (int rank = 0; rank < task.ranks; ++rank) {
@@ -59,7 +59,7 @@ void count_messages(CompositeResult& result, const compositing::Algorithm& algor
     }
 }
 
-/// What compositing costs between ranks that exchange so.
+/// The planner's description of compositing over a transport.
 planner::Work work_of(const Operator& op, const std::vector<int>& nodes, bool in_memory) {
     return {.operator_name = std::string(op.name),
             .element_name = std::string(channels(op.element)),
@@ -69,7 +69,7 @@ planner::Work work_of(const Operator& op, const std::vector<int>& nodes, bool in
             .within_node = in_memory ? machine::Link::same_process : machine::Link::same_node};
 }
 
-/// All that run in one case on one rank.
+/// All contestants of a case, on one rank.
 class Field {
   public:
     Field(const Communicator& communicator, const CompositeCase& what)
@@ -88,13 +88,13 @@ class Field {
 
     std::vector<Contestant>& contestants() { return contestants_; }
 
-    /// As if this rank had just drawn its image.
+    /// Writes the images again, as if this rank had just drawn them.
     void draw_anew() {
         write_anew(image_.bytes());
         write_anew(shared_image_.bytes());
     }
 
-    /// Holds each contestant's picture against the serial fold.
+    /// Compares each contestant's result with the serial fold. Collective.
     void check() {
         const SerialPicture expected(what_, operator_, communicator_.size());
         for (Contestant& contestant : contestants_) {
@@ -128,7 +128,7 @@ class Field {
         const int root = what_.collect ? 0 : -1;
         for (const Baseline& row : mpi_baselines(communicator_)) {
             if (row.name == "mpi-reduce" && root < 0)
-                continue; // it has no other form
+                continue; // MPI_Reduce needs a root
             const std::shared_ptr<Reduction> reduction =
                 row.prepare(communicator_, operator_, task_.elements, root);
             Contestant contestant;
@@ -168,7 +168,7 @@ class Field {
         }
     }
 
-    /// By rows.
+    /// Interlaced by rows.
     compositing::Tuning interlaced(compositing::Tuning tuning) const {
         tuning.interlace = what_.shape.width;
         return tuning;
@@ -194,7 +194,7 @@ class Field {
         contestants_.push_back(std::move(contestant));
     }
 
-    /// At rank 0, which tells.
+    /// Sets the predictions, at rank 0, which prints. Collective.
     void predict() {
         const std::vector<int> nodes = nodes_of(communicator_);
         std::vector<planner::UsualPlanner> by_carrier;
@@ -241,11 +241,11 @@ class Field {
     const compositing::Task task_;
     Image image_;
     std::vector<Carrier> carriers_;
-    Memory shared_image_; // the same, where peers read it
+    Memory shared_image_; // the same, in memory that peers can read
     std::vector<Contestant> contestants_;
 };
 
-/// Whose ratios are told.
+/// The index of the reference contestant; 0 if there is none of this name.
 std::size_t reference_of(const std::vector<Contestant>& contestants, const std::string& asked) {
     const auto found =
         std::find_if(contestants.begin(), contestants.end(),

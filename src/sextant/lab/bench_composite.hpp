@@ -13,46 +13,46 @@
 
 namespace sextant::command {
 
-/// How one way to composite did in a case.
+/// The result of an implementation in a case.
 struct CompositeResult {
     std::string name, tuning;
-    std::string transport; ///< of a schedule: how its ranks exchange, where there are several ways
+    std::string transport; ///< for schedules, if there are several
     bool baseline = false;
-    bool sparse = false;       ///< whether messages leave out what was not drawn
-    std::int64_t messages = 0; ///< sent by the rank that sends most; 0 of baselines: not known
-    Elements pixels = 0;       ///< that it sends, or stands for by what it sends
-    double sent = 1;           ///< what part of their bytes all ranks send
-    /// As usual on this machine; nothing of baselines, of images that are copied and of codes.
+    bool sparse = false;       ///< messages skip empty pixels
+    std::int64_t messages = 0; ///< of the rank that sends most; 0 for baselines: unknown
+    Elements pixels = 0;       ///< that this rank sends, before compression
+    double sent = 1;           ///< fraction of their bytes that all ranks send
+    /// On this machine; none for baselines, copied images and sparse messages.
     std::optional<Seconds> predicted;
-    Estimate wall, cpu;        ///< seconds: of the slowest rank, of all ranks
+    Estimate wall, cpu;        ///< seconds: of the slowest rank; of all ranks
     Estimate ratio, cpu_ratio; ///< to the reference
 };
 
 struct CompositeResults {
     CompositeCase what;
     int ranks = 1;
-    std::string reference; ///< as asked for; else the baseline that MPI users would write, or first
+    std::string reference; ///< as asked for; else the usual baseline of MPI users, or the first
     std::vector<CompositeResult> results;
 };
 
-/// Times every algorithm that takes so many ranks, and the baselines that the communicator has,
-/// against each other; where all transports are asked for, over processes by messages alone and in
-/// shared memory, with images that lie there or are copied there. Each one's picture is first
-/// compared with a serial fold: a wrong one throws std::logic_error. Memory: two to three images a
-/// contestant and rank. Collective.
+/// Times every algorithm that takes this number of ranks, and the communicator's baselines, against
+/// each other. With all transports, processes use messages, and shared memory with images that are
+/// there or are copied there. First compares each result with a serial fold; throws
+/// std::logic_error if it is wrong. Memory: two to three images per contestant and rank.
+/// Collective.
 CompositeResults bench_composite(const Communicator& communicator, const CompositeCase& what,
                                  ContestOptions options);
 
-/// A table for people.
+/// The results as a table.
 std::string to_text(const CompositeResults& results, const std::string& transport, int rounds);
 
-/// The same for programs.
+/// The results as JSON.
 nlohmann::ordered_json to_json(const CompositeResults& results);
 
-/// The same for a page.
+/// The results for a page.
 report::Section section_of(const CompositeResults& results);
 
-/// What of a case goes into what a page says of all.
+/// The entries for the page's summary.
 std::vector<TimedWay> ways_of(const CompositeResults& results);
 
 } // namespace sextant::command

@@ -27,10 +27,10 @@ namespace {
 
 using distributed::WindowFilter;
 
-/// One way on one rank.
+/// A configuration, ready to run on one rank.
 struct Contestant {
     FilterResult result;
-    std::unique_ptr<WindowFilter> filter; ///< null where this rank takes no part
+    std::unique_ptr<WindowFilter> filter; ///< null if this rank takes no part
 
     void run() const {
         if (filter)
@@ -42,7 +42,7 @@ std::uint32_t noise_at(Elements place) {
     return static_cast<std::uint32_t>(place) * 2654435761u;
 }
 
-/// The sample of a pixel, the same for every rank that asks.
+/// Writes the sample of a pixel; all ranks can compute it.
 void put_sample(const ElementFormat& element, Elements place, std::byte* to) {
     const std::uint32_t noise = noise_at(place);
     const float real = static_cast<float>(noise >> 8) * 0x1p-24f;
@@ -53,7 +53,7 @@ void put_sample(const ElementFormat& element, Elements place, std::byte* to) {
                     static_cast<std::size_t>(element.size));
 }
 
-/// Multiplications and additions in registers: `units` of them take some tens of microseconds.
+/// Multiplications and additions in registers; a unit takes some tens of microseconds.
 float arithmetic(int units) {
     constexpr int a_unit = 16384;
     float values[8] = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -78,7 +78,7 @@ distributed::FilterTask task_of(const FilterCase& what, int ranks) {
             .distribute = "read"};
 }
 
-/// All that run in one case on one rank.
+/// All contestants of a case, on one rank.
 class Field {
   public:
     Field(const Communicator& communicator, const FilterCase& what)
@@ -98,19 +98,20 @@ class Field {
                 add(one.way, one.seconds);
         }
         ways_ = contestants_.size();
-        add(plan_.way, {}); // again
+        add(plan_.way, {}); // again, to measure noise
         add({1, 1}, {});
         add(staying(plan_.way), {}, false);
     }
 
     const distributed::FilterPlan& plan() const { return plan_; }
     int left_out() const { return left_out_; }
-    /// Of these the first is the chosen way. Behind them it comes again, then one rank, then the
-    /// chosen grid with planes that stay in tiles.
+    /// The number of configurations, the first of which is the chosen one. After them,
+    /// contestants() has the chosen one again, one rank, and the chosen grid with planes left in
+    /// tiles.
     std::size_t ways() const { return ways_; }
     std::vector<Contestant>& contestants() { return contestants_; }
 
-    /// Holds each way's planes against those of one rank.
+    /// Compares the planes of each configuration with those of one rank. Collective.
     void check() const {
         for (const Contestant& contestant : contestants_)
             contestant.run();
@@ -123,7 +124,7 @@ class Field {
     }
 
   private:
-    /// The same on every rank, or ranks would wait for each other's ways.
+    /// The plan of rank 0 on every rank, so that all run the same contestants. Collective.
     distributed::FilterPlan planned() const {
         const bool threads = communicator_.shares_memory();
         const std::vector<int> nodes = nodes_of(communicator_);
@@ -196,17 +197,17 @@ class Field {
     const distributed::FilterPlan plan_;
     int left_out_ = 0;
     std::size_t ways_ = 0;
-    std::map<int, std::unique_ptr<Communicator>> groups_; ///< the first so many ranks
+    std::map<int, std::unique_ptr<Communicator>> groups_; ///< by size: the first ranks
     std::vector<Contestant> contestants_;
 };
 
-/// As much arithmetic on rank 0, and shared among all.
+/// Controls: some arithmetic on rank 0, and the same amount divided among all ranks.
 std::vector<std::function<void()>> controls(const Communicator& communicator) {
     constexpr int units = 64;
     const int ranks = communicator.size(), rank = communicator.rank();
     const int share = units * (rank + 1) / ranks - units * rank / ranks;
     const auto work = [](int amount) {
-        return [amount] { // volatile: so that nothing is left out
+        return [amount] { // volatile: so that nothing is optimised away
             [[maybe_unused]] const volatile float seen = arithmetic(amount);
         };
     };
@@ -220,7 +221,7 @@ FilterGain gain(const Score& one, const Score& all, int ranks) {
     return gain;
 }
 
-/// The processors' time of a rank.
+/// The CPU time per rank.
 std::vector<Seconds> each_rank(const Score& score, int ranks) {
     std::vector<Seconds> times = score.cpu;
     for (Seconds& time : times)
@@ -228,7 +229,7 @@ std::vector<Seconds> each_rank(const Score& score, int ranks) {
     return times;
 }
 
-/// Of the first way.
+/// The regret of the first configuration.
 FilterResults::Regret regret(const std::vector<FilterResult>& results,
                              const std::vector<std::vector<Seconds>>& times) {
     const auto best = std::min_element(times.begin(), times.end(),

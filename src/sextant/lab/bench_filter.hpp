@@ -16,70 +16,72 @@
 
 namespace sextant::command {
 
-/// One filter to time; docs/bench.md has its fields.
+/// One filter to time; docs/bench.md describes its fields.
 struct FilterCase {
     std::string name;
     ImageShape shape{1024, 1024};
     ElementFormat element = gray_f32;
     distributed::Filter filter{3, {"x", "y", "xx", "xy", "yy"}, {}};
-    int most = 24; ///< ways that are timed, the most promising ones
+    int most = 24; ///< configurations timed at most, best predicted first
 };
 
-/// Reads cases from a JSON file. Throws InvalidFile, naming case, field, value and expectation.
+/// Reads cases from a JSON file. Throws InvalidFile, naming the case, the field, the value and what
+/// was expected.
 std::vector<FilterCase> read_filter_cases(const std::string& path);
 
-/// What is timed where nobody says what.
+/// The default case.
 FilterCase usual_filter_case();
 
-/// How one way to filter did in a case.
+/// The result of a configuration in a case.
 struct FilterResult {
     std::string name;
-    int ranks = 1; ///< that it uses
+    int ranks = 1; ///< ranks that it uses
     std::optional<Seconds> predicted;
-    Estimate wall, cpu; ///< seconds: of the slowest rank, of all ranks
-    Estimate ratio;     ///< to the chosen way
+    Estimate wall, cpu; ///< seconds: of the slowest rank; of all ranks
+    Estimate ratio;     ///< to the chosen configuration
 };
 
-/// How many times faster something is on all ranks than on one.
+/// The speed-up of all ranks over one.
 struct FilterGain {
     Estimate wall; ///< by the slowest rank's time
-    Estimate cpu;  ///< by the processors' time, were it shared evenly
+    Estimate cpu;  ///< by CPU time, as if divided evenly
 };
 
 struct FilterResults {
     FilterCase what;
     int ranks = 1;
     std::string reason;                ///< of the choice
-    int left_out = 0;                  ///< ways that were not timed
+    int left_out = 0;                  ///< configurations that were not timed
     std::vector<FilterResult> results; ///< the chosen first, then as predicted
-    /// The chosen over the best of what was timed, and which that is; by processors' time each
-    /// rank's that a way uses, as if none were kept waiting.
+    /// The chosen configuration's time over that of the best one timed. `by_cpu` compares CPU time
+    /// per rank used, as if no rank had to wait.
     struct Regret {
         std::string best;
         Estimate ratio;
     };
     Regret by_wall, by_cpu;
-    /// The chosen over itself, in another turn of the same rounds: what of regret is noise.
+    /// The chosen configuration over itself in the same rounds: the noise of the regret.
     Estimate wall_noise, cpu_noise;
     FilterGain filter;  ///< the chosen over one rank
-    FilterGain stay;    ///< the same where planes stay in tiles
-    FilterGain control; ///< the same of arithmetic alone
+    FilterGain stay;    ///< the same with planes left in tiles
+    FilterGain control; ///< the same for arithmetic alone
 };
 
-/// Times the ways that `sextant filter` chooses from, each with its tile on every rank from the
-/// start, against each other, and arithmetic that needs no memory and no messages as a control.
-/// Every way's planes are first compared, to the bit, with those of one rank: others throw
-/// std::logic_error. Memory: an image and its planes, and again on ranks, for each way. Collective.
+/// Times the configurations that `sextant filter` chooses from against each other, with tiles
+/// already on their ranks; and, as a control, arithmetic that needs neither memory nor messages.
+/// First compares all planes bitwise with those of one rank; throws std::logic_error if they
+/// differ. Memory: an image and its planes, at rank 0 and again in tiles, per configuration.
+/// Collective.
 FilterResults bench_filter(const Communicator& communicator, const FilterCase& what,
                            const ContestOptions& options);
 
 /// A table of one case.
 std::string to_text(const FilterResults& results, const std::string& transport, int rounds);
 nlohmann::ordered_json to_json(const FilterResults& results);
-/// Of a page: what each way takes.
+/// The times of all configurations, for a page.
 report::Section section_of(const FilterResults& results);
 
-/// What of a case goes into what a page says of all.
+/// The entries for the page's summary.
 std::vector<TimedWay> ways_of(const FilterResults& results);
 
 } // namespace sextant::command

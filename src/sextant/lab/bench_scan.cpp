@@ -26,21 +26,21 @@ namespace {
 
 using scan::Interval;
 
-/// The draws of a round: the same on every rank, and in its rehearsal.
+/// The operator times of a round: the same on every rank and in the rehearsal.
 scan::Draws draws_of(const ScanCase& what, int round) {
     return {what.times, what.values, static_cast<std::uint64_t>(round + 3)}; // warm-ups are below 0
 }
 
-/// One way to scan, ready to run.
+/// An implementation, ready to run.
 struct Contestant {
     ScanResult result;
-    std::shared_ptr<prefix::Scan> scan; ///< none of baselines
+    std::shared_ptr<prefix::Scan> scan; ///< none for baselines
     std::unique_ptr<scan::Rehearsal> rehearsal;
     std::function<void()> run;
-    std::span<const std::byte> shown; ///< what the last run gave
+    std::span<const std::byte> shown; ///< the last run's result
 };
 
-/// All that run in one case on one rank.
+/// All contestants of a case, on one rank.
 class ScanField {
   public:
     ScanField(const Communicator& communicator, const ScanCase& what)
@@ -60,11 +60,11 @@ class ScanField {
     }
 
     std::vector<Contestant>& contestants() { return contestants_; }
-    /// Before a round: its times.
+    /// Prepares a round: its operator times.
     void draw(int round) { draws_.emplace(draws_of(what_, round)); }
     Seconds sleep_error() const { return error_.mean(); }
 
-    /// Throws std::logic_error unless every value reaches back to the first.
+    /// Throws std::logic_error unless every result combines all values from the first on.
     void check(const Contestant& contestant) const {
         bool right = contestant.shown.size() == values_.size() * sizeof(Interval);
         for (std::size_t i = 0; right && i < values_.size(); ++i) {
@@ -104,6 +104,7 @@ class ScanField {
         };
     }
 
+    /// A scan for a configuration.
     std::shared_ptr<prefix::Scan> planned(const scan::Way& way) const {
         prefix::ScanOptions options{std::string(way.strategy.name),
                                     std::string(way.global.algorithm.name), way.global.tuning};
@@ -131,7 +132,7 @@ class ScanField {
     std::vector<Contestant> contestants_;
 };
 
-/// The rehearsals of all rounds beside what was measured.
+/// Rehearses all rounds, for comparison with the measured times.
 void rehearse(const ScanCase& what, Contestant& contestant, const std::vector<Seconds>& measured) {
     ScanResult& result = contestant.result;
     result.measured = estimate(measured);
@@ -233,7 +234,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Timers of this thread may be late by a nanosecond, not by the usual 50 microseconds.
+/// Sets this thread's timer slack to a nanosecond instead of the default 50 microseconds.
 void sharpen_timers() {
 #ifdef __linux__
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
@@ -247,7 +248,7 @@ void work_for(Seconds time) {
 }
 
 void sleep_for(Seconds time, SleepError& error) {
-    thread_local Seconds debt = [] { // what this thread has slept too long
+    thread_local Seconds debt = [] { // how much too long this thread has slept
         sharpen_timers();
         return 0.0;
     }();
@@ -301,7 +302,7 @@ Operator mock_operator(const scan::OperatorTime& time, bool busy, SleepError& er
 
 namespace {
 
-/// Each rank gives its element to the next.
+/// Each rank sends its element to the next rank.
 Program shift_right(int rank, int ranks) {
     ProgramBuilder builder;
     const Region own = builder.input(1);
@@ -351,7 +352,7 @@ std::span<const std::byte> ScanBaselineRun::run(std::span<const std::byte> value
     for (std::size_t i = 0; i < values_; ++i) {
         std::byte* const to = output_.data() + i * size_;
         if (i + 1 == values_ && !exclusive_)
-            std::memcpy(to, totals_->result().data(), size_); // an application saved
+            std::memcpy(to, totals_->result().data(), size_); // saves an application
         else if (sum)
             apply(sum, values.data() + i * size_, to);
         else

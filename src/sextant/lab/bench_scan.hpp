@@ -20,13 +20,13 @@
 
 namespace sextant::command {
 
-/// How one way to scan did in a case.
+/// The result of a configuration in a case.
 struct ScanResult {
     std::string name;
     int threads = 1;
     bool baseline = false;
-    std::optional<Estimate> measured;  ///< seconds of the slowest rank; none by simulated clock
-    std::optional<Estimate> rehearsed; ///< the makespan of the same draws; none of baselines
+    std::optional<Estimate> measured;  ///< seconds of the slowest rank; none if simulated
+    std::optional<Estimate> rehearsed; ///< makespan with the same draws; none for baselines
     std::optional<Estimate> ratio;     ///< measured over rehearsed, draw by draw
     double balanced = 0; ///< mean makespan with perfect balance within ranks, over the draws
     scan::Usage usage;   ///< of the last round
@@ -37,43 +37,41 @@ struct ScanResult {
 struct ScanResults {
     ScanCase what;
     int ranks = 1;
-    Seconds serial = 0;      ///< what the last round's draws take one worker
-    Seconds sleep_error = 0; ///< mean of a sleep, before it is made up for
+    Seconds serial = 0;      ///< time of the last round's draws on one worker
+    Seconds sleep_error = 0; ///< mean error of a sleep, before correction
     std::vector<ScanResult> results;
 };
 
-/// Times every way of a case, and MPI's scans where there are some and every rank has a value, on
-/// mock operators with new draws in every round, beside rehearsals of the same draws. A result that
-/// is no scan throws std::logic_error. Results are rank 0's. Collective.
+/// Times every configuration of a case, and MPI's scans if available and every rank has a value.
+/// Mock operators draw new times in every round; the same draws are rehearsed. Throws
+/// std::logic_error for a wrong result. The results are at rank 0. Collective.
 ScanResults bench_scan(const Communicator& communicator, const ScanCase& what,
                        const ContestOptions& options);
 
-/// The same by simulated clock alone: nothing is run, so there may be any number of ranks.
-/// With `neighbours` more than 0, the registration of neighbours comes before the scan: for each
-/// value so much of an application's time, shared among a rank's threads.
+/// The same on a simulated clock, for any number of ranks. If `neighbours` > 0, the registration of
+/// neighbouring frames comes before the scan: this multiple of an application's time per value,
+/// divided among a rank's threads.
 ScanResults rehearse_scan(const ScanCase& what, int ranks, int draws);
 
-/// What sleeping took longer than it should.
+/// The total time that sleeps took too long.
 struct SleepError {
     std::atomic<std::int64_t> nanoseconds = 0, sleeps = 0;
 
     Seconds mean() const;
 };
 
-/// An operator that combines neighbouring intervals of a series (scan::Interval) and takes as long
-/// as it is told: asleep, so that more may work at once than there are cores, or busy. It is exact
-/// and does not commute: operands that are no neighbours throw std::logic_error.
-///
-/// A thread that has slept too long sleeps less the next time, so that errors do not add up.
+/// An operator that combines adjacent intervals of a series (scan::Interval) and takes a given
+/// time: asleep, so that more than the cores can work at once, or busy. It is exact and not
+/// commutative: operands that are not adjacent throw std::logic_error. A thread that slept too long
+/// sleeps less the next time, so that errors do not add up.
 /// Input     `time` and `error` must outlive it.
 Operator mock_operator(const scan::OperatorTime& time, bool busy, SleepError& error);
 
-/// Reduce-then-scan as one writes it with MPI: a local reduction, one of MPI's scans of the totals,
-/// and a local scan. Where MPI's scan is inclusive, each rank gets what lies before it from its
-/// left neighbour.
+/// Reduce-then-scan as an MPI user would write it: a local reduction, an MPI scan of the totals,
+/// and a local scan. With an inclusive MPI scan, each rank gets its prefix from its left neighbour.
 class ScanBaselineRun {
   public:
-    /// Requires  a value or more at every rank. Collective.
+    /// Requires at least one value on every rank. Collective.
     ScanBaselineRun(const Communicator& communicator, const ScanBaseline& row, const Operator& op,
                     Elements values);
 

@@ -54,7 +54,7 @@ Json to_json(const ScanResult& result) {
             {"stolen", result.stolen}};
 }
 
-/// What counts for a contestant: what was measured, else what was rehearsed.
+/// The measured makespan if there is one, else the rehearsed one.
 Seconds makespan(const ScanResult& result) {
     return (result.measured ? result.measured : result.rehearsed)->median;
 }
@@ -76,7 +76,8 @@ std::string title_of(const report::GanttBar& bar, const scan::Application& what,
                        report::to_text(bar.end));
 }
 
-/// Within a segment, of totals, or of a result: one that reaches back to the first value.
+/// Kind of an application: within a segment (0), of totals (1), or of a result, which reaches back
+/// to the first value (2).
 int kind_of(const scan::Application& what) {
     if (what.first == 0)
         return 2;
@@ -88,7 +89,7 @@ double idle_share(const scan::Usage& usage) {
     return whole > 0 ? std::max(0.0, usage.idle / whole) : 0;
 }
 
-/// How much of the cores' time each of ours left unused, in the last round.
+/// A chart of the idle share of the cores' time, in the last round.
 std::string idle_shares(const ScanResults& results) {
     report::ColumnChart chart;
     chart.title = "Idle share of the cores";
@@ -164,7 +165,7 @@ std::string picture_of(const ScanResults& results) {
         }
     }
     if (results.ranks > 1 && best->threads > 1)
-        chart.subtitle += "; lanes are rank.thread"; // longer names would be cut
+        chart.subtitle += "; lanes are rank.thread"; // longer names would be cut off
     for (const scan::Bar& bar : best->bars) {
         const int worker = bar.rank * best->threads + bar.thread;
         report::GanttBar& drawn = chart.bars.emplace_back(

@@ -12,20 +12,19 @@
 
 namespace sextant::command {
 
-/// A table for people.
+/// The results as a table.
 std::string to_text(const ScanResults& results, const std::string& transport, int rounds);
 
-/// The same for programs, with what every worker did in the last round as numbers.
+/// The results as JSON, with all applications of the last round.
 nlohmann::ordered_json to_json(const ScanResults& results);
 
-/// The last round of the fastest of ours as a picture.
+/// A Gantt chart of the last round of our fastest configuration.
 std::string picture_of(const ScanResults& results);
 
-/// All of a case for a page: what each way took beside its rehearsal, how much of the cores' time
-/// was idle, and the picture.
+/// A case's page section: measured and rehearsed times, idle shares, and the Gantt chart.
 report::Section section_of(const ScanResults& results);
 
-/// What of a case goes into what a page says of all.
+/// The entries for the page's summary.
 std::vector<TimedWay> ways_of(const ScanResults& results);
 
 } // namespace sextant::command

@@ -21,7 +21,7 @@ namespace sextant::command {
 
 namespace {
 
-/// What one rank measured of one turn, a repetition.
+/// The time of one repetition on one rank.
 struct Turn {
     Seconds wall = 0, cpu = 0;
 };
@@ -32,13 +32,13 @@ Seconds cpu_of_this_thread() {
     return static_cast<Seconds>(now.tv_sec) + 1e-9 * static_cast<Seconds>(now.tv_nsec);
 }
 
-/// How often a contestant repeats its work in a turn, and whether each time is timed by itself.
+/// The repetitions per turn, and whether each is timed separately.
 struct Length {
     int repeats = 1;
     bool apart = true;
 };
 
-/// What leaving a barrier at different times is nothing against.
+/// Much longer than the spread of ranks that leave a barrier.
 constexpr Seconds long_enough_to_time = 20e-6;
 
 Length length_of(Seconds repetition, const ContestOptions& options) {
@@ -47,7 +47,7 @@ Length length_of(Seconds repetition, const ContestOptions& options) {
             options.barriers || (options.before && repetition > long_enough_to_time)};
 }
 
-/// So many repetitions after a barrier.
+/// Times `repeats` repetitions after a barrier.
 Turn time(const Communicator& communicator, const std::function<void()>& work,
           const ContestOptions& options, int repeats) {
     if (options.before)
@@ -61,7 +61,7 @@ Turn time(const Communicator& communicator, const std::function<void()>& work,
     return {took.count(), cpu_of_this_thread() - cpu};
 }
 
-/// The slowest rank's time of a repetition, and the work of all.
+/// The slowest rank's time per repetition, and the CPU time of all ranks. Collective.
 Turn take_turn(const Communicator& communicator, const std::function<void()>& work,
                const ContestOptions& options, const Length& length) {
     const int together = length.apart ? 1 : length.repeats;
@@ -140,9 +140,9 @@ nlohmann::ordered_json to_json(const Estimate& estimate) {
 
 namespace {
 
-constexpr std::size_t most_kinds = 24; // more than that have no colour of their own
+constexpr std::size_t most_kinds = 24; // the number of different colours
 
-/// In the order in which they first come.
+/// In order of first appearance.
 template <class Name>
 std::vector<std::string> names_of(const std::vector<TimedWay>& ways, Name&& name) {
     std::vector<std::string> names;
@@ -161,7 +161,7 @@ bool has_both(const TimedWay& way) {
     return way.predicted && way.measured && *way.predicted > 0 && way.measured->median > 0;
 }
 
-/// How many times one is the other, whichever is more: the median.
+/// The median factor between prediction and measurement, in either direction.
 report::KeyFigure off_by(const std::vector<TimedWay>& ways) {
     std::vector<double> factors;
     for (const TimedWay& way : ways) {
@@ -280,7 +280,7 @@ report::Section scaling_section(const std::vector<TimedWay>& ways, const SizeOfC
     return {"Scaling", to_html(report::Figure{report::log_chart(chart), caption})};
 }
 
-/// A way over itself is 1, whatever its noise.
+/// The ratio of a configuration to itself is exactly 1.
 Estimate ratio_of(const TimedWay& followed, const TimedWay& best) {
     if (&followed == &best)
         return {1, {1, 1}};
@@ -324,7 +324,7 @@ std::optional<Seconds> predicted_seconds(const Candidate& candidate,
         const auto& predicted = choice.chosen().predicted;
         return predicted ? std::optional(predicted->seconds) : std::nullopt;
     } catch (const model::CannotExpress&) {
-        return std::nullopt; // then nothing is predicted, and the page shows what was measured
+        return std::nullopt; // no prediction; the page shows the measurement
     }
 }
 

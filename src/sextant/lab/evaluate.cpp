@@ -141,7 +141,7 @@ void judge_files(const Values& values) {
     std::vector<Evaluation> all;
     for (const std::string& path : values.texts("judge")) {
         const Evaluation one = read_evaluation(path);
-        // What is simulated has no launches; what is measured is of one machine.
+        // Simulations have no launches to be merged; measurements are of one machine.
         if (all.empty() || (one.transport == simulated && all.front().transport == simulated))
             all.push_back(one);
         else
@@ -150,7 +150,7 @@ void judge_files(const Values& values) {
     tell(values, all);
 }
 
-/// What only one of measuring, simulating and judging has.
+/// Refuses options that do not apply to measuring, simulating or judging.
 void check_asked(const Values& values) {
     if (values.has("judge"))
         refuse_given(values, {"platform", "ranks", "machine"}, "--judge takes what the files say");
@@ -269,7 +269,7 @@ namespace {
 
 using Cell = report::WinnerMap::Cell;
 
-/// Whether early rounds of these radices stay within nodes of so many ranks, and take all of each.
+/// True if the first rounds of these radices cover exactly a node of so many ranks.
 bool fills_nodes(const std::string& radices, int ranks_a_node) {
     std::istringstream numbers(radices);
     int joined = 1;
@@ -278,7 +278,7 @@ bool fills_nodes(const std::string& radices, int ranks_a_node) {
     return ranks_a_node > 1 && joined == ranks_a_node;
 }
 
-/// The algorithm that a way is, whatever it is called.
+/// The algorithm that a configuration amounts to, whatever its name.
 std::string algorithm_of(const std::string& way, int ranks_a_node) {
     const std::string radix = "radix-k, radices ";
     if (!way.starts_with(radix))
@@ -291,13 +291,14 @@ std::string algorithm_of(const std::string& way, int ranks_a_node) {
     return fills_nodes(radices, ranks_a_node) ? "hierarchical radix-k" : "radix-k";
 }
 
-/// Of a simulated machine: nodes are filled one after another. 1 where all are on one, or unknown.
+/// For a simulated machine, whose nodes are filled one after another; 1 if all ranks are on one
+/// node, or if unknown.
 int ranks_a_node(const Evaluation& evaluation) {
     const bool known = evaluation.transport == "simulated" && evaluation.ranks > evaluation.cores;
     return known ? evaluation.cores : 1;
 }
 
-/// The tuning where it says something, and how far the next algorithm is.
+/// The winner, with its tuning if that matters, and the distance to the next algorithm.
 Cell cell_of(const EvaluatedCase& one, int ranks_a_node) {
     std::map<std::string, Seconds> best;
     const EvaluatedWay* winner = nullptr;

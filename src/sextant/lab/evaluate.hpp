@@ -12,13 +12,12 @@ namespace sextant::command {
 
 Operation evaluate_operation();
 
-/// Where each algorithm wins on one machine: ranks by size of the picture. Of the ways of an
-/// algorithm, the best counts; Radix-k with one radix is Direct-Send, with twos Binary-Swap.
-///
-/// Requires  evaluations of one machine (InvalidTask).
+/// A map of the winning algorithm on one machine, by ranks and image size. Each algorithm counts
+/// with its best configuration; Radix-k with one radix counts as Direct-Send, with twos as
+/// Binary-Swap. Throws InvalidTask if evaluations are of several machines.
 report::WinnerMap winners(std::span<const Evaluation> evaluations);
 
-/// The same as a table to read on a screen, and to keep: Markdown.
+/// The map as a Markdown table.
 std::string to_markdown(const report::WinnerMap& map);
 
 } // namespace sextant::command

@@ -28,7 +28,7 @@ namespace sextant::command {
 
 namespace {
 
-/// One rank's way through one launch: every case, predicted and measured.
+/// One rank's run of one launch: predicts and measures every case.
 class EvaluateLaunch {
   public:
     EvaluateLaunch(const Values& values, Communicator communicator)
@@ -38,7 +38,7 @@ class EvaluateLaunch {
         options_.rounds = static_cast<int>(values.integer("rounds"));
     }
 
-    /// On rank 0 the evaluation; elsewhere nothing of use.
+    /// Returns the evaluation at rank 0; unspecified elsewhere. Collective.
     Evaluation run() {
         const auto seed = static_cast<std::uint64_t>(values_.integer("seed"));
         work_.nodes = nodes_of(communicator_);
@@ -72,7 +72,7 @@ class EvaluateLaunch {
     }
 
   private:
-    /// The probe's round trip, the same on all ranks.
+    /// The probe's round trip, the same on all ranks. Collective.
     Seconds probed() const {
         return communicator_.all_gather(calibrate::probe_state(communicator_)).front();
     }
@@ -133,8 +133,8 @@ std::string command(const Values& values, const std::string& file) {
     return command;
 }
 
-/// Launches of this program, each of which writes its evaluation. One that meets the machine in
-/// another state than the profile's is left out and made up for, some times.
+/// Runs launches of this program, each of which writes its evaluation. A launch with the machine in
+/// another state than the profile's is discarded and repeated, a limited number of times.
 class SeparateLaunches {
   public:
     explicit SeparateLaunches(const Values& values)

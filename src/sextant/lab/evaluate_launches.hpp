@@ -7,16 +7,14 @@
 
 namespace sextant::command {
 
-/// One launch: every case that the values ask for, predicted and measured. Its round trip is the
-/// one before, or the one after where only that is of another state than the profile's.
-/// Collective.
-///
-/// Output    the evaluation on rank 0; elsewhere nothing of use.
+/// One launch: predicts and measures every requested case. The round trip recorded is the one
+/// before the cases, or the one after if only that is in another state than the profile's. Returns
+/// the evaluation at rank 0; unspecified elsewhere. Collective.
 Evaluation evaluate_here(const Values& values, const Communicator& communicator);
 
-/// Several launches of this program, one after another. One that met the machine in another state
-/// than the profile's is left out and made up for, some times; standard output says so.
-/// Throws    Error where none met it in that state.
+/// Several launches of this program, one after another. A launch with the machine in another state
+/// than the profile's is discarded and repeated, a limited number of times; a note is printed.
+/// Throws Error if no launch was in that state.
 Evaluation evaluate_in_launches(const Values& values);
 
 } // namespace sextant::command

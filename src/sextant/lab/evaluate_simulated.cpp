@@ -19,7 +19,7 @@ namespace sextant::model {
 
 std::vector<int> waves_of(const Program& program, const Dependences& dependences) {
     std::vector<int> waves(program.steps.size());
-    int worked = 0; // receives depend on nothing, but come from who is as far
+    int worked = 0; // receives have no dependences, but their senders are at this depth
     for (std::size_t s = 0; s < waves.size(); ++s) {
         const Step& step = program.steps[s];
         if (is_message(step.verb)) {
@@ -44,8 +44,8 @@ namespace {
 constexpr Bytes pixel = 16;
 constexpr ImageShape shapes[] = {{64, 64}, {256, 256}, {1024, 1024}, {4096, 2048}};
 
-/// What SimGrid takes grows with the messages, and with how many each rank has under way: the
-/// sum over waves of the squares. A second or two.
+/// SimGrid's time grows with the messages, and with the number that each rank has in flight: this
+/// bounds the sum over waves of their squares, to a second or two.
 constexpr double most_effort = 3e6;
 
 double effort(const Schedule& schedule) {
@@ -108,8 +108,8 @@ class Simulated {
         return one;
     }
 
-    /// The planner's and the policies'; of others half those that the planner ranks next, who may
-    /// be the best after all, and half evenly from all, since it may be wrong.
+    /// The planner's choice and the policies'. Of the others, half are those that the planner ranks
+    /// next, and half are taken evenly from all, since the planner may be wrong.
     std::vector<compositing::Way> chosen_ways(const compositing::Task& task,
                                               const planner::Plan& plan) const {
         const std::vector<std::string> policies = ways_of_policies(machine_.ranks, false);

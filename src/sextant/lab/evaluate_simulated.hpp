@@ -10,33 +10,32 @@
 
 namespace sextant::model {
 
-/// The wave of each step of a program: how many messages, one after another, its rank must have
-/// received before it, or before work that precedes it in the program. Under a window, no fewer
-/// than the windows before its round.
+/// The wave of each step of a program: the number of successive messages that its rank must receive
+/// before it, or before earlier work of the program. Under a window, at least the number of windows
+/// before its round.
 std::vector<int> waves_of(const Program& program, const Dependences& dependences);
 
 } // namespace sextant::model
 
 namespace sextant::command {
 
-/// Planning for a machine that need not be there.
+/// A machine to simulate, and how to plan for it.
 struct SimulatedMachine {
-    std::string platform; ///< a file in our own words
+    std::string platform; ///< a file in Sextant's own format
     int ranks = 2;
-    /// How many ways are simulated a case, at most, besides those of the planner and of policies:
-    /// half those that the planner ranks next, half evenly from all, in the order of the catalogue.
+    /// The most configurations simulated per case, besides those of the planner and the policies:
+    /// half are ranked next by the planner, half taken evenly from the catalogue.
     int ways = 64;
-    /// Whether our own clock judges, which thousands of messages at once do not keep busy for long,
-    /// and not SimGrid.
+    /// Simulates on Sextant's own clock instead of SimGrid: much faster with thousands of
+    /// concurrent messages.
     bool on_clock = false;
 };
 
-/// Small, medium and large pictures, left distributed: what the planner chooses with the profile of
-/// the platform, and what it and others take in simulation, links shared. Ways whose messages take
-/// SimGrid long are left out, but for the chosen. Other than measurements these hold no noise:
-/// one launch is all there is.
+/// Plans small, medium and large images, left distributed, with the platform's profile, and
+/// simulates the choice and others with link contention. Omits configurations that SimGrid takes
+/// long for, but never the chosen one. Simulations have no noise, so there is one launch.
 ///
-/// Throws    as simulate::read_platform, simulate::simulate.
+/// Throws    as simulate::read_platform and simulate::simulate.
 Evaluation evaluate_simulated(const SimulatedMachine& machine);
 
 } // namespace sextant::command

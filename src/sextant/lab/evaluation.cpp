@@ -77,7 +77,7 @@ const EvaluatedWay* EvaluatedCase::find(std::string_view name) const {
 
 std::vector<CompositeCase> draw_cases(std::uint64_t seed, int count) {
     std::mt19937_64 random(seed);
-    // Not std::uniform_real_distribution, whose values libraries may choose.
+    // Not std::uniform_real_distribution, whose values depend on the library.
     const auto uniform = [&](double from, double to) {
         return from + (to - from) * static_cast<double>(random() >> 11) * 0x1p-53;
     };
@@ -165,7 +165,7 @@ Evaluation read_evaluation(const std::string& path) {
 
 namespace {
 
-/// The launches that are looked at.
+/// Indices of the launches to use.
 using Launches = std::vector<std::size_t>;
 
 Launches all_of(const EvaluatedCase& one) {
@@ -174,7 +174,7 @@ Launches all_of(const EvaluatedCase& one) {
     return launches;
 }
 
-/// The time of each way, in that of the median way.
+/// The time of each configuration, relative to the median configuration.
 std::vector<double> shares(const EvaluatedCase& one, const Launches& launches) {
     std::vector<std::vector<double>> of_way(one.ways.size());
     for (const std::size_t launch : launches) {
@@ -191,7 +191,7 @@ std::vector<double> shares(const EvaluatedCase& one, const Launches& launches) {
     return shares;
 }
 
-/// Of the catalogue's ways: a baseline is no choice of ours.
+/// The best configuration of the catalogue; baselines cannot be chosen.
 std::size_t best_of(const EvaluatedCase& one, const std::vector<double>& shares) {
     std::size_t best = one.ways.size();
     for (std::size_t w = 0; w < shares.size(); ++w) {
@@ -205,7 +205,7 @@ double regret(const EvaluatedCase& one, const std::vector<double>& shares, std::
     return shares[taken] / shares[best_of(one, shares)] - 1;
 }
 
-/// A policy as the name of its way for so many ranks; "" where it has none.
+/// A policy: the configuration it takes for a number of ranks; "" if none.
 struct Policy {
     const char* name;
     std::string (*way)(int ranks, bool collect);
@@ -242,7 +242,8 @@ constexpr Policy policies[] = {
     {"MPI_Reduce_scatter, where it is not",
      [](int, bool collect) -> std::string { return collect ? "" : "mpi-reduce-scatter"; }}};
 
-/// An oracle that knows one half of the launches, judged by the other; both ways round.
+/// The regret of an oracle that knows one half of the launches and is judged by the other; the mean
+/// of both directions.
 double floor_of(const EvaluatedCase& one) {
     Launches halves[2];
     for (const std::size_t launch : all_of(one))

@@ -12,17 +12,17 @@
 
 namespace sextant::command {
 
-/// A way to composite: what it was predicted to take, and what it took in each launch.
+/// A configuration: its predicted time, and its measured time in each launch.
 struct EvaluatedWay {
-    std::string name; ///< "radix-k, radices 8,4", or a baseline's
+    std::string name; ///< "radix-k, radices 8,4", or a baseline's name
     bool baseline = false;
     std::optional<Seconds> predicted;
-    std::vector<Seconds> measured; ///< medians, one a launch
+    std::vector<Seconds> measured; ///< medians, one per launch
 };
 
 struct EvaluatedCase {
     CompositeCase what;
-    std::string chosen; ///< the planner's
+    std::string chosen; ///< the planner's choice
     std::vector<EvaluatedWay> ways;
 
     const EvaluatedWay* find(std::string_view name) const;
@@ -33,36 +33,36 @@ struct Evaluation {
     std::uint64_t seed = 0;
     int ranks = 1, cores = 1;
     std::string transport, host, machine, date;
-    /// The round trip by which the profile's state is known (0 if it is not), and that of
-    /// each launch.
+    /// The round trip that identifies the profile's state (0: unknown), and that of each launch.
     Seconds profile_round_trip = 0;
     std::vector<Seconds> round_trips;
     std::vector<EvaluatedCase> cases;
 };
 
-/// Cases drawn by a seed, whatever was calibrated: 64 to 8 M pixels, evenly in the logarithm, from
-/// four times as wide to four times as high; dense and sparse, distributed and collected.
+/// Random cases, independent of what was calibrated: 64 to 8 M pixels, uniform in the logarithm;
+/// aspect ratios from 4:1 to 1:4; dense and sparse, distributed and collected.
 std::vector<CompositeCase> draw_cases(std::uint64_t seed, int count);
 
-/// Adds the launches of another evaluation of the same cases. Throws InvalidTask where they differ.
+/// Adds the launches of another evaluation of the same cases. Throws InvalidTask if cases differ.
 void add_launches(Evaluation& evaluation, const Evaluation& more);
 
-/// As JSON, and back; docs/bench.md has the fields. Throws InvalidFile, naming field and value.
+/// Conversion to and from JSON; docs/bench.md describes the fields. Throws InvalidFile, naming
+/// field and value.
 std::string to_json(const Evaluation& evaluation);
 Evaluation read_evaluation(const std::string& path);
 
-/// What following a policy cost: the time of what it takes over that of the best way of the
-/// catalogue, minus 1; below nothing where a baseline is faster than them all.
+/// The regret of a policy: the time of its choice over that of the catalogue's best configuration,
+/// minus 1. Negative if a baseline is faster than the whole catalogue.
 struct Regrets {
     std::string policy;
-    std::vector<double> values; ///< one a case in which the policy has a way
+    std::vector<double> values; ///< one per case in which the policy has a choice
 
     double mean() const;
     double p95() const;
     double worst() const;
 };
 
-/// A case in which the choice lost more than the noise explains.
+/// A case with more regret than noise explains.
 struct Loss {
     std::string what, chosen, best;
     double regret = 0;
@@ -70,23 +70,24 @@ struct Loss {
 
 struct Verdict {
     Regrets planner;
-    /// Of an oracle that knows half of the launches and is judged by the other half: what nobody
-    /// can do better than. Empty of one launch.
+    /// The regret of an oracle that knows half of the launches and is judged by the other half: a
+    /// lower bound for any planner. Empty for a single launch.
     Regrets floor;
-    std::vector<Regrets> policies; ///< fixed ones, which do not look at the machine
+    std::vector<Regrets> policies; ///< fixed, independent of the machine
     std::vector<Loss> losses;      ///< the largest first
-    std::vector<double> errors;    ///< |predicted / measured - 1| of all ways of all cases
+    std::vector<double> errors; ///< |predicted / measured - 1| of all configurations of all cases
 };
 
-/// Ways are compared within each launch, since machines differ from launch to launch: a way's time
-/// is the median over launches of its share of the launch's median way.
-/// Cases of several evaluations, of other machines or numbers of ranks, count alike.
+/// Judges the planner and fixed policies. Configurations are compared within each launch, because
+/// machines differ between launches: the time of a configuration is the median over launches of its
+/// time relative to the launch's median configuration. Cases of all evaluations have the same
+/// weight.
 Verdict judge(std::span<const Evaluation> evaluations);
 inline Verdict judge(const Evaluation& evaluation) {
     return judge(std::span(&evaluation, 1));
 }
 
-/// The names of the ways that the fixed policies take; "" for those that have none.
+/// The names of the fixed policies' configurations; "" for policies that have none.
 std::vector<std::string> ways_of_policies(int ranks, bool collect);
 
 } // namespace sextant::command

@@ -16,7 +16,7 @@ namespace sextant {
 
 namespace {
 
-/// How an image is cut among the ranks, in elements, as MPI's calls want it.
+/// The pieces of an image, one per rank, as counts and offsets for MPI.
 struct Pieces {
     std::vector<int> counts, offsets;
     Elements own = 0;
@@ -31,7 +31,7 @@ struct Pieces {
     }
 };
 
-/// What all baselines have: where they run, what they combine, and a place for the result.
+/// The base of all baselines: communicator, operator, and memory for the result.
 class MpiReduction : public Reduction {
   public:
     MpiReduction(const Communicator& communicator, const Operator& op, Elements elements, int root)
@@ -55,7 +55,7 @@ class MpiReduction : public Reduction {
     }
 
   protected:
-    /// Brings everyone's piece to the root, if there is one.
+    /// Gathers all pieces at the root, if there is one.
     void collect() {
         if (root_ < 0)
             return;
@@ -116,7 +116,7 @@ class ReduceScatter : public MpiReduction {
     }
 };
 
-/// Everyone's piece i comes to rank i, which folds them in one pass.
+/// Piece i of every rank is sent to rank i, which folds them in one pass.
 class DirectSend : public MpiReduction {
   public:
     DirectSend(const Communicator& communicator, const Operator& op, Elements elements, int root)
@@ -225,7 +225,7 @@ using BlockingScan = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_
 using NonBlockingScan = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm,
                                 MPI_Request*);
 
-/// What all baselines of scans have: where they run, what they combine, and a place for the result.
+/// The base of all scan baselines: communicator, operator, and memory for the result.
 class MpiScan : public PreparedScan {
   public:
     MpiScan(const Communicator& communicator, const Operator& op, Elements elements, bool exclusive)
@@ -297,7 +297,7 @@ std::span<const ScanBaseline> mpi_scan_baselines(const Communicator& communicato
 
 namespace {
 
-/// Under which an element's datatype keeps its operator.
+/// The attribute key under which an element's datatype stores its operator.
 int operator_key() {
     static const int key = [] {
         int made = MPI_KEYVAL_INVALID;
@@ -309,7 +309,7 @@ int operator_key() {
     return key;
 }
 
-/// second[i] = first[i] ⊕ second[i], as MPI wants it.
+/// second[i] = first[i] ⊕ second[i], as MPI defines a user function.
 void combine(void* first, void* second, int* count, MPI_Datatype* type) {
     void* kept = nullptr;
     int found = 0;
@@ -346,10 +346,6 @@ namespace sextant {
 std::span<const Baseline> mpi_baselines(const Communicator&) {
     return {};
 }
-
-} // namespace sextant
-
-namespace sextant {
 
 std::span<const ScanBaseline> mpi_scan_baselines(const Communicator&) {
     return {};

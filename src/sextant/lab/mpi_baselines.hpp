@@ -13,46 +13,42 @@
 
 namespace sextant {
 
-/// A reduction of the ranks' elements, in rank order, that is prepared once and run often: what
-/// schedules are measured against.
+/// A reduction of the ranks' elements, in rank order, prepared once and run often: a baseline for
+/// schedules.
 class Reduction {
   public:
     virtual ~Reduction() = default;
-    /// Input     this rank's elements, as many as prepared for.
-    /// Collective.
+    /// Input: this rank's elements, as many as prepared for. Collective.
     virtual void run(std::span<const std::byte> elements) = 0;
-    /// After a run: the whole at the root, or this rank's piece i of p where there is no root.
+    /// After a run: the whole result at the root, or piece i of p on rank i if there is no root.
     virtual std::span<const std::byte> result() const = 0;
 };
 
-/// A way to reduce without a schedule: one row each.
+/// A reduction without a schedule.
 struct Baseline {
     std::string_view name;
     std::string_view summary;
-    /// Input     the root, or -1 to leave the pieces where they are.
-    /// Collective.
+    /// Input: the root, or -1 to leave the result distributed. Collective.
     std::unique_ptr<Reduction> (*prepare)(const Communicator& communicator, const Operator& op,
                                           Elements elements, int root);
 };
 
-/// What MPI offers: its reductions with our kernel as the user operator, and direct send as one
-/// writes it over MPI_Alltoallv or with non-blocking calls. Empty where a communicator runs on
-/// threads. These calls block, and may spin: for benchmarks, not for use.
+/// MPI's reductions with our kernel as the user operator, and direct send with MPI_Alltoallv or
+/// non-blocking calls. Empty if the communicator runs on threads. For benchmarks only: these calls
+/// block and may spin.
 std::span<const Baseline> mpi_baselines(const Communicator& communicator);
 
-/// A scan of the ranks' elements, each across the ranks on its own, that is prepared once and run
-/// often: what schedules are measured against.
+/// An element-wise scan across ranks, prepared once and run often: a baseline for schedules.
 class PreparedScan {
   public:
     virtual ~PreparedScan() = default;
-    /// Input     this rank's elements, as many as prepared for.
-    /// Collective.
+    /// Input: this rank's elements, as many as prepared for. Collective.
     virtual void run(std::span<const std::byte> elements) = 0;
-    /// After a run; nothing on rank 0 of an exclusive scan.
+    /// After a run; empty on rank 0 of an exclusive scan.
     virtual std::span<const std::byte> result() const = 0;
 };
 
-/// A way to scan without a schedule: one row each.
+/// A scan without a schedule.
 struct ScanBaseline {
     std::string_view name;
     std::string_view summary;
@@ -62,38 +58,36 @@ struct ScanBaseline {
                                              Elements elements);
 };
 
-/// What MPI offers: its four scans with our operator as the user's. Empty where a communicator
-/// runs on threads. The blocking ones may spin: for benchmarks, not for use.
+/// MPI's four scans with our operator as the user operator. Empty if the communicator runs on
+/// threads. For benchmarks only: the blocking ones may spin.
 std::span<const ScanBaseline> mpi_scan_baselines(const Communicator& communicator);
 
-/// A collective that is prepared once and run often: what schedules are measured against.
+/// A collective, prepared once and run often: a baseline for schedules.
 class PreparedCollective {
   public:
     virtual ~PreparedCollective() = default;
-    /// Input     what this rank has: the image or its tile, row by row, or nothing.
-    /// Collective.
+    /// Input: this rank's image or tile, row by row, or nothing. Collective.
     virtual void run(std::span<const std::byte> own) = 0;
-    /// After a run: what this rank received, row by row. Nothing at rank 0 of a scatter or
-    /// broadcast, which leaves there what was there.
+    /// After a run: what this rank received, row by row. Empty at rank 0 of a scatter or broadcast,
+    /// whose data stays in the input.
     virtual std::span<const std::byte> result() const = 0;
 };
 
-/// A way to do a collective without a schedule: one row each.
+/// A collective without a schedule.
 struct CollectiveBaseline {
     std::string_view name;
     std::string_view summary;
     Collective what;
-    /// Whether it can deal such tiles, and counts that fit into an int.
+    /// True if it can move such tiles, and counts fit into an int.
     bool (*takes)(const Grid& grid);
-    /// Input     a grid whose elements are bytes. Collective.
+    /// Input: a grid whose elements are bytes. Collective.
     std::unique_ptr<PreparedCollective> (*prepare)(const Communicator& communicator,
                                                    const Grid& grid);
 };
 
-/// What MPI offers: its collectives on tiles that lie in one piece; on tiles that are narrower than
-/// their image by a derived datatype for all of them, or for each its own (MPI_Alltoallw). Empty
-/// where a communicator runs on threads. These calls block, and may spin: for benchmarks, not for
-/// use.
+/// MPI's collectives for contiguous tiles; for tiles narrower than the image, with one derived
+/// datatype for all tiles or one for each (MPI_Alltoallw). Empty if the communicator runs on
+/// threads. For benchmarks only: these calls block and may spin.
 std::span<const CollectiveBaseline> mpi_collectives(const Communicator& communicator);
 
 } // namespace sextant

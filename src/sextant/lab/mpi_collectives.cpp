@@ -19,7 +19,7 @@ bool fits(const Grid& grid) {
     return grid.width * grid.height <= INT_MAX;
 }
 
-/// Tiles that lie in one piece: as wide as the image, or of one row.
+/// True if tiles are contiguous: as wide as the image, or of one row.
 bool in_one_piece(const Grid& grid) {
     return fits(grid) && (grid.columns == 1 || grid.height <= grid.rows);
 }
@@ -28,8 +28,8 @@ bool all_alike(const Grid& grid) {
     return fits(grid) && grid.width % grid.columns == 0 && grid.height % grid.rows == 0;
 }
 
-/// A datatype without bytes, once, is no message to some: Open MPI's MPI_Scatterv sends it and does
-/// not receive it.
+/// Excludes empty tiles: Open MPI's MPI_Scatterv sends one item of an empty datatype but does not
+/// receive it.
 bool alike_and_of_something(const Grid& grid) {
     return all_alike(grid) && grid.width * grid.height > 0;
 }
@@ -38,7 +38,7 @@ bool alike_in_one_piece(const Grid& grid) {
     return in_one_piece(grid) && all_alike(grid);
 }
 
-/// A row on each rank, and values of it for each rank.
+/// True if each rank has one row, with values for each rank.
 bool row_each(const Grid& grid) {
     return fits(grid) && grid.height == grid.ranks();
 }
@@ -47,7 +47,8 @@ bool even_row_each(const Grid& grid) {
     return row_each(grid) && grid.width % grid.ranks() == 0;
 }
 
-/// A tile within its image as one item, so wide that offsets are in bytes.
+/// The datatype of a tile within its image, with an extent of one byte, so that offsets are in
+/// bytes.
 class TileType {
   public:
     explicit TileType(const Grid& grid) {
@@ -78,13 +79,13 @@ class Bcast : public MpiCollective {
         expect(is_root() ? 0 : pixels_);
     }
     void run(std::span<const std::byte> own) override {
-        // MPI takes one pointer for who sends and who receives; the sender's is not written to.
+        // MPI has one pointer for sender and receivers; the sender's buffer is not written to.
         void* const buffer = is_root() ? const_cast<std::byte*>(own.data()) : received_.data();
         mpi_check(MPI_Bcast(buffer, static_cast<int>(pixels_), MPI_BYTE, 0, comm_), "MPI_Bcast");
     }
 };
 
-/// A scatter's tile stays in the image at rank 0.
+/// In a scatter, rank 0's tile stays in its image.
 class ScatterOfTiles : public MpiCollective {
   public:
     ScatterOfTiles(const Communicator& communicator, const Grid& grid)
@@ -131,7 +132,7 @@ class ScattervOfVectors : public ScatterOfTiles {
     const std::vector<int> ones_;
 };
 
-/// A gather copies rank 0's own tile too.
+/// A gather also copies rank 0's own tile.
 class GatherOfTiles : public MpiCollective {
   public:
     GatherOfTiles(const Communicator& communicator, const Grid& grid)
@@ -198,7 +199,7 @@ class Allgatherv : public Allgather {
     }
 };
 
-/// Strips of one row become strips of columns, one row from each rank.
+/// Transposes strips of one row into strips of columns, with one row from each rank.
 class Alltoall : public MpiCollective {
   public:
     Alltoall(const Communicator& communicator, const Grid& grid)
@@ -273,7 +274,7 @@ std::span<const CollectiveBaseline> mpi_collectives(const Communicator& communic
 
 namespace {
 
-/// Between rank 0's image and everyone's tile, each with a type of its own.
+/// Moves tiles between rank 0's image and all ranks, with a datatype for each tile.
 class TilesOfAnyShape : public MpiCollective {
   public:
     TilesOfAnyShape(const Communicator& communicator, const Grid& grid)
@@ -307,7 +308,7 @@ class TilesOfAnyShape : public MpiCollective {
         shapes_.emplace_back(std::span(&rows, 1));
         in_image_[rank] = shapes_.back().get();
     }
-    /// The image is at rank 0 only, and nobody has more than its own tile beside it.
+    /// Only rank 0 has the image; other ranks have only their tile.
     const int* counts(bool of_image) const {
         return !of_image ? one_side_.data() : is_root() ? at_root_.data() : none_.data();
     }

@@ -14,8 +14,8 @@
 
 namespace sextant {
 
-/// An operator of ours as MPI's reductions take it: an MPI_Op, and the datatype of an element,
-/// which carries the operator.
+/// An operator for MPI's reductions: an MPI_Op, and the datatype of an element, which stores the
+/// operator.
 class MpiUserOperator {
   public:
     explicit MpiUserOperator(const Operator& op);
@@ -31,12 +31,9 @@ class MpiUserOperator {
     MPI_Datatype element_ = MPI_DATATYPE_NULL;
 };
 
-} // namespace sextant
+/// The base of the baselines in `mpi_collectives.cpp`.
 
-/// What the baselines of `mpi_collectives.cpp` are made of.
-namespace sextant {
-
-/// Tiles in the image as MPI's calls want them.
+/// The tiles of an image as counts and offsets for MPI.
 struct TileList {
     std::vector<int> counts, offsets;
 
@@ -50,7 +47,7 @@ struct TileList {
     }
 };
 
-/// What all baselines have: where they run, what is dealt, and a place for what is received.
+/// The base of all baselines: communicator, grid, and memory for what is received.
 class MpiCollective : public PreparedCollective {
   public:
     MpiCollective(const Communicator& communicator, const Grid& grid)
@@ -66,7 +63,7 @@ class MpiCollective : public PreparedCollective {
   protected:
     bool is_root() const { return rank_ == 0; }
     void expect(Bytes bytes) { received_ = Memory(bytes); }
-    /// Of what all tiles have alike.
+    /// The count of every tile, if all are equal.
     int count_of_any() const { return tiles_.counts[0]; }
 
     const MPI_Comm comm_;
@@ -78,8 +75,8 @@ class MpiCollective : public PreparedCollective {
     Memory received_;
 };
 
-/// Between rank 0's image and everyone's tile by MPI_Alltoallw, each with a datatype of its own:
-/// the one collective that can deal tiles that differ.
+/// Moves tiles between rank 0's image and all ranks by MPI_Alltoallw with a datatype per tile: the
+/// only MPI collective for tiles of different shapes.
 std::unique_ptr<PreparedCollective> scatter_by_alltoallw(const Communicator& communicator,
                                                          const Grid& grid);
 std::unique_ptr<PreparedCollective> gather_by_alltoallw(const Communicator& communicator,

@@ -24,7 +24,7 @@ using reproduce::Experiment;
 using reproduce::Result;
 using reproduce::Row;
 
-/// Five digits at most; no more than mean something.
+/// Three significant digits; five for large numbers.
 std::string shown(double number) {
     return fmt::format("{:.{}g}", number, number >= 1000 ? 5 : 3);
 }
@@ -40,7 +40,7 @@ std::string line(const Row& row, bool has_numbers) {
     return text + "\n";
 }
 
-/// As Markdown: a table to read on a screen, and to keep.
+/// The result as a Markdown table.
 std::string table(const Result& result) {
     const bool has_numbers = std::any_of(result.rows.begin(), result.rows.end(),
                                          [](const Row& row) { return row.theirs.has_value(); });

@@ -5,7 +5,7 @@
 
 namespace sextant::command {
 
-/// `sextant reproduce`: the tables and figures of the papers, ours beside theirs.
+/// `sextant reproduce`: tables and figures of papers, our numbers next to theirs.
 Operation reproduce_operation();
 
 } // namespace sextant::command

@@ -25,8 +25,7 @@ namespace {
 
 constexpr int side = 16;
 
-/// Milliseconds on the Delta. The paper's loops send one message after another; here a window says
-/// so.
+/// Milliseconds on the Delta. The paper's loops send one message after another, hence the window.
 double milliseconds(std::string_view algorithm, const Grid& grid) {
     const collective::Algorithm& row = collective::find(algorithm);
     const Schedule schedule = make_schedule(grid.ranks(), [&](int rank) {
@@ -37,18 +36,18 @@ double milliseconds(std::string_view algorithm, const Grid& grid) {
     return 1e3 * run(schedule, 1, {"delta-16x16"}).seconds;
 }
 
-/// A message of so many bytes to each of 16 x 16 processors.
+/// A message of so many bytes from one to each of 16 x 16 processors.
 double one_to_all(std::string_view algorithm, Bytes bytes) {
     return milliseconds(algorithm, {side * bytes, side, side, side});
 }
 
-/// A message of so many bytes from each to each: rows of blocks become columns.
+/// A message of so many bytes between all pairs: rows of blocks become columns.
 double all_to_all(std::string_view algorithm, Bytes bytes) {
     constexpr int processors = side * side;
     return milliseconds(algorithm, {processors * bytes, processors, side, side});
 }
 
-/// Algorithms by the paper's names and ours.
+/// An algorithm by the paper's name and ours.
 struct Named {
     std::string_view paper, ours;
 };
@@ -83,16 +82,16 @@ Result figure_8(Extent extent) {
     return result;
 }
 
-/// 1-lev-dir is left out: its 65,280 messages at once take too long a size. Of 1-lev-balance
-/// the paper gives no construction.
+/// 1-lev-dir is omitted: its 65,280 concurrent messages take too long. For 1-lev-balance the paper
+/// gives no construction.
 constexpr Named exchanges[] = {{"1-lev-lin", "1-lev-lin-all-to-all"},
                                {"1-lev-xor", "1-lev-xor-all-to-all"},
                                {"2-lev-sq", "2-lev-sq-all-to-all"},
                                {"2-lev-c_r", "2-lev-cr-all-to-all"},
                                {"logp-lev-bfly", "logp-lev-bfly-all-to-all"}};
 
-/// What the paper compares: all for messages of middling size, combining with permutations for
-/// small ones, and the butterfly with them for large ones.
+/// The comparisons that the paper makes: all algorithms for medium messages, combining against
+/// permutations for small ones, and the butterfly against permutations for large ones.
 bool is_worth_a_look(std::string_view algorithm, Bytes size) {
     const bool permutes = algorithm == "1-lev-xor";
     return size == 128 || (size == 16 && (permutes || algorithm == "2-lev-c_r")) ||
@@ -165,14 +164,14 @@ namespace {
 constexpr int processors = side * side;
 constexpr double units_a_setup = 8;
 
-/// Units: set-ups, and what a byte of a message adds.
+/// A charge in units: set-ups, and units per byte of a message.
 struct Charge {
     double setups = 0, per_byte = 0;
 
     double units(double bytes) const { return units_a_setup * setups + per_byte * bytes; }
 };
 
-/// An algorithm by the paper's name and ours, and what a figure prints of it.
+/// An algorithm by the paper's name and ours, and the charge that a figure prints.
 struct Printed {
     std::string_view paper, ours;
     Charge charge;
@@ -190,7 +189,7 @@ constexpr Printed printed_all_to_all[] = {{"1-lev-direct", "1-lev-dir-all-to-all
                                           {"2-lev-c_r", "2-lev-cr-all-to-all", {32, 23}},
                                           {"logp-lev-bfly", "logp-lev-bfly-all-to-all", {4, 28.5}}};
 
-/// A figure: who is charged, with blocks of how many bytes on which grid, and what was measured.
+/// A figure: its algorithms, the grid for blocks of so many bytes, and the table of measurements.
 struct Figure {
     std::span<const Printed> algorithms;
     Grid (*grid)(Elements bytes);
@@ -208,8 +207,8 @@ constexpr Figure figure_of_all_to_all{printed_all_to_all,
                                       },
                                       "c3_figure11_all_to_all_delta256_ms"};
 
-/// The Delta with the distances that Figures 6 and 9 use beside the profile's: rows and columns of
-/// 16 have h = 5, a pair has 4/3 where the paper halves.
+/// The Delta's profile with the additional distances of Figures 6 and 9: h = 5 for rows and columns
+/// of 16, and 4/3 for a pair when the paper halves.
 machine::Profile delta_of_figures() {
     machine::Profile delta = machine_of_paper("delta256");
     auto& published = delta.c3.value().published;
@@ -255,9 +254,9 @@ Result figure_9(Extent) {
     return charges(figure_of_all_to_all);
 }
 
-// Figures 7 and 10: what is predicted, beside what is measured.
+// Figures 7 and 10: predictions and measurements.
 
-/// What was measured at one size: of the algorithm that C³ charges least, and the least of all.
+/// Measured times at one size: of the algorithm with the least C³ charge, and of the fastest.
 struct Choice {
     std::string_view chosen, best;
     double chosen_time = 0, best_time = 0;

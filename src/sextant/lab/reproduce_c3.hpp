@@ -6,8 +6,8 @@
 
 namespace sextant::reproduce {
 
-/// How the figures of the C³ paper count on a grid of processors: parts of packets in part, p for
-/// p - 1, distances as they are printed, and groups where the algorithms say that they lie.
+/// The counting rules of the C³ paper on a grid of processors: fractions of packets, p for p - 1,
+/// printed distances, and groups at the places that the algorithms say.
 model::C3Reading as_the_c3_paper_reads(const Grid& grid);
 
 } // namespace sextant::reproduce

@@ -20,13 +20,13 @@ using contour::Pattern;
 constexpr int side = 16;
 constexpr Bytes crossing = sizeof(contour::Crossing);
 
-/// An image of lines on the Delta's 16 x 16 processors, of whose pixels a share is on edges.
+/// An image of lines on the Delta's 16 x 16 processors; `density` is the fraction of edge pixels.
 struct Image {
     Elements size = 2048;
     double density = 1;
 
     Grid grid() const { return {size, size, side, side}; }
-    /// Lines come in at half of the edge pixels at a border.
+    /// Lines enter a tile at half of the edge pixels on its border.
     double entering() const { return density / 2; }
 };
 
@@ -40,7 +40,7 @@ Schedule merging(const Pattern& pattern, const Image& image) {
 
 // Figure 14.
 
-/// What the paper charges: set-ups, latency, and units a byte of a tile's own list.
+/// The paper's charge: set-ups, latency, and units per byte of a tile's own list.
 struct Charge {
     double setups = 0, latency = 0, per_byte = 0;
 };
@@ -88,7 +88,7 @@ Result figure_14(Extent) {
     return result;
 }
 
-// Figure 15 and the densities of section 5.3.
+// Figure 15, and the densities of section 5.3.
 
 /// Milliseconds by pattern.
 using Times = std::map<std::string_view, double>;

@@ -77,17 +77,17 @@ namespace {
 using machine::Layout;
 using machine::Path;
 
-/// Something that the paper times: a tree, or the exchange of borders of so many pixels.
+/// A timed operation of the paper: a tree, or an exchange of borders `margin` pixels wide.
 struct Communication {
     std::string_view name;
-    std::string_view collective; ///< empty: the exchange
+    std::string_view collective; ///< empty: the border exchange
     Path side = Path::full;
     Elements margin = 0;
 
     bool is(std::string_view part) const { return name.find(part) != name.npos; }
 };
 
-/// Half the widest kernel of second derivatives.
+/// Half the width of the widest kernel, for second derivatives.
 Elements margin_at(double sigma) {
     return kernel::gaussian_reach(sigma, 2, kernel::p3pc_kernel);
 }
@@ -104,7 +104,7 @@ std::string text(const Grid& grid) {
     return fmt::format("{}x{}", grid.columns, grid.rows);
 }
 
-/// Milliseconds by Figure 6, as printed.
+/// Milliseconds by the formulas of Figure 6, as printed.
 double by_formula(const Communication& what, const Grid& grid) {
     static const DasCosts T;
     if (what.collective.empty())
@@ -113,7 +113,7 @@ double by_formula(const Communication& what, const Grid& grid) {
     return (what.is("flat") ? flat_tree : binomial_tree)(T, grid, what.side, strided);
 }
 
-/// Milliseconds that a model predicts for a schedule.
+/// Milliseconds predicted by a model for a schedule.
 double played(const char* model, const Schedule& schedule) {
     static const machine::Profile das = machine_of_paper("das");
     return 1e3 * model::find(model)
@@ -141,7 +141,7 @@ Result empty_result() {
     return {"milliseconds, image on columns x rows of ranks", {"LogGP*", "P-3PC"}, {}, {}};
 }
 
-/// The most over the least of one column.
+/// The ratio of the largest to the smallest value of a column.
 double spread(const std::vector<Row>& rows, std::size_t column) {
     const auto [least, most] =
         std::minmax_element(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
@@ -150,7 +150,7 @@ double spread(const std::vector<Row>& rows, std::size_t column) {
     return most->ours[column] / least->ours[column];
 }
 
-/// How far apart the two models are: the least, and the most.
+/// A claim on the ratio of the two models, from the smallest to the largest.
 Claim compared(std::string text, const std::vector<Row>& rows, double at_least, double at_most) {
     const auto by_ratio = [](const Row& a, const Row& b) {
         return a.ours[p3pc] / a.ours[loggp_star] < b.ours[p3pc] / b.ours[loggp_star];
@@ -175,7 +175,7 @@ constexpr NamedLayout layouts[] = {{"cc", Layout::cc, false, false},
                                    {"nc", Layout::nc, true, false},
                                    {"nn", Layout::nn, true, true}};
 
-/// One message; where it is strided, of 100 blocks as the paper measures.
+/// One message; if strided, of 100 blocks, as the paper measures.
 Schedule one_message(const NamedLayout& layout, Elements elements) {
     return make_schedule(2, [&](int rank) {
         constexpr Elements blocks = 100;
@@ -193,7 +193,7 @@ Schedule one_message(const NamedLayout& layout, Elements elements) {
     });
 }
 
-/// What the paper says of its figure, by the values of Table 1.
+/// The paper's statements about its figure, checked with the values of Table 1.
 std::vector<Claim> claims_of_figure_2() {
     const DasCosts T;
     constexpr Elements K = 1024;
@@ -265,7 +265,7 @@ Result figure_9(Extent) {
 
 // Figure 10.
 
-/// The grid on which something takes least.
+/// The grid with the least time.
 std::string best_grid(const std::vector<Row>& rows, std::size_t column) {
     const auto best = std::min_element(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
         return a.ours[column] < b.ours[column];

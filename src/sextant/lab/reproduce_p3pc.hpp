@@ -6,8 +6,8 @@
 
 namespace sextant::reproduce {
 
-/// T_path,layout(n) on DAS, in milliseconds, n in 4-byte values: of P-3PC from its Table 1, or of
-/// LogGP*, which it is compared with.
+/// T_path,layout(n) on DAS, in milliseconds for n 4-byte values: P-3PC, from its Table 1, or
+/// LogGP*, with which the paper compares it.
 class DasCosts {
   public:
     explicit DasCosts(bool loggp_star = false);
@@ -23,20 +23,20 @@ class DasCosts {
 
 // The estimators of Figure 6 of Seinstra and Koelma, IEEE TPDS 13(7), 2002, in closed form.
 
-/// One-level flat tree: `side` and `strided` are send and nc of a scatter, receive and cn of a
+/// One-level flat tree. `side` and `strided` are send and nc for a scatter, receive and cn for a
 /// gather.
 double flat_tree(const DasCosts& T, const Grid& grid, machine::Path side, machine::Layout strided);
 
-/// Spanning binomial tree, with messages of W H / 2^i elements: the print says 2 i, which would
+/// Spanning binomial tree with messages of W H / 2^i elements; the paper prints 2 i, which would
 /// send more than the image.
 double binomial_tree(const DasCosts& T, const Grid& grid, machine::Path side,
                      machine::Layout strided);
 
-/// The border exchange as it is printed, no term dropped.
+/// The border exchange as printed, with all terms.
 double border_published(const DasCosts& T, const Grid& grid, Elements bw);
 
-/// The same without the terms of neighbours that do not exist, nor the corners at X = 1: what is
-/// executed.
+/// The same without the terms of neighbours that do not exist, and without the corners at X = 1:
+/// what is executed.
 double border_mended(const DasCosts& T, const Grid& grid, Elements bw);
 
 /// The process grids of 16 ranks on a 512 x 512 image, columns x rows.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The P-3PC paper's measurements once more, on the machine at hand: what a flat scatter and its
-// like send, in the layouts that the model tells apart, beside what the model says after it was
-// calibrated with other messages. With two ranks a flat tree is one message, and all of its time.
+// The P-3PC paper's measurements repeated on this machine: the messages of a flat scatter and
+// similar operations, in the layouts that the model distinguishes, and the predictions of a model
+// calibrated with other messages. With two ranks a flat tree is a single message.
 #include "sextant/calibrate/campaign.hpp"
 #include "sextant/calibrate/estimate.hpp"
 #include "sextant/calibrate/validation.hpp"
@@ -25,7 +25,7 @@ using calibrate::Kind;
 using machine::Layout;
 using machine::Strategy;
 
-/// How half of an image changes hands.
+/// An operation that moves half of an image.
 struct Dealing {
     std::string_view text;
     Layout layout;
@@ -35,7 +35,8 @@ constexpr Dealing dealings[] = {{"scattered to 1x2", Layout::cc},
                                 {"scattered to 2x1", Layout::nc},
                                 {"gathered from 2x1", Layout::cn},
                                 {"column to column", Layout::nn}};
-/// Of square images of floats. No powers of two, whose rows all meet in a few lines of a cache.
+/// Widths of square images of floats. Not powers of two, because their rows would map to few cache
+/// lines.
 constexpr Bytes widths[] = {150, 300, 600, 1200};
 
 Cell half_of(Bytes width, Layout layout) {
@@ -58,11 +59,11 @@ std::vector<Cell> halves() {
     return cells;
 }
 
-/// What a profile needs, beside others.
+/// Adds the messages that a profile needs.
 std::vector<Cell> messages_and(std::vector<Cell> cells) {
     constexpr Bytes kibi = 1024;
     cells.push_back(calibrate::empty_trip());
-    // From 512 KiB on messages come out of memory (calibrate/rig.cpp).
+    // Messages of 512 KiB and more do not fit in the cache (calibrate/rig.cpp).
     for (const Bytes bytes :
          {16 * kibi, 64 * kibi, 256 * kibi, 512 * kibi, 1024 * kibi, 4096 * kibi}) {
         cells.push_back(calibrate::message(Kind::round_trip, bytes));
@@ -77,7 +78,8 @@ std::vector<Cell> messages_and(std::vector<Cell> cells) {
     return cells;
 }
 
-/// What is held out is measured among the rest, so that all meet the machine in the same state.
+/// Takes out the measurement of a held-out cell; it was measured together with the others, in the
+/// same machine state.
 HeldOut held_out(calibrate::Measurements& all, const Cell& cell) {
     const Seconds answer = all.cells.at(calibrate::empty_trip()).value(0).median / 2;
     const auto series = all.cells.extract(cell);
@@ -105,7 +107,7 @@ std::vector<HeldOut> measured_halves(Seconds budget) {
 
 constexpr std::size_t loggp_star = 0, p3pc = 1, measured = 2;
 
-/// How far a model is off, in the median of what is strided.
+/// The median error of a model for strided messages.
 double error(const std::vector<Row>& strided, std::size_t model) {
     std::vector<double> errors;
     for (const Row& row : strided)

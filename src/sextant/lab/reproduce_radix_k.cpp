@@ -18,8 +18,8 @@ namespace sextant::reproduce {
 
 namespace {
 
-/// Of a vector in blocks, one a rank: those before and behind the blocks of `trees` ranks from
-/// `first` on, and the block of one of these.
+/// The parts of a vector with one block per rank that two trees exchange: the blocks before and
+/// behind those of `trees` ranks from `first` on, and the block of rank `whose`.
 std::array<Region, 3> in_use(const Region& vector, Elements a_block, int first, int trees,
                              int whose) {
     const Elements begin = first * a_block, end = (first + trees) * a_block;
@@ -27,7 +27,7 @@ std::array<Region, 3> in_use(const Region& vector, Elements a_block, int first, 
             block(vector.buffer, end, vector.length - end)};
 }
 
-/// `to` = lower ⊕ upper, whichever of them is this rank's own.
+/// `to` = lower ⊕ upper; one of these is this rank's own.
 void fold_in_order(ProgramBuilder& builder, const Region& to, const Region& own, const Region& come,
                    bool own_is_lower) {
     builder.fold(to, {own_is_lower ? own : come, own_is_lower ? come : own});
@@ -56,7 +56,7 @@ Program recursive_doubling_reduce_scatter(Elements elements, int ranks, int rank
     Region sum = builder.input(elements);
     for (int round = 0, distance = 1; distance < ranks; ++round, distance *= 2) {
         const int partner = rank ^ distance;
-        const int both = rank & -2 * distance; // the first of this rank's tree and the partner's
+        const int both = rank & -2 * distance; // first rank of both trees
         const Region come = builder.scratch(elements), next = builder.scratch(elements);
         const auto given = in_use(sum, a_block, both, 2 * distance, partner);
         const auto taken = in_use(come, a_block, both, 2 * distance, rank);
@@ -76,7 +76,7 @@ Program pairwise_reduce_scatter(Elements elements, int ranks, int rank) {
     const Elements a_block = elements / ranks;
     ProgramBuilder builder;
     const Region own = builder.input(elements);
-    // One place for all that comes: the next exchange waits until it has been combined.
+    // One buffer for all receives: the next exchange waits until its contents have been combined.
     const Region come = builder.scratch(a_block), sum = builder.output(a_block);
     Region so_far = block(own.buffer, rank * a_block, a_block);
     builder.window(1);
@@ -93,7 +93,7 @@ Program pairwise_reduce_scatter(Elements elements, int ranks, int rank) {
 
 namespace {
 
-/// 8 as long as it divides, then what is left: the paper's choice.
+/// 8 as long as it divides, then the rest: the paper's choice.
 std::vector<int> eights_first(int ranks) {
     std::vector<int> radices;
     for (; ranks % 8 == 0 && ranks > 8; ranks /= 8)
@@ -111,7 +111,7 @@ std::vector<int> ascending_primes(int number) {
     return primes;
 }
 
-/// Factors of 8 at most where there are such, largest first; a larger prime last.
+/// Factors of at most 8, largest first; then what is left.
 std::vector<int> factors_to_eight(int number) {
     std::vector<int> radices;
     for (int factor = 8; factor > 1; --factor) {
@@ -129,12 +129,12 @@ double milliseconds(Seconds seconds) {
 
 // Figure 1.
 
-/// The tori that there are, by hosts.
+/// The available tori, by number of hosts.
 const std::map<int, std::string> tori = {
     {32, "torus-4x4x2"},  {64, "torus-4x4x4"},    {128, "torus-8x4x4"},    {256, "torus-8x8x4"},
     {512, "torus-8x8x8"}, {1024, "torus-16x8x8"}, {4096, "torus-16x16x16"}};
 
-/// Milliseconds of a reduction as MPI does it.
+/// Milliseconds of a reduction as MPI implements it.
 double reduced(Program (*reduction)(Elements, int, int), int ranks, Elements pixels) {
     const Schedule schedule =
         make_schedule(ranks, [&](int rank) { return reduction(pixels, ranks, rank); });
@@ -247,7 +247,7 @@ Result figure_5(Extent extent) {
 const std::vector<std::vector<int>> radix_vectors = {
     {2, 2, 2, 2, 2, 2, 2, 2}, {4, 4, 4, 4}, {8, 8, 2, 2}, {8, 8, 4}, {16, 16}, {32, 8}, {64, 4}};
 
-/// The radices that take least time.
+/// The fastest radices.
 std::string best(const Result& result, std::size_t column) {
     return std::min_element(
                result.rows.begin(), result.rows.end(),
@@ -281,7 +281,7 @@ Result figure_6(Extent extent) {
 
 // Figure 7.
 
-/// The group of a number in the paper's figure.
+/// The group of a number of ranks in the paper's figure.
 std::string group_of(int ranks) {
     for (const int factor : {4, 3, 5}) {
         if (ranks % factor == 0)
@@ -352,8 +352,8 @@ namespace {
 
 constexpr int ranks = 64;
 
-/// The part of the pixels that is active before each round, where a part `density` of each rank's
-/// image is, anywhere: of m images blended, 1 - (1 - density)^m.
+/// The fraction of active pixels before each round if a fraction `density` of each rank's image is
+/// active, at random: 1 - (1 - density)^m for m blended images.
 std::vector<double> active_by_round(const std::vector<int>& radices, double density) {
     std::vector<double> active;
     int blended = 1;
@@ -378,7 +378,7 @@ std::string text(const std::vector<int>& radices) {
 const std::vector<std::vector<int>> shown = {
     {2, 2, 2, 2, 2, 2}, {4, 4, 4}, {8, 8}, {16, 4}, {4, 16}, {32, 2}, {2, 32}, {64}};
 
-/// One density: the radices shown, and the best of all.
+/// The results for one density: the displayed radices, and the best of all.
 struct Found {
     Row row;
     std::vector<int> best;
@@ -402,7 +402,7 @@ Found at_density(double density, const std::string& platform,
     return found;
 }
 
-/// Whether the best first radix grows, or at least does not fall, as fewer pixels are active.
+/// True if the best first radix never falls, and grows overall, with fewer active pixels.
 Claim higher_radices_first(const std::string& platform, const std::vector<Found>& by_density) {
     std::vector<int> first;
     for (const Found& found : by_density)

@@ -5,25 +5,25 @@
 
 namespace sextant::reproduce {
 
-// What MPICH does to combine vectors of many elements by an operator of the user's own, written as
-// schedules to be compared with. Ranks: powers of two.
+// MPICH's reductions of long vectors with a user operator, as schedules for comparison. The number
+// of ranks is a power of two.
 // Source    Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005, doi:10.1177/1094342005051521
 
-/// MPI_Allreduce by recursive doubling: log2 p exchanges of whole vectors. Every rank ends with
-/// the whole.
+/// MPI_Allreduce by recursive doubling: log2 p exchanges of whole vectors. Every rank ends with the
+/// whole result.
 Program recursive_doubling_allreduce(Elements elements, int ranks, int rank);
 
-/// MPI_Reduce_scatter of operands that do not commute, by recursive doubling: in each of log2 p
-/// exchanges two trees of ranks give each other the blocks of all ranks outside them, and each rank
-/// its partner's. (MPICH sends the other blocks of the trees too, which nobody uses.) Every rank
-/// ends with its block.
-/// Requires  elements that the ranks divide.
+/// MPI_Reduce_scatter for operators that do not commute, by recursive doubling. In each of log2 p
+/// exchanges, a rank sends its partner the blocks of all ranks outside their two trees, and the
+/// partner's block. (MPICH also sends the other blocks of the trees, which are not used.) Every
+/// rank ends with its block.
+/// Requires  elements divisible by the number of ranks.
 Program recursive_doubling_reduce_scatter(Elements elements, int ranks, int rank);
 
-/// MPI_Reduce_scatter of operands that commute, by pairs: in each of p - 1 steps a rank gives one
-/// more rank its block and combines what it gets before it goes on. Blocks meet in the order of
-/// steps, not of ranks.
-/// Requires  elements that the ranks divide.
+/// Pairwise MPI_Reduce_scatter for commutative operators: in each of p - 1 steps a rank sends one
+/// other rank's block and combines the block it receives before the next step. Blocks are combined
+/// in the order of steps, not of ranks.
+/// Requires  elements divisible by the number of ranks.
 Program pairwise_reduce_scatter(Elements elements, int ranks, int rank);
 
 } // namespace sextant::reproduce

@@ -35,7 +35,7 @@ struct Registered {
     double speedup = 0;
 };
 
-/// Rehearsed with drawn times; the median of the draws.
+/// The median over rehearsals with random times.
 Registered registered(const Run& run) {
     const scan::Algorithm& circuit = scan::find(run.circuit);
     const scan::Way way{scan::find_strategy(run.strategy), {circuit, circuit.tunings().front()}};
@@ -85,8 +85,8 @@ Result strong_scaling(Extent) {
 
 // Equation 4.18.
 
-/// The span that the thesis gives a series scanned by Blelloch's circuit, in applications: those of
-/// a core before the scan of cores, 2 log2 of their number in it, and those of a core after it.
+/// The thesis's span of a series scan by Blelloch's circuit, in applications: those of a core
+/// before the global scan, 2 log2 of the number of cores in it, and those of a core after it.
 double published_span(Elements frames, int ranks) {
     return 2. * static_cast<double>(frames / ranks) - 1 + 2 * std::log2(ranks);
 }
@@ -120,7 +120,7 @@ Result weak_scaling(Extent) {
         for (const int ranks : {64, 256, 512}) {
             Row row{fmt::format("{}, {} cores", circuit, ranks), {}, {makespan(ranks) / first}};
             if (ranks == 512 && row.label.starts_with("serial"))
-                row.theirs = 2041. / 196; // of OpenMPI's scan, which is serial
+                row.theirs = 2041. / 196; // for OpenMPI's scan, which is serial
             result.rows.push_back(row);
         }
     }
@@ -149,7 +149,7 @@ Result strategies(Extent) {
 // Figure 5.9.
 
 Result threads_in_the_operator(Extent) {
-    // Two thirds of the operator run in parallel.
+    // Two thirds of the operator are parallel.
     const auto faster = [](int threads) { return 1 / (1. / 3 + 2. / 3 / threads); };
     Result result{"times of a registration on one core",
                   {"1 core an application", "2 cores", "4 cores"},
@@ -175,10 +175,10 @@ Result threads_in_the_operator(Extent) {
     return result;
 }
 
-// Figure 4.4: how long the operator takes.
+// Figure 4.4: the time of the operator.
 
-/// What the published operator does to register each frame with the next: steps of its descent,
-/// each counted as the pixels of its level, over those of a frame.
+/// The work of the published operator for each pair of neighbouring frames: descent steps, weighted
+/// by the pixels of their level relative to a frame.
 std::vector<double> work_by_pair(int pairs) {
     registration::SeriesPlan plan;
     plan.shape = {64, 64};

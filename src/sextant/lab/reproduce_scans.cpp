@@ -21,7 +21,7 @@ Circuit circuit_of(const std::string& name, int ranks) {
         ranks, [&](int rank) { return scan::program(row, task, row.tunings().front(), rank); }));
 }
 
-/// Span and work for n inputs, n = 2^log, as published.
+/// Published span and work for n inputs, n = 2^log.
 struct Published {
     const char* name;
     double (*span)(double n, double log);
@@ -78,8 +78,8 @@ constexpr Elements frames = 4096;
 constexpr int ranks = 64, threads = 16;
 constexpr Seconds published_serial = 37568;
 
-/// A registration of the whole series: neighbours first, then the scan. As it is, and as if the
-/// threads of each rank were perfectly balanced.
+/// A registration of the whole series, neighbours first, then the scan: as rehearsed, and with
+/// perfect balance among the threads of each rank.
 struct Registered {
     Seconds balanced = 0, rehearsed = 0;
 };

@@ -45,7 +45,7 @@ namespace {
 
 // Table 1.
 
-/// What a rank sends at most, as the paper counts: messages, and images.
+/// The most that a rank sends, as the paper counts: messages, and images.
 struct Costs {
     double messages = 0, images = 0;
 };
@@ -89,7 +89,8 @@ Result table_1(Extent) {
 
 // Figures 4 to 7 and 9.
 
-/// The paper's case on pure fluid with free blending, with blending, and as calibrated.
+/// Frame rates of the paper's case: fluid model without blending cost, with blending, and
+/// calibrated.
 std::vector<double> frame_rates(const std::string& algorithm, int nodes, const std::string& order,
                                 Elements pixels) {
     const bool crossbar = order == "crossbar";
@@ -158,7 +159,7 @@ simulate::Network network(const std::string& platform) {
     return simulate::read_platform(machine::shared_file(simulate::platforms, platform)).network;
 }
 
-/// The mean share of a cable that random pairs of hosts get.
+/// The mean fraction of a cable's bandwidth that random pairs of hosts get.
 double bisection(const std::string& platform) {
     const simulate::Network tree = network(platform);
     std::mt19937_64 draw(1);
@@ -209,7 +210,7 @@ Result routings(Extent extent) {
     return result;
 }
 
-/// The busiest link in each round of Binary-Swap.
+/// The most messages that share a link in a round of Binary-Swap.
 int most_met_in_binary_swap(const std::string& platform, int ranks) {
     const simulate::Network tree = network(platform);
     int most = 0;
@@ -276,8 +277,8 @@ constexpr Bytes pixel = 16;
 
 // Figures 2 and 3.
 
-/// An algorithm, the terms of Table 1 that the figures plot, and whether its messages keep apart on
-/// a fat-tree, stage by stage.
+/// An algorithm, the number of messages in Table 1 that the figures plot, and whether its stages
+/// are free of link contention on a fat-tree.
 struct Term {
     const char* algorithm;
     double (*messages)(int ranks);
@@ -298,7 +299,7 @@ constexpr Term terms[] = {{"binary-swap", halvings, false},
 
 constexpr Elements figure_pixels = 16 * mega;
 
-/// Milliseconds by Table 1: 1 us a message, .53 ns a byte; where messages meet, 30 % less.
+/// Milliseconds by Table 1: 1 us per message, .53 ns per byte; 30 % less bandwidth with contention.
 double by_formula(const Term& term, int ranks, bool fat_tree) {
     const double beta = .53e-9 / (fat_tree && !term.keeps_apart ? .7 : 1);
     const double bytes = static_cast<double>(figure_pixels * pixel) * (ranks - 1) / ranks;
@@ -314,7 +315,7 @@ Schedule schedule_of(const Term& term, int ranks) {
     return schedule;
 }
 
-/// Milliseconds that the schedule takes by the same two terms, nobody waiting for links.
+/// Milliseconds of the schedule by the same two terms, without link contention.
 double played(const Term& term, int ranks) {
     static const machine::Profile infiniband = machine_of_paper("ddr-infiniband");
     const Schedule schedule = schedule_of(term, ranks);
@@ -351,7 +352,7 @@ Result figure_3(Extent) {
 
 // The bandwidth matrices of Figures 4 to 7 and 9.
 
-/// MB/s of each message, from when its receiver asks for it.
+/// The bandwidth of each message in MB/s, from the time its receiver is ready.
 std::vector<double> bandwidths(const Trace& trace) {
     std::vector<double> all;
     for (const Event& event : trace.events) {

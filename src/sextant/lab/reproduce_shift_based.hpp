@@ -13,11 +13,11 @@ struct Flow {
     int from = 0, to = 0;
 };
 
-/// How many of these flows go over each link.
+/// The number of these flows on each link.
 std::vector<int> loads(const Network& network, std::span<const Flow> flows);
 
-/// The part of a link's capacity that the flows get on average, each as its busiest link lets it:
-/// 1 where no two meet.
+/// The mean fraction of link capacity that the flows get, each limited by its busiest link: 1
+/// without contention.
 double mean_share(const Network& network, std::span<const Flow> flows);
 
 } // namespace sextant::simulate

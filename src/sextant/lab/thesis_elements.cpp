@@ -17,7 +17,7 @@ namespace sextant::registration {
 
 namespace {
 
-/// Every `stride`-th of `count` values.
+/// A strided range of `count` values.
 struct Line {
     double* first;
     std::size_t count, stride;
@@ -38,8 +38,8 @@ void for_each_column(Nodal& f, ImageShape nodes, Body body) {
         body(Line{f.data() + x, static_cast<std::size_t>(nodes.height), width});
 }
 
-/// A tridiagonal matrix with `middle` on the diagonal, half of it at both ends, and `beside` next
-/// to it: what linear elements assemble.
+/// A tridiagonal matrix as assembled from linear elements: `middle` on the diagonal, half of that
+/// at both ends, and `beside` next to the diagonal.
 struct Tridiagonal {
     double middle, beside;
 
@@ -54,7 +54,7 @@ struct Tridiagonal {
             now = after;
         }
     }
-    /// Of the cosine with the angle θ from node to node, at inner nodes.
+    /// The eigenvalue of the cosine with angle θ between neighbouring nodes, at inner nodes.
     double eigenvalue(double theta) const { return middle + 2 * beside * std::cos(theta); }
 };
 
@@ -66,7 +66,7 @@ Tridiagonal stiffness_1d(double h) {
     return {2 / h, -1 / h};
 }
 
-/// Σ_i f_i cos(π k i / (n − 1)) for every k < n, as the Fourier transform of the even extension.
+/// Σ_i f_i cos(π k i / (n − 1)) for every k < n, by the Fourier transform of the even extension.
 class CosineSums {
   public:
     void apply(const Line& f) {
@@ -95,7 +95,7 @@ void cosine_sums(Nodal& f, ImageShape nodes) {
     for_each_column(f, nodes, [&](const Line& line) { sums.apply(line); });
 }
 
-/// What a cosine's coefficient is of its sum Σ_i b_i cos(π k i / (n − 1)).
+/// The factor from the sum Σ_i b_i cos(π k i / (n − 1)) to the coefficient of the cosine.
 double share(std::size_t k, std::size_t count) {
     const auto last = static_cast<double>(count - 1);
     return (k == 0 || k + 1 == count ? 1 : 2) / last;
@@ -163,7 +163,7 @@ Nodal BilinearElements::smoothed(std::span<const double> load, double s) const {
 
 namespace {
 
-/// T and ∇T at one place, bilinear; the slope is 0 along an axis on which the place lies outside.
+/// T and ∇T at a point, bilinear; the derivative is 0 along an axis where the point is outside.
 struct Sampled {
     double value, dx, dy;
 };
@@ -214,7 +214,7 @@ CrossCorrelation::Normalised CrossCorrelation::normalised(const Nodal& f) const 
     for (double& value : values)
         value -= mean;
     const double variance = product(values, values);
-    // Rounding leaves the differences of a constant from its mean, which are no contrast.
+    // Below this, the variance of a constant image is only rounding error.
     if (!(variance > 1e-24 * mean * mean))
         return {Nodal(f.size(), 0), 0};
     const double deviation = std::sqrt(variance);
@@ -256,7 +256,7 @@ Parameters moved(const Parameters& from, double step, const Parameters& directio
     return to;
 }
 
-/// E along one direction of descent.
+/// E along one descent direction.
 struct Descent {
     const Functional& functional;
     const Parameters& from;
@@ -286,7 +286,7 @@ Step widened(const Descent& descent, Step step) {
     return step;
 }
 
-/// A length of 0 where none holds.
+/// Returns a step of length 0 if the rule holds for none.
 Step armijo(const Descent& descent, double first) {
     Step step{first, descent.at(first)};
     if (descent.holds(step.length, step.energy))

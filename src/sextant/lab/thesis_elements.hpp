@@ -9,13 +9,13 @@
 
 namespace sextant::registration {
 
-/// A value for each node of a grid, row after row.
+/// A value for each node of a grid, row by row.
 using Nodal = std::vector<double>;
 
-/// Piecewise bilinear finite elements whose nodes are the pixel centres of an image, `spacing`
-/// apart in units of the domain: its mass matrix M_ij = ∫ψ_i ψ_j and its stiffness matrix
-/// L_ij = ∫∇ψ_i·∇ψ_j, which are M_x⊗M_y and L_x⊗M_y + M_x⊗L_y, so that no matrix is ever stored.
-/// Requires  at least two nodes along each axis, spacing > 0; otherwise throws InvalidTask.
+/// Piecewise bilinear finite elements. The nodes are the pixel centres of an image, `spacing` apart
+/// in units of the domain. The mass matrix M_ij = ∫ψ_i ψ_j = M_x⊗M_y and the stiffness matrix L_ij
+/// = ∫∇ψ_i·∇ψ_j = L_x⊗M_y + M_x⊗L_y are never stored. Throws InvalidTask unless there are at least
+/// two nodes along each axis and spacing > 0.
 class BilinearElements {
   public:
     BilinearElements(ImageShape nodes, double spacing);
@@ -23,15 +23,15 @@ class BilinearElements {
     ImageShape nodes() const { return nodes_; }
     std::size_t count() const { return static_cast<std::size_t>(nodes_.elements()); }
     double spacing() const { return spacing_; }
-    /// |Ω|, of the hull of the nodes.
+    ///Ω|, the area of the hull of the nodes.
     double area() const;
 
     /// M f.
     Nodal mass(std::span<const double> f) const;
     /// L f.
     Nodal stiffness(std::span<const double> f) const;
-    /// The d with (M + s²/2 L) d = load: what −Δ of the H¹ metric is with Neumann's condition.
-    /// Cost  two cosine transforms along each axis: in cosines both matrices are diagonal.
+    /// Solves (M + s²/2 L) d = load: −Δ in the H¹ metric with Neumann's condition.
+    /// Cost      two cosine transforms along each axis, which diagonalise both matrices.
     Nodal smoothed(std::span<const double> load, double s) const;
 
   private:
@@ -44,20 +44,20 @@ struct NodalVectors {
     Nodal x, y;
 };
 
-/// The normalised cross-correlation of R and T∘φ, each the element function of its values at the
-/// nodes: NCC[f, g] = (1/|Ω|) ∫ (f − f̄)/σ_f · (g − ḡ)/σ_g, in [−1, 1]; 0 where T∘φ is constant.
-/// In matrices f̄ = 1ᵀMf/|Ω|, σ_f² = (f − f̄)ᵀM(f − f̄)/|Ω|.
-/// Where φ leads out of the image, T has the value of the border's nearest point.
-/// Requires  as many values as nodes, R not constant; otherwise throws InvalidTask.
+/// The normalised cross-correlation of R and T∘φ, as element functions of their values at the
+/// nodes: NCC[f, g] = (1/|Ω|) ∫ (f − f̄)/σ_f · (g − ḡ)/σ_g, in [−1, 1]; 0 if T∘φ is constant. In
+/// matrices, f̄ = 1ᵀMf/|Ω| and σ_f² = (f − f̄)ᵀM(f − f̄)/|Ω|. Outside the image, T has the value of
+/// the nearest point on the border.
+/// Throws    InvalidTask unless there are as many values as nodes and R is not constant.
 class CrossCorrelation {
   public:
     CrossCorrelation(BilinearElements elements, const Nodal& reference, Nodal templ);
 
     const BilinearElements& elements() const { return elements_; }
-    /// Of φ at the nodes, in pixels of the grid.
+    /// The value for φ at the nodes, in pixels of the grid.
     double value(const NodalVectors& phi) const;
-    /// How the value grows with φ at each node, per pixel: (1/|Ω|) (M w)_i ∇T(φ_i) with
-    /// w = (R̃ − NCC·T̃_φ)/σ_{T∘φ}, the exact derivative of `value`.
+    /// The exact derivative of `value` by φ at each node, per pixel: (1/|Ω|) (M w)_i ∇T(φ_i) with w
+    /// = (R̃ − NCC·T̃_φ)/σ_{T∘φ}.
     NodalVectors derivative(const NodalVectors& phi) const;
 
   private:
@@ -75,7 +75,7 @@ class CrossCorrelation {
 
 using Parameters = std::vector<double>;
 
-/// What a gradient flow descends.
+/// The functional that a gradient flow minimises.
 struct Functional {
     std::function<double(const Parameters&)> energy;
     /// ⟨E′, ζ_i⟩ for the direction ζ_i of each parameter.
@@ -86,9 +86,9 @@ struct Functional {
 
 struct FlowOptions {
     int iterations = 500;      ///< at most
-    double stop = 1e-6;        ///< the drop in energy of one step at which the flow ends
-    double scale = 1;          ///< s at first; for metrics without a scale it has no effect
-    double halve_scale = 1e-5; ///< the drop below which s is halved and the step starts anew
+    double stop = 1e-6;        ///< ends when a step lowers the energy by less
+    double scale = 1;          ///< initial s; no effect in metrics without a scale
+    double halve_scale = 1e-5; ///< below this drop, s is halved and the step reset
 };
 
 struct Flow {
@@ -97,12 +97,12 @@ struct Flow {
     int iterations() const { return static_cast<int>(energies.size()) - 1; }
 };
 
-/// The gradient flow ∂φ/∂t = −A⁻¹E′[φ] by explicit Euler steps φ ← φ − τ A⁻¹E′, τ by Armijo's rule
-/// with widening: it holds for τ where (Φ(τ) − Φ(0)) / (Φ′(0) τ) ≥ ½, Φ(τ) = E[φ − τ A⁻¹E′], a tie
-/// counting as held. From the last τ on it is doubled while the rule holds and the energy falls, or
-/// halved until it holds. The flow ends when a step gains no more than `stop`, when no τ of at
-/// least 2⁻³⁰ holds, or after so many iterations. The energy never rises.
-/// Deterministic  as far as the functional is.
+/// The gradient flow ∂φ/∂t = −A⁻¹E′[φ] by explicit Euler steps φ ← φ − τ A⁻¹E′. Armijo's rule with
+/// widening chooses τ: with Φ(τ) = E[φ − τ A⁻¹E′], the rule holds if (Φ(τ) − Φ(0)) / (Φ′(0) τ) ≥ ½,
+/// up to rounding. Starting from the last τ, it is doubled while the rule holds and the energy
+/// falls, or halved until the rule holds. The flow ends when a step gains no more than `stop`, when
+/// no τ ≥ 2⁻³⁰ holds, or after the maximum number of iterations. The energy never increases.
+/// Deterministic  if the functional is.
 /// Source    Berkels, Binev, Blom, Dahmen, Sharpley, Vogt, Ultramicroscopy 138, 2014,
 ///           doi:10.1016/j.ultramic.2013.11.007
 Flow gradient_flow(const Functional& functional, Parameters start, const FlowOptions& options);

@@ -17,7 +17,7 @@ namespace sextant::registration {
 
 namespace {
 
-/// Calls `body` with every node's index and coordinates, counted in nodes.
+/// Calls `body` with every node's index and its coordinates in nodes.
 template <class Body>
 void for_each_node(ImageShape nodes, Body body) {
     std::size_t i = 0;
@@ -27,7 +27,7 @@ void for_each_node(ImageShape nodes, Body body) {
     }
 }
 
-/// x − c of a node, in units of the domain.
+/// x − c for a node, in units of the domain.
 Point arm(Point node, double spacing, Point c) {
     return {node.x * spacing - c.x, node.y * spacing - c.y};
 }
@@ -69,7 +69,7 @@ Parameters rigid_derivative(const CrossCorrelation& images, Point c, const Param
     return {unit * alpha, unit * x, unit * y};
 }
 
-/// The two halves of the parameters of a field.
+/// The x and y parameters of a displacement field.
 struct Halves {
     std::span<const double> x, y;
 };
@@ -200,7 +200,7 @@ std::int64_t halved(std::int64_t nodes) {
     return (nodes + 1) / 2;
 }
 
-/// Mirrored about the first and the last node.
+/// Mirrors an index about the first and the last node.
 std::int64_t mirrored(std::int64_t at, std::int64_t nodes) {
     return at < 0 ? -at : at < nodes ? at : 2 * (nodes - 1) - at;
 }
@@ -224,7 +224,7 @@ Frame restricted(const Frame& fine) {
     return coarse;
 }
 
-/// Two images on one grid, `step` pixels from node to node.
+/// Two images on one grid, with nodes `step` pixels apart.
 struct Level {
     Frame reference, templ;
     Elements step = 1;
@@ -237,7 +237,7 @@ struct Level {
     ImageShape original;
 };
 
-/// The coarsest first.
+/// The levels, coarsest first.
 std::vector<Level> levels(const kernel::SampleView& reference, const kernel::SampleView& templ,
                           const ThesisOptions& options) {
     if (reference.image != templ.image)
@@ -276,7 +276,7 @@ FlowOptions flow_options(const ThesisOptions& options, ImageShape image) {
     return flow;
 }
 
-/// A field at the nodes of a level, in units of the domain.
+/// A displacement field at the nodes of a level, in units of the domain.
 Parameters parameters(const DisplacementField& field, const Level& level) {
     const std::size_t count = level.reference.values.size();
     const double unit = unit_of(field.image);

@@ -22,7 +22,7 @@ void check(const WinnerMap& map) {
         throw std::logic_error("a map of winners has not as many cells as rows and columns");
 }
 
-/// In alphabetical order, so that colours do not depend on who wins where.
+/// The winners in alphabetical order, so that colours do not depend on where they win.
 std::vector<std::string> winners(const WinnerMap& map) {
     std::vector<std::string> all;
     for (const auto& row : map.cells) {
@@ -36,7 +36,7 @@ std::vector<std::string> winners(const WinnerMap& map) {
     return all;
 }
 
-/// Of a column, so that what its fields say stays within them.
+/// The width of a column that fits every cell's text.
 double width_of_column(const WinnerMap& map) {
     double widest = narrowest;
     for (const auto& row : map.cells) {

@@ -6,10 +6,10 @@
 
 namespace sextant::report {
 
-/// Who wins where: cases in a grid, and the winner of each.
+/// A grid of cases with the winner of each.
 struct WinnerMap {
     struct Cell {
-        std::string winner; ///< what is coloured; "" where nothing is known
+        std::string winner; ///< determines the colour; "" if unknown
         std::string detail; ///< a line under it
     };
     std::string title, subtitle;
@@ -17,8 +17,8 @@ struct WinnerMap {
     std::vector<std::vector<Cell>> cells; ///< by row, then column
 };
 
-/// As SVG: a field a case, coloured by winner, so that regions show.
-/// Requires  as many rows and columns of cells as of names (std::logic_error).
+/// An SVG with one field per case, coloured by winner. Throws std::logic_error unless there are as
+/// many rows and columns of cells as of names.
 std::string winner_map(const WinnerMap& map);
 
 } // namespace sextant::report

@@ -7,15 +7,15 @@
 
 namespace sextant::machine {
 
-/// What reading and writing takes on a machine, of files that the system keeps in memory and as
-/// they are: decoding, and a disk that must be waited for, come on top. Nothing where the profile
-/// does not know.
+/// Predicts the time to read and write files on a machine. Covers only the file access itself, for
+/// files in the page cache: decoding and waiting for a disk are extra.
 class FileCosts {
   public:
-    /// The machine must outlive this.
+    /// Keeps a reference to `machine`, which must outlive this object.
     explicit FileCosts(const Profile& machine);
 
-    /// By one rank; `alone` while the others of its node wait.
+    /// Time for one rank to read or write `bytes`; nothing if the profile lacks the figure.
+    /// `alone`: the other ranks of the node wait meanwhile.
     std::optional<Seconds> reading(Bytes bytes, bool alone) const;
     std::optional<Seconds> writing(Bytes bytes, bool alone) const;
 

@@ -20,14 +20,15 @@ namespace {
 
 namespace filesystem = std::filesystem;
 
-/// The file that this function was linked into.
+/// The file (program or shared library) that this function was linked into.
 filesystem::path this_module() {
     std::error_code error;
     const filesystem::path program = filesystem::read_symlink("/proc/self/exe", error);
     Dl_info info{};
     if (dladdr(reinterpret_cast<const void*>(&this_module), &info) == 0 || !info.dli_fname)
         return program;
-    // The name of the program itself is as it was called, which may be relative to another folder.
+    // For the program itself dli_fname is the name it was started by, which may be relative to
+    // another folder.
     const filesystem::path module = filesystem::canonical(info.dli_fname, error);
     return !error && module.filename().string().find(".so") != std::string::npos ? module : program;
 }
@@ -50,10 +51,12 @@ Installation installation_of(const std::filesystem::path& module) {
         return {{SEXTANT_SOURCE_DATA}, {SEXTANT_BUILD_PROGRAMS}};
     const filesystem::path here = module.parent_path();
     Installation found;
-    for (const std::string_view data : {SEXTANT_DATA_FROM_BIN, SEXTANT_DATA_FROM_LIB})
+    for (const std::string_view data :
+         {SEXTANT_DATA_FROM_BIN, SEXTANT_DATA_FROM_LIB, SEXTANT_DATA_FROM_LIBEXEC})
         add(found.data, here / data);
     add(found.data, SEXTANT_INSTALLED_DATA);
-    for (const std::string_view programs : {SEXTANT_PROGRAMS_FROM_BIN, SEXTANT_PROGRAMS_FROM_LIB})
+    for (const std::string_view programs :
+         {SEXTANT_PROGRAMS_FROM_BIN, SEXTANT_PROGRAMS_FROM_LIB, SEXTANT_PROGRAMS_FROM_LIBEXEC})
         add(found.programs, here / programs);
     add(found.programs, SEXTANT_INSTALLED_PROGRAMS);
     return found;
@@ -71,7 +74,8 @@ std::filesystem::path folder(const char* variable) {
     return path.is_absolute() ? path : std::filesystem::path();
 }
 
-/// The folder that a variable names, or one in the user's home; empty where neither is known.
+/// The folder named by an environment variable, else `in_home` in the user's home; empty if neither
+/// is known.
 std::filesystem::path users_folder(const char* variable, const char* in_home) {
     const std::filesystem::path named = folder(variable), home = folder("HOME");
     return named.empty() && !home.empty() ? home / in_home : named;

@@ -10,29 +10,30 @@
 
 namespace sextant::machine {
 
-/// The folders in which what Sextant ships may be, the first to be searched first: relative to the
-/// program or shared library that contains this function, then where it was configured to be
-/// installed. A program of the build tree takes only what is in its source and build tree.
+/// Folders that may hold the files shipped with Sextant, in search order: relative to the program
+/// or shared library that contains this code, then the configured installation folders. A program
+/// in the build tree uses only its source and build trees.
 struct Installation {
-    std::vector<std::filesystem::path> data;     ///< machines/, platforms/, data/
-    std::vector<std::filesystem::path> programs; ///< that Sextant starts itself
+    std::vector<std::filesystem::path> data;     ///< folders that contain machines/, platforms/ and
+                                                 ///< data/
+    std::vector<std::filesystem::path> programs; ///< folders of programs that Sextant starts
 };
 
 Installation installation();
 
-/// The same for a program or shared library at this path.
+/// The same for the program or shared library at `module`.
 Installation installation_of(const std::filesystem::path& module);
 
-/// Where a user's profile of this machine lies, for one transport ("threads" or "mpi"):
-/// sextant/machines/TRANSPORT.json in $XDG_CONFIG_HOME, or in ~/.config where that is not set to
-/// an absolute path. Empty where neither is known. The folder need not exist.
+/// The path of the user's profile of this machine for one transport ("threads" or "mpi"):
+/// sextant/machines/TRANSPORT.json in $XDG_CONFIG_HOME, or in ~/.config if that is not set to an
+/// absolute path. Empty if neither is known. The folder need not exist.
 std::string default_profile_path(std::string_view transport);
 
-/// Where what was probed of this machine is kept: sextant/probes in $XDG_CACHE_HOME, or in
-/// ~/.cache; likewise.
+/// The folder that caches probe results of this machine: sextant/probes in $XDG_CACHE_HOME, or in
+/// ~/.cache by the same rule.
 std::string probe_folder();
 
-/// What kind of data Sextant ships: the folder it lies in, and the endings of its files.
+/// One kind of data shipped with Sextant: its folder and file name endings.
 struct SharedFolder {
     std::string_view kind; ///< "platform"
     std::string_view path; ///< "platforms"
@@ -41,14 +42,14 @@ struct SharedFolder {
 
 inline constexpr std::array<std::string_view, 1> profile_endings{".json"};
 
-/// The profiles that Sextant ships.
+/// Machine profiles.
 inline constexpr SharedFolder machines{"machine", "machines", profile_endings};
 
-/// The path of a file that a user gives, or names without folder and ending as one of those that
-/// Sextant ships. Throws InvalidTask with near names where it is neither; a path of several folders
-/// stays as it was given, for whoever reads it to refuse.
+/// Resolves a file that a user names: an existing path, or the name of a shipped file without
+/// folder and ending. Returns a path with several folders unchanged, so that the reader reports it.
+/// Throws InvalidTask with similar names if nothing matches.
 std::string shared_file(const SharedFolder& folder, const std::string& given);
-/// The same of several folders, the first of which that has it counts.
+/// The same over several folders; the first match counts.
 std::string shared_file(std::span<const SharedFolder> folders, const std::string& given);
 
 } // namespace sextant::machine

@@ -12,7 +12,7 @@
 
 namespace sextant::machine {
 
-/// How the enumerations are written in a profile, in their order.
+/// Names of the enumerators in a profile file, in enumerator order.
 inline constexpr std::string_view link_names[] = {"same process", "same node", "other node"};
 inline constexpr std::string_view path_names[] = {"send", "receive", "full"};
 inline constexpr std::string_view layout_names[] = {"cc", "cn", "nc", "nn"};
@@ -24,37 +24,38 @@ inline constexpr std::string_view shape_names[] = {"linear array", "mesh",      
                                                    "binary tree",  "butterfly", "shuffle-exchange",
                                                    "hypercube",    "fat tree",  "complete graph"};
 
-/// A measured or published quantity: the median of so many samples and an interval around it. What
-/// was published without spread has no samples, and an interval of nothing.
+/// A measured or published quantity: the median of `samples` measurements and an interval around
+/// it. A published value without spread has no samples and an empty interval.
 struct Value {
     double median = 0, low = 0, high = 0;
     std::int64_t samples = 0;
     bool operator==(const Value&) const = default;
 };
 
-/// A value of which nothing but itself is known.
+/// A value without spread.
 constexpr Value exactly(double value) {
     return {value, value, value, 0};
 }
 
-/// When and how values came about: a protocol of measurement, or the table of a publication.
+/// The source of values: date and method of a measurement, or the table of a publication.
 struct Origin {
     std::string date, method;
     bool operator==(const Origin&) const = default;
 };
 
-/// Which ranks a cost holds between.
+/// The ranks that a cost applies between.
 enum class Link : std::uint8_t { same_process, same_node, other_node };
 
-/// The three paths of communication: how long the sender is busy, how long the receiver, and from
-/// the start of the send until the receiver has everything.
+/// The three paths of communication: how long the sender is busy, how long the receiver is busy,
+/// and the time from the start of the send until the receiver has everything.
 enum class Path : std::uint8_t { send, receive, full };
 
-/// Whether data is contiguous (c) or not (n), at the sender and at the receiver.
+/// Layout at the sender and at the receiver: contiguous (c) or not (n).
 enum class Layout : std::uint8_t { cc, cn, nc, nn };
 
-/// How data travels: whole where it is contiguous, otherwise as a derived datatype or packed. Lent
-/// data does not travel: its receiver reads it where it lies, which costs a fold more by this much.
+/// How data travels: contiguous data as one block, other data as a derived datatype or packed. With
+/// `lending` nothing moves: the receiver folds from the sender's memory, and the fold costs this
+/// much more.
 enum class Strategy : std::uint8_t { contiguous, datatype, packing, lending };
 
 std::string_view name(Link link);
@@ -62,15 +63,15 @@ std::string_view name(Path path);
 std::string_view name(Layout layout);
 std::string_view name(Strategy strategy);
 
-/// The cost of one message: of so many bytes, in pieces of `block` bytes where it is not
-/// contiguous, and of the size of the message where it is.
+/// The cost of one message of `bytes` bytes in pieces of `block` bytes. A contiguous message is one
+/// piece: block == bytes.
 struct Point {
     Bytes bytes = 0, block = 0;
     Value seconds;
     bool operator==(const Point&) const = default;
 };
 
-/// One cell of what is measured of messages: one path, layout and strategy, at several sizes.
+/// One measured cell: a path, layout and strategy at several sizes.
 struct Curve {
     Path path = Path::full;
     Layout layout = Layout::cc;
@@ -87,20 +88,20 @@ struct Hockney {
     bool operator==(const Hockney&) const = default;
 };
 
-/// The paper's L, o, g and G.
+/// The parameters L, o, g and G of the LogGP paper.
 struct LogGP {
     Value latency, overhead, gap, gap_per_byte;
     Origin origin;
     bool operator==(const LogGP&) const = default;
 };
 
-/// What is known of messages between ranks that lie so.
+/// Everything known about messages between ranks joined by one kind of link.
 struct LinkCosts {
     Link link = Link::other_node;
     std::vector<Curve> curves;
-    /// Sizes above which the protocol changes. From the last on, a send waits for its receive.
+    /// Sizes above which the protocol changes. Above the last, a send waits for its receive.
     std::vector<Bytes> switches;
-    /// The time from one message to the next in a saturated stream; empty if unknown.
+    /// The time between messages in a saturated stream; empty if unknown.
     std::vector<Point> gap;
     Origin gap_origin;
     std::optional<Hockney> hockney;
@@ -108,7 +109,8 @@ struct LinkCosts {
     bool operator==(const LinkCosts&) const = default;
 };
 
-/// One pass of an operator or kernel: so many elements, of so many operands at once.
+/// One pass of an operator over `elements` elements of each of `operands` operands; or one run of a
+/// kernel with `elements` results of `operands` work each.
 struct Pass {
     Elements elements = 0;
     int operands = 1;
@@ -116,19 +118,19 @@ struct Pass {
     bool operator==(const Pass&) const = default;
 };
 
-/// What an operator or kernel costs: by what was measured of its passes, or as one number.
+/// The cost of an operator or kernel: measured passes, or one number.
 struct Work {
     std::string name;
     std::string element = "f32"; ///< the channels of its elements: "f32", "f16" or "u8"
-    /// Of combining one more operand. Counts only where no pass was measured.
+    /// The cost of combining one more operand; used only if no pass was measured.
     std::optional<Value> seconds_per_element;
-    std::vector<Pass> passes; ///< by elements, then operands; all cores of a node work
-    std::vector<Pass> alone;  ///< the same while the other cores rest; empty if unknown
+    std::vector<Pass> passes; ///< by elements, then operands; with all cores of the node working
+    std::vector<Pass> alone;  ///< the same with the other cores idle; empty if unknown
     Origin origin;
     bool operator==(const Work&) const = default;
 };
 
-/// What moving bytes within memory costs: in pieces of `block` bytes; 0 for contiguous copies.
+/// The cost of copying within memory in pieces of `block` bytes; 0: contiguous.
 struct CopyRate {
     Bytes block = 0;
     Value seconds_per_byte;
@@ -136,7 +138,7 @@ struct CopyRate {
     bool operator==(const CopyRate&) const = default;
 };
 
-/// A network that messages share: its links, of this much each.
+/// A network that messages share, and the time per byte of each of its links.
 struct Network {
     Topology topology;
     Value seconds_per_byte;
@@ -148,16 +150,16 @@ enum class Routing : std::uint8_t { store_and_forward, wormhole };
 
 std::string_view name(Routing routing);
 
-/// The parameters of C³. Times are counted in units: of a packet on a link, and of as many bytes
-/// that a processor touches.
+/// The parameters of C³. Times are in units: the time of one packet on a link, or of a processor
+/// touching as many bytes.
 struct C3 {
     Topology topology;
     Routing routing = Routing::wormhole;
     bool blocking_sends = false;
-    Bytes packet = 0; ///< l: what a unit carries
+    Bytes packet = 0; ///< l: bytes in a unit
     Value setup;      ///< s, in units
     Value seconds_per_unit, seconds_per_computation_unit;
-    /// Average distances that the paper rounds, by the sides of the (sub)machine; others follow
+    /// Average distances that the paper rounds, by the sides of the (sub)machine; all others follow
     /// from the topology.
     struct Distance {
         int width = 0, height = 0;
@@ -169,15 +171,15 @@ struct C3 {
     bool operator==(const C3&) const = default;
 };
 
-/// One machine, in one state, under one MPI and transport: what models compute with. Data only.
+/// One machine in one state, under one MPI and transport: the data that models compute with.
 struct Profile {
     std::string name;
     std::string host, topology, transport;
-    int cores = 0; ///< of a node; 0 if unknown
+    int cores = 0; ///< per node; 0 if unknown
     std::string mpi, mpi_version;
-    std::string state; ///< machines differ from launch to launch; empty if it was not observed
-    Value state_probe; ///< the round trip of 64 KiB by which the state is recognised, in seconds
-    Origin origin;     ///< of what names no other
+    std::string state; ///< machines differ between launches; empty if not observed
+    Value state_probe; ///< round trip of 64 KiB that identifies the state, in seconds
+    Origin origin;     ///< of values without an origin of their own
     std::vector<LinkCosts> links;
     std::vector<Work> operators, kernels;
     std::vector<CopyRate> copies;
@@ -185,32 +187,33 @@ struct Profile {
     std::optional<C3> c3;
     bool operator==(const Profile&) const = default;
 
-    /// What is known of a link; nullptr if nothing.
+    /// The costs of a link; nullptr if unknown.
     const LinkCosts* find(Link link) const;
-    /// An operator on such elements; nullptr if it was not measured.
+    /// An operator on elements of this type; nullptr if not measured.
     const Work* find_operator(std::string_view wanted, std::string_view element) const;
-    /// Likewise a kernel.
+    /// The same for a kernel.
     const Work* find_kernel(std::string_view wanted, std::string_view element) const;
 };
 
-/// The curve of a path, layout and strategy; nullptr if it was not measured.
+/// The curve of a path, layout and strategy; nullptr if not measured.
 const Curve* find(const LinkCosts& link, Path path, Layout layout, Strategy strategy);
 
-/// One measured value of a profile and what it is of.
+/// One measured value of a profile, with its name.
 struct NamedValue {
-    std::string group; ///< "same node full nn datatype", "over f32": a curve or an operator
-    std::string what;  ///< "4096 B in 64": a point of it
+    std::string group; ///< the curve or operator: "same node full nn datatype", "over f32"
+    std::string what;  ///< the point of it: "4096 B in 64"
     Value value;
 };
 
-/// Every value of a profile that was measured: of messages, operators and copies, in its order.
+/// Every measured value of a profile (messages, operators, kernels, copies), in the order of the
+/// profile.
 std::vector<NamedValue> values_of(const Profile& profile);
 
-/// How well a profile is known.
+/// The precision of the measured values of a profile. `asked`: wanted half interval over median.
 struct Worth {
     int values = 0;
-    int wide = 0;                       ///< of them, whose half interval is more than was asked
-    double median = 0, nine_in_ten = 0; ///< half intervals as shares of their medians
+    int wide = 0;                       ///< of them, wider than asked for
+    double median = 0, nine_in_ten = 0; ///< half intervals over medians
 };
 
 Worth worth_of(const Profile& profile, double asked);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t longest_profile = std::int64_t{1} << 26;
 
-/// A median, low, high and samples, one behind the other in a list.
+/// Reads median, low, high and samples from consecutive list entries.
 Value value_in(const Field& list, std::size_t median) {
     Value value;
     value.low = list[median + 1].number(0, list.most);
@@ -36,8 +36,8 @@ Origin origin_of(const Field& field) {
     return {field.text_or("date", ""), field.text_or("method", "")};
 }
 
-/// The seconds of a row of a table: one number behind two others, or with low, high and samples
-/// behind.
+/// The seconds in a row of a table: one number after two others, optionally followed by low, high
+/// and samples.
 Value seconds_of(const Field& row, const std::string& first_two) {
     if (row.size() != 3)
         row.require_size(6, "[" + first_two + ", seconds] or [" + first_two +
@@ -66,7 +66,7 @@ Pass pass_of(const Field& field) {
     return pass;
 }
 
-/// The rows of a table, which stand in the order of `key`.
+/// Reads the rows of a table, which must be ordered by `key`.
 template <class Row, class Key>
 std::vector<Row> rows_of(const Field& field, Row (*read)(const Field&), Key&& key,
                          const char* order) {
@@ -161,7 +161,7 @@ Work work_of(const Field& field) {
     return work;
 }
 
-/// Operators or kernels, each of a name and element once.
+/// Reads operators or kernels; each name and element may occur once.
 std::vector<Work> works_of(const Field& field, const char* name) {
     std::vector<Work> works;
     std::set<std::tuple<std::string, std::string>> seen;
@@ -272,8 +272,8 @@ Profile read_profile(const std::string& path) {
 
 namespace {
 
-// Threads: the receiver copies, or folds from where it lies. A node: shared memory, both sides
-// move bytes. Nodes: 100 Gbit/s, the processor only starts messages.
+// Threads: the receiver copies, or folds from the sender's memory. Processes of a node: shared
+// memory, both sides move bytes. Nodes: 100 Gbit/s, the processor only starts messages.
 constexpr const char* text = R"({
  "version": 1, "name": "a built-in machine", "date": "2026",
  "method": "round figures of servers and clusters of the 2020s; nothing was measured",

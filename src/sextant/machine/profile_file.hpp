@@ -8,25 +8,25 @@
 
 namespace sextant::machine {
 
-/// The version of the file format that is written, and the newest that is read.
+/// The version of the file format that is written, and the newest that can be read.
 inline constexpr int profile_version = 1;
 
-/// A profile from its JSON; docs/machine.md has the fields.
+/// Parses the JSON of a profile; docs/machine.md describes the fields.
 ///
-/// Input     the text of a file, and the path to name in errors.
-/// Throws    InvalidFile naming file, field, value and what was expected: text that is no JSON, a
-///           newer version, missing or wrong fields, cells without points, points out of order,
-///           two cells or links of one kind, medians outside their intervals.
+/// Input     the text of a file, and its path for error messages.
+/// Throws    InvalidFile naming file, field, value and what was expected: invalid JSON, a newer
+///           version, missing or wrong fields, cells without points, points out of order, duplicate
+///           cells or links, medians outside their intervals.
 Profile parse_profile(std::string_view text, const std::string& path);
 
-/// The same from a file of at most 64 MiB.
+/// Reads a profile from a file of at most 64 MiB.
 Profile read_profile(const std::string& path);
 
-/// The JSON of a profile, which parse_profile gives back as it was; for whoever writes files.
+/// The JSON of a profile; parse_profile restores the profile exactly.
 std::string profile_text(const Profile& profile);
 
-/// What to plan with where nothing was measured: round figures of servers and clusters of the
-/// 2020s, of threads, processes of a node, and nodes. Good for orders of magnitude.
+/// The profile to plan with if nothing was measured: round figures for servers and clusters of the
+/// 2020s (threads, processes of a node, nodes). Good for orders of magnitude.
 const Profile& built_in();
 
 } // namespace sextant::machine

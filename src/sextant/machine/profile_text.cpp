@@ -8,7 +8,7 @@ namespace sextant::machine {
 
 namespace {
 
-using Json = nlohmann::ordered_json; // what a reader looks for first comes first
+using Json = nlohmann::ordered_json; // keeps the fields in order of importance to a reader
 
 Json json_of(const Value& value) {
     if (value == exactly(value.median))
@@ -23,7 +23,7 @@ void put_origin(Json& json, const Origin& origin) {
         json["method"] = origin.method;
 }
 
-/// A row of a table: what was measured, and its seconds.
+/// Appends the seconds to a row of a table.
 Json json_of(Json row, const Value& seconds) {
     row.push_back(seconds.median);
     if (!(seconds == exactly(seconds.median))) {

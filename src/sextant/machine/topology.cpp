@@ -18,7 +18,7 @@ int longest(const Topology& topology) {
     return *std::max_element(topology.extents.begin(), topology.extents.end());
 }
 
-/// Of arrays: the links between two halves, cut across the longest side.
+/// The links between the two halves of an array, cut across its longest side.
 double cut_across(const Topology& topology) {
     return static_cast<double>(topology.processors()) / longest(topology);
 }
@@ -37,7 +37,7 @@ void require_power_of(int base, const Topology& topology, const char* wanted) {
         refuse(topology, wanted);
 }
 
-/// The mean distance on a line of n, or on a ring of n.
+/// The mean distance on a line or ring of n.
 double mean_on_line(int n) {
     return (static_cast<double>(n) * n - 1) / (3.0 * n);
 }
@@ -45,7 +45,7 @@ double mean_on_ring(int n) {
     return n % 2 == 0 ? n / 4.0 : (static_cast<double>(n) * n - 1) / (4.0 * n);
 }
 
-/// Sums the distances of all pairs by how often each link of the tree is crossed.
+/// Sums the distances of all pairs by counting how often each link of the tree is crossed.
 double mean_in_binary_tree(int p) {
     std::vector<double> below(static_cast<std::size_t>(p) + 1, 1);
     double crossings = 0;
@@ -57,7 +57,8 @@ double mean_in_binary_tree(int p) {
     return crossings / (static_cast<double>(p) * p);
 }
 
-/// Two leaves that part j levels up are 2j apart; 3 · 4^(j−1) of the leaves part from one there.
+/// Two leaves whose paths meet j levels up are 2j apart; for each leaf there are 3 · 4^(j−1) of
+/// them.
 double mean_in_fat_tree(int p) {
     double sum = 0;
     double parting = 3;
@@ -140,7 +141,7 @@ Wiring published_wiring(const Topology& topology) {
     case Shape::mesh:
         if (topology.extents.size() > 2)
             return {std::cbrt(p), std::pow(p, 2.0 / 3)};
-        // A row or column is a linear array; an oblong has the distance of its longer side.
+        // A row or column is a linear array; an oblong mesh has the distance of its longer side.
         if (cut_across(topology) == 1)
             return {p / 3, 1};
         return {2.0 / 3 * longest(topology), cut_across(topology)};

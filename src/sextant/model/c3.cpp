@@ -18,7 +18,7 @@ namespace sextant::model {
 
 namespace {
 
-/// What one processor sends, or receives.
+/// The messages that one processor sends, or receives.
 struct Load {
     double messages = 0, packets = 0, longest = 0;
 
@@ -46,7 +46,7 @@ Units sending(const Load& load, double h, const machine::C3& machine) {
     return {load.messages, wormhole ? h : 0, load.packets + (wormhole ? 0 : h * load.longest)};
 }
 
-/// Figure 3: R_i. A confirmation goes back for every message of a blocking send.
+/// Figure 3: R_i. Every message of a blocking send is confirmed by a message back.
 Units receiving(const Load& load, double h, const machine::C3& machine) {
     if (load.messages == 0)
         return {};
@@ -105,7 +105,7 @@ Units charge(const Superstep& superstep, const machine::C3& machine, Counting co
 
 namespace {
 
-/// What all submachines of a round are charged together: they work at one time.
+/// The charge for all submachines of a round: the dearest one's, since they work at the same time.
 Units communication(int number, const Round& round, const machine::Topology& machine,
                     const machine::C3& c3, const C3Reading& reading) {
     Units dearest;
@@ -128,7 +128,7 @@ double computation(const Round& round, const machine::C3& c3, Counting counting)
     return most;
 }
 
-/// Rounds one after another, and in each first its messages, then its work.
+/// Draws rounds one after another; in each, first the messages, then the work.
 Trace timeline_of(const Question& question, const std::vector<RoundCharge>& rounds,
                   const machine::C3& c3, Seconds duration) {
     std::map<int, std::pair<Seconds, Seconds>> begins; // of messages and of work
@@ -170,7 +170,7 @@ std::vector<RoundCharge> charges(const Question& question, const C3Reading& read
             all.push_back({number, communication(number, round, machine, c3, reading),
                            computation(round, c3, reading.counting)});
         }
-    } catch (const std::invalid_argument& error) { // a topology of a size that it does not take
+    } catch (const std::invalid_argument& error) { // a size that the topology does not allow
         throw CannotExpress(error.what());
     }
     return all;
@@ -183,7 +183,7 @@ Prediction c3(const Question& question) {
 Prediction c3(const Question& question, const C3Reading& reading) {
     const std::vector<RoundCharge> rounds = charges(question, reading);
     if (question.least)
-        return {}; // a rank alone does not say how large its submachines are
+        return {}; // one rank alone does not determine the size of its submachines
     const machine::C3& c3 = *question.machine.c3;
     Span sum;
     for (const RoundCharge& round : rounds) {
@@ -213,11 +213,11 @@ namespace {
 using machine::Shape;
 using machine::Topology;
 
-/// Throws where a rank sends what it can only send after receiving something in the same round.
+/// Throws if a rank sends data that depends on a message received in the same round.
 void require_supersteps(const Program& program, int rank) {
     const Dependences dependences(program);
     constexpr int never = std::numeric_limits<int>::min();
-    std::vector<int> heard(program.steps.size(), never); // the last round that a step waits for
+    std::vector<int> heard(program.steps.size(), never); // latest round that a step waits for
     for (int i = 0; i < static_cast<int>(program.steps.size()); ++i) {
         const Step& step = program.steps[static_cast<std::size_t>(i)];
         int latest = heard[static_cast<std::size_t>(i)];
@@ -248,7 +248,7 @@ Submachine whole(const Topology& machine) {
     return {0, 0, machine.processors(), 1};
 }
 
-/// The smallest rectangle that holds the processors of a group.
+/// The smallest rectangle that contains the processors of a group.
 Submachine hull(const std::map<Pair, Bytes>& messages, int columns) {
     int left = columns, right = 0, top = std::numeric_limits<int>::max(), bottom = 0;
     for (const auto& [pair, bytes] : messages) {
@@ -260,7 +260,8 @@ Submachine hull(const std::map<Pair, Bytes>& messages, int columns) {
     return {left, top, right - left + 1, bottom - top + 1};
 }
 
-/// The submachine of a cutting into width × height ones that holds a rectangle, if one does.
+/// The submachine that contains a rectangle when the machine is cut into width × height pieces, if
+/// one does.
 std::optional<Submachine> holder(const Submachine& inner, int width, int height) {
     const int i = inner.x / width, j = inner.y / height;
     if (inner.x + inner.width > (i + 1) * width || inner.y + inner.height > (j + 1) * height)
@@ -268,8 +269,8 @@ std::optional<Submachine> holder(const Submachine& inner, int width, int height)
     return Submachine{i * width, j * height, width, height};
 }
 
-/// The sizes into which a machine can be cut: the smallest first, of equal ones the most nearly
-/// square.
+/// The sizes into which a machine can be cut: the smallest first; among equal areas, the most
+/// nearly square first.
 std::vector<Submachine> cuttings(const Submachine& machine) {
     std::vector<Submachine> sizes;
     for (int width = 1; width <= machine.width; ++width) {
@@ -287,7 +288,8 @@ std::vector<Submachine> cuttings(const Submachine& machine) {
     return sizes;
 }
 
-/// The submachines of all groups in the finest cutting that holds each of them.
+/// The submachines of all groups, in the finest cutting in which each group fits into one
+/// submachine.
 std::map<int, Submachine> submachines(const Round& round, const Topology& machine) {
     const Submachine all = whole(machine);
     std::map<int, Submachine> hulls;

@@ -12,15 +12,15 @@
 
 namespace sextant::model {
 
-/// How C³ counts.
+/// The counting rules of C³.
 enum class Counting : std::uint8_t {
-    exact, ///< as the paper defines it
-    paper  ///< as its figures do: parts of packets count in part, and where one processor talks to
-           ///< all others of a superstep, p for p − 1
+    exact, ///< as the paper defines C³
+    paper  ///< as in the paper's figures: fractions of packets count, and if one processor
+           ///< communicates with all others of a superstep, p replaces p − 1
 };
 
-/// Communication units of C³, kept apart as the paper's figures print them: set-ups of s units,
-/// latencies that do not depend on sizes, and what does.
+/// Communication units of C³, split as in the paper's figures: set-ups of s units each, latencies
+/// independent of message sizes, and the part that depends on sizes.
 struct Units {
     double setups = 0, latency = 0, packets = 0;
 
@@ -35,80 +35,78 @@ struct Pair {
     auto operator<=>(const Pair&) const = default;
 };
 
-/// Messages that travel together on one submachine, from processor to processor: what each pair
-/// exchanges.
+/// Messages that travel at the same time on one submachine: the bytes that each pair exchanges.
 struct Superstep {
     machine::Wiring wiring; ///< h and b of the submachine
-    int processors = 0;     ///< p of it
+    int processors = 0;     ///< p of the submachine
     std::map<Pair, Bytes> messages;
 };
 
-/// What C³ charges for a superstep: max (S_i + R_i) + C_l + C_p.
+/// The C³ charge for a superstep: max (S_i + R_i) + C_l + C_p.
 ///
 /// Rulings   terms of h and s count only for processors that send, or receive, anything; store and
-///           forward without blocking charges S_i as Figure 3 prints it, though Figure 2 would give
-///           a single message one packet less.
+///           forward without blocking charges S_i as Figure 3 prints it, although Figure 2 would
+///           give a single message one packet less.
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, section 2, doi:10.1006/jpdc.1996.0010
 Units charge(const Superstep& superstep, const machine::C3& machine, Counting counting);
 
-/// A rectangle of processors of a mesh; of other machines, `width` consecutive ones.
+/// A rectangle of processors of a mesh; on other machines, `width` consecutive processors.
 struct Submachine {
     int x = 0, y = 0, width = 0, height = 1;
 
     auto operator<=>(const Submachine&) const = default;
 };
 
-/// How C³ reads a machine and a schedule.
+/// Options for applying C³ to a machine and a schedule.
 struct C3Reading {
     Counting counting = Counting::exact;
-    /// The distances that the paper gives, or those counted out.
+    /// True: use the distances that the paper gives; false: exact mean distances.
     bool published_distances = false;
-    /// Where the submachine of a round and group lies, if that is known. Otherwise a round without
-    /// groups uses the whole machine, and one with groups is cut into equal submachines as small as
-    /// its groups allow; groups of one submachine are charged together.
+    /// The submachine of a round and group, if known. By default a round without groups uses the
+    /// whole machine, and a round with groups is cut into equal submachines, as small as its groups
+    /// allow. Groups in the same submachine are charged together.
     std::function<Submachine(int round, int group)> submachine = {};
 };
 
-/// What C³ charges for one round, in units: the dearest of its submachines, and the processor that
-/// touches most.
+/// The C³ charge for one round, in units: of its dearest submachine, and of the processor that
+/// touches most bytes.
 struct RoundCharge {
     int round = 0;
     Units communication;
     double computation = 0;
 };
 
-/// The rounds of a schedule, in order.
+/// The charges for the rounds of a schedule, in order.
 ///
 /// Requires  rounds that are supersteps: no message depends on one received in its own round
-///           (CannotExpress otherwise). Meshes have two dimensions where there are groups, or more
-///           or fewer ranks than processors.
+///           (CannotExpress otherwise). Meshes have two dimensions if there are groups, or if the
+///           number of ranks differs from the number of processors.
 std::vector<RoundCharge> charges(const Question& question, const C3Reading& reading = {});
 
-/// C³: supersteps, each charged with the busiest processor, link congestion and processor
-/// congestion; in seconds by the profile's time of a unit. The schedule's `round` tells supersteps
-/// apart, `group` submachines. More or fewer ranks than the profile's machine has processors are
-/// taken for a like machine of that size.
+/// Predicts by C³: each superstep is charged with the busiest processor, link congestion and
+/// processor congestion, and converted to seconds by the profile's time per unit. The schedule's
+/// `round` labels supersteps, its `group` labels submachines. If the number of ranks differs from
+/// the number of processors in the profile, the same kind of machine of that size is assumed.
 ///
 /// Source    Hambrusch and Khokhar, JPDC 32(2), 1996, doi:10.1006/jpdc.1996.0010
 Prediction c3(const Question& question);
-/// The same for who knows more of where groups lie, or reads it as the paper does.
+/// The same with explicit submachines, or with the paper's way of counting.
 Prediction c3(const Question& question, const C3Reading& reading);
 
-/// What ranks do in one round.
+/// The messages and work of one round.
 struct Round {
     std::map<int, std::map<Pair, Bytes>> messages; ///< by group
     std::map<int, double> touched;                 ///< bytes, by rank
 };
 
-/// The rounds of a schedule by their labels. Throws CannotExpress where a message depends on one
+/// The rounds of a schedule by their labels. Throws CannotExpress if a message depends on one
 /// received in its own round.
 std::map<int, Round> rounds_of(const Question& question);
 
-/// The machine of a profile, or one like it with as many processors as there are ranks. Throws
-/// CannotExpress.
+/// The machine of a profile, scaled to the number of ranks if that differs. Throws CannotExpress.
 machine::Topology machine_for(const Question& question);
 
-/// The messages of a round by the submachine that they share.
+/// The messages of a round, grouped by the submachine that they share.
 std::map<Submachine, std::map<Pair, Bytes>> by_submachine(int number, const Round& round,
                                                           const machine::Topology& machine,
                                                           const C3Reading& reading);

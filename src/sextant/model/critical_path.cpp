@@ -40,7 +40,7 @@ Prediction Play::play() {
     }
     for (int rank = 0; rank < static_cast<int>(ranks_.size()); ++rank)
         check_finished(rank);
-    // What is subtracted on the way can turn an interval round.
+    // Subtractions along the path can invert an interval.
     Prediction prediction{end_.median,
                           std::min(end_.low, end_.median),
                           std::max(end_.high, end_.median),
@@ -156,22 +156,22 @@ Prediction critical_path(const Question& question, const Prices& prices, const P
 
 namespace {
 
-/// Shared links change shares only now and then (Sharing), so that they may carry a little more
-/// than they can.
+/// Lower factor for the time on shared links: rates change only at intervals (Sharing), so links
+/// may briefly carry more than their capacity.
 constexpr double least_of_links = .9;
 
 Seconds at_least_zero(Seconds time) {
     return std::max(0.0, time);
 }
 
-/// Jobs that are done one at a time.
+/// Jobs that run one at a time.
 class Resource {
   public:
-    /// A job that does not begin before `from`.
+    /// Adds a job that does not begin before `from`.
     void add(Seconds from, Seconds duration) { jobs_.push_back({from, duration}); }
 
-    /// When all are done at the earliest: once a job could begin, it and all that begin no earlier
-    /// remain.
+    /// The earliest time at which all jobs can be done: for each job, its start plus the durations
+    /// of all jobs that start no earlier.
     Seconds end() {
         std::sort(jobs_.begin(), jobs_.end(),
                   [](const Job& a, const Job& b) { return a.from > b.from; });
@@ -190,16 +190,16 @@ class Resource {
     std::vector<Job> jobs_;
 };
 
-/// The least of each cost of a message in all ways in which it may travel.
+/// The least of each cost of a message over all ways in which it may travel.
 struct LeastCost {
     Seconds send = never;
-    Seconds handing = never;     ///< of it, for the sender's processor
-    Seconds path = never;        ///< from the start of the send until the receiver has it
-    Seconds after_send = never;  ///< of it
-    Seconds until_next = never;  ///< until the receiver turns to the next
-    Seconds until_there = never; ///< until the receiver's processor may take it
-    Seconds taking = never;      ///< for that processor
-    Seconds receive = never;     ///< from when it is posted until the receiver has it
+    Seconds handing = never;     ///< part of `send` that occupies the sender's processor
+    Seconds path = never;        ///< from the start of the send until the receiver has the message
+    Seconds after_send = never;  ///< part of `path` after the send
+    Seconds until_next = never;  ///< from arrival until the receiver can turn to the next message
+    Seconds until_there = never; ///< until the receiver's processor may take the message
+    Seconds taking = never;      ///< time of that processor
+    Seconds receive = never;     ///< from posting the receive until the receiver has the message
 
     void include(const MessageCost& cost) {
         const Seconds full = at_least_zero(cost.full.median), take = cost.receive_processor.median;
@@ -229,7 +229,7 @@ class LeastTime {
           ready_(program_.steps.size()),
           operands_(program_.steps.size()) {}
 
-    /// Steps depend on earlier ones only.
+    /// Steps depend only on earlier steps.
     Seconds find() {
         for (int i = 0; i < static_cast<int>(program_.steps.size()); ++i)
             pass(i);
@@ -243,18 +243,18 @@ class LeastTime {
     }
 
   private:
-    /// A message, and whether it interrupts processors: then it is not theirs alone.
+    /// A message. If it interrupts processors, it does not occupy them exclusively.
     struct Priced {
         LeastCost cost;
         bool interrupts = false;
     };
 
-    /// The operands of a fold that earlier steps make.
+    /// The operands of a fold that earlier steps produce.
     struct Operands {
-        Seconds first = never;        ///< before then none is combined, nor taken by the processor
-        Seconds first_posted = never; ///< of those that are received
+        Seconds first = never;        ///< when the first may be combined or taken
+        Seconds first_posted = never; ///< of the received operands
         Seconds moving = 0, taking = 0, least_taking = never;
-        int latest = -1; ///< the last step that was counted
+        int latest = -1; ///< last step that was counted
     };
 
     const Step& step(int number) const { return program_.steps[static_cast<std::size_t>(number)]; }
@@ -301,13 +301,13 @@ class LeastTime {
             longest = std::max(longest, busy);
         }
         cost.path += longest;
-        // A message that waits for its receive may be there before all of the send has passed.
+        // A message that waits for its receive may arrive before the full send time has passed.
         cost.send = std::min(cost.send, cost.path);
         cost.handing = std::min(cost.handing, cost.path);
         cost.after_send = cost.path - cost.send;
     }
 
-    /// A message that meets others may be over before its sender has handed it over.
+    /// A message on shared links may finish before its sender has handed it over.
     Seconds send(Seconds begin, const Priced& message) {
         const LeastCost& cost = message.cost;
         out_.add(begin, cost.send);
@@ -330,8 +330,8 @@ class LeastTime {
         return begin + duration;
     }
 
-    /// All operands are there, and then the last is combined; one processor takes those that are
-    /// received and combines all; and they are received one after another.
+    /// The bound is the latest of: the last operand arrives and is combined; one processor takes
+    /// the received operands and combines all; the operands are received one after another.
     Seconds fold(int number, Seconds begin) {
         const Step& what = step(number);
         if (what.count < 2)
@@ -353,7 +353,7 @@ class LeastTime {
                            [](std::uint32_t n) { return n == 0; });
     }
 
-    /// `received`: what the step receives, if it does.
+    /// `received`: the message that the step receives; null for other steps.
     void pass_on(int number, Seconds end, const Priced* received) {
         end_ = std::max(end_, end);
         const Seconds begin = ready_[static_cast<std::size_t>(number)];
@@ -382,11 +382,11 @@ class LeastTime {
     WorkCosts work_;
     Traffic traffic_;
     MessageCosts costs_;
-    std::vector<Seconds> ready_;     ///< of each step: when all is over that it waits for
-    std::vector<Operands> operands_; ///< of each step
+    std::vector<Seconds> ready_;     ///< when all steps that each step waits for are over
+    std::vector<Operands> operands_; ///< by step
     Resource out_, in_, processor_, interruptions_;
     std::map<int, Resource> links_;
-    Seconds after_sends_ = never; ///< how much longer than the last send its message takes
+    Seconds after_sends_ = never; ///< least time from the end of a send to the end of its path
     Seconds end_ = 0;
 };
 

@@ -11,32 +11,34 @@
 
 namespace sextant::model {
 
-/// What one message costs. A rank sends one message at a time, and receives one at a time; both at
-/// once if its processor has time.
+/// The cost of one message. A rank sends one message at a time and receives one at a time; it may
+/// do both at once if its processor has time.
 struct MessageCost {
-    Span send;    ///< how long the sender sends
-    Span receive; ///< how long the receiver receives
-    Span full;    ///< from the start of the send until the receiver has all, beside shared links
-    /// The part of sending and receiving for which the processor can do nothing else.
+    Span send;    ///< time that the sender is busy
+    Span receive; ///< time that the receiver is busy
+    Span full;    ///< from the start of the send until the receiver has everything, without time on
+                  ///< shared links
+    /// The parts of sending and receiving that occupy the processor.
     Span send_processor, receive_processor;
-    /// Whether the send starts only when the receive has been posted.
+    /// True if the send starts only when the receive has been posted.
     bool rendezvous = false;
 };
 
-/// How a model prices what a schedule does.
+/// The prices that a model gives to the parts of a schedule.
 struct Prices {
-    /// By link, size, layout and blocks, never by rank: it is asked once for all that look alike.
+    /// The cost of a message. May depend on link, size, layout and blocks, never on ranks: it is
+    /// called once for all messages that have these in common.
     std::function<MessageCost(const Message&)> message;
-    /// Whether folds and copies hold up what the rank sends and receives next, as with calls that
-    /// block; otherwise they compete only with `send_processor` and `receive_processor`.
+    /// True if folds and copies delay the rank's next sends and receives, as with blocking calls;
+    /// otherwise they compete only with `send_processor` and `receive_processor`.
     bool blocking = true;
-    /// Whether messages take the question's wires, if there are such, which they share; `message`
-    /// then prices what they cost beside.
+    /// True if messages share the question's wires, if it has any; `message` then excludes the time
+    /// on them.
     bool share_links = false;
 };
 
-/// What playing a schedule needs whatever the prices, for who plays it more than once. Keep the
-/// schedule alive. Throws std::logic_error where messages do not match.
+/// Data derived from a schedule that does not depend on prices; reusable across replays. Keeps a
+/// reference to the schedule. Throws std::logic_error if messages do not match.
 struct Prepared {
     explicit Prepared(const Schedule& schedule);
 
@@ -44,19 +46,23 @@ struct Prepared {
     std::vector<Dependences> dependences; ///< by rank
 };
 
-/// Plays a schedule as the executor would run it, on a clock: steps start as Dependences and
-/// window allow; sends and receives one after another in the order in which they could start;
-/// folds in operand order, as operands come, those that came while the processor was busy in one
-/// pass; all in one pass where Question::folds_at_once. A receiver that waits for a message has it
-/// when the full path ends; one that is busy, or late, after its own time; and it is busy for that
-/// time in any case: measured paths can be shorter than either side. With wires, messages share
-/// links from when they are handed over until they are there. One that nothing buffers is handed
-/// over without waiting for its receive, travels only then, and its send is over when it is there.
-/// Handing over and taking interrupts other work, as where messages are simulated.
+/// Replays a schedule on a simulated clock as the executor would run it. Steps start as Dependences
+/// and the window allow; sends and receives run one after another in the order in which they could
+/// start. Folds combine operands in order as they arrive: those that arrived while the processor
+/// was busy in one pass, or all operands in one pass if Question::folds_at_once.
 ///
-/// Requires  with wires, a node for each rank or none (CannotExpress).
-/// Throws    CannotExpress from the prices; std::logic_error where messages do not match or ranks
-///           wait for ever.
+/// A receiver that waits for a message has it when the full path ends; a receiver that is busy or
+/// late has it after its own receive time. It is busy for that time in either case, because
+/// measured paths can be shorter than either side.
+///
+/// With wires, messages share links from the end of their send until they arrive. A rendezvous
+/// message is handed over without waiting for its receive, but enters the links only when the
+/// receive is posted, and its send ends on arrival. Handing over and taking messages interrupts
+/// other work, as in the simulator.
+///
+/// Requires  with wires, a node for each rank or for none (CannotExpress).
+/// Throws    CannotExpress from the prices; std::logic_error if messages do not match or ranks
+///           deadlock.
 /// Cost      about (messages + operands of folds) times the logarithm of the ranks' open messages.
 /// Deterministic.
 Prediction critical_path(const Question& question, const Prices& prices, const Prepared& prepared);
@@ -66,14 +72,14 @@ inline Prediction critical_path(const Question& question, const Prices& prices) 
 }
 
 /// A lower bound of `critical_path` for every schedule in which some rank does what rank 0 does
-/// here: at no time do the others keep it waiting. It follows from what a play never does: a rank
+/// here, assuming that the other ranks never keep it waiting. It holds because in a replay a rank
 /// sends one message at a time, receives one at a time, works on one thing at a time, starts no
-/// step before those that it depends on have finished, and folds in passes of which none is cheaper
-/// for an application than the cheapest.
+/// step before its dependences have finished, and uses no fold pass that is cheaper per application
+/// than the cheapest.
 ///
-/// Input     the other ranks are the peers' sides of rank 0's messages. Where memory is shared,
-///           they do not say whether a message is copied: whichever is cheapest counts.
-/// Cost      about the edges of rank 0's dependences.
+/// Input     the other ranks are only the peers' sides of rank 0's messages. With shared memory,
+///           they do not tell whether a message is copied: the cheapest case counts.
+/// Cost      about the number of edges in rank 0's dependences.
 Seconds least_time(const Question& question, const Prices& prices, const Prepared& prepared);
 
 } // namespace sextant::model

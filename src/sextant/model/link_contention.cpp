@@ -41,8 +41,8 @@ bool Sharing::has_links(int from, int to) {
     return any;
 }
 
-/// Those under way keep what they had while it waits, so that all together are too early by what it
-/// gets in that time: on a link of many messages, by a quarter of `together` at most.
+/// Messages under way keep their rates until the new one is admitted, which makes them slightly too
+/// early: on a link with many messages, by at most a quarter of `together`.
 int Sharing::start(const Travelling& message, Seconds now) {
     if (open_.empty() && waiting_.empty())
         links_.clear();
@@ -72,8 +72,8 @@ std::span<const Arrival> Sharing::pass() {
     return there_;
 }
 
-/// Takes out who is there at the next time, or nearly: it makes room for others, and is there in
-/// its time.
+/// Removes messages that arrive at or shortly after the next event: they free their links now and
+/// keep their own arrival times.
 void Sharing::dismiss() {
     for (std::size_t i = 0; i < open_.size(); ++i) {
         if (dismissed_[i] > next_)
@@ -86,7 +86,7 @@ void Sharing::dismiss() {
         tidy();
 }
 
-/// Lists of links go on to name it: whoever reads them passes over it.
+/// The links' lists keep naming the message; readers skip it.
 void Sharing::take_off_links(Place place) {
     for (const int on : links_of(open_[place])) {
         Load& load = load_of(on);
@@ -98,7 +98,7 @@ void Sharing::take_off_links(Place place) {
     ++many_gone_;
 }
 
-/// Drops who is gone from all lists.
+/// Removes messages that have arrived from all lists.
 void Sharing::tidy() {
     std::vector<Place> moved(open_.size());
     Place stay = 0;
@@ -154,8 +154,8 @@ void Sharing::fill_links() {
     });
 }
 
-/// Gives every message under way its rate: those of the link that has least for each first. Who
-/// waited for its share makes up for it.
+/// Sets the rate of every message under way by max-min sharing: the link with the least rate per
+/// weight first. A message that waited to be admitted gets extra rate for the time lost.
 void Sharing::allot() {
     const Seconds passed = next_ - now_;
     now_ = next_;
@@ -166,7 +166,7 @@ void Sharing::allot() {
     Levels levels;
     for (const int on : used_)
         levels.push({level_of(on), on});
-    double reached = 0; // levels only rise, but for rounding
+    double reached = 0; // levels only rise, except for rounding
     while (!levels.empty()) {
         const Level lowest = levels.top();
         levels.pop();
@@ -182,7 +182,7 @@ void Sharing::allot() {
     }
 }
 
-/// Memory is asked for ahead: there are more messages than caches hold, in no order.
+/// Prefetches: there are more messages than fit in the caches, in random order.
 void Sharing::settle_all_on(int link, double rate_by_weight, Seconds passed) {
     constexpr std::size_t way_ahead = 12, links_ahead = 6;
     unsettled_.clear();

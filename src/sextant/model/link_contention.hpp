@@ -19,58 +19,60 @@ struct Travelling {
     double bytes = 0;
 };
 
-/// When a message is there.
+/// The arrival time of a message.
 struct Arrival {
     int message = 0;
     Seconds time = 0;
 };
 
-/// When messages are there that share links: max-min, a message's share weighed by the inverse of
-/// the latency of its way, since it must win its turn at every link. Whenever messages start or are
-/// there, all share anew; what happens within a part of the time that a message takes happens
-/// at once. Who drives it lets time pass, and says who starts when.
+/// Computes when messages that share links arrive. Rates are max-min fair, weighted by the inverse
+/// latency of each message's path, since a message competes at every link. Rates are recomputed
+/// when messages start or arrive; events that are close together, relative to a message's duration,
+/// are handled as one. The caller advances time and starts messages.
 ///
-/// Cost      by how often shares change, the links on the ways of the messages under way.
+/// Cost      per recomputation, the number of links on the paths of the messages under way.
 /// Deterministic.
 class Sharing {
   public:
-    /// Keep the wires alive. `together` is the part of its time by which a message may wait for
-    /// others to start, or end early, so that shares change less often.
+    /// Keeps a reference to `wires`. `together` is the fraction of its duration by which a message
+    /// may wait for others to start, or leave its links early, so that rates are recomputed less
+    /// often.
     explicit Sharing(const machine::Wires& wires, double together = .02);
 
-    /// Whether there is a link between two nodes.
+    /// True if there is a link between the two nodes.
     bool has_links(int from, int to);
-    /// A message starts, no earlier than the one before; its number, from 0 on.
+    /// Starts a message at `now`, no earlier than the message before. Returns its number, counted
+    /// from 0.
     /// Requires  a link between its nodes.
     int start(const Travelling& message, Seconds now);
-    /// When something happens next, if nobody starts before; infinity where nobody is under way.
+    /// The time of the next event if no message starts before; infinity if none is under way.
     Seconds next() const { return next_; }
-    /// Lets time pass until `next()`; who is there then, or soon after, which may be nobody. Valid
-    /// until the next call.
+    /// Advances to `next()` and returns the messages that arrive then or shortly after; possibly
+    /// none. Valid until the next call.
     std::span<const Arrival> pass();
 
   private:
     struct Way {
         Seconds start = 0;
         double weight = 0;
-        double left = 0;         ///< bytes, when shares changed last
-        double rate = 0;         ///< 0: has none yet
-        std::size_t first = 0;   ///< in `links_`
-        std::uint32_t links = 0; ///< how many
+        double left = 0;         ///< bytes left at the last recomputation
+        double rate = 0;         ///< 0: no rate yet
+        std::size_t first = 0;   ///< index into `links_`
+        std::uint32_t links = 0; ///< their number
         int message = 0;
     };
-    using Place = std::uint32_t; ///< in `open_`
-    /// What a link has left for messages that have no rate yet.
+    using Place = std::uint32_t; ///< index into `open_`
+    /// The capacity of a link that is left for messages without a rate.
     struct Left {
         double bytes_per_second = 0;
         double weight = 0;
         int messages = 0;
     };
-    /// Who is on a link, and was since lists were tidied.
+    /// The messages on a link, including those that left it since the last tidy().
     struct Load {
         std::vector<Place> places;
-        double weight = 0; ///< of those under way
-        int messages = 0;  ///< under way
+        double weight = 0; ///< of messages under way
+        int messages = 0;  ///< number under way
     };
     Left& left_of(int link) { return left_[static_cast<std::size_t>(link)]; }
     Load& load_of(int link) { return loads_[static_cast<std::size_t>(link)]; }
@@ -89,26 +91,26 @@ class Sharing {
 
     const machine::Wires& wires_;
     const double together_;
-    Seconds now_ = 0; ///< shares are from then
+    Seconds now_ = 0; ///< time of the current rates
     Seconds next_;
     int count_ = 0;
-    std::vector<int> links_;         ///< of ways
-    std::vector<Way> open_;          ///< under way, and gone since lists were tidied
-    std::vector<Seconds> dismissed_; ///< by place: from when on a message may count as there
+    std::vector<int> links_;         ///< links of all paths
+    std::vector<Way> open_;          ///< messages under way, or gone since tidy()
+    std::vector<Seconds> dismissed_; ///< by place: time from which a message may count as arrived
     std::vector<bool> gone_;         ///< by place
     std::size_t many_gone_ = 0;
-    std::vector<bool> settled_;    ///< by place: gone, or given a rate
-    std::vector<Place> unsettled_; ///< of one link
-    std::vector<Way> waiting_;     ///< for shares to change
-    Seconds admitted_at_;          ///< when they will
+    std::vector<bool> settled_;    ///< by place: has left, or has its rate
+    std::vector<Place> unsettled_; ///< on one link
+    std::vector<Way> waiting_;     ///< messages to be admitted
+    Seconds admitted_at_;          ///< time of their admission
     std::vector<Arrival> there_;
     std::vector<Load> loads_; ///< by link
     std::vector<Left> left_;  ///< by link
-    std::vector<int> used_;   ///< links that messages under way are on
+    std::vector<int> used_;   ///< links with messages under way
 };
 
-/// The messages of a play that are under way on the links of a network, by the steps that send
-/// them; none ever where the question has no wires.
+/// The messages of a replay that are on shared links, identified by their send steps. Always empty
+/// if the question has no wires.
 class Traffic {
   public:
     /// A message that has left the links.
@@ -117,15 +119,15 @@ class Traffic {
         Seconds time = 0;
     };
 
-    /// Requires  a node for each rank, or none: check_nodes.
+    /// Requires  a node for each rank or for none (check_nodes).
     explicit Traffic(const Question& question);
 
-    /// Whether messages between two ranks travel on links.
+    /// True if messages between the two ranks travel on links.
     bool takes(int from, int to);
     void enter(StepOfRank send, int to, Bytes bytes, Seconds now);
-    /// When something happens next; infinity: nothing.
+    /// The time of the next event; infinity if none.
     Seconds next() const;
-    /// Lets time pass until then; who has left. Valid until the next call.
+    /// Advances to `next()` and returns the messages that have left. Valid until the next call.
     const std::vector<Left>& pass();
 
   private:

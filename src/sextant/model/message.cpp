@@ -57,7 +57,8 @@ Messages::Messages(const Question& question) : question_(question) {
     check_nodes(question);
 }
 
-/// How many contiguous pieces a message has on one side; neighbours in memory count as one.
+/// The number of contiguous pieces of a message on one side; regions adjacent in memory count as
+/// one.
 Elements Messages::runs(StepOfRank at) const {
     const Program& program = program_of(question_, at.rank);
     Elements runs = 0;

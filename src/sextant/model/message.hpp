@@ -12,50 +12,50 @@
 
 namespace sextant::model {
 
-/// What models see of one message.
+/// A message as models see it.
 struct Message {
     int from = 0, to = 0;
     Bytes bytes = 0;
-    Bytes stands_for = 0; ///< the bytes of its elements, of which these may be fewer
+    Bytes stands_for = 0; ///< size of its elements, of which `bytes` may be a compressed form
     machine::Link link = machine::Link::other_node;
     machine::Layout layout = machine::Layout::cc;
-    /// The mean length of contiguous pieces at the sender and at the receiver; all where
+    /// The mean length of contiguous pieces at the sender and at the receiver; the whole size if
     /// contiguous.
     Bytes sent_block = 0, received_block = 0;
-    /// Whether it is not moved: ranks share memory, and who receives it only folds it.
+    /// True if it is not moved because the ranks share memory and the receiver only folds it.
     bool lent = false;
-    /// Whether it is not moved since its sender makes it in the receiver's memory.
+    /// True if it is not moved because the sender writes it directly into the receiver's memory.
     bool made_there = false;
-    /// Whether links carry it that others share, and its price is what it costs beside: how long
-    /// they need is up to whom it meets there (`Sharing`).
+    /// True if it travels on shared links. Its price then excludes the time on them, which depends
+    /// on the other messages there (`Sharing`).
     bool meets = false;
 
-    /// The shorter of the two.
+    /// The shorter of the two block lengths.
     Bytes block() const { return std::min(sent_block, received_block); }
 };
 
-/// The bytes of a message on its way.
+/// The bytes of a message as transferred.
 Bytes bytes_of(const Question& question, const Program& program, const Step& message);
 
-/// The node on which a rank lies; without nodes given, its own.
+/// The node of a rank; without nodes given, each rank is its own node.
 inline int node_of(const Question& question, int rank) {
     return question.nodes.empty() ? rank : question.nodes[static_cast<std::size_t>(rank)];
 }
 
-/// Whether two ranks lie on different nodes. Ranks of which nothing is said do, unless the profile
-/// knows one class of links, and that is another.
+/// True if the two ranks are on different nodes. Without nodes given they are, unless the profile
+/// has only one class of links and it is another one.
 bool joins_nodes(const Question& question, int from, int to);
 
-/// Whether some ranks may be threads of one process, which lend what is only folded.
+/// True if some ranks may be threads of one process, where data that is only folded is not copied.
 bool shares_memory(const Question& question);
 
-/// Throws CannotExpress unless there is a node for each rank, or for none.
+/// Throws CannotExpress unless there is a node for each rank or for none.
 void check_nodes(const Question& question);
 
-/// How the messages of a question look.
+/// Describes the messages of a question to models.
 ///
-/// Requires  a node for each rank or for none, and a link class for each pair of ranks that talk
-///           (CannotExpress).
+/// Requires  a node for each rank or for none, and a link class for each pair of ranks that
+///           communicate (CannotExpress).
 class Messages {
   public:
     explicit Messages(const Question& question);
@@ -67,26 +67,26 @@ class Messages {
     const Question& question_;
 };
 
-/// The costs of a link class. Throws CannotExpress where the profile does not know it.
+/// The costs of a link class. Throws CannotExpress if the profile lacks it.
 const machine::LinkCosts& costs_of(const machine::Profile& machine, machine::Link link);
 
-/// One measured cell. Throws CannotExpress naming it where the profile lacks it.
+/// One measured cell. Throws CannotExpress, naming the cell, if the profile lacks it.
 const machine::Curve& curve(const Question& question, machine::Link link, machine::Path path,
                             machine::Layout layout, machine::Strategy strategy);
 
-/// Looks costs up in what was measured and notes sizes that lie outside it.
+/// Looks up measured costs and records sizes outside the measured range.
 class Lookup {
   public:
     explicit Lookup(const Question& question) : question_(question) {}
 
-    /// T(n) of one path and layout, by size alone. `strategy` is that of strided messages.
+    /// T(n) of one path and layout, by size alone. `strategy` applies to strided messages.
     Span at_size(const Message& message, machine::Path path, machine::Layout layout,
                  machine::Strategy strategy);
     /// By size and by the shorter of the two block lengths.
     Span at_size_and_block(const Message& message, machine::Path path, machine::Strategy strategy);
-    /// Of other points of a profile.
+    /// Interpolates other points of a profile.
     Span at_size(const std::vector<machine::Point>& points, Bytes bytes);
-    /// A line through the costs of contiguous messages.
+    /// A line fitted to the costs of contiguous messages.
     machine::Line line(machine::Link link, machine::Path path) const;
 
     std::vector<std::string> remarks() const;
@@ -95,13 +95,13 @@ class Lookup {
     Span noted(const machine::Estimate& estimate, Bytes bytes);
 
     const Question& question_;
-    Bytes least_ = std::numeric_limits<Bytes>::max(), most_ = -1; ///< sizes outside
+    Bytes least_ = std::numeric_limits<Bytes>::max(), most_ = -1; ///< sizes out of range
 };
 
-/// The same line at a size.
+/// The value of a line at a size.
 Span at(const machine::Line& line, Bytes bytes);
 
-/// What a model says, with the remarks of its lookups.
+/// Adds the remarks of `lookup` to a prediction.
 Prediction with_remarks(Prediction prediction, const Lookup& lookup);
 
 } // namespace sextant::model

@@ -17,8 +17,8 @@
 
 namespace sextant::model {
 
-/// A duration, or a point in time, with the interval it may lie in. The three are computed alike:
-/// the low of a run is the run in which everything is low.
+/// A duration or a point in time, with its interval. The three values are computed independently:
+/// `low` is the result if every time is low.
 struct Span {
     Seconds median = 0, low = 0, high = 0;
 
@@ -39,77 +39,76 @@ inline Span later(const Span& a, const Span& b) {
     return {std::max(a.median, b.median), std::max(a.low, b.low), std::max(a.high, b.high)};
 }
 
-/// A schedule or machine that a model has no words for; the message says what is missing. Another
-/// model may have.
+/// Thrown if a model cannot describe a schedule or machine; the message says what is missing.
+/// Another model may be able to.
 class CannotExpress : public Error {
   public:
     using Error::Error;
 };
 
-/// A kernel of a run, as profiles know it.
+/// A kernel of a run, as named in profiles.
 struct KernelUse {
     std::string_view name;
-    /// How much it does for an element that it makes, as the operands of its passes count it; its
-    /// passes say what that costs.
+    /// The work per result, in the unit of `operands` in the profile's passes.
     int operands = 1;
 };
 
-/// What is to be predicted: one run of a schedule on a machine.
+/// A prediction task: one run of a schedule on a machine.
 struct Question {
     const Schedule& schedule;
     const machine::Profile& machine;
     Bytes element_size = 0;
-    /// Of folds. Where the profile does not know it, folds cost nothing, and a remark says so.
+    /// The operator of the folds. If the profile lacks it, folds cost nothing and a remark says so.
     std::string_view operator_name = {};
-    /// Of compute steps, by number. Those that the profile does not know cost nothing either.
+    /// The kernels of compute steps, by number. Kernels that the profile lacks cost nothing.
     std::span<const KernelUse> kernels = {};
-    /// The channels of what is combined or computed, as profiles name them: "f32", "f16", "u8".
+    /// The channel type of the elements, as named in profiles: "f32", "f16", "u8".
     std::string_view element_name = "f32";
-    /// Whether a fold waits for all its operands and combines them in one pass, as where operands
-    /// of few digits are rounded once (Operator::exact_when_split).
+    /// True if a fold waits for all its operands and combines them in one pass, as for operands
+    /// with few digits that are rounded once (Operator::exact_when_split).
     bool folds_at_once = false;
-    /// The node on which each rank lies. Empty: each on its own, or, where the profile knows only
-    /// one class of links, joined by such links.
+    /// The node of each rank. If empty: each rank on its own node or, if the profile has only one
+    /// class of links, ranks joined by such links.
     std::span<const int> nodes = {};
-    /// The links between nodes; without nodes given, rank i is on node i. Null: unknown.
+    /// The links between nodes; without `nodes`, rank i is on node i. Null: unknown.
     const machine::Wires* wires = nullptr;
-    /// How ranks of one node are joined: as processes, or as threads of one.
+    /// The link between ranks of one node: processes, or threads of one process.
     machine::Link within_node = machine::Link::same_node;
-    /// How strided messages travel.
+    /// The way strided messages travel.
     machine::Strategy strided = machine::Strategy::datatype;
-    /// The bytes that travel for one element, over its size: 1 but for compressed or sparse data.
+    /// Bytes transferred per element, divided by its size: 1 except for compressed or sparse data.
     double density = 1;
-    /// Whether messages are codes: who sends one first goes over all that it stands for.
+    /// True if messages are compressed: the sender first passes over all elements of a message.
     bool coded = false;
-    /// Whether only what rank 0 needs is asked for, whatever the other ranks do (least_time): the
-    /// schedule has no more of them than their sides of its messages. No model exceeds with it what
-    /// it predicts of a whole schedule.
+    /// True to ask only for a lower bound from rank 0's work, whatever the other ranks do
+    /// (least_time): of them the schedule has only their sides of rank 0's messages. No model
+    /// returns more than it would predict for the whole schedule.
     bool least = false;
-    /// Whether the prediction holds a timeline; without it, it is made faster.
+    /// True to fill Prediction::timeline; predicting is faster without.
     bool timeline = false;
 };
 
-/// The time of a run: its median and an interval, from those of the profile.
+/// The predicted time of a run: its median and an interval, derived from those of the profile.
 struct Prediction {
     Seconds seconds = 0, low = 0, high = 0;
-    Trace timeline;                   ///< where asked for
-    std::vector<std::string> remarks; ///< what the reader should know: extrapolated, left out
+    Trace timeline;                   ///< if asked for
+    std::vector<std::string> remarks; ///< notes for the reader: extrapolated or ignored costs
 };
 
-/// A cost model: one file of code and one row of the catalogue.
+/// A cost model: one source file and one row of the catalogue.
 struct Model {
     std::string_view name;
     std::string_view summary;
     std::string_view source;
-    /// Throws CannotExpress; std::logic_error for a schedule that does not match or deadlocks.
-    /// Deterministic.
+    /// Predicts the time of a run. Throws CannotExpress; std::logic_error for a schedule with
+    /// unmatched messages or a deadlock. Deterministic.
     Prediction (*predict)(const Question& question);
 };
 
-/// Every model, the simplest first.
+/// All models, the simplest first.
 std::span<const Model> catalogue();
 
-/// By name. Throws InvalidTask with near names.
+/// Finds a model by name. Throws InvalidTask with similar names.
 const Model& find(std::string_view name);
 
 } // namespace sextant::model

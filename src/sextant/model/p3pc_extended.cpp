@@ -15,7 +15,7 @@ namespace sextant::model {
 
 namespace {
 
-/// The links of an array, one for each direction.
+/// The number of links of an array, one per direction.
 double links_of(const machine::Topology& topology) {
     const bool closed = topology.shape == machine::Shape::torus;
     double links = 0;
@@ -79,7 +79,7 @@ using machine::Layout;
 using machine::Path;
 using machine::Strategy;
 
-/// Prices messages as if alone in the network.
+/// Prices messages as if they were alone in the network.
 class Pricing {
   public:
     explicit Pricing(const Question& question)
@@ -97,7 +97,7 @@ class Pricing {
         if (!link.gap.empty())
             cost.send = later(cost.send, lookup_.at_size(link.gap, message.bytes));
         cost.rendezvous = !link.switches.empty() && message.bytes > link.switches.back();
-        // A send that waits for its receive is one copy, by who receives.
+        // A send that waits for its receive is one copy, made by the receiver.
         const bool sender_moves = message.link != machine::Link::other_node && !cost.rendezvous;
         const bool receiver_moves = message.link != machine::Link::other_node;
         const MessageCost overhead = empty(message);
@@ -114,7 +114,7 @@ class Pricing {
         return paths(message);
     }
 
-    /// Links carry it; nobody else moves bytes meanwhile.
+    /// Links carry the message; no processor moves its bytes.
     MessageCost overheads(const Message& message) {
         MessageCost cost = empty(message);
         cost.send_processor = cost.send;
@@ -133,7 +133,8 @@ class Pricing {
         return {path(Path::send), path(Path::receive), path(Path::full), {}, {}};
     }
 
-    /// Whether what was measured does not tell, but a copy does.
+    /// True if the profile has no measured curve for the layout, but a copy rate to compute one
+    /// from.
     bool packs(const Message& message) const {
         const auto& link = costs_of(question_.machine, message.link);
         if (machine::find(link, Path::full, message.layout, question_.strided))
@@ -141,7 +142,7 @@ class Pricing {
         return question_.strided == Strategy::packing || !question_.machine.copies.empty();
     }
 
-    /// The sender only says that it lies there.
+    /// A message made in the receiver's memory: the sender only announces it.
     MessageCost told(const Message& message) {
         const auto& points =
             curve(question_, message.link, Path::full, Layout::cc, Strategy::contiguous).points;
@@ -150,8 +151,8 @@ class Pricing {
         return cost;
     }
 
-    /// Reading the message where it lies costs who folds it so much more than the fold; the sender
-    /// only says where that is. Where it was not measured, that is as long as an empty message.
+    /// A zero-copy receive adds this read cost to the fold; the sender only announces the address.
+    /// If it was not measured, it costs as much as an empty message.
     MessageCost lent(const Message& message) {
         const auto& link = costs_of(question_.machine, message.link);
         const machine::Curve* lending =
@@ -168,7 +169,7 @@ class Pricing {
         return cost;
     }
 
-    /// A contiguous message, and a copy at each strided side, which delays the whole path.
+    /// A contiguous message plus a copy at each strided side, which lengthens the whole path.
     MessageCost packed(const Message& message) {
         if (question_.machine.copies.empty()) {
             throw CannotExpress("the profile of " + question_.machine.name +
@@ -195,7 +196,7 @@ class Pricing {
     Lookup lookup_;
 };
 
-/// A schedule in a network whose links are used for a share of the time.
+/// A schedule on a network whose links are busy for part of the time.
 class InNetwork {
   public:
     explicit InNetwork(const Question& question)
@@ -204,7 +205,7 @@ class InNetwork {
           contention_(question),
           prepared_(question.schedule) {}
 
-    /// Where the profile knows no network, none is shared.
+    /// Predicts without contention if the profile has no network.
     Prediction predict() {
         const double use = contention_.known() && !question_.least ? settled_use() : 0;
         Prediction prediction = with_remarks(at_use(question_, use), pricing_.lookup());
@@ -226,8 +227,8 @@ class InNetwork {
         return critical_path(question, {price, false, true}, prepared_);
     }
 
-    /// The use of links at which the run takes as long as it is predicted to. More use makes a
-    /// longer run, and a longer run less use: bisection finds where they meet.
+    /// The link utilisation consistent with the predicted run time. Higher utilisation makes the
+    /// run longer, and a longer run lowers the utilisation: bisection finds the fixed point.
     double settled_use() {
         Question quick = question_;
         quick.timeline = false;

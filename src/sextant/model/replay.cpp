@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How messages leave, travel and come to their receivers.
-// What ranks do between messages.
+// Prices of messages, and the replay: messages from send to receive, and work between them.
 
 #include "sextant/model/replay.hpp"
 
@@ -59,8 +58,8 @@ MessageCosts::Costly MessageCosts::priced(Message m, int from, int to) {
     return {&found->second, m.meets};
 }
 
-/// A code is written before it is sent. As shares of a copy (docs/measurements.md): to look at all
-/// elements, and to write those that are left.
+/// The sender compresses a message before sending. Both factors are relative to a copy
+/// (docs/measurements.md): scanning all elements, and writing those that remain.
 MessageCost MessageCosts::price(const Message& message) const {
     MessageCost cost = prices_.message(message);
     if (!question_.coded)
@@ -78,7 +77,8 @@ bool MessageCosts::is_lent(StepOfRank send, StepOfRank receive) const {
            !loans_[static_cast<std::size_t>(receive.rank)].uses(receive.step).empty();
 }
 
-/// By kernels or a fold, in memory that is nobody's until the message comes.
+/// True if kernels or a fold write the message into receiver memory that is unused until it
+/// arrives.
 bool MessageCosts::is_made_there(StepOfRank send, StepOfRank receive) const {
     const auto to = static_cast<std::size_t>(receive.rank);
     const Loans& sender = loans_[static_cast<std::size_t>(send.rank)];
@@ -275,7 +275,7 @@ void Play::combine(StepOfRank fold, const Span& now) {
     if (question_.folds_at_once && !all_readable(fold))
         return;
     const Walk& walk = rank_of(fold).walk;
-    int operands = mine.next > 0 ? 1 : 0; // what has been combined is one
+    int operands = mine.next > 0 ? 1 : 0; // operands already combined count as one
     for (; mine.next < what.count && walk.readable(what.first + mine.next); ++mine.next)
         ++operands;
     if (operands > 1)

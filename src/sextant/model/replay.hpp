@@ -16,21 +16,21 @@
 
 namespace sextant::model {
 
-/// What the messages of one play cost, each asked for once of those that look alike.
+/// The costs of the messages of a replay. Messages that look alike are priced once.
 class MessageCosts {
   public:
-    /// Keep what it is given alive.
+    /// Keeps references to its arguments.
     MessageCosts(const Question& question, const Prices& prices, const Prepared& prepared,
                  Traffic& traffic);
 
-    /// A message, and whether it travels on links that it shares.
+    /// The cost of a message, and whether it travels on shared links.
     struct Costly {
         const MessageCost* cost = nullptr;
         bool meets = false;
     };
     Costly of(StepOfRank send, StepOfRank receive);
-    /// What the message may cost, as far as rank 0 alone decides it: where ranks share memory, the
-    /// other side may have it copied or not.
+    /// The costs that the message may have, as far as rank 0's side determines them: with shared
+    /// memory, it depends on the other side whether the message is copied.
     std::vector<Costly> possible(StepOfRank send, StepOfRank receive);
 
   private:
@@ -47,52 +47,51 @@ class MessageCosts {
     const WorkCosts work_;
     const Messages messages_;
     Traffic& traffic_;
-    std::vector<Loans> loans_; ///< by rank, where ranks are threads of one process
+    std::vector<Loans> loans_; ///< by rank, if ranks are threads of one process
     std::map<Look, MessageCost> costs_;
 };
 
-/// Something that happens at a time; what happens at one time happens in the order in which it was
-/// found out.
+/// An event. Events at the same time are handled in the order in which they were queued.
 struct Happening {
     enum Kind {
         finished, ///< a step has finished
         out_free, ///< the rank may begin its next send
-        entering, ///< a message enters links that others share
-        arriving, ///< a message is on its way, and the receiver may turn to it
-        in_free,  ///< the rank may turn to the next message
-        arrived,  ///< it is there; the processor takes it
-        combining ///< the processor may have time for the operands of a fold
+        entering, ///< a message enters shared links
+        arriving, ///< a message is under way, and its receiver may turn to it
+        in_free,  ///< the rank may turn to its next message
+        arrived,  ///< a message has arrived; the processor takes it
+        combining ///< the processor may have time for operands of a fold
     } kind;
     Span time;
     StepOfRank at;
     std::uint64_t number = 0;
 
-    bool operator<(const Happening& other) const { // the earliest is the largest of a queue
+    bool operator<(const Happening& other) const { // earliest first in a priority queue
         return std::tie(other.time.median, other.number) < std::tie(time.median, number);
     }
 };
 
-/// Where one step stands. A fold has done what its operands up to `next` allow by `done`.
+/// The state of one step. A fold has combined its operands before `next` at the time `done`.
 struct StepState {
     const MessageCost* cost = nullptr;
     Span posted, begun, done;
     std::uint32_t next = 0;
     bool is_posted = false, has_begun = false;
-    bool meets = false;        ///< others, on shared links
-    bool handed_over = false;  ///< to them, but its receiver does not wait for it yet
-    bool travels = false;      ///< there
-    Seconds on_links = 0;      ///< how long it did
-    bool will_combine = false; ///< whether the processor will look at the fold again
+    bool meets = false;        ///< travels on shared links
+    bool handed_over = false;  ///< handed over to shared links; receive not yet posted
+    bool travels = false;      ///< is on shared links
+    Seconds on_links = 0;      ///< time spent on shared links
+    bool will_combine = false; ///< the processor will check the fold again
 };
 
-/// What a rank does one at a time: its sends, or its receives.
+/// Operations that a rank does one at a time: its sends, or its receives.
 struct Lane {
     std::queue<int> waiting; ///< steps, in the order in which they may begin
     Span free;
-    bool wakes = false; ///< whether it will look at `waiting` again
+    bool wakes = false; ///< a wake-up that checks `waiting` is queued
 };
 
-/// Where one rank stands.
+/// The state of one rank.
 struct RankState {
     RankState(const Program& program, const Dependences& dependences)
         : walk(program, dependences), steps(program.steps.size()) {}
@@ -100,11 +99,11 @@ struct RankState {
     Walk walk;
     std::vector<StepState> steps;
     Lane out, in;
-    Span processor; ///< when it is free
-    Span handing;   ///< and for messages that may interrupt work
+    Span processor; ///< time from which it is free
+    Span handing;   ///< the same for messages that may interrupt work
 };
 
-/// One play of a schedule on a clock: what `critical_path` does.
+/// One replay of a schedule on a simulated clock; implements `critical_path`.
 class Play {
   public:
     Play(const Question& question, const Prices& prices, const Prepared& prepared);
@@ -126,7 +125,7 @@ class Play {
         happenings_.push({kind, time, at, count_++});
     }
 
-    /// What happens next, to a rank or on links; false where nothing does.
+    /// Handles the next event, of a rank or on links; false if there is none.
     bool happen_next();
     void happen(const Happening& now);
     void begin(int rank);
@@ -137,45 +136,47 @@ class Play {
 
     void post(StepOfRank at, const Span& now);
 
-    /// The next step of a lane that is free; none where nothing waits, or the lane is busy and will
-    /// be looked at when it is free.
+    /// The next step of a lane if the lane is free; none if no step waits, or if the lane is busy
+    /// and a wake-up is queued.
     int next_of(Lane& lane, Happening::Kind when_free, StepOfRank rank, const Span& now);
     void wake(Lane& lane, Happening::Kind when_free, StepOfRank rank);
     void send_next(StepOfRank rank, const Span& now);
 
-    // Links that messages share.
+    // Shared links.
 
-    /// A message that nothing buffers travels once its receiver waits for it.
+    /// Puts a message on its links; a rendezvous message waits until its receive is posted.
     void set_out(StepOfRank send);
     void enter_links(StepOfRank send);
     void leave_links(const Traffic::Left& left);
     static Span enters_links(const StepState& sent);
 
-    /// When all of a message is at its receiver.
+    /// The time at which all of a message is at its receiver.
     static Span path_end(const StepState& sent);
 
-    /// The receiver need turn to a message only so early that it ends with the message's path.
+    /// Queues the latest time at which the receiver must turn to a message to finish with its path.
     void expect_arrival(StepOfRank from, StepOfRank to);
 
-    /// Who waits for a message has it at the end of its path, even where the receiver's own time is
-    /// longer: that then holds up what comes next. Who turns to it late spends his time on it
-    /// after.
+    /// A receiver that waits for a message has it at the end of the path, even if its own receive
+    /// time is longer, which then delays its next message. A receiver that turns to the message
+    /// late spends its receive time after that.
     void receive_next(StepOfRank rank, const Span& now);
     void take(StepOfRank at, const Span& now);
 
-    /// The processor hands over or takes a message, one at a time; when that begins.
+    /// Occupies the processor to hand over or take a message, one at a time; returns when that
+    /// begins.
     Span occupy(int rank, bool interrupts, const Span& now, const Span& cost);
 
     // Work.
 
-    /// Operands that come while the processor is busy, or at one time, are combined in one pass.
+    /// Operands that arrive while the processor is busy, or at the same time, are combined in one
+    /// pass.
     void expect_combining(StepOfRank fold, const Span& now);
     void combine_when_free(StepOfRank fold, const Span& now);
 
-    /// Whether a fold may begin that is to be one pass.
+    /// True if a fold that must be done in one pass may begin.
     bool all_readable(StepOfRank fold);
 
-    /// Combines the operands that have become readable, as far as they come in order.
+    /// Combines the readable operands of a fold, in order.
     void combine(StepOfRank fold, const Span& now);
     void work(StepOfRank at, Activity activity, const Span& cost, const Span& now);
     void note(StepOfRank at, Activity activity, const Span& begin, const Span& end);

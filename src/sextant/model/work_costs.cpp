@@ -19,7 +19,8 @@ WorkCosts::WorkCosts(const Question& question)
         kernels_.push_back(question.machine.find_kernel(use.name, question.element_name));
 }
 
-/// How much less a pass over two operands takes alone; as much less take others.
+/// The ratio of a two-operand pass with the node's other cores idle to one with all cores busy;
+/// applied to other operand counts too.
 double WorkCosts::alone_share(Elements elements) const {
     const double together = machine::at_pass(operator_->passes, elements, 2).median;
     const double alone = machine::at_pass(operator_->alone, elements, 2).median;
@@ -42,9 +43,9 @@ Span WorkCosts::fold(Elements elements, int operands, bool alone) {
     return Span(*operator_->seconds_per_element) * applications;
 }
 
-/// Passes combine one operand less than they read, and all passes all but one. Between the numbers
-/// of operands that were measured a pass is linear in them, so that the least, and the least for
-/// each operand, is found at one of these numbers, or at the ends.
+/// Each pass combines one operand less than it reads, and all passes together all but one. Pass
+/// time is linear between measured operand counts, so the least total, and the least for the last
+/// operand, is at a measured count or at an end.
 WorkCosts::LeastFold WorkCosts::least_fold(Elements elements, int operands) {
     LeastFold least{fold(elements, operands, true).median, fold(elements, operands, true).median};
     const auto consider = [&](int k) {
@@ -64,7 +65,7 @@ WorkCosts::LeastFold WorkCosts::least_fold(Elements elements, int operands) {
     return least;
 }
 
-/// By what was measured of the kernel's passes, or by its price of an element.
+/// From the measured passes of the kernel, or from its price per element.
 Span WorkCosts::compute(int kernel, Elements elements) const {
     const auto k = static_cast<std::size_t>(kernel);
     const machine::Work* const work = k < kernels_.size() ? kernels_[k] : nullptr;
@@ -75,7 +76,7 @@ Span WorkCosts::compute(int kernel, Elements elements) const {
     return Span(*work->seconds_per_element) * static_cast<double>(elements);
 }
 
-/// By the rate of the block length that is nearest in ratio; 0 stands for contiguous.
+/// From the copy rate whose block length is nearest in ratio; 0 stands for contiguous.
 Span WorkCosts::copy(Bytes bytes, Bytes block) const {
     const auto& rates = question_.machine.copies;
     if (rates.empty())
@@ -142,7 +143,7 @@ bool FoldingRanks::is_alone(int rank, int round) const {
 
 namespace {
 
-/// The node of each rank, counted from 0 on.
+/// Renumbers the nodes of ranks from 0.
 std::vector<int> numbered(std::span<const int> nodes, int ranks, bool threads) {
     std::vector<int> numbers;
     std::map<int, int> known;
@@ -177,8 +178,8 @@ Turns::Turns(const Question& question) {
     nodes_.assign(static_cast<std::size_t>(ranks), Node(static_cast<std::size_t>(crowd.cores)));
 }
 
-/// The core that was free last before the rank is ready, so that none stays free longer than need
-/// be; else the first that will be.
+/// Chooses the core that became free last before the rank is ready, so that other cores stay free
+/// for earlier work; else the core that becomes free first.
 Span Turns::begin(int rank, const Span& ready, const Span& cost) {
     if (node_.empty())
         return ready;

@@ -16,11 +16,12 @@ namespace sextant::planner {
 
 namespace {
 
-/// How many candidates have all their busiest ranks looked at: the first alone finds these.
+/// The number of candidates for which all of the busiest ranks are examined; for the others, only
+/// the rank found first.
 constexpr std::size_t most_refined = 24;
 
-/// How much slower than the best a bound may be for its candidate to be walked: people want to see
-/// what came close.
+/// A candidate is evaluated if its bound is at most this fraction slower than the best: users want
+/// to see close alternatives.
 constexpr double worth_showing = .1;
 
 std::int64_t messages_of(const Program& program) {
@@ -97,7 +98,7 @@ class Choosing {
         }
     }
 
-    /// What cannot be expressed last.
+    /// Sorts by expected time; candidates that no model can describe come last.
     void by_expectation() {
         const auto key = [](const Entry& entry) {
             return std::pair(!entry.weighed.bound, entry.expected);
@@ -106,7 +107,8 @@ class Choosing {
                          [&](auto& a, auto& b) { return key(a) < key(b); });
     }
 
-    /// Only that of which the same is expected can do the same work.
+    /// Marks candidates that do the same work as an earlier one. Only candidates with equal
+    /// expectations can.
     void find_same_work() {
         for (std::size_t i = 0; i < entries_.size(); ++i) {
             Entry& entry = entries_[i];
@@ -131,7 +133,8 @@ class Choosing {
         return true;
     }
 
-    /// The most promising first; what was walked says what to expect of its kin.
+    /// Predicts whole schedules, the most promising first; each prediction refines the expectations
+    /// of its kin.
     void walk() {
         left_ = most_messages();
         std::vector<Entry*> open;
@@ -158,7 +161,7 @@ class Choosing {
         std::transform(all.begin(), all.end(), open.begin(), [](auto& one) { return one.second; });
     }
 
-    /// What may be gained by walking a candidate: first for each message, then at all.
+    /// The possible gain from evaluating a candidate: per message, and in total.
     Promise promise_of(const Entry& entry, double usual_slack) const {
         const auto known = slack_.find(kin(entry));
         const double slack = known != slack_.end() ? known->second : usual_slack;
@@ -168,15 +171,15 @@ class Choosing {
         return {std::max(0.0, gain) / messages, gain};
     }
 
-    /// Candidates of one algorithm whose largest message is the same wait alike: their predictions
-    /// lie about as far above what was expected of them.
+    /// Candidates of one algorithm with equal largest messages are kin: their waiting times are
+    /// similar, so their predictions exceed the expectations by similar factors.
     std::pair<std::string_view, Elements> kin(const Entry& entry) const {
         return {candidate(entry).algorithm, entry.largest};
     }
 
-    /// How far a prediction may lie above what is expected, if nothing is known of its kin:
-    /// somewhat less than others do, or none but the first kin would be looked at where all
-    /// expectations are equal.
+    /// The factor by which a prediction may exceed the expectation if nothing is known of its kin.
+    /// It is somewhat below the usual one; otherwise, with equal expectations, only the first kin
+    /// would ever be evaluated.
     double usual_slack() const {
         std::vector<double> all;
         for (const auto& [kin, slack] : slack_)
@@ -184,7 +187,7 @@ class Choosing {
         return all.empty() ? 1 : 1 + .75 * (median(all) - 1);
     }
 
-    /// Whether it was walked.
+    /// True if the candidate was evaluated.
     bool consider(Entry& entry) {
         if (*entry.weighed.bound > best_ * (1 + worth_showing)) {
             entry.weighed.remark = "not walked: its bound alone is slower";
@@ -207,8 +210,8 @@ class Choosing {
             slack_[kin(entry)] = predicted / entry.expected;
     }
 
-    /// Few ranks are planned in milliseconds, thousands in seconds. Bounds know nothing of links:
-    /// where those matter, more is walked.
+    /// Limits planning to milliseconds for few ranks and seconds for thousands. Bounds ignore
+    /// links, so more is evaluated if there are wires.
     std::int64_t most_messages() const {
         constexpr std::int64_t quick = 8'000, slow = 600'000;
         const std::int64_t ranks = candidates_[0].ranks;
@@ -229,9 +232,9 @@ class Choosing {
     const Setting& setting_;
     Predictor predictor_;
     std::vector<Entry> entries_;
-    std::int64_t left_ = 0; ///< messages that may still be walked
+    std::int64_t left_ = 0; ///< messages that may still be evaluated
     Seconds best_ = std::numeric_limits<Seconds>::infinity();
-    /// Predictions over expectations, the latest of each kin.
+    /// Prediction divided by expectation, the latest of each kin.
     std::map<std::pair<std::string_view, Elements>, double> slack_;
 };
 
@@ -243,7 +246,7 @@ Choice choose(std::span<const Candidate> candidates, const Setting& setting) {
 
 namespace {
 
-/// By how much predictions lie above what was expected, at the most.
+/// The largest ratio of prediction to expectation.
 double most_slack(const std::vector<Entry>& entries) {
     double most = 1;
     for (const Entry& entry : entries) {
@@ -254,7 +257,8 @@ double most_slack(const std::vector<Entry>& entries) {
     return most;
 }
 
-/// Of equal predictions the surest first, then the earliest.
+/// The sort key. Among equal predictions the one with the narrowest interval comes first, then the
+/// earliest candidate.
 auto place(const Entry& entry, double slack) {
     const Weighed& w = entry.weighed;
     const int kind = !w.bound ? 2 : entry.repeats ? 1 : 0;
@@ -264,7 +268,7 @@ auto place(const Entry& entry, double slack) {
     return std::tuple(kind, w.predicted ? p.seconds : expected, p.high - p.low, w.candidate);
 }
 
-/// Those whose intervals meet that of the first.
+/// The number of leading candidates whose intervals overlap the first one's.
 std::size_t rivals(const Choice& choice) {
     const Seconds high = choice.chosen().predicted->high;
     const auto apart = [&](const Weighed& w) { return !w.predicted || w.predicted->low > high; };

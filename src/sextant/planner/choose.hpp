@@ -14,78 +14,81 @@
 
 namespace sextant::planner {
 
-/// Where candidates would run, and on what.
+/// The machine, ranks and elements that candidates are predicted for.
 struct Setting {
     const machine::Profile& machine;
     Bytes element_size = 0;
     std::string operator_name = {}; ///< of folds
     std::string element_name = "f32";
     bool folds_at_once = false;                     ///< as in model::Question
-    std::span<const model::KernelUse> kernels = {}; ///< likewise
-    std::span<const int> nodes = {};                ///< likewise; of the first so many ranks
-    const machine::Wires* wires = nullptr;          ///< likewise
+    std::span<const model::KernelUse> kernels = {}; ///< as in model::Question
+    std::span<const int> nodes = {};                ///< as in model::Question; of the first ranks
+    const machine::Wires* wires = nullptr;          ///< as in model::Question
     machine::Link within_node = machine::Link::same_node;
     double density = 1;
-    bool coded = false;     ///< likewise
+    bool coded = false;     ///< as in model::Question
     bool timeline = false;  ///< as in model::Question
-    std::string model = {}; ///< empty: the richest that the profile has parameters for
-    /// How many messages are walked in all before the rest is ranked by bounds alone; default: what
-    /// takes some ten milliseconds for 64 ranks, and a few seconds for thousands.
+    std::string model = {}; ///< empty: the richest model that the profile has parameters for
+    /// The total number of messages to evaluate before the remaining candidates are ranked by
+    /// bounds alone. Default: about ten milliseconds of work for 64 ranks, a few seconds for
+    /// thousands.
     std::optional<std::int64_t> most_messages = {};
 };
 
-/// A candidate, weighed.
+/// A candidate with its predictions.
 struct Weighed {
-    std::size_t candidate = 0; ///< which
-    // With what passes before: Candidate::before.
-    std::optional<Seconds> bound;               ///< below every prediction: model::least_time
-    std::optional<model::Prediction> predicted; ///< of the whole schedule, where it was walked
-    std::string remark;                         ///< why not, or what the reader should know
+    std::size_t candidate = 0; ///< index of the candidate
+    // Including the time of preceding work: Candidate::before.
+    std::optional<Seconds> bound;               ///< lower bound: model::least_time
+    std::optional<model::Prediction> predicted; ///< of the whole schedule, if it was evaluated
+    std::string remark;                         ///< why not, or a note for the reader
 };
 
-/// Candidates weighed against each other.
+/// The result of comparing candidates.
 struct Choice {
-    std::vector<Weighed> ranking; ///< the chosen first
-    std::string model;            ///< that predicted
-    std::string reason;           ///< for people, a line
-    /// How many of the first might be as fast as the chosen: their intervals meet its own. They do
-    /// different work.
+    std::vector<Weighed> ranking; ///< best first
+    std::string model;            ///< model used
+    std::string reason;           ///< one line for people
+    /// The number of leading candidates that may be as fast as the chosen one, which is included:
+    /// their intervals overlap its own. They do different work.
     std::size_t rivals = 1;
 
     const Weighed& chosen() const { return ranking.front(); }
 };
 
-/// Predicts what candidates would take and chooses the fastest. First bounds, from the programs of
-/// single ranks; then whole schedules, until no bound is near the best prediction or enough was
-/// walked: the most promising first, by what a rank of it takes alone (alone.hpp), its messages,
-/// and how far the predictions of its kin lay above that. A candidate that does what an earlier one
-/// does is not walked again. Of candidates that cannot be told apart, the one with the narrower
-/// interval, then the earlier.
+/// Predicts the time of each candidate and chooses the fastest. First computes bounds from the
+/// programs of single ranks. Then evaluates whole schedules until no bound is close to the best
+/// prediction or the budget is spent. The most promising candidates come first, judged by the time
+/// of one of their ranks alone (predictor.hpp), their number of messages, and how far predictions
+/// of similar candidates exceeded that time. A candidate that does the same work as an earlier one
+/// is not evaluated again. Among candidates with equal predictions, the one with the narrower
+/// interval wins, then the earlier.
 ///
-/// Requires  at least one candidate. Throws model::CannotExpress where the model, or every model,
-///           has no words for any of them.
+/// Requires  at least one candidate. Throws model::CannotExpress if the model (or every model)
+///           cannot describe any of them.
 /// Cost      bounds: the steps of a few ranks of each candidate; then Setting::most_messages.
 /// Deterministic.
 Choice choose(std::span<const Candidate> candidates, const Setting& setting);
 
-/// A candidate that is being weighed among others.
+/// A candidate while it is compared with others.
 struct Entry {
     Weighed weighed;
-    Seconds expected = 0;      ///< what a rank alone is predicted to take: near it, but no bound
-    std::int64_t messages = 0; ///< about so many, of all ranks
-    Elements largest = 0;      ///< message of the rank that is looked at
-    bool repeats = false;      ///< an earlier candidate
+    Seconds expected = 0;      ///< predicted time of a rank alone: close to the whole, but no bound
+    std::int64_t messages = 0; ///< approximate number over all ranks
+    Elements largest = 0;      ///< largest message of the examined rank
+    bool repeats = false;      ///< does the same work as an earlier candidate
 };
 
-/// Orders candidates that were weighed, the best first, and says why the first was chosen and which
-/// might be as fast. What was not walked is placed as if it lay above what is expected of it as far
-/// as any that was; what repeats another, and what no model has words for, comes last.
+/// Sorts candidates, the best first, and says why the first was chosen and which may be as fast.
+/// Candidates that were not evaluated are assumed to exceed their expectation by the largest factor
+/// seen among those that were. Repeated candidates come after these, and candidates that no model
+/// can describe come last.
 ///
-/// Requires  one entry or more; throws model::CannotExpress if none of them has a bound.
+/// Requires  one entry or more. Throws model::CannotExpress if none has a bound.
 Choice ranked(std::vector<Entry> entries, std::string_view model, std::string_view machine);
 
-/// A line for people: the fastest of so many, which `rivals` with itself might be, by predictions
-/// of so many.
+/// One line for people: the fastest of `candidates`, of which `rivals` (itself included) may be the
+/// fastest, by predictions of `walked` of them.
 std::string reason_of(int candidates, std::string_view model, std::string_view machine, int rivals,
                       int walked);
 

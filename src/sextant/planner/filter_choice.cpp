@@ -41,7 +41,7 @@ class Choosing {
     }
 
   private:
-    /// Grids that fit the image and what is asked; not that of one rank, which moves nothing.
+    /// Grids that fit the image and the request, except the grid of one rank, which moves nothing.
     std::vector<filtering::Way> grids() const {
         std::vector<filtering::Way> fitting;
         std::string refusal = fmt::format("no grid of {} tiles or fewer is {}x{}", question_.ranks,
@@ -65,14 +65,14 @@ class Choosing {
         return fitting;
     }
 
-    /// The task without its end, to be checked before a gather is known.
+    /// The task without collection, to check it before a gather is chosen.
     filtering::Task kept() const {
         filtering::Task task = task_;
         task.collect = false;
         return task;
     }
 
-    /// Any number of few ranks; of more, each a sixteenth less than the one before.
+    /// All rank counts up to 64; above, each is a sixteenth less than the one before.
     std::vector<int> numbers_of_ranks() const {
         constexpr int few = 64;
         std::vector<int> all = {question_.ranks};
@@ -81,7 +81,8 @@ class Choosing {
         return all;
     }
 
-    /// Grids of all ranks; of fewer those that may be the fastest, the most promising first.
+    /// Prices all grids that use every rank; of the others, those that may be the fastest, the most
+    /// promising first.
     void price(const std::vector<filtering::Way>& all, FilterChoice& choice) {
         Seconds best = question_.may_be_alone() && task_.collect ? work_alone_of_all() : unknown;
         const auto price = [&](const filtering::Way& grid) {
@@ -112,7 +113,7 @@ class Choosing {
     double filters() const { return static_cast<double>(task_.margins.size()); }
     Seconds work_alone_of_all() const { return prices_.work_alone() * filters(); }
 
-    /// Of scatters; broadcasts and other states may be cheaper still.
+    /// By scatters; broadcasts and other states may be cheaper still.
     Seconds cheapest_on(const GridPrices& grid) const {
         if (grid.scatter.empty() || (task_.collect && grid.gather.empty()))
             return unknown;
@@ -120,7 +121,7 @@ class Choosing {
                (task_.collect ? task_.outputs * grid.gather.front().seconds : Seconds{0});
     }
 
-    /// Every way on every grid, and none.
+    /// Every configuration on every grid, and rank 0 doing all the work.
     std::vector<FilterCandidate> candidates() const {
         std::vector<FilterCandidate> all;
         if (question_.may_be_alone() && task_.collect) {
@@ -157,8 +158,8 @@ class Choosing {
         }
     }
 
-    /// Walks the whole program, if that does not take too long: dependences between steps on the
-    /// same tiles go with the square of their number.
+    /// Predicts the whole program as one schedule, unless that takes too long: the number of
+    /// dependences between steps on the same tiles grows with the square of the number of steps.
     std::optional<Seconds> played(const FilterCandidate& candidate) {
         constexpr std::size_t most_pairs = 1'000'000;
         const filtering::Way& way = candidate.way;
@@ -283,7 +284,7 @@ std::vector<const collective::Algorithm*> FilterPrices::rows(Collective what) co
     return rows;
 }
 
-/// What rank 0 needs even if nobody keeps it waiting.
+/// The time that rank 0 needs if no other rank keeps it waiting.
 Seconds FilterPrices::least(const collective::Algorithm& row, const Grid& grid) {
     const Alone alone = planner::alone(row.program(grid, 0), 0);
     std::vector<int> nodes;
@@ -313,8 +314,8 @@ Seconds FilterPrices::least(const filtering::Way& way) {
            (task_.collect ? task_.outputs * least({Collective::gather}, grid) : Seconds{0});
 }
 
-/// Where everyone sends to everyone, the whole goes with the square of the ranks: it is walked only
-/// if rank 0 alone does not take what it would be worth.
+/// The cost of evaluating an all-to-all pattern grows with the square of the ranks, so it is
+/// evaluated only if rank 0 alone takes no longer than `worth`.
 std::vector<PricedCollective> FilterPrices::price(Collective what, const Grid& grid,
                                                   Seconds worth) {
     std::vector<PricedCollective> priced;
@@ -356,7 +357,8 @@ GridPrices FilterPrices::on(const filtering::Way& way) {
     };
     priced.scatter = price(Collective::scatter, grid, any_price);
     priced.gather = price(Collective::gather, grid, any_price);
-    // A broadcast saves an exchange, an all-gather all of them, or a gather.
+    // The most that they can save: a broadcast one exchange; an all-gather all of them, or a
+    // gather.
     const Seconds first_exchange = priced.exchange.at(task_.margins.front());
     priced.broadcast =
         price(Collective::broadcast, grid, cheapest(priced.scatter) + first_exchange);

@@ -13,119 +13,120 @@
 
 namespace sextant::planner {
 
-/// A whole program of filters to be planned.
+/// A filter program to be planned.
 struct FilterQuestion {
     filtering::Task task;
     Bytes element_size = 4;
-    /// At most so many ranks; all of them where nothing is known of the filter's own work.
-    /// Otherwise any number of up to 64, of more each a sixteenth less than the one before.
+    /// The greatest number of ranks. All of them are used if the work per filter is unknown;
+    /// otherwise any number up to 64, and above that each a sixteenth less than the one before.
     int ranks = 1;
-    int columns = 0, rows = 0;            ///< of tiles; 0: to be chosen
-    std::vector<std::string> collectives; ///< to choose from, by name; empty: every one
+    int columns = 0, rows = 0;            ///< grid of tiles; 0: to be chosen
+    std::vector<std::string> collectives; ///< names to choose from; empty: all
     Seconds work = 0;                     ///< of one filter on one pixel, by one rank; 0: unknown
-    std::string model = {};               ///< empty: the richest that the profile feeds
+    std::string model = {};               ///< empty: the richest that the profile supports
     std::vector<int> nodes = {};          ///< as in model::Question
     machine::Link within_node = machine::Link::same_node;
 
     bool knows_work() const { return work > 0; }
-    /// Whether rank 0 might do everything.
+    /// True if rank 0 may do everything.
     bool may_be_alone() const { return knows_work() && columns * rows <= 1; }
 };
 
-/// A way to do it, with what its parts are predicted to take: alone, one after another.
+/// A configuration with the predicted times of its parts, each alone and one after another.
 struct FilterCandidate {
     filtering::Way way;
     Seconds distribute = 0, exchange = 0, work = 0, collect = 0;
-    /// It takes at least that: distributing was not walked, since it cannot pay.
+    /// True if `distribute` is only a lower bound: it was not evaluated, since it cannot pay.
     bool at_least = false;
 
     Seconds seconds() const { return distribute + exchange + work + collect; }
 };
 
-/// Where the image is between two parts of the program.
+/// The location of the image between two parts of the program.
 struct FilterState {
     enum class Kind { at_root, everywhere, tiles, anywhere };
     Kind kind = Kind::at_root;
-    int columns = 1, rows = 1; ///< of tiles; everywhere: columns × 1 are the ranks
+    int columns = 1, rows = 1; ///< of tiles; for `everywhere`, the product is the number of ranks
 
     std::string text() const;
 };
 
-/// What brings it from one state to another, so many times.
+/// A transition between two states, repeated `times` times.
 struct FilterTransition {
     FilterState from, to;
     std::string how;
-    Seconds seconds = 0; ///< once
+    Seconds seconds = 0; ///< of one repetition
     int times = 1;
 };
 
 struct FilterChoice {
     std::string model, machine;
-    std::vector<FilterCandidate> candidates; ///< the fastest first
-    /// Grids of fewer ranks of which nothing was walked: what must be done alone takes longer than
-    /// the fastest.
+    std::vector<FilterCandidate> candidates; ///< fastest first
+    /// Grids of fewer ranks that were not evaluated, because their lower bound exceeds the time of
+    /// the fastest candidate.
     struct PassedOver {
         filtering::Way grid;
         Seconds at_least = 0;
     };
     std::vector<PassedOver> passed_over;
-    /// The cheapest path through the states, which may change tiles on the way.
+    /// The cheapest path through the states; it may change tiles on the way.
     std::vector<FilterTransition> path;
     Seconds path_seconds = 0;
-    /// The program of the first candidate as one schedule, in which parts overlap, with its work
-    /// added; nothing where it has too many messages to be walked.
+    /// The predicted time of the first candidate's program as one schedule, in which parts overlap,
+    /// plus its work; nothing if it is too large to evaluate.
     std::optional<Seconds> played;
     std::vector<std::string> remarks; ///< of the model
 
     const FilterCandidate& best() const { return candidates.front(); }
 };
 
-/// Chooses distribution, ranks, tiles and collectives for a whole program of filters by what they
-/// take together. Every part, as a schedule, is predicted by a cost model; parts are added. One
-/// part at a time would be chosen wrongly: tiles whose borders are cheap to exchange may be dear to
+/// Chooses distribution, ranks, tiles and collectives for a whole filter program by their total
+/// time. Each part is a schedule that a cost model predicts; the parts are added. Choosing part by
+/// part would be wrong, since tiles whose borders are cheap to exchange may be expensive to
 /// distribute and collect.
 ///
-/// Requires  at least one way (InvalidTask); a model with words for all parts (CannotExpress).
+/// Requires  at least one valid configuration (InvalidTask); a model that can describe all parts
+///           (CannotExpress).
 /// Deterministic.
 /// Source    the scheduler of Seinstra and Koelma, IEEE TPDS 13(7), 2002, section 2
 FilterChoice choose_filter(const FilterQuestion& question, const machine::Profile& machine);
 
-/// A collective with its price on some tiles.
+/// A collective and its price on one grid of tiles.
 struct PricedCollective {
     const collective::Algorithm* row = nullptr;
     Seconds seconds = 0;
-    bool at_least = false; ///< the price of rank 0 alone, which is more than the rest is worth
+    bool at_least = false; ///< `seconds` is a lower bound, from rank 0 alone, and already too much
 };
 
-/// What parts take on one grid of tiles.
+/// The prices of all parts on one grid of tiles.
 struct GridPrices {
     filtering::Way grid;
-    /// The cheapest first; of all-gathers and broadcasts those that cannot pay by a bound.
+    /// Cheapest first. All-gathers and broadcasts that cannot pay have only a lower bound.
     std::vector<PricedCollective> scatter = {}, broadcast = {}, gather = {}, all_gather = {};
     std::map<Elements, Seconds> exchange = {}; ///< by margin
-    Seconds work = 0;                          ///< of one filter, the largest tile
+    Seconds work = 0;                          ///< of one filter on the largest tile
 
-    /// Of all filters.
+    /// The time of the exchanges of all filters.
     Seconds exchanges(const filtering::Task& task) const;
 };
 
-/// What parts of programs of filters take, by a cost model, each as a schedule of its own.
+/// Prices the parts of filter programs by a cost model, each as a schedule of its own.
 class FilterPrices {
   public:
-    /// Both must outlive this.
+    /// Keeps references to its arguments.
     FilterPrices(const FilterQuestion& question, const machine::Profile& machine);
 
-    /// Throws model::CannotExpress where no model has words for it.
+    /// The predicted time of a schedule. Throws model::CannotExpress if no model can describe it.
     Seconds of(const Schedule& schedule);
     GridPrices on(const filtering::Way& grid);
 
-    /// From tiles of one grid to those of another.
+    /// From the tiles of one grid to those of another.
     Seconds redistribution(const filtering::Way& from, const filtering::Way& to);
 
-    /// No program on this grid takes less: filters' work, and what rank 0 does alone to distribute
-    /// and to collect.
+    /// A lower bound for all programs on this grid: the filters' work, and the time that rank 0
+    /// alone needs to distribute and collect.
     Seconds least(const filtering::Way& grid);
-    /// Of one filter, the largest tile; of an image on rank 0.
+    /// The time of one filter: on the largest tile, and on the whole image on rank 0.
     Seconds work_on(const filtering::Way& grid) const;
     Seconds work_alone() const;
 

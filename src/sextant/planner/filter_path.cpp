@@ -12,10 +12,10 @@ namespace sextant::planner {
 
 namespace {
 
-/// How each state is reached at least cost within one step of the chain.
+/// The least cost of each state after one step of the chain, and how it is reached.
 struct Reached {
     std::vector<Seconds> seconds;
-    std::vector<std::optional<std::size_t>> by; ///< the edge; none where one was there already
+    std::vector<std::optional<std::size_t>> by; ///< edge; none if the state was already reached
 
     explicit Reached(int states)
         : seconds(static_cast<std::size_t>(states), std::numeric_limits<Seconds>::infinity()),
@@ -58,7 +58,7 @@ Reached operate(const Reached& before, std::span<const Edge> edges) {
 } // namespace
 
 CheapestPath cheapest_path(const StateGraph& graph, int from, int to) {
-    std::vector<Reached> steps; // conversions and operations in turn, conversions last
+    std::vector<Reached> steps; // conversions and operations alternately, conversions last
     Reached start(graph.states);
     start.at(from) = 0;
     for (const std::size_t kind : graph.each) {
@@ -81,7 +81,7 @@ CheapestPath cheapest_path(const StateGraph& graph, int from, int to) {
             path.hops.push_back({stage, operation, *edge});
             state = edges[*edge].from;
             if (operation)
-                break; // one operation a stage
+                break; // one operation per stage
         }
     }
     std::reverse(path.hops.begin(), path.hops.end());
@@ -92,15 +92,15 @@ namespace {
 
 using Kind = FilterState::Kind;
 
-/// The graph of states: rank 0, everywhere and tiles of each grid, and where a program may end.
+/// The graph of states: rank 0, everywhere and the tiles of each grid, and the end of the program.
 class FilterGraph {
   public:
     FilterGraph(const FilterQuestion& question, const std::vector<GridPrices>& grids,
                 FilterPrices& prices)
         : question_(question), task_(question.task), grids_(grids), prices_(prices) {}
 
-    /// To and from the tiles of the best candidate: only grids that are cheaper in some part are
-    /// worth a change.
+    /// Prices changes to and from the tiles of the best candidate. Only grids that are cheaper in
+    /// some part are worth a change.
     void price_changes(const filtering::Way& best) {
         const auto same = [&](const GridPrices& grid) {
             return grid.grid.columns == best.columns && grid.grid.rows == best.rows;
@@ -180,7 +180,7 @@ class FilterGraph {
         return {Kind::tiles, grid.columns, grid.rows};
     }
 
-    /// Edges with what they are called.
+    /// Edges and their names.
     struct Named {
         std::vector<Edge> edges;
         std::vector<std::string> names;
@@ -197,7 +197,7 @@ class FilterGraph {
         }
     };
 
-    /// Between filters, or at the end, where rank 0 collects so many images.
+    /// Conversions between filters, or at the end, where rank 0 collects `images` images.
     Named conversions(int images) const {
         Named all;
         for (std::size_t g = 0; g < grids_.size(); ++g) {
@@ -230,7 +230,7 @@ class FilterGraph {
         return all;
     }
 
-    /// As often as the same follows itself.
+    /// Adds a transition, or counts it as a repetition of the last one if it is the same.
     void add(std::vector<FilterTransition>& path, const Named& named, std::size_t edge,
              int images) const {
         const Edge& taken = named.edges[edge];
@@ -251,7 +251,7 @@ class FilterGraph {
     const std::vector<GridPrices>& grids_;
     FilterPrices& prices_;
 
-    /// Of tiles, between two grids.
+    /// A change of tiles between two grids.
     struct Change {
         std::size_t from = 0, to = 0;
         Seconds seconds = 0;

@@ -115,7 +115,8 @@ std::vector<int> largest_first_radices(int positions) {
 
 namespace {
 
-/// Whether it orders its messages in rounds that a window can bound: then a tuning of it has one.
+/// True if the algorithm orders its messages in rounds that a window can bound: then one of its
+/// tunings has a window.
 bool has_window(const compositing::Algorithm& algorithm) {
     const std::vector<compositing::Tuning> tunings = algorithm.tunings(2);
     return std::any_of(tunings.begin(), tunings.end(),
@@ -192,7 +193,7 @@ std::vector<compositing::Way> ways_with(const compositing::Task& task,
         way.tuning.interlace = asked.interlace;
         return !asked.radices.empty() && way.tuning.radices != asked.radices;
     });
-    const auto last = std::unique(ways.begin(), ways.end()); // of windows one is left
+    const auto last = std::unique(ways.begin(), ways.end()); // identical once the window is set
     ways.erase(last, ways.end());
     if (ways.empty())
         throw InvalidTask("no algorithm has " + compositing::to_text(asked));

@@ -21,7 +21,7 @@ namespace sextant::planner {
 
 namespace {
 
-/// All that a plan depends on.
+/// A cache key of everything that a plan depends on.
 std::string key(const compositing::Task& task, const Work& work, const compositing::Tuning& asked) {
     return fmt::format(
         "{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", task.ranks, task.elements,
@@ -31,16 +31,16 @@ std::string key(const compositing::Task& task, const Work& work, const compositi
         asked.interlace, work.density, static_cast<int>(work.sparse));
 }
 
-/// A code is hardly ever worth writing for less.
+/// Compression hardly ever pays at higher densities.
 constexpr double most_worth_coding = .75;
 
-/// Between threads nothing is moved that could be less.
+/// Threads move no data, so compression gains nothing between them.
 bool may_be_sparse(const Work& work) {
     return work.sparse != Sparse::off && work.density <= most_worth_coding &&
            work.within_node != machine::Link::same_process;
 }
 
-/// The faster of two plans, and why.
+/// The faster of two plans, with the reason.
 Plan faster(Plan dense, Plan sparse, double density) {
     const auto& d = dense.alternatives.front().expected;
     const auto& s = sparse.alternatives.front().expected;
@@ -59,8 +59,8 @@ Alternative alternative(const Weighed& weighed, const std::vector<compositing::W
     return made;
 }
 
-/// Of an image. A message within a node is a copy, and to find out what to leave out costs half of
-/// one (docs/measurements.md).
+/// The density limit on one node: a message there is a copy, and finding the empty pixels costs
+/// half a copy (docs/measurements.md).
 constexpr double worth_coding_on_a_node = .25;
 
 } // namespace
@@ -107,7 +107,7 @@ std::optional<model::Prediction> Planner::predict(const compositing::Task& task,
     try {
         return choose(std::span(&candidate, 1), setting).chosen().predicted;
     } catch (const model::CannotExpress&) {
-        return std::nullopt; // said by the absence of a value
+        return std::nullopt; // CannotExpress becomes an empty value
     }
 }
 
@@ -161,13 +161,14 @@ Plan Planner::predict(const compositing::Task& task, const Work& work,
 
 namespace {
 
-/// A difference that predictions of traffic cannot be trusted for (docs/measurements.md).
+/// Required ratio of interlaced to plain traffic: predictions of traffic are not accurate enough
+/// for smaller gains (docs/measurements.md).
 constexpr double most_worth_interlacing = .9;
 
-/// Shorter pieces would be many calls of little each.
+/// Shorter blocks would mean many calls with little work each.
 constexpr Elements least_block = 256;
 
-/// The part of the picture that lies in part i of p and was drawn in.
+/// The fraction of the image that lies in part i of p and is active.
 double drawn_in(const DrawnBands& bands, int i, int p) {
     const double from = static_cast<double>(i) * drawn_bands / p,
                  to = static_cast<double>(i + 1) * drawn_bands / p;
@@ -183,7 +184,7 @@ double mean(const DrawnBands& bands) {
     return std::accumulate(bands.begin(), bands.end(), 0.0) / drawn_bands;
 }
 
-/// What was drawn in a part, or where all parts hold as much.
+/// The active fraction in part i; interlaced, the same in all parts.
 double share(const DrawnBands& bands, int i, int p, bool interlaced) {
     return interlaced ? mean(bands) / p : drawn_in(bands, i, p);
 }
@@ -192,7 +193,7 @@ double share(const DrawnBands& bands, int i, int p, bool interlaced) {
 
 double busiest_traffic(const compositing::Task& task, std::span<const DrawnBands> drawn,
                        bool interlaced) {
-    DrawnBands all{}, nowhere{}; // of all layers; what none of them covers
+    DrawnBands all{}, nowhere{}; // of all layers; fraction that no layer covers
     nowhere.fill(1);
     const int p = task.positions();
     for (int i = 0; i < p; ++i) {
@@ -263,7 +264,7 @@ UsualPlanner read_own(const std::string& path) {
     }
 }
 
-/// Who named it in the environment may have forgotten that.
+/// A profile named by the environment may have been forgotten, so its error names the variable.
 UsualPlanner read_named(const std::string& path, bool by_environment) {
     try {
         return with(machine::read_profile(path), path);

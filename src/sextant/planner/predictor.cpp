@@ -41,7 +41,7 @@ const model::Model& richest_model(const std::string& asked, std::string_view wha
 
 namespace {
 
-/// The peers' sides of a program's messages.
+/// Builds the peers' sides of a program's messages.
 class Peers {
   public:
     explicit Peers(const Program& program) {
@@ -51,7 +51,7 @@ class Peers {
         }
     }
 
-    /// Peer i as rank i + 1.
+    /// Numbers peer i as rank i + 1.
     Alone with(Program program, int rank) && {
         Alone alone{{std::move(program)}, {rank}};
         for (Step& step : alone.schedule[0].steps) {
@@ -83,7 +83,7 @@ class Peers {
         buffer.size += elements;
     }
 
-    /// What a peer gives or takes, of elements of one size.
+    /// The peer's buffer of a role, for elements of one size.
     static int buffer_of(Program& peer, Role role, Bytes element) {
         const auto found =
             std::find_if(peer.buffers.begin(), peer.buffers.end(), [&](const BufferSpec& b) {

@@ -14,53 +14,53 @@
 
 namespace sextant::planner {
 
-/// The cost model that is asked for by name; where none is, the richest that the profile has
-/// parameters for: the first of which `predict` does not throw model::CannotExpress.
-/// Throws    model::CannotExpress with what each said, if none has words for `what`.
+/// The cost model named `asked`; if empty, the richest that the profile has parameters for: the
+/// first for which `predict` does not throw model::CannotExpress.
+/// Throws    model::CannotExpress with each model's reason if none can describe `what`.
 const model::Model& richest_model(const std::string& asked, std::string_view what,
                                   const std::function<void(const model::Model&)>& predict);
 
-/// One rank's program among peers that wait for nothing: each has all it will send from the start,
-/// and takes what comes at once.
+/// One rank's program and peers that never wait: each has all its data to send from the start, and
+/// receives at once.
 struct Alone {
-    Schedule schedule;      ///< the rank itself first, then its peers
-    std::vector<int> ranks; ///< who they are
+    Schedule schedule;      ///< rank first, then its peers
+    std::vector<int> ranks; ///< original numbers of the ranks in `schedule`
 };
 
-/// What the rank does by itself; model::Question::least asks for the time that it needs in any
-/// case. What a model predicts of it otherwise is no bound: a fold that gets its operands early may
-/// combine them in more passes.
+/// Isolates one rank with passive peers. With model::Question::least a model returns a lower bound
+/// of the rank's time. Other predictions of it are no bound: a fold that gets its operands early
+/// may combine them in more passes.
 ///
 /// Cost      that of the one program.
 Alone alone(Program program, int rank);
 
-/// The program without the messages that it lends where memory is shared: what those cost is their
-/// receivers' affair. Also without those that their senders' folds or kernels may make where they
-/// are wanted. `usual` as in Program::bytes_of.
+/// The program without the messages that are read in place by their receivers, which bear the cost,
+/// and without those that may be written directly into the receiver's memory. `usual` as in
+/// Program::bytes_of.
 Program without_loans(Program program, Bytes usual);
 
-/// What a cost model says of candidates in a setting. All throw model::CannotExpress.
+/// Predicts candidates in a setting with a cost model. All functions throw model::CannotExpress.
 class Predictor {
   public:
-    /// Keep the setting alive.
+    /// Keeps a reference to the setting.
     explicit Predictor(const Setting& setting) : setting_(setting) {}
 
-    /// The model that the setting asks for; else the richest that has words for what a rank does.
-    /// To be called first; `what` for the error.
+    /// Selects the model that the setting names; else the richest that can describe the program of
+    /// `rank`. Must be called first; `what` appears in the error.
     void find_model(const Program& program, int rank, std::string_view what);
     bool has_model() const { return model_ != nullptr; }
     std::string_view model() const { return model_->name; }
 
-    /// What a rank needs if nobody keeps it waiting.
+    /// The time of a rank that no other keeps waiting.
     struct Single {
-        Seconds bound = 0;    ///< in any case (model::least_time)
-        Seconds expected = 0; ///< among peers that have all that they send from the start
+        Seconds bound = 0;    ///< lower bound (model::least_time)
+        Seconds expected = 0; ///< prediction with peers that have all their data from the start
     };
     Single single(Program program, int rank) const {
         return single(*model_, std::move(program), rank);
     }
 
-    /// What all ranks take, with what passes before.
+    /// The prediction for all ranks, plus the time of preceding work.
     model::Prediction whole(const Candidate& candidate) const;
 
   private:

@@ -78,7 +78,7 @@ Plan after_race(const Plan& plan, std::span<const compositing::Way> ways,
     Plan made = plan;
     const compositing::Way& winner = ways[static_cast<std::size_t>(outcome.winner)];
     made.take(winner);
-    made.rivals = 1; // they have been told apart
+    made.rivals = 1; // the race has decided
     std::string scores;
     for (std::size_t i = 0; i < ways.size(); ++i) {
         const std::optional<Seconds>& own = outcome.medians[i];

@@ -40,7 +40,8 @@ scan::Distribution faster(scan::Distribution times, double speedup) {
     return times;
 }
 
-/// What workers remain when each application has some cores, and how they may be split.
+/// All ways to split the cores into workers and cores per application, and workers into ranks and
+/// threads.
 class Candidates {
   public:
     explicit Candidates(const ScanQuestion& question) : question_(question) {
@@ -58,7 +59,7 @@ class Candidates {
             if (workers % threads == 0)
                 add_ways(workers / threads, threads, operator_cores);
         }
-        if (workers > 1) // one after another, the other cores idle
+        if (workers > 1) // serial, with the other cores idle
             add(1, {scan::strategies()[0], {scan::find("serial"), {}}}, operator_cores);
     }
 
@@ -71,7 +72,7 @@ class Candidates {
                         continue;
                     add(ranks, way, operator_cores);
                     if (ranks == 1)
-                        return; // there is no global scan to choose
+                        return; // no global scan to choose
                 }
             }
         }
@@ -100,7 +101,7 @@ std::vector<const ScanCandidate*> by_makespan(const std::vector<ScanCandidate>& 
     return ranked;
 }
 
-/// Whether two candidates' means can be told apart.
+/// True if the means of two candidates differ significantly.
 bool apart(const ExpectedMakespan& a, const ExpectedMakespan& b) {
     return std::abs(a.mean - b.mean) > 2 * std::hypot(a.error, b.error);
 }

@@ -10,30 +10,30 @@
 
 namespace sextant::planner {
 
-/// A series to be scanned on so many cores, and what is known of its operator.
+/// A scan of a series on a number of cores, with the cost of its operator.
 struct ScanQuestion {
     Elements values = 1;
     int cores = 1;
     scan::Distribution times; ///< of the operator on one core
-    /// How much faster one application is on 1, 2, … cores, the first being 1: where the operator
-    /// has threads of its own.
+    /// Speed-up of one application on 1, 2, … cores, starting with 1; for operators with threads of
+    /// their own.
     std::vector<double> speedup = {1};
-    int most_threads = 1 << 20; ///< a rank may have: the cores of a node
+    int most_threads = 1 << 20; ///< per rank: the cores of a node
     int draws = 20;
     std::uint64_t seed = 1;
 };
 
-/// A makespan over the draws.
+/// Statistics of the makespan over the draws.
 struct ExpectedMakespan {
     Seconds mean = 0, error = 0; ///< and its standard error
-    Seconds balanced = 0;        ///< the mean with perfect balance within ranks
-    double stolen = 0;           ///< values, mean
+    Seconds balanced = 0;        ///< mean with perfect balance within ranks
+    double stolen = 0;           ///< mean number of stolen values
 };
 
-/// The expected makespan of a scan whose operator takes a random time: the mean over draws of
-/// whole rehearsals, since the longest of many paths takes longer than the mean of each.
+/// The expected makespan of a scan whose operator takes a random time: the mean over draws of whole
+/// rehearsals, because the longest of many paths takes longer than the mean of each.
 ///
-/// Input     a series, a way, a distribution, how many draws, the first one's seed.
+/// Input     a series, a configuration, a distribution, the number of draws, the first draw's seed.
 /// Deterministic.
 /// Source    max-plus Monte Carlo, as for stochastic task graphs
 ExpectedMakespan expected_makespan(const scan::Series& series, const scan::Way& way,
@@ -42,14 +42,14 @@ ExpectedMakespan expected_makespan(const scan::Series& series, const scan::Way& 
 struct ScanCandidate {
     scan::Way way;
     int ranks = 1;
-    int operator_cores = 1; ///< within each application
+    int operator_cores = 1; ///< per application
     ExpectedMakespan expected;
 
-    /// "4 ranks, reduce-then-scan over sklansky, 2 threads, boundaries moving".
+    /// A short text: "4 ranks, reduce-then-scan over sklansky, 2 threads, boundaries moving".
     std::string text() const;
 };
 
-/// Every candidate, the one with the least expected makespan first.
+/// All candidates, the one with the least expected makespan first.
 struct ScanChoice {
     ScanQuestion question;
     std::vector<ScanCandidate> candidates;
@@ -58,12 +58,11 @@ struct ScanChoice {
     const ScanCandidate& best() const { return candidates.front(); }
 };
 
-/// Among all circuits and strategies, splits of the cores into ranks, threads and cores within the
-/// operator, the one with the least expected makespan. All candidates meet the same draws.
-/// Throws InvalidTask.
+/// Compares all circuits and strategies, and all splits of the cores into ranks, threads and cores
+/// per application, by expected makespan. All candidates see the same draws. Throws InvalidTask.
 ScanChoice choose_scan(const ScanQuestion& question);
 
-/// A table of so many candidates, with the reason; the whole of it as JSON.
+/// A table of the first `rows` candidates with the reason; all of them as JSON.
 std::string to_text(const ScanChoice& choice, std::size_t rows = 12);
 std::string to_json(const ScanChoice& choice);
 

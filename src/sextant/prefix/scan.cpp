@@ -24,14 +24,14 @@ scan::Way way_of(const ScanOptions& options) {
 
 namespace {
 
-/// What every rank says of itself, so that all can tell whether they agree.
+/// The parameters of a rank, exchanged so that all ranks can check that they agree.
 struct Declaration {
     Elements values;
     Bytes element;
-    std::size_t options; ///< a hash
+    std::size_t options; ///< hash
 };
 
-/// Whether values travel with labels that say which elements are in them.
+/// True if values travel with labels that name their elements.
 bool labels(const ScanOptions& options) {
     return options.trace || options.time_limit > 0 || options.names_elements;
 }
@@ -43,7 +43,7 @@ std::size_t hash_of(const ScanOptions& options) {
                     options.threads, name(options.boundaries), labels(options)));
 }
 
-/// The same check on the same data on every rank: all throw, or none.
+/// Runs the same check on the same data on every rank: either all throw, or none.
 void check_alike(const std::vector<Declaration>& all) {
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
         const Declaration &own = all[rank], &first = all[0];
@@ -67,7 +67,7 @@ scan::Series series_of(const std::vector<Declaration>& all) {
     return series;
 }
 
-/// Combines the first pairs of neighbours both ways. Throws InvalidTask where that differs.
+/// Combines the first pairs of neighbours in both orders. Throws InvalidTask if the results differ.
 void check_commutes(const Operator& op, std::span<const std::byte> values, Elements first,
                     int samples) {
     const auto size = static_cast<std::size_t>(op.element.size);
@@ -127,7 +127,7 @@ std::vector<scan::Bar> Scan::applications() const {
     return watch_ ? watch_->bars() : std::vector<scan::Bar>();
 }
 
-/// Others wait for this rank, whatever is wrong here.
+/// Must take part in the run, since other ranks wait for this one.
 void Scan::run_failed(std::exception_ptr failure) {
     if (threaded_)
         threaded_->run_failed(failure);

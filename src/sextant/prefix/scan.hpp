@@ -22,43 +22,44 @@
 
 namespace sextant::prefix {
 
-/// How a series is to be scanned. Every rank gives the same.
+/// Options of a scan. Must be the same on every rank.
 struct ScanOptions {
-    std::string strategy = "scan-then-propagate"; ///< a name of scan::strategies()
-    std::string algorithm = "kogge-stone";        ///< of the global scan: of scan::catalogue()
+    std::string strategy = "scan-then-propagate"; ///< name in scan::strategies()
+    std::string algorithm = "kogge-stone";        ///< global scan: name in scan::catalogue()
     scan::Tuning tuning = {};                     ///< of that algorithm
     bool gives_last = true;                       ///< see scan::GlobalScan
     Association association = Association::in_order;
-    bool trace = false; ///< events of the schedule, and a bar for each application
-    /// Of each rank. More than one need "reduce-then-scan", and an operator that several may apply
-    /// at once.
+    bool trace = false; ///< record events of the schedule, and a bar for each application
+    /// Threads per rank. More than one requires "reduce-then-scan" and a thread-safe operator.
     int threads = 1;
     scan::Boundaries boundaries = scan::Boundaries::moving; ///< between threads: see scan::Stealing
-    /// An application that takes longer ends the process: its elements are told first, then it
-    /// exits with code 1, since nothing else ends an operator. 0: none is too long.
+    /// The limit for one application in seconds; 0: none. A longer application ends the process
+    /// with exit code 1, after an error that names its elements, since a running operator cannot be
+    /// interrupted.
     Seconds time_limit = 0;
-    /// Whether an error of the operator says what it was combining. Each value then travels with a
-    /// label of 16 bytes, as with a trace or a time limit.
+    /// True if an error of the operator names the elements it was combining. Each value then
+    /// travels with a label of 16 bytes; the same holds for a trace or a time limit.
     bool names_elements = false;
-    /// Where the operator is declared commutative, so many pairs of each rank's values are combined
-    /// both ways before a run; values that differ then end it.
+    /// If the operator is declared commutative: the number of pairs of each rank's values that are
+    /// combined in both orders before a run; if the results differ, the run throws.
     int commutative_samples = 1;
 };
 
-/// The same, with its names looked up. Throws InvalidTask.
+/// The configuration that the options name. Throws InvalidTask.
 scan::Way way_of(const ScanOptions& options);
 
-/// Collective parts of one operation, one after another. A rank that fails in one takes part in
-/// those that follow only to say so, since others wait for it there.
+/// Runs the collective parts of one operation one after another. A rank that fails in one part
+/// takes part in the following ones only to report the failure, since other ranks wait for it
+/// there.
 class Stages {
   public:
-    /// What a rank does by itself.
+    /// Runs a part without other ranks.
     template <class Run>
     void alone(Run run) {
         together(run, [](const std::exception_ptr&) {});
     }
 
-    /// What it does with others; where it failed before, `run_failed(failure)` instead.
+    /// Runs a part with other ranks; after a failure, calls `run_failed(failure)` instead.
     template <class Run, class RunFailed>
     void together(Run run, RunFailed run_failed) {
         try {
@@ -71,7 +72,7 @@ class Stages {
         }
     }
 
-    /// Throws again what went wrong, if anything did.
+    /// Rethrows the failure, if there was one.
     void rethrow() const {
         if (failure_)
             std::rethrow_exception(failure_);
@@ -81,37 +82,38 @@ class Stages {
     std::exception_ptr failure_;
 };
 
-/// An inclusive scan of a series of values that lies at the ranks of a communicator, in rank order:
-/// planned once, run as often as liked. For operators that cost more than a step of a schedule, a
-/// microsecond or so: each application is one.
+/// An inclusive scan of a series of values distributed over the ranks of a communicator in rank
+/// order: planned once, run any number of times. Intended for operators that cost more than a step
+/// of a schedule (about a microsecond), since each application is a step.
 class Scan {
   public:
-    /// Input     how many values this rank has, 0 or more; the operator on them.
-    /// Requires  the same options and size of an element on all ranks. Whatever goes wrong on any
-    ///           rank, every rank throws AgreedFailure.
+    /// Input     the number of this rank's values, 0 or more; the operator on them.
+    /// Requires  the same options and element size on all ranks. If anything fails on any rank,
+    ///           every rank throws AgreedFailure.
     /// Collective.
     Scan(Communicator communicator, Elements values, Operator op, const ScanOptions& options = {});
 
     /// Scans.
-    /// Input     this rank's values, one after another, in the operator's format.
+    /// Input     this rank's values, contiguous, in the operator's format.
     /// Output    as many: each combined with all before it in the series. Valid until the next run.
-    /// Throws    AgreedFailure on every rank when the operator throws on any thread of any, one
-    ///           gives another number of values than planned, or an operator does not commute that
-    ///           is declared to; the next run may be right again.
+    /// Throws    AgreedFailure on every rank if the operator throws on any thread of any rank, if a
+    ///           rank gives another number of values than planned, or if an operator declared
+    ///           commutative is not. The next run may succeed again.
     /// Collective.
     std::span<const std::byte> run(std::span<const std::byte> values);
 
-    /// The place in the series of this rank's first value.
+    /// The position of this rank's first value in the series.
     Elements first() const { return first_; }
-    /// This rank's part of the last run, if traced: events of its schedule, with threads of that of
-    /// the ranks' totals; and all that it applied the operator to, when.
+    /// This rank's part of the last run, if traced: the events of its schedule (with threads, of
+    /// the scan of the ranks' totals), and all applications with their times.
     const Trace& trace() const { return execution().trace(); }
     std::vector<scan::Bar> applications() const;
-    /// When the last run that was traced began, on the clock of this host.
+    /// The start of the last traced run on the clock of this host.
     Seconds origin() const { return watch_ ? watch_->origin() : 0; }
-    /// Values that another thread of this rank reduced in the last run than whose share they were.
+    /// The number of values that were reduced in the last run by another thread of this rank than
+    /// the one whose share they were in.
     Elements stolen() const { return threaded_ ? threaded_->stolen() : 0; }
-    /// This rank's schedule; with threads that of the ranks' totals.
+    /// This rank's schedule; with threads, that of the ranks' totals.
     const Program& program() const { return execution().program(); }
 
   private:
@@ -123,24 +125,23 @@ class Scan {
     const Execution& execution() const { return threaded_ ? threaded_->totals_run() : *execution_; }
 
     Communicator communicator_;
-    Elements values_, first_ = 0; ///< how many, and the first one's place in the series
+    Elements values_, first_ = 0; ///< their number, and the first one's position in the series
     Operator operator_;
     int commutative_samples_;
     std::unique_ptr<Watch> watch_;
-    std::unique_ptr<ThreadedScan> threaded_; ///< with more than one thread, else
+    std::unique_ptr<ThreadedScan> threaded_; ///< with several threads; else execution_
     std::optional<Execution> execution_;
     std::span<const std::byte> result_;
 };
 
 /// Scans a series once.
 ///
-/// Input     this rank's values, any number; combine(left, right) of two, which need not be
-///           commutative; how values lie in slots.
+/// Input     this rank's values, any number; combine(left, right) of two values, which need not be
+///           commutative; the format of values in slots.
 /// Output    as many: each combined with all before it in the series.
-/// Throws    AgreedFailure on every rank when anything goes wrong on any.
-/// Cost      see the strategies; three all-gathers of an int beside.
-/// Collective.
-/// Deterministic  unless folded by arrival, for the same number of values at each rank.
+/// Throws    AgreedFailure on every rank if anything fails on any rank.
+/// Cost      see the strategies; plus three all-gathers of an int.
+/// Collective. Deterministic, unless folded by arrival, for the same number of values on each rank.
 template <class Value, class Combine>
 std::vector<Value> scan(const Communicator& communicator, std::span<const Value> values,
                         Combine combine, const Slots<Value>& slots,
@@ -172,7 +173,7 @@ std::vector<Value> scan(const Communicator& communicator, std::span<const Value>
     return results;
 }
 
-/// The same for values that are their own bytes.
+/// The same for trivially copyable values.
 template <class Value, class Combine>
 std::vector<Value> scan(const Communicator& communicator, std::span<const Value> values,
                         Combine combine, const ScanOptions& options = {}) {

@@ -14,19 +14,20 @@
 
 namespace sextant::prefix {
 
-/// How values of one type lie in slots of one size: the elements that ranks combine and exchange.
+/// The format of values of one type in slots of equal size, which are the elements that ranks
+/// combine and exchange.
 template <class Value>
 struct Slots {
     Bytes size = 0; ///< of a slot
     /// Writes a value into a slot. May throw, which ends the scan on every rank.
     std::function<void(const Value& value, std::span<std::byte> slot)> put;
     std::function<Value(std::span<const std::byte> slot)> get;
-    /// Whether `put` refuses values that are too large. Values then travel with labels, so that the
+    /// True if `put` refuses values that are too large. Values then travel with labels, so that the
     /// error names the elements that were combined (ScanOptions::names_elements).
     bool limited = false;
 };
 
-/// Slots of values that are their own bytes.
+/// Slots for trivially copyable values, stored as their bytes.
 template <class Value>
 Slots<Value> plain_slots() {
     static_assert(std::is_trivially_copyable_v<Value>);
@@ -41,16 +42,16 @@ Slots<Value> plain_slots() {
             }};
 }
 
-/// The size of a slot for up to so many bytes, whose number it holds too.
+/// The size of a slot for up to `capacity` bytes and their number.
 Bytes sized_slot(Bytes capacity);
-/// Writes bytes and their number. Throws InvalidTask where the slot cannot hold them.
+/// Writes bytes and their number. Throws InvalidTask if the slot is too small.
 void put_sized(std::span<const std::byte> bytes, std::span<std::byte> slot);
-/// The bytes that were put.
+/// The bytes written by put_sized.
 std::span<const std::byte> get_sized(std::span<const std::byte> slot);
 
-/// Slots of values that are serialised, into `capacity` bytes at most; a larger one throws
-/// InvalidTask, which names its size, the capacity and the elements of the series. Messages are of
-/// whole slots, so a generous capacity costs bandwidth.
+/// Slots for serialised values of at most `capacity` bytes; a larger value throws InvalidTask
+/// naming its size, the capacity and the elements of the series. Messages contain whole slots, so a
+/// generous capacity costs bandwidth.
 template <class Value>
 Slots<Value> sized_slots(Bytes capacity,
                          std::function<std::vector<std::byte>(const Value& value)> bytes_of,
@@ -65,8 +66,8 @@ Slots<Value> sized_slots(Bytes capacity,
             true};
 }
 
-/// The operator that combines values in slots: combine(left, right), left before right. It need
-/// not be commutative.
+/// The operator that combines values in slots: combine(left, right), in series order. Need not be
+/// commutative.
 template <class Value, class Combine>
 Operator operator_on(const Slots<Value>& slots, Combine combine) {
     Operator op;

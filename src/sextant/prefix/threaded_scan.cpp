@@ -12,7 +12,7 @@
 
 namespace sextant::prefix {
 
-/// The claims of one reduction, made by threads.
+/// The claims of one reduction, synchronised between threads.
 class ThreadedScan::Reduction {
   public:
     Reduction(Elements values, int threads, scan::Boundaries boundaries)
@@ -105,7 +105,7 @@ void ThreadedScan::reduce() {
     run_threads(employed(), [&](const Communicator& threads) {
         const int thread = threads.rank();
         const Elements start = reduction.start(thread);
-        // Thread 0 of the first rank has its prefixes in hand: they are results.
+        // Thread 0 of the first rank computes prefixes, which are results.
         const bool in_hand = is_first_ && thread == 0;
         std::byte* sum = in_hand ? slot(output_, start) : slot(partials_, thread);
         copy(sum, value(start));
@@ -129,7 +129,7 @@ void ThreadedScan::reduce() {
     stolen_ = reduction.stealing().stolen();
 }
 
-/// A schedule like any other, on the threads of this rank.
+/// Scans the segments' totals by a schedule on the threads of this rank.
 void ThreadedScan::scan_partials(const Communicator& threads) {
     const int thread = threads.rank();
     Execution execution(threads,

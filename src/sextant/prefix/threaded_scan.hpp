@@ -14,20 +14,22 @@
 
 namespace sextant::prefix {
 
-/// A scan of a series on several threads a rank: see scan/threads.hpp. Only the thread that calls
-/// `run` communicates with other ranks.
+/// A scan of a series on several threads per rank: see scan/stealing.hpp. Only the thread that
+/// calls `run` communicates with other ranks.
 class ThreadedScan {
   public:
-    /// Input     how many values each rank scans; the way; the operator, for each thread.
+    /// Input     the number of values that each rank scans; the configuration; the operator for
+    ///           each thread.
     /// Throws    InvalidTask.
     ThreadedScan(Communicator communicator, scan::Series series, const scan::Way& way,
                  std::vector<Operator> operators);
 
-    /// As Scan::run; throws what the operator throws on this rank, or PeerFailed. Where it throws
-    /// on one thread, the others stop after the application at hand. Collective.
+    /// As Scan::run, but throws what the operator throws on this rank, or PeerFailed. If it throws
+    /// on one thread, the others stop after their current application. Collective.
     std::span<const std::byte> run(std::span<const std::byte> values);
 
-    /// Takes part in a run only to tell others that this rank failed. Throws it again. Collective.
+    /// Takes part in a run only to tell others that this rank failed. Rethrows the failure.
+    /// Collective.
     void run_failed(std::exception_ptr failure) { totals_run_.run_failed(std::move(failure)); }
 
     Elements stolen() const { return stolen_; }
@@ -50,14 +52,14 @@ class ThreadedScan {
     const scan::Way way_;
     const std::vector<Operator> operators_;
     const std::size_t size_; ///< of a value
-    const Elements own_;     ///< values of this rank
-    const bool is_first_;    ///< no rank before has any
+    const Elements own_;     ///< number of this rank's values
+    const bool is_first_;    ///< no earlier rank has values
     const scan::Totals totals_;
     Execution totals_run_;
-    Memory partials_, prefixes_; ///< a slot a thread: of its segment; up to its segment's end
+    Memory partials_, prefixes_; ///< a slot per thread: segment total; prefix through the segment
     Memory output_;
     std::vector<scan::Interval> segments_;
-    std::span<const std::byte> values_; ///< of the run at hand
+    std::span<const std::byte> values_; ///< of the current run
     Elements stolen_ = 0;
 };
 

@@ -79,7 +79,7 @@ Operator Watch::operator_of(int thread) {
 
 std::span<const std::byte> Watch::begin(std::span<const std::byte> values, Elements first) {
     const std::size_t count = size_ > 0 ? values.size() / size_ : 0;
-    const std::size_t rest = values.size() - count * size_; // a wrong number stays one
+    const std::size_t rest = values.size() - count * size_; // keeps the size invalid if it was
     values_ = Memory(static_cast<Bytes>(count * (size_ + label_size) + rest));
     for (std::size_t i = 0; i < count; ++i) {
         const Interval label{first + static_cast<Elements>(i),
@@ -181,7 +181,8 @@ void Watch::look_out() {
     }
 }
 
-/// Ends the process: threads cannot be stopped from outside, and others wait for this one.
+/// Ends the process, because a running operator cannot be stopped and other ranks wait for this
+/// one.
 void Watch::complain_of(const Worker& worker, int thread) const {
     std::fputs(
         fmt::format("sextant: rank {}, thread {}: combining {} takes longer than the limit of "

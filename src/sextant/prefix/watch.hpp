@@ -16,36 +16,37 @@
 
 namespace sextant::prefix {
 
-/// Throws the exception at hand again, with where it happened in front of its text: InvalidTask as
-/// such, what else a user's code may throw as Error. Bugs of ours (std::logic_error) pass as they
-/// are. Only within a catch.
+/// Rethrows the current exception with `place` in front of its text: InvalidTask as InvalidTask,
+/// other exceptions of user code as Error. Internal errors (std::logic_error) are rethrown
+/// unchanged. Call only within a catch.
 [[noreturn]] void rethrow_with_place(const std::string& place);
 
-/// Watches every application of an operator in a scan: which elements it combined, on which thread,
-/// when; that none exceeds a time limit; and that errors name the elements. To know its elements a
-/// value travels with a label, 16 bytes in front of it.
+/// Records every application of an operator in a scan (elements, thread, time), enforces the time
+/// limit, and adds the elements to errors. Each value travels with a label of 16 bytes in front of
+/// it that identifies its elements.
 ///
-/// An application out of order is our bug (std::logic_error).
+/// Throws std::logic_error if an application is out of order, which is an internal error.
 class Watch {
   public:
-    /// Input     the operator; this rank; threads that apply it; seconds, 0 for no limit.
+    /// Input     the operator; this rank; the number of threads that apply it; the limit in
+    ///           seconds, 0 for none.
     Watch(Operator op, int rank, int threads, Seconds time_limit);
     ~Watch();
     Watch(const Watch&) = delete;
     Watch& operator=(const Watch&) = delete;
 
-    /// On labelled values, for one of the threads.
+    /// The operator on labelled values, for one of the threads.
     Operator operator_of(int thread);
 
-    /// A run begins, now; the first of `values` is number `first` of the series. The labelled
+    /// Starts a run. The first of `values` is number `first` of the series. Returns the labelled
     /// values, valid until the next run.
     std::span<const std::byte> begin(std::span<const std::byte> values, Elements first);
-    /// It has ended. The results without their labels, valid until the next run.
+    /// Ends the run. Returns the results without their labels, valid until the next run.
     std::span<const std::byte> end(std::span<const std::byte> labelled);
 
     /// The applications of the last run, thread by thread.
     std::vector<scan::Bar> bars() const;
-    /// When the last run began, on the clock of this host.
+    /// The start of the last run on the clock of this host.
     Seconds origin() const;
 
   private:
@@ -71,10 +72,10 @@ class Watch {
     Memory values_, results_;
     Clock::time_point start_;
 
-    std::mutex mutex_; ///< of what is under way
+    std::mutex mutex_; ///< protects Worker::under_way
     std::condition_variable ended_;
     bool ends_ = false;
-    std::thread lookout_; ///< where there is a limit
+    std::thread lookout_; ///< if there is a time limit
 };
 
 } // namespace sextant::prefix

@@ -9,13 +9,13 @@ namespace sextant::registration {
 
 namespace {
 
-/// to += f · x.
+/// Computes to += f · x.
 void add(double* to, double f, const double* x, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
         to[i] += f * x[i];
 }
 
-/// Four sums side by side, since an addition waits for the one before.
+/// Four independent partial sums hide the latency of the additions.
 double dot(const double* a, const double* b, std::size_t count) {
     double sums[4] = {};
     std::size_t i = 0;
@@ -28,12 +28,13 @@ double dot(const double* a, const double* b, std::size_t count) {
     return sums[0] + sums[1] + sums[2] + sums[3];
 }
 
-/// How many entries of a column lie below the diagonal.
+/// Returns the number of stored entries of column j below the diagonal.
 std::size_t below(const BandedMatrix& matrix, std::size_t j) {
     return std::min(matrix.band(), matrix.size() - 1 - j);
 }
 
-/// Of the columns from `first` to before `last`; what lies beyond holds what they leave of it.
+/// Eliminates columns [first, last) and updates the columns after them with the Schur complement.
+/// Returns false if a pivot is not positive.
 bool eliminate(BandedMatrix& factor, std::size_t first, std::size_t last) {
     for (std::size_t j = first; j < last; ++j) {
         double* const column = factor.column(j);
@@ -64,9 +65,9 @@ void substitute_up(const BandedMatrix& factor, std::size_t last, double* x) {
     }
 }
 
-/// Columns of the inverse from those after them. With A = LLᵀ, Z = A⁻¹ and l the column of L below
-/// its diagonal: Z's column below the diagonal is −Z_below l / L_jj, where Z_below is known from
-/// the columns to the right.
+/// Computes columns [first, last) of the inverse from the columns to their right. With A = LLᵀ, Z =
+/// A⁻¹ and l the column of L below its diagonal, Z's column below the diagonal is −Z_below l /
+/// L_jj, where Z_below is known from the columns to the right.
 void invert(const BandedMatrix& factor, std::size_t first, std::size_t last, double* z,
             BandedMatrix& inverse) {
     for (std::size_t j = last; j-- > first;) {
@@ -126,7 +127,7 @@ BandedCholesky::BandedCholesky(std::size_t size, std::size_t band, Team* team)
     x_of_last_.resize(ends_[1].own + middle);
 }
 
-/// The first end has the middle itself too.
+/// The first end also holds the middle block itself.
 void BandedCholesky::fill_first(double a, const BandedMatrix& g, double b, const BandedMatrix& k) {
     BandedMatrix& factor = ends_[0].factor;
     for (std::size_t j = 0; j < factor.size(); ++j) {
@@ -135,7 +136,7 @@ void BandedCholesky::fill_first(double a, const BandedMatrix& g, double b, const
     }
 }
 
-/// The last end has of the middle only what it will leave there.
+/// In the last end, the middle block begins at 0 and collects only this end's update of it.
 void BandedCholesky::fill_last(double a, const BandedMatrix& g, double b, const BandedMatrix& k) {
     BandedMatrix& factor = ends_[1].factor;
     factor.clear();
@@ -182,7 +183,7 @@ void BandedCholesky::solve(std::span<double> x) {
         x[turned(j)] = x_of_last_[j];
 }
 
-/// From the first end to the last.
+/// Copies the inverse of the middle block from the first end to the last.
 void BandedCholesky::give_middle_inverse() {
     auto& [first, last] = ends_;
     for (std::size_t j = last.own; j < last.inverse.size(); ++j) {

@@ -10,8 +10,8 @@
 
 namespace sextant::registration {
 
-/// A symmetric matrix whose entries are 0 where |i − j| > band. Its lower half is stored, column
-/// after column.
+/// A symmetric banded matrix: entries are 0 if |i − j| > band. The lower half is stored column by
+/// column.
 class BandedMatrix {
   public:
     BandedMatrix() = default;
@@ -20,17 +20,17 @@ class BandedMatrix {
 
     std::size_t size() const { return size_; }
     std::size_t band() const { return band_; }
-    /// Entry (i, j), either way round.
+    /// Returns entry (i, j), in either triangle.
     double& at(std::size_t i, std::size_t j) { return i < j ? column(i)[j - i] : column(j)[i - j]; }
     double at(std::size_t i, std::size_t j) const {
         return i < j ? column(i)[j - i] : column(j)[i - j];
     }
-    /// From the diagonal downward, band + 1 entries; those beyond the last row are 0.
+    /// The band + 1 entries of column j, from the diagonal downward; 0 beyond the last row.
     double* column(std::size_t j) { return values_.data() + j * (band_ + 1); }
     const double* column(std::size_t j) const { return values_.data() + j * (band_ + 1); }
     void clear();
     double trace() const;
-    /// to = this · x.
+    /// Computes to = A x, where A is this matrix.
     void multiply(std::span<const double> x, std::span<double> to) const;
 
   private:
@@ -38,43 +38,43 @@ class BandedMatrix {
     std::vector<double> values_;
 };
 
-/// tr(A B).
+/// Returns tr(A B).
 double trace_of_product(const BandedMatrix& a, const BandedMatrix& b);
 
-/// A = a G + b K of two banded matrices, factored, solved, and inverted within the band.
+/// Factors A = a G + b K for two banded matrices, solves with it, and inverts it within the band.
 ///
-/// It is eliminated from its first column downward and from its last one upward, which do not know
-/// of each other until they meet in the middle, as wide as the band: two threads of a team each
-/// take an end. The same two ends are gone through without a team.
+/// The elimination runs from the first column downward and, independently, from the last column
+/// upward, until the two meet in a middle block as wide as the band. With a team, two threads take
+/// one end each; without one, the same two ends are eliminated one after the other.
 ///
-/// Cost  n band² / 2 multiply-adds to factor, as many again twice to invert, of which n - band
-///       columns are shared; nothing is allocated once it is made.
-/// Deterministic  the same bits for any number of threads.
-/// Source  the inverse: Takahashi, Fagan, Chen, 8th PICA Conference, 1973; both ends:
+/// Cost  n band² / 2 multiply-adds to factor and twice that to invert; n − band columns are split
+///       between the two ends. Only the constructor allocates.
+/// Deterministic  The bits do not depend on the number of threads.
+/// Source  inverse: Takahashi, Fagan, Chen, 8th PICA Conference, 1973; elimination from both ends:
 ///         van der Vorst, Parallel Computing 5, 1987
 class BandedCholesky {
   public:
     BandedCholesky() = default;
-    /// A team stays.
+    /// The team must outlive this object.
     BandedCholesky(std::size_t size, std::size_t band, Team* team = nullptr);
 
-    /// False where A is not positive definite.
+    /// Returns false if A is not positive definite.
     bool factorise(double a, const BandedMatrix& g, double b, const BandedMatrix& k);
-    /// x ← A⁻¹ x.
+    /// Computes x ← A⁻¹ x.
     void solve(std::span<double> x);
-    /// The entries of A⁻¹ within the band, which are all that tr(A⁻¹K) takes.
+    /// Returns the entries of A⁻¹ within the band, which suffice for tr(A⁻¹K).
     const BandedMatrix& inverse();
 
   private:
-    /// The columns from one end of A on, from the last one in reverse order of rows and columns:
-    /// those that this end eliminates, and those of the middle.
+    /// One end of A: the columns that are eliminated from this end, followed by those of the middle
+    /// block. In the last end, rows and columns are in reverse order.
     struct End {
         std::size_t own = 0;
         BandedMatrix factor, inverse;
-        std::vector<double> column; ///< of one of the inverse
+        std::vector<double> column; ///< scratch: one column of the inverse
     };
 
-    /// A row or column of A at the end of that number, and the other way round.
+    /// Converts a row or column number of A to its number counted from the last end, and back.
     std::size_t turned(std::size_t at) const { return inverse_.size() - 1 - at; }
     void fill_first(double a, const BandedMatrix& g, double b, const BandedMatrix& k);
     void fill_last(double a, const BandedMatrix& g, double b, const BandedMatrix& k);

@@ -22,7 +22,7 @@ struct Reach {
     double lowest = 0, highest = 0;
 };
 
-/// How far up and down in a frame its rows lie: of a rigid motion, the corners say.
+/// Returns the y coordinates that the rows reach in a frame; the corners suffice.
 Reach reach(const RigidMotion& motion, Rows rows, ImageShape shape) {
     Reach found{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
     for (const std::int64_t x : {std::int64_t{0}, shape.width - 1}) {
@@ -35,7 +35,7 @@ Reach reach(const RigidMotion& motion, Rows rows, ImageShape shape) {
     return found;
 }
 
-/// Between nodes u is between theirs.
+/// For a field the nodes suffice, because u is interpolated between them.
 Reach reach(const DisplacementField& field, Rows rows, ImageShape shape) {
     if (field.image != shape)
         throw InvalidTask(fmt::format("a field of {}x{} pixels for frames of {}x{}",
@@ -71,14 +71,14 @@ Resampler::Resampler(FrameSource& source, Team* team) : source_(source), team_(t
                                       source.path(), shape.width, shape.height));
 }
 
-/// The rows between these places and those beside them, two at least.
+/// Reads the rows that interpolation between `lowest` and `highest` needs, at least two.
 void Resampler::read(std::int64_t frame, double lowest, double highest) {
     const ImageShape shape = source_.header().shape;
     const auto row = [&](double y) {
         return static_cast<std::int64_t>(
             std::clamp(std::floor(y), 0., static_cast<double>(shape.height - 2)));
     };
-    held_ = {row(lowest - 1), row(highest + 1) + 2}; // a row more than rounding may ask for
+    held_ = {row(lowest - 1), row(highest + 1) + 2}; // one more row on each side, for rounding
     samples_.resize(static_cast<std::size_t>(held_.count() * shape.width));
     source_.read_rows(frame, held_, samples_);
 }
@@ -95,7 +95,7 @@ float Resampler::sample(Point at) const {
     const float* const corner = samples_.data() + (top - held_.first) * shape.width + left;
     if (u == 0 && v == 0)
         return *corner;
-    // A sample of weight 0 is not read: a gap must not grow.
+    // A sample of weight 0 is not read, so that gaps do not grow.
     const auto between = [u](const float* pixel) {
         const auto left_of_it = static_cast<double>(pixel[0]);
         return u == 0 ? left_of_it : (1 - u) * left_of_it + u * static_cast<double>(pixel[1]);
@@ -139,7 +139,7 @@ void Resampler::show(std::int64_t frame, const Transform& transform, Rows rows,
 
 namespace {
 
-/// The middle of some values, of an even number between the two in the middle. Changes their order.
+/// Returns the median, of an even number the mean of the middle two. Reorders the values.
 float middle_of(std::span<float> values) {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::nth_element(values.begin(), middle, values.end());
@@ -149,7 +149,7 @@ float middle_of(std::span<float> values) {
     return static_cast<float>((static_cast<double>(below) + static_cast<double>(*middle)) / 2);
 }
 
-/// Rows of all frames that are combined at a time.
+/// Accumulates the rows that are combined in one pass.
 class Band {
   public:
     Band(Elements pixels, std::size_t frames, bool median, Team* team)
@@ -160,7 +160,7 @@ class Band {
           frames_(frames),
           team_(team) {}
 
-    /// For a frame's rows.
+    /// Buffer for the resampled rows of one frame, which add() then accumulates.
     std::span<float> shown() { return shown_; }
 
     void add() {
@@ -174,7 +174,7 @@ class Band {
         });
     }
 
-    /// At the end of what there is of these.
+    /// Appends the results of these rows to `combined`.
     void finish(Combined& combined) {
         const std::size_t before = combined.mean.size();
         combined.mean.resize(before + shown_.size());
@@ -185,7 +185,7 @@ class Band {
             const std::size_t count = counts_[pixel];
             combined.count[before + pixel] = static_cast<float>(count);
             if (count == 0)
-                return; // 0
+                return; // mean and median stay 0
             combined.mean[before + pixel] =
                 static_cast<float>(sums_[pixel] / static_cast<double>(count));
             if (!values_.empty())
@@ -210,12 +210,12 @@ class Band {
     std::vector<float> shown_;
     std::vector<double> sums_;
     std::vector<std::uint32_t> counts_;
-    std::vector<float> values_; ///< of each pixel those of all frames that show it
+    std::vector<float> values_; ///< [pixel][frame], finite samples only
     std::size_t frames_;
     Team* team_;
 };
 
-/// Of a pixel of a band.
+/// Returns the memory that a band needs per pixel.
 Bytes bytes_of_pixel(std::int64_t frames, bool median) {
     const Bytes sums = sizeof(float) + sizeof(double) + sizeof(std::uint32_t);
     return sums + (median ? frames * static_cast<Bytes>(sizeof(float)) : 0);
@@ -267,7 +267,7 @@ Combined combine(const Communicator& communicator, FrameSource& source,
         mine = combine_rows(source, frames, transform_of, {share.first, share.last}, options);
     });
     const auto all = [&](std::vector<float>& values) {
-        const std::vector<float> own = std::move(values); // is not needed beside the next
+        const std::vector<float> own = std::move(values); // freed before the next list is gathered
         return all_gather_lists(communicator, std::span<const float>(own));
     };
     return {all(mine.mean), all(mine.median), all(mine.count)};

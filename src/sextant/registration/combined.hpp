@@ -14,30 +14,31 @@
 
 namespace sextant::registration {
 
-/// φ, with T∘φ ≈ R.
+/// A motion φ with T∘φ ≈ R.
 using Transform = std::variant<RigidMotion, DisplacementField>;
 
-/// Of a frame of a series; asked for when it is needed, since fields are large.
+/// Returns the motion of a frame. Called when a frame is needed, because fields are large.
 using TransformOf = std::function<Transform(std::int64_t frame)>;
 
-/// φ(x), of images of that shape.
+/// Returns φ(x) for images of the given shape.
 Point apply(const Transform& transform, Point x, ImageShape shape);
-/// φ⁻¹(y). Throws InvalidTask where a field folds.
+/// Returns φ⁻¹(y). Throws InvalidTask if a field folds.
 Point apply_inverse(const Transform& transform, Point y, ImageShape shape);
 
-/// Shows frames of a series where they lie: some rows of T∘φ at a time, from the rows of T that
-/// these need. Bilinear, which makes nothing darker or brighter than it was; motions by whole
-/// pixels copy samples, bit for bit. NaN where φ leads out of the frame, and where a sample that
-/// has weight is NaN.
+/// Resamples frames of a series into the coordinates of the reference. Computes some rows of T∘φ at
+/// a time and reads only the rows of T that these need. Interpolation is bilinear, so it never
+/// overshoots; motions by whole pixels copy samples bit for bit. The result is NaN where φ leads
+/// out of the frame and where a sample with non-zero weight is NaN.
 ///
-/// A team shares the rows. Deterministic  the same bits however the rows are cut.
+/// The team shares the rows. Deterministic: the bits do not depend on how rows are divided.
 class Resampler {
   public:
-    /// Requires  frames of at least 2x2 pixels (InvalidTask), a source that stays, as a team does.
+    /// Requires  frames of at least 2x2 pixels (InvalidTask). Source and team must outlive this.
     explicit Resampler(FrameSource& source, Team* team = nullptr);
 
-    /// Requires  room for exactly these rows (std::logic_error), a field of the frames' size
-    ///           (InvalidTask).
+    /// Writes the given rows of T∘φ to `to`.
+    /// Requires  `to` has exactly the size of these rows (std::logic_error); a field has the
+    ///           frames' size (InvalidTask).
     /// Throws    as FrameSource.
     void show(std::int64_t frame, const Transform& transform, Rows rows, std::span<float> to);
 
@@ -47,39 +48,38 @@ class Resampler {
 
     FrameSource& source_;
     Team* team_;
-    Rows held_; ///< the rows of the frame that are in memory
+    Rows held_; ///< rows of the frame that are in memory
     std::vector<float> samples_;
 };
 
-/// What registered frames have in common, pixel by pixel over those that show it: row after row.
+/// Per-pixel statistics of registered frames over the frames that cover the pixel, in row order.
 struct Combined {
-    std::vector<float> mean, median; ///< 0 where none shows it
-    std::vector<float> count;        ///< how many frames show it
+    std::vector<float> mean, median; ///< 0 where no frame covers the pixel
+    std::vector<float> count;        ///< number of frames that cover the pixel
 };
 
 struct CombineOptions {
-    bool median = true;             ///< else it stays empty
-    Bytes memory = Bytes{64} << 20; ///< for samples of all frames, of as many rows as fit
-    int threads = 1;                ///< of each rank, which share its rows
+    bool median = true;             ///< if false, `median` stays empty
+    Bytes memory = Bytes{64} << 20; ///< for samples of all frames; sets the number of rows per pass
+    int threads = 1;                ///< per rank; they share its rows
 };
 
-/// The least memory that frames of that width can be combined in: samples of a row of each.
+/// Returns the least memory to combine frames of that width: one row of each.
 Bytes least_memory(std::int64_t frames, std::int64_t width, const CombineOptions& options);
 
-/// Mean, median and count of registered frames.
+/// Computes mean, median and count of registered frames.
 ///
-/// Rows are shared out to the ranks, and each reads those rows of all frames that its own need, as
-/// many times as they do not fit into memory at once.
+/// Rows are divided among the ranks. Each rank reads from every frame the rows that its own rows
+/// need, in several passes if they do not fit in memory at once.
 ///
-/// Input     each rank has a source of the same frames; which of them, in order, the same on all
-///           ranks; where each lies.
-/// Output    all of it on every rank.
-/// Requires  memory for a row (InvalidTask).
-/// Throws    AgreedFailure on every rank when anything goes wrong on any.
-/// Cost      each frame is read about once by all ranks together for each time; three numbers a
-///           pixel and `memory` a rank.
+/// Input     each rank has its own source of the same frames; `frames` is the same on all ranks.
+/// Output    the whole result on every rank.
+/// Requires  memory for at least one row (InvalidTask).
+/// Throws    AgreedFailure on every rank if any rank fails.
+/// Cost      per pass, all ranks together read each frame about once. Memory per rank: three
+///           numbers per pixel plus `options.memory`.
 /// Collective.
-/// Deterministic  the same bits on any number of ranks and threads, in any memory.
+/// Deterministic  The bits do not depend on ranks, threads or memory.
 Combined combine(const Communicator& communicator, FrameSource& source,
                  std::span<const std::int64_t> frames, const TransformOf& transform_of,
                  const CombineOptions& options = {});

@@ -43,7 +43,7 @@ class Voting {
             [&](const LinkSeen* a, const LinkSeen* b) { return distance(a) < distance(b); });
     }
 
-    /// Where each link of a frame says that it lies.
+    /// The positions that the links of a frame imply.
     std::vector<RigidMotion> candidates(std::size_t frame) const {
         std::vector<RigidMotion> places;
         for (const LinkSeen* link : links_of_[frame]) {
@@ -61,7 +61,7 @@ class Voting {
         });
     }
 
-    /// The candidate that most agree with, the first of several.
+    /// Returns the candidate that most candidates agree with, the first one in a tie.
     const RigidMotion& best(const std::vector<RigidMotion>& all) const {
         return *std::max_element(all.begin(), all.end(),
                                  [&](const RigidMotion& a, const RigidMotion& b) {
@@ -69,7 +69,7 @@ class Voting {
                                  });
     }
 
-    /// The first of the most frames that links lead to from one to another.
+    /// Returns the frame to which the most frames lead back by links to earlier frames.
     std::size_t beginning() const {
         std::vector<std::size_t> first_of(votes_.size()), sizes(votes_.size());
         for (std::size_t frame = 0; frame < votes_.size(); ++frame) {
@@ -92,7 +92,7 @@ class Voting {
         }
     }
 
-    /// Whether any frame moved.
+    /// Lets all links vote on each frame. Returns true if any frame moved.
     bool move_where_outvoted() {
         bool moved = false;
         for (std::size_t frame = 0; frame < votes_.size(); ++frame) {

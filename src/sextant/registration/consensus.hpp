@@ -10,32 +10,33 @@
 
 namespace sextant::registration {
 
-/// What one registration says of two frames, counted along the series.
+/// One pairwise registration. Frames are numbered by their position in the series.
 struct LinkSeen {
     std::size_t reference = 0, moved = 0;
     RigidMotion motion;  ///< T∘φ ≈ R
-    bool trusted = true; ///< false: nothing follows from it
+    bool trusted = true; ///< if false, the registration is ignored
 };
 
-/// Where a frame lies by what the registrations to frames around it say together.
+/// The position of a frame according to all registrations to nearby frames.
 struct FrameVote {
-    std::optional<RigidMotion> place; ///< what registers it to the first frame placed
-    int links = 0, agreeing = 0; ///< trusted registrations to frames placed, and those that agree
-    /// Whether it is not where most of them say.
+    std::optional<RigidMotion> place; ///< motion from the first placed frame to this one
+    int links = 0, agreeing = 0;      ///< trusted registrations to placed frames; those that agree
+    /// True if at most half of the links agree with the position.
     bool in_doubt() const { return links > 0 && 2 * agreeing <= links; }
 };
 
-/// Places frames of a series so that as many registrations as can be agree, to within `tolerance`
-/// pixels RMS: that of a frame to the one before it, to the one before that, and so on. On a
-/// lattice one of them may be off by a period; the others then outvote it.
+/// Places the frames of a series so that as many registrations as possible agree to within
+/// `tolerance` pixels RMS: each frame is registered to the one before it, to the one before that,
+/// and so on. On a lattice one of these may be off by a period; the others then outvote it.
 ///
-/// Frames are placed one after another, each where most of the registrations to those before it
-/// say, of equally many where the nearest does; then again with the frames behind them, until
-/// nothing moves. Since errors add up along a chain, only places near to one another are compared.
+/// Frames are placed one after another, each at the position that most of its registrations to
+/// earlier frames agree on; ties go to the nearest frame. Then all links, also to later frames,
+/// vote again until no frame moves. Only nearby frames are compared, because errors add up along a
+/// chain.
 ///
-/// Input     links of `frames` frames of that shape, reference before moved.
-/// Output    a vote a frame; without a place where no trusted links lead to most of the others.
-/// Cost      O(links), times the number of rounds (at most ten).
+/// Input     links among `frames` frames of that shape, with reference before moved.
+/// Output    one vote per frame; no position if no trusted links connect it to most of the others.
+/// Cost      O(links) per round, at most ten rounds.
 /// Deterministic
 std::vector<FrameVote> consensus(std::size_t frames, std::span<const LinkSeen> links,
                                  ImageShape shape, double tolerance = 1.5);

@@ -17,9 +17,9 @@ namespace sextant::registration {
 
 namespace {
 
-/// Of a Tukey window: half of it is flat.
+/// Fraction of the Tukey window that is tapered; the rest is flat.
 constexpr double tapered = .5;
-/// Peaks nearer than this to one another, in pixels, are one.
+/// Peaks nearer to one another than this, in pixels, count as one.
 constexpr Elements distinct = 3;
 
 std::vector<float> tukey(Elements size) {
@@ -42,7 +42,7 @@ Elements fast_size(Elements size) {
     return kiss_fft_next_fast_size(static_cast<int>(size));
 }
 
-/// The shift that a place in a periodic correlation stands for: the shorter way round.
+/// Converts an index of a periodic correlation to a signed shift, the shorter way round.
 Elements unwrapped(Elements at, Elements period) {
     return at <= period / 2 ? at : at - period;
 }
@@ -56,16 +56,16 @@ struct Both {
     std::complex<float> f, g;
 };
 
-/// F and G of F + iG at a wave and at its opposite, by F(−k) = F(k)* and G(−k) = G(k)*.
+/// Separates F and G from F + iG at a wave and its opposite: F(−k) = F(k)*, G(−k) = G(k)*.
 Both taken_apart(std::complex<float> here, std::complex<float> there) {
     const std::complex<float> opposite = std::conj(there);
     const std::complex<float> difference = .5F * (here - opposite);
     return {.5F * (here + opposite), {difference.imag(), -difference.real()}};
 }
 
-/// a*b over the root of its modulus.
+/// Returns a*b divided by the square root of its modulus.
 std::complex<float> whitened(std::complex<float> a, std::complex<float> b) {
-    constexpr float least = 1e-20F; // of a squared modulus: no wave at all
+    constexpr float least = 1e-20F; // no wave: both spectra are 0
     const std::complex<float> product{a.real() * b.real() + a.imag() * b.imag(),
                                       a.real() * b.imag() - a.imag() * b.real()};
     return product / std::sqrt(std::sqrt(std::norm(product) + least));
@@ -73,7 +73,7 @@ std::complex<float> whitened(std::complex<float> a, std::complex<float> b) {
 
 } // namespace
 
-/// Of columns, then of rows: any number of threads may use one, each for other lines.
+/// FFT plans of columns and rows. Threads may share one, on different lines.
 struct Correlation::Transform {
     struct Free {
         void operator()(kiss_fft_cfg plan) const { kiss_fft_free(plan); }
@@ -132,7 +132,7 @@ std::span<const Resemblance> Correlation::search(const kernel::FloatImage& refer
     return results_;
 }
 
-/// body(number of a pair, first line, the one after the last) for lines of all pairs.
+/// Calls body(pair, first line, end line) for bands of lines of every pair.
 template <class Body>
 void Correlation::for_each_band(Elements lines, const Body& body) {
     const Bands bands(lines);
@@ -142,7 +142,7 @@ void Correlation::for_each_band(Elements lines, const Body& body) {
     });
 }
 
-/// The reference beside the moved image as it lies, then that at two angles each.
+/// Fills the pairs: the reference and the first angle, then two angles of the moved image each.
 void Correlation::place_all(const kernel::FloatImage& reference, const kernel::FloatImage& moved,
                             Point centre) {
     for_each_band(shape_.height, [&](int number, Elements first, Elements last) {
@@ -161,7 +161,7 @@ void Correlation::place_all(const kernel::FloatImage& reference, const kernel::F
     });
 }
 
-/// Of rows from `first` to before `last`.
+/// Windows rows [first, last) of an image into the real or imaginary parts.
 void Correlation::place(Values& samples, const kernel::FloatImage& image, bool imaginary,
                         Elements first, Elements last) const {
     for (Elements y = first; y < last; ++y) {
@@ -177,7 +177,7 @@ void Correlation::place(Values& samples, const kernel::FloatImage& image, bool i
     }
 }
 
-/// All values in their places: columns into columns one after another, the rows of those back.
+/// Transforms every pair in place: columns into transposed scratch, then its rows back.
 void Correlation::transform(const Transform& by) {
     const auto lines = [&](Elements count, const Transform::Plan& plan, Elements length,
                            Values Pair::*from, Values Pair::*to) {
@@ -192,7 +192,7 @@ void Correlation::transform(const Transform& by) {
     lines(padded_.height, by.of_row, padded_.width, &Pair::columns, &Pair::values);
 }
 
-/// Of all pairs; k and −k are done together, since each reads both.
+/// Whitens all pairs. k and −k are done together, because each reads both.
 void Correlation::whiten_all() {
     const Elements width = padded_.width, height = padded_.height;
     constexpr Elements rows_at_a_time = 8;
@@ -210,8 +210,8 @@ void Correlation::whiten_all() {
     });
 }
 
-/// Takes the spectra of each pair's images apart, and puts the whitened cross spectra with the
-/// reference in their place, which is the imaginary part of the first pair.
+/// Separates the spectra of each pair's images and replaces them by their whitened cross spectra
+/// with the reference, which is the imaginary part of the first pair.
 void Correlation::whiten(std::size_t here, std::size_t there) {
     const Values& first_values = pairs_.front().values;
     const std::complex<float> reference = taken_apart(first_values[here], first_values[there]).g;
@@ -232,8 +232,8 @@ double Correlation::overlap(Elements shift_x, Elements shift_y) const {
            (1 - std::abs(static_cast<double>(shift_y)) / static_cast<double>(shape_.height));
 }
 
-/// Looks for peaks among the real or the imaginary parts of the correlation of one angle, in the
-/// upper or the lower half of it.
+/// Finds peaks in the real or imaginary part of one angle's correlation, in the upper or lower half
+/// of the shifts.
 void Correlation::collect(int angle, int half) {
     const Values& samples = pairs_[static_cast<std::size_t>(pair_of(angle))].values;
     const bool imaginary = is_imaginary(angle);
@@ -266,18 +266,18 @@ void Correlation::collect(int angle, int half) {
             const bool full = peaks.size() == most;
             if ((full && over_overlap <= peaks.back().found.height) || !is_peak(x, y, value))
                 continue;
-            // T∘R(α) shifted by s is T∘φ of t = R(α)s.
+            // T∘R(α) shifted by s is T∘φ with t = R(α)s.
             const RigidMotion shift{0, static_cast<double>(shift_x), static_cast<double>(shift_y)};
             keep(peaks,
                  {{compose({alpha_of(angle), 0, 0}, shift), over_overlap}, shift_x, shift_y});
-            // At least a quarter overlaps: what is lower than this is none of the highest.
+            // The overlap is at least a quarter: lower values cannot be among the highest.
             if (peaks.size() == most)
                 least = static_cast<float>(peaks.back().found.height / 4);
         }
     }
 }
 
-/// Among the highest peaks so far, of those near one another the highest alone.
+/// Inserts a peak into the list of highest ones; of nearby peaks only the highest stays.
 void Correlation::keep(Peaks& peaks, const Peak& peak) const {
     const auto near = [&](const Peak& other) {
         return std::abs(other.shift_x - peak.shift_x) < distinct &&

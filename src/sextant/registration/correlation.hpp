@@ -12,32 +12,31 @@
 
 namespace sextant::registration {
 
-/// A motion under which two images resemble one another.
+/// A candidate motion between two images.
 struct Resemblance {
     RigidMotion motion;
-    double height = 0; ///< of its peak in the correlation; comparable within one search
+    double height = 0; ///< height of the correlation peak; comparable only within one search
 };
 
-/// Where the correlation of two images peaks, over every shift up to half their size and nine
-/// angles: a start for what finds motions only nearby. On a lattice, where a shift by a period
-/// looks almost as good, the right one is among several.
+/// Finds the peaks of the correlation of two images over all shifts up to half the image size and
+/// nine angles. They are starts for methods that find motions only nearby. On a lattice, where a
+/// shift by a period scores almost as well, the right one is among several peaks.
 ///
-/// Both are windowed (Tukey), the template once for each angle; the cross spectrum is divided by
-/// the square root of its modulus: whole division (phase correlation) gives noise the same say as
-/// signal, none at all lets the strongest waves decide alone. Heights are divided by the share of
-/// the images that overlaps.
+/// Both images are windowed (Tukey), the template once for each angle. The cross spectrum is
+/// divided by the square root of its modulus, a compromise: full phase correlation weighs noise as
+/// much as signal, and with no whitening the strongest waves decide alone. Heights are divided by
+/// the fraction of the images that overlaps.
 class Correlation {
   public:
-    /// A team stays.
+    /// The team must outlive this object.
     explicit Correlation(ImageShape shape, Team* team = nullptr);
     ~Correlation();
 
-    /// The highest peaks, highest first, of distinct shifts.
-    /// Input     images of that shape, of mean about 0; the place that angles turn about. What is
-    ///           NaN counts 0.
+    /// Returns the highest peaks of distinct shifts, highest first.
+    /// Input     images of that shape with mean about 0; the centre of rotation. NaN counts as 0.
     /// Output    at most `most`; valid until the next search.
-    /// Cost      for n pixels 10 transforms in O(n log n). Allocates nothing.
-    /// Deterministic  the same bits for any number of threads.
+    /// Cost      10 transforms of n pixels, O(n log n). Allocates nothing.
+    /// Deterministic  The bits do not depend on the number of threads.
     std::span<const Resemblance> search(const kernel::FloatImage& reference,
                                         const kernel::FloatImage& moved, Point centre);
 
@@ -53,13 +52,13 @@ class Correlation {
         Resemblance found;
         Elements shift_x = 0, shift_y = 0;
     };
-    /// Two images that share a transform, since samples are real: one as the imaginary part. The
-    /// reference shares that of the first angle.
+    /// Two images that share one complex transform as its real and imaginary parts, because samples
+    /// are real. The reference shares that of the first angle.
     struct Pair {
         kernel::FloatPlane turned;
-        Values values, columns; ///< samples or waves; on the way from one to the other
+        Values values, columns; ///< samples or spectra; intermediate, transposed
     };
-    /// Where the images of an angle resemble one another, in one half of all shifts, highest first.
+    /// The peaks of one angle in one half of all shifts, highest first.
     using Peaks = std::vector<Peak>;
     static constexpr int halves = 2;
 
@@ -79,12 +78,12 @@ class Correlation {
     void keep(Peaks& peaks, const Peak& peak) const;
     double overlap(Elements shift_x, Elements shift_y) const;
 
-    ImageShape shape_, padded_; ///< a transform is fast for products of 2, 3 and 5
+    ImageShape shape_, padded_; ///< padded to products of 2, 3 and 5, for fast transforms
     Team* team_;
     std::unique_ptr<const Transform> forward_, backward_;
     std::vector<float> window_x_, window_y_;
     std::vector<Pair> pairs_;
-    std::vector<Peaks> peaks_; ///< of each angle and half
+    std::vector<Peaks> peaks_; ///< [angle][half]
     Peaks highest_;
     std::vector<Resemblance> results_;
 };

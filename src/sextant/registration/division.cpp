@@ -14,8 +14,9 @@ namespace {
 
 constexpr double nano = 1e-9;
 
-/// The makespan of a scan of so many values whose applications take a second. Long series are
-/// played short: then what lies between the local stages no longer counts.
+/// Returns the makespan of a scan of that many values, in applications. Long series are simulated
+/// with fewer values and scaled, because the global phase between the local stages is then
+/// negligible.
 double applications(int ranks, std::int64_t values, const prefix::ScanOptions& options) {
     constexpr std::int64_t most_of_a_rank = 64;
     const std::int64_t played = std::min(values, most_of_a_rank * ranks);
@@ -64,7 +65,7 @@ Division best_division(int cores, std::int64_t frames, const FrameCosts& costs,
         static_cast<int>(std::clamp<std::int64_t>(frames - 1, 1, static_cast<std::int64_t>(cores)));
     Division best;
     for (int ranks = most_ranks; ranks >= 1; --ranks) {
-        // As many threads as cores are left, or none: the most need not be the fastest.
+        // One thread, or as many as there are cores: more threads need not be faster.
         for (const int threads : {1, cores / ranks}) {
             const Seconds expected = expected_time(ranks, threads, frames, costs, scan);
             if (best.expected == 0 || expected < best.expected)

@@ -9,34 +9,34 @@
 
 namespace sextant::registration {
 
-/// How the cores of a machine register a series: ranks, which take frames, of so many threads each,
-/// which share the rows of one registration.
+/// A division of a machine's cores for registering a series: frames are divided among the ranks,
+/// and the threads of a rank share the rows of one registration.
 struct Division {
     int ranks = 1, threads = 1;
     Seconds expected = 0;
 };
 
-/// What one thread takes for a frame of a series, seconds, and how well threads share it.
+/// Time of one thread per frame, in seconds, and how well threads share it.
 struct FrameCosts {
-    Seconds neighbours = 0; ///< to register it to those before it, from nothing
-    int links = 1;          ///< how many registrations that is
-    Seconds combined = 0;   ///< an application of ⊙
-    Seconds rest = 0;    ///< to read it, look at it and add it to the average: threads do not share
-    double shared = 1;   ///< the part of a registration that threads share
-    Seconds handing = 0; ///< what sharing one registration costs, each
+    Seconds neighbours = 0; ///< registrations of a frame to those before it, each without a start
+    int links = 1;          ///< number of these registrations
+    Seconds combined = 0;   ///< one application of ⊙
+    Seconds rest = 0;       ///< reading, checking and averaging, which threads do not share
+    double shared = 1;      ///< fraction of a registration that threads share
+    Seconds handing = 0;    ///< overhead of sharing one registration among threads
 };
 
-/// By the pixel, as measured (docs/registration.md): what counts here are their ratios, which are
-/// much the same on any machine.
+/// Returns costs per pixel as measured (docs/registration.md). Only their ratios matter here, which
+/// are much the same on any machine.
 FrameCosts usual_costs(ImageShape shape, int farthest, bool by_fields);
 
-/// What a series takes so many ranks and threads: neighbours side by side, then the scan, rehearsed
-/// with applications of that cost, then the rest.
+/// Returns the expected time of a series on that many ranks and threads: registrations to
+/// neighbours in parallel, then the scan, simulated with applications of that cost, then the rest.
 Seconds expected_time(int ranks, int threads, std::int64_t frames, const FrameCosts& costs,
                       const prefix::ScanOptions& scan);
 
-/// The fastest division of at most so many cores; of equally fast ones that of the most ranks.
-/// Requires  a core or more (InvalidTask).
+/// Returns the fastest division of at most `cores` cores; among equals, that with the most ranks.
+/// Requires  cores >= 1 (InvalidTask).
 /// Deterministic
 Division best_division(int cores, std::int64_t frames, const FrameCosts& costs,
                        const prefix::ScanOptions& scan = {});

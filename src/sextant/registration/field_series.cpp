@@ -17,11 +17,11 @@ namespace sextant::registration {
 
 namespace {
 
-/// What registers frame `moved` to frame `reference`, but for the coefficients.
+/// The registration of frame `moved` to frame `reference`, without the coefficients.
 struct FieldHead {
     std::int64_t reference = 0, moved = 0;
     RigidResult result;
-    Seconds seconds = 0; ///< of registrations of `moved`
+    Seconds seconds = 0; ///< spent on registrations of `moved`
 };
 
 /// A value of the scan.
@@ -38,7 +38,7 @@ std::vector<std::byte> bytes_of(const FieldLink& link) {
     return bytes;
 }
 
-/// φ₂∘φ₁, of which copies may be kept.
+/// Returns φ₂∘φ₁, which holds copies of both.
 Displacement composed(const SplineMotion& outer, const SplineMotion& inner) {
     return [outer, inner](Point x) { return outer(inner(x)); };
 }
@@ -91,7 +91,7 @@ class FieldScan {
         return link;
     }
 
-    /// Looked up, or found and kept.
+    /// Returns the ledger's entry, or else computes and keeps it.
     template <class Find>
     FieldLink found_or_kept(const EntryName& name, const Find& find) {
         if (const auto known = hooks_.ledger ? hooks_.ledger->find(name) : std::nullopt)
@@ -102,7 +102,7 @@ class FieldScan {
         return link;
     }
 
-    /// This rank's frames, each registered to the one placed before it.
+    /// Registers each of this rank's frames to the one placed before it.
     std::vector<FieldLink> to_those_before(const std::vector<std::int64_t>& placed) {
         std::vector<FieldLink> links;
         for (const FramePlace& place : places_) {
@@ -122,7 +122,7 @@ class FieldScan {
         return links;
     }
 
-    /// ⊙.
+    /// The operator ⊙ of the scan.
     FieldLink combined(const FieldLink& left, const FieldLink& right) {
         if (left.head.moved != right.head.reference)
             throw std::logic_error("fields combined that are not of neighbours");
@@ -172,7 +172,7 @@ class FieldScan {
         return static_cast<std::size_t>(frame - places_.front().frame);
     }
 
-    /// What the scan says of this rank's frames; the first one placed has no link.
+    /// Stores the scan's results of this rank's frames; the first placed frame has no link.
     void take(std::vector<FieldLink> links) {
         for (FieldLink& link : links) {
             FramePlace& place = places_[index_of(link.head.moved)];
@@ -183,7 +183,7 @@ class FieldScan {
         }
     }
 
-    /// φ_{n,i} = φ_{0,i}∘φ_{0,n}⁻¹.
+    /// Changes the reference to frame n: φ_{n,i} = φ_{0,i}∘φ_{0,n}⁻¹.
     void turn_to(std::int64_t reference) {
         const SplineMotion there = everyones_motion(reference);
         for (std::size_t i = 0; i < places_.size(); ++i) {
@@ -197,7 +197,7 @@ class FieldScan {
         }
     }
 
-    /// From the rank that has the frame to all.
+    /// Broadcasts the motion of a frame from the rank that has it.
     SplineMotion everyones_motion(std::int64_t frame) {
         std::vector<float> mine;
         std::vector<RigidMotion> rigid;
@@ -231,9 +231,9 @@ class FieldScan {
     ImageShape shape_;
     Team team_;
     NonrigidRegistration registration_;
-    std::vector<float> reference_, moved_; ///< the frames of a pair
+    std::vector<float> reference_, moved_; ///< samples of the current pair
     std::vector<FramePlace> places_;
-    std::vector<SplineMotion> motions_; ///< of each of these
+    std::vector<SplineMotion> motions_; ///< one per entry of places_
 };
 
 } // namespace

@@ -20,14 +20,14 @@ namespace sextant::registration {
 
 namespace {
 
-/// What registers frame `moved` to frame `reference`: a value of the scan.
+/// The registration of frame `moved` to frame `reference`: a value of the scan.
 struct Link {
     std::int64_t reference = 0, moved = 0;
     RigidResult result;
-    Seconds seconds = 0; ///< of registrations of `moved`
+    Seconds seconds = 0; ///< spent on registrations of `moved`
 };
 
-/// What is known of a frame that is registered to itself.
+/// The result of a frame registered to itself.
 RigidResult itself() {
     RigidResult result;
     result.ncc_before = result.ncc_after = result.overlap = 1;
@@ -35,7 +35,7 @@ RigidResult itself() {
     return result;
 }
 
-/// The registration of a series on one rank.
+/// Registers a series, on one rank.
 class Registering {
   public:
     Registering(const Communicator& communicator, FrameSource& source, SeriesLook look,
@@ -94,7 +94,7 @@ class Registering {
         return places_[static_cast<std::size_t>(frame - share_.first)];
     }
 
-    /// This rank's frames, each registered to those before it.
+    /// Registers each of this rank's frames to those before it.
     void link() {
         const auto farthest = static_cast<std::size_t>(options_.farthest);
         for (std::size_t moved = 1; moved < fit_.size(); ++moved) {
@@ -113,7 +113,7 @@ class Registering {
         }
     }
 
-    /// All ranks place the frames alike.
+    /// Places the frames; all ranks get the same result.
     void vote() {
         const std::vector<LinkSeen> all =
             all_gather_lists(communicator_, std::span<const LinkSeen>(seen_));
@@ -129,7 +129,7 @@ class Registering {
         }
     }
 
-    /// This rank's frames, each with what registers it to the frame placed before it.
+    /// Returns, for each of this rank's frames, the link to the frame placed before it.
     std::vector<Link> chain() {
         std::vector<Link> neighbours;
         for (std::size_t i = 1; i < placed_.size(); ++i) {
@@ -139,7 +139,7 @@ class Registering {
         return neighbours;
     }
 
-    /// As registered, where that agrees with what all say, or else from what they say.
+    /// Returns the registration if the vote agrees, or else a new one that starts from the vote.
     Link to_the_one_before(std::size_t before, std::size_t moved) {
         const std::int64_t reference = fit_[before], frame = fit_[moved];
         const RigidMotion expected = compose(*votes_[moved].place, inverse(*votes_[before].place));
@@ -162,7 +162,7 @@ class Registering {
         return {reference, frame, timed.result, spent + timed.seconds};
     }
 
-    /// ⊙.
+    /// The operator ⊙ of the scan.
     Link combined(const Link& left, const Link& right) {
         if (left.moved != right.reference)
             throw std::logic_error("motions combined that are not neighbours");
@@ -177,7 +177,7 @@ class Registering {
         return link;
     }
 
-    /// What is known of this rank's frames.
+    /// Stores the results of this rank's frames.
     void take(const std::vector<Link>& links) {
         for (const std::size_t i : placed_) {
             if (share_.has(fit_[i]))
@@ -197,7 +197,7 @@ class Registering {
         RigidMotion own;
         if (share_.has(reference))
             own = place(reference).result.motion;
-        int holder = 0; // the rank that has the reference
+        int holder = 0; // rank that has the reference
         while (!share_of(holder, communicator_.size(), frames()).has(reference))
             ++holder;
         const RigidMotion there = communicator_.all_gather(own)[static_cast<std::size_t>(holder)];
@@ -240,15 +240,15 @@ class Registering {
     FrameSource& source_;
     const SeriesOptions& options_;
     const SeriesHooks& hooks_;
-    const std::vector<std::int64_t> fit_; ///< frames that are not left out at first sight
+    const std::vector<std::int64_t> fit_; ///< frames not left out by the first pass
     std::vector<FramePlace> places_;
     const Share share_;
     std::optional<Team> team_;
     std::optional<PairReader> reader_;
-    std::vector<Link> links_;         ///< this rank's, from nothing, in order of `moved`
-    std::vector<LinkSeen> seen_;      ///< the same, as they are voted on
-    std::vector<FrameVote> votes_;    ///< of each of fit_
-    std::vector<std::size_t> placed_; ///< places in fit_ of the frames that have one
+    std::vector<Link> links_;         ///< this rank's, without a start, ordered by `moved`
+    std::vector<LinkSeen> seen_;      ///< the same, as input to the vote
+    std::vector<FrameVote> votes_;    ///< one per frame of fit_
+    std::vector<std::size_t> placed_; ///< indices into fit_ of the frames that have a position
 };
 
 } // namespace
@@ -278,7 +278,7 @@ struct Seen {
     bool readable = false;
 };
 
-/// A frame as it is, or why it cannot be had.
+/// Looks at a frame, or records why it cannot be used.
 Seen seen(PairReader& reader, FramePlace& place) {
     try {
         const FrameLook look = reader.look(place.frame);

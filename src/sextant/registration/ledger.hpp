@@ -15,31 +15,31 @@
 
 namespace sextant::registration {
 
-/// What a result of a series is of.
+/// The kind of a stored result.
 enum class Work : std::uint32_t {
-    link,            ///< two frames near to one another in the series, from nothing
-    mended,          ///< two neighbours, from what frames around them say
-    combined,        ///< ⊙: two frames, from the motions to and from a third between them
-    turned,          ///< a frame to another reference than the first
+    link,            ///< two nearby frames, without a start
+    mended,          ///< two neighbours, from the motion that frames around them imply
+    combined,        ///< ⊙: two frames, from their motions to and from a third between them
+    turned,          ///< a frame to a reference other than the first
     averaged,        ///< a frame to the average
     field,           ///< a frame to the reference or the average, by a field
     neighbour_field, ///< two neighbours, by a field
     combined_field,  ///< ⊙ of two fields
 };
 
-/// How many kinds of work there are.
+/// The number of kinds of work.
 inline constexpr std::size_t kinds_of_work = static_cast<std::size_t>(Work::combined_field) + 1;
 
-/// The name of a result.
+/// The key of a result.
 struct EntryName {
     Work work = Work::link;
     std::uint32_t stage = 0;
-    std::int64_t reference = 0, between = 0, moved = 0; ///< frames; 0 where there is none
+    std::int64_t reference = 0, between = 0, moved = 0; ///< frame numbers; 0 if not applicable
     auto operator<=>(const EntryName&) const = default;
 };
 
-/// Keeps the results of a run, so that another run of the same work need not find them again, and
-/// what is too large for memory. One rank's; not for several threads.
+/// Stores the results of a run, so that another run of the same work can continue from them, and
+/// data too large for memory. Belongs to one rank; not thread-safe.
 class Ledger {
   public:
     Ledger() = default;
@@ -49,11 +49,11 @@ class Ledger {
 
     virtual std::optional<std::vector<std::byte>> find(const EntryName& name) = 0;
     virtual void keep(const EntryName& name, std::span<const std::byte> bytes) = 0;
-    /// Has `find` know what other ranks kept until now.
+    /// Makes results that other ranks have kept so far visible to find().
     virtual void refresh() = 0;
 };
 
-/// The result of a name, or else what `make` gives, which is kept. Without a ledger, `make()`.
+/// Returns the stored result, or else keeps that of `make`. Without a ledger, calls make().
 template <class Make>
 auto found_or_made(Ledger* ledger, const EntryName& name, const Make& make) {
     using Result = decltype(make());
@@ -71,13 +71,13 @@ auto found_or_made(Ledger* ledger, const EntryName& name, const Make& make) {
     return result;
 }
 
-/// A result, and how long it took.
+/// A result and the time it took.
 struct TimedResult {
     RigidResult result;
     Seconds seconds = 0;
 };
 
-/// A registration that is looked up in a ledger first.
+/// Looks a registration up in the ledger, or runs and times it.
 template <class Register>
 TimedResult timed_result(Ledger* ledger, const EntryName& name, const Register& registered) {
     return found_or_made(ledger, name, [&] {
@@ -89,15 +89,15 @@ TimedResult timed_result(Ledger* ledger, const EntryName& name, const Register& 
     });
 }
 
-/// Whether anything follows from a registration. Steps that did not end are no reason against: they
-/// may go to and fro by less than matters.
+/// True if the registration can be used. Convergence is not required: the steps may oscillate by a
+/// negligible distance.
 inline bool trusted(const RigidResult& result) {
     constexpr double least_overlap = .1;
     return !result.unrelated && result.overlap >= least_overlap;
 }
 
-/// What refined a motion, or the motion itself where that cannot be trusted, with the doubt that
-/// there was about it.
+/// Returns the refined result or, if that cannot be trusted, the start marked as unrelated. The
+/// ambiguity is that of the start.
 inline RigidResult refined_from(const RigidMotion& start, RigidResult refined, bool ambiguous) {
     if (!trusted(refined)) {
         refined.motion = start;

@@ -16,7 +16,7 @@ namespace sextant::registration {
 
 namespace {
 
-/// Whether ΣJD is a slope to trust: at least a fifth of what R's own slopes would make it.
+/// True if ΣJD is reliable: at least a fifth of what R's own gradients would make it.
 bool tells(const kernel::RigidSums& sums, double scale) {
     constexpr double least = .2;
     for (const int diagonal : {0, 3, 5}) {
@@ -40,7 +40,7 @@ std::optional<NewtonStep> newton_step(const kernel::RigidSums& sums, const Simil
         return p.allFinite() ? std::optional(NewtonStep{{p[0], p[1], p[2]}, left}) : std::nullopt;
     };
     if (tells(sums, alike.scale)) {
-        constexpr double left = .1; // seldom more than .05
+        constexpr double left = .1; // in practice seldom above .05
         if (const auto step = solved(alike.scale * symmetric(sums.jd), left))
             return step;
     }
@@ -67,9 +67,9 @@ Similarity similarity(const kernel::RigidSums& sums) {
 }
 
 double ncc_of_noise(double pixels, double sigma) {
-    // Of pixels that say something of their own, the filter leaves so many.
+    // The number of independent pixels that the filter leaves.
     const double independent = pixels / std::max(1., 4 * std::numbers::pi * sigma * sigma);
-    constexpr double deviations = 6; // of the best of many motions: 4 or 5
+    constexpr double deviations = 6; // the best of many motions reaches 4 or 5
     return deviations / std::sqrt(std::max(1., independent));
 }
 
@@ -135,7 +135,7 @@ Fit fit(const Images& images, const RigidMotion& start, const FitOptions& option
 
 namespace {
 
-/// Σ s sᵀ of the tiles' scores s. Three parameters were fitted to them, which took a part of it.
+/// Returns Σ s sᵀ of the tiles' scores s, corrected for the three parameters fitted to them.
 Eigen::Matrix3d spread_of_scores(std::span<const kernel::RigidSums> tiles,
                                  const Similarity& alike) {
     constexpr double fitted = 3;
@@ -150,7 +150,7 @@ Eigen::Matrix3d spread_of_scores(std::span<const kernel::RigidSums> tiles,
     return spread * (seen / std::max(1., seen - fitted));
 }
 
-/// From parameters of a small motion before φ to those of φ: t moves by R(α) of its shift.
+/// Converts the covariance of a small motion before φ to that of φ, whose shift R(α) rotates.
 RigidUncertainty of_motion(const Eigen::Matrix3d& before, double alpha) {
     Eigen::Matrix3d turn = Eigen::Matrix3d::Identity();
     turn.bottomRightCorner<2, 2>() = Eigen::Rotation2Dd(alpha).toRotationMatrix();
@@ -165,7 +165,7 @@ RigidUncertainty of_motion(const Eigen::Matrix3d& before, double alpha) {
     return uncertainty;
 }
 
-/// H⁻¹VH⁻¹; infinite where the frames do not tell.
+/// Returns H⁻¹VH⁻¹; infinite if H is not positive definite.
 Eigen::Matrix3d sandwich(const Eigen::Matrix3d& slopes, const Eigen::Matrix3d& scores) {
     const Eigen::LLT<Eigen::Matrix3d> factor(slopes);
     if (factor.info() != Eigen::Success)

@@ -11,103 +11,104 @@
 
 namespace sextant::registration {
 
-/// A motion about a centre as kernels take it.
+/// Converts a motion about a centre to the kernels' form.
 kernel::RigidMap map_of(const RigidMotion& motion, Point centre);
 
-/// Two images to be registered, each about normalised, and what their motions turn about.
+/// Two images to be registered, each roughly normalised, and the centre of rotation.
 struct Images {
     kernel::FloatImage reference, moved;
     Point centre;
-    bool gaps = false; ///< whether either may have NaN, which counts nowhere
+    bool gaps = false; ///< true if either may have NaN, which is ignored
 };
 
-/// How alike two images are where they overlap.
+/// The similarity of two images over their overlap.
 struct Similarity {
-    double ncc = 0;   ///< normalised cross correlation, from −1 to 1; 0 where one is constant
-    double scale = 1; ///< k = σ_R/σ_T: what T is multiplied by to be compared with R
+    double ncc = 0;   ///< normalised cross-correlation, −1 to 1; 0 if an image is constant
+    double scale = 1; ///< k = σ_R/σ_T, by which T is multiplied to compare it with R
     double mean_r = 0, mean_t = 0;
 };
 
 Similarity similarity(const kernel::RigidSums& sums);
 
-/// The largest NCC, over so many pixels that a Gaussian of `sigma` has filtered, which images of
-/// noise may have.
+/// Returns the largest NCC to be expected of two images of noise, over that many pixels filtered by
+/// a Gaussian of `sigma`.
 double ncc_of_noise(double pixels, double sigma);
 
-/// ΣJe, e = k(T∘φ − T̄) − (R − R̄): how the squared difference would change with a small motion
-/// before φ. The similarity may be that of a larger region.
+/// The score ΣJe with e = k(T∘φ − T̄) − (R − R̄): the derivative of the squared difference with
+/// respect to a small motion before φ. The similarity may be that of a larger region.
 struct Score {
     double by[3] = {};
 };
 
 Score score(const kernel::RigidSums& sums, const Similarity& similarity);
 
-/// What kernels look at.
+/// Returns the kernels' arguments for a motion.
 kernel::RigidLook look_at(const Images& images, const RigidMotion& motion, Elements row_step = 1);
 
-/// The sums over whole images, by bands of rows.
-/// Deterministic  the same bits for any number of threads.
+/// Returns the sums over whole images, added by bands of rows.
+/// Deterministic  The bits do not depend on the number of threads.
 kernel::RigidSums sums_over(const Images& images, const RigidMotion& motion, kernel::Detail detail,
                             Elements row_step = 1, Team* team = nullptr);
 
-/// A small motion before φ, and which share of it the next one may be long.
+/// A small motion before φ, and the expected length of the next step relative to this one.
 struct NewtonStep {
     RigidMotion motion;
     double left = 1;
 };
 
-/// The motion under which the score of these sums would vanish; none where R has no slope that
-/// would tell.
+/// Returns the motion at which the score of these sums would vanish; none if R has no gradient that
+/// determines it.
 ///
-/// How the score changes with a motion is k ΣJD, where that was summed and the images fit well
-/// enough for it to mean anything: a step then leaves a few hundredths of itself. ΣJJᵀ holds the
-/// slopes of R's noise too, which makes steps too short, by 40 % at a dose of 10.
+/// The derivative of the score is k ΣJD, if that was summed and the images fit well enough; a step
+/// then leaves a few hundredths of its length. Otherwise it is ΣJJᵀ, which includes the gradients
+/// of R's noise and makes steps too short, by 40 % at a dose of 10.
 std::optional<NewtonStep> newton_step(const kernel::RigidSums& sums, const Similarity& alike);
 
-/// How many of R's pixels must have their place in T for the two to be compared.
+/// Returns the number of R's pixels that must lie within T for the two to be compared.
 double least_count(ImageShape reference, Elements row_step);
 
 struct FitOptions {
     int most_steps = 30;
-    double stop = .002;    ///< RMS length that the next step would have, in pixels of the images
-    Elements row_step = 1; ///< every so manyth row is looked at
-    kernel::Detail detail = kernel::Detail::matrix; ///< or slopes, for fewer steps that cost more
+    double stop = .002;    ///< expected RMS length of the next step at the end, in pixels
+    Elements row_step = 1; ///< every row_step-th row is used
+    kernel::Detail detail = kernel::Detail::matrix; ///< or slopes, for fewer but costlier steps
 };
 
 struct Fit {
     RigidMotion motion;
-    double ncc = -1; ///< over the overlap, where it was last looked at
+    double ncc = -1; ///< over the overlap, at the last evaluation
     int steps = 0;
     bool converged = false;
 };
 
-/// The motion near a start where the score vanishes: inverse-compositional Gauss-Newton steps of
-/// the squared difference over the overlap.
+/// Finds the motion near a start at which the score vanishes, by inverse-compositional Gauss-Newton
+/// steps on the squared difference over the overlap.
 ///
-/// The gradient is of R alone. T's noise then enters it with factors that know nothing of it, so no
-/// force draws towards where sampling between pixels smooths most: maximising NCC has such a force.
+/// The gradient is that of R alone. T's noise is then multiplied by independent factors, so nothing
+/// pulls towards motions where interpolation smooths most, as it does when NCC is maximised.
 ///
-/// Output    not converged where the steps did not shrink, the overlap fell below a tenth of R or
-///           R says nothing of a parameter there; then the motion is the last one that was tried.
-/// Cost      a step: kernel::rigid_sums() over the overlap.
-/// Deterministic  the same bits on the same kind of processor, for any number of threads.
+/// Output    not converged if the steps did not shrink, the overlap fell below a tenth of R, or R
+///           does not determine a parameter; the motion is then the last one tried.
+/// Cost      kernel::rigid_sums() over the overlap for each step.
+/// Deterministic  The same bits on the same kind of processor, for any number of threads.
 /// Source    Baker and Matthews, IJCV 56, 2004, doi:10.1023/B:VISI.0000011205.11775.fd
 Fit fit(const Images& images, const RigidMotion& start, const FitOptions& options,
         Team* team = nullptr);
 
-/// The standard deviations of a motion's parameters (radians, pixels), and their covariance by
-/// rows.
+/// The standard deviations of a motion's parameters (radians, pixels), and their covariance row by
+/// row.
 struct RigidUncertainty {
     double alpha = 0, tx = 0, ty = 0;
     std::array<double, 9> covariance{};
 };
 
-/// The sandwich H⁻¹VH⁻¹: H is how the score changes with the motion, from the slopes of both
-/// frames, whose noise is independent; V the sum of outer products of the scores of tiles, over
-/// which filtered noise is hardly correlated. Infinite where the frames do not tell.
+/// Estimates the uncertainty by the sandwich H⁻¹VH⁻¹. H is the derivative of the score with respect
+/// to the motion, from the gradients of both frames, whose noise is independent. V sums outer
+/// products of the scores of tiles, between which filtered noise hardly correlates. Infinite if the
+/// frames do not determine the motion.
 ///
-/// Input     the tiles' sums with slopes at the motion found, those of all together and their
-///           similarity; the motion's angle.
+/// Input     the tiles' sums with slopes at the motion found, the sums of all tiles and their
+///           similarity, and the motion's angle.
 RigidUncertainty uncertainty_of(std::span<const kernel::RigidSums> tiles,
                                 const kernel::RigidSums& all, const Similarity& alike,
                                 double alpha);

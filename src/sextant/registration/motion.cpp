@@ -40,7 +40,7 @@ RigidMotion inverse(const RigidMotion& motion) {
 
 double rms_distance(const RigidMotion& phi, const RigidMotion& psi, ImageShape image,
                     double share) {
-    // ‖(R(α) − R(β))v + d‖² has the mean |R(α) − R(β)|² mean‖v‖² + ‖d‖²: v has the mean 0.
+    // The mean of ‖(R(α) − R(β))v + d‖² is |R(α) − R(β)|² mean‖v‖² + ‖d‖², because v has mean 0.
     const double chord = 2 * std::sin((phi.alpha - psi.alpha) / 2);
     const auto variance = [&](std::int64_t size) {
         const double length = share * static_cast<double>(size);
@@ -53,7 +53,7 @@ double rms_distance(const RigidMotion& phi, const RigidMotion& psi, ImageShape i
 
 namespace {
 
-/// Where a place lies among nodes: the first of its cell, the next one, and the share of the next.
+/// A position between two nodes of an axis; `share` is the weight of the second.
 struct Along {
     std::size_t first, next;
     double share;
@@ -67,7 +67,7 @@ Along along(double at, Elements spacing, std::int64_t nodes) {
     return {index, std::min(index + 1, static_cast<std::size_t>(nodes - 1)), place - first};
 }
 
-/// Of the four nodes around a place, the indices and the weights of bilinear interpolation.
+/// The four nodes around a position and their bilinear weights.
 struct Corners {
     std::size_t node[4];
     double weight[4];
@@ -90,7 +90,7 @@ double weighed(const Corners& at, const std::vector<float>& values) {
     return sum;
 }
 
-/// Whether every node that counts is known.
+/// True if all nodes with non-zero weight are known.
 bool known(const Corners& at, const DisplacementField& field) {
     if (field.known.empty())
         return true;

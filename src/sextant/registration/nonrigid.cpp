@@ -22,10 +22,10 @@ Point SplineMotion::operator()(Point x) const {
     return to;
 }
 
-/// With places x − c about the middle and m the mean of φ(x) − c, the angle whose turn brings the
-/// one nearest to the other in squares (Procrustes in the plane).
+/// Procrustes in the plane: with x − c centred and m the mean of φ(x) − c, finds the rotation that
+/// minimises the squared distances.
 RigidMotion nearest_rigid(const Displacement& phi, ImageShape shape) {
-    constexpr int places = 16; // along an axis, evenly about the middle
+    constexpr int places = 16; // along each axis, evenly about the centre
     const Point c = centre(shape);
     double sine = 0, cosine = 0, x = 0, y = 0;
     for (int j = 0; j < places; ++j) {
@@ -55,7 +55,7 @@ Point inverted(const Displacement& phi, const RigidMotion& near, Point centre, P
     Point x = apply(back, y, centre);
     constexpr int most = 30;
     for (int i = 0; i < most; ++i) {
-        // What is missed is brought back by the rigid motion's inverse.
+        // Apply the inverse of the rigid motion to the residual.
         const Point there = phi(x);
         const Point missed{y.x - there.x, y.y - there.y};
         const Point step = apply({back.alpha, 0, 0}, missed, {0, 0});
@@ -68,16 +68,16 @@ Point inverted(const Displacement& phi, const RigidMotion& near, Point centre, P
 
 namespace {
 
-constexpr double closest = 64; // control points, of the first grid
+constexpr double closest = 64; // least spacing of the first grid's control points, pixels
 
-/// Above this, neighbouring cells still pull the same way: the grid cannot follow the motion.
+/// Above this coherence, neighbouring residuals still agree: the grid is too coarse.
 constexpr double coherent = 1.8;
 
 double spacing_for(ImageShape image) {
     return std::max(closest, static_cast<double>(std::max(image.width, image.height)) / 8);
 }
 
-/// A node for each corner of cells.
+/// Returns a field with a node at each corner of the cells.
 DisplacementField empty_field(ImageShape image) {
     const ImageShape cells = kernel::cells_of(image);
     DisplacementField field{
@@ -106,7 +106,7 @@ NonrigidRegistration::NonrigidRegistration(ImageShape image, NonrigidOptions opt
     result_.field = empty_field(image);
 }
 
-/// The last fit of a pair: on the coarse grid, or on the dense one where that is needed.
+/// Returns the last fit of a pair: on the coarse grid, or on the dense one if needed.
 SplineFit& NonrigidRegistration::fit(const kernel::SampleView& reference,
                                      const kernel::SampleView& templ, const FieldStart& start) {
     pyramid_.fill(reference, templ);

@@ -14,81 +14,80 @@
 
 namespace sextant::registration {
 
-/// A non-rigid motion in few numbers, φ(x) = motion(x) + Σ B_i(x) B_j(y) c_ij: about 1 kB of a
-/// frame of any size above 512², where its field on nodes is 35 kB and more. It lives as long as
-/// the grid.
+/// A compact non-rigid motion, φ(x) = motion(x) + Σ B_i(x) B_j(y) c_ij: about 1 kB for a frame of
+/// any size above 512², where its field on nodes takes at least 35 kB.
 struct SplineMotion {
     RigidMotion motion;
-    std::vector<float> coefficients; ///< none: the rigid motion alone
+    std::vector<float> coefficients; ///< empty: the rigid motion alone
     std::shared_ptr<const SplineGrid> grid = nullptr;
     Point centre; ///< of the frames
 
-    /// φ(x).
+    /// Returns φ(x).
     Point operator()(Point x) const;
 };
 
-/// The rigid motion nearest to any motion of frames of that shape, by places all over them.
+/// Returns the rigid motion nearest to any motion, by least squares over positions in the frame.
 RigidMotion nearest_rigid(const Displacement& phi, ImageShape shape);
 
-/// A motion taken apart: the nearest rigid one, and what is beyond it.
+/// Splits a motion into the nearest rigid motion and the remaining displacement.
 FieldStart start_at(const Displacement& phi, ImageShape shape);
 
-/// φ⁻¹(y) of a motion that is not far from that rigid one, by iteration to 10⁻³ px.
+/// Returns φ⁻¹(y) of a motion close to the rigid motion `near`, by iteration to 10⁻³ px.
 Point inverted(const Displacement& phi, const RigidMotion& near, Point centre, Point y);
 
 struct NonrigidOptions {
-    double prefilter = usual_prefilter; ///< σ of the Gaussian that both frames are filtered by
-    int levels = 3;                     ///< of the pyramid, at most
+    double prefilter = usual_prefilter; ///< σ of the Gaussian filter of both frames, pixels
+    int levels = 3;                     ///< most pyramid levels
     SplineFitOptions fit;
 };
 
 struct NonrigidResult {
-    DisplacementField field; ///< φ with T∘φ ≈ R, with its standard deviation and where it is known
+    DisplacementField field; ///< φ with T∘φ ≈ R, with standard deviations and known nodes
     SplineFitReport fit;
     double spacing = 0;   ///< of the control points, in pixels
     bool refined = false; ///< control points twice as dense were needed
 };
 
-/// How many numbers say how frames of that shape move, at most: on the dense grid.
+/// Returns the number of coefficients of the dense grid, the most that a motion of such frames has.
 std::size_t most_coefficients(ImageShape image);
 
-/// Non-rigid registration of one pair of frames after another. The field is a rigid motion plus
-/// cubic splines on a control grid, bilinear within cells of 8x8 pixels, found by Gauss-Newton on
-/// squared residuals of normalised frames with the reference's slopes (so that no bias arises from
-/// how the template is interpolated), from coarse to fine. How smooth it is follows from the data
-/// (spline_fit.hpp). Control points lie max(64, max(width, height)/8) pixels apart; where that grid
-/// leaves coherent residuals, half as far.
+/// Registers pairs of frames non-rigidly, one after another. The field is a rigid motion plus cubic
+/// splines on a control grid, bilinear within cells of 8x8 pixels. It is found from coarse to fine
+/// by Gauss-Newton steps on squared residuals of normalised frames with the reference's gradients,
+/// so that interpolation of the template adds no bias. Its smoothness follows from the data
+/// (spline_fit.hpp). Control points are max(64, max(width, height)/8) pixels apart, or half that if
+/// that grid leaves coherent residuals.
 ///
-/// Input     the whole of two frames of the shape it is made for, and a motion near to the truth:
-///           within half a period on lattices.
-/// Output    a field with a node every 8 pixels. Nodes whose surroundings show no more than noise
-///           or whose places lie beyond the template are not `known`: there it is an
-///           extrapolation, and sigma says how far it may be off.
-/// Requires  as Pyramid, which also says what it throws.
-/// Cost      a pixel: a prefilter, a pyramid, and ~10 looks of 12 operations; a matrix of a few
-///           hundred unknowns factored for each step. Nothing is allocated once two pairs have
-///           been registered, one of which needed the dense grid.
-/// Deterministic  the same bits again on the same kind of processor, for any number of threads.
-/// Source    the smoothness: MacKay, Neural Computation 4(3), 1992, doi:10.1162/neco.1992.4.3.415;
-///           the grid: Rueckert et al., IEEE TMI 18(8), 1999, doi:10.1109/42.796284
+/// Input     two whole frames of this object's shape, and a start near the true motion: on a
+///           lattice within half a period.
+/// Output    a field with a node every 8 pixels. Nodes whose surroundings show only noise, or whose
+///           positions are beyond the template, are not `known`: the field is extrapolated there,
+///           and sigma estimates its error.
+/// Requires  as Pyramid, which also defines what is thrown.
+/// Cost      per pixel: a filter, a pyramid, and about 10 evaluations of 12 operations; per step
+///           the factorisation of a matrix of a few hundred unknowns. Allocates nothing after two
+///           pairs, one of which needed the dense grid.
+/// Deterministic  The same bits on the same kind of processor, for any number of threads.
+/// Source    smoothness: MacKay, Neural Computation 4(3), 1992, doi:10.1162/neco.1992.4.3.415;
+///           grid: Rueckert et al., IEEE TMI 18(8), 1999, doi:10.1109/42.796284
 class NonrigidRegistration {
   public:
-    /// A team stays.
+    /// The team must outlive this object.
     explicit NonrigidRegistration(ImageShape image, NonrigidOptions options = {},
                                   Team* team = nullptr);
 
-    /// The result stays until the next pair.
+    /// Registers a pair. The result is valid until the next pair.
     const NonrigidResult& run(const kernel::SampleView& reference, const kernel::SampleView& templ,
                               const FieldStart& start);
 
-    /// The same without the field on nodes and its deviations: what a series is scanned with.
+    /// Does the same without the field on nodes and its deviations; used by the scan of a series.
     SplineMotion find(const kernel::SampleView& reference, const kernel::SampleView& templ,
                       const FieldStart& start);
     const SplineFitReport& report() const { return result_.fit; } ///< of the last pair
-    /// A start as a motion of as many numbers.
+    /// Returns a start as a spline motion on the coarse grid.
     SplineMotion as_spline(const FieldStart& start);
 
-    /// The grid of so many numbers; none where neither grid has as many.
+    /// Returns the grid with that many coefficients, or null if neither grid has them.
     std::shared_ptr<const SplineGrid> grid_of(std::size_t coefficients) const;
 
   private:
@@ -102,7 +101,7 @@ class NonrigidRegistration {
     NonrigidOptions options_;
     PairPyramid pyramid_;
     SplineFit coarse_;
-    std::optional<SplineFit> dense_; // made when first needed
+    std::optional<SplineFit> dense_; // created when first needed
     NonrigidResult result_;
 };
 

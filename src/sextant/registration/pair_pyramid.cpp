@@ -23,8 +23,8 @@ double sum_of_squares(const std::vector<double>& values) {
     return sum;
 }
 
-/// Of the Gaussian's weights, or of one that does nothing, along one axis and of their slopes
-/// along the other.
+/// Returns the mean |∇|² of white noise of variance 1 after the Gaussian (none if sigma is 0): the
+/// filter's weights along one axis times its derivative along the other.
 double slope_of_unit_noise(double sigma) {
     const std::vector<double> smooth = sigma > 0
                                            ? kernel::gaussian_weights(sigma, 0, kernel::p3pc_kernel)
@@ -38,7 +38,7 @@ double slope_of_unit_noise(double sigma) {
     return 2 * sum_of_squares(smooth) * sum_of_squares(slope);
 }
 
-/// The mean square of N∗f over the inner pixels of a tile, 36 times the variance of white noise.
+/// Returns the mean square of N∗f over the inner pixels of a tile: 36 times the noise variance.
 template <class Sample>
 double square_of_differences(const Sample* first, Elements stride, const Tile& inner) {
     double sum = 0, count = 0;
@@ -58,7 +58,7 @@ double square_of_differences(const Sample* first, Elements stride, const Tile& i
     return count > 0 ? sum / count : 0;
 }
 
-/// The mean |∇|² over the pixels of a tile where it is known.
+/// Returns the mean |∇|² over the pixels of a tile where it is known.
 double square_of_slopes(const kernel::FloatImage& slope_x, const kernel::FloatImage& slope_y,
                         const Tile& inner) {
     double sum = 0, count = 0;
@@ -98,7 +98,7 @@ double InformativeTiles::share_of_signal(const kernel::SampleView& frame,
                                          const kernel::FloatImage& slope_y, double scale,
                                          Elements tile) const {
     const Elements left = tile % tiles_.width * size, top = tile / tiles_.width * size;
-    // Differences reach one pixel to each side; a strip of less than that shows nothing.
+    // Differences reach one pixel to each side; a narrower strip has none.
     const Elements x = std::max<Elements>(left, 1), y = std::max<Elements>(top, 1);
     const Tile inner{x, y, std::min(left + size, image_.width - 1) - x,
                      std::min(top + size, image_.height - 1) - y};

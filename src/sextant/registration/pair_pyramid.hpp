@@ -9,27 +9,26 @@
 
 namespace sextant::registration {
 
-/// Which parts of a frame show more than noise: tiles of 32x32 pixels whose slopes are larger than
-/// what filtered noise has.
+/// Finds the parts of a frame that show more than noise: tiles of 32x32 pixels whose gradients are
+/// larger than those of filtered noise.
 class InformativeTiles {
   public:
     static constexpr Elements size = 32;
 
-    /// A team stays.
+    /// The team must outlive this object.
     InformativeTiles(ImageShape image, double sigma, Team* team = nullptr);
 
-    /// Looks at a frame and at the slopes, `scale` times those, of the frame after a Gaussian of
-    /// sigma. Noise is taken to be white before the Gaussian; its variance in a tile is estimated
-    /// from the second differences along both axes, (36σ²)⁻¹ mean(N∗f)² with
-    /// N = [1 −2 1; −2 4 −2; 1 −2 1], which smooth structure hardly enters. A tile is informative
-    /// where its mean |∇|² is more than 1.5 times what that noise has. What is not finite counts
-    /// in neither.
-    /// Source  Immerkær, Computer Vision and Image Understanding 64(2), 1996,
-    ///         doi:10.1006/cviu.1996.0060
+    /// Examines a frame and the gradients, times `scale`, of the frame after a Gaussian of sigma.
+    /// Noise is assumed to be white before the Gaussian; its variance in a tile is estimated from
+    /// second differences along both axes, (36σ²)⁻¹ mean(N∗f)² with N = [1 −2 1; −2 4 −2; 1 −2 1],
+    /// which smooth structure hardly affects. A tile is informative if its mean |∇|² exceeds 1.5
+    /// times that of the noise. Samples that are not finite are ignored in both.
+    /// Source    Immerkær, Computer Vision and Image Understanding 64(2), 1996,
+    ///           doi:10.1006/cviu.1996.0060
     void look(const kernel::SampleView& frame, const kernel::FloatImage& slope_x,
               const kernel::FloatImage& slope_y, double scale);
 
-    /// The share of |∇|² that is not noise, in the tile of a pixel; 0 where it is not informative.
+    /// Returns the fraction of |∇|² in the pixel's tile that is not noise, or 0.
     double share(Elements x, Elements y) const {
         return share_[static_cast<std::size_t>(y / size * tiles_.width + x / size)];
     }
@@ -44,27 +43,26 @@ class InformativeTiles {
     std::vector<double> share_;
 };
 
-/// The two frames of a pair on one level of their pyramids, and the reference's slopes.
+/// Both frames of a pair on one level of their pyramids, and the gradient of the reference.
 struct PairLevel {
     kernel::FloatImage reference, templ, slope_x, slope_y;
-    double unit = 1; ///< how many pixels of the frames one of this level is wide
+    double unit = 1; ///< width of this level's pixels, in pixels of the frames
 };
 
-/// Two frames made ready for registration by residuals. It is made once and filled for one pair
-/// after another; filling allocates nothing.
+/// Two frames prepared for registration by residuals. Created once and filled for one pair after
+/// another; filling allocates nothing.
 class PairPyramid {
   public:
-    /// As many levels as asked for, or fewer, so that the last is at least 16 pixels wide and high.
-    /// Requires  as Pyramid.
-    /// A team stays.
+    /// Uses fewer than `levels` levels if the last would be less than 16 pixels wide or high.
+    /// Requires  as Pyramid. The team must outlive this object.
     PairPyramid(ImageShape shape, double prefilter, int levels, Team* team = nullptr);
 
-    /// Requires  as Pyramid::fill; what it throws says which frame it is about.
+    /// Requires  as Pyramid::fill; its exceptions say which frame they concern.
     void fill(const kernel::SampleView& reference, const kernel::SampleView& templ);
 
     int levels() const { return reference_.levels(); }
     PairLevel level(int number) const;                                   ///< 0 is the finest
-    const InformativeTiles& informative() const { return informative_; } ///< of the reference
+    const InformativeTiles& informative() const { return informative_; } ///< tiles of the reference
 
   private:
     struct Slopes {

@@ -15,7 +15,7 @@ namespace sextant::registration {
 
 namespace {
 
-/// Counts of electrons are no larger, often.
+/// Electron counts often stay below this.
 constexpr double small_counts = 16;
 
 double share(std::int64_t part, std::int64_t whole) {
@@ -103,14 +103,14 @@ FrameLook PairReader::read(std::int64_t frame) {
     return look;
 }
 
-/// The pyramid that was not used for longest makes room.
+/// Replaces the least recently used pyramid.
 const PairReader::Kept& PairReader::kept(std::int64_t frame) {
     auto slot = std::find_if(kept_.begin(), kept_.end(),
                              [frame](const Kept& one) { return one.frame == frame; });
     if (slot == kept_.end()) {
         slot = std::min_element(kept_.begin(), kept_.end(),
                                 [](const Kept& a, const Kept& b) { return a.used < b.used; });
-        slot->frame = -1; // in case what follows throws
+        slot->frame = -1; // stays so if the following throws
         slot->look = read(frame);
         const ImageShape shape = source_.header().shape;
         slot->pyramid.fill(

@@ -12,57 +12,55 @@
 
 namespace sextant::registration {
 
-/// What shows whether a frame is fit for registration.
+/// Statistics of a frame that decide if it can be registered.
 struct FrameLook {
-    double mean = 0; ///< of the samples that are finite
+    double mean = 0; ///< of the finite samples
     double least = 0, largest = 0;
-    std::int64_t at_largest = 0; ///< samples that are as large as the largest
+    std::int64_t at_largest = 0; ///< samples equal to the largest
     std::int64_t gaps = 0;       ///< samples that are not finite
     std::int64_t samples = 0;
 };
 
 FrameLook look_at(std::span<const float> samples);
 
-/// What frames of a series usually are.
+/// Typical statistics of a series' frames.
 struct UsualLook {
-    double mean = 0;    ///< the median of the frames' means
-    double largest = 0; ///< of all samples of all frames
+    double mean = 0;    ///< median of the frames' means
+    double largest = 0; ///< over all samples of all frames
 };
 
 UsualLook usual_look(std::span<const FrameLook> frames);
 
-/// What a frame must be like.
+/// Limits beyond which a frame is left out.
 struct LookLimits {
-    /// A frame darker than this share of what is usual is no picture: the beam was off.
+    /// Least mean, as a fraction of the usual one. A darker frame was taken with the beam off.
     double least_brightness = .25;
-    /// More of a frame than this at the largest value of the series is clipped. Not judged of
-    /// integers up to 16: counts of electrons are often the largest that occurs.
+    /// Largest fraction of samples at the largest value of the series, above which a frame is
+    /// clipped. Not applied to values up to 16: electron counts often reach their maximum.
     double most_saturated = .25;
-    double most_gaps = .5; ///< samples that are not finite: those of a mask, say
+    double most_gaps = .5; ///< largest fraction of samples that are not finite (masked, say)
 };
 
-/// Why a frame is left out; "" where it is fit.
+/// Returns why a frame is left out, or "" if it is usable.
 std::string fault_of(const FrameLook& frame, const UsualLook& usual, const LookLimits& limits);
 
-/// Reads frames of a series into pyramids, and registers them. The frames that were looked at last
-/// are kept, so many of them, and not read again.
+/// Reads frames of a series into pyramids and registers them. The pyramids used last are cached.
 ///
-/// Cost      memory: a frame, and a pyramid for each that is kept.
+/// Cost      memory: one frame, and a pyramid for each cached frame.
 /// Throws    as FrameSource; UnusableFrame.
 class PairReader {
   public:
-    /// Requires  two frames kept or more (std::logic_error). A team stays. `offset` was taken off
-    ///           the source's samples; what a frame is like is told with it.
+    /// Requires  kept >= 2 (std::logic_error). The team must outlive this object. `offset`, which
+    ///           the source subtracted from its samples, is added back for FrameLook.
     PairReader(FrameSource& source, const RigidOptions& options, double prefilter, int kept,
                Team* team = nullptr, double offset = 0);
 
-    /// What a frame is like. Throws UnusableFrame where it could be no pyramid, whatever others
-    /// are.
+    /// Returns the statistics of a frame. Throws UnusableFrame if it cannot be made into a pyramid.
     FrameLook look(std::int64_t frame);
 
     RigidResult align(std::int64_t reference, std::int64_t moved);
     RigidResult refine(std::int64_t reference, std::int64_t moved, const RigidMotion& start);
-    /// To an image of the frames' shape, which was filtered as they are.
+    /// Registers to an image of the frames' shape that was filtered like them.
     RigidResult refine(const Pyramid& reference, std::int64_t moved, const RigidMotion& start);
 
   private:

@@ -8,8 +8,8 @@
 
 namespace sextant::registration {
 
-/// Rows of an image in bands that a team shares out: as high as tiles are, higher where there would
-/// be too many. They depend on the image alone, so sums by bands have the same bits whoever adds.
+/// Bands of rows that a team shares: 32 rows high, or higher so that there are at most 64. They
+/// depend on the image alone, so sums by bands have the same bits for any number of threads.
 class Bands {
   public:
     static constexpr int most = 64;
@@ -20,15 +20,14 @@ class Bands {
             height_ *= 2;
     }
     int count() const { return static_cast<int>((rows_ + height_ - 1) / height_); }
-    /// The first row of a band; of the one after the last, the end.
+    /// The first row of a band; for band == count(), the number of rows.
     Elements first(int band) const { return std::min(rows_, band * height_); }
 
   private:
     Elements rows_, height_;
 };
 
-/// What a rank has of so many things that lie one after another: the first, and the one after the
-/// last.
+/// A rank's block [first, last) of consecutive items.
 struct Share {
     std::int64_t first = 0, last = 0;
     std::int64_t count() const { return last - first; }

@@ -17,13 +17,12 @@ namespace {
 
 constexpr Elements smallest_side = 16;
 
-/// Sums of a term over what is known of rows of an image, and how many that are.
+/// The sum of a term over the known pixels of some rows, and their number.
 struct RowSums {
     double sum = 0, count = 0;
 };
 
-/// Eight sums side by side are as many as vectors can add at once; a plain sum has an order that
-/// they would have to keep.
+/// Eight independent sums can be vectorised; a single sum has a fixed order of additions.
 template <bool gaps, class Term>
 RowSums sums_of(const kernel::FloatImage& image, Elements first, Elements last, Term term) {
     constexpr Elements lanes = 8;
@@ -59,12 +58,12 @@ RowSums sums_of(const kernel::FloatImage& image, bool gaps, Elements first, Elem
                 : sums_of<false>(image, first, last, term);
 }
 
-/// Of what is known: how much that is, its mean, and its squared distances from that.
+/// Number, mean, and sum of squared deviations of the known pixels.
 struct Moments {
     double count = 0, mean = 0, squares = 0;
 };
 
-/// Of rows, in two passes, so that a small deviation from a large mean keeps its digits.
+/// Returns the moments of rows. Two passes keep the digits of a small deviation from a large mean.
 Moments moments_of_rows(const kernel::FloatImage& image, bool gaps, Elements first, Elements last) {
     const RowSums all = sums_of(image, gaps, first, last, [](double sample) { return sample; });
     const double mean = all.count > 0 ? all.sum / all.count : 0;
@@ -72,7 +71,7 @@ Moments moments_of_rows(const kernel::FloatImage& image, bool gaps, Elements fir
     return {all.count, mean, sums_of(image, gaps, first, last, square).sum};
 }
 
-/// Source  Chan, Golub and LeVeque, The American Statistician 37(3), 1983
+/// Combines two sets. Source: Chan, Golub and LeVeque, The American Statistician 37(3), 1983
 Moments both(const Moments& one, const Moments& other) {
     const double count = one.count + other.count;
     if (count == 0)
@@ -82,7 +81,7 @@ Moments both(const Moments& one, const Moments& other) {
             one.squares + other.squares + apart * apart * one.count * share};
 }
 
-/// In an order that does not depend on the team.
+/// Combines bands in an order that does not depend on the team.
 Moments moments(const kernel::FloatImage& image, bool gaps, Team* team) {
     std::array<Moments, Bands::most> parts;
     const Bands bands(image.shape.height);
@@ -93,7 +92,7 @@ Moments moments(const kernel::FloatImage& image, bool gaps, Team* team) {
     return std::accumulate(parts.begin(), parts.begin() + bands.count(), Moments(), both);
 }
 
-/// Whether a frame has samples that are not finite.
+/// True if a frame has samples that are not finite.
 bool has_gaps(const kernel::SampleView& frame) {
     const auto* const first = std::get_if<const float*>(&frame.first);
     if (!first)
@@ -184,7 +183,7 @@ void Pyramid::filter_rows(const kernel::SampleView& frame, const Tile& rows, ker
         frame.first);
 }
 
-/// Gaps count 0 in the filtered frame and in the filtered weights, whose ratio is what is seen.
+/// Filters samples and weights, both 0 in gaps; the result is the ratio of the two.
 void Pyramid::filter_around_gaps(const kernel::SampleView& frame) {
     if (!has_gaps(frame))
         throw UnusableFrame("its samples are too large to be added up");
@@ -207,7 +206,7 @@ void Pyramid::filter_around_gaps(const kernel::SampleView& frame) {
             fmt::format("none of its {} samples is a finite number", shape().elements()));
 }
 
-/// Into the same rows of the finest level.
+/// Writes the same rows of the finest level.
 Pyramid::RowsSeen Pyramid::filter_rows_around_gaps(const kernel::SampleView& frame,
                                                    const Tile& rows, int member) {
     Known& known = known_[static_cast<std::size_t>(member)];
@@ -244,12 +243,12 @@ Pyramid::RowsSeen Pyramid::filter_rows_around_gaps(const kernel::SampleView& fra
     return found;
 }
 
-/// What the filter needs of the frame for some rows.
+/// Returns the part of the frame that the filter needs for some rows.
 Tile Pyramid::seen_from(const Tile& rows) const {
     return gaussians_.empty() ? rows : gaussians_.front().reads(rows, shape());
 }
 
-/// For the highest band.
+/// Allocates scratch for the highest band.
 void Pyramid::make_room() {
     const Bands bands(shape().height);
     Elements highest = 0;
@@ -265,10 +264,10 @@ void Pyramid::make_room() {
 }
 
 void Pyramid::normalise(double mean, double deviation) {
-    constexpr double most = std::numeric_limits<float>::max() / 4; // differences are floats too
+    constexpr double most = std::numeric_limits<float>::max() / 4; // differences must not overflow
     if (!(std::abs(mean) <= most && deviation <= most))
         throw UnusableFrame("its samples are too large to be added up");
-    constexpr double digits = 1e-6; // of a float: a smaller share of the mean is rounding
+    constexpr double digits = 1e-6; // of a float: a smaller fraction of the mean is rounding
     if (deviation <= digits * std::abs(mean))
         throw UnusableFrame(fmt::format("every sample is {:g}", mean));
     scale_ = 1 / deviation;

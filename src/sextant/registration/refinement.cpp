@@ -24,7 +24,7 @@ struct Head {
     Elements spacing;
     SplineFitReport fit;
     Seconds seconds;
-    std::uint64_t sigmas, knowns; ///< numbers of these: none or one a node
+    std::uint64_t sigmas, knowns; ///< number of each: 0 or one per node
 };
 
 template <class Value>
@@ -95,12 +95,12 @@ FieldFit summary_of(const StoredField& stored) {
             stored.fit.freedom};
 }
 
-/// Of the rigid motion nearest to a field whose nodes have that deviation: at most this, as if all
-/// of them erred together.
+/// An upper bound for the rigid motion nearest to a field whose nodes have that standard deviation,
+/// reached if the errors of all nodes agree.
 RigidUncertainty uncertainty_at_most(double sigma, ImageShape shape) {
     const double arm = std::hypot(static_cast<double>(shape.width),
                                   static_cast<double>(shape.height)) /
-                       std::sqrt(12); // RMS, of places from the middle
+                       std::sqrt(12); // RMS distance of positions from the centre
     const double alpha = sigma / arm;
     return {alpha, sigma, sigma, {alpha * alpha, 0, 0, 0, sigma * sigma, 0, 0, 0, sigma * sigma}};
 }
@@ -119,7 +119,7 @@ void take(const StoredField& stored, double prefilter, FramePlace& place) {
     place.seconds += stored.seconds;
 }
 
-/// The field of a frame that is the reference.
+/// The identity field of the reference frame.
 StoredField standing_still(ImageShape shape) {
     StoredField stored{{shape, kernel::cell_size, nodes_of_fields(shape), {}, {}, {}, {}}, {}, 0};
     const std::size_t nodes = stored.field.count();

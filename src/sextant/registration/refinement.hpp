@@ -14,84 +14,83 @@
 
 namespace sextant::registration {
 
-/// A field as it was found, with what its fit says of itself and how long it took.
+/// A field with its fit report and the time it took.
 struct StoredField {
     DisplacementField field;
     SplineFitReport fit;
     Seconds seconds = 0;
 };
 
-/// As a ledger keeps it: for this kind of machine, and this run.
+/// Serialises a field for a ledger, in this machine's byte order.
 std::vector<std::byte> bytes_of(const StoredField& stored);
-/// Throws std::logic_error for bytes that are of no field.
+/// Deserialises a field. Throws std::logic_error if the bytes are not a field.
 StoredField field_from(std::span<const std::byte> bytes);
 
-/// What follows once every frame of a series has a place (series.hpp): registration to the average,
-/// which is less noisy than any frame, and by fields. A stage is one such turn; the first is that
-/// of the series itself.
+/// Options of the stages that follow once every frame of a series has a position: registration to
+/// the average, which is less noisy than any frame, and by fields. The series itself is the first
+/// stage.
 struct StageOptions {
     RigidOptions rigid;
     double prefilter = usual_prefilter;
     NonrigidOptions nonrigid;
-    Bytes memory = Bytes{64} << 20; ///< of combine()
-    int threads = 1;                ///< of each rank, which share the rows of a frame
+    Bytes memory = Bytes{64} << 20; ///< for combine()
+    int threads = 1;                ///< per rank; they share the rows of a frame
 };
 
-/// Leaves out frames that are unrelated to what they were registered to.
+/// Leaves out frames that are unrelated to their reference.
 void leave_out_strangers(std::span<FramePlace> mine);
 
-/// The frames of all ranks that are not left out, and where they lie; on every rank.
+/// The frames of all ranks that are not left out and their motions, on every rank.
 struct Registered {
     std::vector<std::int64_t> frames;
     std::vector<RigidMotion> motions;
-    /// What lies behind a frame's number.
+    /// Returns the motion of a frame by its number.
     const RigidMotion& motion(std::int64_t frame) const;
 };
 
-/// Collective.
+/// Gathers the frames of all ranks. Collective.
 Registered everyones(const Communicator& communicator, std::span<const FramePlace> mine);
 
-/// What shows the frames where they lie: their motions, or the fields of a stage, which are looked
-/// up in the ledger when they are asked for. Both must stay.
+/// Return the transforms of the frames: their motions, or the fields of a stage, which are read
+/// from the ledger when needed. The argument must outlive the result.
 TransformOf transforms(const Registered& registered);
 TransformOf transforms_by_fields(Ledger& ledger, std::int64_t reference, std::uint32_t stage);
 
-/// A frame, NaN where it has gaps.
+/// Reads a frame; gaps are NaN.
 std::vector<float> whole_frame(FrameSource& source, std::int64_t frame);
 
-/// The mean of the frames where they lie: an image to register to. NaN where none shows anything.
-/// Collective.
+/// Returns the mean of the registered frames; NaN where no frame covers a pixel. Collective.
 std::vector<float> average_of(const Communicator& communicator, FrameSource& source,
                               const Registered& registered, const TransformOf& transform_of,
                               const StageOptions& options);
 
-/// In place of the number of a frame that is the reference.
+/// Stands for the number of the reference frame if the reference is the average.
 inline constexpr std::int64_t the_average = -1;
 
-/// Registers this rank's frames to an image, each from the place it has.
+/// Registers this rank's frames to an image, each starting at its current position.
 ///
 /// Input     a whole image of the frames' shape, the average of an earlier stage.
-/// Requires  an image that can be registered to; throws UnusableFrame.
+/// Throws    UnusableFrame if the image cannot be registered to.
 /// Not collective.
 void register_to_average(FrameSource& source, std::span<const float> average,
                          std::span<FramePlace> mine, std::uint32_t stage,
                          const StageOptions& options, const SeriesHooks& hooks);
 
-/// How many nodes the fields of frames have.
+/// Returns the number of nodes of the frames' fields along each axis.
 ImageShape nodes_of_fields(ImageShape frame);
 
-/// Where the registration of a frame begins. Asked for when it is needed, of one after another.
+/// Returns the start of a frame's registration. Called when it is needed, for one frame at a time.
 using StartOf = std::function<FieldStart(const FramePlace& place)>;
 
-/// From where the fields of an earlier stage show the frames. `fields` must stay.
+/// Starts from the fields of an earlier stage. `fields` must outlive the result.
 StartOf starts_from(const TransformOf& fields, ImageShape shape);
 
-/// Registers this rank's frames to an image by fields, each from its start or else from the motion
-/// it has. Fields go to the ledger, which must be there, under the stage and the number of the
-/// reference. The motion of a frame becomes the rigid one nearest to its field.
+/// Registers this rank's frames to an image by fields, each from its start or else from its current
+/// motion. Fields are kept in the ledger, which is required, under the stage and the reference's
+/// number. A frame's motion becomes the rigid motion nearest to its field.
 ///
-/// Input     a whole image of the frames' shape, and which frame it is, or that it is
-///           `the_average`. A frame does not move against itself.
+/// Input     a whole image of the frames' shape, and the number of its frame or `the_average`. The
+///           reference frame itself gets the identity.
 /// Memory    seven frames.
 /// Not collective.
 void register_by_fields(FrameSource& source, std::span<const float> image, std::int64_t reference,

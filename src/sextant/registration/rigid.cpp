@@ -13,13 +13,13 @@ namespace sextant::registration {
 
 namespace {
 
-/// Over which filtered noise is correlated no more, yet small enough that there are several.
+/// Noise is hardly correlated between tiles of this size, yet several fit into a frame.
 Elements tile_side(ImageShape shape) {
     return std::min(shape.width, shape.height) < 192 ? 16 : 32;
 }
 
-constexpr std::size_t followed = 3; ///< starts, after their first steps
-/// Starts that end nearer to one another than this, in pixels of the coarsest level, are one.
+constexpr std::size_t followed = 3; ///< number of starts followed after their first steps
+/// Starts that end nearer to one another than this, in pixels of the coarsest level, count as one.
 constexpr double distinct = 2;
 
 bool more_alike(const Fit& fit, const Fit& other) {
@@ -46,9 +46,9 @@ Tile tile_at(Elements column, Elements row, ImageShape shape) {
     return {x, y, std::min(side, shape.width - x), std::min(side, shape.height - y)};
 }
 
-/// How much a tile counts. Slopes of noise add to a score what says nothing of the motion: where
-/// all slopes are such, as between particles, a tile is left out. ΣJD has no noise of its own;
-/// where it is a third of ΣJJᵀ or more, a tile counts whole.
+/// Returns the weight of a tile. Noise gradients add to a score without depending on the motion, so
+/// tiles with nothing else, such as those between particles, are left out. ΣJD is free of noise; a
+/// tile has full weight if it is a third of ΣJJᵀ or more.
 double weight_of(const kernel::RigidSums& tile) {
     constexpr double enough = 1. / 3;
     const double slopes = tile.jj[3] + tile.jj[5], common = tile.jd[3] + tile.jd[5];
@@ -93,7 +93,7 @@ void RigidRegistration::check(const Pyramid& pyramid) const {
                                       pyramid.levels(), shape_.width, shape_.height, levels_));
 }
 
-/// A level and its centre: that of the frame, halved as places are.
+/// Returns a level of both pyramids and its centre: the frame's centre, scaled to the level.
 Images RigidRegistration::images(const Pyramid& reference, const Pyramid& moved, int level) const {
     const Point c = centre(shape_);
     const double scale = std::ldexp(1, -level);
@@ -119,7 +119,7 @@ RigidResult RigidRegistration::refine(const Pyramid& reference, const Pyramid& m
     return descend(reference, moved, level, given);
 }
 
-/// Fits from each of these on the coarsest level, on every second row.
+/// Fits from each start on the coarsest level, on every second row.
 void RigidRegistration::fit_all(const Images& coarsest, int steps, double stop, Start& start) {
     run_parts(team_, static_cast<int>(fits_.size()), [&](int number, int) {
         Fit& one = fits_[static_cast<std::size_t>(number)];
@@ -129,8 +129,7 @@ void RigidRegistration::fit_all(const Images& coarsest, int steps, double stop, 
         start.iterations += one.steps;
 }
 
-/// Of fits that ended near to one another the best, where the first of them was; then by how alike
-/// the images are.
+/// Merges fits that ended near to one another, keeping the best, and sorts by similarity.
 void RigidRegistration::sort_out(ImageShape coarsest) {
     std::size_t kept = 0;
     for (const Fit& one : fits_) {
@@ -151,7 +150,7 @@ RigidRegistration::Start RigidRegistration::search(const Pyramid& reference, con
     const Images coarsest = images(reference, moved, levels_ - 1);
     const ImageShape shape = coarsest.reference.shape;
     Start start;
-    start.margin = 0; // where nothing is found, nothing is certain
+    start.margin = 0; // stays if nothing is found
     fits_.clear();
     for (const Resemblance& found :
          correlation_.search(coarsest.reference, coarsest.moved, coarsest.centre))
@@ -164,7 +163,7 @@ RigidRegistration::Start RigidRegistration::search(const Pyramid& reference, con
     fit_all(coarsest, 8, .02, start);
     std::sort(fits_.begin(), fits_.end(), more_alike);
     start.fit = fits_.front();
-    start.margin = 1 + start.fit.ncc; // above that of no likeness at all, −1
+    start.margin = 1 + start.fit.ncc; // if no other start: measured from the least NCC, −1
     for (const Fit& other : fits_) {
         if (rms_distance(other.motion, start.fit.motion, shape) >= distinct) {
             start.margin = start.fit.ncc - other.ncc;
@@ -182,7 +181,7 @@ RigidResult RigidRegistration::descend(const Pyramid& reference, const Pyramid& 
     result.ambiguous = start.margin && *start.margin < options_.least_margin;
     result.motion = start.fit.motion;
     for (; level > 0; --level) {
-        // A coarser level need not be exact: it is where the next begins.
+        // Coarser levels need not be exact, because the next one starts there.
         constexpr double stop = .05;
         const Fit one = fit(images(reference, moved, level), result.motion,
                             {options_.most_steps, stop, 2, kernel::Detail::slopes}, team_);
@@ -193,8 +192,8 @@ RigidResult RigidRegistration::descend(const Pyramid& reference, const Pyramid& 
     return result;
 }
 
-/// On the finest level. What the last step was made from also tells how sure the motion is: so near
-/// to the end scores are what they are there.
+/// Fits on the finest level. The sums of the last step also give the uncertainty, because so near
+/// the solution the scores hardly change.
 void RigidRegistration::finish(const Images& finest, double prefilter, RigidResult& result) {
     const Elements row_step = prefilter >= usual_prefilter ? 2 : 1;
     kernel::RigidSums sums = sums_of_tiles(finest, result.motion, row_step);
@@ -214,7 +213,7 @@ void RigidRegistration::finish(const Images& finest, double prefilter, RigidResu
     judge(finest, sums, static_cast<double>(row_step), prefilter, result);
 }
 
-/// Those of the whole frame; of each tile as much as it counts.
+/// Returns the sums over the whole frame, and stores those of each tile scaled by its weight.
 kernel::RigidSums RigidRegistration::sums_of_tiles(const Images& finest, const RigidMotion& motion,
                                                    Elements row_step) {
     const kernel::RigidLook look = look_at(finest, motion, row_step);
@@ -230,7 +229,7 @@ kernel::RigidSums RigidRegistration::sums_of_tiles(const Images& finest, const R
     return all;
 }
 
-/// How alike the frames are, how sure the motion is, and whether it means anything.
+/// Sets similarities, uncertainty and overlap, and marks unrelated frames.
 void RigidRegistration::judge(const Images& finest, const kernel::RigidSums& sums, double row_step,
                               double prefilter, RigidResult& result) {
     result.ncc_before = similarity(sums_over(finest, {}, kernel::Detail::score, 4, team_)).ncc;

@@ -11,53 +11,52 @@
 namespace sextant::registration {
 
 struct RigidOptions {
-    int most_steps = 30; ///< on a level
-    double stop = .002;  ///< RMS length that the next step would have, in pixels of the frame
-    /// A start whose similarity on the coarsest level is less than this above that of the second
-    /// best, elsewhere, may be a hop by a period of a lattice.
+    int most_steps = 30; ///< per level
+    double stop = .002;  ///< expected RMS length of the next step at the end, in pixels
+    /// Least lead in similarity, on the coarsest level, of the best start over the second best
+    /// distinct one; with less, the result may be off by a lattice period.
     double least_margin = .012;
 };
 
 struct RigidResult {
     RigidMotion motion; ///< T∘φ ≈ R
     RigidUncertainty uncertainty;
-    /// Of the filtered frames, over the overlap: before any motion (of every fourth row), and
-    /// after.
+    /// NCC of the filtered frames over the overlap: without a motion (every fourth row), and after.
     double ncc_before = 0, ncc_after = 0;
-    double overlap = 0; ///< share of the reference whose place lies in the template
-    int iterations = 0; ///< on all levels
-    /// How much more alike the frames are than by the second best start; none where one was given.
+    double overlap = 0; ///< fraction of the reference that the motion maps into the template
+    int iterations = 0; ///< over all levels
+    /// Lead in similarity over the second best start; none if a start was given.
     std::optional<double> margin;
 
     bool converged = false;
-    bool ambiguous = false; ///< the margin is small: possibly a hop by a period
-    bool unrelated = false; ///< no more alike than noise is
+    bool ambiguous = false; ///< small margin: the motion may be off by a lattice period
+    bool unrelated = false; ///< no more similar than noise
 };
 
 /// Registers pairs of frames of one shape by a rigid motion.
 ///
-/// A motion is sought by correlation on the coarsest level; each of its peaks takes three
-/// Gauss-Newton steps (level.hpp) there on every second row, the best three up to eight, and the
-/// one under which the frames are most alike is followed to the finest level.
+/// Correlation on the coarsest level finds candidate motions. Each takes three Gauss-Newton steps
+/// (level.hpp) there on every second row, the best three take up to eight, and the one with the
+/// highest similarity is followed to the finest level.
 ///
-/// Steps on the finest level look at every second row: after the filter the others say nothing of
-/// their own. (Sums over both halves of the rows differ by what the filter leaves of waves of two
-/// rows: .4 % of their noise.) Without such a filter every row counts. Tiles, 32 x 32 pixels (16 x
-/// 16 of small frames), tell how sure a motion is; one whose slopes are noise alone counts for
-/// none.
+/// Steps on the finest level use every second row, because after the filter the rows between add no
+/// information. (Sums over the even and the odd rows differ by what the filter leaves of waves of
+/// two rows: .4 % of their noise.) Without such a filter every row is used. Tiles of 32x32 pixels,
+/// or 16x16 in small frames, give the uncertainty; tiles with only noise are ignored.
 ///
-/// One object a thread; `align` and `refine` allocate nothing. A team shares rows, angles and
-/// starts. Deterministic  the same bits on the same kind of processor, for any number of threads.
+/// One object per thread; `align` and `refine` allocate nothing. The team shares rows, angles and
+/// starts. Deterministic: the same bits on the same kind of processor, for any number of threads.
 class RigidRegistration {
   public:
-    /// Throws InvalidTask where pyramids of that shape and number of levels would. A team stays.
+    /// Throws InvalidTask if a Pyramid of that shape and number of levels would. The team must
+    /// outlive this object.
     explicit RigidRegistration(ImageShape shape, int levels = 0, const RigidOptions& options = {},
                                Team* team = nullptr);
 
-    /// Input     two pyramids of this shape and these levels, filled (InvalidTask otherwise).
+    /// Input     two filled pyramids of this shape and number of levels (InvalidTask otherwise).
     RigidResult align(const Pyramid& reference, const Pyramid& moved);
 
-    /// From a motion that is right to within a few pixels; there is no search.
+    /// Starts at a motion that is right to within a few pixels; there is no search.
     RigidResult refine(const Pyramid& reference, const Pyramid& moved, const RigidMotion& start);
 
   private:
@@ -84,8 +83,8 @@ class RigidRegistration {
     RigidOptions options_;
     Team* team_;
     Correlation correlation_;
-    std::vector<Fit> fits_;                ///< of the starts
-    std::vector<kernel::RigidSums> tiles_; ///< of the finest level
+    std::vector<Fit> fits_;                ///< one per start
+    std::vector<kernel::RigidSums> tiles_; ///< on the finest level
 };
 
 } // namespace sextant::registration

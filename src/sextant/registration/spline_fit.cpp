@@ -13,11 +13,11 @@ namespace {
 using kernel::cell_size;
 using kernel::CellSums;
 
-constexpr std::size_t null_space = 3; // of the energy: shifts and a turn
-constexpr double collapsed = 4;       // so few coefficients decided mean a rigid motion
+constexpr std::size_t null_space = 3; // of the energy: shifts and a rotation
+constexpr double collapsed = 4;       // fewer coefficients than this mean a rigid motion
 
-/// How many cells a square is wide over which scores are summed: 32 pixels, within which noise is
-/// correlated, or so few that the coefficients decide no more than a quarter of the squares.
+/// Returns the side, in cells, of the squares over which scores are summed: 32 pixels, within which
+/// noise is correlated, or so few that the coefficients determine at most a quarter of them.
 Elements side_of_tiles(double spacing, double unit) {
     const auto cells = static_cast<Elements>(spacing / (2 * unit)) / cell_size;
     return std::clamp<Elements>(cells, 1, 4);
@@ -27,8 +27,8 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
     return std::inner_product(a.begin(), a.end(), b.begin(), 0.);
 }
 
-/// Leaves out a cell that shows noise alone. On the finest level the part of the tensor that is the
-/// slopes of noise is taken off: it says nothing of the motion, and scores do not grow with it.
+/// Clears a cell that shows only noise. On the finest level removes the noise gradients' part of
+/// the tensor, because scores do not grow with it.
 void weigh(CellSums& cell, double share, bool finest) {
     if (share == 0)
         cell = {};
@@ -40,7 +40,7 @@ void weigh(CellSums& cell, double share, bool finest) {
     cell.yy *= signal;
 }
 
-/// Whether any cell around a node showed something to the last look.
+/// True if any cell around a node showed more than noise at the last evaluation.
 bool is_known(const std::vector<CellSums>& sums, ImageShape cells, Elements x, Elements y) {
     for (const Elements j : {y - 1, y}) {
         for (const Elements i : {x - 1, x}) {
@@ -99,7 +99,7 @@ SplineFit::Found& SplineFit::Found::operator+=(const Found& other) {
     return *this;
 }
 
-/// The sums of all cells at the coefficients; those that show noise alone are left out.
+/// Computes the sums of all cells at the current coefficients, without those of only noise.
 void SplineFit::look(const PairPyramid& pyramid, std::size_t number) {
     const PairLevel images = pyramid.level(static_cast<int>(number));
     Level& level = levels_[number];
@@ -118,7 +118,7 @@ void SplineFit::look(const PairPyramid& pyramid, std::size_t number) {
     estimate_noise(all);
 }
 
-/// A row of squares: the sums of its cells, brought to control points, and over squares.
+/// Evaluates a row of squares: adds the sums of its cells to control points and over squares.
 SplineFit::Found SplineFit::look_at_squares(const kernel::CellLook& look, std::size_t number,
                                             Elements row, const InformativeTiles& tiles) {
     Level& level = levels_[number];
@@ -155,10 +155,10 @@ SplineFit::Found SplineFit::look_at_squares(const kernel::CellLook& look, std::s
     return found;
 }
 
-/// v and the coherence, and the gain and offset that make the means and variances of T∘φ those of R
-/// at the next look.
+/// Estimates v and the coherence, and the gain and offset that match mean and variance of T∘φ to
+/// those of R at the next evaluation.
 void SplineFit::estimate_noise(const Found& found) {
-    // What the coefficients decide is taken out of the scores' two components.
+    // Corrects both components of the scores for the freedom of the coefficients.
     const double left = std::max(1 - report_.freedom / std::max(2 * found.squares, 1.), .25);
     report_.noise = found.trace > 0 ? std::max(found.of_squares / (found.trace * left), 1e-12) : 1;
     report_.coherence = found.of_squares > 0 ? found.of_squares / left / found.of_cells : 0;
@@ -172,7 +172,7 @@ void SplineFit::estimate_noise(const Found& found) {
     }
 }
 
-/// NCC over the overlap.
+/// Returns the NCC over the overlap.
 double SplineFit::correlation() const {
     const double n = moments_.count;
     const double rr = moments_.rr - moments_.r * moments_.r / n;
@@ -182,7 +182,7 @@ double SplineFit::correlation() const {
                : 0;
 }
 
-/// One Gauss-Newton step. False once steps are small, or where nothing determines one.
+/// Takes one Gauss-Newton step. Returns false if steps have become small or nothing determines one.
 bool SplineFit::step() {
     const double data = 1 / report_.noise;
     energy_.multiply(coefficients_, energy_slope_);
@@ -202,8 +202,8 @@ bool SplineFit::step() {
     return weak_steps_left_ > 0 || std::sqrt(dot(direction_, direction_) / points) >= options_.stop;
 }
 
-/// Of the last one, RMS in pixels: of the field, since coefficients beyond the border hardly touch
-/// it.
+/// Returns the RMS length of the last step in pixels, measured on the field because coefficients
+/// beyond the border hardly affect it.
 double SplineFit::length_of_step() {
     Level& level = levels_.back();
     level.cells.displacements(direction_, {}, {}, level.u_x, level.u_y);
@@ -219,7 +219,7 @@ void SplineFit::estimate_strength() {
     report_.freedom = std::max(free - held, 0.);
     energy_.multiply(coefficients_, energy_slope_);
     const double energy = dot(coefficients_, energy_slope_);
-    // Where neither data nor field say anything, the prior stays as it is.
+    // If neither data nor field determine it, the prior stays as it is.
     if (energy > 0 && report_.freedom > 0)
         report_.strength = std::max(report_.freedom / energy, weak_strength_);
 }
@@ -231,7 +231,7 @@ void SplineFit::begin_at(const FieldStart& start) {
         bring_onto_grid(start.beyond);
 }
 
-/// The coefficients nearest to a field, by the middles of cells.
+/// Fits the coefficients to a field at the centres of cells, by least squares.
 void SplineFit::bring_onto_grid(const Displacement& field) {
     Level& level = levels_.front();
     const ImageShape cells = level.cells.cells();
@@ -248,7 +248,7 @@ void SplineFit::bring_onto_grid(const Displacement& field) {
         level.cells.take_row(static_cast<std::size_t>(row), of_row, 0);
     });
     level.cells.normal_equations(matrix_, coefficients_);
-    // So little of the energy that only what no cell decides is decided by it.
+    // A tiny share of the energy determines the coefficients that no cell does.
     const double little = 1e-6 * matrix_.trace() / energy_.trace();
     if (cholesky_.factorise(1, matrix_, little, energy_))
         cholesky_.solve(coefficients_);
@@ -264,9 +264,9 @@ SplineFitReport SplineFit::run(const PairPyramid& pyramid, const FieldStart& sta
     look(pyramid, 0);
     const double before = correlation();
     begin_at(start);
-    constexpr std::size_t near = 2; // levels to go on from a field
+    constexpr std::size_t near = 2; // finest levels to fit when starting from a field
     for (std::size_t k = start.beyond ? std::min(near, levels_.size()) : levels_.size(); k-- > 0;) {
-        // A level that shows nothing of the motion ends with a prior that holds everything.
+        // A level that shows nothing of the motion ends with a prior that holds all coefficients.
         if (report_.freedom < collapsed) {
             report_.strength = weak_strength_;
             weak_steps_left_ = start.beyond ? 1 : options_.weak_steps;

@@ -14,53 +14,54 @@
 namespace sextant::registration {
 
 struct SplineFitOptions {
-    int steps = 20;     ///< at most, on a level
-    double stop = .003; ///< the step, RMS in pixels, at which a level ends
-    double reach = 3;   ///< of the weakest prior, pixels: the deviation of independent coefficients
-    int weak_steps = 3; ///< with that prior, until scores show noise rather than the motion
-    double share_of_strain = .1; ///< of SplineGrid::energy
+    int steps = 20;     ///< most per level
+    double stop = .003; ///< RMS length of a step, in pixels, at which a level ends
+    double reach = 3;   ///< standard deviation of coefficients in the weakest prior, pixels
+    int weak_steps = 3; ///< with that prior, until scores show noise, not motion
+    double share_of_strain = .1; ///< weight of the strain in SplineGrid::energy
 };
 
-/// What a fit says of itself.
+/// Diagnostics of a fit.
 struct SplineFitReport {
-    double ncc_before = 0, ncc_after = 0; ///< over the overlap, of the filtered frames
-    double overlap = 0; ///< the share of pixels whose place lies within the template
-    double freedom = 0; ///< γ: how many of the coefficients the data decides, beyond a rigid motion
-    double strength = 0;  ///< β, of the prior
-    double noise = 0;     ///< v, the variance that scores have beside the structure tensor
-    double coherence = 0; ///< scores of tiles beside those of cells: 1 where only noise is left,
-                          ///< up to 16 where neighbouring cells still pull the same way
-    int steps = 0;        ///< of all levels
+    double ncc_before = 0, ncc_after = 0; ///< of the filtered frames, over the overlap
+    double overlap = 0;   ///< fraction of pixels that the motion maps into the template
+    double freedom = 0;   ///< γ: coefficients that the data determines, beyond a rigid motion
+    double strength = 0;  ///< β, strength of the prior
+    double noise = 0;     ///< v, variance of the scores relative to the structure tensor
+    double coherence = 0; ///< scores of tiles relative to those of cells: 1 if only noise is left,
+                          ///< up to 16 where neighbouring cells agree
+    int steps = 0;        ///< over all levels
 };
 
-/// w of a motion φ(x) = motion(x) + w(x), at places of the reference. Threads of a team ask it side
-/// by side.
+/// The displacement w of a motion φ(x) = motion(x) + w(x), at positions of the reference. Threads
+/// of a team may call it concurrently.
 using Displacement = std::function<Point(Point)>;
 
-/// Where a fit begins: at a rigid motion, and at a field about it where one is known.
+/// The start of a fit: a rigid motion and, if known, a displacement field added to it.
 struct FieldStart {
     RigidMotion motion;
-    Displacement beyond; ///< none: 0
+    Displacement beyond; ///< empty: 0
 
     FieldStart(const RigidMotion& near = {}, Displacement field = {})
         : motion(near), beyond(std::move(field)) {}
 };
 
-/// Fits splines on one control grid to pairs: Gauss-Newton from the coarsest level that resolves
-/// the grid to the finest, each step (H/v + βK) δ = −(s/v + βKc). H are the structure tensors and s
-/// the scores of the cells that show more than noise, on the finest level without the slopes of
-/// noise; K is the energy of the splines. v = Σ|s|² / tr H, over tiles of up to 32 pixels of a
-/// level, within which noise is correlated, less what the coefficients decide. β follows from the
-/// evidence, β ← (n − n₀ − β tr (H/v + βK)⁻¹K) / cᵀKc, from a weak prior on, since a strong one
-/// would never let the data speak; where a level decided fewer than four coefficients, the next one
-/// begins weak again. (H/v + βK)⁻¹ is the coefficients' covariance.
+/// Fits splines on one control grid to pairs of frames, by Gauss-Newton from the coarsest level
+/// that resolves the grid to the finest, each step (H/v + βK) δ = −(s/v + βKc). H are the structure
+/// tensors and s the scores of the cells that show more than noise, on the finest level without the
+/// gradients of noise; K is the energy of the splines. v = Σ|s|² / tr H, over tiles of up to 32
+/// pixels of a level, within which noise is correlated, corrected for what the coefficients
+/// determine. β follows from the evidence, β ← (n − n₀ − β tr (H/v + βK)⁻¹K) / cᵀKc, from a weak
+/// prior on, because under a strong one the data cannot move the coefficients; if a level
+/// determined fewer than four, the next one starts weak again. (H/v + βK)⁻¹ is the coefficients'
+/// covariance.
 ///
-/// A field to begin with is brought onto the grid by least squares over cells; the fit then goes on
-/// from the second finest level. The prior is on the field, not on what is added to that one, so
-/// the end does not depend on it.
+/// A start with a field is projected onto the grid by least squares over cells; the fit then begins
+/// at the second finest level. The prior applies to the field, not to the change from the start, so
+/// the result does not depend on the start.
 ///
-/// A team shares the rows of squares of cells, of control points, and both ends of the matrix.
-/// Deterministic  the same bits for any number of threads.
+/// The team shares rows of squares of cells, rows of control points, and both ends of the matrix.
+/// Deterministic  The bits do not depend on the number of threads.
 class SplineFit {
   public:
     SplineFit(ImageShape image, double spacing, const PairPyramid& pyramid,
@@ -68,33 +69,33 @@ class SplineFit {
 
     double spacing() const { return spacing_; }
     SplineFitReport run(const PairPyramid& pyramid, const FieldStart& start);
-    /// The start alone, brought onto the grid.
+    /// Projects the start onto the grid without fitting.
     void begin_at(const FieldStart& start);
     const RigidMotion& motion() const { return motion_; }
-    /// Of the field found about it.
+    /// The coefficients of the displacement added to motion().
     std::span<const double> coefficients() const { return coefficients_; }
-    /// The field found, on a node for each corner of cells. `field` has that shape. A node is known
-    /// where a cell around it shows more than noise and its place lies in the template. Where
-    /// nothing at all is known the field is the start, and its deviations are infinite.
+    /// Writes the field to the corners of cells; `field` has that shape. A node is known if a cell
+    /// around it shows more than noise and its position is within the template. If no node is
+    /// known, the field is the start and its deviations are infinite.
     void write(DisplacementField& field);
 
   private:
-    /// What a look finds in squares of cells.
+    /// The sums over squares of cells.
     struct Found {
         kernel::FitMoments moments;
         double trace = 0;                    // of the tensors
         double of_squares = 0, of_cells = 0; // Σ|s|²
-        double squares = 0;                  // how many show something
+        double squares = 0;                  // number of squares that show more than noise
 
         Found& operator+=(const Found& other);
     };
-    /// What is kept of a level.
+    /// Buffers of a level.
     struct Level {
         SplineCells cells;
         std::vector<float> u_x, u_y;
         std::vector<kernel::CellSums> sums;
-        Elements tile_side;       // in cells, of the squares that show how large noise is
-        std::vector<Found> found; // in each row of squares
+        Elements tile_side;       // side of the squares that estimate the noise, in cells
+        std::vector<Found> found; // per row of squares
     };
 
     void bring_onto_grid(const Displacement& field);
@@ -111,7 +112,7 @@ class SplineFit {
     Team* team_;
     double spacing_;
     Point centre_;
-    std::unique_ptr<const SplineGrid> grid_; // levels refer to it
+    std::unique_ptr<const SplineGrid> grid_; // referenced by the levels
     BandedMatrix energy_, matrix_;
     BandedCholesky cholesky_;
     std::vector<double> coefficients_, score_, direction_, energy_slope_;

@@ -12,7 +12,7 @@ namespace sextant::registration {
 
 namespace {
 
-/// The splines of an interval or their derivatives, at a share t of it.
+/// Returns the four splines of an interval, or their derivatives, at the fraction t of it.
 std::array<double, 4> cubic(double t, int derivative) {
     const double s = 1 - t;
     if (derivative == 0)
@@ -23,7 +23,7 @@ std::array<double, 4> cubic(double t, int derivative) {
     return {s, 3 * t - 2, 3 * s - 2, t};
 }
 
-/// Gauss' points and weights on [0, 1], exact up to degree 7: squares of cubics have 6.
+/// Gauss points and weights on [0, 1], exact up to degree 7; squares of cubics have degree 6.
 struct Node {
     double at, weight;
 };
@@ -53,7 +53,7 @@ SplineBasis SplineGrid::Axis::at(double place) const {
     return {first, cubic(intervals_before - static_cast<double>(first), 0)};
 }
 
-/// ∫ B_i⁽ᵏ⁾ B_j⁽ᵏ⁾.
+/// Returns the matrix ∫ B_i⁽ᵏ⁾ B_j⁽ᵏ⁾.
 BandedMatrix SplineGrid::Axis::gram(int derivative) const {
     BandedMatrix made(controls(), 3);
     const double unit = spacing / std::pow(spacing, 2 * derivative);
@@ -77,7 +77,7 @@ std::size_t SplineGrid::unknown(std::size_t column, std::size_t row) const {
     return 2 * (columns() <= rows() ? row * columns() + column : column * rows() + row);
 }
 
-/// ∫ B_i B_j′, which is not symmetric, at [i][j − i + 3].
+/// Returns ∫ B_i B_j′, which is not symmetric, at [i][j − i + 3].
 SplineGrid::Axis::Slopes SplineGrid::Axis::slopes() const {
     Slopes made(controls());
     for (std::size_t interval = 0; interval < intervals; ++interval) {
@@ -110,7 +110,7 @@ BandedMatrix SplineGrid::energy(double share_of_strain) const {
         const std::size_t a = unknown(i, j), b = unknown(k, l);
         energy.at(a, b) = bent + share_of_strain * (along_x + along_y / 2);
         energy.at(a + 1, b + 1) = bent + share_of_strain * (along_x / 2 + along_y);
-        // ∂u/∂y of the one and ∂v/∂x of the other.
+        // ∂u/∂y of one control point and ∂v/∂x of the other.
         energy.at(a, b + 1) = share_of_strain / 2 * x_slopes[i][k + 3 - i] * y_slopes[l][j + 3 - l];
         energy.at(a + 1, b) = share_of_strain / 2 * x_slopes[k][i + 3 - k] * y_slopes[j][l + 3 - j];
     };
@@ -127,7 +127,7 @@ BandedMatrix SplineGrid::energy(double share_of_strain) const {
 
 namespace {
 
-/// One number for each of the places origin, origin + step, …
+/// Returns the basis at each of the positions origin, origin + step, …
 template <class Basis>
 std::vector<SplineBasis> bases(std::int64_t count, double origin, double step, Basis basis) {
     std::vector<SplineBasis> made;
@@ -136,7 +136,7 @@ std::vector<SplineBasis> bases(std::int64_t count, double origin, double step, B
     return made;
 }
 
-/// Rows of corners that a thread takes at a time.
+/// Rows of corners per task.
 constexpr std::size_t rows_at_a_time = 8;
 
 template <class Body>
@@ -191,7 +191,7 @@ void SplineCells::displacements_of_row(std::size_t j, std::span<const double> co
     const double step = unit_ * static_cast<double>(kernel::cell_size);
     const double less = std::cos(motion.alpha) - 1, sine = std::sin(motion.alpha);
     const double below = static_cast<double>(j) * step - c.y;
-    std::array<Point, 4> line; // the last four control points
+    std::array<Point, 4> line; // ring buffer of the last four control points
     std::size_t next = 0;
     for (std::size_t i = 0; i < corner_x_.size(); ++i) {
         const SplineBasis& x = corner_x_[i];
@@ -240,8 +240,8 @@ void SplineCells::take_row(std::size_t row, std::span<const kernel::CellSums> ce
     }
 }
 
-/// Whoever gathers for a row of control points is the only one to write what couples it with those
-/// to its right, and with those straight above.
+/// Each row of control points is gathered by one thread, which alone writes the entries that couple
+/// it with control points to the right of each or straight above.
 void SplineCells::normal_equations(BandedMatrix& matrix, std::span<double> score) const {
     matrix.clear();
     run_parts(team_, static_cast<int>(grid_.rows()), [&](int part, int) {
@@ -253,7 +253,7 @@ void SplineCells::normal_equations(BandedMatrix& matrix, std::span<double> score
     });
 }
 
-/// The rows of cells in which both rows of control points count.
+/// Returns the rows of cells in which both rows of control points have non-zero weight.
 SplineCells::CellRows SplineCells::rows_seen_by(std::size_t control, std::size_t other) const {
     const auto begins = [](const SplineBasis& y, std::size_t first) { return y.first < first; };
     const auto first_from = [&](std::size_t first) {
@@ -281,8 +281,8 @@ void SplineCells::gather_scores(std::size_t control, std::span<double> score) co
     }
 }
 
-/// What couples a row of control points with those of another that are to the right of each, or
-/// straight above.
+/// Adds the entries that couple each control point of a row with those of another row to its right
+/// or above.
 void SplineCells::gather_pairs(std::size_t control, std::size_t other, BandedMatrix& matrix) const {
     const auto [first, last] = rows_seen_by(control, other);
     for (std::size_t i = 0; i < grid_.columns(); ++i) {

@@ -27,14 +27,14 @@ void check_detail(const SpecimenPlan& plan) {
                                       smallest_detail, largest_detail));
 }
 
-/// The four cubic B-splines that are not 0 at `u`, within [0, 1), after the second one's middle.
+/// Returns the four cubic B-splines that are non-zero `u` (0 to 1) after the second one's centre.
 Values b_splines(double u) {
     const double v = 1 - u;
     return {v * v * v / 6, (4 - 3 * u * u * (2 - u)) / 6, (4 - 3 * v * v * (2 - v)) / 6,
             u * u * u / 6};
 }
 
-/// Σ c β: a smooth function of coefficients on a grid, about its middle.
+/// The function Σ c β: a cubic spline with coefficients on a grid, centred at 0.
 class Spline {
   public:
     explicit Spline(kernel::FloatPlane coefficients) : coefficients_(std::move(coefficients)) {}
@@ -83,7 +83,7 @@ Moments moments(const kernel::FloatImage& image) {
     return {mean, std::sqrt(squares / static_cast<double>(image.shape.elements()) - mean * mean)};
 }
 
-/// The same less `offset`, times `scale`.
+/// Returns (plane − offset) · scale.
 kernel::FloatPlane rescaled(kernel::FloatPlane plane, double offset, double scale) {
     for (Elements y = 0; y < plane.shape().height; ++y) {
         float* const row = plane.row(y);
@@ -103,8 +103,8 @@ kernel::FloatPlane smoothed(const kernel::FloatPlane& plane, double sigma) {
     return smooth;
 }
 
-/// Noise within a band of frequencies, of mean 0 and deviation 1: white noise smoothed a little,
-/// less the same smoothed more. `size` is about half the length of its waves.
+/// Band-limited noise of mean 0 and standard deviation 1: white noise smoothed a little, minus the
+/// same smoothed more. `size` is about half its wavelength.
 Spline texture(const SpecimenPlan& plan, double size) {
     check_detail(plan);
     kernel::FloatPlane white(plan.field);
@@ -123,8 +123,8 @@ Spline texture(const SpecimenPlan& plan, double size) {
     return Spline(rescaled(std::move(band), mean, 1 / deviation));
 }
 
-/// Three waves at 60 degrees, a little turned against the pixels so that no row repeats itself,
-/// of mean 0 and deviation 1.
+/// Three waves at 60 degrees, of mean 0 and standard deviation 1; rotated slightly against the
+/// pixels so that no row repeats.
 double hexagonal_waves(Point at, double period) {
     constexpr double turned = .12;
     double sum = 0;
@@ -136,13 +136,13 @@ double hexagonal_waves(Point at, double period) {
     return sum / std::sqrt(1.5);
 }
 
-/// Never dark altogether: no brightness is negative.
+/// Converts a relative brightness to an absolute one, which is always positive.
 double brightness(double relative) {
     return std::max(.02, 1 + relative);
 }
 
 Specimen make_lattice(const SpecimenPlan& plan) {
-    constexpr double shortest = 2; // that pixels can show
+    constexpr double shortest = 2; // the shortest that pixels can resolve
     if (!(plan.period >= shortest))
         throw InvalidTask(fmt::format("a lattice of period {:g} pixels, expected {:g} or more",
                                       plan.period, shortest));
@@ -235,9 +235,9 @@ Specimen specimen_of(const kernel::FloatImage& image) {
 
 namespace {
 
-constexpr double beam_off = .02;           ///< of the dose
-constexpr double farthest_place = 1 << 30; ///< beyond, coordinates are no longer exact enough
-// Streams of the seed: frames have the others, from 2 on.
+constexpr double beam_off = .02;           ///< fraction of the dose
+constexpr double farthest_place = 1 << 30; ///< limit above which coordinates are not exact enough
+// Streams of the seed; frames have streams from 2 on.
 constexpr std::uint64_t wandering = 0, warping = 1, first_frame = 2;
 
 void check_frame(int frame, int frames, const char* what) {
@@ -307,8 +307,7 @@ RigidMotion SyntheticSeries::between(int reference, int moved) const {
     return compose(motion(moved), inverse(motion(reference)));
 }
 
-/// Two waves that shear and squeeze: each coordinate moves with the other, and a little with
-/// itself.
+/// Two waves that shear and squeeze: each coordinate varies mainly along the other axis.
 Point SyntheticSeries::distortion(int frame, Point x) const {
     if (plan_.warp == 0 || plan_.frames == 1)
         return {};

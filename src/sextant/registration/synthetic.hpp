@@ -17,8 +17,8 @@
 
 namespace sextant::registration {
 
-/// Seeded random numbers that are the same everywhere (the standard's distributions are not).
-/// Sources of one seed and different streams have nothing to do with one another.
+/// Seeded random numbers that are the same on every platform (the standard library's distributions
+/// are not). Different streams of one seed are independent.
 class NoiseSource {
   public:
     NoiseSource(std::uint64_t seed, std::uint64_t stream) {
@@ -27,19 +27,19 @@ class NoiseSource {
         engine_.seed(mixed);
     }
 
-    /// In [0, 1).
+    /// Returns a uniform number in [0, 1).
     double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
 
-    /// Of mean 0 and deviation 1 (Box and Muller 1958).
+    /// Returns a normal number of mean 0 and standard deviation 1 (Box and Muller 1958).
     double normal() {
         const double radius = std::sqrt(-2 * std::log(1 - uniform()));
         return radius * std::cos(2 * std::numbers::pi * uniform());
     }
 
-    /// A count of events of which `mean` are expected, by inversion of its distribution; a large
-    /// one is the sum of several small, a very large one is drawn from the normal distribution.
+    /// Returns a Poisson number by inversion of its distribution. A large mean is split into
+    /// several small ones; a very large one is drawn from the normal distribution.
     double poisson(double mean) {
-        constexpr double most = 64; // exp(−mean) must be far above the smallest double
+        constexpr double most = 64; // keeps exp(−mean) far above the smallest double
         constexpr double most_summed = 1e4;
         if (mean > most_summed)
             return std::round(mean + std::sqrt(mean) * normal());
@@ -63,23 +63,22 @@ class NoiseSource {
     std::mt19937_64 engine_;
 };
 
-/// What a microscope looks at: brightness, about 1 in the mean, at any place, in pixels from the
-/// middle of the field of view. A smooth function in closed form, so an image of it at any
-/// motion is exact: nothing is resampled.
+/// The object in a microscope: its brightness, about 1 on average, at a position in pixels from the
+/// middle of the field of view. A smooth function in closed form, so that images at any motion are
+/// exact, without resampling.
 using Specimen = std::function<double(Point)>;
 
-/// Of what is not periodic in a made specimen, in pixels: waves that a pixel can show, and filters
-/// can make.
+/// Limits of the size of aperiodic detail, in pixels: what pixels resolve and the filters produce.
 inline constexpr double smallest_detail = 3 * kernel::smallest_sigma,
                         largest_detail = kernel::largest_sigma;
 
-/// What is asked of a made specimen.
+/// Parameters of a synthetic specimen.
 struct SpecimenPlan {
-    ImageShape field;       ///< in which it has detail; beyond, its last detail goes on
-    double contrast = .25;  ///< the standard deviation of its brightness
-    double period = 24;     ///< of a lattice, in pixels
-    double amorphous = .38; ///< share of a lattice's contrast that is not periodic, 0 to 1
-    double detail = 6; ///< how large what is not periodic is, in pixels; from smallest_detail on
+    ImageShape field;       ///< area with detail; outside it, the detail at its edge continues
+    double contrast = .25;  ///< standard deviation of the brightness
+    double period = 24;     ///< of a lattice, pixels
+    double amorphous = .38; ///< fraction of a lattice's contrast that is aperiodic, 0 to 1
+    double detail = 6;      ///< size of the aperiodic detail, pixels; at least smallest_detail
     std::uint64_t seed = 1;
 };
 
@@ -89,67 +88,66 @@ struct SpecimenKind {
     Specimen (*make)(const SpecimenPlan& plan);
 };
 
-/// All kinds: a lattice, amorphous carbon, particles.
+/// All kinds: lattice, amorphous carbon, particles.
 std::span<const SpecimenKind> specimens();
 
-/// One of them. Throws InvalidTask, which lists them.
+/// Finds a kind by name. Throws InvalidTask, which lists the names.
 const SpecimenKind& find_specimen(std::string_view name);
 
-/// An image as a specimen, its middle in the middle of the field, its brightness divided by its
-/// mean: the cubic B-spline whose coefficients are the image's samples, which is smooth everywhere.
+/// Makes a specimen of an image, centred in the field, its brightness divided by its mean: the
+/// cubic B-spline whose coefficients are the image's samples, which is smooth everywhere.
 /// Requires  samples of positive mean (InvalidTask otherwise).
 Specimen specimen_of(const kernel::FloatImage& image);
 
-/// A shift that happens before a frame and stays.
+/// A permanent shift before a frame.
 struct Jump {
     int frame = 0;
-    double tx = 0, ty = 0; ///< of what the frames show: to the right and downward, pixels
+    double tx = 0, ty = 0; ///< of the content, to the right and downward, pixels
 };
 
-/// What a series of frames is to be like.
+/// Parameters of a synthetic series.
 struct SeriesPlan {
     ImageShape shape;
     int frames = 1;
-    double dose = 10;  ///< electrons a pixel that are counted where the specimen's brightness is 1
-    RigidMotion drift; ///< of what the frames show, from frame to frame
-    double wander = 0; ///< deviation of each coordinate's random step from frame to frame, pixels
-    double turn_wander = 0; ///< of the angle's, radians
-    double warp = 0;        ///< amplitude of a smooth distortion, from 0 at the first frame to this
-    double warp_length = 512; ///< of its waves, in pixels
-    std::vector<int>
-        blanks; ///< frames taken with the beam off: a fiftieth of the dose, no specimen
+    double dose = 10;  ///< expected electrons per pixel where the specimen's brightness is 1
+    RigidMotion drift; ///< of the content, per frame
+    double wander = 0; ///< standard deviation of the random step per frame and coordinate, pixels
+    double turn_wander = 0; ///< standard deviation of the random rotation per frame, radians
+    double warp = 0;        ///< amplitude of a smooth distortion in the last frame (0 in the first)
+    double warp_length = 512; ///< wavelength of the distortion, pixels
+    std::vector<int> blanks;  ///< frames with the beam off: a fiftieth of the dose, no specimen
     std::vector<Jump> jumps;
     std::uint64_t seed = 1;
 };
 
 /// A series of frames of a specimen of which every motion is known.
 ///
-/// Motions are those of what the frames show, as in RigidMotion: frame i shows at φ_i(x) what frame
-/// 0 shows at x. With a smooth distortion u_i, frame i shows at x what the specimen shows at
-/// place(i, x) = φ_i⁻¹(x + u_i(x)), measured from the middle of the frames. Frame b registers to
-/// frame a by φ_b∘φ_a⁻¹ where there is no distortion.
+/// Motions are those of the content, as for RigidMotion: frame i shows at φ_i(x) what frame 0 shows
+/// at x. With a smooth distortion u_i, frame i shows at x what the specimen shows at place(i, x) =
+/// φ_i⁻¹(x + u_i(x)), relative to the centre of the frames. Without distortion, frame b registers
+/// to frame a by φ_b∘φ_a⁻¹.
 ///
-/// Deterministic  the same plan gives the same frames, in any order.
+/// Deterministic  The same plan gives the same frames, in any order.
 class SyntheticSeries {
   public:
-    /// Throws InvalidTask for what cannot be: no frames, a dose that is not positive, blanks or
-    /// jumps at frames that there are not.
+    /// Throws InvalidTask for an impossible plan: no frames, a dose that is not positive, or blanks
+    /// or jumps at frames that do not exist.
     SyntheticSeries(SeriesPlan plan, Specimen specimen);
 
     const SeriesPlan& plan() const { return plan_; }
-    /// φ_i, which registers frame i to frame 0.
+    /// Returns φ_i, which registers frame i to frame 0.
     const RigidMotion& motion(int frame) const { return motions_[static_cast<std::size_t>(frame)]; }
-    /// The motion that registers one frame to another, T to R.
+    /// Returns the motion that registers frame `moved` to frame `reference`.
     RigidMotion between(int reference, int moved) const;
-    /// φ_i⁻¹(x + u_i(x)) in pixels of the frame.
+    /// Returns φ_i⁻¹(x + u_i(x)) in pixels of the frame.
     Point place(int frame, Point x) const;
     bool is_blank(int frame) const;
-    /// Of the distortion's two waves, radians.
+    /// Phases of the distortion's two waves, radians.
     const std::array<double, 2>& warp_phases() const { return phases_; }
 
-    /// What would be counted on average: a whole frame.
+    /// Returns the expected counts of a whole frame.
     kernel::FloatPlane expected(int frame) const;
-    /// What was counted (Poisson).
+    /// Returns a sample of the counts (Poisson).
     kernel::FloatPlane counted(int frame) const;
 
   private:
@@ -161,7 +159,7 @@ class SyntheticSeries {
     std::array<double, 2> phases_{};
 };
 
-/// The field that a specimen needs for such a series: the frames, with room for their motion.
+/// Returns the field that a specimen needs for a series: the frames, with room for their motion.
 ImageShape field_for(const SeriesPlan& plan);
 
 } // namespace sextant::registration

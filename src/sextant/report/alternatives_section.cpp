@@ -36,7 +36,7 @@ bool known(const Alternative& way) {
     return way.predicted || way.measured || way.bound;
 }
 
-/// Draws a line a way, from low to high.
+/// Draws one line per alternative, from low to high.
 class Intervals {
   public:
     explicit Intervals(const Alternatives& alternatives)
@@ -69,8 +69,8 @@ class Intervals {
     }
 
   private:
-    /// What must fit. What took many times what was predicted, or an interval many times its
-    /// median, would leave no room to tell the rest apart.
+    /// Returns the longest time that must fit. Measured times many times the prediction, or
+    /// intervals many times their median, are cut off, because they would squeeze all others.
     Seconds longest() const {
         Seconds predicted = 0, measured = 0, high = 0;
         for (const Alternative* each : drawn_) {
@@ -153,7 +153,7 @@ class Intervals {
         svg_.text(width - right + 10, middle + 4, looks, in_words(way));
     }
 
-    /// Predicted, measured, in this order.
+    /// Returns the predicted time, then the measured one.
     static std::string in_words(const Alternative& way) {
         if (!way.predicted && !way.measured)
             return "not predicted";

@@ -10,31 +10,30 @@
 
 namespace sextant::report {
 
-/// A time, and the interval in which it lies.
+/// A time and its interval.
 struct TimeRange {
     Seconds seconds = 0, low = 0, high = 0;
 };
 
-/// A way to do something: what it was expected to take, and what it took.
+/// A configuration with its predicted and measured times.
 struct Alternative {
     std::string name;
     std::optional<TimeRange> predicted = {}, measured = {};
-    std::optional<Seconds> bound = {}; ///< no run is predicted to take less
+    std::optional<Seconds> bound = {}; ///< lower bound of any prediction
     std::string remark = {};
 };
 
-/// Ways that were weighed or tried, beside each other.
+/// Configurations that were predicted or tried, for comparison.
 struct Alternatives {
     std::string title;            ///< "What was weighed"
-    std::string by;               ///< who predicted and what was measured: "p3pc-extended on dell"
-    std::vector<Alternative> all; ///< the first stands out, as the one that was chosen
+    std::string by;               ///< the model, and what was measured: "p3pc-extended on dell"
+    std::vector<Alternative> all; ///< the first is highlighted as the chosen one
 };
 
-/// By what they took, or were to take: the fastest first.
+/// Sorts by measured or else predicted time, the fastest first.
 void sort_by_time(Alternatives& alternatives);
 
-/// The alternatives as a picture, intervals beside each other, and all of them as a table; nothing
-/// where nothing is known of any.
+/// Returns a picture of the intervals and a table of all alternatives; empty if no time is known.
 Section alternatives_section(const Alternatives& alternatives);
 
 } // namespace sextant::report

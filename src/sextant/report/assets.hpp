@@ -5,7 +5,7 @@
 
 namespace sextant::report {
 
-/// The files of report/assets, as the build puts them into the library: a page needs no other.
+/// The files of report/assets, which the build embeds in the library.
 namespace assets {
 
 extern const std::string_view page_css;

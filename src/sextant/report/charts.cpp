@@ -84,7 +84,6 @@ constexpr double left = 84, plot = 1000, right = 28, height = 150;
 constexpr std::size_t most_places = 250;
 constexpr KindHues hues = {255, 185, 50, 340};
 
-/// Draws one chart.
 class ColumnPicture {
   public:
     explicit ColumnPicture(const ColumnChart& chart)
@@ -147,7 +146,7 @@ class ColumnPicture {
         }
     }
 
-    /// The place in a column whose value is the largest.
+    /// Returns the place with the largest value in a column.
     std::size_t place_of(std::size_t column, std::size_t kind) const {
         const auto& values = chart_.kinds[kind].values;
         const auto first = values.begin() + static_cast<std::ptrdiff_t>(column * merged_);
@@ -248,7 +247,7 @@ class GanttPicture {
         if (bar.worker >= lanes_.count || duration_ <= 0)
             return;
         const double scale = plot / duration_, margin = lanes_.height / 6;
-        const double width = std::max((bar.end - bar.begin) * scale - .6, .4); // a gap between two
+        const double width = std::max((bar.end - bar.begin) * scale - .6, .4); // less a gap
         svg_.add(fmt::format("<rect class=\"bar kind-{}\" x=\"{:.2f}\" y=\"{:.2f}\" "
                              "width=\"{:.2f}\" height=\"{:.2f}\" rx=\"{:.1f}\"><title>{}</title>"
                              "</rect>\n",

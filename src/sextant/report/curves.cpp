@@ -19,10 +19,10 @@ namespace {
 
 constexpr double left = 84, plot = 1000, right = 28, height = 180, row_of_marks = 15;
 constexpr std::int64_t most_groups = 1000; // one unit of the picture each
-constexpr std::int64_t most_points = 400;  // that can be pointed at
+constexpr std::int64_t most_points = 400;  // with tooltips
 constexpr std::array hues = {255, 50, 185, 340};
 
-/// The least and the largest of some values; none where all are NaN.
+/// The least and the largest value; empty if all are NaN.
 struct Extent {
     double low = std::numeric_limits<double>::infinity(), high = -low;
     void take(double value, double deviation = 0) {
@@ -49,7 +49,6 @@ std::int64_t places_of(const CurveChart& chart) {
     return static_cast<std::int64_t>(places);
 }
 
-/// Draws one chart.
 class Picture {
   public:
     explicit Picture(const CurveChart& chart)
@@ -90,7 +89,7 @@ class Picture {
         return curve.deviations.empty() ? 0 : curve.deviations[place];
     }
 
-    /// A curve without extent lies in the middle.
+    /// Adds a margin; a constant curve is drawn in the middle.
     void widen() {
         if (!shown_.any())
             shown_ = {0, 1};
@@ -152,7 +151,7 @@ class Picture {
         svg_.text(24, below, "quiet", chart_.place);
     }
 
-    /// What lies together at the i-th place of the picture.
+    /// Returns the extent of the values that share a group.
     Extent extent(const Curve& curve, std::int64_t group, bool with_deviations) const {
         Extent extent;
         const std::int64_t first = group * together_;
@@ -188,11 +187,11 @@ class Picture {
         const double x = x_of_group(group);
         fmt::format_to(std::back_inserter(path), "{}{:.1f} {:.1f}", begun ? "L" : "M", x,
                        y_of(there.high));
-        if (there.low < there.high || !begun) // a single point is a dot
+        if (there.low < there.high || !begun) // a single point is drawn as a dot
             fmt::format_to(std::back_inserter(path), "L{:.1f} {:.1f}", x, y_of(there.low));
     }
 
-    /// Each stretch without gaps: along its upper side, and back along the lower.
+    /// Draws each stretch without gaps along its upper side and back along the lower.
     void draw_band(const Curve& curve, std::size_t kind) {
         std::string path, back;
         for (std::int64_t group = 0; group <= groups(); ++group) {
@@ -236,7 +235,7 @@ class Picture {
         for (const std::int64_t place : marks.places) {
             const double x = x_of(static_cast<double>(place));
             if (x - last < 1)
-                continue; // on one that is drawn
+                continue; // coincides with the last mark
             last = x;
             fmt::format_to(std::back_inserter(path), "M{:.1f} {:.1f}v9", x, y + 1.5);
         }

@@ -99,7 +99,7 @@ MessageGraph graph_to_draw(const Schedule& schedule, const DrawOptions& options)
     return small ? graph : aggregated(graph, most_aggregated_arrows, aggregated_lanes);
 }
 
-/// Where lanes and columns lie.
+/// Positions of lanes and columns.
 struct Layout {
     explicit Layout(const MessageGraph& graph) {
         const double columns = std::max(graph.columns, 1);
@@ -114,14 +114,13 @@ struct Layout {
     }
     double x(int c) const { return Lanes::left + c * column; }
     double width() const { return Lanes::left + std::max(plot, 540.0) + right; }
-    /// 1 where there is room, less where lines crowd.
+    /// Returns 1 if there is room, less if lines are crowded.
     double room() const { return std::clamp(lanes.height / 46, 0.4, 1.0); }
 
-    double column, plot; ///< widths, of one and of all
+    double column, plot; ///< width of one; of all
     Lanes lanes;
 };
 
-/// Draws one graph.
 class Drawing {
   public:
     Drawing(const Schedule& schedule, const DrawOptions& options)
@@ -247,7 +246,7 @@ class Drawing {
         return fmt::format("<title>{}</title>", escape(text));
     }
 
-    /// From the sender's lane to the receiver's; a hump where both are one.
+    /// Returns the path from the sender's lane to the receiver's; an arc if both are the same.
     std::string path_of(const Arrow& arrow) const {
         const double x1 = layout_.x(arrow.column) + 0.10 * layout_.column;
         const double x2 = x1 + 0.80 * layout_.column;

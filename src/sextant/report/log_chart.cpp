@@ -20,7 +20,7 @@ bool can_be_drawn(const LogChart::Point& point) {
     return std::isfinite(point.x) && std::isfinite(point.y) && point.x > 0 && point.y > 0;
 }
 
-/// Some decades of values, and where they lie.
+/// A logarithmic axis: its range and length.
 struct Axis {
     double low = 0, high = 0; ///< decimal logarithms
     double length = 0;
@@ -39,7 +39,7 @@ struct Axis {
     bool holds(double value) const {
         return std::log10(value) >= low - 1e-9 && std::log10(value) <= high + 1e-9;
     }
-    /// Powers of ten, and of few also twice and five times as much.
+    /// Returns powers of ten and, if there are few, also 2 and 5 times these.
     std::vector<double> ticks() const {
         std::vector<double> all;
         const bool few = high - low < 2.5;
@@ -137,7 +137,7 @@ class Drawing {
         svg_.legend(entries);
     }
 
-    /// Of curves through few places, such as numbers of ranks, those; they are no decades.
+    /// Curves through a few places, such as numbers of ranks, have their ticks there.
     std::vector<double> x_ticks() const {
         constexpr std::size_t few = 8;
         if (joined_ && !chart_.compares && places_.size() <= few)
@@ -163,7 +163,7 @@ class Drawing {
         svg_.text(left + x_.length / 2, top_ + y_.length + 31, "middle quiet", chart_.x_name);
     }
 
-    /// Measured over predicted: equal, twice, half. The axes are alike, so they stay inside.
+    /// Draws y = x, 2x and x/2. The axes are equal, so the lines stay inside.
     void diagonals() {
         for (const double factor : {1., 2., .5}) {
             const double shift = std::log10(factor);
@@ -199,8 +199,8 @@ class Drawing {
     Axis x_, y_;
     double top_ = 0;
     std::int64_t drawn_ = 0, left_out_ = 0;
-    bool joined_ = true;      // all that is drawn
-    std::set<double> places_; // on the axis of x
+    bool joined_ = true;      // of all kinds drawn
+    std::set<double> places_; // on the x axis
     Svg svg_;
 };
 

@@ -37,7 +37,7 @@ std::vector<std::unique_ptr<RankState>> states_of(const Schedule& schedule) {
     return states;
 }
 
-/// The steps that can happen now: work that is ready, and messages both sides of which are.
+/// Returns the steps that can happen now: work that is ready, and messages ready on both sides.
 std::vector<StepOfRank> possible(std::vector<std::unique_ptr<RankState>>& states,
                                  const std::vector<std::vector<StepOfRank>>& mates) {
     std::vector<StepOfRank> now;
@@ -104,7 +104,7 @@ Levels levels(const Schedule& schedule, const std::vector<std::vector<StepOfRank
 
 namespace {
 
-/// The column of each step within its level: sends are numbered through, and so is work.
+/// The column of each step within its level: a rank's sends are numbered from 0, as is its work.
 struct Columns {
     std::vector<std::vector<int>> within; ///< by rank and step
     std::vector<int> width;               ///< by level
@@ -168,7 +168,7 @@ void add(Box& sum, const Box& box) {
     sum.round = std::min(sum.round, box.round);
 }
 
-/// Puts marks in the same place together.
+/// Merges marks at the same position.
 template <class Mark>
 void merge(std::vector<Mark>& marks) {
     std::stable_sort(marks.begin(), marks.end(),
@@ -183,7 +183,7 @@ void merge(std::vector<Mark>& marks) {
     marks.resize(kept);
 }
 
-/// The columns of a graph after `merged` of them have become one: its levels stay apart if told so.
+/// The columns of a graph after every `merged` of them are merged, if asked within levels only.
 struct MergedColumns {
     MergedColumns(const MessageGraph& graph, int merged, bool levels_apart)
         : old_begins(graph.level_begins), merge(merged), apart(levels_apart) {
@@ -307,7 +307,7 @@ std::string verb_in_words(const Step& step) {
     return std::string(name(step.verb));
 }
 
-/// A line a region, each after `before`.
+/// Lists regions, one per line, each after `before`.
 std::string listed(std::span<const Region> regions, std::string_view before) {
     constexpr std::size_t most_regions = 8;
     const std::size_t named = std::min(regions.size(), most_regions);

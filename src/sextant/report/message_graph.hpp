@@ -10,53 +10,53 @@
 
 namespace sextant::report {
 
-/// The logical time of a schedule: level 0 holds what can happen at once, level n + 1 what can
-/// happen when level n has.
+/// The logical time of a schedule. Level 0 holds the steps that can happen at once, level n + 1
+/// those that can happen after level n.
 struct Levels {
     int count = 0;
     std::vector<std::vector<int>> of; ///< by rank and step
 };
 
-/// Plays all ranks as soon as possible: every message, fold and copy takes one level, and a message
-/// passes when both sides are ready for it. Ranks send and receive any number at once.
+/// Evaluates all ranks with each step as early as possible. Every message, fold and copy takes one
+/// level; a message passes when both sides are ready. Ranks send and receive any number at once.
 ///
 /// Input     all ranks' programs, and `mates` from match_messages.
 /// Requires  a schedule that finishes; otherwise throws std::logic_error naming the ranks that
-/// wait.
+///           wait.
 Levels levels(const Schedule& schedule, const std::vector<std::vector<StepOfRank>>& mates);
 
-/// A message, or in an aggregated graph all that pass between two lanes at about one time.
+/// A message or, in an aggregated graph, all messages between two lanes at about one time.
 struct Arrow {
     int from = 0, to = 0; ///< lanes
     int column = 0;
     int level = 0;
-    int round = 0; ///< the first of them
+    int round = 0; ///< lowest of them
     std::int64_t messages = 1;
     Elements elements = 0;
-    StepOfRank send, receive; ///< of the first of them
+    StepOfRank send, receive; ///< of the first message
 };
 
-/// A piece of work, or in an aggregated graph all of one lane at about one time.
+/// A computation or, in an aggregated graph, all of one lane at about one time.
 struct Box {
     int lane = 0, column = 0, level = 0;
     Verb verb = Verb::fold;
     int round = 0;
     std::int64_t steps = 1;
-    int operands = 0; ///< the most of them
-    StepOfRank step;  ///< the first of them
+    int operands = 0; ///< the most of any step
+    StepOfRank step;  ///< the first step
 };
 
-/// What there is to draw of a schedule: lanes one below another, columns of time side by side.
+/// The content of a message graph's picture: lanes one below another, columns of time side by side.
 ///
-/// A level is as many columns wide as one rank sends messages in it: its k-th send of a level lies
-/// in the k-th column. So a pattern in which all send to one rank at once shows.
+/// A level is as many columns wide as the most messages that one rank sends in it: its k-th send of
+/// a level is in the k-th column. So a pattern in which all send to one rank at once is visible.
 struct MessageGraph {
     int ranks = 0, lanes = 0, ranks_per_lane = 1;
-    int columns = 0, merged_columns = 1; ///< how many columns of time are one here
-    std::vector<int> level_begins;       ///< by level: its first column
+    int columns = 0, merged_columns = 1; ///< `merged_columns` columns of time are drawn as one
+    std::vector<int> level_begins;       ///< first column of each level
     int rounds = 0;
 
-    std::vector<Arrow> arrows; ///< by column, then lanes
+    std::vector<Arrow> arrows; ///< ordered by column, then lanes
     std::vector<Box> boxes;
 
     std::int64_t messages = 0, folds = 0, copies = 0, computations = 0;
@@ -66,17 +66,17 @@ struct MessageGraph {
     bool aggregated() const { return ranks_per_lane > 1 || merged_columns > 1; }
 };
 
-/// Every message an arrow, every piece of work a box.
+/// Returns a graph with one arrow per message and one box per fold, copy or computation.
 /// Requires  a schedule that finishes; otherwise throws std::logic_error naming ranks.
 MessageGraph message_graph(const Schedule& schedule);
 
-/// The same with ranks put together in lanes and columns merged, as coarse as it takes for at most
-/// `most_arrows` arrows, as many boxes and `most_lanes` lanes. Few levels stay apart; many may
-/// share a column. Messages within a lane are arrows from it to itself.
+/// Merges ranks into lanes, and columns, until there are at most `most_arrows` arrows, as many
+/// boxes and `most_lanes` lanes. A few levels stay separate; many may share a column. Messages
+/// within a lane are arrows from it to itself.
 MessageGraph aggregated(const MessageGraph& graph, std::size_t most_arrows, int most_lanes);
 
-/// A step in words: "rank 3, step 5: send to rank 1, round 0, group 0, 512 elements", then a line
-/// for each of its regions, the first eight of them.
+/// Describes a step: "rank 3, step 5: send to rank 1, round 0, group 0, 512 elements", then one
+/// line for each of its first eight regions.
 std::string describe(const Schedule& schedule, StepOfRank at);
 
 } // namespace sextant::report

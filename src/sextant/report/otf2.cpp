@@ -20,7 +20,7 @@ bool is_otf2(const std::string& path) {
 
 namespace {
 
-constexpr Seconds longest = 100.0 * 24 * 3600; // whose ticks doubles and 63 bits hold
+constexpr Seconds longest = 100.0 * 24 * 3600; // in ticks it still fits doubles and 63 bits
 
 void check(const Event& event, int ranks) {
     const auto is_rank = [&](int rank) { return rank >= 0 && rank < ranks; };
@@ -32,8 +32,8 @@ void check(const Event& event, int ranks) {
                                        event.peer, event.begin, event.end));
 }
 
-/// Messages that both sides show first, so that they have the same tags; what one side shows alone
-/// has tags that the other has not.
+/// Returns the tags of messages. Those recorded on both sides come first, so that both sides have
+/// the same tags; messages recorded on one side have tags that the other side does not have.
 std::vector<std::uint32_t> tags_of(const Trace& trace) {
     std::vector<std::uint32_t> tags(trace.events.size());
     std::vector<bool> tagged(trace.events.size());
@@ -52,7 +52,7 @@ std::vector<std::uint32_t> tags_of(const Trace& trace) {
     return tags;
 }
 
-/// By rank, then time, then place.
+/// Sorts by rank, then time, then index.
 std::vector<std::size_t> in_order(const std::vector<Event>& events) {
     std::vector<std::size_t> order(events.size());
     for (std::size_t i = 0; i < order.size(); ++i)
@@ -65,7 +65,7 @@ std::vector<std::size_t> in_order(const std::vector<Event>& events) {
     return order;
 }
 
-/// Deals events to locations.
+/// Assigns events to locations.
 class Dealer {
   public:
     Dealer(const Trace& trace, int ranks) : trace_(trace), tags_(tags_of(trace)) {
@@ -87,7 +87,7 @@ class Dealer {
         records.push_back({end, event, false, tags_[event]});
     }
 
-    /// What ends when another begins was noted before it, as events came in order.
+    /// Sorts records by time. Stable: an event that ends when another begins was added before it.
     std::vector<Otf2Location> finish() {
         for (Otf2Location& location : locations_) {
             std::stable_sort(
@@ -98,7 +98,7 @@ class Dealer {
     }
 
   private:
-    /// The first of the rank on which no work is under way.
+    /// Returns the rank's first location without work at that time.
     std::size_t location_of(int rank, std::uint64_t begin) {
         const auto own = static_cast<std::size_t>(rank);
         if (free_[own] <= begin)
@@ -117,7 +117,7 @@ class Dealer {
     const Trace& trace_;
     const std::vector<std::uint32_t> tags_;
     std::vector<Otf2Location> locations_;
-    std::vector<std::uint64_t> free_; // by location: when its last work ended
+    std::vector<std::uint64_t> free_; // end of the last work on each location
     std::map<int, std::vector<std::size_t>> beside_;
 };
 

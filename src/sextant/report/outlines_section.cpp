@@ -13,7 +13,7 @@ namespace sextant::report {
 
 namespace {
 
-/// Through the middles of its pixels, by steps. One point is a dot.
+/// Returns the path through the pixel centres, by relative steps. A single point is a dot.
 std::string path_of(const Outline& outline) {
     const Outline::Point& first = outline.points.front();
     std::string text = fmt::format("M{}.5 {}.5l", first.x, first.y);
@@ -30,7 +30,7 @@ std::string words_of(const Outline& outline) {
     return counted(outline.length, "point") + (outline.closed ? ", closed" : "");
 }
 
-/// On the picture, whose colours are the same in a dark room: bright ones.
+/// Draws lines on the picture in bright colours, because it looks the same in the dark scheme.
 std::string drawn(const OutlinedPicture& picture) {
     png_size(picture.png);
     std::string svg = fmt::format(

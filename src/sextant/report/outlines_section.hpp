@@ -15,22 +15,22 @@ struct Outline {
     struct Point {
         Elements x = 0, y = 0;
     };
-    std::vector<Point> points; ///< those that are drawn
-    Elements length = 0;       ///< how many points it has in all
+    std::vector<Point> points; ///< points to draw
+    Elements length = 0;       ///< number of points before thinning
     bool closed = false;
 };
 
-/// A picture and lines on it.
+/// A picture with lines on it.
 struct OutlinedPicture {
     std::string title, caption = {};
-    std::vector<std::byte> png = {};    ///< of the whole image; may be smaller than it
-    Elements width = 0, height = 0;     ///< of the image
-    std::vector<Outline> outlines = {}; ///< the longest first
+    std::vector<std::byte> png = {};    ///< of the whole image, possibly reduced
+    Elements width = 0, height = 0;     ///< of the original image
+    std::vector<Outline> outlines = {}; ///< longest first
 };
 
-/// The picture with its lines, each in a colour of its own, and a table of them. Nothing where
-/// there is no picture.
-/// Throws    std::logic_error where it is no PNG.
+/// Returns the picture with its lines, each in its own colour, and a table of them; empty if there
+/// is no picture.
+/// Throws    std::logic_error if the picture is not a PNG.
 Section outlines_section(const OutlinedPicture& picture);
 
 } // namespace sextant::report

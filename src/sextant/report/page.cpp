@@ -74,7 +74,7 @@ std::string picture(const Picture& picture) {
         base64(picture.png), caption(picture.caption));
 }
 
-/// A section under a heading; nothing where there is no content.
+/// Returns a section under a heading; "" if it has no content.
 std::string section(std::string_view title, const std::string& content) {
     if (content.empty())
         return "";
@@ -190,7 +190,7 @@ std::string head(const Document& document) {
                        document.title, assets::page_css);
 }
 
-/// Each script once, as text that is well-formed in HTML and XML.
+/// Returns each script once, as text that is well-formed in HTML and XML.
 std::string scripts(const std::vector<std::string>& scripts) {
     std::set<std::string_view> said;
     std::string html;
@@ -201,7 +201,7 @@ std::string scripts(const std::vector<std::string>& scripts) {
     return html;
 }
 
-/// What stands between two texts from a position on, which moves behind them.
+/// Returns the text between `begin` and `end` from a position on, which moves after `end`.
 std::optional<std::string> between(const std::string& html, std::size_t& at, std::string_view begin,
                                    std::string_view end) {
     const std::size_t from = html.find(begin, at);

@@ -16,22 +16,23 @@ struct PngSize {
     std::uint32_t width, height;
 };
 
-/// Read off the header of a PNG file, so that a page keeps its shape while pictures are decoded.
+/// Reads the size from the header of a PNG file, so that a page keeps its layout while pictures
+/// load.
 /// Throws    std::logic_error for other bytes.
 PngSize png_size(std::span<const std::byte> png);
 
-/// The image that a run made. `alternative` says what is on it to those who cannot see it.
+/// An image that a run made. `alternative` describes it for those who cannot see it.
 struct Picture {
     std::vector<std::byte> png;
     std::string alternative, caption;
 };
 
-/// One thing that ran, and why: "algorithm", "radix-k, radices 4,2".
+/// A fact about a run: "algorithm", "radix-k, radices 4,2".
 struct Fact {
     std::string label, value;
 };
 
-/// A part of a run and how long it took.
+/// A part of a run and its time.
 struct Phase {
     std::string name;
     Seconds seconds = 0;
@@ -42,26 +43,26 @@ struct Figure {
     std::string svg, caption;
 };
 
-/// As it stands in a page, for sections that have drawings.
+/// Returns a figure as part of a page, for sections with drawings.
 std::string to_html(const Figure& figure);
 
-/// A line for the shell and what it is good for.
+/// A shell command and its purpose.
 struct NextStep {
     std::string sentence, line;
 };
 
-/// A part of a page that a file of its own makes: `*_section`.
+/// A part of a page, made by a `*_section` function in a file of its own.
 struct Section {
     std::string title;
-    std::string html;             ///< well-formed, of ours; without content there is no section
-    std::string_view script = {}; ///< what makes it move; said once, however many sections ask
+    std::string html;             ///< well-formed and trusted; if empty, the section is left out
+    std::string_view script = {}; ///< emitted once per page, however many sections need it
 };
 
-/// What a page tells. Empty parts are left out of it.
+/// The content of a page. Empty parts are left out.
 struct Page {
     std::string title, subtitle;
     Picture picture;
-    std::vector<Section> shown; ///< above all that is told: pictures that do something
+    std::vector<Section> shown; ///< interactive pictures, at the top
     std::vector<Fact> facts;
     std::vector<Phase> phases;
     std::vector<Section> sections;
@@ -69,33 +70,32 @@ struct Page {
     std::vector<NextStep> next_steps;
 };
 
-/// One HTML page that needs nothing else: no network, and no script but those of its sections. It
-/// suits a phone, a wide screen, paper, light and dark.
+/// Renders a self-contained HTML page: no network access, and no scripts except those of its
+/// sections. It suits phones, wide screens, paper, and light and dark schemes.
 ///
-/// Input     any text: it is escaped. Only `svg` and sections are taken as they are, so they must
-///           be ours.
+/// Input     any text; it is escaped. Only `svg` and sections are inserted as they are, so they
+///           must be trusted.
 /// Output    HTML that is also well-formed XML.
 /// Requires  `png` empty or a PNG file, `svg` one svg element, seconds finite and not negative;
 ///           otherwise throws std::logic_error.
 /// Deterministic.
 std::string render(const Page& page);
 
-/// The parts of an HTML file that needs nothing else: markup of ours, well-formed.
+/// The parts of a self-contained HTML file, well-formed and trusted.
 struct Document {
     std::string title;  ///< escaped
-    std::string header; ///< what stands on top
+    std::string header; ///< content above the main part
     std::string main;
-    std::vector<std::string> scripts; ///< each is said once, however often it stands here
+    std::vector<std::string> scripts; ///< each is emitted once, even if listed several times
 };
 
-/// The whole file, with the style of all pages. It may run its scripts and fetch nothing.
+/// Returns the whole file with the style of all pages. It may run its scripts, but fetch nothing.
 std::string to_html(const Document& document);
 
-/// The parts of such a file again. Throws InvalidFile, naming the path, for one that to_html did
-/// not make, or that is cut.
+/// Parses such a file. Throws InvalidFile with the path if it is truncated or not by to_html.
 Document read_document(const std::string& path, const std::string& html);
 
-/// Pages of several runs as one: links to each, then one after another.
+/// Joins pages of several runs: links to each, then one after another.
 ///
 /// Input     a title as text; the pages' parts.
 Document joined(std::string_view title, std::span<const Document> pages);

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t most_named = 12;   // frames in a line of text
 constexpr std::size_t most_reasons = 20; // frames left out, in the table
 
-/// What users should make of a flag.
+/// Explains a flag to users.
 std::string_view meaning_of(std::string_view flag) {
     struct Meaning {
         std::string_view flag, text;
@@ -52,7 +52,7 @@ Curve curve(const std::string& name, std::span<const RegisteredFrame> frames,
     return made;
 }
 
-/// Which frames are flagged, by flag; those left out come last.
+/// Returns the flagged frames by flag; those left out come last.
 std::vector<MarkedPlaces> marks_of(std::span<const RegisteredFrame> frames) {
     std::map<std::string, std::vector<std::int64_t>> flagged;
     MarkedPlaces left_out{"left out", {}};
@@ -140,7 +140,7 @@ namespace {
 
 using Of = std::function<double(const RegisteredFrame&)>;
 
-/// The share of a frame's variance that no multiple of the reference explains.
+/// Returns the fraction of a frame's variance that no multiple of the reference explains.
 double residual(double ncc) {
     return 1 - ncc * ncc;
 }

@@ -14,7 +14,7 @@ namespace sextant::report {
 
 namespace {
 
-/// What ranks did, by rank and then by when it ended; without waits.
+/// Returns the events except waits, ordered by rank and then by end.
 std::vector<std::size_t> by_rank_and_end(const Trace& trace) {
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < trace.events.size(); ++i) {
@@ -30,7 +30,7 @@ std::vector<std::size_t> by_rank_and_end(const Trace& trace) {
     return places;
 }
 
-/// Goes through a trace from its end to its beginning.
+/// Traverses a trace from its end to its beginning.
 class WayBack {
   public:
     explicit WayBack(const Recording& recording)
@@ -44,7 +44,7 @@ class WayBack {
             return {};
         std::size_t at = last();
         path_.points.push_back({order_event(at).rank, order_event(at).end});
-        // No event is taken twice, so that events without length end too.
+        // No event is visited twice, so this also ends with events of zero length.
         for (std::size_t steps = 0; steps < order_.size(); ++steps) {
             const auto [rank, time] = begin_of(order_[at]);
             const std::size_t before = last_ended(rank, time, at);
@@ -74,7 +74,8 @@ class WayBack {
         return static_cast<std::size_t>(latest - order_.begin());
     }
 
-    /// Where the path was when an event began: at the other side of its message, if that was late.
+    /// Returns where the path was when an event began: at the other side of its message if that was
+    /// late.
     CriticalPath::Point begin_of(std::size_t place) {
         const Event& event = trace_.events[place];
         const Event& other = trace_.events[sides_[place]];
@@ -95,8 +96,8 @@ class WayBack {
         return {rank, time};
     }
 
-    /// The place in order of what a rank had done last at a time; of events that end together, one
-    /// before `than` where both are of its rank.
+    /// Returns the index in order_ of the last event that a rank had ended at a time; among events
+    /// with the same end, one before `than` if both are of its rank.
     std::size_t last_ended(int rank, Seconds time, std::size_t than) const {
         const auto after = std::partition_point(order_.begin(), order_.end(), [&](std::size_t i) {
             const Event& e = trace_.events[i];
@@ -114,7 +115,7 @@ class WayBack {
     CriticalPath path_;
 };
 
-/// The message that ended a wait: of those of its rank, the last that ended in it.
+/// Returns the message that ended a wait: the last message of its rank that ended during it.
 const Event* end_of(const Event& wait, const Trace& trace,
                     const std::vector<std::size_t>& messages) {
     const auto after = std::partition_point(messages.begin(), messages.end(), [&](std::size_t i) {
@@ -170,8 +171,7 @@ std::string share(Seconds part, Seconds whole) {
     return fmt::format("{} ({:.0f} %)", to_text(part), 100 * part / whole);
 }
 
-/// How much sooner than it was sent a message was seen to arrive, at most: clocks differ by as
-/// much.
+/// Returns the most by which a message seems to arrive before it was sent: the error of the clocks.
 Seconds disagreement(const Trace& trace) {
     Seconds most = 0;
     for (const Message& message : messages_of(trace))

@@ -9,38 +9,37 @@
 
 namespace sextant::report {
 
-/// The chain of events that made a run last as long as it did. Seen from the end: each event began
-/// when it did because of the one before it, on its own rank or, where a message waited for its
-/// other side, on that rank; a loan ended because of what its receiver did last.
+/// The chain of events that determined the time of a run, found from its end. Each event began when
+/// it did because of the event before it, on its own rank or, if a message waited for its other
+/// side, on that rank; a loan ended because of the last event of its receiver.
 struct CriticalPath {
     struct Point {
         int rank = 0;
         Seconds time = 0;
     };
-    std::vector<Point>
-        points;           ///< where the path is when; between two of them it is a straight line
-    Seconds work = 0;     ///< folds, copies and computations on it
-    Seconds messages = 0; ///< on their way
-    Seconds between = 0;  ///< nothing recorded: what it takes to go from event to event
-    int changes = 0;      ///< how often it goes to another rank
+    std::vector<Point> points; ///< the path; straight lines between points
+    Seconds work = 0;          ///< folds, copies and computations
+    Seconds messages = 0;      ///< messages in transit
+    Seconds between = 0;       ///< nothing recorded, between events
+    int changes = 0;           ///< number of changes of rank
 };
 
-/// Work, messages and what lies between add up to when the last event ends.
-/// Cost   sorting the events.
+/// Its work, messages and time between events add up to the end of the last event.
+/// Cost      sorting the events.
 CriticalPath critical_path(const Recording& recording);
 
-/// How long a rank had nothing to do until a message with another came.
+/// The time that a rank was idle until a message with another rank ended.
 struct Waiting {
     int rank = 0, peer = 0;
     Seconds seconds = 0;
 };
 
-/// Who waited for whom, the longest first: each wait counts for the message that ended it, the last
-/// one that its rank saw end in it. Waits that no message ended have no peer (-1).
+/// Returns all waits by rank and peer, longest first. A wait counts for the message that ended it,
+/// the last one of its rank that ended during it. Waits that no message ended have the peer -1.
 std::vector<Waiting> waiting(const Trace& trace);
 
-/// Why runs lasted as long as they did: what their critical paths consist of, beside each other,
-/// and who waited for whom in each. Nothing where nothing was recorded.
+/// Explains the times of runs: the composition of their critical paths, side by side, and who
+/// waited for whom in each. Empty if nothing was recorded.
 Section causes_section(std::span<const Recording> recordings);
 
 } // namespace sextant::report

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t most_bars = 200'000, most_messages = 100'000;
 
-/// Times are written as whole ticks, which are short.
+/// Writes times as whole ticks, which are short.
 class Ticks {
   public:
     explicit Ticks(std::span<const Recording> recordings) {
@@ -40,7 +40,7 @@ class Ticks {
     Seconds tick_;
 };
 
-/// `, "name":[1,2,3]`.
+/// Appends `, "name":[1,2,3]`.
 template <class Bars, class Value>
 void add_column(std::string& json, std::string_view name, const Bars& bars, Value&& value) {
     fmt::format_to(std::back_inserter(json), ",\"{}\":[", name);
@@ -67,8 +67,8 @@ void add_bars(std::string& json, const std::vector<Bar>& bars, const Ticks& tick
     add_column(json, "elements", bars, [](const Bar& bar) { return bar.event.elements; });
 }
 
-/// From when both sides were there until it had arrived; a message seen to arrive before that was
-/// timed on clocks that do not agree, and points back.
+/// Adds arrows from when both sides were ready until the message arrived. If clocks disagree, a
+/// message may seem to arrive earlier; its arrow points back.
 void add_arrows(std::string& json, const Trace& trace, const SharedLanes& lanes,
                 const Ticks& ticks) {
     std::vector<std::int64_t> numbers;
@@ -159,7 +159,7 @@ std::string controls(std::size_t runs) {
     return html + "</div>\n";
 }
 
-/// The runs by number, as lanes name them, and what is not shown of each.
+/// Lists the runs by number, as lanes name them, and what is not shown of each.
 std::string listed(std::span<const Recording> recordings, const std::vector<Bars>& bars) {
     std::string html = "<ol class=\"runs\">\n";
     for (std::size_t i = 0; i < recordings.size(); ++i) {

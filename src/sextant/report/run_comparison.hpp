@@ -9,17 +9,18 @@
 
 namespace sextant::report {
 
-/// What ranks did when in one run or several, on one axis of time: a lane a rank, messages as
-/// arrows, the critical path, to be zoomed. The runs of a rank stand one above the other.
+/// Shows the activities of ranks in one or more runs on one time axis: one lane per rank, messages
+/// as arrows, the critical path, with zoom. A rank's lanes of all runs are adjacent.
 ///
-/// Of more than 256 ranks neighbours share a lane, of more than 200,000 events neighbours are put
-/// together, and of more than 100,000 messages the arrows are left out; the section says so.
-/// Requires  what `bars` requires, of each.
+/// If there are more than 256 ranks, neighbours share a lane; with more than 200,000 events,
+/// neighbours are merged; with more than 100,000 messages, arrows are left out. The section says
+/// so.
+/// Requires  of each recording what `bars` requires.
 Section timeline_section(std::span<const Recording> recordings);
 
-/// A page about one run or several: how long each took and what it moved, what ranks did when on
-/// one axis of time, why it took as long, what was sent in each.
-/// Requires  what `bars` requires, of each.
+/// Returns a page about one or more runs: times and traffic, activities of ranks on one time axis,
+/// causes of the run time, and messages of each.
+/// Requires  of each recording what `bars` requires.
 Page comparison(std::string title, std::span<const Recording> recordings);
 
 } // namespace sextant::report

@@ -18,7 +18,7 @@ namespace {
 constexpr int most_colours = 24;
 constexpr double distinct_hues[] = {255, 50, 160, 340, 100, 205};
 
-/// Linear red, green and blue of lightness, chroma and hue in OKLCH.
+/// Converts OKLCH lightness, chroma and hue to linear red, green and blue.
 std::array<double, 3> linear_rgb(double lightness, double chroma, double hue) {
     const double a = chroma * std::cos(hue * std::numbers::pi / 180);
     const double b = chroma * std::sin(hue * std::numbers::pi / 180);
@@ -75,7 +75,7 @@ namespace {
 constexpr double margin = 24;
 const Colour paper{"#ffffff", "#15181d"};
 
-/// FNV-1a: names a picture's style after its content.
+/// FNV-1a hash, which names a picture's style after its content.
 std::uint32_t hash(std::string_view text) {
     std::uint32_t sum = 2166136261U;
     for (char c : text)

@@ -11,51 +11,51 @@
 
 namespace sextant::report {
 
-/// One colour as it is on light paper and on dark: "#rrggbb".
+/// A colour on light and on dark background: "#rrggbb".
 struct Colour {
     std::string light, dark;
 };
 
-/// The colour of a hue in degrees, equally light to the eye whatever the hue (the OKLCH space), and
+/// Returns the colour of a hue in degrees, of equal perceived lightness for all hues (OKLCH), and
 /// as vivid as screens can show up to `chroma`.
 /// Source    Ottosson 2020, "A perceptual color space for image processing".
 Colour colour_of_hue(double hue, double chroma = 0.16);
 
-/// Colours for things in an order: up to six are told apart at a glance, more run through the hues.
-/// From 25 on neighbours share one; ask `colour_index`.
+/// Returns colours for ordered things: up to six are easily distinguished, more run through the
+/// hues. From 25 on neighbours share one; see `colour_index`.
 std::vector<Colour> ordered_colours(int count);
 
-/// Which of `ordered_colours(count)` the i-th thing has.
+/// Returns the index into `ordered_colours(count)` of the i-th thing.
 int colour_index(int i, int count);
 
-/// A figure under the heading: its value stands out, its label explains it.
+/// A figure under the heading: an emphasised value and its label.
 struct KeyFigure {
     std::string value, label;
 };
 
-/// "1 message", "56 messages": the number stands out.
+/// Returns "1 message" or "56 messages", with the number as value.
 KeyFigure key_figure(std::int64_t number, std::string_view thing);
 
-/// What a kind of mark means. The symbol is SVG drawn in a box `width` by 12 from (0, 0).
+/// The meaning of a kind of mark. The symbol is SVG in a box `width` by 12 from (0, 0).
 struct LegendEntry {
     std::string symbol, label;
     double width = 18;
 };
 
-/// An SVG picture being made: heading, key figures, legend, whatever is added, notes. It scales,
-/// follows the viewer's light or dark scheme, and its style holds inside it only, so that several
-/// can stand in one page.
+/// An SVG picture under construction: heading, key figures, legend, added markup, notes. It scales
+/// and follows the viewer's light or dark scheme. Its style applies only inside it, so that several
+/// pictures can share a page.
 ///
-/// Input     any text: it is escaped. Markup given to `add` and in symbols is taken as it is.
+/// Input     any text; it is escaped. Markup given to `add` and in symbols is inserted as it is.
 class Svg {
   public:
     Svg(std::string_view title, std::string_view subtitle, double width);
 
-    /// A style for what a selector finds in this picture; in the colour's two shades.
+    /// Adds a style for elements of this picture that match a selector; in both shades of a colour.
     void style(std::string_view selector, std::string_view declarations);
     void colour(std::string_view selector, std::string_view property, const Colour& colour);
 
-    /// These stack from the top; `bottom` is where the next thing goes.
+    /// These stack from the top; `bottom` is the position of the next item.
     void figures(const std::vector<KeyFigure>& figures);
     void legend(const std::vector<LegendEntry>& entries);
     void note(std::string_view text);
@@ -67,7 +67,7 @@ class Svg {
     void line(double x1, double y1, double x2, double y2, std::string_view classes);
     void rectangle(double x, double y, double width, double height, std::string_view classes);
 
-    /// The whole picture.
+    /// Returns the whole picture.
     std::string finish() const;
 
   private:
@@ -81,18 +81,18 @@ class Svg {
     std::vector<Rule> rules_;
 };
 
-/// How wide a text of 11 units' height is, roughly.
+/// Returns the approximate width of a text 11 units high.
 double width_of_text(std::string_view text);
 
-/// Hues of up to four kinds of marks in a picture.
+/// The hues of up to four kinds of marks.
 using KindHues = std::array<int, 4>;
 
-/// A patch filled as a style class says, for legends.
+/// Returns a patch filled by a style class, for legends.
 std::string swatch(std::string_view style_class);
 
-/// Style classes "kind-0", "kind-1", ... that fill marks, one a name.
+/// Adds style classes "kind-0", "kind-1", ... that fill marks, one per kind.
 void add_kind_styles(Svg& svg, std::size_t kinds, const KindHues& hues);
-/// And what they mean.
+/// Adds their legend.
 void add_kind_legend(Svg& svg, const std::vector<std::string>& names);
 
 } // namespace sextant::report

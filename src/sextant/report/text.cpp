@@ -18,7 +18,7 @@ bool continues(char c) {
 
 struct Character {
     char32_t code = 0;
-    std::size_t length = 0; ///< in bytes; 0 where the bytes are no UTF-8
+    std::size_t length = 0; ///< in bytes; 0 if the bytes are not UTF-8
 };
 
 Character first_character(std::string_view text) {

@@ -11,27 +11,26 @@
 
 namespace sextant::report {
 
-/// Text that may stand in an element or in a quoted attribute of XML or HTML. Bytes that are no
-/// UTF-8 and control characters that XML forbids or discourages become U+FFFD, since file names may
-/// hold anything.
+/// Escapes text for an element or a quoted attribute of XML or HTML. Bytes that are not UTF-8 and
+/// control characters that XML forbids or discourages become U+FFFD: file names may have any bytes.
 std::string escape(std::string_view text);
 
-/// At most `characters` characters of the text, the last of them "…" where some were cut off.
+/// Returns at most `characters` characters of the text, the last of them "…" if it was cut.
 std::string shortened(std::string_view text, std::size_t characters);
 
-/// "4,480,000".
+/// Returns "4,480,000".
 std::string grouped(std::int64_t number);
 
-/// "1 message", "56 messages".
+/// Returns "1 message" or "56 messages".
 std::string counted(std::int64_t number, std::string_view thing);
 
-/// Three significant digits in a unit that suits: "12.3 µs", "4.50 ms", "2.00 s".
+/// Formats a time with three significant digits and a unit: "12.3 µs", "4.50 ms", "2.00 s".
 std::string to_text(Seconds duration);
 
-/// Three significant digits of decimal bytes: "12.3 kB", "4.50 GB".
+/// Formats bytes with three significant digits and decimal units: "12.3 kB", "4.50 GB".
 std::string bytes_to_text(double bytes);
 
-/// Base64 with padding, as data URIs take it.
+/// Encodes bytes as Base64 with padding, for data URIs.
 std::string base64(std::span<const std::byte> bytes);
 
 } // namespace sextant::report

@@ -84,7 +84,7 @@ constexpr int most_ranks = 1 << 20;
 constexpr double microseconds = 1e6;
 constexpr Bytes most_bytes = Bytes{4} << 30;
 
-/// Each line but the first begins with a comma.
+/// Separates lines by commas.
 class Lines {
   public:
     explicit Lines(std::string& text) : text_(text) {}
@@ -99,7 +99,7 @@ class Lines {
     bool first_ = true;
 };
 
-/// Nothing where clocks were not aligned: then the field is not there.
+/// Returns the field "aligned", or "" if clocks were not aligned.
 std::string offsets(const std::vector<ClockOffset>& aligned) {
     std::string text;
     for (const ClockOffset& clock : aligned)
@@ -119,7 +119,7 @@ std::string header(const Recording& recording) {
         recording.trace.duration);
 }
 
-/// Messages of a rank that overlap lie on tracks of their own; track 0 is its work.
+/// Writes a bar. A rank's work is on track 0; overlapping messages are on tracks of their own.
 std::string line(const Bar& bar, int track) {
     const Event& event = bar.event;
     return fmt::format("{{\"ph\": \"X\", \"name\": \"{}\", \"pid\": {}, \"tid\": {}, \"ts\": {}, "
@@ -130,7 +130,7 @@ std::string line(const Bar& bar, int track) {
                        event.peer, event.elements);
 }
 
-/// An end of the arrow of a message.
+/// Writes the start or end of a message's arrow.
 std::string arrow(char end, std::size_t id, const Bar& bar, Seconds when) {
     return fmt::format("{{\"ph\": \"{}\", \"bp\": \"e\", \"name\": \"message\", \"cat\": "
                        "\"message\", \"id\": {}, \"pid\": {}, \"tid\": {}, \"ts\": {}}}",
@@ -158,12 +158,12 @@ void add_arrows(Lines& lines, const std::vector<Bar>& bars) {
     }
 }
 
-/// Puts a recording together from the objects of a file, in whatever order they come.
+/// Assembles a recording from the objects of a file, in any order.
 class Reader {
   public:
     explicit Reader(const std::string& path) : path_(path) {}
 
-    /// Takes what the list of events holds next.
+    /// Takes the next object of the list of events.
     void take(const Json& event) {
         ++seen_;
         if (event.is_object() && event.value("ph", Json()) == "X")
@@ -176,7 +176,7 @@ class Reader {
             !head->contains("sextant_trace")) {
             throw InvalidFile(path_, "no trace of Sextant: otherData.sextant_trace is missing");
         }
-        const auto events = file.find("traceEvents"); // read already, one after another
+        const auto events = file.find("traceEvents"); // its events were read before, one by one
         if (events == file.end() || !events->is_array())
             throw InvalidFile(path_, "traceEvents: expected a list");
         take_head({*head, path_, "otherData"});

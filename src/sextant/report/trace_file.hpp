@@ -11,15 +11,15 @@
 
 namespace sextant::report {
 
-/// A text as JSON, quoted, that may stand in a script of a page: nothing in it ends the script or
-/// is markup. Bytes that are no UTF-8 become U+FFFD.
+/// Returns a text as a quoted JSON string that is safe in a script of a page: nothing in it ends
+/// the script or is markup. Bytes that are not UTF-8 become U+FFFD.
 std::string json_text(std::string_view text);
 
-/// Takes fields of one JSON object of a file. What is not there, or not as it should be, throws
-/// InvalidFile: "run.json: event 7: args: round: -1, expected 0 to 4".
+/// Reads fields of a JSON object in a file. A missing or invalid field throws InvalidFile:
+/// "run.json: event 7: args: round: -1, expected 0 to 4".
 class JsonFields {
   public:
-    /// `where` in the file the object stands. Keep the object and the path alive.
+    /// `where` is the position of the object in the file. Object and path must outlive this.
     JsonFields(const nlohmann::json& object, const std::string& path, std::string where);
 
     double number(const char* field) const; ///< finite
@@ -27,7 +27,7 @@ class JsonFields {
     bool truth(const char* field) const;
     std::string text(const char* field) const;
 
-    /// Says what else is wrong with the object.
+    /// Throws InvalidFile about the object for another reason.
     [[noreturn]] void fail(const std::string& what) const;
 
   private:
@@ -36,19 +36,19 @@ class JsonFields {
     const std::string where_;
 };
 
-/// A recording in the Trace Event Format, which Perfetto and chrome://tracing open too: a process a
-/// rank, its work on one track, its messages on others, arrows between them. docs/trace.md has the
-/// fields. Deterministic.
+/// Writes a recording in the Trace Event Format, which Perfetto and chrome://tracing open: one
+/// process per rank, its work on one track, its messages on others, arrows between them.
+/// docs/trace.md describes the fields. Deterministic.
 /// Requires  what `bars` requires.
 std::string to_json(const Recording& recording);
 
-/// The same back, from such a text alone. Events may be in any order; what other programs may have
-/// added is passed over. An event at a time is held as text, so large files take little memory.
-/// Throws    InvalidFile naming the event and field: no JSON or cut off, none of ours, a newer
-///           version, values that cannot be.
+/// Parses such a text. Events may be in any order; unknown additions of other programs are ignored.
+/// Only one event at a time is held as text, so large files take little memory.
+/// Throws    InvalidFile with event and field: not JSON or truncated, not a trace of Sextant, a
+///           newer version, invalid values.
 Recording parse_trace(std::string_view text, const std::string& path);
 
-/// The same from a file.
+/// Reads such a file.
 Recording read_trace(const std::string& path);
 
 } // namespace sextant::report

@@ -72,11 +72,11 @@ std::vector<Event> in_order(std::vector<Event> events) {
     return events;
 }
 
-/// Puts events of one rank and activity together that at most `pause` lies between.
+/// Merges events of one rank and activity with gaps of at most `pause`.
 std::vector<Bar> merged(const std::vector<Event>& events, Seconds pause) {
     constexpr auto none = static_cast<std::size_t>(-1);
     std::vector<Bar> all;
-    std::array<std::size_t, static_cast<std::size_t>(Activity::wait) + 1> open; // wait is the last
+    std::array<std::size_t, static_cast<std::size_t>(Activity::wait) + 1> open; // the last one
     open.fill(none);
     for (const Event& event : events) {
         std::size_t& last = open[static_cast<std::size_t>(event.activity)];
@@ -94,8 +94,8 @@ std::vector<Bar> merged(const std::vector<Event>& events, Seconds pause) {
     return all;
 }
 
-/// Gives each message of the kind the first row from `first` on that is free when it begins. One
-/// past the last row of the rank with the most.
+/// Gives each message of a kind the first row, from `first` on, that is free when it begins.
+/// Returns the end of the rows of the rank with the most.
 int set_rows(std::vector<Bar>& messages, Activity kind, int first) {
     std::size_t rows = 0;
     std::vector<Seconds> free;
@@ -117,10 +117,10 @@ int set_rows(std::vector<Bar>& messages, Activity kind, int first) {
     return first + static_cast<int>(rows);
 }
 
-/// As few of events in order as it takes for at most `most`; what overlaps is one bar where asked.
+/// Merges ordered events to at most `most` bars and, if asked, all that overlap.
 Bars bars_of(const std::vector<Event>& events, Seconds duration, std::size_t most,
              bool one_at_a_time) {
-    constexpr double finest = 1000; // bars side by side that can be told apart
+    constexpr double finest = 1000; // number of bars side by side that can be distinguished
     Bars bars;
     bars.duration = duration;
     std::vector<Bar> all;
@@ -142,7 +142,7 @@ Bars bars_of(const std::vector<Event>& events, Seconds duration, std::size_t mos
     return bars;
 }
 
-/// From the start of the run to the end of the last event.
+/// Returns the time from the start of the run to the end of the last event.
 Seconds checked_duration(const Trace& trace, int ranks) {
     Seconds duration = std::isfinite(trace.duration) ? std::max(trace.duration, 0.0) : 0.0;
     for (const Event& event : trace.events) {
@@ -170,7 +170,7 @@ namespace {
 
 constexpr double right = 28, plot = 1000;
 
-/// Where lanes and times lie.
+/// Positions of lanes and times.
 struct Layout {
     Layout(const Bars& bars, int ranks) {
         const int count = SharedLanes(ranks).lanes;
@@ -183,7 +183,7 @@ struct Layout {
         scale = bars.duration > 0 ? plot / bars.duration : 0;
     }
     double x(Seconds time) const { return Lanes::left + time * scale; }
-    /// Between the messages of a rank and its work.
+    /// Returns the position of the line between a rank's messages and its work.
     double y(int rank) const { return lanes.y(rank) + gap / 2 + messages; }
 
     Lanes lanes;
@@ -191,7 +191,6 @@ struct Layout {
     double scale;
 };
 
-/// Draws one trace.
 class Chart {
   public:
     Chart(const Trace& trace, int ranks, const TimelineOptions& options)
@@ -236,8 +235,8 @@ class Chart {
         svg_.style(".event:hover", "opacity:.65");
     }
 
-    /// Messages overlap, so they are counted; a rank does one piece of work at a time, so its share
-    /// of the time is told.
+    /// Messages overlap, so the legend shows their number; a rank does one piece of work at a time,
+    /// so it shows the share of the time.
     void legend() {
         const double whole = bars_.duration * ranks_;
         std::vector<LegendEntry> entries;

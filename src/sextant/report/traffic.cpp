@@ -35,7 +35,7 @@ std::string described(const PairBandwidth& pair, Bytes element_size, int merged)
                        counted(pair.messages, "message"));
 }
 
-/// Neighbours together, so that a row has few enough fields.
+/// Merges neighbours, so that rows have few enough cells.
 std::vector<PairBandwidth> merged_pairs(const std::vector<PairBandwidth>& pairs, int merged) {
     std::map<std::pair<int, int>, PairBandwidth> fields;
     for (const PairBandwidth& pair : pairs) {
@@ -59,7 +59,7 @@ double fastest(const std::vector<PairBandwidth>& pairs) {
     return most;
 }
 
-/// Draws a matrix: senders below each other, receivers side by side.
+/// Draws a matrix with one row per sender and one column per receiver.
 class Matrix {
   public:
     explicit Matrix(const Recording& recording)
@@ -151,7 +151,7 @@ std::vector<PairBandwidth> bandwidths(const Recording& recording) {
         const Event& receive = recording.trace.events[message.receive];
         const Seconds took = receive.end - std::max(send.begin, receive.begin);
         if (took <= 0)
-            continue; // in no time, or on clocks that do not agree
+            continue; // no time, or clocks that disagree
         PairBandwidth& pair = pairs[{send.rank, send.peer}];
         pair.from = send.rank;
         pair.to = send.peer;
@@ -189,7 +189,7 @@ std::string bandwidth_histogram(const Recording& recording) {
 
 namespace {
 
-/// What is counted of messages.
+/// The quantity that is counted.
 enum class Count { bytes, messages };
 
 struct Sums {

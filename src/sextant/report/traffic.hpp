@@ -10,9 +10,9 @@
 
 namespace sextant::report {
 
-/// What the messages of a pair of ranks reached: all their bytes over all the time they took, each
-/// from when both sides were there until it had arrived. Where the size of an element is not known,
-/// elements stand for bytes.
+/// The bandwidth between two ranks: all bytes divided by the time of all messages, each from when
+/// both sides were ready until it arrived. If the size of an element is unknown, elements are
+/// counted instead of bytes.
 struct PairBandwidth {
     int from = 0, to = 0;
     std::int64_t messages = 0;
@@ -22,18 +22,17 @@ struct PairBandwidth {
     double per_second() const { return seconds > 0 ? bytes / seconds : 0; }
 };
 
-/// By sender, then receiver; pairs that exchange nothing, or in no time, are left out.
+/// Returns bandwidths ordered by sender, then receiver, except of pairs without messages or time.
 std::vector<PairBandwidth> bandwidths(const Recording& recording);
 
-/// As SVGs: who reaches what with whom, as a matrix of ranks, and how many pairs reach how much.
-/// Of many ranks neighbours share a field. A network without contention is of one shade.
+/// Return SVGs: the bandwidth of each pair of ranks as a matrix, and its histogram over pairs. With
+/// many ranks, neighbours share a cell. Without contention, all cells have one shade.
 /// Source    Cavin and Demengeon, EGPGV 2012, doi:10.2312/EGPGV/EGPGV12/129-138
 std::string bandwidth_matrix(const Recording& recording);
 std::string bandwidth_histogram(const Recording& recording);
 
-/// What each rank sent and received: bytes (elements, where their size is not known) and messages;
-/// and which bandwidth each pair of ranks reached, unless messages were lent. Nothing where no
-/// message passed.
+/// Shows bytes (elements if their size is unknown) and messages sent and received by each rank, and
+/// the bandwidth of each pair of ranks unless messages were lent. Empty if there was no message.
 Section traffic_section(const Recording& recording);
 
 } // namespace sextant::report

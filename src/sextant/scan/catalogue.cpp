@@ -22,7 +22,7 @@ int up_and_down(int ranks, const Tuning&) {
     return 2 * ceil_log2(ranks);
 }
 
-/// A circuit whose lines end with the inclusive value.
+/// Adapts a circuit whose lines end with the inclusive value.
 template <Region (*circuit)(Line&, Region)>
 Prefixes through(Line& line, const Region& value, const Tuning&, Form) {
     return {{}, circuit(line, value)};
@@ -62,7 +62,8 @@ constexpr Algorithm algorithms[] = {
      }},
 };
 
-/// What is wrong with a rank's result that should be operands [0, last) of every element, or "".
+/// Describes what is wrong with a rank's result, which should be operands [0, last) of every
+/// element; "" if it is correct.
 std::string judge(const std::vector<Symbol>& result, Elements elements, int last) {
     const Elements expected = last > 0 ? elements : 0;
     if (static_cast<Elements>(result.size()) != expected)
@@ -120,7 +121,7 @@ Claim claim(const Task& task) {
 
 namespace {
 
-/// From an inclusive algorithm what lies before a rank, where it wants that.
+/// Derives the exclusive form of an inclusive algorithm, for ranks that want it.
 Prefixes shifted_right(ProgramBuilder& builder, const Stage& stage, int rank, const Region& value,
                        const Wanted& wanted) {
     const int last = stage.ranks - 1;
@@ -139,7 +140,8 @@ Prefixes shifted_right(ProgramBuilder& builder, const Stage& stage, int rank, co
     return own;
 }
 
-/// From an exclusive algorithm what reaches up to a rank, where it wants that. Rank 0 knows it.
+/// Derives the inclusive form of an exclusive algorithm, for ranks that want it. Rank 0 has it
+/// already.
 Prefixes shifted_left(ProgramBuilder& builder, const Stage& stage, int rank, const Region& value,
                       const Wanted& wanted) {
     Line line(builder, stage.ranks, rank, stage.first_round);

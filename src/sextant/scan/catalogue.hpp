@@ -14,42 +14,43 @@
 
 namespace sextant::scan {
 
-/// A scan of one value a rank: one file of code and one row here. In return it has both forms, the
-/// proof ring, conformance tests on threads and over MPI, and serves in scans of whole series.
+/// A scan of one value per rank: one source file and one row of the catalogue. Each row gets both
+/// forms, the proofs, the conformance tests on threads and over MPI, and use in scans of whole
+/// series.
 struct Algorithm {
     std::string_view name;
     std::string_view summary;
     std::string_view source;
-    /// What its circuit gives of its own accord; the other form is derived (forms.hpp).
+    /// The form that its circuit computes; the other is derived (scan_in_form).
     Form native;
-    /// The tunings, the usual one first. Any number of ranks is taken.
+    /// The tunings, the default first. All work for any number of ranks.
     std::vector<Tuning> (*tunings)();
-    /// The labels of its rounds are below this, in its native form.
+    /// The number of rounds in the native form; round labels are below it.
     int (*rounds)(int ranks, const Tuning& tuning);
-    /// Writes one rank's line of the circuit; what it knows afterwards, in the native form at
-    /// least. `at_last` is the form that the last rank wants, who may need no application, or one
-    /// more. Throws InvalidTask.
+    /// Writes one rank's line of the circuit. Returns at least the native form. `at_last` is the
+    /// form that the last rank wants, which may save an application there or cost one more. Throws
+    /// InvalidTask.
     Prefixes (*prefixes)(Line& line, const Region& value, const Tuning& tuning, Form at_last);
 };
 
-/// Every algorithm, in the order of `sextant list`.
+/// All algorithms, in the order of `sextant list`.
 std::span<const Algorithm> catalogue();
 
-/// By name. Throws InvalidTask with near names.
+/// Finds an algorithm by name. Throws InvalidTask with similar names.
 const Algorithm& find(std::string_view name);
 
-/// Both forms of a scan, the one that needs no neighbour first.
+/// Both forms of a scan, the native one first.
 std::array<Form, 2> forms_of(const Algorithm& algorithm);
 
-/// "ladner-fischer, k = 1".
+/// A short text: "ladner-fischer, k = 1".
 std::string to_text(const Algorithm& algorithm, const Tuning& tuning);
 
-/// The program of one rank. Its input buffer holds `task.elements` values; its result is as many,
+/// The program of one rank. Its input buffer holds `task.elements` values; the result has as many,
 /// or none on rank 0 of an exclusive scan. Throws InvalidTask.
 Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank);
 
-/// What `prove` is to show of a task's schedule: every rank ends up with the values before its own,
-/// or up to it, combined once each and in order.
+/// The claim to prove for a task's schedule: every rank gets the combination of the values before
+/// its own, or up to it, each value once and in order.
 Claim claim(const Task& task);
 
 /// A scan within a larger program: an algorithm with its tuning, on ranks 0 … ranks − 1.
@@ -57,27 +58,27 @@ struct Stage {
     const Algorithm& algorithm;
     Tuning tuning;
     int ranks = 1;
-    int first_round = 0; ///< rounds are counted from here
+    int first_round = 0; ///< label of its first round
 
-    /// The rounds it takes at most, in any form.
+    /// The greatest number of rounds in any form.
     int rounds() const { return algorithm.rounds(ranks, tuning) + 1; }
 };
 
-/// The form in which each rank wants the result.
+/// The form of the result that each rank wants.
 using Wanted = std::function<Form(int rank)>;
 
-/// Whether a rank's value is in anybody's result, in the forms that are wanted: the last one may
-/// not be.
+/// True if a rank's value is part of any rank's result in the forms wanted. Only the last rank's
+/// may not be.
 bool matters(const Stage& stage, int rank, const Wanted& wanted);
 
-/// Writes one rank's steps of a scan in the forms that are wanted. What an algorithm does not give
-/// of its own accord comes from a neighbour, without an application: of an inclusive scan the right
-/// neighbour takes what lies before it, of an exclusive one the left neighbour what reaches up to
-/// it. A last value that does not matter is left out.
+/// Writes one rank's steps of a scan in the forms wanted. A form other than the native one comes
+/// from a neighbour, without an application: for an inclusive scan, each rank gets its exclusive
+/// result from the left neighbour; for an exclusive scan, its inclusive result from the right
+/// neighbour. A last value that does not matter is left out.
 ///
-/// Input     this rank's value; any slot as large where it does not matter.
-/// Output    what this rank wants. Of `both`, the last rank gets only what lies before it from an
-///           exclusive algorithm: the rest would be one more application.
+/// Input     this rank's value; any slot of the same size if it does not matter.
+/// Output    what this rank wants. If that is `both`, an exclusive algorithm gives the last rank
+///           only the exclusive form; the inclusive one would take another application.
 Prefixes scan_in_form(ProgramBuilder& builder, const Stage& stage, int rank, const Region& value,
                       const Wanted& wanted);
 

@@ -52,7 +52,7 @@ Region Line::combine(const Region& before, const Region& after) {
 Region Line::take(int from, const Region& value) {
     if (!exists(from))
         return value;
-    const Region slot = receive(from, value); // read only here, so the sum may lie there
+    const Region slot = receive(from, value); // read only here, so the sum may overwrite it
     builder_.fold(slot, {slot, value});
     return slot;
 }
@@ -96,7 +96,8 @@ Region sklansky(Line& line, Region value) {
 }
 
 Region brent_kung(Line& line, Region value) {
-    // Whether this rank ends a pair of runs of so many ranks, or the first of such a pair.
+    // True if this rank is the last of a pair of runs of `length` ranks, or the last of the pair's
+    // first run.
     const auto ends_pair = [&](int length) { return (line.rank() + 1) % (2 * length) == 0; };
     const auto ends_first = [&](int length) { return (line.rank() + 1) % (2 * length) == length; };
     int round = 0, length = 1;
@@ -142,20 +143,20 @@ Region han_carlson(Line& line, Region value) {
 
 namespace {
 
-/// The ranks that a part of the circuit is on. They lie `stride` apart, but the last may be nearer.
+/// The ranks of a part of the circuit. They are `stride` apart, except that the last may be closer.
 struct Members {
     int first, stride, size, last;
 
     int at(int i) const { return i == size - 1 ? last : first + i * stride; }
     Members front(int count) const { return {first, stride, count, at(count - 1)}; }
     Members after(int count) const { return {at(count), stride, size - count, last}; }
-    /// The second of each pair, and what is left over.
+    /// The second member of each pair, and an odd one left over.
     Members seconds() const { return {at(1), 2 * stride, (size + 1) / 2, last}; }
 };
 
 Region scan(Line& line, const Members& members, int i, int k, int round, Region value);
 
-/// LF_0; this rank is the i-th of its members.
+/// LF_0; this rank is the i-th member.
 Region in_halves(Line& line, const Members& members, int i, int round, Region value) {
     const int half = (members.size + 1) / 2;
     const Members front = members.front(half), rest = members.after(half);
@@ -207,8 +208,8 @@ Region ladner_fischer(Line& line, const Region& value, int k) {
 
 namespace {
 
-/// A node of the tree: ranks first ... last − 1, the left child up to middle − 1. The last rank of
-/// a node holds what belongs to it.
+/// A node of the tree: ranks first ... last − 1; its left child is first ... middle − 1. The last
+/// rank of a node holds its sum.
 struct Node {
     int first, middle, last;
 
@@ -229,10 +230,10 @@ std::vector<Node> nodes_above(int rank, int ranks) {
     return nodes;
 }
 
-/// What a rank holds after the way up.
+/// The values that a rank holds after the upward phase.
 struct Sums {
-    std::vector<Region> left; ///< by node: what its left child held, at its holder
-    Region own;               ///< the sum of the highest node that this rank holds
+    std::vector<Region> left; ///< by node: the sum of its left child, at its holder
+    Region own;               ///< sum of the highest node that this rank holds
 };
 
 Sums way_up(Line& line, const std::vector<Node>& nodes, const Region& value, bool total) {
@@ -245,14 +246,14 @@ Sums way_up(Line& line, const std::vector<Node>& nodes, const Region& value, boo
         if (line.rank() != node.holder())
             continue;
         sums.left[i] = line.receive(node.left_holder(), value);
-        // What reaches up to the last rank is part of the total, and of nothing else.
+        // The sum up to the last rank is needed only for the total.
         if (node.last < line.ranks() || total)
             sums.own = line.combine(sums.left[i], sums.own);
     }
     return sums;
 }
 
-/// What lies before this rank.
+/// The combination of all values before this rank.
 Region way_down(Line& line, const std::vector<Node>& nodes, const Region& value, const Sums& sums) {
     Region before;
     for (std::size_t i = 0; i < nodes.size(); ++i) {

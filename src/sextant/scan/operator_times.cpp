@@ -34,8 +34,8 @@ Usage usage(std::span<const Bar> bars, int ranks, int threads, Seconds serial) {
 
 namespace {
 
-/// SplitMix64's mixing step: neighbours end up far apart. (The standard's distributions differ
-/// from library to library.)
+/// The mixing step of SplitMix64: decorrelates neighbouring inputs. (The distributions of the
+/// standard library differ between implementations.)
 std::uint64_t mixed(std::uint64_t x) {
     x += 0x9e3779b97f4a7c15U;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -43,19 +43,19 @@ std::uint64_t mixed(std::uint64_t x) {
     return x ^ (x >> 31);
 }
 
-/// In (0, 1].
+/// Uniform in (0, 1].
 double uniform(std::uint64_t bits) {
     return static_cast<double>((bits >> 11) + 1) * 0x1p-53;
 }
 
-/// Box and Muller's.
+/// Normally distributed, by Box and Muller.
 double normal(std::uint64_t seed, std::uint64_t i) {
     const std::uint64_t bits = mixed(seed ^ mixed(i));
     return std::sqrt(-2 * std::log(uniform(bits))) *
            std::cos(2 * std::numbers::pi * uniform(mixed(bits)));
 }
 
-/// A series of logarithms that follow each other at first order.
+/// Times whose logarithms are a first-order autoregressive series.
 std::vector<Seconds> correlated(const Distribution& distribution, Elements values,
                                 std::uint64_t seed) {
     const double rho = distribution.correlation, sigma = distribution.spread;

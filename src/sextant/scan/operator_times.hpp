@@ -11,7 +11,7 @@
 
 namespace sextant::scan {
 
-/// Values first … last − 1 of a series, combined.
+/// The combination of values first … last − 1 of a series.
 struct Interval {
     Elements first = 0, last = 0;
 
@@ -25,60 +25,61 @@ struct Application {
     bool operator==(const Application&) const = default;
 };
 
-/// How long an application takes. The same application takes the same time whenever it is asked
-/// for, so that a run and its rehearsal have the same draws.
+/// The time of an application. Must be the same whenever it is asked for, so that a run and its
+/// rehearsal use the same draws.
 using OperatorTime = std::function<Seconds(const Application& what)>;
 
-/// One application in a run: who did it, and when.
+/// One application in a run, with its thread and time.
 struct Bar {
     int rank = 0, thread = 0;
     Application what;
     Seconds begin = 0, end = 0; ///< from the start of the run
 };
 
-/// What the workers did with their time.
+/// How a run's workers spent their time.
 struct Usage {
     Elements applications = 0;
-    Seconds makespan = 0; ///< to the end of the last application
-    Seconds busy = 0;     ///< core-seconds within the operator, of all workers
-    Seconds idle = 0;     ///< the rest of workers × makespan
-    double imbalance = 1; ///< the busiest worker's time in the operator over the mean
-    double efficiency =
-        0; ///< of the workers, beside `serial`: what one would take, one after another
+    Seconds makespan = 0;  ///< to the end of the last application
+    Seconds busy = 0;      ///< core-seconds in the operator, all workers
+    Seconds idle = 0;      ///< workers × makespan − busy
+    double imbalance = 1;  ///< operator time of the busiest worker over the mean
+    double efficiency = 0; ///< `serial` over workers × makespan
 };
 
-/// Input     the bars of a run of ranks × threads workers; what the series takes one worker.
+/// Computes the usage of a run.
+/// Input     the bars of a run on ranks × threads workers; the time that one worker needs for the
+///           series.
 Usage usage(std::span<const Bar> bars, int ranks, int threads, Seconds serial);
 
-/// What is known of how long an operator takes.
+/// A model of the time that an operator takes.
 struct Distribution {
     enum class Kind : std::uint8_t {
         constant,
-        exponential, ///< every application on its own
-        correlated,  ///< lognormal, and alike for neighbours of the series
+        exponential, ///< every application independently
+        correlated,  ///< lognormal, correlated between neighbours of the series
         recorded     ///< a list of times, in the order of the series
     };
     Kind kind = Kind::constant;
-    Seconds mean = 1;                ///< recorded times are scaled to it; 0 leaves them as they are
-    double spread = .6;              ///< correlated: the standard deviation of the logarithm
-    double correlation = .9;         ///< correlated: of one value's logarithm with the next one's
-    std::vector<Seconds> times = {}; ///< recorded
+    Seconds mean = 1;                ///< recorded times are scaled to it; 0: not scaled
+    double spread = .6;              ///< correlated: standard deviation of the logarithm
+    double correlation = .9;         ///< correlated: between the logarithms of neighbours
+    std::vector<Seconds> times = {}; ///< for `recorded`
 };
 
 std::string_view name(Distribution::Kind kind);
 
-/// Throws InvalidTask unless times are finite and not negative, recorded ones exist, and a
-/// correlation lies within [0, 1).
+/// Throws InvalidTask unless times are finite and non-negative, recorded times exist, and the
+/// correlation is within [0, 1).
 void check(const Distribution& distribution);
 
 /// Operator times drawn for one run of a series.
 ///
-/// Correlated and recorded times belong to the place in the series where two operands meet, which
-/// is what a registration of two neighbouring frames depends on: reducing a segment takes the same
-/// from either end, and scanning it what reducing it took. A recorded list that is shorter than the
-/// series begins anew; each seed but 0 enters it at another place, so its order stays.
+/// Correlated and recorded times depend on the position in the series where the two operands meet,
+/// like the registration of two neighbouring frames. So reducing a segment takes the same time from
+/// either end, and scanning it as long as reducing it. A recorded list that is shorter than the
+/// series repeats; each seed except 0 starts it at another position, keeping its order.
 ///
-/// Deterministic  the same on every machine, for a distribution, a number of values and a seed.
+/// Deterministic: the same on every machine for a distribution, a number of values and a seed.
 class Draws {
   public:
     /// Throws InvalidTask.
@@ -86,7 +87,7 @@ class Draws {
 
     Seconds operator()(const Application& what) const;
 
-    /// What the series takes one worker.
+    /// The time that one worker needs for the series.
     Seconds serial() const;
 
   private:
@@ -94,7 +95,7 @@ class Draws {
     const Seconds mean_;
     const Elements values_;
     const std::uint64_t seed_;
-    std::vector<Seconds> at_; ///< where the kind says so, by the place where operands meet
+    std::vector<Seconds> at_; ///< correlated or recorded: by position where operands meet
 };
 
 } // namespace sextant::scan

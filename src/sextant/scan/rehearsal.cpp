@@ -21,12 +21,12 @@ namespace {
 
 using Values = std::vector<Interval>;
 
-/// A rank may have something to do: it starts, a message came, or its application ends.
+/// An event that may give a rank work: it starts, a message arrives, or its application ends.
 struct Moment {
     Seconds time = 0;
-    std::uint64_t order = 0; ///< of moments at the same time: as they were foreseen
+    std::uint64_t order = 0; ///< of events at the same time: as they were scheduled
     int rank = 0;
-    int finishes = Walk::none; ///< the step that ends
+    int finishes = Walk::none; ///< step that ends
 
     bool operator>(const Moment& other) const {
         return std::tie(time, order) > std::tie(other.time, other.order);
@@ -69,7 +69,7 @@ class Clockwork::Play {
         Walk walk;
         std::vector<Values> buffers;
         std::map<std::pair<int, int>, Values> mail; ///< by sender and tag
-        std::vector<int> awaited;                   ///< receives under way
+        std::vector<int> awaited;                   ///< receives in progress
         bool started = false, busy = false;
         Seconds end = 0;
     };
@@ -163,7 +163,7 @@ class Clockwork::Play {
                }) > 0;
     }
 
-    /// A fold; or a copy, which is one of a single operand. When it ends.
+    /// Does a fold; or a copy, which is a fold of one operand. Returns the end time.
     Seconds combine(int number, int s, Seconds now) {
         Rank& rank = *ranks_[index(number)];
         const Step& step = rank.program.steps[index(s)];
@@ -222,7 +222,7 @@ std::size_t index(Elements i) {
 
 } // namespace
 
-/// One performance of ranks with threads.
+/// One simulated run of ranks with threads.
 class Rehearsal::Stage {
   public:
     Stage(const Rehearsal& own, const OperatorTime& time, bool with_bars, Balance balance)
@@ -254,7 +254,7 @@ class Rehearsal::Stage {
             performance_.bars.push_back({rank, thread, what, begin, end});
     }
 
-    /// Where balance is perfect, threads that began together end together.
+    /// With perfect balance, threads that began together end together.
     void share_out(std::vector<Seconds>& ends, Seconds start) const {
         if (balance_ == Balance::as_it_is)
             return;
@@ -263,7 +263,7 @@ class Rehearsal::Stage {
         std::fill(ends.begin(), ends.end(), std::max(start, mean));
     }
 
-    /// Reduces a rank's values and scans the threads' totals. When the last thread is done.
+    /// Reduces a rank's values and scans the threads' totals. Returns when the last thread is done.
     Seconds reduce(int rank, Seconds start) {
         const Elements values = own_.series_[index(rank)];
         std::vector<Interval>& segments = segments_.emplace_back();
@@ -285,7 +285,8 @@ class Rehearsal::Stage {
         return *std::max_element(done.begin(), done.end());
     }
 
-    /// Whoever is free first claims first. When each thread has nothing more to claim.
+    /// Claims values: the thread that is free first claims first. Returns when each thread has
+    /// nothing more to claim.
     std::vector<Seconds> drive(Stealing& stealing, int threads, int rank, Seconds start) {
         using Free = std::tuple<Seconds, int>;
         std::priority_queue<Free, std::vector<Free>, std::greater<>> free;
@@ -309,7 +310,7 @@ class Rehearsal::Stage {
         return ends;
     }
 
-    /// Every thread's last phase.
+    /// Runs the last phase of every thread.
     void finish(int rank, Seconds start) {
         std::vector<Seconds> ends;
         for (int thread = 0; thread < static_cast<int>(segments_[index(rank)].size()); ++thread)

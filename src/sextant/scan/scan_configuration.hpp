@@ -17,22 +17,22 @@ struct NamedBoundaries {
 
 std::span<const NamedBoundaries> all_boundaries();
 std::string_view name(Boundaries boundaries);
-/// By name. Throws InvalidTask with near names.
+/// Finds a rule by name. Throws InvalidTask with similar names.
 Boundaries find_boundaries(std::string_view name);
 
-/// How a series is scanned: a strategy over a global scan, on so many threads a rank.
+/// The configuration of a scan of a series: a strategy with a global scan, and threads per rank.
 struct Way {
     const Strategy& strategy;
     GlobalScan global;
     int threads = 1;
-    Boundaries boundaries = Boundaries::moving; ///< of more than one thread
+    Boundaries boundaries = Boundaries::moving; ///< with more than one thread
 };
 
-/// Throws InvalidTask unless there is a thread, and more than one only with reduce-then-scan: a
-/// reduction alone may be bracketed freely.
+/// Throws InvalidTask unless there is at least one thread, and more than one only with
+/// reduce-then-scan: only a reduction may be bracketed freely.
 void check(const Way& way);
 
-/// "reduce-then-scan over ladner-fischer, k = 1, 8 threads, boundaries moving".
+/// A short text: "reduce-then-scan over ladner-fischer, k = 1, 8 threads, boundaries moving".
 std::string to_text(const Way& way);
 
 } // namespace sextant::scan

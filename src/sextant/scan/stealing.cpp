@@ -15,7 +15,7 @@ bool any(const Interval& values) {
     return number_of(values) > 0;
 }
 
-/// How long an application takes; 0 where there was none.
+/// The mean time of an application; 0 if there was none.
 Seconds mean(Seconds taken, Elements applications) {
     return applications > 0 ? taken / static_cast<double>(applications) : 0;
 }
@@ -35,7 +35,7 @@ Stealing::Stealing(Elements values, int threads, Boundaries boundaries) : bounda
     }
 }
 
-/// Unclaimed values that a thread may take before what it has.
+/// The unclaimed values directly before a thread's segment that it may take.
 Interval Stealing::left_before(int thread) const {
     const bool bounded = thread == 0 || boundaries_ == Boundaries::fixed;
     const Elements from = bounded ? at(thread).share.first : at(thread - 1).claimed.last;
@@ -49,7 +49,7 @@ Interval Stealing::left_after(int thread) const {
     return {at(thread).claimed.last, to};
 }
 
-/// How long a thread takes for an application, as far as can be told.
+/// The current estimate of a thread's time per application.
 Seconds Stealing::pace(int thread, Seconds now) const {
     const Thread& own = at(thread);
     const Seconds known = mean(own.busy, own.applied);
@@ -58,8 +58,8 @@ Seconds Stealing::pace(int thread, Seconds now) const {
     return std::max(known, mean(own.busy + now - own.began, own.applied + 1));
 }
 
-/// How much a neighbour is in need of help with what is `left` between it and a thread. One with
-/// values on its other side too has only half its time for these.
+/// The need of a neighbour for help with the values `left` between it and a thread. A neighbour
+/// that also has values on its other side has only half its time for these.
 Seconds Stealing::need(int neighbour, const Interval& left, const Interval& elsewhere,
                        Seconds now) const {
     if (boundaries_ == Boundaries::towards_slower)

@@ -18,7 +18,7 @@ Series dealt(Elements values, int ranks) {
 }
 
 Claim claim(const Series& series) {
-    std::vector<int> first = {0}; // place in the series, by rank
+    std::vector<int> first = {0}; // position in the series, by rank
     for (const Elements values : series)
         first.push_back(first.back() + static_cast<int>(values));
     const auto place = [first](int rank, Elements i) {
@@ -68,8 +68,8 @@ Stage stage_of(const Worker& worker, const GlobalScan& global) {
     return {global.algorithm, global.tuning, worker.workers(), 1};
 }
 
-/// What workers want of the totals: what lies before their values, and what reaches through the
-/// last where that is to be given. Who has one value needs no more than the latter.
+/// The totals that workers want: the prefix before their values, and the prefix through the last
+/// one if the global scan gives it. A worker with one value needs only the latter.
 Wanted wanted_by(const Worker& worker, const GlobalScan& global) {
     return [values = worker.values, &global](int number) {
         if (!global.gives_last)
@@ -91,7 +91,7 @@ Prefixes scan_totals(ProgramBuilder& builder, const Worker& worker, const Global
         scan_in_form(builder, stage, worker.number, total, wanted_by(worker, global));
     builder.round(stage.first_round + stage.rounds());
     if (!global.gives_last)
-        prefixes.through = {}; // known all the same by some algorithms
+        prefixes.through = {}; // some algorithms compute it anyway
     return prefixes;
 }
 
@@ -112,7 +112,7 @@ void scan_values(ProgramBuilder& builder, const Region& input, const Region& out
 
 namespace {
 
-/// All values in one fold.
+/// Combines all values in one fold.
 Region reduced(ProgramBuilder& builder, const Region& input) {
     std::vector<Region> values;
     for (Elements i = 0; i < input.length; ++i)
@@ -139,8 +139,8 @@ Program reduce_then_scan(const Worker& worker, const GlobalScan& global) {
 
 namespace {
 
-/// Scans all but the first worker's values. All but the total wait in the output, which they will
-/// be changed in; the total has a slot of its own, since others are sent it meanwhile.
+/// Scans the values of a worker other than the first. All results except the total are stored in
+/// the output, to be updated there; the total has a slot of its own, because it is sent meanwhile.
 Region scan_aside(ProgramBuilder& builder, const Region& input, const Region& output) {
     Region sum = nth(input, 0);
     for (Elements i = 1; i < input.length; ++i) {

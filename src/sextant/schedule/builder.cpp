@@ -22,7 +22,7 @@ Region ProgramBuilder::buffer(const BufferSpec& spec) {
     return block(static_cast<int>(program_.buffers.size()) - 1, 0, spec.size);
 }
 
-/// Those that hold something; how many there are.
+/// Appends the non-empty regions and returns their number.
 std::uint32_t ProgramBuilder::append(std::span<const Region> regions) {
     const std::size_t before = program_.regions.size();
     for (const Region& region : regions) {
@@ -71,8 +71,8 @@ void ProgramBuilder::fold(const Region& to, std::span<const Region> operands) {
     add(Verb::fold, -1, operands, to);
 }
 
-/// Where each buffer of a part lies. Parts run one after another, so that their scratch can be the
-/// same, as large as the largest; only what one part left there for the next is another.
+/// The region of each buffer of a part. Parts run one after another, so they share scratch of the
+/// largest size needed, except for scratch that holds a result passed on to this part.
 std::vector<Region> ProgramBuilder::placed(const Program& part, std::span<const Region> places) {
     std::vector<Region> lies;
     std::size_t given = 0, shared = 0;

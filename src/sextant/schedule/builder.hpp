@@ -9,12 +9,12 @@
 
 namespace sextant {
 
-/// Writes one rank's program step by step. Steps of no elements are left out, a fold of one operand
-/// is a copy, and a copy onto itself is nothing. Throws std::logic_error where sizes within a step
-/// differ, or a part does not fit, since only an algorithm's bug can cause that.
+/// Builds one rank's program step by step. Empty steps are omitted, a fold of one operand becomes a
+/// copy, and a copy onto itself is omitted. Throws std::logic_error if sizes within a step differ
+/// or a part does not fit, because only a bug in an algorithm can cause that.
 class ProgramBuilder {
   public:
-    /// Declares a buffer; the region is the whole of it. `element` as in BufferSpec.
+    /// Declares a buffer and returns the region of all its elements. `element` as in BufferSpec.
     Region input(Elements size, Bytes element = 0) { return buffer({Role::input, size, element}); }
     Region in_out(Elements size, Bytes element = 0) {
         return buffer({Role::in_out, size, element});
@@ -30,15 +30,16 @@ class ProgramBuilder {
     /// Labels for the steps that follow.
     void round(int round) { round_ = round; }
     void group(int group) { group_ = group; }
-    /// How many rounds of messages may be open at once; 0 for any number.
+    /// The number of rounds whose messages may be open at once; 0 means no limit.
     void window(int rounds) { program_.window = rounds; }
 
-    /// Does what another program of this rank does, as a part of this one. Its round 0 is the
-    /// current round; without a window of its own it has that of the whole, or none.
+    /// Appends another program of this rank as a part of this one. Its round 0 becomes the current
+    /// round. It must have the same window as this program, or none.
     ///
-    /// Input     where those of its buffers lie that are no scratch, in order: contiguous, of their
-    ///           size, in buffers of the same elements. Scratch is shared by all parts.
-    /// Output    where its result lies; in scratch only until a part follows that is not given it.
+    /// Input     the regions that hold its buffers, except scratch, in order: contiguous, of the
+    ///           same sizes, in buffers of the same element size. All parts share scratch.
+    /// Output    the region of its result; if that is in scratch, it is valid until the next part
+    ///           that does not take it as a buffer.
     Region run(const Program& part, std::span<const Region> places);
     Region run(const Program& part, std::initializer_list<Region> places) {
         return run(part, std::span<const Region>(places.begin(), places.size()));
@@ -49,20 +50,20 @@ class ProgramBuilder {
     void receive(int peer, std::span<const Region> regions);
     void receive(int peer, const Region& region) { receive(peer, {&region, 1}); }
     void copy(const Region& to, const Region& from);
-    /// Operands in order; `to` may equal one of them and may not otherwise overlap any.
+    /// Operands are given in order. `to` may equal one of them but not otherwise overlap any.
     void fold(const Region& to, std::span<const Region> operands);
     void fold(const Region& to, std::initializer_list<Region> operands) {
         fold(to, std::span<const Region>(operands.begin(), operands.size()));
     }
 
-    /// What is made overlaps nothing that is read. A kernel that makes nothing is not called.
+    /// Regions made must not overlap regions read. A step that makes nothing is omitted.
     void compute(int kernel, std::span<const Region> read, std::span<const Region> made);
     void compute(int kernel, std::initializer_list<Region> read,
                  std::initializer_list<Region> made) {
         compute(kernel, std::span(read.begin(), read.size()), {made.begin(), made.size()});
     }
 
-    /// The finished program, whose rank then holds `result`.
+    /// Returns the finished program, whose rank ends up with `result`.
     Program finish(const Region& result);
 
   private:
@@ -72,16 +73,16 @@ class ProgramBuilder {
     std::uint32_t append(std::span<const Region> regions);
 
     Program program_;
-    std::vector<int> shared_; ///< scratch of parts
+    std::vector<int> shared_; ///< scratch buffers of parts
     int round_ = 0, group_ = 0;
 };
 
-/// The same program with contiguous messages only: what lies in pieces is copied together before it
-/// is sent, and taken apart when it has come. Whether that is faster than a datatype of pieces
-/// depends on the MPI and on how long they are.
+/// Returns an equivalent program with contiguous messages only: a message of several pieces is
+/// copied into one buffer before it is sent, and copied back to its pieces after it is received.
+/// Whether this beats an MPI datatype depends on the MPI library and the length of the pieces.
 ///
-/// Output    the program, with a scratch buffer for each side of a message that lies in pieces.
-/// Cost      two copies of what lies in pieces.
+/// Output    the program, with one scratch buffer for each such message.
+/// Cost      two copies of each such message, one per side.
 Program with_packed_messages(const Program& program);
 
 } // namespace sextant

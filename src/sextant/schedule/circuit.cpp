@@ -12,11 +12,10 @@ namespace sextant {
 
 namespace {
 
-/// For each element of a message or region, the longest chain of applications behind it.
+/// For each element of a message or region, its longest chain of applications.
 using Spans = std::vector<int>;
 
-/// Goes through the programs step by step, as they are written, with messages that wait for their
-/// receivers: what depends on what shows in the elements alone.
+/// Executes the steps in program order with buffered messages; only the chains of elements matter.
 class Reader {
   public:
     explicit Reader(const Schedule& schedule) : schedule_(schedule) {
@@ -64,7 +63,7 @@ class Reader {
         return all;
     }
 
-    /// Whether there was one that could be done.
+    /// Returns false if the next step cannot be done yet or there is none.
     bool do_next_step(int rank) {
         const Program& own = program(rank);
         if (at(rank).next == own.steps.size())
@@ -100,7 +99,7 @@ class Reader {
         arrived.pop_front();
     }
 
-    /// A fold; or a copy, which is one of a single operand.
+    /// A fold, or a copy as a fold of one operand.
     void combine(int rank, const Step& step) {
         const auto operands = program(rank).regions_of(step);
         Spans sum = spans(rank, operands[0]);

@@ -86,7 +86,7 @@ class Finder {
         at(region).add({step, write, region});
     }
 
-    /// Everything that the rest takes for granted.
+    /// Checks everything that the other functions rely on.
     void check_steps() const {
         const auto count = static_cast<std::uint32_t>(program_.steps.size());
         for (std::uint32_t i = 0; i < count; ++i) {
@@ -124,7 +124,7 @@ class Finder {
         if (region.count > 1 && region.stride < region.length) {
             fail(step, "the runs of a region overlap or lead backwards");
         }
-        // Without forming the end, which may not fit in a number.
+        // Computed without the region's end, which may overflow.
         const Elements room = size - region.length;
         if (region.offset < 0 || region.offset > room ||
             (region.count > 1 && region.count - 1 > (room - region.offset) / region.stride)) {
@@ -148,7 +148,7 @@ class Finder {
         }
     }
 
-    /// What is moved or folded is of one kind, and an operator knows only that of the run.
+    /// Regions moved or folded together have one element size; folds only that of the run.
     void check_formats(std::uint32_t i, const Step& step) const {
         const auto format = [&](const Region& region) {
             return program_.buffers[static_cast<std::size_t>(region.buffer)].element;
@@ -222,7 +222,7 @@ Dependences::Dependences(const Program& program)
     look_for_messages(program);
 }
 
-/// Edges lead to later steps only, so one pass from the end finds them all.
+/// Edges lead to later steps only, so one backward pass suffices.
 void Dependences::look_for_messages(const Program& program) {
     before_message_.resize(program.steps.size());
     for (std::size_t i = program.steps.size(); i-- > 0;) {

@@ -20,7 +20,7 @@ struct Access {
     Region region;
 };
 
-/// How often a buffer is accessed, and from the first to the last element of each access.
+/// The number of accesses to a buffer and the sum of their extents.
 struct Accesses {
     std::size_t number = 0;
     double span = 0;
@@ -29,16 +29,16 @@ struct Accesses {
         ++number;
         span += static_cast<double>(region.end() - region.offset);
     }
-    /// So many that a cell holds few accesses, and an access, as of a column of tiles, lies in few
-    /// cells.
+    /// The number of index cells such that a cell holds few accesses and an access, such as a
+    /// column of tiles, spans few cells.
     std::size_t cells(Elements size) const {
         const double each_in_one = static_cast<double>(number) * static_cast<double>(size) / span;
         return number == 0 ? 1 : std::min(number / 2, static_cast<std::size_t>(each_in_one));
     }
 };
 
-/// The live accesses to one buffer, found by where they lie: the buffer is cut into equal cells and
-/// an access is listed in each cell that it touches.
+/// The live accesses to one buffer, indexed by position: the buffer is cut into equal cells, and an
+/// access is listed in every cell that it touches.
 class AccessIndex {
   public:
     AccessIndex(Elements size, std::size_t cells)
@@ -46,7 +46,7 @@ class AccessIndex {
           cell_size_(std::max<Elements>(1, (size + static_cast<Elements>(cells_.size()) - 1) /
                                                static_cast<Elements>(cells_.size()))) {}
 
-    /// Calls `found` with the step of each access that overlaps `region`; a step may come twice.
+    /// Calls `found` with the step of each conflicting access; a step may come twice.
     template <class Found>
     void conflicts(const Region& region, bool write, Found&& found) const {
         for (std::size_t c = cell(region.offset); c <= cell(region.end() - 1); ++c) {
@@ -79,23 +79,22 @@ class AccessIndex {
     Elements cell_size_;
 };
 
-/// Which steps of a program must finish before which others may start: read after write, write
-/// after read, write after write, by exact overlap of regions. The one place that decides it;
-/// executor and prover share it.
+/// The dependences between the steps of a program: read after write, write after read and write
+/// after write, by exact overlap of regions. Executor and prover share this one implementation.
 ///
-/// An access that a later contiguous write covers is dropped: later steps depend on that write.
-/// This keeps reused slots from giving a quadratic number of edges.
+/// An access that a later contiguous write covers is dropped, because later steps depend on that
+/// write. This avoids a quadratic number of edges when slots are reused.
 ///
-/// Requires  regions that hold something and lie inside their buffers, their runs apart and in
-///           order; inputs never written; operands as large as the destination, which equals them
-///           or overlaps none; what kernels make apart from one another and from what they read
+/// Requires  non-empty regions inside their buffers, with runs in order that do not overlap; inputs
+///           never written; operands of the destination's size, each equal to it or disjoint from
+///           it; regions made by kernels disjoint from each other and from what they read
 ///           (std::logic_error naming the step).
-/// Cost      about (steps + regions) times the accesses that share a region's neighbourhood.
+/// Cost      about (steps + regions) times the number of accesses near a region.
 class Dependences {
   public:
     explicit Dependences(const Program& program);
 
-    /// A step that waits, and what of it: one of its regions that is read, or the writing of its
+    /// A waiting step, and which part of it waits: one of the regions it reads, or the write to its
     /// destination (`commit`).
     struct Edge {
         std::uint32_t step;
@@ -103,22 +102,22 @@ class Dependences {
     };
     static constexpr std::int32_t commit = -1;
 
-    /// The edges out of a step.
+    /// The edges from a step to later ones.
     std::span<const Edge> after(int step) const {
         const auto i = static_cast<std::size_t>(step);
         return {edges_.data() + first_[i], first_[i + 1] - first_[i]};
     }
-    /// How many edges lead to each step; to each region that is read; to each step's commit.
+    /// The number of edges to each step; to each region that is read; to each step's commit.
     const std::vector<std::uint32_t>& needs() const { return needs_; }
     const std::vector<std::uint32_t>& region_needs() const { return region_needs_; }
     const std::vector<std::uint32_t>& commit_needs() const { return commit_needs_; }
-    /// Whether some message of the rank waits for a step, directly or through others: what another
-    /// rank may be waiting for.
+    /// True if a message of this rank waits for the step, directly or indirectly, so that another
+    /// rank may be waiting for it.
     bool before_message(int step) const {
         return before_message_[static_cast<std::size_t>(step)] != 0;
     }
     std::size_t edges() const { return edges_.size(); }
-    /// The steps whose writes are what the result holds at the end.
+    /// The steps that wrote the final content of the result.
     const std::vector<std::uint32_t>& result_writers() const { return result_writers_; }
 
   private:

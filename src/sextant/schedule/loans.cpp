@@ -8,7 +8,7 @@ namespace sextant {
 
 namespace {
 
-/// Where an operand begins in a message that was received into `regions`, if it lies within one.
+/// The offset of an operand in a message received into `regions`, if it lies within one of them.
 std::optional<Elements> offset_in_message(std::span<const Region> regions, const Region& operand) {
     Elements before = 0;
     for (const Region& region : regions) {
@@ -20,17 +20,17 @@ std::optional<Elements> offset_in_message(std::span<const Region> regions, const
     return std::nullopt;
 }
 
-/// The uses of a received message, or nothing where one of them forbids borrowing.
+/// The uses of a received message; none if one of them forbids borrowing.
 std::vector<Loans::Use> uses_of(const Program& program, const Dependences& dependences, int step) {
     std::vector<Loans::Use> uses;
     const Step& receive = program.steps[static_cast<std::size_t>(step)];
     for (const Dependences::Edge& edge : dependences.after(step)) {
         if (edge.region == Dependences::commit)
-            continue; // overwrites what is not there: harmless
+            continue; // overwrites elements that are elsewhere: harmless
         if (program.steps[edge.step].verb != Verb::fold)
             return {};
         const auto region = static_cast<std::uint32_t>(edge.region);
-        // Another writer means that some of what came has been replaced since.
+        // Another writer means that some of the message has been replaced since.
         if (dependences.region_needs()[region] != 1)
             return {};
         const auto offset = offset_in_message(program.regions_of(receive), program.regions[region]);
@@ -41,7 +41,7 @@ std::vector<Loans::Use> uses_of(const Program& program, const Dependences& depen
     return uses;
 }
 
-/// The only step that needs what a fold makes, if that is a send of just that.
+/// The only step that needs a fold's result, if it is a send of exactly that.
 int taker_of(const Program& program, const Dependences& dependences, int fold) {
     int taker = -1;
     for (const Dependences::Edge& edge : dependences.after(fold)) {
@@ -65,7 +65,7 @@ bool in_result(const Dependences& dependences, std::uint32_t step) {
     return std::find(kept.begin(), kept.end(), step) != kept.end();
 }
 
-/// Finds the sends all of whose elements kernels make, for nobody else.
+/// Finds the sends whose elements are all made by kernels for them alone.
 class TakersOfMade {
   public:
     TakersOfMade(const Program& program, const Dependences& dependences)
@@ -83,11 +83,11 @@ class TakersOfMade {
     }
 
   private:
-    /// What is known of a send.
+    /// Properties of a send.
     struct Takes {
-        Elements elements = 0;           ///< that kernels make for it alone
-        std::vector<std::uint32_t> from; ///< these steps
-        bool shares = false;             ///< some of it has another reader
+        Elements elements = 0;           ///< made by kernels for it alone
+        std::vector<std::uint32_t> from; ///< the steps that make them
+        bool shares = false;             ///< some of them have another reader
     };
 
     template <class Look>
@@ -101,7 +101,8 @@ class TakersOfMade {
 
     const Region& region(std::uint32_t at) const { return program_.regions[at]; }
 
-    /// Whether a step may take what kernels make: one piece of memory that at first holds nothing.
+    /// True if a step may take regions made by kernels: it sends one initially undefined,
+    /// contiguous region.
     bool may_take(const Dependences::Edge& edge) const {
         const Step& step = program_.steps[edge.step];
         const Region& read = region(static_cast<std::uint32_t>(edge.region));
@@ -133,8 +134,8 @@ class TakersOfMade {
             only_reader_[made] = static_cast<int>(readers[0]);
     }
 
-    /// Where as much is made as is sent, by all who write there, nothing is made twice: otherwise
-    /// something would be sent that nobody wrote.
+    /// If kernels make as many elements as are sent, and no other step writes there, nothing is
+    /// made twice: otherwise an undefined element would be sent.
     bool takes_all(int send) const {
         const auto at = static_cast<std::size_t>(send);
         const Takes& takes = takes_[at];

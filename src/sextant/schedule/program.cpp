@@ -79,7 +79,7 @@ bool same_step(const Step& a, const Step& b) {
     return a.verb == b.verb && a.peer == b.peer && a.count == b.count && a.to == b.to;
 }
 
-/// Rounds bind only where there is a window.
+/// Rounds have an effect only with a window.
 bool same_rounds(const Program& a, const Program& b) {
     if (a.window != b.window)
         return false;

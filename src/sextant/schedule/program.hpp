@@ -13,23 +13,23 @@
 
 namespace sextant {
 
-/// What a step does.
+/// The operation of a step.
 enum class Verb : std::uint8_t {
-    send,    ///< its regions, one after another, are one message to `peer`
+    send,    ///< its regions, concatenated, are one message to `peer`
     receive, ///< one message from `peer` fills its regions, one after another
     fold,    ///< `to` = the combination of its regions, in operand order
     copy,    ///< `to` = its region
-    compute  ///< a kernel reads its regions and makes others from all of them
+    compute  ///< a kernel reads its regions and makes others from them
 };
 
 std::string_view name(Verb verb);
 
-/// Whether a verb moves data between ranks.
+/// True for verbs that move data between ranks.
 constexpr bool is_message(Verb verb) {
     return verb == Verb::send || verb == Verb::receive;
 }
 
-/// Whether what a verb makes goes to `Step::to`.
+/// True for verbs that write to `Step::to`.
 constexpr bool has_destination(Verb verb) {
     return verb == Verb::fold || verb == Verb::copy;
 }
@@ -38,64 +38,64 @@ constexpr bool has_destination(Verb verb) {
 /// that a compute step makes follow them.
 struct Step {
     Verb verb = Verb::copy;
-    int round = 0; ///< a label for models and pictures; binds only where there is a window
-    int group = 0; ///< the submachine this step belongs to: a label
-    int peer = -1; ///< of a message
-    std::uint32_t first = 0; ///< its first region
-    std::uint32_t count = 0; ///< its number of regions
-    Region to;               ///< of a fold or copy
-    int kernel = -1;         ///< of a compute step: its place among the kernels given with the run
-    std::uint32_t made = 0;  ///< of a compute step: how many regions it makes
+    int round = 0;           ///< a label for models and drawings; has an effect only with a window
+    int group = 0;           ///< the submachine of this step: a label
+    int peer = -1;           ///< of a message
+    std::uint32_t first = 0; ///< index of its first region
+    std::uint32_t count = 0; ///< the number of its regions
+    Region to;               ///< destination of a fold or copy
+    int kernel = -1;         ///< of a compute step: index into the kernels given for the run
+    std::uint32_t made = 0;  ///< of a compute step: the number of regions it makes
 };
 
-/// Who provides a buffer.
+/// The provider of a buffer, and its initial state.
 enum class Role : std::uint8_t {
-    input,  ///< the caller; defined from the start, and never written
+    input,  ///< the caller; defined from the start, never written
     in_out, ///< the caller; defined from the start
-    output, ///< the caller, or the executor in his place; at first undefined
-    scratch ///< the executor; at first undefined
+    output, ///< the caller or the executor; initially undefined
+    scratch ///< the executor; initially undefined
 };
 
 struct BufferSpec {
     Role role = Role::scratch;
     Elements size = 0;
-    Bytes element = 0; ///< the bytes of one; 0: as the elements that the run is about
-    /// The bytes that one may take here, where elements of the run differ in size (Operator::used);
-    /// 0: as many as its format says. Messages meet buffers of the same room.
+    Bytes element = 0; ///< bytes per element; 0: the element size of the run
+    /// The most bytes that an element may take if elements of the run vary in size
+    /// (Operator::used); 0: the size of its format. Both sides of a message must have equal room.
     Bytes room = 0;
 };
 
-/// What one rank does: plain data, made by an algorithm, which `execute` runs, `prove` proves and
-/// `report` draws, and cost models and simulators read.
+/// The program of one rank: plain data, made by an algorithm. `execute` runs it, `prove` proves it,
+/// `report` draws it, and cost models and simulators read it.
 ///
-/// A program means what its steps mean one after another. A step may start as soon as no earlier
-/// step of the rank that has not finished conflicts with its regions (see Dependences); the k-th
-/// message sent from a to b is the k-th that b receives from a; both sides may cut it into regions
-/// as they like. A message of no elements does not exist.
+/// A program has the meaning of its steps executed one after another. A step may start as soon as
+/// no unfinished earlier step of the rank conflicts with its regions (see Dependences). The k-th
+/// message sent from a to b is the k-th that b receives from a; each side may divide it into
+/// regions differently. Messages are never empty.
 ///
-/// What a kernel does is not said here: who runs a program gives its code, who proves it what it
-/// means for symbols, who predicts it what an element costs. All that it makes depends on all that
-/// it reads, and on nothing else.
+/// The program does not say what a kernel does: a run supplies its code, a proof its meaning for
+/// symbols, a prediction its cost per element. Everything a kernel makes depends on everything it
+/// reads and on nothing else.
 ///
-/// With `window` = w > 0 a message of round r waits for the rank's own messages of rounds <= r - w
-/// to finish. It is never a barrier between ranks and never holds a fold.
+/// With `window` = w > 0, a message of round r waits until the rank's own messages of rounds <= r -
+/// w have finished. A window is not a barrier between ranks and does not delay folds.
 struct Program {
     std::vector<BufferSpec> buffers;
     std::vector<Step> steps;
     std::vector<Region> regions; ///< of all steps, in step order
-    int window = 0;              ///< 0: rounds do not bind
-    Region result;               ///< what the rank ends up holding; may be empty
+    int window = 0;              ///< 0: rounds have no effect
+    Region result;               ///< the rank's final data; may be empty
 
     std::span<const Region> regions_of(const Step& step) const {
         return {regions.data() + step.first, step.count};
     }
-    /// What a compute step makes.
+    /// The regions that a compute step makes.
     std::span<const Region> made_by(const Step& step) const {
         return {regions.data() + step.first + step.count, step.made};
     }
-    /// The elements a step moves or makes.
+    /// The number of elements that a step moves or makes.
     Elements elements_of(const Step& step) const;
-    /// The bytes of an element in a buffer, where those of the run have `usual`.
+    /// The bytes per element of a buffer if the run's elements have `usual` bytes.
     Bytes element_size(int buffer, Bytes usual) const {
         const BufferSpec& spec = buffers[static_cast<std::size_t>(buffer)];
         const Bytes own = spec.element == 0 ? spec.room : spec.element;
@@ -107,46 +107,47 @@ struct Program {
     }
 };
 
-/// The programs of all ranks. Needed to draw or prove; a rank that runs needs only its own.
+/// The programs of all ranks. Needed for drawings and proofs; a run needs only each rank's own.
 using Schedule = std::vector<Program>;
 
-/// A schedule from a function that makes one rank's program.
+/// Makes a schedule from a function that makes one rank's program.
 Schedule make_schedule(int ranks, const std::function<Program(int rank)>& program);
 
-/// The same program for ranks that go by other numbers: peer i becomes `ranks[i]`.
+/// Returns the program with ranks renumbered: peer i becomes `ranks[i]`.
 Program with_peers(Program program, std::span<const int> ranks);
 
-/// The same program, of elements of so many bytes; 0: of those that the run is about.
+/// Returns the program for elements of `size` bytes; 0: the element size of the run.
 Program with_elements_of(Program program, Bytes size);
 
-/// The same program, whose result is copied to an output of its own at the end: in one piece, and
-/// where who runs it may read it, wherever the rank held it before.
+/// Returns the program with its result copied, at the end, to a contiguous output buffer of its
+/// own, where the caller can read it.
 Program with_packed_result(Program program);
 
-/// How the operands of a fold are bracketed.
+/// The bracketing of the operands of a fold.
 enum class Association : std::uint8_t {
-    in_order,  ///< only the leftmost finished run grows: one bracketing, results equal to the bit
-    by_arrival ///< neighbouring runs merge as they come: more overlap, bracketing varies
+    in_order,  ///< only the leftmost finished run of operands grows: one bracketing, bit-identical
+               ///< results
+    by_arrival ///< neighbouring runs merge as they arrive: more overlap, bracketing varies
 };
 
 std::string_view name(Association association);
 
-/// One way to do a task, whatever the family: what a planner compares. Rank programs are made when
-/// they are asked for, since those of all ranks are many.
+/// One configuration of a task, of any family of algorithms, for the planner to compare. Programs
+/// are made on demand because those of all ranks take much memory.
 struct Candidate {
-    std::string algorithm; ///< a name of the family's catalogue
-    std::string tuning;    ///< as text; empty where nothing is set
+    std::string algorithm; ///< a name in the family's catalogue
+    std::string tuning;    ///< as text; empty if there is none
     int ranks = 1;
     std::function<Program(int rank)> program;
-    /// Ranks that may have most to do, cheap programs first: what one of them needs, all need.
+    /// Ranks that may have the most work, cheap programs first; the time of each bounds the run's.
     std::vector<int> busiest = {0};
-    Seconds before = 0; ///< that pass before it begins, as for reading, by whatever knows
+    Seconds before = 0; ///< time before it begins, such as for reading files; set by the caller
 
     /// "radix-k, radices 8,4".
     std::string text() const { return tuning.empty() ? algorithm : algorithm + ", " + tuning; }
 };
 
-/// Whether two programs do the same, whatever their rounds and groups are called.
+/// True if two programs do the same work, regardless of labels without effect.
 bool same_work(const Program& a, const Program& b);
 
 } // namespace sextant

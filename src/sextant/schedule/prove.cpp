@@ -26,7 +26,7 @@ std::vector<Dependences> dependences_of(const Schedule& schedule) {
     return all;
 }
 
-/// What one rank adds to the costs of a proof.
+/// Adds one rank's costs to a proof.
 void add_costs(const Program& program, Proof& proof) {
     int messages = 0;
     Elements moved = 0, applications = 0;
@@ -44,7 +44,7 @@ void add_costs(const Program& program, Proof& proof) {
     proof.most_applications = std::max(proof.most_applications, applications);
 }
 
-/// A proof yet to be made.
+/// A proof with the costs filled in, before execution.
 Proof costs_of(const Schedule& schedule, const std::vector<Dependences>& dependences) {
     Proof proof;
     for (const Program& program : schedule)

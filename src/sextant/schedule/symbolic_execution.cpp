@@ -150,7 +150,7 @@ void SymbolicMemory::check_all_used(int rank) const {
 
 namespace {
 
-/// Steps that may start: in the order in which they came, or in any.
+/// Steps that may start, taken first in, first out or in random order.
 class Agenda {
   public:
     Agenda(bool shuffled, unsigned seed) : shuffled_(shuffled), random_(seed) {}
@@ -176,7 +176,7 @@ class Agenda {
     std::size_t head_ = 0;
 };
 
-/// Where one rank stands.
+/// One rank's progress.
 struct RankState {
     RankState(const Program& program, const Dependences& dependences)
         : walk(program, dependences),
@@ -230,7 +230,7 @@ class Player {
         return state(at.rank).started[static_cast<std::size_t>(at.step)];
     }
 
-    /// Puts what a rank may start now on the agenda.
+    /// Adds all steps that a rank may start now to the agenda.
     void collect(int rank) {
         Walk& walk = state(rank).walk;
         for (int s = walk.next_message(); s != Walk::none; s = walk.next_message())
@@ -262,7 +262,7 @@ class Player {
         const StepOfRank other = mate(at);
         const StepOfRank from = sends ? at : other, to = sends ? other : at;
         const bool met = started(other) != 0;
-        // An eager message leaves as it is now, whatever the sender writes there afterwards.
+        // An eager message has its content of now, whatever the sender writes there later.
         if (sends && delivery_ == Delivery::eager)
             state(from.rank).wire[from.step] = memory_.read(from);
         if (met)

@@ -12,38 +12,37 @@
 
 namespace sextant {
 
-/// The buffers of all ranks while their programs are played on symbols: an element holds a symbol,
-/// or nothing yet, or borrows another rank's. It knows what messages brought, also once copied, and
-/// whether it was of use: folded, sent on or in a result.
+/// The buffers of all ranks during symbolic execution. An element holds a symbol, is undefined, or
+/// refers to another rank's element. It tracks elements brought by messages, and their copies, to
+/// find out if they were used: folded, computed with, sent on or in a result.
 ///
-/// Requires  programs whose regions are sound (see Dependences), and messages that match. Keep
-///           schedule and claim alive.
-/// Throws    std::logic_error naming rank and step, where a step reads what nobody wrote or a
-/// kernel
-///           what it was not made for.
+/// Requires  valid regions (see Dependences) and matching messages. `schedule` and `claim` must
+///           outlive this object.
+/// Throws    std::logic_error naming rank and step if a step reads an undefined element or a kernel
+///           reads the wrong ones.
 class SymbolicMemory {
   public:
-    /// What the caller provides holds what is given; the rest is undefined.
+    /// Inputs hold the claim's symbols; everything else is undefined.
     SymbolicMemory(const Schedule& schedule, const Claim& claim);
     SymbolicMemory(const SymbolicMemory&) = delete; // elements point to elements
 
-    /// What a step uses: an operand of a fold, or all of its regions.
+    /// Reads, and marks as used, one operand of a fold, or all regions of a step.
     std::vector<Symbol> read(StepOfRank at, const Region& region);
     std::vector<Symbol> read(StepOfRank at);
 
-    /// What a fold makes.
+    /// Writes the result of a fold.
     void write(StepOfRank fold, std::span<const Symbol> symbols);
     void copy(StepOfRank copy);
-    /// What a kernel makes of all that it reads, as the claim has it.
+    /// Writes what a kernel makes of all that it reads, according to the claim.
     void compute(StepOfRank compute);
-    /// What a message brings.
+    /// Writes the content of a message.
     void receive(StepOfRank receive, std::span<const Symbol> message);
-    /// The receiver's elements become loans of what is sent.
+    /// Makes the receiver's elements refer to those sent.
     void lend(StepOfRank send, StepOfRank receive);
 
-    /// What a rank ends up with, and so uses.
+    /// Reads, and marks as used, a rank's result.
     std::vector<Symbol> result(int rank);
-    /// Throws std::logic_error naming the step where a message brought a rank what it never used.
+    /// Throws std::logic_error naming the receive if a rank never used an element of its message.
     void check_all_used(int rank) const;
 
   private:
@@ -55,7 +54,7 @@ class SymbolicMemory {
     struct Cell {
         Symbol symbol;
         const Cell* lender = nullptr;
-        std::int64_t arrival = -1; ///< that it holds, or a copy of which: index into arrivals
+        std::int64_t arrival = -1; ///< of this element or its original: index into arrivals
 
         const Symbol& value() const { return lender ? lender->symbol : symbol; }
     };
@@ -73,7 +72,7 @@ class SymbolicMemory {
     template <class Visit>
     void for_each_cell(StepOfRank at, Visit&& visit);
     RankMemory& memory(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
-    /// An arrival at a receive, for its next element.
+    /// Records the next element of a receive.
     std::int64_t arrive(StepOfRank receive);
     const Symbol& defined(StepOfRank at, const Cell& cell) const;
     const Symbol& use(int rank, const Cell& cell);
@@ -84,13 +83,12 @@ class SymbolicMemory {
     std::vector<RankMemory> ranks_;
 };
 
-/// Plays all ranks' programs on symbols, one step at a time, until none can go on.
+/// Executes all ranks' programs on symbols, one step at a time, until none can go on.
 ///
-/// Input     all ranks' programs with their dependences; what the ranks hold at the start.
-/// Output    the longest chain of dependent applications; in `memory` what the ranks hold at the
-///           end.
-/// Throws    std::logic_error naming rank and step: messages that do not match, ranks that wait for
-///           ever, operands that do not meet in order, and what SymbolicMemory refuses.
+/// Input     all ranks' programs with their dependences; the initial content of `memory`.
+/// Output    the longest chain of dependent applications; in `memory` the final content.
+/// Throws    std::logic_error naming rank and step if messages do not match, a rank waits forever,
+///           operands are out of order, or SymbolicMemory finds an error.
 /// Deterministic.  `seed` orders the steps of Delivery::shuffled.
 int play(const Schedule& schedule, const std::vector<Dependences>& dependences, Delivery delivery,
          unsigned seed, SymbolicMemory& memory);

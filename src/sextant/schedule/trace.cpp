@@ -48,7 +48,7 @@ bool by_rank_and_time(const Event& a, const Event& b) {
     return std::tie(a.rank, a.begin, a.end, a.step) < std::tie(b.rank, b.begin, b.end, b.step);
 }
 
-/// The waits of one rank, whose events are in order of time.
+/// Adds the waits of one rank, whose events are sorted by time.
 void add_waits(std::span<const Event> events, std::vector<Event>& waits) {
     Seconds busy_until = 0, done = 0;
     const auto idle = [&](Seconds until) {

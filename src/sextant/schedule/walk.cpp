@@ -94,8 +94,7 @@ void Walk::offer(int i) {
     }
 }
 
-/// Moves past the rounds whose messages have all finished and lets go what the window held for
-/// them.
+/// Skips rounds whose messages have all finished, and releases the messages that waited for them.
 void Walk::close_rounds() {
     while (oldest_ < open_.size() && open_[oldest_] == 0)
         ++oldest_;

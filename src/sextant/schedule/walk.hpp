@@ -12,43 +12,44 @@
 namespace sextant {
 
 /// The tag of each message step: k for the k-th message from one rank to another, so that both
-/// sides agree without talking. 0 for other steps.
+/// sides agree without communication. 0 for other steps.
 std::vector<int> message_tags(const Program& program);
 
-/// Where one rank stands in its program: which steps may start now. Executor and prover walk
-/// programs with it and differ only in what starting and finishing mean.
+/// Tracks one rank's progress through its program: which steps may start now. Executor and prover
+/// both use it and differ only in what starting and finishing mean.
 ///
-/// Nothing allocates after construction. Keep `program` and `dependences` alive.
+/// Allocates only in the constructor. `program` and `dependences` must outlive it.
 class Walk {
   public:
     Walk(const Program& program, const Dependences& dependences);
 
-    /// Back to the start.
+    /// Returns to the start.
     void reset();
 
     static constexpr int none = -1;
-    /// The next message, or the next piece of work, that may start; `none` when there is none now.
-    /// Each step is given out once: in the order in which they became possible, but work that a
-    /// message waits for before work that only this rank needs, since that may be the longer way.
+    /// The next message, or the next piece of work, that may start; `none` if there is none now.
+    /// Each step is returned once, in the order in which steps became ready, but work that a
+    /// message waits for comes before work that only this rank needs, because it may be on a longer
+    /// path.
     int next_message() { return messages_.pop(); }
     int next_work();
 
-    /// Says that a step has finished.
+    /// Call when a step has finished.
     void finish(int step);
 
     bool done() const { return unfinished_ == 0; }
     int unfinished() const { return unfinished_; }
     bool finished(int step) const { return finished_[static_cast<std::size_t>(step)] != 0; }
 
-    /// Whether what a step reads through a region (an index into Program::regions) is there.
+    /// True if a region that a step reads (an index into Program::regions) is complete.
     bool readable(std::uint32_t region) const { return needs_[regions_at_ + region] == 0; }
-    /// Whether the destination of a fold may be written.
+    /// True if the destination of a fold may be written.
     bool may_commit(int step) const {
         return needs_[commits_at_ + static_cast<std::size_t>(step)] == 0;
     }
 
   private:
-    /// First in, first out; each step passes once, so it never wraps.
+    /// First in, first out. Each step is pushed once, so it never wraps.
     struct Queue {
         std::vector<int> items;
         std::size_t head = 0, tail = 0;
@@ -62,19 +63,19 @@ class Walk {
 
     const Program& program_;
     const Dependences& dependences_;
-    // What is still awaited: by step, then by step for its commit, then by region; one block, since
-    // a run starts by copying it.
+    // Unfinished predecessors: by step, then by step for its commit, then by region; one block, so
+    // that a run starts with a single copy.
     std::vector<std::uint32_t> needs_, needs_at_start_;
     std::size_t commits_at_ = 0, regions_at_ = 0;
     std::vector<std::uint8_t> finished_;
     Queue messages_, work_, awaited_work_;
     int unfinished_ = 0;
 
-    // Only where there is a window; by place of the round among those that have messages.
+    // Used only with a window. Rounds are indexed by their position among those with messages.
     std::vector<int> rounds_;
-    std::vector<int> messages_in_round_, open_; // at the start, and unfinished now
+    std::vector<int> messages_in_round_, open_; // initially, and unfinished now
     std::vector<std::vector<int>> held_;        // messages that the window holds back
-    std::vector<std::uint32_t> place_;          // of each step's round
+    std::vector<std::uint32_t> place_;          // index of each step's round
     std::size_t oldest_ = 0;                    // the first round with an unfinished message
     std::size_t held_from_ = 0;                 // the first round that the window holds back
 };

@@ -28,7 +28,7 @@ Wire read_wire(const Field& field) {
     return {field.at("bytes_per_second").number(1, Field::most), field.at("latency").number(0, 1)};
 }
 
-/// Messages within a node go over a link of its own, which all its ranks share.
+/// Messages within a node use one extra link per node, which all its ranks share.
 void add_nodes(const Field& node, Network& network) {
     network.cores = static_cast<int>(node.at("cores").integer(1, 1 << 16));
     const Wire wire = read_wire(node);
@@ -153,7 +153,7 @@ std::vector<int> chosen(std::span<const Room> rooms, std::span<const OrderedHost
     return hosts;
 }
 
-/// Letters, then the number at the end.
+/// A sort key for names: the prefix, then the number at the end.
 std::tuple<std::string, std::string::size_type, std::string> natural(const std::string& name) {
     const auto end = name.find_last_not_of("0123456789") + 1;
     const std::string digits = name.substr(end);

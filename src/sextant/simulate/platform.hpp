@@ -15,17 +15,17 @@
 
 namespace sextant::simulate {
 
-/// What ranks do themselves costs; what the network does is the platform's. What costs nothing here
-/// takes no time.
+/// The costs of a rank's own work; network costs belong to the platform. Anything without a cost
+/// here takes no time.
 struct Costs {
-    /// A rank spends this on each message that it sends or receives, on one after another.
+    /// Time that a rank spends on each message it sends or receives, one message at a time.
     Seconds send_overhead = 0, receive_overhead = 0;
-    /// The same, for each byte of it.
+    /// Additional time per byte.
     double send_seconds_per_byte = 0, receive_seconds_per_byte = 0;
-    /// Combining one more operand, for each element.
+    /// Combining one more operand, per element.
     double seconds_per_application = 0;
     double copy_seconds_per_byte = 0;
-    /// Of each kernel, by number: making one element. Those that are missing take no time.
+    /// By kernel number: time per result. Missing kernels take no time.
     std::vector<double> seconds_per_computed_element = {};
 
     Seconds sending(Bytes bytes) const {
@@ -42,20 +42,20 @@ struct Costs {
     bool operator==(const Costs&) const = default;
 };
 
-/// A network as data: hosts, links that each go one way, and the one path from each host to each.
-/// Builders of shapes make it; a simulator runs on it, and `load` counts on it.
+/// A network as data: hosts, one-way links, and one path between each pair of hosts. Shape builders
+/// create it; simulators run on it.
 struct Network {
     struct Link {
         std::string name;
         double bytes_per_second = 0;
         Seconds latency = 0;
-        bool loses = false; ///< capacity as flows share it, see Platform::loss
+        bool loses = false; ///< loses capacity when shared, see Platform::loss
     };
 
     std::vector<std::string> hosts;
-    int cores = 1; ///< of each host
+    int cores = 1; ///< per host
     std::vector<Link> links;
-    /// Appends the links from one host to another, or to itself, in the order of travel.
+    /// Appends the links from one host to another (or to itself), in the order of travel.
     std::function<void(int from, int to, std::vector<int>& path)> route;
 };
 
@@ -69,12 +69,12 @@ inline std::vector<int> path_of(const Network& network, int from, int to) {
 inline constexpr std::array<std::string_view, 2> platform_endings{".json", ".xml"};
 inline constexpr std::array<std::string_view, 1> order_endings{".txt"};
 
-/// The platforms that Sextant ships, and orders of their hosts.
+/// The platforms shipped with Sextant, and orders of their hosts.
 inline constexpr machine::SharedFolder platforms{"platform", "platforms", platform_endings};
 inline constexpr machine::SharedFolder orders{"order", "platforms/orders", order_endings};
 
-/// What a link keeps of its capacity when many flows share it: all of it for up to `flows`, then a
-/// part that falls with each doubling. A fluid model has no such loss.
+/// The fraction of its capacity that a link keeps when many flows share it: 1 for up to `flows`
+/// flows, then less with each doubling. A fluid model has no such loss.
 struct Loss {
     double flows = 1, per_doubling = 0;
 
@@ -84,59 +84,59 @@ struct Loss {
     }
 };
 
-/// A machine to simulate on, described in our own words.
+/// A machine to simulate, described in Sextant's own format.
 struct Platform {
     std::string name;
-    std::string source; ///< where its numbers are from
-    std::string fitted; ///< what was fitted to which measurement; "" for nothing
+    std::string source; ///< where its figures are from
+    std::string fitted; ///< figures fitted, and to which measurement; "" if none
     Network network;
     Loss loss;
-    Costs costs; ///< what its ranks' own work costs, where that is known
+    Costs costs; ///< costs of its ranks' own work, if known
 };
 
-/// A platform from its JSON; docs/platform.md has the fields.
+/// Parses the JSON of a platform; docs/platform.md describes the fields.
 ///
 /// Throws    InvalidFile naming file, field, value and what was expected.
 Platform parse_platform(std::string_view text, const std::string& path);
 
-/// The same from a file of at most 64 MiB.
+/// Reads a platform from a file of at most 64 MiB.
 Platform read_platform(const std::string& path);
 
-/// Whether a file of JSON is a platform, which has a source, or else the profile of a machine,
-/// which has a method. Throws InvalidFile.
+/// True if a JSON file is a platform (it has a source), false if it is a machine profile (it has a
+/// method). Throws InvalidFile if it is neither.
 bool is_platform(const std::string& path);
 
-/// Whether a file is to be read as our JSON; others are SimGrid's.
+/// True if the file is Sextant's JSON; other files are SimGrid's.
 bool is_json(const std::string& path);
 
-/// A host that takes ranks, and who says so: "rows.txt: line 3".
+/// A host to place ranks on, and the place that names it: "rows.txt: line 3".
 struct OrderedHost {
     std::string name;
     std::string named_by = "the order";
 };
 
-/// The hosts that a file names, one a line, each once; '#' begins a comment. Throws InvalidFile
-/// naming file, line and value.
+/// Reads the hosts named in a file, one per line, each once; '#' begins a comment. Throws
+/// InvalidFile naming file, line and value.
 std::vector<OrderedHost> read_order(const std::string& path);
 
-/// A host and how many ranks it takes.
+/// A host and the number of ranks that it takes.
 struct Room {
     std::string host;
     int cores = 1;
 };
 
-/// Those of a network, in its order.
+/// The hosts of a network, in its order.
 std::vector<Room> rooms_of(const Network& network);
 
-/// The host of each rank, as an index into `rooms`: those named in `order` one after another, each
-/// as often as it has cores; without an order, all of them as they come.
+/// The host of each rank, as an index into `rooms`. Fills the hosts in `order` one after another,
+/// each with as many ranks as it has cores; without an order, all hosts in sequence.
 ///
-/// Throws    InvalidTask: an order that names what is not there, or a host twice; fewer cores than
-///           ranks.
+/// Throws    InvalidTask if the order names an unknown host or a host twice, or if there are fewer
+///           cores than ranks.
 std::vector<int> place(std::span<const Room> rooms, std::span<const OrderedHost> order, int ranks,
                        const std::string& platform);
 
-/// Sorts hosts as people number them: n2 before n10.
+/// Sorts hosts in natural order: n2 before n10.
 void sort_naturally(std::vector<Room>& rooms);
 
 } // namespace sextant::simulate

@@ -14,10 +14,10 @@ using machine::Layout;
 using machine::Path;
 using machine::Strategy;
 
-/// Paths of hosts in the mean.
+/// Mean properties of the paths of hosts.
 struct Ways {
     Seconds latency = 0;
-    double path_seconds_per_byte = 0;      ///< of the slowest link on the way
+    double path_seconds_per_byte = 0;      ///< of the slowest link on the path
     double injection_seconds_per_byte = 0; ///< of all links that leave a host together
 };
 
@@ -40,7 +40,7 @@ int stride(int hosts, int most) {
     return (hosts + most - 1) / most;
 }
 
-/// Adds the paths of one host to others, and says how many.
+/// Adds the paths from one host to others; returns their number.
 int add_ways(const Network& network, int from, Ways& sum, double& injection) {
     const auto hosts = static_cast<int>(network.hosts.size());
     std::set<int> first_links;
@@ -77,7 +77,7 @@ Ways between(const Network& network) {
     return {sum.latency / count, sum.path_seconds_per_byte / count, 1 / injection};
 }
 
-/// A line through two points: all there is between and beyond them.
+/// A linear cost as a curve of two points.
 machine::Curve line(Path path, Seconds empty, double seconds_per_byte) {
     constexpr Bytes large = Bytes{1} << 30;
     return {path,
@@ -88,7 +88,7 @@ machine::Curve line(Path path, Seconds empty, double seconds_per_byte) {
              {large, large, exactly(empty + seconds_per_byte * static_cast<double>(large))}}};
 }
 
-/// No message travels before its receiver waits for it: each is above the last switch.
+/// Every message waits for its receiver: all sizes are above the last protocol switch.
 machine::LinkCosts costs_of(machine::Link link, const Ways& ways, const Costs& costs) {
     const double sending = std::max(ways.injection_seconds_per_byte, costs.send_seconds_per_byte);
     const double receiving =

@@ -7,17 +7,15 @@
 
 namespace sextant::simulate {
 
-/// What a machine's profile says of a platform: of messages that meet no other, between hosts and
-/// within one, of the operator "over" on "f32", and of copies. A host sends to many others at once
-/// as fast as its links together; a path is as long and as slow as those of its hosts are in the
-/// mean.
+/// Derives a machine profile from a platform: messages without contention, between hosts and within
+/// one host; the operator "over" on "f32"; copies. A host sends to many others as fast as all its
+/// links together; a path has the mean latency and speed of all paths.
 ///
 /// Cost      the paths from at most 64 hosts to at most 512.
 /// Deterministic.
 machine::Profile profile_of(const Platform& platform);
 
-/// Where messages meet on it: links by their capacity, and what they lose of it as flows share
-/// them.
+/// The links of a platform with their capacities, including the loss when flows share them.
 machine::Wires wires_of(const Platform& platform);
 
 } // namespace sextant::simulate

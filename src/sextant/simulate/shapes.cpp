@@ -60,7 +60,7 @@ struct Grid {
 
     int dimensions() const { return static_cast<int>(extents.size()); }
     int links_a_host() const { return 2 * dimensions() + (has_injection ? 2 : 0); }
-    /// Which way: upward first, along the first dimension first.
+    /// The link of a host: by dimension, upward before downward.
     int link(int host, int dimension, bool up) const {
         return host * links_a_host() + 2 * dimension + (up ? 0 : 1);
     }
@@ -143,14 +143,14 @@ namespace {
 
 using machine::Field;
 
-/// Between a level and the one above.
+/// The connection between a level and the one above.
 struct Step {
     int down = 1, up = 1, cables = 1;
     int ports() const { return up * cables; }
 };
 
-/// A node of the tree by its place within its level: hosts are level 0. Two places differ in one
-/// digit where they are joined: the one that counts children below, parents above.
+/// Nodes are identified by their position within their level; hosts are level 0. The positions of
+/// two connected nodes differ in one digit: it counts children below, parents above.
 class Tree {
   public:
     explicit Tree(std::vector<Step> steps) : steps_(std::move(steps)) {
@@ -164,7 +164,7 @@ class Tree {
     const Step& step(int level) const { return steps_[static_cast<std::size_t>(level)]; }
     int links() const { return first_link_.back(); }
 
-    /// How many leaves lie below one node.
+    /// The number of leaves below one node.
     int leaves_below(int level) const {
         int count = 1;
         for (int l = 0; l < level; ++l)
@@ -180,7 +180,7 @@ class Tree {
     int nodes(int level) const {
         return leaves_below(levels()) / leaves_below(level) * ups_below(level);
     }
-    /// Which part of the tree a node is of: the leaves below are part * leaves_below onward.
+    /// The part of the tree that a node belongs to: its leaves start at part * leaves_below.
     int part_of(int level, int node) const { return node / ups_below(level); }
 
     int parent(int level, int node, int port) const {
@@ -188,7 +188,7 @@ class Tree {
         return (part * step(level).up + port % step(level).up) * ups_below(level) +
                node % ups_below(level);
     }
-    /// The child of a node of this level on the way down to a slot.
+    /// The child of a node on the path down to a slot.
     int child(int level, int node, int slot) const {
         const int below = ups_below(level - 1);
         return slot / leaves_below(level - 1) * below + node % below;
@@ -203,15 +203,15 @@ class Tree {
     std::vector<int> first_link_;
 };
 
-/// The port by which a node sends upward what is for a host.
+/// Returns the port by which a node sends messages for a host upward.
 using Port = std::function<int(int level, int node, int to)>;
 
-/// d-mod-k, which also says by which of several cables a message comes down.
+/// D-mod-k routing; for parallel cables it also selects the cable on the way down.
 int port_by_modulus(const Tree& tree, int level, int to) {
     return to / tree.ups_below(level) % tree.step(level).ports();
 }
 
-/// A number drawn for a switch and a destination, whatever was asked before.
+/// A pseudorandom number for a switch and a destination, independent of other calls.
 std::uint64_t drawn(std::uint64_t seed, int level, int node, int to) {
     std::seed_seq mixed{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32),
                         static_cast<std::uint32_t>(level), static_cast<std::uint32_t>(node),
@@ -221,7 +221,7 @@ std::uint64_t drawn(std::uint64_t seed, int level, int node, int to) {
     return std::uint64_t{words[0]} << 32 | words[1];
 }
 
-/// For each switch that has parents, the port to each host.
+/// The port to each host, for each switch that has parents.
 class PortTables {
   public:
     PortTables(const Tree& tree, std::size_t hosts) : hosts_(hosts) {
@@ -238,7 +238,7 @@ class PortTables {
     std::vector<std::vector<std::uint16_t>> ports_;
 };
 
-/// Slots of the tree that have a host.
+/// The slots of the tree that have a host.
 std::vector<int> filled_slots(const Tree& tree, int hosts_a_leaf) {
     std::vector<int> slots;
     for (int slot = 0; slot < tree.leaves_below(tree.levels()); ++slot) {
@@ -251,7 +251,7 @@ std::vector<int> filled_slots(const Tree& tree, int hosts_a_leaf) {
 std::vector<int> drawn_order(std::size_t count, std::uint64_t seed) {
     std::vector<int> order(count);
     std::iota(order.begin(), order.end(), 0);
-    std::mt19937_64 draw(seed); // not std::shuffle, whose result is the library's affair
+    std::mt19937_64 draw(seed); // not std::shuffle, whose result depends on the library
     for (std::size_t i = count; i > 1; --i)
         std::swap(order[i - 1], order[draw() % i]);
     return order;
@@ -369,7 +369,7 @@ Network fat_tree(const Field& network, const Wire& wire) {
             ++level;
         } while (tree.part_of(level, node) != end / tree.leaves_below(level));
         for (; level > 0; --level) {
-            // Of parallel cables the destination says which; the parent follows from the node.
+            // The destination selects among parallel cables; the parent follows from the node.
             const int child = tree.child(level, node, end);
             const Step& below = tree.step(level - 1);
             const int parent = node / tree.ups_below(level - 1) % below.up;

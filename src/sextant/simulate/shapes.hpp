@@ -9,56 +9,54 @@
 
 namespace sextant::simulate {
 
-/// What all links of a network are like, unless its shape says otherwise.
+/// The properties of all links of a network, unless its shape says otherwise.
 struct Wire {
     double bytes_per_second = 0;
     Seconds latency = 0;
 };
 
-/// A shape of network: one file of code and one row of the catalogue.
+/// A shape of network: one source file and one row of the catalogue.
 struct Shape {
     std::string_view name;
     std::string_view summary;
-    /// The network that the `network` of a platform file describes. Throws InvalidFile.
+    /// Builds the network described by the `network` field of a platform file. Throws InvalidFile.
     Network (*build)(const machine::Field& network, const Wire& wire);
 };
 
 std::span<const Shape> shapes();
 
-/// At most this many hosts, so that a wrong number in a file is an error and not a full memory.
+/// The greatest number of hosts, so that a wrong number in a file does not exhaust memory.
 inline constexpr int most_hosts = 1 << 17;
 
-/// Hosts n0, n1, ...
+/// Host names n0, n1, ...
 std::vector<std::string> numbered_hosts(int count);
 
-/// Hosts on one switch that never blocks: a message meets others only on the two cables at its
-/// ends.
+/// Hosts on one non-blocking switch: messages compete only for the two cables at their ends.
 ///
-/// Input     `hosts`, how many.
+/// Input     `hosts`, the number of hosts.
 Network crossbar(const machine::Field& network, const Wire& wire);
 
-/// A mesh or torus of any number of dimensions, whose hosts are its routers. Messages go along the
-/// first dimension first, then the next; round a torus the shorter way, and where both are equally
-/// long, hosts of even coordinate upward and the others downward, so that both ways are used.
+/// A mesh or torus of any number of dimensions, whose hosts are its routers. Messages travel along
+/// the first dimension first, then the next. On a torus they take the shorter direction; if both
+/// are equally long, hosts with even coordinates go upward and the others downward, so that both
+/// directions are used.
 ///
-/// Input     `extents`, along the first dimension first; hosts are numbered likewise.
-///           `injection` (optional): bytes per second between a host and its router, each way.
+/// Input     `extents`, along the first dimension first; hosts are numbered likewise. `injection`
+///           (optional): bytes per second between a host and its router, in each direction.
 Network mesh(const machine::Field& network, const Wire& wire);
 Network torus(const machine::Field& network, const Wire& wire);
 
 /// A parallel-port generalised fat-tree. A switch of level l has down[l] children and up[l + 1]
 /// parents, each joined by that level's number of parallel cables. Routing is static and by
-/// destination, as InfiniBand's: where a message may go up by several ports, a table says which.
+/// destination, as in InfiniBand: if several ports lead up, a table selects one.
 ///
 /// Input     `down`, `up`, `cables`, from the hosts upward; {12, 12}, {1, 12}, {1, 1} is the 12-ary
-///           2-tree. `hosts_a_leaf` (optional): leaf switches that are partly filled. `routing`:
-///           "d-mod-k"   destination d leaves level l by port d / (up[1] ... up[l]) mod ports, and
-///                       shifts do not block;
-///           "min-hop"   each switch deals the destinations, as they come, to the port with the
-///                       fewest; they come in an order drawn from `seed`;
-///           "random"    drawn from `seed`;
-///           "table"     of a tree of two levels: `spines`, one row a leaf switch, the spine to
-///                       each destination.
+///           2-tree. `hosts_a_leaf` (optional): hosts per leaf switch, for partly filled leaves.
+///           `routing`: "d-mod-k"   destination d leaves level l by port d / (up[1] ... up[l]) mod
+///           ports, and shifts do not block; "min-hop"   each switch assigns each destination to
+///           the port with the fewest so far; destinations come in an order drawn from `seed`;
+///           "random"    drawn from `seed`; "table"     for a tree of two levels: `spines`, one row
+///           per leaf switch, the spine to each destination.
 /// Source    Zahavi, Technion CCIT report 776, 2010; Hoefler, Schneider, Lumsdaine, Cluster 2008,
 ///           doi:10.1109/CLUSTR.2008.4663762
 Network fat_tree(const machine::Field& network, const Wire& wire);

@@ -29,8 +29,8 @@ Folding::Fold& Folding::fold_of(int step) {
                              [](const Fold& fold, int wanted) { return fold.step < wanted; });
 }
 
-/// Merges the first stretch of two or more neighbours that are there; in order, only from the first
-/// operand on.
+/// Merges the first sequence of two or more neighbours that have arrived; in order, only from the
+/// first operand on.
 Folding::Pass Folding::find(Fold& fold, const Walk& walk) const {
     const Step& step = program_.steps[static_cast<std::size_t>(fold.step)];
     std::uint32_t first = 0, operand = 0;
@@ -91,7 +91,7 @@ void Play::begin() {
         advance(rank);
 }
 
-/// Starts all that a rank may start. Work that takes no time allows more at once.
+/// Starts everything that a rank may start. Work that takes no time enables more at once.
 void Play::advance(int rank) {
     Walk& walk = rank_of(rank).walk;
     do {
@@ -106,7 +106,7 @@ Bytes Play::bytes_of(StepOfRank at) const {
     return std::max<Bytes>(1, std::llround(static_cast<double>(bytes) * part));
 }
 
-/// The part of a step's elements that is active.
+/// The active fraction of a step's elements.
 double Play::active_in(const Step& step) const {
     const std::vector<double>& active = question_.active_by_round;
     return active.empty()
@@ -125,7 +125,7 @@ void Play::post(StepOfRank at) {
         get_ready(mate(at), awaited);
 }
 
-/// Hands a message over, or takes it, as soon as the rank is done with those before.
+/// Hands a message over, or takes it, as soon as the rank has done so with earlier ones.
 void Play::spend(StepOfRank at) {
     Rank& rank = rank_of(at.rank);
     rank.messages.push(at.step);
@@ -172,7 +172,7 @@ void Play::arrived(StepOfRank send) {
 
 // Work.
 
-/// Starts a piece of work if there is one and the processor is free; true where one took no time.
+/// Starts a piece of work if there is one and the processor is free; true if it took no time.
 bool Play::work_some(int rank) {
     Rank& mine = rank_of(rank);
     if (mine.step != Walk::none)

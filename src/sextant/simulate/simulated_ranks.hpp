@@ -14,25 +14,27 @@
 
 namespace sextant::simulate {
 
-/// Which operands of one rank's folds have been combined, without the operands: the executor's
-/// folding, counted.
+/// Tracks which operands of one rank's folds have been combined, without their data, as the
+/// executor's Folding does.
 class Folding {
   public:
     Folding(const Program& program, Association association);
 
-    /// A pass over neighbours: `applications` more of the operator, on each element.
+    /// A pass over neighbouring operands: `applications` of the operator for each element.
     struct Pass {
         int step = Walk::none;
         int applications = 0;
     };
-    /// Combines neighbouring operands of some unfinished fold; none where nothing can be.
+    /// Combines neighbouring operands of some unfinished fold; Pass::step is Walk::none if there
+    /// are none.
     Pass combine_some(const Walk& walk);
 
-    /// Combines the rest of a fold whose operands are all there; how many applications that takes.
+    /// Combines the rest of a fold whose operands have all arrived; returns the number of
+    /// applications.
     int complete(int step);
 
   private:
-    /// For each operand, where the run that it lies in ends; itself and no more at first.
+    /// For each operand, the end of its run; initially each operand is its own run.
     struct Fold {
         int step = 0;
         std::vector<std::uint32_t> run_end; ///< by the first operand of a run
@@ -48,50 +50,49 @@ class Folding {
     std::size_t first_unfinished_ = 0;
 };
 
-/// What occupies a rank's processor.
+/// The activities of a rank's processor.
 enum class Work : std::uint8_t {
-    message, ///< handing a message over, or taking it
+    message, ///< handing over or taking a message
     step     ///< a fold, copy or computation
 };
 
-/// What a play needs of the world it happens in. Both calls return at once; that they are over is
-/// told to the play later, `Play::arrived` and `Play::worked`.
+/// The interface of a Play to simulated time. Both actions return at once; their ends are reported
+/// later to `Play::arrived` and `Play::worked`.
 struct World {
     std::function<Seconds()> now;
-    /// A message travels; it is named by the step that sends it.
+    /// Starts a message, identified by the step that sends it.
     std::function<void(StepOfRank send, int to, Bytes bytes)> send;
-    /// A rank works. A rank has at most one of each kind under way.
+    /// Starts work of a rank, which has at most one of each kind in progress.
     std::function<void(int rank, Work work, Seconds seconds)> work;
 };
 
-/// A schedule being run in a world that has time but no pixels: which message and which work begins
-/// when, given when others end.
+/// Simulates the execution of a schedule, without pixels, in simulated time: starts messages and
+/// work as earlier ones end.
 ///
-/// A rank has one processor: it works on one step at a time, and hands over or takes one
-/// message at a time, between two pixels of that if need be. A message travels once its sender has
-/// handed it over and its receiver waits for it; both are done with it when it is there, the
-/// receiver after taking it.
+/// A rank has one processor: it works on one step at a time, and hands over or takes one message at
+/// a time, which interrupts a step. A message travels once its sender has handed it over and its
+/// receiver waits for it. On arrival the sender is done; the receiver is done after taking it.
 ///
-/// Throws std::logic_error where messages do not match. Keep what it is given alive.
+/// Throws std::logic_error if messages do not match. Keeps references to its arguments.
 class Play {
   public:
     Play(const Question& question, World world);
     Play(const Play&) = delete;
     Play& operator=(const Play&) = delete;
 
-    /// Lets every rank begin.
+    /// Starts all ranks.
     void begin();
-    /// The message that this step sends is there.
+    /// Reports the arrival of the message that this step sends.
     void arrived(StepOfRank send);
-    /// A rank's work of this kind has ended.
+    /// Reports the end of a rank's work of this kind.
     void worked(int rank, Work work);
 
-    /// What came of it, once nothing is under way any more. Throws std::logic_error naming the
-    /// ranks that wait for ever, and their steps.
+    /// The result, once nothing is in progress. Throws std::logic_error naming deadlocked ranks and
+    /// their steps.
     Simulation finish();
 
   private:
-    /// Where a message stands, kept by the step that sends it.
+    /// The state of a message, stored for the step that sends it.
     enum Readiness : std::uint8_t { handed_over = 1, awaited = 2, travels = 3 };
 
     struct Rank {
@@ -102,11 +103,11 @@ class Play {
 
         Walk walk;
         Folding folding;
-        std::vector<std::uint8_t> readiness; ///< of each step that sends
-        std::queue<int> messages;            ///< to hand over or take; the first is being so
-        int step = Walk::none;               ///< the work under way
+        std::vector<std::uint8_t> readiness; ///< by step; for sends
+        std::queue<int> messages;            ///< to hand over or take; the first is in progress
+        int step = Walk::none;               ///< work in progress
         Seconds step_began = 0;
-        bool step_ends = false; ///< with this work; a fold may take several
+        bool step_ends = false; ///< the step ends with this work; a fold may take several
         std::vector<Seconds> posted;
         Seconds done = 0;
     };
@@ -145,39 +146,38 @@ class Play {
     Timeline timeline_;
 };
 
-/// Work of a rank that ends at a time, if nothing interrupts it.
+/// Work of a rank that ends at a known time unless it is interrupted.
 struct Stint {
     int rank = 0;
     Work work = Work::message;
-    int piece = 0; ///< of its work on a step
+    int piece = 0; ///< number of the piece, for work on a step
 };
 
-/// What occupies ranks that have a processor each: messages interrupt a step, which then goes on
-/// where it was.
+/// One processor per rank: messages interrupt a step, which resumes afterwards.
 class Processors {
   public:
-    /// What processors need of the world they are in.
+    /// The interface of Processors to simulated time.
     struct World {
         std::function<Seconds()> now;
-        /// At that time `end` is to be called.
+        /// Requests a call of `end` at that time.
         std::function<void(Seconds, const Stint&)> foresee;
-        /// What a rank worked on has ended.
+        /// Reports the end of a rank's work.
         std::function<void(int rank, Work)> worked;
     };
 
     Processors(std::size_t ranks, World world) : world_(std::move(world)), processors_(ranks) {}
 
-    /// A rank works for so long, a message at a time and a step at a time.
+    /// Starts work of this duration. A rank works on at most one message and one step at a time.
     void begin(int rank, Work work, Seconds seconds);
-    /// The time of a stint has come; nothing if it was interrupted.
+    /// Ends a stint whose time has come; does nothing if it was interrupted.
     void end(const Stint& stint);
 
   private:
     struct Processor {
         bool handles_message = false;
-        bool has_step = false, works = false; ///< on it; not while interrupted
+        bool has_step = false, works = false; ///< on the step; false while interrupted
         Seconds step_left = 0, resumed = 0;
-        int piece = 0; ///< counts interruptions, after which an end that was foreseen does not come
+        int piece = 0; ///< counts interruptions; an end scheduled before one is ignored
     };
 
     Processor& processor(int rank) { return processors_[static_cast<std::size_t>(rank)]; }

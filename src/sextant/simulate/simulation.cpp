@@ -44,11 +44,10 @@ Simulation simulate(const Question& question) {
 
 namespace {
 
-/// The part of its time that a message may wait for shares to change.
+/// The fraction of its duration by which a message may wait for rates to be recomputed.
 constexpr double together = .005;
 
-/// Something that happens at a time; what happens at one time happens in the order in which it was
-/// foreseen.
+/// An event. Events at the same time are handled in the order in which they were scheduled.
 struct Foreseen {
     enum Kind : std::uint8_t { setting_out, arriving, working };
 
@@ -58,12 +57,12 @@ struct Foreseen {
     int message = 0;
     Stint stint = {}; ///< that ends
 
-    bool operator<(const Foreseen& other) const { // the earliest is the largest of a queue
+    bool operator<(const Foreseen& other) const { // earliest first in a priority queue
         return std::tie(other.time, other.number) < std::tie(time, number);
     }
 };
 
-/// A play in a world of our own.
+/// Runs a Play on Sextant's own simulated clock.
 class Clock {
   public:
     Clock(const Question& question, const Platform& platform)
@@ -142,7 +141,7 @@ class Clock {
 
     // Messages.
 
-    /// A message is on its way for the latency of its links before it needs their capacity.
+    /// A message spends the latency of its links before it needs their capacity.
     void send(StepOfRank at, int to, Bytes bytes) {
         path_.clear();
         platform_.network.route(host(at.rank), host(to), path_);
@@ -169,7 +168,7 @@ class Clock {
     std::priority_queue<Foreseen> foreseen_;
     std::uint64_t count_ = 0;
     std::vector<Sent> sent_;
-    std::vector<StepOfRank> travelling_; ///< sends, by the number of their message
+    std::vector<StepOfRank> travelling_; ///< by message number of `sharing_`
     std::vector<int> path_;
     Seconds now_ = 0;
     Play play_;

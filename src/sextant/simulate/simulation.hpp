@@ -10,19 +10,19 @@
 
 namespace sextant::simulate {
 
-/// What is to be simulated: one run of a schedule on a machine that need not be there.
+/// A simulation task: one run of a schedule on a machine that need not exist.
 struct Question {
     const Schedule& schedule;
-    /// A platform: SimGrid's XML, or the JSON of docs/platform.md.
+    /// A platform file: SimGrid's XML, or the JSON described in docs/platform.md.
     std::string platform;
-    /// Hosts by name; each takes as many ranks as it has cores before the next. Empty: the hosts of
-    /// the platform, in its order.
+    /// Hosts by name; each takes as many ranks as it has cores before the next one. Empty: the
+    /// hosts of the platform, in its order.
     std::vector<OrderedHost> order = {};
     Bytes element_size = 0;
-    /// The bytes that travel for one element, over its size: 1 but for compressed or sparse data.
+    /// Bytes transferred per element, divided by its size: 1 except for compressed or sparse data.
     double density = 1;
-    /// Of sparse images: the part of the elements that is active in each round, in what travels as
-    /// in what is combined; beyond its end the last. Empty: all of them.
+    /// For sparse images: the active fraction of elements in each round, both transferred and
+    /// combined; later rounds use the last entry. Empty: all elements are active.
     std::vector<double> active_by_round = {};
     Costs costs = {};
     Association association = Association::in_order;
@@ -31,39 +31,39 @@ struct Question {
 
 struct Simulation {
     Seconds seconds = 0;           ///< until the last step of the last rank
-    std::vector<Seconds> finished; ///< of each rank
-    Trace timeline;                ///< where asked for
+    std::vector<Seconds> finished; ///< by rank
+    Trace timeline;                ///< if asked for
 };
 
-/// Whether SimGrid's simulator, a program that Sextant starts for each simulation, is installed.
+/// True if SimGrid's simulator, a program that Sextant starts for each simulation, is installed.
 bool available();
-/// Where it was looked for, in a sentence, if it is not.
+/// A sentence that says where the simulator was searched for, if it is not installed.
 std::string unavailable();
 
-/// Runs the programs of all ranks on a simulated machine. All begin at 0; steps start as in
-/// `Execution`: as dependences and window allow, messages once both sides are ready, folds as
-/// operands come. What messages share, the simulator decides.
+/// Runs the programs of all ranks on a simulated machine. All ranks begin at 0; steps start as in
+/// `Execution`: when dependences and window allow, messages when both sides are ready, folds as
+/// operands arrive. The simulator resolves link contention.
 ///
-/// Throws    InvalidFile: a platform or order that cannot be read. InvalidTask: fewer cores than
-///           ranks, hosts that the platform lacks or that come twice. std::logic_error naming ranks
-///           and steps: messages that do not match, ranks that wait for ever. Error where the
-///           simulator is not installed, naming the package, or cannot be started.
-/// Cost      about (messages + operands) times the logarithm of what is under way at once, and more
-///           the more messages share a link.
+/// Throws    InvalidFile: an unreadable platform or order. InvalidTask: fewer cores than ranks, or
+///           hosts that the platform lacks or that are named twice. std::logic_error naming ranks
+///           and steps: unmatched messages or a deadlock. Error if the simulator is not installed,
+///           naming the package, or cannot be started.
+/// Cost      about (messages + operands) times the logarithm of the number of activities in
+///           progress, plus the work of sharing links.
 /// Deterministic to the bit.
 Simulation simulate(const Question& question);
 
-/// Answers a question without SimGrid: the same play on the same network, and links shared by the
-/// same rule, but dealt anew only once a two-hundredth of some message's time has passed. So
-/// thousands of messages at once take seconds, and times differ by a per cent or two
+/// Simulates without SimGrid: the same execution on the same network with the same sharing rule,
+/// except that rates are recomputed only after a two-hundredth of some message's duration.
+/// Thousands of simultaneous messages take seconds; times differ by a per cent or two
 /// (docs/platform.md).
 ///
-/// Throws    as `simulate`; InvalidFile for SimGrid's XML, whose routes only SimGrid knows.
-/// Cost      by how often shares change, the links on the ways of all messages under way.
+/// Throws    as `simulate`; InvalidFile for SimGrid's XML, whose routes only SimGrid can compute.
+/// Cost      per recomputation, the links on the paths of all messages in progress.
 /// Deterministic to the bit.
 Simulation simulate_on_clock(const Question& question);
 
-/// The same on a platform that has been read.
+/// The same on a platform that has been read already.
 Simulation simulate_on_clock(const Question& question, const Platform& platform);
 
 } // namespace sextant::simulate

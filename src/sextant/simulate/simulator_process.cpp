@@ -70,10 +70,11 @@ void Channel::read(void* bytes, std::size_t count) {
 
 namespace {
 
-/// How a simulation ended.
+/// The outcome of a simulation.
 enum class Ending : char { returned, invalid_task, invalid_file, our_bug, failed };
 
-/// Values travel as they are in memory, so both processes must be built from the same declarations.
+/// Values are sent as they are in memory, so both processes must be built from the same
+/// declarations.
 std::string protocol() {
     return fmt::format("sextant {}: {} {} {} {} {}", SEXTANT_VERSION, sizeof(Step), sizeof(Region),
                        sizeof(BufferSpec), sizeof(Event), sizeof(Seconds));
@@ -229,10 +230,10 @@ namespace {
     throw Error(fmt::format("cannot start {}: {}: {}", simulator_name, what, std::strerror(errno)));
 }
 
-/// What a child process does before it is another program. Only calls that are allowed where other
-/// threads of the parent may hold locks.
+/// Runs in the child process before exec. Uses only async-signal-safe calls, since other threads of
+/// the parent may hold locks.
 [[noreturn]] void become(const char* program, int channel, int said, pid_t parent) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody would read what it finds
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // the result would have no reader
     if (getppid() != parent)
         _exit(1);
     dup2(channel, STDIN_FILENO); // the copy stays open in the program
@@ -244,7 +245,7 @@ namespace {
     _exit(127);
 }
 
-/// A simulator that runs. Ends it, if it has not ended by itself.
+/// A running simulator. Terminates it on destruction if it has not ended.
 class Simulator {
   public:
     explicit Simulator(const std::string& program) : said_(std::tmpfile(), std::fclose) {
@@ -273,7 +274,7 @@ class Simulator {
 
     Channel& channel() { return *channel_; }
 
-    /// Waits until the program ends, and says how it did.
+    /// Waits until the program ends, and describes how it ended.
     std::string ending() {
         const int status = wait();
         const std::string how = WIFSIGNALED(status)
@@ -325,7 +326,7 @@ Simulation ask(const std::string& program, const Question& question) {
     try {
         put_question(simulator.channel(), question);
     } catch (const ChannelClosed&) {
-        // It may have said why before it closed the channel.
+        // It may have sent an error before it closed the channel.
     }
     try {
         return get_answer(simulator.channel());

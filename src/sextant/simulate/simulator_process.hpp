@@ -13,15 +13,15 @@
 
 namespace sextant::simulate {
 
-/// The other process closed its end: it has ended, or will.
+/// Thrown if the other process closed its end: it has ended, or will.
 class ChannelClosed : public Error {
   public:
     ChannelClosed() : Error("the other end of a simulation's channel was closed") {}
 };
 
-/// One end of a socket between two processes of one host, which takes and gives plain values, and
-/// closes it at last. Throws ChannelClosed where the other end is closed, Error naming the reason
-/// where the system refuses.
+/// One end of a socket between two processes of one host, for plain values. Closes the socket on
+/// destruction. Throws ChannelClosed if the other end is closed, Error with the reason if a system
+/// call fails.
 class Channel {
   public:
     explicit Channel(int descriptor) : descriptor_(descriptor) {}
@@ -75,38 +75,38 @@ class Channel {
     int descriptor_;
 };
 
-/// A question on its way from the process that asks to the one that simulates.
+/// Sends a question to the simulating process.
 void put_question(Channel& to, const Question& question);
 
-/// A question that arrived, with the schedule that it refers to.
+/// A received question, with the schedule that it refers to.
 struct ArrivedQuestion {
     std::unique_ptr<const Schedule> schedule;
     Question question;
 };
 
-/// Throws Error where the other process is of another version of Sextant.
+/// Receives a question. Throws Error if the other process has another version of Sextant.
 ArrivedQuestion get_question(Channel& from);
 
-/// Sends what a simulation gives, or the exception that it ends in.
+/// Sends the result of a simulation, or the exception that ended it.
 void put_answer(Channel& to, const std::function<Simulation()>& simulation);
 
-/// The answer: returns or throws what the simulation did. Exceptions that are not InvalidTask,
-/// InvalidFile or std::logic_error become Error.
+/// Receives an answer: returns or throws what the simulation did. Exceptions other than
+/// InvalidTask, InvalidFile and std::logic_error become Error.
 Simulation get_answer(Channel& from);
 
-/// The name of the program that simulates by SimGrid. It is a program because SimGrid's library has
-/// functions of MPI's names, which would take the place of MPI's own in any process that loads it;
-/// and because SimGrid holds one world a process, and ends the process where its input is wrong.
+/// The name of the program that simulates with SimGrid. It is a separate program because SimGrid's
+/// library defines functions with MPI's names, which would replace MPI's in any process that loads
+/// it; and because SimGrid allows one world per process and exits on invalid input.
 inline constexpr const char* simulator_name = "sextant-simgrid";
 
-/// Where that program is, of the folders that machine::installation() names; "" where it is not.
+/// The path of that program, searched for in machine::installation(); "" if it is not found.
 std::string simulator_path();
 
-/// Starts that program, puts a question to it, and gives its answer. The program ends with the
-/// thread that calls.
+/// Starts the program, sends it a question and returns its answer. The program is killed when the
+/// calling thread ends.
 ///
-/// Throws    as `simulate`; Error with the last line that the program wrote where it ends without
-///           an answer.
+/// Throws    as `simulate`; Error with the last line that the program wrote if it ends without an
+///           answer.
 Simulation ask(const std::string& program, const Question& question);
 
 } // namespace sextant::simulate

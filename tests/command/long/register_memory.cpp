@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // However long a series is, no more of it is in memory than where its frames lie.
 #include "sextant/comm/threads.hpp"
-#include "sextant/format/frame_catalogue.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/register_run.hpp"
+#include "sextant/format/frame_catalogue.hpp"
 #include "sextant/registration/synthetic.hpp"
 
 #include <fstream>

@@ -2,9 +2,9 @@
 // What a thread takes to register a series, in frames: what the peak grows by where frames are
 // larger. A process of its own each.
 #include "sextant/comm/threads.hpp"
-#include "sextant/format/frame_catalogue.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/register_run.hpp"
+#include "sextant/format/frame_catalogue.hpp"
 #include "sextant/registration/synthetic.hpp"
 
 #include <iostream>
@@ -53,10 +53,10 @@ Bytes peak_of_registering(const TemporaryFolder& folder, const char* model, Imag
     peak_memory_of([&] { write_series(path, shape, masked); });
     const command::Operation operation = command::register_operation();
     const command::Values values(operation.parameters, {{"series", {path}},
-                                                          {"output", {folder.path("out")}},
-                                                          {"model", {model}},
-                                                          {"memory", {"1"}},
-                                                          {"json", {folder.path("run.json")}}});
+                                                        {"output", {folder.path("out")}},
+                                                        {"model", {model}},
+                                                        {"memory", {"1"}},
+                                                        {"json", {folder.path("run.json")}}});
     return kibibyte * peak_memory_of([&] {
                run_threads(ranks, [&](const Communicator& communicator) {
                    command::RegisterRun(values, communicator, 1).run();

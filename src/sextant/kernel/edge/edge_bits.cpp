@@ -17,7 +17,7 @@ constexpr Elements code_lanes = hn::MaxLanes(Codes());
 using Words = hn::ScalableTag<std::uint64_t>;
 using WordVector = hn::Vec<Words>;
 
-/// Calls `body` with where a vector of codes begins, and how many of them there are.
+/// Calls `body` with the start and the number of codes of each vector.
 template <class Body>
 HWY_INLINE void each_code_vector(Elements count, Body body) {
     for (Elements i = 0; i < count; i += code_lanes)
@@ -66,7 +66,7 @@ void keep_edges(const std::uint64_t* bits, Elements count, std::uint8_t* codes) 
     });
 }
 
-/// Pixels of a row and those beside them, at the same places.
+/// The pixels of a row and their left and right neighbours, aligned.
 struct Beside {
     WordVector left, here, right;
     explicit HWY_INLINE Beside(const std::uint64_t* words) {
@@ -77,8 +77,8 @@ struct Beside {
     }
 };
 
-/// Going around a pixel one meets its neighbours in pieces; a corner joins the sides next to it,
-/// but does not part them. Where there is one piece, of two pixels at least, the middle can go.
+/// Going around a pixel, its neighbours form pieces; a corner connects the sides next to it but
+/// does not separate them. The pixel can be removed if there is one piece of at least two pixels.
 HWY_INLINE WordVector removable(const Beside& above, const Beside& here, const Beside& below) {
     const WordVector around[] = {here.right, below.right, below.here, below.left,
                                  here.left,  above.left,  above.here, above.right};
@@ -126,7 +126,7 @@ void direct_edges(const DirectRow& row) {
 
 #else
 
-/// A bit a direction.
+/// The neighbours that are edges, one bit per direction.
 HWY_INLINE CodeVector neighbours_of(const DirectRow& row, Elements x) {
     const Codes d;
     const std::uint8_t* const rows[] = {row.above + x, row.here + x, row.below + x};

@@ -24,7 +24,7 @@ bool holds(const Tile& held, const Tile& part) {
            part.y + part.height <= held.y + held.height;
 }
 
-/// Rows of codes with nothing beside them, of which three are kept.
+/// The last three rows of codes, with zeros on either side.
 class CodeRows {
   public:
     CodeRows(const EdgeView& edges, const Tile& tile)
@@ -34,7 +34,7 @@ class CodeRows {
           pitch_(static_cast<std::size_t>(tile.width + 1 + direct_slack)),
           rows_(3 * pitch_, 0) {}
 
-    /// Reads a row; beyond the image there is none.
+    /// Reads a row; outside the image it is all zeros.
     void read(Elements y) {
         std::uint8_t* const to = rows_.data() + place(y) + (read_.x - tile_.x + 1);
         if (y < read_.y || y >= read_.y + read_.height)
@@ -98,8 +98,8 @@ void find_directions(const EdgeView& edges, const Tile& tile, Direction* directi
 
 namespace {
 
-/// A gradient of 0 is longer than none beside it. Where the lower threshold is 0, as quantiles of
-/// images that are flat for the most part are, flat parts are passed over by this.
+/// A zero gradient is never a maximum. So a low threshold of 0, such as a quantile of a mostly flat
+/// image, can be raised to the smallest float, which makes flat parts fast to skip.
 float lowest_edge(EdgeThresholds thresholds) {
     return std::max(static_cast<float>(thresholds.low), std::numeric_limits<float>::denorm_min());
 }
@@ -150,7 +150,7 @@ constexpr std::array<Derivative, 2> gradient{{{1, 0}, {0, 1}}};
 
 EdgeFinder::EdgeFinder(double sigma) : derivatives_(sigma, gradient) {}
 
-/// Strips as wide as derivatives take them with the pixels beside.
+/// Strips with one more pixel on either side are as wide as the derivatives allow.
 template <class Body>
 void EdgeFinder::each_strip(const Tile& tile, Body&& body) const {
     const Elements width = derivatives_.strip_width() - 2;
@@ -191,7 +191,7 @@ namespace {
 
 using Bits = std::uint64_t;
 
-/// From each of the lowest bits of a run given on to its end.
+/// Sets the bits from each bit of `from` to the end of its run; at most one bit per run is given.
 Bits to_end(Bits inside, Bits from) {
     return inside & ~(inside + from); // the sum carries through the run
 }
@@ -204,7 +204,7 @@ std::vector<std::uint8_t> strong_components(const EdgeView& edges, const Labelle
     std::vector<Bits> strong(static_cast<std::size_t>(words_for(edges.tile.width)));
     for (Elements y = 0; y < edges.tile.height; ++y) {
         const LabelledRuns runs = labeller.runs_of(y);
-        const Label* label = runs.labels - 1; // that of the run before
+        const Label* label = runs.labels - 1; // label of the previous run
         bits_strong(edges.first + y * edges.stride, edges.tile.width, strong.data());
         for (std::size_t word = 0; word < strong.size(); ++word) {
             for (Bits left = strong[word]; left != 0;) {
@@ -225,7 +225,7 @@ void keep_components(const EdgePlane& edges, const Tile& tile, const Labeller& l
     for (Elements y = 0; y < tile.height; ++y) {
         const LabelledRuns runs = labeller.runs_of(y);
         const Label* label = runs.labels;
-        Bits goes_on = 0; // whether the last run of the word before is kept
+        Bits goes_on = 0; // set if the last run of the previous word is kept
         for (std::size_t word = 0; word < bits.size(); ++word) {
             Bits from = goes_on & runs.inside[word];
             each_bit(runs.starts[word], [&](int bit) {
@@ -273,8 +273,8 @@ Thinning::Bits* Thinning::row(Elements y) {
     return bits_.data() + (y + 1) * pitch_ + thin_slack;
 }
 
-/// What lies around the tile may have changed; within it, once it was read, only what this object
-/// took off itself.
+/// Updates the bits. Those around the tile may have changed; those of the tile, once read, are
+/// changed only by this object.
 void Thinning::read() {
     const Elements left = tile_.x - held_.x, right = left + tile_.width;
     for (Elements y = 0; y < held_.height && held_.width > 0; ++y) {
@@ -291,7 +291,7 @@ void Thinning::read() {
     }
 }
 
-/// So many words of a row.
+/// Reads words `first` to `end` of a row.
 void Thinning::read(Elements y, Elements first, Elements end) {
     const Elements from = 64 * first, to = std::min(64 * end, held_.width);
     Bits* const there = row(y) + first;
@@ -302,7 +302,7 @@ void Thinning::read(Elements y, Elements first, Elements end) {
     changed_[at(y + 1)] = pass_;
 }
 
-/// Pixels of every second column of a part may be taken off.
+/// Prepares a pass, in which pixels of every second column of a part may be removed.
 void Thinning::begin_pass(const Tile& part, Elements parity) {
     constexpr Bits even = 0x5555555555555555;
     std::fill(mask_.begin(), mask_.end(), 0);
@@ -311,7 +311,7 @@ void Thinning::begin_pass(const Tile& part, Elements parity) {
         word &= (held_.x + parity) % 2 == 0 ? even : ~even;
 }
 
-/// Whether a row or one beside it has changed since these columns of it were looked at.
+/// True if a row or a neighbour has changed since these columns of it were last processed.
 bool Thinning::is_news(Elements y, Elements parity) {
     Elements& looked_at = looked_at_[at(2 * y + parity)];
     const auto changed = changed_.begin() + y;
@@ -320,7 +320,7 @@ bool Thinning::is_news(Elements y, Elements parity) {
     return news;
 }
 
-/// In bytes too what was taken off in bits.
+/// Clears removed pixels in the bytes too. Returns the number of the tile's.
 Elements Thinning::take_off(Elements y) {
     const Elements j = held_.y + y;
     const bool of_tile = j >= tile_.y && j < tile_.y + tile_.height;

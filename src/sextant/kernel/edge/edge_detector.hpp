@@ -12,31 +12,30 @@
 #include <span>
 #include <vector>
 
-// The steps of an edge detector that look at a few pixels only, of an image or a tile; from an
-// image to edges in one go: edge_finder.hpp; thinning: thinning.hpp. Hysteresis, which looks at
-// all, lies in distributed/canny.hpp.
+// The local steps of an edge detector, for an image or a tile. Hysteresis, which needs the whole
+// image, is in distributed/canny.hpp.
 namespace sextant::kernel {
 
-/// The gradient of a rectangle of an image, which may be the whole of it.
+/// The gradient of a rectangle of an image.
 struct GradientView {
     const float *x = nullptr, *y = nullptr; ///< at the top left
     Elements stride = 0;                    ///< of both
-    Tile tile;                              ///< where the rectangle lies in the image
-    ImageShape image;                       ///< the whole
+    Tile tile;                              ///< the rectangle's position in the image
+    ImageShape image;                       ///< the whole image
 };
 
-/// Lengths of the gradient: edges are followed down to `low` from where they exceed `high`.
+/// Thresholds for the length of the gradient: edges start above `high` and continue down to `low`.
 struct EdgeThresholds {
     double low = 0, high = 0;
 };
 
-/// Where codes of edges go (edge_code.hpp).
+/// The destination of edge codes (edge_vectors.hpp).
 struct EdgePlane {
     std::uint8_t* first = nullptr; ///< at the top left
     Elements stride = 0;           ///< from one row to the next
 };
 
-/// Codes of edges of a rectangle of an image; where a code is not 0 there is an edge.
+/// Edge codes of a rectangle of an image; a code other than 0 is an edge point.
 struct EdgeView {
     const std::uint8_t* first = nullptr; ///< at the top left of `tile`
     Elements stride = 0;
@@ -44,17 +43,17 @@ struct EdgeView {
     ImageShape image;
 };
 
-/// Suppresses what is no maximum: an edge point's gradient is longer than that of the neighbour
-/// before it, row by row, and no shorter than that of the one behind it, of the two that lie along
-/// the gradient (rounded to eighths of a turn); beyond the image it is 0.
+/// Finds edge points by suppressing gradients that are not maxima. Of the two neighbours along the
+/// gradient, rounded to 45°, an edge point's gradient is longer than that of the first in row order
+/// and no shorter than that of the second; beyond the image it is 0.
 ///
-/// Input     the gradient of the tile and the pixels around it, as far as the image goes.
-/// Output    of each pixel of the tile not_edge, or its heading and weak_edge from `low` on,
-///           strong_edge from `high` on. A gradient that is no number is none.
-/// Requires  thresholds 0 ≤ low ≤ high, a tile within the image, a gradient that holds what it
-///           reads; otherwise throws InvalidTask.
+/// Input     the gradient of the tile and of the pixels around it inside the image.
+/// Output    for each pixel of the tile: not_edge, or its heading and weak_edge from `low` on,
+///           strong_edge from `high` on. A NaN gradient is no edge.
+/// Requires  thresholds 0 ≤ low ≤ high, a tile within the image, a gradient that holds what is
+///           read; otherwise throws InvalidTask.
 /// Cost      O(pixels / lanes); three rows of lengths are kept.
-/// Deterministic  the same however the image is cut, on every processor.
+/// Deterministic  the same for any tiling of the image, on every processor.
 /// Source    Canny, IEEE TPAMI 8(6), 1986, doi:10.1109/TPAMI.1986.4767851
 void find_edges(const GradientView& gradient, const Tile& tile, EdgeThresholds thresholds,
                 const EdgePlane& codes);
@@ -62,19 +61,16 @@ void find_edges(const GradientView& gradient, const Tile& tile, EdgeThresholds t
 /// Throws InvalidTask unless 0 ≤ low ≤ high.
 void require_thresholds(EdgeThresholds thresholds);
 
-/// Which neighbour follows each edge point: of those ahead, the one nearest to the direction of the
-/// edge, at right angles to the gradient with the brighter side to the left of who goes along it;
-/// it counts as that of the middle of its sixteenth of a turn. Where none lies ahead the point is
-/// an end.
+/// Finds the neighbour that follows each edge point: of the edge points ahead, the one nearest to
+/// the direction of the edge. That is perpendicular to the gradient, with the brighter side on the
+/// left, and is rounded to the middle of its 22.5° sector. If none is ahead, the point is an end.
 ///
-/// Input     codes of the tile and the pixels around it, as far as the image goes.
-/// Output    directions of the tile, row by row; they may take the place of the view's codes, from
-///           the first on.
-/// Deterministic  the same however the image is cut.
+/// Input     codes of the tile and of the pixels around it inside the image.
+/// Output    directions of the tile, row by row; may overwrite the view's codes from the first on.
+/// Deterministic  the same for any tiling of the image.
 void find_directions(const EdgeView& edges, const Tile& tile, Direction* directions);
 
-/// Finds edges of a tile in rows of its gradient, given one after another from the top down: of
-/// them three are kept.
+/// Finds the edges of a tile from rows of its gradient, given from the top down. Keeps three rows.
 class EdgeRows {
   public:
     /// Requires  thresholds 0 ≤ low ≤ high, a tile within the image, not empty.
@@ -82,7 +78,7 @@ class EdgeRows {
 
     /// The pixels whose gradients are needed: the tile and those around it.
     const Tile& needed() const { return needed_; }
-    /// The next row of `needed()`.
+    /// Takes the next row of `needed()`.
     void take(const float* x, const float* y);
 
   private:
@@ -91,27 +87,27 @@ class EdgeRows {
 
     const Tile tile_, needed_;
     const EdgePlane codes_;
-    const float low_, high_; // the lower one is more than 0
+    const float low_, high_; // the low one is more than 0
     const std::size_t pitch_;
     Elements next_;
     std::vector<float> lengths_; // from the pixel left of the tile on; 0 beyond the image
     std::vector<std::uint8_t> headings_;
 };
 
-/// A rectangle with so many pixels around it, as far as the image goes.
+/// A rectangle with `by` pixels around it, clipped to the image.
 Tile grown(const Tile& tile, Elements by, ImageShape image);
 
-/// Edges of an image by its Gaussian derivatives, which are kept nowhere: strip by strip, rows of
+/// Finds edges of an image from its Gaussian derivatives without storing these: in strips, rows of
 /// the gradient become rows of edges while they are in the nearest cache.
 ///
-/// Input     samples that hold the tile and `margin()` pixels around it, as far as the image goes,
-///           in pieces that do not overlap; beyond the image the border is replicated.
-/// Output    as find_edges() of the derivatives.
-/// Requires  a sigma as GaussianDerivatives, a tile within the image, samples that hold what it
-///           reads, thresholds 0 ≤ low ≤ high; otherwise throws InvalidTask.
-/// Cost      the derivatives', and O(pixels / lanes); memory is read once and written once, a byte
-///           a pixel. One object a thread.
-/// Deterministic  the same however the image is cut, on every processor.
+/// Input     samples of the tile and `margin()` pixels around it inside the image, in pieces that
+///           do not overlap; beyond the image the border is replicated.
+/// Output    as find_edges() for the derivatives.
+/// Requires  a sigma as GaussianDerivatives, a tile within the image, samples that hold what is
+///           read, thresholds 0 ≤ low ≤ high; otherwise throws InvalidTask.
+/// Cost      that of the derivatives, and O(pixels / lanes); memory is read once, and one byte per
+///           pixel is written. Use one object per thread.
+/// Deterministic  the same for any tiling of the image, on every processor.
 class EdgeFinder {
   public:
     explicit EdgeFinder(double sigma);
@@ -120,7 +116,7 @@ class EdgeFinder {
 
     void find(SamplePieces input, const Tile& tile, EdgeThresholds thresholds,
               const EdgePlane& codes);
-    /// The length of each gradient of the tile, row by row.
+    /// Computes the length of each gradient of the tile, row by row.
     void measure(SamplePieces input, const Tile& tile, float* to);
 
   private:
@@ -130,40 +126,37 @@ class EdgeFinder {
     GaussianDerivatives derivatives_;
 };
 
-} // namespace sextant::kernel
+// Connected edges of a tile. The Labeller must have labelled its codes (edge_vectors.hpp) last.
 
-// Edges that hang together, of a tile whose codes (edge_code.hpp) a Labeller has labelled last.
-namespace sextant::kernel {
-
-/// Which components have a strong point: [label − 1], 0 or 1.
+/// For each component, at [label − 1]: 1 if it has a strong point, otherwise 0.
 /// Cost      O(pixels / lanes + runs).
 std::vector<std::uint8_t> strong_components(const EdgeView& edges, const Labeller& labeller,
                                             Label components);
 
-/// Edges of the components whose [label − 1] is 0 are taken away, the others become weak ones.
+/// Removes the edges of components with 0 at [label − 1], and makes all others weak edges.
 /// Cost      as strong_components().
 void keep_components(const EdgePlane& edges, const Tile& tile, const Labeller& labeller,
                      std::span<const std::uint8_t> kept);
 
-/// How many pixels around a tile a round of thinning reads.
+/// The number of pixels around a tile that a round of thinning reads.
 inline constexpr Elements thinning_margin = 4;
 
-/// Thins edges to lines of one pixel, in rounds: takes off pixels whose neighbours hang together
-/// without them, but no ends of lines; first those of even columns and rows, then of odd columns,
-/// of odd rows, of both, so that no two that are taken off at once touch, and lines stay connected.
+/// Thins edges to lines one pixel wide, in rounds. A round removes pixels whose neighbours stay
+/// connected without them, but not the ends of lines: first pixels of even columns and rows, then
+/// those of odd columns, of odd rows, of both. No two removed at once touch, so lines stay
+/// connected.
 ///
-/// Input     codes of edges, not 0, of the tile and `thinning_margin` pixels around it, as far as
-///           the image goes. Between rounds whoever holds those around it brings them up to date.
-/// Output    the tile's as after the rounds, 0 where a pixel was taken off; those around it are
-///           changed too.
-/// Cost      O(pixels / (64 lanes)) the first round; later ones look at rows that have changed, and
-///           at those beside them. A bit a pixel is kept.
-/// Deterministic  the same however the image is cut, on every processor.
+/// Input     codes of edges, not 0, of the tile and `thinning_margin` pixels around it inside the
+///           image. Between rounds the caller updates the pixels around the tile.
+/// Output    the tile's codes, with 0 for removed pixels; those around it are changed too.
+/// Cost      O(pixels / (64 lanes)) for the first round; later rounds process only rows that have
+///           changed and their neighbours. Keeps one bit per pixel.
+/// Deterministic  the same for any tiling of the image, on every processor.
 class Thinning {
   public:
     Thinning(std::uint8_t* edges, const Tile& held, const Tile& tile, ImageShape image);
 
-    /// Returns how many of the tile's were taken off.
+    /// Returns the number of the tile's pixels that were removed.
     Elements round();
 
   private:
@@ -179,12 +172,13 @@ class Thinning {
     std::uint8_t* const edges_;
     const Tile held_, tile_;
     const ImageShape image_;
-    const Elements words_, pitch_; // of a row, and from one to the next
-    std::vector<Bits> bits_;       // of rows, of one before the first, and of one behind the last
+    const Elements words_, pitch_; // of a row, and from one row to the next
+    std::vector<Bits> bits_; // of all rows, and of one before the first and one after the last
     std::vector<Bits> mask_, removed_, fresh_;
-    Elements pass_ = 0;               // how many there were
-    std::vector<Elements> changed_;   // [row + 1]: the last pass that changed it
-    std::vector<Elements> looked_at_; // [2 row + parity of columns]: the last pass that did
+    Elements pass_ = 0;             // passes so far
+    std::vector<Elements> changed_; // [row + 1]: the last pass that changed it
+    std::vector<Elements>
+        looked_at_; // [2 row + parity of columns]: the last pass that looked at it
 };
 
 } // namespace sextant::kernel

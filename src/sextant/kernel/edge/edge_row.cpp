@@ -8,7 +8,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernel::HWY_NAMESPACE {
 
-/// A vector of bytes from one of integers.
+/// Stores a vector of integers as bytes.
 template <class D, class Vector>
 HWY_INLINE void store_bytes(D, Vector integers, std::uint8_t* to) {
     const hn::Rebind<std::uint8_t, D> bytes;
@@ -37,8 +37,8 @@ HWY_INLINE void measure(D d, const GradientRow& row, Elements i) {
     store_bytes(d, hn::Or(signs, axes), row.headings + i);
 }
 
-/// A vector of pixels. Which two neighbours lie along the gradient follows from its heading: near
-/// an axis those on it, else corners.
+/// Classifies a vector of pixels. The heading selects the two neighbours along the gradient: near
+/// an axis those on it, otherwise corners.
 template <class D>
 HWY_INLINE void classify(D d, const EdgeRow& row, Elements i) {
     const hn::RebindToSigned<D> integers;

@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
-// What a pixel is to an edge, in a byte: 0, or its class and in which sixteenth of a turn its
-// gradient points. That is told by comparisons alone, so that it is the same on every processor,
-// and it is all that the steps after the gradient need of it.
+// Edge codes: a byte per pixel, 0 or its edge class and the 22.5° sector of its gradient. The
+// sector is found by comparisons only, so that it is the same on every processor. Later steps need
+// nothing else of the gradient.
 namespace sextant::kernel {
 
 inline constexpr std::uint8_t not_edge = 0, weak_edge = 1, strong_edge = 2;
@@ -17,16 +17,16 @@ inline constexpr std::uint8_t edge_class_bits = 3;
 inline constexpr std::uint8_t heading_left = 16;  ///< x < 0
 inline constexpr std::uint8_t heading_up = 32;    ///< y < 0
 inline constexpr std::uint8_t heading_flat = 64;  ///< |y| ≤ |x|
-inline constexpr std::uint8_t heading_near = 128; ///< at most 22.5° from the axis that is nearer
+inline constexpr std::uint8_t heading_near = 128; ///< at most 22.5° from the nearer axis
 inline constexpr float tangent_of_near = .41421356F;
 
 constexpr unsigned edge_class(std::uint8_t code) {
     return code & edge_class_bits;
 }
 
-/// [i][heading]: the four directions ahead of an edge point, from the nearest to the direction of
-/// the edge on, by the upper bits of its code. The edge goes at right angles to the middle of the
-/// sixteenth of a turn that the gradient points in.
+/// [i][heading]: the four directions ahead of an edge point, nearest to the direction of the edge
+/// first, indexed by the upper bits of its code. The edge is perpendicular to the middle of the
+/// gradient's 22.5° sector.
 struct EdgeFollowers {
     alignas(16) std::uint8_t ahead[4][16] = {};
     constexpr EdgeFollowers() {
@@ -57,62 +57,55 @@ struct EdgeFollowers {
 };
 inline constexpr EdgeFollowers edge_followers;
 
-} // namespace sextant::kernel
-
-// Rows of a gradient and of edges, in vectors.
-namespace sextant::kernel {
+// Rows of a gradient and of edges, processed in vectors.
 
 struct GradientRow {
     const float *x, *y;
     Elements width;
-    float low;              ///< a threshold
-    float* lengths;         ///< where lengths go; of those below `low` no more than that is known
-    std::uint8_t* headings; ///< and, of those from `low` on, the upper bits of edge_code.hpp
+    float low;              ///< the low threshold
+    float* lengths;         ///< output; those below `low` may be upper bounds, also below `low`
+    std::uint8_t* headings; ///< output, for lengths from `low` on: the upper bits of edge codes
 };
 
 void measure_gradients(const GradientRow& row);
 
-/// Lengths of three rows, readable from [−1] to [width] too.
+/// Lengths of three rows, readable from [−1] to [width].
 struct EdgeRow {
     const float *above, *here, *below;
-    const std::uint8_t* headings; ///< of the one in the middle
+    const std::uint8_t* headings; ///< of the middle row
     float low, high;              ///< thresholds
     std::uint8_t* codes;
     Elements width;
 };
 
-/// What find_edges() finds in the row in the middle.
+/// Computes the middle row as find_edges().
 void classify_edges(const EdgeRow& row);
 
-} // namespace sextant::kernel
+// Rows of edges after suppression, processed in vectors: codes in bytes, or bits (row_bits.hpp).
 
-// Rows of edges whose maxima are found, in vectors: codes of bytes (edge_code.hpp), or bits
-// (row_bits.hpp).
-namespace sextant::kernel {
-
-/// Bit i: whether codes[i] is that of a strong edge. Bits behind the last are 0.
+/// Sets bit i if codes[i] is a strong edge. Bits after the last are 0.
 void bits_strong(const std::uint8_t* codes, Elements count, std::uint64_t* bits);
 
-/// Codes whose bits are 0 become 0, the others weak edges of the same heading.
+/// Sets codes whose bits are 0 to 0, and all others to weak edges with the same heading.
 void keep_edges(const std::uint64_t* bits, Elements count, std::uint8_t* codes);
 
-/// A row of edges in bits between two others; of each there are words of 0 before the first and
-/// behind the last, `thin_slack` of them.
+/// A row of edges in bits, between two others. Each has `thin_slack` zero words before the first
+/// and after the last.
 struct ThinRow {
     const std::uint64_t* above;
     std::uint64_t* here;
     const std::uint64_t* below;
-    const std::uint64_t* mask; ///< which may be taken off: no two of them touch
-    std::uint64_t* removed;    ///< where it is told which were
+    const std::uint64_t* mask; ///< pixels that may be removed; no two of them touch
+    std::uint64_t* removed;    ///< output: the pixels removed
     Elements words;
 };
 inline constexpr Elements thin_slack = 8;
 
-/// Takes off pixels whose neighbours hang together without them, in one piece, but no ends of
-/// lines. Whether there were any.
+/// Removes pixels whose neighbours stay connected, in one piece, without them, but not the ends of
+/// lines. Returns true if there were any.
 bool thin_row(const ThinRow& row);
 
-/// Three rows of codes, of 0 at [−1] and from [width] to `direct_slack` behind it.
+/// Three rows of codes, with 0 at [−1] and from [width] to `direct_slack` after it.
 struct DirectRow {
     const std::uint8_t *above, *here, *below;
     Direction* directions;

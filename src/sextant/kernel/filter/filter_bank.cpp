@@ -122,10 +122,10 @@ std::vector<Derivative> needed_by(const std::vector<Feature>& features) {
     return all;
 }
 
-constexpr std::size_t most_needed = 8; ///< derivatives by one feature
+constexpr std::size_t most_needed = 8; ///< derivatives for one feature
 
-/// Rows that are done together where derivatives are kept: enough that the rows around them, which
-/// are filtered again, count little.
+/// The number of rows processed together if derivatives are stored: enough that filtering the rows
+/// around them again costs little.
 Elements rows_of_a_band(int reach) {
     return std::max<Elements>(256, 8 * Elements{reach});
 }
@@ -157,7 +157,7 @@ int FilterBank::multiply_adds() const {
     return (derivatives_.multiply_adds() + features - 1) / features;
 }
 
-/// Where the derivatives of a part of a tile go that begins `y` rows below its top.
+/// The destinations of the derivatives for a part of a tile that begins `y` rows below its top.
 std::vector<Plane> FilterBank::planes_of(const Tile& part, Elements y,
                                          std::span<const Plane> outputs) {
     std::vector<Plane> planes;
@@ -174,7 +174,7 @@ std::vector<Plane> FilterBank::planes_of(const Tile& part, Elements y,
     return planes;
 }
 
-/// One row of a feature that is more than a derivative.
+/// Computes one row of a feature that is not just a derivative.
 void FilterBank::make_row(std::size_t feature, std::span<const Plane> planes, Elements row,
                           const Plane& output, Elements width) const {
     std::array<const float*, most_needed> from{};

@@ -12,39 +12,39 @@
 
 namespace sextant::kernel {
 
-/// An image that is made of Gaussian derivatives, pixel by pixel.
+/// An image computed from Gaussian derivatives, pixel by pixel.
 struct Feature {
     std::string name;
     std::vector<Derivative> needs; ///< in the order in which `make` takes them
-    /// Null: it is the one derivative that it needs.
+    /// Null if the feature is the single derivative it needs.
     void (*make)(std::span<const float* const> derivatives, float* to, Elements count) = nullptr;
 };
 
-/// A named one, for lists.
+/// The name and description of a feature, for lists.
 struct NamedFeature {
     std::string_view name, summary;
 };
 std::span<const NamedFeature> named_features();
 
-/// By name: "x", "yy", "xxy" are derivatives, once along the axis for each letter, in any order;
-/// "smooth" is the image itself, and the others are those of `named_features`. Throws InvalidTask
-/// with near names.
+/// Finds a feature by name. "x", "yy", "xxy" are derivatives, once along an axis for each letter,
+/// in any order; "smooth" is the smoothed image; the others are those of `named_features`. Throws
+/// InvalidTask with similar names.
 Feature find_feature(std::string_view name);
 
-/// Several features of one image in one go: the derivatives that any of them needs, once each.
+/// Computes several features of an image together, and each derivative they need only once.
 ///
-/// Input, Output, Requires, Cost and what is Deterministic: as GaussianDerivatives, with a plane
-/// for each feature. Derivatives that are no feature themselves lie in memory of its own, some
-/// hundred rows at a time.
+/// Input, Output, Requires, Cost and Deterministic as GaussianDerivatives, with one plane per
+/// feature. Derivatives that are not features themselves are kept in internal memory, some hundred
+/// rows at a time.
 class FilterBank {
   public:
-    /// Names as find_feature takes them; none twice (InvalidTask).
+    /// Names as for find_feature, each once (InvalidTask).
     FilterBank(double sigma, const std::vector<std::string>& features, BorderRule rule = {},
                const GaussianKernel& kernel = {});
 
     int reach_x() const { return derivatives_.reach_x(); }
     int reach_y() const { return derivatives_.reach_y(); }
-    /// For one pixel of one feature, on average and rounded up: what a run takes goes with it.
+    /// For one pixel of one feature, on average, rounded up; proportional to the run time.
     int multiply_adds() const;
 
     void apply(const SampleView& input, const Tile& tile, std::span<const Plane> outputs,
@@ -57,8 +57,9 @@ class FilterBank {
 
     std::vector<Feature> features_;
     std::vector<Derivative> needed_;
-    std::vector<int> feature_of_;                 // by derivative: the feature that it is, or −1
-    std::vector<std::vector<std::size_t>> takes_; // by feature: derivatives, where it is made
+    std::vector<int> feature_of_; // by derivative: the feature that it is, or −1
+    std::vector<std::vector<std::size_t>>
+        takes_; // by feature: the derivatives it is made from, if any
     GaussianDerivatives derivatives_;
     Memory scratch_;
 };

@@ -69,7 +69,7 @@ void Halving::apply_rows(const FloatImage& fine, Plane coarse, Elements first, E
     }
 }
 
-/// The even and the odd columns of the line, with what is seen beyond its ends.
+/// Splits the line into even and odd columns, with replicated samples beyond its ends.
 void Halving::split(Elements width) {
     const float* const line = floats(line_);
     float* const even = floats(even_) + margin;

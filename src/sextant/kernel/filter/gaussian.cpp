@@ -19,8 +19,7 @@ namespace sextant::kernel {
 
 namespace {
 
-/// A line of the cache beyond a multiple of its lines, so that rows do not compete for the places
-/// that addresses with the same last bits have in it.
+/// One cache line more than a multiple of `line_unit`, so that rows use different cache sets.
 Elements stride_of(Elements width) {
     constexpr Elements cache_line = 64 / sizeof(float);
     return (width + line_unit - 1) / line_unit * line_unit + cache_line;
@@ -43,19 +42,17 @@ std::size_t at(int order) {
     return static_cast<std::size_t>(order);
 }
 
-/// Strips as wide as keeps their filtered rows in a level-two cache. What is computed of a sample
-/// does not depend on it.
+/// The width of strips whose filtered rows fit in a level-two cache. Results do not depend on it.
 Elements width_of_strips(std::size_t rings, int reach) {
     constexpr Bytes share = Bytes{384} << 10;
     const Bytes column = static_cast<Bytes>(rings * sizeof(float)) * (2 * reach + 1);
     return std::clamp<Elements>(share / column / line_unit, 2, 16) * line_unit;
 }
 
-/// About a tenth of a millisecond apart.
+/// About a tenth of a millisecond.
 constexpr Elements rows_between_calls = 16;
 
-/// The weights of what lies k = 0 … reach after, times 2^exponent, which changes none of their
-/// digits.
+/// The weights at distances k = 0 … reach, times 2^exponent, which does not change their digits.
 std::vector<float> half_of(const std::vector<double>& weights, int exponent) {
     std::vector<float> half;
     for (std::size_t i = weights.size() / 2; i < weights.size(); ++i)
@@ -63,8 +60,8 @@ std::vector<float> half_of(const std::vector<double>& weights, int exponent) {
     return half;
 }
 
-/// By which exponent the magnitudes of weights add up to between ½ and 1: then results are no
-/// larger than samples.
+/// The exponent that scales the sum of the weights' magnitudes to between ½ and 1, so that results
+/// are no larger than the samples.
 int exponent_to_one(const std::vector<double>& weights) {
     double sum = 0;
     for (const double weight : weights)
@@ -104,7 +101,7 @@ GaussianDerivatives::GaussianDerivatives(double sigma, std::span<const Derivativ
     for (auto& row : plane_)
         row.fill(none);
     for (const auto& [x, y] : derivatives) {
-        // Refuses what is out of range.
+        // Throws if an argument is out of range.
         reach_x_ = std::max(reach_x_, gaussian_reach(sigma, x, kernel));
         reach_y_ = std::max(reach_y_, gaussian_reach(sigma, y, kernel));
         if (along_y[at(x)][at(y)])
@@ -141,7 +138,7 @@ int GaussianDerivatives::multiply_adds() const {
     return static_cast<int>(count);
 }
 
-/// An even and an odd order read a line once, where both are there.
+/// Pairs even and odd orders, so that a line is read once for both.
 std::vector<GaussianDerivatives::Pair> GaussianDerivatives::pairs(const Wanted& wanted) {
     std::vector<int> even, odd;
     for (int order = highest_order; order >= 0; --order) {
@@ -220,7 +217,7 @@ void GaussianDerivatives::each_row(SamplePieces input, const Tile& strip,
     const auto planes = static_cast<Bytes>(planes_);
     if (row_.size() == 0)
         row_ = Memory(planes * strip_width_ * static_cast<Bytes>(sizeof(float)));
-    std::vector<Plane> outputs; // each row takes the place of the one before
+    std::vector<Plane> outputs; // each row overwrites the previous one
     std::vector<const float*> rows;
     for (Bytes k = 0; k < planes; ++k) {
         outputs.push_back({reinterpret_cast<float*>(row_.data()) + k * strip_width_, 0});

@@ -73,8 +73,8 @@ double product(const Samples& a, const Samples& b, const Samples& g) {
     return sum;
 }
 
-/// The polynomials of degree 0 … `order` with leading coefficient 1 that are orthogonal under g, by
-/// the recurrence p_{n+1}(x) = x p_n(x) − (‖p_n‖² / ‖p_{n−1}‖²) p_{n−1}(x).
+/// The monic polynomials of degree 0 … `order` that are orthogonal under g, by the recurrence
+/// p_{n+1}(x) = x p_n(x) − (‖p_n‖² / ‖p_{n−1}‖²) p_{n−1}(x).
 std::vector<Samples> orthogonal(const Samples& positions, const Samples& g, int order) {
     std::vector<Samples> all = {Samples(g.size(), 1)};
     Samples before(g.size(), 0);
@@ -102,14 +102,14 @@ Samples p3pc_weights(double sigma, int order, int reach) {
     return weights;
 }
 
-/// What lies beyond the reach is projected on the polynomials within it.
+/// Projects the part beyond the reach on the polynomials within it.
 Samples accurate_weights(double sigma, int order, int reach) {
     constexpr double whole_truncation = 8;
     const int whole_reach = reach_of_truncated(sigma, whole_truncation);
     const Samples whole = truncated_weights(sigma, order, whole_reach);
     Samples positions = positions_within(whole_reach);
     for (double& x : positions)
-        x /= sigma; // so that powers of all degrees are of one size
+        x /= sigma; // so that powers of all degrees have the same scale
     const auto beyond = static_cast<std::size_t>(whole_reach - reach);
     const auto is_within = [&](std::size_t i) { return i >= beyond && i < whole.size() - beyond; };
     Samples g = bell(1, positions), tails = whole;

@@ -9,22 +9,22 @@ inline constexpr double smallest_sigma = .5, largest_sigma = 1000; ///< in pixel
 inline constexpr int highest_order = 4;
 inline constexpr double largest_truncation = 20; ///< in sigmas
 
-/// Which weights stand for a derivative of a Gaussian.
+/// The weights used for a derivative of a Gaussian.
 struct GaussianKernel {
     enum class Weights {
-        gaussian,  ///< samples of the derivative, so many that the rest does not count
-        truncated, ///< the samples within `truncation` sigmas and no others
-        p3pc       ///< the short ones of the P-3PC paper
+        gaussian,  ///< samples of the derivative, with a reach that makes the rest negligible
+        truncated, ///< only the samples within `truncation` sigmas
+        p3pc       ///< the short weights of the P-3PC paper
     };
     Weights weights = Weights::gaussian;
-    double truncation = 0; ///< of Weights::truncated
+    double truncation = 0; ///< for Weights::truncated
 
     bool operator==(const GaussianKernel&) const = default;
 };
 
 inline constexpr GaussianKernel p3pc_kernel{GaussianKernel::Weights::p3pc, 0};
 
-/// How many samples the weights reach to either side; never fewer for a higher order:
+/// The number of samples with weights on either side; it does not decrease with the order:
 ///
 /// gaussian   ⌊(4.6 + .42 order) σ + ½⌋
 /// truncated  ⌊truncation · σ + ½⌋, as in scipy.ndimage
@@ -40,11 +40,11 @@ int gaussian_reach(double sigma, int order, const GaussianKernel& kernel = {});
 /// truncated  He_k(i/σ) g(i) / σᵏ for |i| ≤ reach: the derivative of the Gaussian, sampled. He_k is
 ///            the Hermite polynomial, g(i) is exp(−i² / 2σ²) divided by its sum. These are the
 ///            weights of scipy.ndimage.gaussian_filter(truncate=truncation).
-/// gaussian   the same, as if cut at 8σ: of what lies beyond the reach the moments up to degree k
-///            are kept, by a polynomial times g. So constants, ramps and what else has a degree up
-///            to k are filtered as without a cut, which would otherwise be felt at 8σ, not 6σ.
+/// gaussian   as truncated at 8σ, but shorter (about 6σ): the moments up to degree k of the part
+///            beyond the reach are preserved by adding a polynomial times g. So polynomials up to
+///            degree k are filtered as without truncation.
 /// p3pc       p_k(i) g(i) k! / Σ p_k² g, where the p_k are the polynomials orthogonal under the
-///            samples of g. They have the moments of derivatives exactly: Σ wᵢ iʲ is k! for j = k
+///            samples of g. They have the exact moments of derivatives: Σ wᵢ iʲ is k! for j = k
 ///            and 0 for j < k, however small σ is. Sampled derivatives have other moments for
 ///            σ < 1: at σ = .5 the slope of a ramp is 13 % too small.
 ///
@@ -52,14 +52,14 @@ int gaussian_reach(double sigma, int order, const GaussianKernel& kernel = {});
 /// scipy.ndimage.gaussian_filter(truncate=8) in double precision, for orders up to 4 along each
 /// axis.
 ///
-/// Output    2 reach + 1 weights, w of what lies i after the sample at [reach + i]: applied as
-///           Σ wᵢ f(x + i). Even orders are symmetric, odd ones antisymmetric, to the bit.
+/// Output    2 reach + 1 weights, with w_i at [reach + i], applied as Σ wᵢ f(x + i). Even orders
+///           are symmetric, odd ones antisymmetric, to the bit.
 /// Requires  smallest_sigma <= sigma <= largest_sigma, 0 <= order <= highest_order, a truncation
 ///           from 0 to largest_truncation; otherwise throws InvalidTask.
 /// Cost      O(order · reach).
 /// Source    p3pc: the reach of Seinstra and Koelma, IEEE TPDS 13(7), 2002, section 4; the moments
-///           of Savitzky and Golay, Analytical Chemistry 36(8), 1964, doi:10.1021/ac60214a047,
-///           with the weights of Farnebäck, SCIA 2003, doi:10.1007/3-540-45103-X_50
+///           of Savitzky and Golay, Analytical Chemistry 36(8), 1964, doi:10.1021/ac60214a047, with
+///           the weights of Farnebäck, SCIA 2003, doi:10.1007/3-540-45103-X_50
 std::vector<double> gaussian_weights(double sigma, int order, const GaussianKernel& kernel = {});
 
 } // namespace sextant::kernel

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lengths in vectors; to be included as lanes-inl.hpp, and in its place.
+// Lengths in vectors. Include this file in place of lanes-inl.hpp.
 #include "sextant/kernel/lanes-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernel::HWY_NAMESPACE {
 
 /// √(x² + y²). Both are scaled by a power of two, which changes none of their digits, so that the
-/// squares neither overflow nor vanish; the bits are those of √(x² + y²) wherever that does
-/// neither.
+/// squares neither overflow nor underflow; without overflow and underflow, the bits are those of
+/// the unscaled formula.
 template <class D>
 HWY_INLINE hn::Vec<D> length(D d, hn::Vec<D> x, hn::Vec<D> y) {
     const hn::RebindToSigned<D> bits;
@@ -22,7 +22,7 @@ HWY_INLINE hn::Vec<D> length(D d, hn::Vec<D> x, hn::Vec<D> y) {
     return hn::Mul(hn::Sqrt(hn::Add(hn::Mul(a, a), hn::Mul(b, b))), up);
 }
 
-/// Of whole vectors while they fit, of single values behind.
+/// Calls `work` for whole vectors while they fit, then for single values.
 template <class Work>
 HWY_INLINE void each_vector(Elements count, Work work) {
     const hn::ScalableTag<float> d;

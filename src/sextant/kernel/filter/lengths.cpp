@@ -23,7 +23,7 @@ void length_row(const float* x, const float* y, Elements count, float* to) {
     });
 }
 
-/// Half the sum of the eigenvalues, and half their difference.
+/// Computes half the sum of the eigenvalues plus `sign` times half their difference.
 void eigenvalue_row(const Hessians& of, float sign, Elements count, float* to) {
     each_vector(count, [=](auto d, Elements i) HWY_ATTR {
         const auto half = hn::Set(d, .5F);

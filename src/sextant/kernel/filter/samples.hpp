@@ -12,54 +12,54 @@
 
 namespace sextant::kernel {
 
-/// What is seen beyond the border of an image, for the samples a b c d:
+/// The values beyond the border of an image, for samples a b c d:
 ///
 /// replicate  a a a | a b c d | d d d
-/// mirror     d c b | a b c d | c b a    about the middle of the last sample, again and again where
-///                                       the image is thinner than what is read
+/// mirror     d c b | a b c d | c b a    about the centre of the last sample; repeatedly if the
+///                                       image is thinner than the reach
 /// constant   v v v | a b c d | v v v
 enum class Border { replicate, mirror, constant };
 
 struct BorderRule {
     Border border = Border::replicate;
-    float constant = 0; ///< what Border::constant shows
+    float constant = 0; ///< the value for Border::constant
 };
 
-/// The sample of a line of `size` that is seen at `at`, which may lie outside; none where that is
-/// the constant.
+/// The index of the sample seen at `at`, which may be outside a line of `size` samples; none if
+/// that is the constant.
 /// Requires  size > 0.
 std::optional<Elements> seen_at(Border border, Elements at, Elements size);
 
-/// Samples of a rectangle of an image, which may be the whole of it.
+/// Samples of a rectangle of an image.
 struct SampleView {
-    /// Of the one at the top left.
+    /// The sample at the top left.
     std::variant<const float*, const std::uint8_t*, const std::uint16_t*> first;
-    Elements stride = 0; ///< from one row to the next; negative where the image is bottom up
-    Tile tile;           ///< where the rectangle lies in the image
-    ImageShape image;    ///< the whole
+    Elements stride = 0; ///< from one row to the next; negative if the image is stored bottom up
+    Tile tile;           ///< the rectangle's position in the image
+    ImageShape image;    ///< the whole image
 };
 
-/// Samples of an image that lie in several rectangles.
+/// Samples of an image in several rectangles.
 using SamplePieces = std::span<const SampleView>;
 
-/// Where the samples of a result go.
+/// The destination of a result.
 struct Plane {
     float* first = nullptr;
     Elements stride = 0; ///< as SampleView's
 };
 
-/// The smallest rectangle of an image that a filter computes `tile` from which reaches so many
-/// samples to the left and right, up and down: the tile with its halo, clipped to the image. Where
-/// a mirror shows more of an image thinner than that, this too.
+/// The smallest rectangle of an image needed to compute `tile` with a filter that reaches reach_x
+/// samples to the left and right and reach_y up and down: the tile with its halo, clipped to the
+/// image. If the image is thinner than the reach, it includes what a mirror border shows.
 /// Requires  a tile within the image, not empty.
 /// Cost      O(reach).
 Tile read_for(const Tile& tile, ImageShape image, int reach_x, int reach_y, Border border);
 
-/// Whether pieces that do not overlap hold all of a rectangle.
+/// True if pieces that do not overlap hold all of a rectangle.
 bool hold(SamplePieces pieces, const Tile& part);
 
-/// The samples of row `y` from column `x` on, as floats, with what is seen beyond the border.
-/// Requires  pieces, one at least, that hold what is seen (not checked).
+/// Reads the samples of row `y` from column `x` on as floats, including values beyond the border.
+/// Requires  at least one piece, and pieces that hold all samples needed (not checked).
 void read_line(SamplePieces pieces, BorderRule rule, Elements x, Elements y, std::span<float> line);
 
 } // namespace sextant::kernel

@@ -10,7 +10,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernel::HWY_NAMESPACE {
 
-/// As many sums side by side as hide how long an addition takes.
+/// The number of independent sums, enough to hide the latency of additions.
 constexpr int vectors = 4;
 constexpr Elements lanes = hn::MaxLanes(Floats());
 constexpr Elements group = vectors * lanes;
@@ -18,7 +18,7 @@ static_assert(line_unit % group == 0);
 
 using Sums = FloatVector[vectors];
 
-/// By how much samples are scaled so that no sum of them is too large for a float.
+/// The scale of samples that keeps any sum of them finite, and its inverse.
 constexpr float small = 0x1p-32F, small_again = 0x1p32F;
 
 template <bool scaled>
@@ -31,7 +31,7 @@ HWY_INLINE FloatVector load(const float* from) {
         return samples;
 }
 
-/// Adds what lies `from` to `above` + 1 samples to either side.
+/// Adds the samples at distances `from` down to `above` + 1, on both sides.
 template <bool with_even, bool with_odd, bool scaled>
 HWY_INLINE void add_pairs(const WeightedLines& job, Elements x, int from, int above, Sums& even,
                           Sums& odd) {
@@ -75,7 +75,7 @@ HWY_INLINE void add_all(const WeightedLines& job, Elements x, Sums& even, Sums& 
         add_middle<scaled>(job, x, even);
 }
 
-/// What is not finite times 0 is not a number.
+/// Infinity or NaN times 0 is NaN.
 HWY_INLINE bool finite(const Sums& sums) {
     const Floats d;
     const auto zero = hn::Zero(d);
@@ -85,8 +85,8 @@ HWY_INLINE bool finite(const Sums& sums) {
     return hn::AllTrue(d, hn::Eq(none, zero));
 }
 
-/// Sums that are not finite, from scaled samples: those that fit in a float become finite. Others
-/// stay, so that no sum depends on those beside it.
+/// Recomputes sums that are not finite from scaled samples; those that fit in a float become
+/// finite. Other sums are unchanged, so that no sum depends on its neighbours.
 HWY_NOINLINE void mend(const WeightedLines& job, Elements x, Sums& even, Sums& odd) {
     const Floats d;
     Sums small_even, small_odd;
@@ -101,7 +101,7 @@ HWY_NOINLINE void mend(const WeightedLines& job, Elements x, Sums& even, Sums& o
     }
 }
 
-/// Copies: sums whose address is taken would not stay in registers.
+/// Works on copies: sums whose address is taken would not stay in registers.
 HWY_INLINE void mend_copies(const WeightedLines& job, Elements x, Sums& even, Sums& odd) {
     Sums copied_even, copied_odd;
     for (int v = 0; v < vectors; ++v)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bilinear samples in vectors, for one kind of processor after another: to be included as
-// lanes-inl.hpp is, which it brings; no `#pragma once`.
+// Bilinear samples in vectors, compiled for one kind of processor after another. Include this file
+// in place of lanes-inl.hpp, which it includes; hence no `#pragma once`.
 #include "sextant/kernel/fit/rigid_map.hpp"
 #include "sextant/kernel/lanes-inl.hpp"
 
@@ -10,22 +10,22 @@ namespace sextant::kernel::HWY_NAMESPACE {
 using Integers = hn::RebindToSigned<Floats>;
 using IntegerVector = hn::Vec<Integers>;
 
-/// The four samples around each of a vector of places, and where the places lie between them.
+/// The four samples around each of a vector of positions, and the positions between them.
 struct Cells {
     FloatVector upper_left, upper_right, lower_left, lower_right;
-    FloatVector right, down; ///< of the upper left: within [0, 1]
+    FloatVector right, down; ///< from the upper left: within [0, 1]
 };
 
-/// What `floor` gives, without calling it (see lanes-inl.hpp).
+/// As `floor`, without calling it (see lanes-inl.hpp).
 HWY_INLINE Elements whole_part(double value) {
     const auto truncated = static_cast<Elements>(value);
     return truncated - (static_cast<double>(truncated) > value ? 1 : 0);
 }
 
-/// The cells, as far left and up as there are four samples, that hold the places of pixels
-/// `column`, column + 1 ... of a row. Places are counted from the cell of the first, in floats:
-/// they stay exact however large the image. The pixels beyond those asked for may lie anywhere;
-/// theirs are cells of the image too.
+/// The cells that hold the positions of pixels `column`, column + 1 ... of a row; cells at the
+/// right and lower border are those of the last four samples. Positions are floats relative to the
+/// cell of the first, so they stay exact however large the image. Pixels beyond those asked for may
+/// have any position; they get cells inside the image too.
 HWY_INLINE Cells cells_at(const FloatImage& image, const RigidMap& map, Elements column,
                           Elements row) {
     const Floats d;

@@ -8,7 +8,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernel::HWY_NAMESPACE {
 
-/// Pixels of one row of one cell.
+/// Vectors of pixels of one row of one cell.
 using Run = hn::CappedTag<float, static_cast<std::size_t>(cell_size)>;
 using RunVector = hn::Vec<Run>;
 using Whole = hn::RebindToSigned<Run>;
@@ -22,7 +22,7 @@ struct MomentVectors {
     RunVector r, t, rr, tt, rt;
 };
 
-/// u at the left and the right end of a row of a cell.
+/// u at the left and right end of a row of a cell.
 struct Ends {
     float left, right;
 };
@@ -42,7 +42,7 @@ HWY_INLINE hn::Mask<Run> within(RunVector place, Elements first, Elements size) 
                    hn::Le(place, hn::Set(d, static_cast<float>(size - 1 - first))));
 }
 
-/// The first of the two samples that a place lies between, of an image that begins at −first.
+/// The first of the two samples around each position, in an image whose first sample is at −first.
 HWY_INLINE hn::Vec<Whole> sample_before(RunVector place, Elements first, Elements size) {
     const Whole integers;
     const auto least = hn::Set(integers, static_cast<std::int32_t>(-first));
@@ -50,7 +50,7 @@ HWY_INLINE hn::Vec<Whole> sample_before(RunVector place, Elements first, Element
     return hn::Max(least, hn::Min(hn::ConvertTo(integers, hn::Floor(place)), most));
 }
 
-/// T, bilinear, at places counted from pixel (left, top).
+/// T, sampled bilinearly at positions relative to pixel (left, top).
 HWY_INLINE RunVector sampled(const FloatImage& image, Elements left, Elements top, RunVector right,
                              RunVector down) {
     const Run d;
@@ -81,7 +81,7 @@ HWY_INLINE RunVector sampled(const FloatImage& image, Elements left, Elements to
     return hn::Add(above, hn::Mul(share_y, hn::Sub(below, above)));
 }
 
-/// The pixels at columns x … x + run − 1 of row y, their places counted from (x, y).
+/// Adds the pixels at columns x … x + run − 1 of row y, with positions relative to (x, y).
 HWY_INLINE void add_run(const CellLook& look, Elements x, Elements y, RunVector right,
                         RunVector down, CellVectors& cell, MomentVectors& moments) {
     const Run d;

@@ -8,8 +8,7 @@ namespace sextant::kernel {
 
 namespace {
 
-/// Narrows columns to those whose place, which starts at `start` and grows by `slope`, lies within
-/// [0, end].
+/// Narrows columns to those whose position, `start` + `slope` · column, is within [0, end].
 Columns narrowed(Columns columns, double start, double slope, double end) {
     if (slope == 0)
         return start >= 0 && start <= end ? columns : Columns{columns.first, columns.first};

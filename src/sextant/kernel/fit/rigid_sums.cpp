@@ -10,7 +10,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernel::HWY_NAMESPACE {
 
-/// Of three parameters, and their symmetric matrices.
+/// Vectors for three parameters, and for their symmetric matrices.
 struct Three {
     FloatVector at[3];
 };
@@ -18,7 +18,7 @@ struct Six {
     FloatVector at[6];
 };
 
-/// A vector of each sum.
+/// One vector per sum.
 struct Lanes {
     FloatVector count, r, t, rr, tt, rt;
     Three j, jr, jt;
@@ -50,12 +50,12 @@ HWY_INLINE void add(Three& sum, const Three& a, FloatVector b) {
         add(sum.at[k], a.at[k], b);
 }
 
-/// The derivative by (α, t_x, t_y) from the one by place, at (x, y) from the centre.
+/// The derivative by (α, t_x, t_y) from that by position, at (x, y) from the centre.
 HWY_INLINE Three by_motion(FloatVector along_x, FloatVector along_y, FloatVector x, FloatVector y) {
     return {{hn::Sub(hn::Mul(along_y, x), hn::Mul(along_x, y)), along_x, along_y}};
 }
 
-/// Fourth-order central difference of what lies `step` apart.
+/// Fourth-order central difference of samples `step` apart.
 HWY_INLINE FloatVector slope(const float* at, Elements step) {
     const Floats d;
     const auto near = hn::Sub(hn::LoadU(d, at + step), hn::LoadU(d, at - step));
@@ -63,7 +63,7 @@ HWY_INLINE FloatVector slope(const float* at, Elements step) {
     return hn::Sub(hn::Mul(near, hn::Set(d, 8.0f / 12)), hn::Mul(far, hn::Set(d, 1.0f / 12)));
 }
 
-/// T's derivative by place, turned into R's directions.
+/// T's derivative by position, rotated to R's axes.
 HWY_INLINE Three moved_by_motion(const Cells& cells, const RigidMap& map, FloatVector x,
                                  FloatVector y) {
     const Floats d;
@@ -79,8 +79,7 @@ HWY_INLINE Three moved_by_motion(const Cells& cells, const RigidMap& map, FloatV
                      hn::Sub(hn::Mul(cosine, along_y), hn::Mul(sine, along_x)), x, y);
 }
 
-/// Adds the pixels from `x` on, as many as a vector holds or fewer. Where there may be gaps they
-/// are counted here too.
+/// Adds up to a vector of pixels, from `x` on. If there may be gaps, pixels are counted here too.
 template <Detail detail, bool gaps>
 HWY_INLINE void add_pixels(const RigidLook& look, Elements x, Elements y, Elements remaining,
                            Lanes& sums) {
@@ -98,7 +97,7 @@ HWY_INLINE void add_pixels(const RigidLook& look, Elements x, Elements y, Elemen
         count = hn::AndNot(hn::IsNaN(all), count);
         sums.count = hn::Add(sums.count, hn::IfThenElseZero(count, hn::Set(d, 1.0f)));
     }
-    // A pixel beyond the last one counts 0 everywhere: each sum has one of these three as a factor.
+    // Pixels beyond the last one contribute 0: each sum has one of these three as a factor.
     const auto r = hn::IfThenElseZero(count, seen_r);
     const auto t = hn::IfThenElseZero(count, seen_t);
     const Three j = by_motion(hn::IfThenElseZero(count, along_x),
@@ -162,8 +161,8 @@ HWY_INLINE void put(const Lanes& sums, RigidSums& to) {
     put(sums.jd, to.jd);
 }
 
-/// Floats are added up over so many vectors before their sums go into doubles: few enough to keep
-/// their digits, enough that moving them costs little.
+/// The number of vectors summed in floats before their sums are added to doubles: few enough to
+/// keep precision, enough to make the transfer cheap.
 constexpr Elements run = 256;
 
 template <Detail detail, bool gaps>

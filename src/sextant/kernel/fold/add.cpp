@@ -15,7 +15,7 @@ struct Add {
     }
 };
 
-/// Saturating after each layer or once gives the same.
+/// Saturating after each layer gives the same result as saturating once.
 struct AddU8 {
     HWY_INLINE U8::Vector operator()(U8::Vector first, U8::Vector second) const {
         return hn::SaturatedAdd(first, second);

@@ -21,7 +21,7 @@ using Count = std::uint32_t;
 
 static_assert(std::is_trivially_copyable_v<Fragment> && alignof(Fragment) == alignof(Count));
 
-/// The fragments of a pixel that are kept, and how many there were.
+/// The fragments of a pixel that are kept, and the number there were.
 struct List {
     const Fragment* data = nullptr;
     Count kept = 0, count = 0;
@@ -45,8 +45,8 @@ void write(std::byte* pixel, const List& list) {
         std::memmove(static_cast<void*>(to), list.data, list.kept * sizeof(Fragment));
 }
 
-/// Pixels lie far apart, most of their room unused, and no processor foresees how much of the next
-/// will be read: as much is asked for as this one has, of a pixel that comes a little later.
+/// Prefetches a pixel a few ahead. Pixels are far apart and mostly unused, and hardware prefetchers
+/// cannot know how much of the next one will be read, so as much is fetched as this pixel uses.
 void ask_for_later(const std::byte* pixel, Bytes size, Count fragments) {
     constexpr Bytes pixels = 4, line = 64, most = 8 * line;
     const std::byte* const later = pixel + pixels * size;
@@ -54,7 +54,7 @@ void ask_for_later(const std::byte* pixel, Bytes size, Count fragments) {
         std::min(static_cast<Bytes>(sizeof(Count) + fragments * sizeof(Fragment)), most);
     for (Bytes at = 0; at < used; at += line)
         __builtin_prefetch(later + at);
-    __builtin_prefetch(later + used - 1); // pixels do not begin with a line
+    __builtin_prefetch(later + used - 1); // pixels are not aligned to cache lines
 }
 
 Count sum_of(Count a, Count b) {
@@ -62,7 +62,7 @@ Count sum_of(Count a, Count b) {
     return a > most - b ? most : a + b;
 }
 
-/// The nearest of two lists, as many as there is room for.
+/// Merges two lists and keeps the nearest fragments, as many as there is room for.
 List merge(const List& front, const List& back, Fragment* to, Count capacity) {
     Count f = 0, b = 0, kept = 0;
     while (kept < capacity && f < front.kept && b < back.kept) {
@@ -79,15 +79,15 @@ List merge(const List& front, const List& back, Fragment* to, Count capacity) {
     return {to, kept, sum_of(front.count, back.count)};
 }
 
-/// What is merged, in turn: memory and no fragments, since clearing it would take longer than most
-/// merges.
+/// Two buffers used in turn for merging. Raw bytes, because initialising fragments would take
+/// longer than most merges.
 struct Room {
     alignas(Fragment) std::byte bytes[2][largest_capacity * sizeof(Fragment)];
 
     Fragment* side(int number) { return reinterpret_cast<Fragment*>(bytes[number]); }
 };
 
-/// Most pixels have fragments in one operand or none: nothing is merged for those.
+/// Most pixels have fragments in at most one operand; nothing is merged for those.
 void fold_pixel(Sources sources, Bytes offset, Bytes size, std::byte* to, Count capacity,
                 Room& room) {
     Fragment* const there = fragments_of(to);
@@ -103,7 +103,7 @@ void fold_pixel(Sources sources, Bytes offset, Bytes size, std::byte* to, Count 
             sum = next;
             continue;
         }
-        // The last merge may write what it makes where it shall lie, unless it reads that.
+        // The last merge writes directly to the destination unless it also reads there.
         const bool in_place = s + 1 == sources.size() && sum.data != there && next.data != there;
         sum = merge(sum, next, in_place ? there : room.side(side ^= 1), capacity);
     }
@@ -135,7 +135,7 @@ Operator deep_operator(int capacity) {
     return {.name = "deep",
             .summary = "merge the fragments of deep pixels by depth",
             .element = element,
-            .commutative = false, // of equal depths the first operand's come first
+            .commutative = false, // at equal depth the first operand's fragments come first
             .exact_when_split = true,
             .fold =
                 [=, size = element.size](Sources sources, std::byte* to, Elements elements) {

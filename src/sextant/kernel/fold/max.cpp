@@ -9,7 +9,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernel::HWY_NAMESPACE {
 
-/// max() on vectors. Highway's own treats NaN and zeros as the processor does.
+/// max() on vectors. Highway's own max handles NaN and zeros as the processor does.
 struct Max {
     HWY_INLINE FloatVector operator()(FloatVector first, FloatVector second) const {
         const auto larger = hn::IfThenElse(hn::Gt(first, second), first, second);

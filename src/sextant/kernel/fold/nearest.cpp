@@ -9,10 +9,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernel::HWY_NAMESPACE {
 
-/// A block is as many pixels as a vector has lanes: `channels` vectors of 32-bit channels, the last
-/// of a pixel its depth, the one before it (or a byte of that) its opacity. Whose sample wins is
-/// decided for all pixels of a block at once, without a branch that depends on them: channels of
-/// one kind are gathered into a vector, and the verdict is spread to the pixels' channels again.
+/// A block has as many pixels as a vector has lanes, in `channels` vectors of 32-bit channels. A
+/// pixel's last channel is its depth; the one before (or its upper byte) is the opacity. Winners
+/// are chosen for all pixels of a block at once, without data-dependent branches: depths and
+/// opacities are each gathered into a vector, and the verdict is spread to the channels.
 template <int channels>
 class Blocks {
   public:
@@ -21,7 +21,7 @@ class Blocks {
     struct Block {
         FloatVector channel[channels];
     };
-    /// What decides: of each pixel the depth, and whether it is transparent.
+    /// The data that decides: each pixel's depth, and if it is transparent.
     struct Key {
         FloatVector depth;
         hn::Mask<Floats> transparent;
@@ -55,7 +55,7 @@ class Blocks {
         return {gather(block, depth_), transparent(gather(block, opacity_))};
     }
 
-    /// nearest(), of each pixel.
+    /// Applies nearest() to each pixel.
     HWY_INLINE void keep_nearest(Block& block, Key& key, const Block& other,
                                  const Key& others) const {
         const auto nearer = hn::Lt(others.depth, key.depth);
@@ -77,7 +77,7 @@ class Blocks {
   private:
     using Integers = hn::RebindToSigned<Floats>;
 
-    /// Where in a block one channel of each pixel lies.
+    /// The positions of one channel of each pixel in a block.
     struct Gathering {
         hn::Vec<Integers> vector, lane;
     };

@@ -26,8 +26,8 @@ Elements over_f16(const Operands& operands, Elements first, Elements last) {
     return fold_lanes<F16>(operands, first, last, Over());
 }
 
-/// Two layers in integers: the quotient by 255, rounded, of products below 2^16 is
-/// (x + 128 + (x + 128) / 256) / 256. Bytes at even and at odd places lie in words of their own.
+/// Two layers in integers: for x below 2^16, x / 255 rounded is (x + 128 + (x + 128) / 256) / 256.
+/// Bytes at even and odd positions are in separate words.
 struct OverU8 {
     using Bytes = U8::Bytes;
     using Words = hn::Repartition<std::uint16_t, Bytes>;
@@ -46,16 +46,15 @@ struct OverU8 {
         return hn::SaturatedAdd(front, hn::BitCast(bytes, seen));
     }
 
-    /// Its upper byte is the quotient.
+    /// The upper byte of each word is the quotient.
     static HWY_INLINE hn::Vec<Words> rounded(hn::Vec<Words> product) {
         const auto x = hn::Add(product, hn::Set(Words(), 128));
         return hn::Add(x, hn::ShiftRight<8>(x));
     }
 };
 
-/// Sixteen or fewer pixels in u8 as floats, a vector a channel. A channel stays where it lies in
-/// its pixel and so counts 1, 2^8 or 2^16 times as much, which changes no digit of what is computed
-/// of it.
+/// Up to sixteen u8 pixels as floats, one vector per channel. Colour channels keep their bit
+/// position in the pixel and so are scaled by 1, 2^8 or 2^16, which does not change digits.
 struct Channels {
     using Signed = hn::RebindToSigned<Floats>;
     FloatVector r, g, b, a;
@@ -72,7 +71,7 @@ struct Channels {
         return hn::ConvertTo(Floats(), hn::BitCast(Signed(), channel));
     }
 
-    /// over(), where `this` is the front.
+    /// over() with `this` as the front.
     HWY_INLINE void put_behind(const Channels& back) {
         const auto seen = hn::Sub(hn::Set(Floats(), 255), a);
         const auto through = hn::Mul(seen, hn::Set(Floats(), 1.0f / 255));
@@ -88,8 +87,8 @@ struct Channels {
         return hn::Or(rg, hn::ShiftLeft<16>(ba));
     }
 
-    /// Of `unit`, rounded and at most 255: beside 2^23 the last bit of a float is 1, so that adding
-    /// it rounds.
+    /// A channel in units of `unit`, rounded and at most 255: next to 2^23 the last bit of a float
+    /// is 1, so adding it rounds.
     static HWY_INLINE hn::Vec<OverU8::Pixels> level(FloatVector channel, float unit) {
         const OverU8::Pixels d;
         const auto sum = hn::Min(channel, hn::Set(Floats(), 255 * unit));
@@ -98,8 +97,8 @@ struct Channels {
     }
 };
 
-/// Several layers, computed in floats and rounded once. Each layer waits for the opacity of those
-/// before it, so vectors are folded side by side where there are registers for more than one.
+/// Several layers, computed in floats and rounded once. Each layer depends on the opacity of those
+/// before it, so several vectors are folded side by side if there are enough registers.
 HWY_INLINE Elements over_many_u8(const Operands& operands, Elements first, Elements last) {
     constexpr Elements lanes = hn::MaxLanes(OverU8::Pixels());
     constexpr int vectors = lanes == 16 ? 2 : 1;

@@ -10,8 +10,8 @@
 
 namespace sextant::kernel {
 
-/// Calls `body` with a pixel of the type that an element format stands for. Throws std::logic_error
-/// for elements that are no colours.
+/// Calls `body` with a pixel of the C++ type of an element format. Throws std::logic_error if
+/// elements are not colours.
 template <class Body>
 void with_pixel_type(const ElementFormat& element, Body&& body) {
     if (element == rgba_f32)
@@ -28,24 +28,23 @@ void with_pixel_type(const ElementFormat& element, Body&& body) {
         throw std::logic_error(std::string(element.name) + " are no colours");
 }
 
-/// Turns pixels of one format into pixels of another: a channel becomes the nearest that the other
-/// format has. To f16, of two equally near ones the even, and infinity from 65520 on. To u8, 255
-/// times the channel, clamped to [0, 255], of two equally near ones the even, and 0 for NaN. From
-/// u8, the float nearest to the quotient by 255. Depth stays, or is dropped.
+/// Converts pixels from one format to another, with each channel rounded to nearest, ties to even.
+/// To f16: infinity from 65520 on. To u8: 255 times the channel, clamped to [0, 255], and 0 for
+/// NaN. From u8: the float nearest to the quotient by 255. Depth is kept or dropped.
 ///
 /// Input     `pixels` of `from`.
-/// Output    as many in `result`, other memory.
-/// Requires  a depth in `from` where `to` has one; std::logic_error otherwise, and for elements
-///           that are no colours.
+/// Output    as many in `result`, which is separate memory.
+/// Requires  a depth in `from` if `to` has one, and elements that are colours (std::logic_error).
 void convert(const ElementFormat& from, std::span<const std::byte> pixels, const ElementFormat& to,
              std::span<std::byte> result);
 
-/// Puts a colour behind a finished picture, once: to[i] = picture[i] over `background`. Depth
-/// stays.
+/// Puts a background colour behind a composited image: to[i] = picture[i] over `background`. Keeps
+/// depth.
 ///
-/// Input     pixels of `element` (std::logic_error if they are no colours); the background
-///           premultiplied.
-/// Output    as many pixels in `to`, which may be the picture itself; rounded as wide.hpp says.
+/// Input     pixels of `element` (std::logic_error if they are not colours); a premultiplied
+///           background.
+/// Output    as many pixels in `to`, which may be `picture` itself; for rounding see
+///           pixel_fold.hpp.
 void put_behind(const ElementFormat& element, std::span<const std::byte> picture,
                 const RgbaF32& background, std::span<std::byte> to);
 

@@ -13,7 +13,7 @@ namespace sextant::kernel {
 
 namespace {
 
-/// Calls `look(element, drawn)` for some thousands of places, evenly spread.
+/// Calls `look(element, active)` for some thousands of evenly spaced cells.
 template <class Look>
 void look_around(std::span<const std::byte> images, const Operator& op, Look&& look) {
     const Bytes size = op.element.size;
@@ -21,7 +21,7 @@ void look_around(std::span<const std::byte> images, const Operator& op, Look&& l
     std::vector<std::byte> nothing(static_cast<std::size_t>(size));
     op.fill_identity(nothing.data(), 1);
     const ActiveCells active(nothing);
-    // Odd, so that the places wander through the rows of images of usual widths.
+    // Odd, so that samples shift between rows for the usual image widths.
     const Elements apart = std::max(cell_elements, elements / 4096) | 1;
     for (Elements at = 0; at < elements; at += apart)
         look(at, active(images.data() + at * size, std::min(cell_elements, elements - at)) != 0);
@@ -78,7 +78,7 @@ SparseCode::SparseCode(std::span<const std::byte> bytes, Elements elements, Byte
     check_runs(given - code_header_size - table);
 }
 
-/// `written`: how many bytes the elements of all runs have.
+/// `written`: the bytes of all runs' elements.
 void SparseCode::check_runs(Bytes written) const {
     Elements end = 0;
     Bytes bytes = 0;
@@ -130,7 +130,7 @@ void SparseCursor::next() {
 void repeat(std::span<const std::byte> element, Elements count, std::byte* to) {
     if (count == 0)
         return;
-    // What is there already, twice as much each time.
+    // Copies the part already written, doubling it each time.
     auto done = static_cast<Bytes>(element.size());
     std::copy(element.begin(), element.end(), to);
     for (const Bytes all = count * done; done < all;) {
@@ -161,10 +161,10 @@ void expand(const SparseCode& code, Elements first, Elements count,
 
 namespace {
 
-/// A run cuts the passes over its elements short: as dear as moving so many bytes more.
+/// A run interrupts passes over elements; that costs about as much as moving this many bytes.
 constexpr Bytes price_of_run = 256;
 
-/// What a code may cost of what it stands for; more is not worth the trouble of reading it.
+/// The largest code worth reading instead of so many bytes.
 constexpr Bytes worth_it(Bytes bytes) {
     return bytes / 4 * 3;
 }
@@ -180,7 +180,7 @@ Elements elements_of(std::span<const SparseEncoder::Piece> pieces) {
 
 SparseEncoder::SparseEncoder(std::span<const std::byte> nothing, Elements most)
     : active_cells_(nothing) {
-    // No more are worth it, and one that is too many.
+    // At most this many runs are worthwhile, plus one to detect more.
     runs_.reserve(static_cast<std::size_t>(worth_it(most * size()) / price_of_run + 1));
 }
 
@@ -202,7 +202,7 @@ Bytes SparseEncoder::encode(std::span<const Piece> pieces, std::byte* to) {
     return elements * size();
 }
 
-/// Looks at some cells, so that what is full is not written twice.
+/// Samples some cells first, so that dense data is not written twice.
 bool SparseEncoder::looks_worth_it(std::span<const Piece> pieces, Elements elements) const {
     if (code_header_size > most_bytes_)
         return false;
@@ -240,7 +240,7 @@ bool SparseEncoder::add(const Piece& piece) {
     return true;
 }
 
-/// Cells of one and the same element apart from others.
+/// Separates cells of equal elements from others.
 bool SparseEncoder::add_active(const std::byte* data, Elements count) {
     active_ += count;
     for (Elements done = 0; done < count;) {
@@ -265,7 +265,7 @@ bool SparseEncoder::is_equal(const std::byte* data, Elements count) const {
            std::memcmp(data, data + one, all - one) == 0;
 }
 
-/// Whether elements from here on belong to the last run.
+/// True if elements from here on extend the last run.
 bool SparseEncoder::continues(const std::byte* data, bool equal) const {
     if (runs_.empty() || runs_.back().equal != equal ||
         Elements{runs_.back().first} + runs_.back().count != at_)
@@ -274,7 +274,7 @@ bool SparseEncoder::continues(const std::byte* data, bool equal) const {
     return !equal || std::memcmp(to_ + written_ - size(), data, one) == 0;
 }
 
-/// False where that would not be worth while.
+/// Returns false if the code is no longer worthwhile.
 bool SparseEncoder::write(const std::byte* data, Elements count, bool equal) {
     const bool more = continues(data, equal);
     if (!more)

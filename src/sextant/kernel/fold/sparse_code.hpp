@@ -12,56 +12,55 @@
 
 namespace sextant::kernel {
 
-/// Whether something was drawn is asked of so many neighbouring elements at once: finer would find
-/// hardly less to leave out of pictures of things, and need more to be said about what is left.
+/// The number of adjacent elements that are tested for activity together. Smaller cells would
+/// hardly find more empty elements in images of objects, and would need more runs to describe.
 inline constexpr Elements cell_elements = 16;
 
-/// Tells cells that hold something from those in which every byte is as where nothing was drawn.
+/// Distinguishes active cells from empty ones, in which every byte is that of an empty element.
 class ActiveCells {
   public:
-    /// Input     an element as where nothing was drawn (Operator::fill_identity).
+    /// Input     an empty element (Operator::fill_identity).
     /// Requires  elements of a multiple of 4 bytes.
     explicit ActiveCells(std::span<const std::byte> nothing);
 
     Bytes element_size() const { return static_cast<Bytes>(cell_.size()) / cell_elements; }
-    /// What a cell is compared with: so many elements of nothing.
+    /// The empty elements that a cell is compared with.
     std::span<const std::byte> nothing() const { return cell_; }
 
     static constexpr Elements most = 64 * cell_elements;
-    /// Bit i: whether cell i of `elements` <= `most` holds something; the last may be cut short.
+    /// Sets bit i if cell i of `elements` <= `most` is active; the last cell may be partial.
     std::uint64_t operator()(const std::byte* from, Elements elements) const;
 
   private:
     std::vector<std::byte> cell_;
 };
 
-/// What part of an image something was drawn in, as codes see it (sparse_code.hpp): by the cells
-/// of some thousands of places, evenly spread. 1 for no image, and for operators that do not say
-/// what nothing is.
-/// Cost      some thousands of cells, whatever the size.
+/// The fraction of cells that are active, estimated from some thousands of evenly spaced cells. 1
+/// if there is no image, or for operators without an identity.
+/// Cost      independent of the size of the images.
 double sampled_density(std::span<const std::byte> images, const Operator& op);
 
-/// The same of each of so many equal bands of the picture, from its first pixels to its last: of
-/// all images, which follow one another, together. 1 where a band is too small to be looked at.
-/// Input     `pixels` of one image.
+/// The same for each of `bands` equal bands of the image's pixels, first to last, over all images
+/// together; the images follow one another. 1 for bands without samples.
+/// Input     `pixels`: the number of pixels of one image.
 std::vector<double> sampled_bands(std::span<const std::byte> images, Elements pixels,
                                   const Operator& op, int bands);
 
-// Elements of which many hold nothing, in fewer bytes. What was not drawn is left out, from the
-// first to the last and in between; neighbours that are equal to the bit are written once:
+// A sparse code stores elements in fewer bytes if many are empty. Empty elements are omitted, and
+// adjacent elements with equal bits are stored once:
 //
-//   CodeHeader    what this is
-//   elements      of each run in turn: all of them, or of equal ones the first
-//   CodeRun ...   which elements those are
+//   CodeHeader    identifies the code
+//   elements      of each run in turn: all of them, or the first of equal ones
+//   CodeRun ...   the position of each run
 //
-// all in the machine's own order of bytes. A code has fewer bytes than its elements; elements of
-// which that is not true, or that are hardly worth it, are written as they are. So the number of
-// bytes tells the two apart, and is never more than the elements have.
+// in the machine's byte order. Elements are stored without a code if that would not save enough
+// bytes. A code is therefore always shorter than its elements, and the number of bytes
+// distinguishes the two.
 
 struct CodeHeader {
     std::uint32_t mark = 0; ///< CodeHeader::sparse
     std::uint32_t runs = 0;
-    std::uint64_t elements = 0; ///< that the code stands for
+    std::uint64_t elements = 0; ///< represented by the code
 
     static constexpr std::uint32_t sparse = 0x53505853;
 };
@@ -69,23 +68,23 @@ struct CodeHeader {
 struct CodeRun {
     std::uint32_t first = 0;
     std::uint32_t count : 31 = 0;
-    std::uint32_t equal : 1 = 0; ///< whether one element stands for all
+    std::uint32_t equal : 1 = 0; ///< one element represents all
 };
 
 inline constexpr Bytes code_header_size = sizeof(CodeHeader), code_run_size = sizeof(CodeRun);
 static_assert(code_header_size == 16 && code_run_size == 8);
 
-/// Bytes that are no code of what they should be.
+/// Thrown for bytes that are not a valid code.
 class InvalidCode : public Error {
   public:
     using Error::Error;
 };
 
-/// A code to read: checked once, whoever wrote it. Its bytes must stay where they are.
+/// Reads a code, which is validated once, whoever wrote it. Its bytes must not move.
 class SparseCode {
   public:
     SparseCode() = default;
-    /// Throws InvalidCode unless the bytes are a code of so many elements of this size.
+    /// Throws InvalidCode unless the bytes are a code of this many elements of this size.
     SparseCode(std::span<const std::byte> bytes, Elements elements, Bytes element_size);
 
     Elements elements() const { return elements_; }
@@ -103,59 +102,58 @@ class SparseCode {
     std::size_t runs_ = 0;
 };
 
-/// What elements are, from one on.
+/// A range of elements from a given one on.
 struct Stretch {
-    const std::byte* data = nullptr; ///< null: nothing was drawn
+    const std::byte* data = nullptr; ///< null: empty elements
     Elements count = 0;              ///< at least one
-    bool equal = false;              ///< `data` is one element that stands for all
+    bool equal = false;              ///< `data` is one element that represents all
 };
 
-/// Goes through a code from an element on.
+/// Traverses a code from a given element on.
 class SparseCursor {
   public:
     SparseCursor() = default;
     SparseCursor(const SparseCode& code, Elements first);
 
-    /// What there is from an element on, which lies at or behind the one asked for before.
+    /// The range that begins at an element. Elements must not decrease from call to call.
     Stretch at(Elements element);
 
   private:
     void next();
 
     const SparseCode* code_ = nullptr;
-    std::size_t index_ = 0; // of the run at hand, or the one to come
-    CodeRun run_;           // it; of no elements, behind all, where there is none
+    std::size_t index_ = 0; // of the current or next run
+    CodeRun run_;           // that run; past the end, the last one
     const std::byte* data_ = nullptr;
 };
 
-/// Writes elements [first, first + count) of a code as they were. `nothing`: as of the encoder, any
-/// number of elements.
+/// Writes elements [first, first + count) of a code in full. `nothing`: at least one empty element,
+/// as for the encoder.
 void expand(const SparseCode& code, Elements first, Elements count,
             std::span<const std::byte> nothing, std::byte* to);
 
-/// Writes an element so many times.
+/// Writes an element `count` times.
 void repeat(std::span<const std::byte> element, Elements count, std::byte* to);
 
-/// Writes codes. Keeps what it needs for that from one to the next, so that nothing is allocated.
+/// Writes codes. Reuses its memory from one code to the next.
 class SparseEncoder {
   public:
-    /// Elements that lie one after another.
+    /// A contiguous range of elements.
     struct Piece {
         const std::byte* data = nullptr;
         Elements count = 0;
     };
 
-    /// `nothing`: as of ActiveCells; `most`: how many elements there may be in a code.
+    /// `nothing`: as for ActiveCells; `most`: the largest number of elements in a code.
     SparseEncoder(std::span<const std::byte> nothing, Elements most);
 
-    /// Writes the elements of some pieces, one after another, as a code if that is worth while,
-    /// else as they are, in one pass. `to` has room for the elements as they are. Output    the
-    /// bytes written; as many as the elements have where they are no code. Requires  at most `most`
-    /// elements.
+    /// Writes the elements of some pieces, one after another, as a code if that saves enough,
+    /// otherwise unchanged, in one pass. `to` has room for the unchanged elements. Returns the
+    /// number of bytes written, which is that of the elements if they are not coded. Requires at
+    /// most `most` elements.
     Bytes encode(std::span<const Piece> pieces, std::byte* to);
 
-    /// How many elements of the last code were written, cells that are drawn in only partly counted
-    /// whole.
+    /// The number of active elements in the last code; partly active cells count in full.
     Elements active() const { return active_; }
 
   private:

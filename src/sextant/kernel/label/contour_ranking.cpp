@@ -35,7 +35,7 @@ void Segments::end(Count point, Elements pixel, bool leaves) {
     segment.leaves = leaves;
 }
 
-/// The same point in the segment that its chain began with so far. Paths are halved.
+/// The same point as a count of the root segment. Halves paths.
 Count Segments::in_root(Count point) {
     while (segments_[at(point.segment)].parent != point.segment) {
         Segment& segment = segments_[at(point.segment)];
@@ -68,7 +68,7 @@ void Segments::join(Count point, Count follower) {
 }
 
 void Segments::finish() {
-    // A parent comes before: its own parent is then its root, and knows its place there.
+    // Parents come first, so a parent's own parent is already the root, with a known offset.
     for (std::int32_t s = 1; s < count(); ++s) {
         Segment& segment = segments_[at(s)];
         const Segment& parent = segments_[at(segment.parent)];
@@ -113,7 +113,7 @@ void Segments::finish() {
 
 namespace {
 
-/// Room beside a row of counts, so that a point at its end has neighbours.
+/// Padding on either side of a row of counts, so that points at its ends have neighbours.
 constexpr Elements margin = 1;
 
 template <class T>
@@ -130,28 +130,28 @@ bool leads_out(Direction code, Elements x, Elements y, const Tile& tile) {
 
 } // namespace
 
-/// Which neighbours a point is linked with; of codes 0 … 3 the point that leads here, of 4 … 7 the
-/// one that this leads to, lies before it, row by row.
+/// The links of a point. A predecessor with code 0 … 3, or a successor with code 4 … 7, comes
+/// before the point in row order.
 struct ContourRanking::Links {
     Direction successor, predecessor;
 
     bool from_before() const { return (predecessor & ~3) == 0; }
     bool to_before() const { return (successor & ~3) == 4; }
-    /// From a point before it to one behind, and the other way round.
+    /// The predecessor comes before and the successor after the point, or the other way round.
     bool goes_on() const { return ((predecessor | successor) & ~3) == 0; }
     bool goes_back() const { return to_before() && (predecessor & ~3) == 4; }
 };
 
-/// Counts of the points before one, by codes: rows of [x], of 0 segments where there is none.
+/// The counts of earlier neighbours, by code: rows indexed by [x]; segment 0 means no point.
 struct ContourRanking::Before {
     const Count* rows[4];
 
-    /// Of a point that comes right after the one with this code.
+    /// The count of a point that comes right after the one with this code.
     Count next(Direction predecessor, Elements x) const {
         const Count from = rows[predecessor][x];
         return {from.segment, from.count + 1};
     }
-    /// Of a point right before the one with this code.
+    /// The count of a point that comes right before the one with this code.
     Count last(Direction successor, Elements x) const {
         const Count to = rows[successor - 4][x];
         return {to.segment, to.count - 1};
@@ -201,8 +201,8 @@ Count* ContourRanking::counts(Elements y) {
     return reinterpret_cast<Count*>(counts_.data()) + (y & 1) * (tile_.width + 2 * margin) + margin;
 }
 
-/// Most points go on along the line of the one before them: those are followed here, since calls
-/// would take longer than what there is to do.
+/// Most points continue the line of an earlier neighbour. They are handled inline, because a call
+/// would cost more than the work.
 void ContourRanking::follow_row(const LinkedRow& row, Elements y) {
     Count* const here = counts(y);
     const Count* const above = counts(y + 1);
@@ -230,7 +230,7 @@ void ContourRanking::follow_row(const LinkedRow& row, Elements y) {
     points_ = to - followed();
 }
 
-/// A point goes on from its neighbours before it, row by row, that it is linked with.
+/// Continues the line of earlier neighbours that a point is linked with, or starts a segment.
 Count ContourRanking::follow(const Links& links, const Before& before, Elements x, Elements y) {
     const Count next = links.from_before() ? before.next(links.predecessor, x) : Count{};
     const Count last = links.to_before() ? before.last(links.successor, x) : Count{};

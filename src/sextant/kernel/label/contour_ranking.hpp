@@ -12,41 +12,41 @@
 
 namespace sextant::kernel {
 
-/// A point's count along its segment: its successor's is one more. Segment 0: no point.
+/// A point's number along its segment; its successor's is one more. Segment 0: no point.
 struct Count {
     std::int32_t segment = 0, count = 0;
 };
 
-/// Segments of chains that are found piece by piece and joined where one goes on in another: a
-/// forest of unions in which each knows what its counts are in its parent's.
+/// Segments of chains, which are found piece by piece and joined when one continues another: a
+/// union-find in which each segment knows the offset of its counts from its parent's.
 class Segments {
   public:
-    /// Where a chain ends, and what it is.
+    /// The end and properties of a chain.
     struct Chain {
         Elements end = none;     ///< the pixel it ends at; of a closed one its first
         Elements first = none;   ///< its first pixel, row by row
-        std::int32_t links = 0;  ///< from there to its end; of a closed one all
-        std::int32_t points = 0; ///< from its first point to its end, this one not counted if the
-                                 ///< chain leaves; all of a closed one
+        std::int32_t links = 0;  ///< from `first` to `end`; of a closed one all links
+        std::int32_t points = 0; ///< its points; `end` is not counted if the chain
+                                 ///< leaves the tile
         bool leaves = false, closed = false;
     };
 
     void clear() { segments_.assign(1, {}); }
-    /// A segment of one point with count 0.
+    /// Adds a segment of one point with count 0.
     std::int32_t add(Elements pixel);
-    /// A point has nothing before it that counts.
+    /// Marks a point without a predecessor in the tile.
     void begin(Count at);
-    /// A point with this count is the last of its chain, or the first outside.
+    /// Marks the last point of a chain, or the first one outside.
     void end(Count at, Elements pixel, bool leaves);
-    /// `follower` comes right after the point `at`; both may be on one chain, which is then closed.
+    /// Joins `follower`, which comes right after `at`; if both are on one chain, it becomes closed.
     void join(Count at, Count follower);
 
-    /// Ends the joining: the chains, in the order of their first segments.
+    /// Ends joining and computes the chains, in the order of their first segments.
     void finish();
     std::span<const Chain> chains() const { return chains_; }
     std::int32_t count() const { return static_cast<std::int32_t>(segments_.size()); }
 
-    /// After finish(): the chain of a segment, and the links from a point of it with count 0 to the
+    /// After finish(): the chain of a segment, and the links from its point with count 0 to the
     /// chain's end (of a closed one, to its first pixel, once or twice round).
     std::int32_t chain(std::int32_t segment) const { return segments_[at(segment)].chain; }
     std::int32_t links(std::int32_t segment) const { return segments_[at(segment)].links; }
@@ -55,10 +55,10 @@ class Segments {
     static constexpr Elements none = -1;
 
     struct Segment {
-        std::int32_t parent = 0; ///< one before it on its chain, or itself
-        std::int32_t offset = 0; ///< its counts and this are its parent's
-        std::int32_t first = 0;  ///< the count where the chain begins, if known here
-        std::int32_t last = 0;   ///< the count where it ends, if known here; a closed one's points
+        std::int32_t parent = 0; ///< an earlier one on its chain, or itself
+        std::int32_t offset = 0; ///< added to its counts, gives its parent's
+        std::int32_t first = 0;  ///< the count at the beginning of the chain, if known here
+        std::int32_t last = 0;   ///< the count at its end, if known here; points of a closed one
         Elements pixel = none;   ///< its first
         Elements end = none;
         bool begins = false, leaves = false, closed = false;
@@ -72,12 +72,12 @@ class Segments {
     std::vector<Chain> chains_;
 };
 
-/// What the counts of a segment mean: rank = links − count, less `period` where that is too much.
+/// Converts counts of a segment to ranks: rank = links − count, less `period` if that is too large.
 struct SegmentRanks {
     std::int32_t contour = 0, links = 0, period = 0;
 };
 
-/// A row of pixels that take the numbers and ranks of its edge points.
+/// A row of pixels that receive the numbers and ranks of its edge points.
 struct RankRow {
     const std::uint64_t* points; ///< bits
     const Count* counts;         ///< of the points, in order
@@ -85,63 +85,62 @@ struct RankRow {
     std::int32_t* contours_to;
     std::int32_t* ranks_to;
     Elements width;
-    bool stream; ///< write past the caches: both are aligned to `stream_alignment`
+    bool stream; ///< bypass the caches; both are aligned to `stream_alignment`
 };
 
-/// Returns how many points the row has.
+/// Returns the number of points in the row.
 Elements write_ranks(const RankRow& row);
 
-/// A contour, or the part of one that lies in a tile without a break.
+/// A contour, or a connected part of one in a tile.
 struct Chain {
     Elements end = 0;      ///< the pixel (y · width + x) it ends at: its head, or the one outside
                            ///< the tile that follows its last point
     Elements smallest = 0; ///< its smallest pixel
-    Elements links = 0;    ///< from there to `end`
+    Elements links = 0;    ///< from `smallest` to `end`
     Elements points = 0;   ///< in the tile
-    bool leaves = false;   ///< whether `end` lies outside
-    bool closed = false;   ///< it has no end; the head is its smallest pixel
+    bool leaves = false;   ///< `end` is outside the tile
+    bool closed = false;   ///< it has no end; its head is its smallest pixel
 };
 
 /// A point that is entered from outside the tile: the first of its chain.
 struct Entry {
     Elements pixel = 0;
     Elements before = 0;    ///< the pixel outside that it follows
-    Elements links = 0;     ///< to its chain's end
+    Elements links = 0;     ///< to the end of its chain
     std::int32_t chain = 0; ///< its number
 };
 
-/// Where a tile's chain lies on a contour: rank = (links to the chain's end + `beyond`) mod
-/// `period`.
+/// Places a tile's chain on a contour: rank = (links to the chain's end + `beyond`) mod `period`.
 struct Placing {
     std::int32_t contour = 0;   ///< its number
     std::int32_t beyond = 0;    ///< links from the chain's end to the contour's head
-    std::int32_t period = open; ///< points of a closed contour
+    std::int32_t period = open; ///< the number of points of a closed contour
 
     static constexpr std::int32_t open = std::numeric_limits<std::int32_t>::max();
 };
 
-/// Where contours' numbers and ranks go; −1 where there is no edge point.
+/// The destination of contour numbers and ranks; −1 for pixels that are not edge points.
 struct RankPlanes {
     std::int32_t* contours = nullptr;
     std::int32_t* ranks = nullptr;
     Elements stride = 0; ///< of both
 };
 
-/// Contours of a direction map or a tile of one: for every edge point the head of its contour and
-/// the number of links to it, found in one pass row by row, not by walking along contours: points
-/// that follow one another in rows that meet share a segment and count on along it; segments that
-/// meet are joined, with the difference of their counts.
+/// Ranks the contours of a direction map or a tile of one: finds for every edge point the head of
+/// its contour and the number of links to it. Works row by row in one pass instead of following
+/// contours: consecutive points in adjacent rows share a segment and are numbered along it; where
+/// segments meet they are joined, with the difference of their counts.
 ///
-/// Where several points are followed by one, the link of the lowest direction holds, and the others
-/// end as heads.
+/// If several points are followed by the same one, the link with the lowest direction is kept, and
+/// the other points become heads.
 ///
-/// Input     directions; of a tile, those within 2 pixels of it too, as far as the image goes.
+/// Input     directions; of a tile, also those within 2 pixels of it inside the image.
 /// Output    chains in the order of their first pixels, row by row; entries; planes.
-/// Requires  links that lead to edge points of the image, codes from −2 to 7, a tile of fewer than
-///           2³¹ pixels within the image; otherwise throws InvalidTask that names a pixel.
-/// Cost      O(pixels / lanes + points); 8 bytes a point and 40 a segment are kept. `apply`
-///           allocates nothing for what is no larger than before. One object a thread.
-/// Deterministic  the same however the image is cut.
+/// Requires  links to edge points of the image, codes from −2 to 7, a tile of fewer than 2³¹ pixels
+///           within the image; otherwise throws InvalidTask that names a pixel.
+/// Cost      O(pixels / lanes + points); keeps 8 bytes per point and 40 per segment. `apply`
+///           allocates only for tiles larger than before. Use one object per thread.
+/// Deterministic  the same for any tiling of the image.
 class ContourRanking {
   public:
     void apply(const DirectionView& input, const Tile& tile);
@@ -149,13 +148,13 @@ class ContourRanking {
     std::span<const Chain> chains() const { return chains_; }
     std::span<const Entry> entries() const { return entries_; }
     Elements points() const { return points_; }
-    Elements junctions() const { return links_.junctions(); } ///< points followed more than once
-    Elements cut() const { return links_.cut(); }             ///< links that do not hold
+    Elements junctions() const { return links_.junctions(); } ///< points with several predecessors
+    Elements cut() const { return links_.cut(); }             ///< links that are not kept
 
-    /// Each chain a contour of its own: [i] is that of chains()[i].
+    /// Makes each chain a contour of its own: [i] is the placing of chains()[i].
     std::vector<Placing> placings() const;
-    /// Numbers and ranks of all pixels of the tile, each chain where `placings` has it.
-    /// Throws    InvalidTask where there are not as many, or the planes do not hold the tile.
+    /// Writes numbers and ranks of all pixels of the tile, with chains placed by `placings`.
+    /// Throws    InvalidTask if their number differs, or the planes do not hold the tile.
     void write(std::span<const Placing> placings, const RankPlanes& planes) const;
 
   private:
@@ -181,11 +180,11 @@ class ContourRanking {
 
     Tile tile_;
     ImageShape image_;
-    Elements words_ = 0; ///< of bits in a row
+    Elements words_ = 0; ///< words of bits per row
     Elements points_ = 0;
     LinkedRows links_;
     Segments segments_;
-    Memory counts_;   // [x] of a row and the one above, in turn
+    Memory counts_;   // [x] of the current row and the one above, alternating
     Memory bits_;     // of every row, its points
     Memory followed_; // of every point, its Count
     std::vector<Chain> chains_;

@@ -16,7 +16,7 @@ bool holds(const Tile& tile, Elements x, Elements y) {
     return x >= tile.x && x < tile.x + tile.width && y >= tile.y && y < tile.y + tile.height;
 }
 
-/// The part of an image within so many pixels of a tile.
+/// A tile with `margin` pixels around it, clipped to the image.
 Tile with_margin(const Tile& tile, Elements margin, ImageShape image) {
     const Elements left = std::max<Elements>(tile.x - margin, 0);
     const Elements top = std::max<Elements>(tile.y - margin, 0);
@@ -97,7 +97,7 @@ ThreeRows LinkedRows::around(Ring& rows, Elements y) {
     return {rows.row(y - 1), rows.row(y), rows.row(y + 1)};
 }
 
-/// What lies outside the image is no edge.
+/// Pixels outside the image are no edge.
 void LinkedRows::read(Elements y) {
     const Tile wanted = with_margin(tile_, reach, input_.image);
     const Elements row = tile_.y + y;

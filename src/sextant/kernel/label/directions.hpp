@@ -10,80 +10,78 @@
 
 namespace sextant::kernel {
 
-/// Which of its neighbours follows an edge point: 0 … 7, clockwise as one sees it, from the right.
+/// The neighbour that follows an edge point: 0 … 7, clockwise on the screen, starting at the right.
 using Direction = std::int8_t;
 
 inline constexpr Direction no_edge = -1;  ///< not an edge point
-inline constexpr Direction edge_end = -2; ///< an edge point that none follows: a head
+inline constexpr Direction edge_end = -2; ///< an edge point without a successor: a head
 
-/// What lies in each direction: rows run downward.
+/// The offset of a neighbour; rows run downward.
 struct Step {
     int x, y;
 };
 inline constexpr Step steps[8] = {{1, 0},  {1, 1},   {0, 1},  {-1, 1},
                                   {-1, 0}, {-1, -1}, {0, -1}, {1, -1}};
 
-/// Directions of a rectangle of an image, which may be the whole of it.
+/// Directions of a rectangle of an image.
 struct DirectionView {
     const Direction* first = nullptr; ///< at the top left
     Elements stride = 0;              ///< from one row to the next
-    Tile tile;                        ///< where the rectangle lies in the image
-    ImageShape image;                 ///< the whole
+    Tile tile;                        ///< the rectangle's position in the image
+    ImageShape image;                 ///< the whole image
 };
 
-} // namespace sextant::kernel
-
-// Which links of a direction map hold, row by row, in vectors. Where several edge points are
-// followed by the same one, the link of the lowest direction holds; the others become heads.
-// Rows are readable from [−2] to `link_slack` past their end.
-namespace sextant::kernel {
+// Selection of the links of a direction map, row by row, in vectors. If several edge points are
+// followed by the same one, the link with the lowest direction is kept; the other points become
+// heads. Rows are readable from [−2] to `link_slack` past their end.
 
 inline constexpr Elements link_slack = 66;
 
-/// Three rows, one under the other.
+/// Three adjacent rows.
 struct ThreeRows {
     const Direction *above, *here, *below;
 };
 
-/// What is told of a row of links.
+/// Statistics of a row of links.
 struct LinkCounts {
-    Elements junctions = 0; ///< points that more than one point is followed by
-    bool faulty = false;    ///< there is a link to what is no edge point, or what is no direction
+    Elements junctions = 0; ///< points with several predecessors
+    bool faulty =
+        false; ///< a link leads to a pixel that is not an edge point, or a code is not a direction
 };
 
-/// [x] for x from −1 to `width`: the direction of the link to x that holds, or no_edge.
+/// Sets [x], for x from −1 to `width`, to the direction of the link kept to x, or no_edge.
 LinkCounts find_predecessors(const ThreeRows& directions, Elements width, Direction* predecessors);
 
-/// [x] from 0 to `width` − 1: the direction of the link from x if it holds, edge_end if not,
-/// no_edge where there is no edge point; and those points in bits (row_bits.hpp). Writes up to
-/// `link_slack` past the end. Returns how many links do not hold.
+/// Sets [x], for x from 0 to `width` − 1, to the direction of the link from x if it is kept,
+/// otherwise edge_end, or no_edge if there is no edge point; and the edge points in bits
+/// (row_bits.hpp). Writes up to `link_slack` past the end. Returns the number of links not kept.
 Elements find_successors(const Direction* directions, const ThreeRows& predecessors, Elements width,
                          Direction* successors, std::uint64_t* points);
 
-/// A row of a tile: the links that hold, and the edge points.
+/// The kept links of a row of a tile.
 struct LinkedRow {
-    const Direction* successors;   ///< [x]: as find_successors()
-    const Direction* predecessors; ///< [x]: as find_predecessors()
+    const Direction* successors;   ///< [x]: see find_successors()
+    const Direction* predecessors; ///< [x]: see find_predecessors()
 };
 
-/// The links of a tile's rows that hold, one row after the other.
+/// The kept links of a tile's rows, one row after another.
 class LinkedRows {
   public:
-    /// Input     directions within 2 pixels of the tile, as far as the image goes.
-    /// Requires  them to be there, and a tile within the image; otherwise throws InvalidTask.
+    /// Input     directions within 2 pixels of the tile inside the image.
+    /// Requires  these directions, and a tile within the image; otherwise throws InvalidTask.
     void begin(const DirectionView& input, const Tile& tile);
 
-    /// The next row. Writes its edge points as bits. Valid until the next call.
-    /// Throws    InvalidTask where a link leads to no edge point or a code is none, with the pixel.
+    /// Returns the next row, valid until the next call, and writes its edge points as bits.
+    /// Throws    InvalidTask, with the pixel, for a link to no edge point or an invalid code.
     LinkedRow next(std::uint64_t* points);
 
-    Elements junctions() const { return junctions_; } ///< of rows before: followed more than once
-    Elements cut() const { return cut_; }             ///< links that do not hold
+    Elements junctions() const { return junctions_; } ///< of rows so far, with several predecessors
+    Elements cut() const { return cut_; }             ///< links that are not kept
 
   private:
     static constexpr Elements reach = 2;
 
-    /// Rows of codes that take each other's places.
+    /// A ring buffer of rows of codes.
     class Ring {
       public:
         void resize(Elements rows, Elements pitch);

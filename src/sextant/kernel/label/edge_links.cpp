@@ -12,18 +12,18 @@ using Codes = hn::CappedTag<Direction, 64>;
 using CodeVector = hn::Vec<Codes>;
 constexpr Elements code_lanes = hn::MaxLanes(Codes());
 
-/// The lanes that lie before the end of a row.
+/// The lanes before the end of a row.
 HWY_INLINE hn::Mask<Codes> within_row(Elements x, Elements width) {
-    const Elements left = width - x; // a lane of 8 bits holds no more than 127
+    const Elements left = width - x; // FirstN on 8-bit lanes supports at most 127
     return hn::FirstN(Codes(), static_cast<std::size_t>(left < code_lanes ? left : code_lanes));
 }
 
-/// Of three rows the one so many below the middle.
+/// The row `y` rows below the middle one.
 HWY_INLINE const Direction* row_at(const ThreeRows& rows, int y) {
     return y < 0 ? rows.above : y > 0 ? rows.below : rows.here;
 }
 
-/// One point beside the row, as find_predecessors() does many.
+/// As find_predecessors(), for a single point outside the row.
 HWY_INLINE bool find_predecessor(const ThreeRows& directions, Elements x, Direction* to) {
     to[x] = no_edge;
     for (int code = 7; code >= 0; --code) {
@@ -70,7 +70,7 @@ Elements find_successors(const Direction* directions, const ThreeRows& predecess
                          Direction* to, std::uint64_t* points) {
     const Codes d;
     const auto none = hn::Set(d, no_edge), end = hn::Set(d, edge_end);
-    // A link that holds is known where it leads to, and nothing else leads back here by its code.
+    // A link is kept if the point that it leads to has its code as predecessor.
     Elements cut = 0;
     for (Elements x = 0; x < width; x += code_lanes) {
         const auto here = hn::LoadU(d, directions + x);

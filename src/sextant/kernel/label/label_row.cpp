@@ -13,7 +13,7 @@
 #define SEXTANT_KERNEL_LABEL_ROW_COUNTS
 namespace sextant::kernel {
 
-/// [bits][i]: how many of the bits 0 … i are set.
+/// [bits][i]: the number of bits set among bits 0 … i.
 struct CountsOfBits {
     std::uint8_t counts[256][8] = {};
     constexpr CountsOfBits() {
@@ -36,8 +36,8 @@ constexpr Elements label_lanes = hn::MaxLanes(Labels());
 
 #if HWY_TARGET != HWY_SCALAR
 
-/// As many pixels as a vector has lanes. Lane i has the label that lies as many behind that of lane
-/// 0 as runs start among the lanes 1 … i: so all lie in one vector of labels.
+/// The labels of as many pixels as a vector has lanes. Lane i has the label that comes after that
+/// of lane 0 by the number of runs that start in lanes 1 … i, so one vector holds them all.
 HWY_INLINE hn::Vec<Labels> labels_of(std::uint64_t inside, std::uint64_t starts,
                                      const Label* labels) {
     const Labels d;
@@ -58,7 +58,7 @@ HWY_INLINE hn::Vec<Labels> labels_of(std::uint64_t inside, std::uint64_t starts,
     return hn::IfThenElseZero(mask, all);
 }
 
-/// The pixels of one word, as far as `count` goes in whole vectors; returns how many it wrote.
+/// Writes the pixels of one word, in whole vectors up to `count`; returns the number written.
 HWY_INLINE Elements write_word(std::uint64_t inside, std::uint64_t starts, const Label* labels,
                                Label* to, Elements count, bool stream) {
     const Labels d;

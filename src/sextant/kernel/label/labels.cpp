@@ -16,14 +16,14 @@ namespace sextant::kernel {
 
 namespace {
 
-/// How many labels write_labels() may read past the last.
+/// The number of labels that write_labels() may read past the last.
 constexpr Elements slack = 17;
 
 std::size_t at(Elements i) {
     return static_cast<std::size_t>(i);
 }
 
-/// How many runs a tile may have: of any colours, or with the background between them.
+/// The most runs that a tile may have: of any values, or separated by background.
 Elements most_runs(const Tile& tile, Sameness sameness) {
     return (sameness == Sameness::value ? tile.width : (tile.width + 1) / 2) * tile.height;
 }
@@ -45,7 +45,7 @@ void check(const Tile& tile, const LabelPlane& output) {
                                       output.stride, width, height));
 }
 
-/// A run of pixels of a row.
+/// The measures of a run of pixels of a row.
 Component of_run(Elements x, Elements y, Elements length, Elements width) {
     Component run;
     run.first = y * width + x;
@@ -143,7 +143,7 @@ void Labeller::join_with_above(const Sample* samples, const Sample* above, Eleme
     join_runs({row(y), row(y - 1), words_, corners, by_value ? &equal : nullptr, runs()});
 }
 
-/// A run comes after the one above that it is joined with: one pass numbers all.
+/// A run's parent comes before it, so one pass numbers all.
 Label Labeller::number_components() {
     Label* const labels = runs();
     Label count = 0;
@@ -216,7 +216,7 @@ std::vector<Elements> Labeller::first_pixels() const {
     return first;
 }
 
-/// Counted from the end of the row that is nearer.
+/// Counts runs from the nearer end of the row.
 Label Labeller::label_at(Elements x, Elements y) const {
     const RunRow bits = row(y);
     const Elements word = x / 64, bit = x % 64;

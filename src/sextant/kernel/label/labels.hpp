@@ -14,8 +14,8 @@
 
 namespace sextant::kernel {
 
-/// Samples of a rectangle of an image as they are stored, to be compared: floating-point numbers by
-/// value, all others by their bits.
+/// Samples of a rectangle of an image as stored, for comparing: floating-point numbers by value,
+/// all others by their bits.
 struct ValueView {
     using First = std::variant<const float*, const std::uint8_t*, const std::uint16_t*,
                                const std::uint32_t*, const std::uint64_t*, const double*>;
@@ -23,7 +23,7 @@ struct ValueView {
     ValueView() = default;
     ValueView(First samples, Elements next_row, const Tile& rectangle, ImageShape whole)
         : first(samples), stride(next_row), tile(rectangle), image(whole) {}
-    ValueView(const SampleView& view) // NOLINT: what filters take can be compared
+    ValueView(const SampleView& view) // NOLINT: samples for filters can be compared
         : first(std::visit([](const auto* samples) { return First(samples); }, view.first)),
           stride(view.stride),
           tile(view.tile),
@@ -35,10 +35,10 @@ struct ValueView {
     ImageShape image;
 };
 
-/// The code of a sample that equals no other, as one that is not a number.
+/// The code of a sample that equals no other, such as NaN.
 inline constexpr std::uint64_t unequal_code = 0;
 
-/// Samples other than 0 are equal if their codes are, save for `unequal_code`.
+/// Samples other than 0 are equal if their codes are, except for `unequal_code`.
 template <class Sample>
 std::uint64_t value_code(Sample value) {
     if constexpr (std::is_same_v<Sample, float>)
@@ -52,28 +52,28 @@ std::uint64_t value_code(Sample value) {
 /// A component's number, from 1; 0 is the background.
 using Label = std::int32_t;
 
-/// Which pixels touch a pixel: those at its sides, or those at its corners too.
+/// Connectivity: pixels touch at sides only (4), or at corners too (8).
 enum class Neighbours : std::uint8_t { four, eight };
 
-/// Which neighbours belong together. Samples of 0 are the background.
+/// The neighbours that are connected. Samples of 0 are the background.
 enum class Sameness : std::uint8_t {
     foreground, ///< all that are not 0
-    value       ///< those of equal value; a sample that is not a number equals none
+    value       ///< those of equal value; NaN equals none
 };
 
-/// How components are told apart.
+/// The rule that defines components.
 struct Connection {
     Neighbours neighbours = Neighbours::eight;
     Sameness sameness = Sameness::foreground;
 };
 
-/// Where labels go.
+/// The destination of labels.
 struct LabelPlane {
     Label* first = nullptr;
     Elements stride = 0; ///< as SampleView's
 };
 
-/// What is measured of a component, in pixels of the image.
+/// Measures of a component, in pixels of the image.
 struct Component {
     Elements first = 0; ///< its first pixel, row by row: y · width + x
     Elements area = 0;
@@ -84,51 +84,49 @@ struct Component {
     double x() const { return static_cast<double>(sum_x) / static_cast<double>(area); }
     double y() const { return static_cast<double>(sum_y) / static_cast<double>(area); }
 
-    /// With what lies of the same component in another tile.
+    /// Adds the part of the same component in another tile.
     void add(const Component& other);
     bool operator==(const Component& other) const;
 };
 
 struct RunRow;
 
-/// The runs of a row of a tile; each_run.hpp goes along them.
+/// The runs of a row of a tile; see each_run().
 struct LabelledRuns {
-    const std::uint64_t *inside, *starts; ///< bits: not the background; the first pixel of a run
+    const std::uint64_t *inside, *starts; ///< bits: not background; the first pixel of a run
     const Label* labels;                  ///< [i] of run i
 };
 
-/// Connected components of an image or a tile of one, by unions of runs: a row becomes bits, a run
-/// of bits a node, and each pair of runs that touch one union. Labels are written in a second pass,
-/// in vectors.
+/// Labels the connected components of an image or a tile of one by unions of runs: a row becomes
+/// bits, a run of bits a node, and each pair of runs that touch one union. Labels are written in a
+/// second pass, in vectors.
 ///
-/// Input     samples of a tile; touching beyond it does not count.
+/// Input     samples of a tile; connections outside it are ignored.
 /// Output    labels of the tile: 1, 2, … in the order of the components' first pixels, row by row.
-///           As labels_reference().
-/// Requires  a tile of fewer runs than 2³¹ however it looks, a plane that holds it; otherwise
-/// throws
-///           InvalidTask, before anything is written.
-/// Cost      O(pixels / 64 + runs α(runs)), and the writing of 4 bytes a pixel. An object keeps 2
-///           bits a pixel and 4 bytes a run; `apply` allocates nothing for tiles no larger than
-///           those before. One object a thread.
+/// Requires  a tile that cannot have 2³¹ runs, whatever its samples, and a plane that holds it;
+///           otherwise throws InvalidTask, before anything is written.
+/// Cost      O(pixels / 64 + runs α(runs)), and writing 4 bytes per pixel. An object keeps 2 bits
+///           per pixel and 4 bytes per run; `apply` allocates only for tiles larger than before.
+///           Use one object per thread.
 /// Deterministic  the same labels on every processor.
 /// Source    He, Chao, Suzuki, IEEE TIP 17(5), 2008, doi:10.1109/TIP.2008.919369 (unions of runs)
 class Labeller {
   public:
     explicit Labeller(Connection connection) : connection_(connection) {}
 
-    /// Returns how many components there are.
+    /// Returns the number of components.
     Label apply(const ValueView& input, const LabelPlane& output);
-    /// As `apply`, but labels are written nowhere.
+    /// As `apply`, without writing labels.
     Label find(const ValueView& input);
 
     /// The components of the last `apply` or `find`; [i] has label i + 1.
     /// Cost      O(pixels / 64 + runs).
     std::vector<Component> components() const;
-    /// The first pixel of each, row by row: y · width + x. Cost as `components`.
+    /// The first pixel of each component, row by row: y · width + x. Cost as `components`.
     std::vector<Elements> first_pixels() const;
     /// The runs of row `y` of the tile.
     LabelledRuns runs_of(Elements y) const;
-    /// The label of a pixel of the tile, 0 of the background. Cost  O(x / 64).
+    /// The label of a pixel of the tile, 0 for the background. Cost  O(x / 64).
     Label label_at(Elements x, Elements y) const;
 
   private:
@@ -148,62 +146,59 @@ class Labeller {
     Connection connection_;
     Tile tile_;
     ImageShape image_;
-    Elements words_ = 0; ///< of bits in a row
+    Elements words_ = 0; ///< words of bits per row
     Label count_ = 0;
-    Memory bits_; // of each row those inside, then those that start a run
-    Memory runs_; // [run], from 1: one before it in its component, or itself; at last its label
-    std::vector<Label> runs_before_;                              // [row], and behind the last one
+    Memory bits_; // per row: bits of pixels inside, then bits of starts of runs
+    Memory runs_; // [run], from 1: an earlier one of its component, or itself; finally its label
+    std::vector<Label> runs_before_;                              // [row], and the total
     std::vector<std::uint64_t> equal_, equal_left_, equal_right_; // of a row and the one above
 };
 
-/// A row whose pixels take the labels of the runs that they are in.
+/// A row whose pixels receive the labels of their runs.
 struct LabelRow {
-    const std::uint64_t* inside; ///< bits: not the background
+    const std::uint64_t* inside; ///< bits: not background
     const std::uint64_t* starts; ///< bits: the first pixel of a run
     const Label* labels;         ///< of the row's runs, from [1] on; readable up to [16] past them
     Label* to;
     Elements width;
-    bool stream; ///< write past the caches: `to` is aligned to `stream_alignment`
+    bool stream; ///< bypass the caches; `to` is aligned to `stream_alignment`
 };
 
 void write_labels(const LabelRow& row);
 
 /// A row of pixels in bits (row_bits.hpp), and the numbers of its runs.
 struct RunRow {
-    std::uint64_t* inside = nullptr; ///< not the background
+    std::uint64_t* inside = nullptr; ///< not background
     std::uint64_t* starts = nullptr; ///< the first pixel of a run
-    Label before = 0;                ///< runs in the rows above it: its own follow
+    Label before = 0;                ///< number of runs in the rows above
 };
 
-/// Which pixels of a row equal those of the row above, in bits.
+/// The pixels of a row that equal those of the row above, in bits.
 struct EqualsAbove {
-    const std::uint64_t* straight; ///< bit i: i above it
+    const std::uint64_t* straight; ///< bit i: i equals i above
     const std::uint64_t* left;     ///< bit i: i + 1 equals i above
     const std::uint64_t* right;    ///< bit i: i equals i + 1 above
 };
 
-/// Two rows whose runs are to be joined where they touch.
+/// Two adjacent rows whose runs are to be joined where they touch.
 struct TouchingRows {
     RunRow row, above;
     Elements words;
-    bool corners;             ///< whether pixels touch at corners
-    const EqualsAbove* equal; ///< none where every run may be joined with every other
+    bool corners;             ///< pixels touch at corners too
+    const EqualsAbove* equal; ///< null if runs are connected regardless of value
     Label* parents;           ///< [run]: an earlier run of its component, or itself
 };
 
-/// Makes each run of a row its own parent; returns the number of the last.
+/// Makes each run of a row its own parent; returns the number of the last run.
 Label begin_runs(const RunRow& row, Elements words, Label* parents);
 
 /// Joins each pair of runs that touch: the first run of either component becomes that of both.
 /// Cost      pairs α(runs).
 void join_runs(const TouchingRows& rows);
 
-} // namespace sextant::kernel
+// Iteration over the runs of a row in bits (row_bits.hpp).
 
-// Along the runs of a row that lies in bits (row_bits.hpp).
-namespace sextant::kernel {
-
-/// Moves all bits to the next place, word by word.
+/// Shifts a row of words up by one bit, word by word.
 class Shift {
   public:
     std::uint64_t operator()(std::uint64_t word) {
@@ -216,14 +211,14 @@ class Shift {
     std::uint64_t carry_ = 0;
 };
 
-/// Calls `body` with the place of each bit.
+/// Calls `body` with the position of each set bit.
 template <class Body>
 void each_bit(std::uint64_t bits, Body&& body) {
     for (; bits != 0; bits &= bits - 1)
         body(std::countr_zero(bits));
 }
 
-/// Calls `body` with the first pixel of each run of a row, the one behind its last, and its label.
+/// Calls `body` with the first pixel of each run of a row, the pixel after its last, and its label.
 template <class Body>
 void each_run(const LabelledRuns& runs, Elements width, Body&& body) {
     Elements begin = -1;

@@ -28,7 +28,7 @@ HWY_INLINE void copy_word(const std::int32_t* from, std::int32_t* to, Elements c
         store(hn::Load(d, from + i), d, to + i, stream);
 }
 
-/// A stretch without points, straight from registers.
+/// Writes a word without points directly from registers.
 HWY_INLINE void write_none(std::int32_t* to, bool stream) {
     const Integers d;
     for (std::size_t i = 0; i < 64; i += hn::MaxLanes(d))

@@ -8,7 +8,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernel::HWY_NAMESPACE {
 
-/// One word of bits a turn: of whole vectors while they fit, of single samples behind.
+/// Makes one word of bits at a time: by whole vectors, and the last word by single samples.
 template <class Sample, class Vectors, class One>
 HWY_INLINE void make_bits(Elements count, std::uint64_t* bits, Vectors vectors, One one) {
     using Samples = hn::CappedTag<Sample, 64>;

@@ -5,7 +5,7 @@
 #define HWY_TARGET_INCLUDE "sextant/kernel/label/run_unions.cpp"
 #include "sextant/kernel/lanes-inl.hpp"
 
-// No vectors here, but processors differ in how they count bits.
+// No vectors here, but processors have different instructions for counting bits.
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernel::HWY_NAMESPACE {
 
@@ -15,20 +15,20 @@ HWY_INLINE Label count_of(Bits bits) {
     return static_cast<Label>(hwy::PopCount(bits));
 }
 
-/// The lowest bit and all below it.
+/// The lowest set bit and all bits below it.
 HWY_INLINE Bits through_first(Bits bits) {
     return bits ^ (bits - 1);
 }
 
-/// Where the tree of a run ends. Paths are halved.
+/// The root of a run. Halves paths.
 HWY_INLINE Label root(Label* parents, Label run) {
     while (parents[run] != run)
         run = parents[run] = parents[parents[run]];
     return run;
 }
 
-/// A run that touches none yet follows the one above it, which was looked at lately; of two that
-/// have followed others the ends of their trees are joined.
+/// Joins two runs that touch. A run without a parent gets the one above, whose entry is still in
+/// the cache; otherwise the roots are joined.
 HWY_INLINE void join(Label* parents, Label run, Label above) {
     if (parents[run] == run) {
         parents[run] = above;
@@ -39,11 +39,11 @@ HWY_INLINE void join(Label* parents, Label run, Label above) {
     parents[last] = first;
 }
 
-/// A row's bits at one word, those before and their runs.
+/// A row's bits at one word, and the runs before it.
 struct At {
     Bits inside = 0, starts = 0;
-    Bits carry = 0; ///< whether the last pixel of the word before is inside
-    Label before;   ///< runs that began before the word
+    Bits carry = 0; ///< set if the last pixel of the previous word is inside
+    Label before;   ///< the number of runs that began before the word
 
     HWY_INLINE void go_to(const RunRow& row, Elements word) {
         carry = inside >> 63;
@@ -51,14 +51,14 @@ struct At {
         inside = row.inside[word];
         starts = row.starts[word];
     }
-    /// With the pixel behind each run.
+    /// The runs, each extended by the pixel after it.
     HWY_INLINE Bits extended() const { return inside | inside << 1 | carry; }
-    /// The run at the last of the pixels 0 … i, given in bits, or the last one before it.
+    /// The run at the last of the pixels 0 … i, given in bits, or the last run before it.
     HWY_INLINE Label run_at(Bits pixels) const { return before + count_of(starts & pixels); }
 };
 
-/// Two runs, each with the pixel behind it if corners count, share pixels if they touch. The first
-/// that they share is the first of one of them: one bit for each pair.
+/// Runs, extended by one pixel if corners count, share pixels if they touch. The first shared pixel
+/// is the first of one of them, which gives one bit per pair.
 HWY_INLINE void join_any(const TouchingRows& rows, const At& row, const At& above) {
     Bits shared = rows.corners ? row.extended() & above.extended() : row.inside & above.inside;
     shared &= row.starts | above.starts;
@@ -68,13 +68,13 @@ HWY_INLINE void join_any(const TouchingRows& rows, const At& row, const At& abov
     }
 }
 
-/// Bit 0 of a word from the last bit of the word before.
+/// A word of bits shifted up by one, with the last bit of the previous word.
 HWY_INLINE Bits moved(const Bits* bits, Elements word) {
     return bits[word] << 1 | (word > 0 ? bits[word - 1] >> 63 : 0);
 }
 
-/// Of runs of one value those that lie above one another are joined where the later one starts.
-/// Those that only meet at a corner are joined where one has ended and the other starts.
+/// Joins runs of equal value. Runs above one another are joined at the start of the later one. Runs
+/// that meet only at a corner are joined where one has ended and the other starts.
 HWY_INLINE void join_equal(const TouchingRows& rows, Elements word, const At& row,
                            const At& above) {
     Bits shared = rows.equal->straight[word] & row.inside & (row.starts | above.starts);

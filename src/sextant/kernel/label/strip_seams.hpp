@@ -8,35 +8,33 @@
 
 namespace sextant::kernel {
 
-/// A row of a strip at its seam to another.
+/// The first or last row of a strip.
 struct SeamRow {
     std::span<const Label> labels; ///< of the strip alone
-    /// value_code() of the samples; may be missing where values do not count
+    /// value_code() of the samples; may be empty if values are not compared
     std::span<const std::uint64_t> values;
 };
 
-/// Components of an image that is labelled in strips of rows, one after another from the top down:
-/// which of the strips' components are one, and which numbers they have in the whole image. Of the
-/// image no more is kept than the last row.
+/// Joins the components of an image that is labelled in strips of rows, from the top down, and
+/// numbers them for the whole image. Keeps only the last row of the image.
 ///
-/// Input     each strip's components, labelled 1, 2, … in the order of their first pixels, and its
-///           first and last row.
-/// Output    numbers 1, 2, … in the order of the components' first pixels, row by row of the image:
-///           those of Labeller.
-/// Requires  rows of one width; fewer than 2³¹ components of all strips, counted one by one
-///           (InvalidTask).
-/// Cost      O(width) a strip, O(components of the strips); 4 bytes for each of them.
+/// Input     the components of each strip, labelled 1, 2, … in the order of their first pixels, and
+///           the strip's first and last row.
+/// Output    numbers 1, 2, … in the order of the components' first pixels, row by row of the image,
+///           as those of Labeller.
+/// Requires  rows of equal width; fewer than 2³¹ components over all strips (InvalidTask).
+/// Cost      O(width) per strip and O(components of the strips); 4 bytes for each of these.
 class StripSeams {
   public:
-    /// `most`: how many components the strips may have.
+    /// `most`: the largest allowed number of components of all strips.
     explicit StripSeams(Connection connection, Elements most = most_labels)
         : connection_(connection), most_(most) {}
 
-    /// The next strip.
+    /// Adds the next strip.
     void add(Label components, const SeamRow& first, const SeamRow& last);
-    /// After the last one. Returns how many components there are.
+    /// Call after the last strip. Returns the number of components.
     Label finish();
-    /// After that, of strip k: [label − 1] is the number in the whole image.
+    /// After finish(), for strip k: [label − 1] is the number in the whole image.
     std::span<const Label> numbers(std::size_t strip) const;
 
     static constexpr Elements most_labels = 2147483647;
@@ -48,9 +46,9 @@ class StripSeams {
 
     const Connection connection_;
     const Elements most_;
-    std::vector<Label> parents_;      // [component of the strips]: one before it, or itself
-    std::vector<std::size_t> begins_; // [strip]: where its components begin
-    std::vector<Label> above_;        // of the last row: components, −1 the background
+    std::vector<Label> parents_;      // [component of the strips]: an earlier one, or itself
+    std::vector<std::size_t> begins_; // [strip]: index of its first component
+    std::vector<Label> above_;        // of the last row: components, −1 for the background
     std::vector<std::uint64_t> values_above_;
 };
 

@@ -25,9 +25,9 @@ OTF2_FlushType flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) {
     return OTF2_FLUSH;
 }
 
-constexpr OTF2_FlushCallbacks always{flush, nullptr}; // no time after: a flush is no event of ours
+constexpr OTF2_FlushCallbacks always{flush, nullptr}; // no timestamp: flushes are not recorded
 
-/// Keeps the first thing that went wrong; later ones follow from it.
+/// Keeps the first error; later ones follow from it.
 OTF2_ErrorCode note(void* told, const char*, std::uint64_t, const char*, OTF2_ErrorCode code,
                     const char*, va_list) {
     auto& text = *static_cast<std::string*>(told);
@@ -55,11 +55,11 @@ Otf2Archive::Otf2Archive(const std::string& folder, std::string path)
 
 Otf2Archive::~Otf2Archive() {
     if (archive_)
-        OTF2_Archive_Close(archive_); // after a failure: for its memory
+        OTF2_Archive_Close(archive_); // after a failure, frees its memory
     OTF2_Error_RegisterCallback(others_, nullptr);
 }
 
-/// Some functions tell an error only to the callback.
+/// Some functions report errors only to the callback.
 void Otf2Archive::check(OTF2_ErrorCode code) const {
     if (!told_.empty())
         fail(told_);
@@ -77,7 +77,7 @@ void Otf2Archive::fail(const std::string& what) const {
 
 namespace {
 
-/// Writes definitions, each string under the next number.
+/// Writes definitions; strings are numbered consecutively.
 class Definitions {
   public:
     Definitions(const Otf2Archive& archive, const Recording& recording,
@@ -137,7 +137,7 @@ class Definitions {
         write_attribute(otf2_elements, "elements", "sent, received or worked on", OTF2_TYPE_UINT64);
     }
 
-    /// A process a rank; what overlaps there has locations of its own in it.
+    /// One process per rank; its overlapping work has further locations in it.
     void write_locations() {
         const OTF2_StringRef machine = string("machine");
         archive_.check(OTF2_GlobalDefWriter_WriteSystemTreeNode(writer_, 0, machine, machine,
@@ -164,7 +164,7 @@ class Definitions {
             static_cast<std::uint32_t>(members.size()), members.data()));
     }
 
-    /// All ranks', in their order: what senders and receivers of messages are counted in.
+    /// The communicator of all ranks, in whose ranks senders and receivers are given.
     void write_communicator() {
         archive_.check(OTF2_GlobalDefWriter_WriteParadigm(writer_, OTF2_PARADIGM_MPI, string("MPI"),
                                                           OTF2_PARADIGM_CLASS_PROCESS));
@@ -206,7 +206,7 @@ void write_otf2_definitions(const Otf2Archive& archive, const Recording& recordi
 
 namespace {
 
-/// What OTF2's own records do not hold of an event. They are empty again once one was written.
+/// Fields of an event for which OTF2's records have no place. Writing a record clears the list.
 class Attributes {
   public:
     explicit Attributes(const Otf2Archive& archive)
@@ -228,7 +228,7 @@ class Attributes {
     std::unique_ptr<OTF2_AttributeList, Delete> list_;
 };
 
-/// Messages are those of MPI that are begun and then finished: these may overlap anything.
+/// Messages are written as non-blocking MPI messages, which may overlap anything.
 OTF2_ErrorCode write(OTF2_EvtWriter* writer, const Recording& recording, const Otf2Record& record,
                      Attributes& attributes) {
     const Event& event = recording.trace.events[record.event];
@@ -252,7 +252,7 @@ OTF2_ErrorCode write(OTF2_EvtWriter* writer, const Recording& recording, const O
                          : OTF2_EvtWriter_Leave(writer, more, record.time, region);
 }
 
-/// Readers open a file of definitions beside each of events; ours refer to none of their own.
+/// Writes empty local definitions, because readers open such a file for each location.
 void write_local_definitions(const Otf2Archive& archive, std::size_t locations) {
     archive.check(OTF2_Archive_OpenDefFiles(archive.get()));
     for (std::size_t i = 0; i < locations; ++i) {

@@ -10,19 +10,19 @@
 
 namespace sextant::report {
 
-/// An archive that the library writes to an empty folder. What it says to be wrong is thrown as
-/// InvalidFile naming `path`, and not printed. One at a time: the library's errors are the
-/// process's.
+/// An archive that the library writes to an empty folder. Errors of the library are thrown as
+/// InvalidFile with `path` and not printed. Only one may exist at a time, because the library's
+/// error handler is global.
 class Otf2Archive {
   public:
-    /// Input     the folder to write to, and what the user calls it.
+    /// Input     the folder to write to, and its name for users.
     Otf2Archive(const std::string& folder, std::string path);
     Otf2Archive(const Otf2Archive&) = delete;
     Otf2Archive& operator=(const Otf2Archive&) = delete;
     ~Otf2Archive();
 
     OTF2_Archive* get() const { return archive_; }
-    /// Throws unless all is well.
+    /// Throws if there was an error.
     void check(OTF2_ErrorCode code) const;
     template <class Handle>
     Handle* check(Handle* handle) const {
@@ -41,16 +41,15 @@ class Otf2Archive {
     OTF2_Archive* archive_ = nullptr;
 };
 
-/// What regions, attributes and the communicator are called in an archive: activities' regions
-/// have their numbers.
+/// Numbers of attributes and the communicator in an archive. Regions are numbered as activities.
 enum Otf2Attribute : std::uint32_t { otf2_step, otf2_round, otf2_elements };
 inline constexpr OTF2_CommRef otf2_world = 0;
 
-/// What events refer to.
+/// Writes the definitions that events refer to.
 void write_otf2_definitions(const Otf2Archive& archive, const Recording& recording,
                             const std::vector<Otf2Location>& locations);
 
-/// The events of all locations.
+/// Writes the events of all locations.
 void write_otf2_events(const Otf2Archive& archive, const Recording& recording,
                        const std::vector<Otf2Location>& locations);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// sextant-simgrid, which Sextant starts for each simulation: takes a question from the socket that
-// is its standard input, and answers there.
+// The program sextant-simgrid, which Sextant starts for each simulation: reads a question from the
+// socket on its standard input, and answers there.
 
 #include "sextant/simulate/simgrid/simgrid.hpp"
 
@@ -40,7 +40,7 @@ std::uintptr_t end_of_heap() {
     return reinterpret_cast<std::uintptr_t>(sbrk(0));
 }
 
-/// Takes pieces until the heap grows, which it then does by all of `reach`.
+/// Allocates pieces until the heap grows, which adds all of `reach`.
 void grow_heap() {
     constexpr std::size_t piece = 64 << 10, most = 64;
     const std::uintptr_t before = end_of_heap();
@@ -58,7 +58,7 @@ void ask_for_large_pages() {
     grow_heap();
     const std::uintptr_t first = (before + large_page - 1) / large_page * large_page;
     if (const std::uintptr_t last = end_of_heap(); first < last)
-        madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE); // or else small ones
+        madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE); // a hint
 }
 
 #else
@@ -71,14 +71,15 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-/// A message that travels. Its owner keeps it alive until it is there.
+/// A message in transit; keeps the SimGrid object alive until it arrives.
 struct Awaited {
     s4u::CommPtr comm;
     StepOfRank send;
 };
 
-/// A play in SimGrid's world. No actors: messages set out, and their ends are called back. Work is
-/// timed, and no activity of SimGrid's, which looks for one that ends among all that are under way.
+/// Runs a Play in SimGrid's world. There are no actors: messages start as activities whose ends are
+/// reported by callbacks. Work uses timers, because SimGrid searches all activities in progress for
+/// one that ends.
 class Simulator {
   public:
     Simulator(const Question& question, std::vector<s4u::Host*> host_of)
@@ -126,13 +127,13 @@ class Simulator {
     }
 
     const std::vector<s4u::Host*> hosts_;
-    std::unordered_map<const s4u::Activity*, Awaited> awaited_; // looked up, never gone through
+    std::unordered_map<const s4u::Activity*, Awaited> awaited_; // only looked up, never iterated
     Processors processors_;
     Play play_;
 };
 
-/// Of the network a share of capacity and a latency, and nothing that TCP or MPI would add: what
-/// they cost is the question's.
+/// Configures SimGrid to model only link capacity and latency, without additions for TCP or MPI;
+/// those costs are part of the question.
 void set_up() {
     for (const char* setting :
          {"network/model:CM02", "network/crosstraffic:0", "network/weight-S:0",
@@ -140,7 +141,7 @@ void set_up() {
         s4u::Engine::set_config(setting);
 }
 
-/// The hosts to place ranks on; the platform's own order where it is ours, else by number.
+/// The hosts to place ranks on: in the order of Sextant's platform, or by number for SimGrid's.
 std::vector<Room> rooms_of(const s4u::Engine& engine, const std::optional<Platform>& platform) {
     if (platform)
         return simulate::rooms_of(platform->network);
@@ -194,7 +195,7 @@ int main() {
             const ArrivedQuestion arrived = get_question(channel);
             return answer(arrived.question);
         });
-        _exit(0); // nobody waits for the end of a world
+        _exit(0); // skips the destruction of SimGrid's world
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s, expected to be started by Sextant: see sextant simulate --help\n",
                      error.what());

@@ -3,9 +3,9 @@
 
 namespace sextant::simulate {
 
-/// Asks that what this process allocates next lie on large pages, up to 256 MiB: SimGrid searches a
-/// list of all messages under way for each that ends, and its places are far apart. Changes nothing
-/// but time; does nothing where the system has no such pages, or malloc is not glibc's.
+/// Requests large pages for the next allocations of this process, up to 256 MiB: for each message
+/// that ends, SimGrid searches a list of all messages in progress, whose entries are far apart in
+/// memory. Affects only speed; does nothing without such pages, or if malloc is not glibc's.
 void ask_for_large_pages();
 
 } // namespace sextant::simulate

@@ -12,7 +12,7 @@ namespace {
 namespace routing = simgrid::kernel::routing;
 namespace s4u = simgrid::s4u;
 
-/// A zone whose routes are a network's.
+/// A zone whose routes come from a Network.
 class NetworkZone : public routing::NetZoneImpl {
   public:
     NetworkZone(const Platform& platform, routing::NetZoneImpl* parent)
@@ -40,13 +40,13 @@ class NetworkZone : public routing::NetZoneImpl {
         return made->seal()->get_impl();
     }
 
-    /// Throws nothing: SimGrid asks only for hosts that there are.
+    /// SimGrid asks only for existing hosts, so this never throws.
     void get_local_route(const routing::NetPoint* from, const routing::NetPoint* to,
                          routing::Route* into, double* latency) override {
         path_.clear();
         network_.route(static_cast<int>(from->id()) - first_, static_cast<int>(to->id()) - first_,
                        path_);
-        // SimGrid takes a path of no links and no latency for a hole in the network.
+        // SimGrid treats a path with no links and no latency as a missing route.
         if (latency && path_.empty())
             *latency += 1e-12;
         for (const int link : path_) {
@@ -67,7 +67,7 @@ class NetworkZone : public routing::NetZoneImpl {
 
 void build_world(const Platform& platform) {
     s4u::NetZone* root = s4u::create_full_zone("world");
-    auto* zone = new NetworkZone(platform, root->get_impl()); // SimGrid's from here on
+    auto* zone = new NetworkZone(platform, root->get_impl()); // owned by SimGrid from here on
     zone->get_iface()->seal();
     root->seal();
 }

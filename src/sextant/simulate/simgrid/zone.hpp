@@ -5,7 +5,7 @@
 
 namespace sextant::simulate {
 
-/// Makes SimGrid's world of a platform of ours: its hosts, its links, its routes. Once a process.
+/// Builds SimGrid's world from a platform: hosts, links and routes. At most once per process.
 void build_world(const Platform& platform);
 
 } // namespace sextant::simulate

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The library that programs link: shared (static with BUILD_SHARED_LIBS=OFF), in three files, so that who
+# composites images needs no library of image formats. Each chapter is a component, sextant::compositor and so
+# on; sextant::sextant is all of them. Programs of this project link the layers themselves.
+option(BUILD_SHARED_LIBS "Build shared libraries" ON)
+
+# A library of these layers. Only names of Sextant are seen from outside.
+function(sextant_library name)
+    cmake_parse_arguments(LIBRARY "" "OUTPUT" "LAYERS;LINKS" ${ARGN})
+    set(objects)
+    foreach(layer IN LISTS LIBRARY_LAYERS)
+        list(APPEND objects "$<TARGET_OBJECTS:sextant_${layer}>")
+    endforeach()
+    add_library(${name} ${objects})
+    set_target_properties(${name} PROPERTIES OUTPUT_NAME ${LIBRARY_OUTPUT} LINKER_LANGUAGE CXX
+        VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+        INSTALL_RPATH "$ORIGIN")
+    target_link_libraries(${name} PRIVATE ${LIBRARY_LINKS} fmt::fmt)
+    target_compile_features(${name} INTERFACE cxx_std_20)
+    target_include_directories(${name} INTERFACE
+        "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+    if(BUILD_SHARED_LIBS)
+        set(script "${PROJECT_SOURCE_DIR}/cmake/sextant.map")
+        target_link_options(${name} PRIVATE "-Wl,--version-script=${script}" -Wl,-Bsymbolic-functions)
+        set_target_properties(${name} PROPERTIES LINK_DEPENDS "${script}")
+    endif()
+    install(TARGETS ${name} EXPORT sextant-targets DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endfunction()
+
+# A component: a target by the name of its chapter.
+function(sextant_component name library)
+    add_library(sextant_component_${name} INTERFACE)
+    add_library(sextant::${name} ALIAS sextant_component_${name})
+    set_target_properties(sextant_component_${name} PROPERTIES EXPORT_NAME ${name})
+    target_link_libraries(sextant_component_${name} INTERFACE ${library})
+    install(TARGETS sextant_component_${name} EXPORT sextant-targets)
+    set_property(GLOBAL APPEND PROPERTY SEXTANT_COMPONENTS ${name})
+endfunction()
+
+sextant_library(sextant_base OUTPUT sextant
+    LAYERS core kernel schedule compositing scan collective halo filtering contour comm prefix machine
+           model planner calibrate compositor distributed
+    LINKS hwy::hwy PkgConfig::hwloc Threads::Threads)
+target_link_libraries(sextant_base PRIVATE nlohmann_json::nlohmann_json) # headers
+if(SEXTANT_MPI)
+    target_link_libraries(sextant_base PUBLIC MPI::MPI_C)
+    target_compile_definitions(sextant_base INTERFACE SEXTANT_WITH_MPI OMPI_SKIP_MPICXX
+                                                      MPICH_SKIP_MPICXX)
+endif()
+sextant_library(sextant_registration_library OUTPUT sextant-registration LAYERS registration
+                LINKS PkgConfig::kissfft)
+target_link_libraries(sextant_registration_library PUBLIC sextant_base)
+sextant_library(sextant_format_library OUTPUT sextant-format LAYERS format
+    LINKS nlohmann_json::nlohmann_json OpenEXR::OpenEXR PkgConfig::spng PkgConfig::zstd TIFF::TIFF
+          JPEG::JPEG PkgConfig::hdf5 ZLIB::ZLIB)
+target_link_libraries(sextant_format_library PUBLIC sextant_base)
+
+foreach(chapter IN ITEMS communicator compositor scan filter label contours schedule collective machine)
+    sextant_component(${chapter} sextant_base)
+endforeach()
+sextant_component(registration sextant_registration_library)
+sextant_component(format sextant_format_library)
+add_library(sextant_all INTERFACE)
+add_library(sextant::sextant ALIAS sextant_all)
+set_target_properties(sextant_all PROPERTIES EXPORT_NAME sextant)
+target_link_libraries(sextant_all INTERFACE sextant_registration_library sextant_format_library)
+install(TARGETS sextant_all EXPORT sextant-targets)

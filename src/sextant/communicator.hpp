@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Groups of ranks: the processes of an MPI communicator, or threads of this process.
+#pragma once
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/communicator.hpp"
+#include "sextant/comm/share_nodes.hpp"
+#include "sextant/comm/threads.hpp"
+
+#ifdef SEXTANT_WITH_MPI // defined by the package where Sextant was built with MPI
+#include "sextant/comm/mpi.hpp"
+#endif

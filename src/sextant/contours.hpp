@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Edges (Canny) and contours of images that are divided into tiles, one tile per rank.
+#pragma once
+
+#include "sextant/communicator.hpp"
+#include "sextant/distributed/canny.hpp"
+#include "sextant/distributed/contour_merging.hpp"
+#include "sextant/distributed/merging_plan.hpp"

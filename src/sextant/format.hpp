@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Read and write images, series of frames, and manifests of partial images.
+#pragma once
+
+#include "sextant/format/catalogue.hpp"
+#include "sextant/format/frame_catalogue.hpp"
+#include "sextant/format/manifest.hpp"

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Write a schedule, prove it, run it on a communicator.
+#pragma once
+
+#include "sextant/comm/execute.hpp"
+#include "sextant/communicator.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
+#include "sextant/schedule/builder.hpp"
+#include "sextant/schedule/prove.hpp"
