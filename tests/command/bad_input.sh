@@ -71,15 +71,12 @@ refuses 2 "direct-send on 4096 ranks has more than 2,000,000 messages" "$SEXTANT
 refuses 2 "radix-k takes no window" $composite "$SAMPLE" -o $out --algorithm radix-k --window 2
 refuses 2 "window 0: expected a whole number from 1 to" $composite "$SAMPLE" -o $out --window 0
 refuses 2 "out.xyz.*expected one of .exr" $composite "$SAMPLE" -o "$folder/out.xyz"
-refuses 2 "before read=5.*phase read already" $composite "$SAMPLE" -o $out --before read=5
-refuses 2 "before a=1,a=2.*phase a already" $composite "$SAMPLE" -o $out --before a=1,a=2
-refuses 2 "before a=inf.*expected NAME=SECONDS" $composite "$SAMPLE" -o $out --before a=inf
 refuses 2 "out.exr is named for two outputs" $composite "$SAMPLE" -o $out --report "$folder/./out.exr"
 refuses 2 "- is named for two outputs" $composite "$SAMPLE" -o $out --json - --report -
 
 refuses 2 "OUT is empty|--output is empty: expected a name" $composite "$SAMPLE" -o ''
 refuses 2 "IN... is empty: expected a name" $composite '' -o $out
-refuses 2 "segments 99999: expected a whole number from 1 to 4096" $composite "$SAMPLE" -o $out --segments 99999
+refuses 2 "window 0: expected a whole number from 1 to 1073741824" $composite "$SAMPLE" -o $out --window 0
 
 # What was asked for is done or refused, never passed over.
 refuses 2 "sigma has no effect here: it is of explain filter" "$SEXTANT" explain --sigma 3
@@ -97,8 +94,8 @@ refuses 2 "algorithm radix-k: $folder/plan.json has direct-send; leave out one" 
 refuses 2 "sparse on: $folder/plan.json has direct-send; leave out one" $composite "$SAMPLE" -o $out --plan "$folder/plan.json" --sparse on
 
 # Files.
-sed 's/"segments": 0/"segments": 99999999/' "$folder/plan.json" >"$folder/many.json"
-refuses 1 "many.json: segments is 99999999, expected a whole number from 0 to 4096" $composite "$SAMPLE" -o $out --plan "$folder/many.json"
+sed 's/"window": 0/"window": 9999999999/' "$folder/plan.json" >"$folder/many.json"
+refuses 1 "many.json: window is 9999999999, expected a whole number from 0 to 1073741824" $composite "$SAMPLE" -o $out --plan "$folder/many.json"
 sed 's/"algorithm": "direct-send"/"algorithm": "direct-sned"/' "$folder/plan.json" >"$folder/named.json"
 refuses 1 "named.json: algorithm names an unknown compositing algorithm 'direct-sned'; did you mean direct-send" $composite "$SAMPLE" -o $out --plan "$folder/named.json"
 printf '\223PNG' >"$folder/binary.json"

@@ -7,9 +7,9 @@ cat > "$folder/cases.json" <<'CASES'
             "times": {"kind": "exponential", "mean": 0.0001}}]}
 CASES
 
-"$SEXTANT" bench scan --cases "$folder/cases.json" --ranks 2 --rounds 5 --gantt "$folder/g.svg" \
+"$SEXTANT" bench scan --cases "$folder/cases.json" --ranks 2 --rounds 5 \
     --report "$folder/r.html" --json "$folder/r.json" | grep -q "boundaries moving" || fail "no row of stealing"
-grep -q "<svg" "$folder/g.svg" || fail "no picture"
+grep -q "<svg" "$folder/r.html" || fail "no picture"
 grep -q "Idle share of the cores" "$folder/r.html" || fail "no page"
 grep -q '"trace_of_fastest"' "$folder/r.json" || fail "no trace"
 
@@ -44,7 +44,7 @@ sed 's/"values": 9/"values": 9, "fails_at": 5/' "$folder/cases.json" > "$folder/
 ends() { # COMMAND...
     status=0
     timeout 60 "$@" bench scan --cases "$folder/failing.json" --rounds 5 --json "$folder/out.json" \
-        --gantt "$folder/out.svg" > "$folder/told" 2> "$folder/said" || status=$?
+        --report "$folder/out.html" > "$folder/told" 2> "$folder/said" || status=$?
     [ "$status" = 1 ] || fail "exit code $status of $* where the operator throws"
     [ "$(grep -c '^sextant: ' "$folder/said")" = 1 ] || fail "not one line: $(cat "$folder/said")"
     grep -q 'combining elements .* to 4 with 5 to .*: the operator fails' "$folder/said" ||

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is told of a run: the words of composite_report and phases.
+// What is told of a run: the words of composite_report.
 #include "sextant/command/composite_report.hpp"
 
-#include "sextant/core/error.hpp"
 #include "sextant/planner/plan.hpp"
 
 #include <gmock/gmock.h>
@@ -77,21 +76,6 @@ TEST(CompositeReport, has_many_ranks_share_lanes_and_says_what_it_leaves_out) {
     EXPECT_THAT(many, HasSubstr("of which 3 share a lane"));
     EXPECT_THAT(many, HasSubstr("the schedule of 600 ranks"));
     EXPECT_THAT(to_page(summary_of(most_ranks_drawn), picture), Not(HasSubstr("Left out")));
-}
-
-TEST(Phases, before_the_run_are_names_and_seconds) {
-    const auto phases = phases_before("build=40,render=2.5", {});
-    ASSERT_EQ(phases.size(), 2u);
-    EXPECT_EQ(phases[1].name, "render");
-    EXPECT_EQ(phases[1].seconds, 2.5);
-    EXPECT_TRUE(phases_before("", {}).empty());
-}
-
-TEST(Phases, are_refused_where_they_would_be_lost_or_are_none) {
-    const std::string_view taken[] = {"read"};
-    for (const char* text :
-         {"read=5", "a=1,a=2", "a", "a=", "=1", "a=-1", "a=nan", "a=inf", "a=1x"})
-        EXPECT_THROW(phases_before(text, taken), InvalidTask) << text;
 }
 
 } // namespace

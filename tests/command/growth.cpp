@@ -27,7 +27,7 @@ std::string launch(int ranks, double seconds) {
                              result("alltoallv", "", true, 9 * seconds),
                              result("radix-k", fmt::format("radices {}", ranks), false, seconds),
                              result("radix-k", "", false, 5 * seconds),
-                             result("direct-send", "segments 4", false, 2 * seconds));
+                             result("direct-send", "window 1", false, 2 * seconds));
     }
     return fmt::format(R"({{"operation": "bench composite", "ranks": {}, "cases": [{}]}})", ranks,
                        cases);
@@ -49,7 +49,7 @@ TEST(Growth, reads_schedules_each_by_its_usual_tuning_and_one_name_at_all_number
     EXPECT_EQ(points[0].ranks, 4);
     EXPECT_EQ(points[0].pixels, 64 * 32);
     EXPECT_EQ(points[0].cpu, .5);
-    EXPECT_EQ(points[1].way, "direct-send, in segments, shared");
+    EXPECT_EQ(points[1].way, "direct-send, window 1, shared");
     EXPECT_EQ(points[3].pixels, 128 * 32);
     EXPECT_EQ(points[3].cpu, 1);
 }
@@ -74,7 +74,7 @@ TEST(Growth, knows_its_files_and_says_what_is_wrong_with_one) {
     EXPECT_FALSE(is_composite_bench(R"({"traceEvents": []})"));
     EXPECT_THAT([] { read_growth(R"({"operation": "bench composite", "ranks": 0})", "a.json"); },
                 testing::ThrowsMessage<InvalidFile>(HasSubstr("a.json: ranks is 0")));
-    const std::string whole = launch(2, .5), tuning = "\"segments 4\"";
+    const std::string whole = launch(2, .5), tuning = "\"window 1\"";
     const std::size_t at = whole.find(tuning);
     const std::string numbered = whole.substr(0, at) + "4" + whole.substr(at + tuning.size());
     EXPECT_THAT([&] { read_growth(numbered, "a.json"); },

@@ -26,5 +26,5 @@ grep -q 'frame 1 is lost: .*f2.png' "$folder/out" || fail "the frame that is los
 status=0
 "$SEXTANT" info "$folder/none.mrc" 2>"$folder/out" || status=$?
 [ "$status" = 1 ] && grep -q 'none.mrc: does not exist' "$folder/out" || fail "a missing file"
-"$SEXTANT" list --formats | grep -q 'BigTIFF' || fail "list --formats has no TIFF"
-"$SEXTANT" list --formats | grep -q 'kogge-stone' && fail "list --formats has scans" || true
+"$SEXTANT" list formats | grep -q 'BigTIFF' || fail "list formats has no TIFF"
+"$SEXTANT" list formats | grep -q 'kogge-stone' && fail "list formats has scans" || true

@@ -85,19 +85,16 @@ TEST(Interlacing, proves_whatever_the_algorithm_the_pixels_and_the_root) {
     });
 }
 
-TEST(Interlacing, proves_with_layers_in_any_order_and_ranks_without_images_in_segments_too) {
+TEST(Interlacing, proves_with_layers_in_any_order_and_ranks_without_images) {
     test::Random random(72);
-    for_each_tuning({1, 2, 3, 4, 7, 8}, [&](const Algorithm& algorithm, Tuning tuning, int p) {
+    for_each_tuning({1, 2, 3, 4, 7, 8}, [&](const Algorithm& algorithm, const Tuning& tuning,
+                                            int p) {
         Task task = test::rough_task(random, p, 5 * p + 3);
         for (const int root : {Task::distributed, test::outsider(task), task.order.front()}) {
-            for (const int segments : {0, 3}) {
-                task.root = root;
-                tuning.segments = segments;
-                const test::Case c =
-                    test::compositing_case(algorithm, task, interlaced_by(tuning, 2));
-                EXPECT_EQ(prove(c.schedule, c.claim).error, "") << c.name;
-                EXPECT_EQ(test::what_is_wrong(c.schedule, c.claim), "") << c.name;
-            }
+            task.root = root;
+            const test::Case c = test::compositing_case(algorithm, task, interlaced_by(tuning, 2));
+            EXPECT_EQ(prove(c.schedule, c.claim).error, "") << c.name;
+            EXPECT_EQ(test::what_is_wrong(c.schedule, c.claim), "") << c.name;
         }
     });
 }

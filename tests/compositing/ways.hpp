@@ -70,8 +70,8 @@ struct Way {
     }
 };
 
-/// Every algorithm with every tuning: folding in order and collecting the picture, in one piece, in
-/// segments and interlaced, where the task says or else at the last rank; folding by arrival and
+/// Every algorithm with every tuning: folding in order and collecting the picture, in one piece
+/// and interlaced, where the task says or else at the last rank; folding by arrival and
 /// leaving it distributed, interlaced too.
 inline std::vector<Way> ways_of(const Task& task) {
     std::vector<Way> ways;
@@ -83,9 +83,6 @@ inline std::vector<Way> ways_of(const Task& task) {
         for (const compositing::Tuning& tuning : algorithm.tunings(task.positions())) {
             ways.push_back({algorithm, tuning, Association::in_order, collected});
             ways.push_back({algorithm, tuning, Association::by_arrival, distributed});
-            compositing::Tuning cut = tuning;
-            cut.segments = 3;
-            ways.push_back({algorithm, cut, Association::in_order, collected});
             compositing::Tuning dealt = tuning;
             dealt.interlace = 5;
             ways.push_back({algorithm, dealt, Association::in_order, collected});

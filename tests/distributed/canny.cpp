@@ -16,6 +16,7 @@ TEST(DistributedCanny, finds_the_edges_of_the_whole_image) {
     for (const int ranks : {1, 2, 4, 6, 9})
         run_threads(ranks, [](Communicator communicator) {
             every_pattern_gives_the_serial_edges(communicator, {37, 29}, 5);
+            every_pattern_gives_the_serial_edges(communicator, {11, 40}, 5, 3);
         });
 }
 
@@ -26,32 +27,31 @@ TEST(DistributedCanny, finds_them_in_tiles_smaller_than_what_thinning_reads) {
         });
 }
 
-TEST(DistributedCanny, finds_edges_without_keeping_the_gradient) {
+TEST(DistributedCanny, takes_thresholds_from_the_gradients_of_the_whole_image) {
     for (const int ranks : {1, 2, 6})
         run_threads(ranks, [](Communicator communicator) {
-            edges_of_an_image_are_those_of_its_gradient(communicator, {37, 29}, 1);
-            edges_of_an_image_are_those_of_its_gradient(communicator, {11, 40}, 3);
+            quantiles_are_those_of_the_whole_image(communicator, {37, 29}, 1);
+            quantiles_are_those_of_the_whole_image(communicator, {11, 40}, 3);
         });
 }
 
-TEST(DistributedCanny, follows_a_weak_edge_through_every_tile_from_one_strong_point) {
-    // A ridge down the image, strong at its first pixel only.
-    GradientField field = field_of("ridge", {9, 40}, [](float i, float j) {
-        return std::pair(i == 4 ? (j == 0 ? 3.F : 1.F) : 0.F, 0.F);
+TEST(DistributedCanny, follows_a_weak_edge_through_every_tile_from_where_it_is_strong) {
+    // A step down the image that is the highest at its upper end.
+    const GradientField step = field_of("step", {9, 40}, [](float i, float j) {
+        const float height = 3 - j / 20;
+        return std::pair(i < 4 ? 0 : i > 4 ? height : height / 2, 0.F);
     });
     run_threads(8, [&](Communicator communicator) {
-        const Grid grid{9, 40, 1, 8};
-        const Gradient gradient{plane_in_tiles(communicator, grid, field.x),
-                                plane_in_tiles(communicator, grid, field.y)};
+        const distributed::Image image = plane_in_tiles(communicator, {9, 40, 1, 8}, step.x);
         const auto points = [&](double high) -> Elements {
-            const sextant::Image found =
-                distributed::gather(edge_directions(gradient, {.5, high}, contour::catalogue()[2]));
+            const sextant::Image found = distributed::gather(
+                edge_directions(image, 1, {.2, high}, always(contour::catalogue()[2])));
             if (communicator.rank() != 0)
                 return 0;
             const auto codes = found.pixels<kernel::Direction>();
             return 9 * 40 - std::count(codes.begin(), codes.end(), kernel::no_edge);
         };
-        const auto followed = points(2), alone = points(4);
+        const auto followed = points(1), alone = points(4);
         if (communicator.rank() == 0) {
             EXPECT_EQ(followed, 40);
             EXPECT_EQ(alone, 0);
@@ -85,9 +85,6 @@ std::vector<kernel::Direction> edges_at_scale(const std::vector<float>& samples,
         const distributed::Image image =
             plane_in_tiles(communicator, {shape.width, shape.height, 1, 3}, scaled);
         const kernel::EdgeThresholds of_image = quantiles_of(image, 1.5, .7, .9);
-        const kernel::EdgeThresholds of_gradient = quantiles_of(gradient_of(image, 1.5), .7, .9);
-        EXPECT_EQ(of_image.low, of_gradient.low);
-        EXPECT_EQ(of_image.high, of_gradient.high);
         const sextant::Image found = distributed::gather(
             edge_directions(image, 1.5, of_image, always(contour::catalogue().front())));
         if (communicator.rank() == 0) {
@@ -143,16 +140,15 @@ TEST(DistributedCanny, takes_quantiles_of_values_that_come_in_pieces_and_differ_
 TEST(DistributedCanny, refuses_thresholds_and_quantiles_that_are_reversed_on_every_rank) {
     std::atomic<int> refused{0};
     run_threads(2, [&](Communicator communicator) {
-        const Gradient gradient{distributed::Image(communicator, {4, 4, 1, 2}, gray_f32),
-                                distributed::Image(communicator, {4, 4, 1, 2}, gray_f32)};
+        const distributed::Image image(communicator, {4, 4, 1, 2}, gray_f32);
         try {
-            edge_directions(gradient, {2, 1}, contour::catalogue()[0]);
+            edge_directions(image, 1, {2, 1}, always(contour::catalogue()[0]));
         } catch (const AgreedFailure& failure) {
             EXPECT_THAT(failure.what(), testing::HasSubstr("thresholds of edges are 2 and 1"));
             ++refused;
         }
         try {
-            quantiles_of(gradient, .9, .8);
+            quantiles_of(image, 1, .9, .8);
         } catch (const AgreedFailure& failure) {
             EXPECT_THAT(failure.what(), testing::HasSubstr("quantiles of edges are 0.9 and 0.8"));
             ++refused;

@@ -64,40 +64,6 @@ TEST(BenchScan, by_simulated_clock_takes_any_number_of_ranks_and_is_the_same_eac
     }
 }
 
-TEST(BenchScan, compares_kinds_of_shares_that_scan_all_the_same) {
-    ScanCase what = small_case();
-    what.algorithms = {"sklansky"};
-    what.shares = {scan::Shares::by_number, scan::Shares::by_time,
-                   scan::Shares::by_time_across_ranks};
-    what.expected_off = .3;
-    EXPECT_EQ(ways_of(what).size(), 2 * 2 + 2 * 3U); // one thread has no shares within its rank
-    ContestOptions options;
-    options.rounds = 3;
-    options.least_turn = 0;
-    run_threads(3, [&](const Communicator& communicator) {
-        for (const ScanResult& result : bench_scan(communicator, what, options).results) {
-            if (communicator.rank() == 0) { // that they are scans has been checked
-                EXPECT_GE(result.usage.applications, 10) << result.name;
-                EXPECT_GT(result.rehearsed->median, 0);
-            }
-        }
-    });
-}
-
-TEST(BenchScan, ranks_that_share_by_time_wait_for_the_times_of_all) {
-    ScanCase what;
-    what.values = 8;
-    what.times = {Kind::recorded, 0, 0, 0, {1, 1, 1, 1, 1, 1, 100, 1}};
-    what.strategies = {"reduce-then-scan"};
-    what.algorithms = {"serial"};
-    what.neighbours = 1;
-    what.shares = {scan::Shares::by_number, scan::Shares::by_time_across_ranks};
-    const ScanResults results = rehearse_scan(what, 4, 5);
-    for (const ScanResult& result : results.results)
-        EXPECT_GT(result.rehearsed->median, 200) << result.name; // both phases have the slow one
-    EXPECT_GT(results.results[1].bars.front().begin, 100);
-}
-
 TEST(BenchScan, constant_times_on_a_simulated_clock_give_the_bounds_of_the_literature) {
     ScanCase what;
     what.values = 4096;
@@ -149,9 +115,7 @@ TEST(ScanCases, name_what_is_wrong_with_them) {
     expect_complaint(R"({"cases": [{"values": 0}]})", "values is 0, expected 1 to");
     expect_complaint(R"({"cases": [{"threads": []}]})", "threads is empty");
     expect_complaint(R"({"cases": [{"boundaries": ["movign"]}]})", "did you mean moving");
-    expect_complaint(R"({"cases": [{"shares": ["by-tiem"]}]})", "did you mean by-time");
-    expect_complaint(R"({"cases": [{"shares": []}]})", "shares is empty");
-    expect_complaint(R"({"cases": [{"expected_off": -1}]})", "expected_off is -1, expected 0");
+    expect_complaint(R"({"cases": [{"neighbours": -1}]})", "neighbours is -1, expected 0");
     expect_complaint(R"({"cases": [{"algorithms": ["koggestone"]}]})", "kogge-stone");
     expect_complaint(R"({"cases": [{"times": {"kind": "normal"}}]})", "kind of times 'normal'");
     expect_complaint(R"({"cases": [{"times": {"kind": "recorded"}}]})", "expected one or more");

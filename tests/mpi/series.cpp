@@ -23,12 +23,6 @@ TEST(SeriesOverMpi, ThreadsOfARankGiveTheSerialScan) {
     in_groups(threads_give_the_serial_scan<Matrix>);
     in_groups(threads_give_the_serial_scan<Digits>);
 }
-TEST(SeriesOverMpi, SharesByTimeGiveTheSerialScan) {
-    in_groups(shares_by_time_give_the_serial_scan<Digits>);
-}
-TEST(SeriesOverMpi, AFailureEndsAScanWhoseValuesTravel) {
-    in_groups(a_failure_ends_a_scan_whose_values_travel);
-}
 TEST(SeriesOverMpi, AnOperatorThatThrowsOnAThreadEndsTheScan) {
     in_groups(an_operator_that_throws_on_a_thread_ends_the_scan);
 }

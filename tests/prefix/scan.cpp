@@ -71,12 +71,6 @@ TEST(SeriesOnThreads, ThreadsOfARankGiveTheSerialScan) {
     on_threads(threads_give_the_serial_scan<Matrix>);
     on_threads(threads_give_the_serial_scan<Digits>);
 }
-TEST(SeriesOnThreads, SharesByTimeGiveTheSerialScan) {
-    on_threads(shares_by_time_give_the_serial_scan<Digits>);
-}
-TEST(SeriesOnThreads, AFailureEndsAScanWhoseValuesTravel) {
-    on_threads(a_failure_ends_a_scan_whose_values_travel);
-}
 TEST(SeriesOnThreads, AnOperatorThatThrowsOnAThreadEndsTheScan) {
     on_threads(an_operator_that_throws_on_a_thread_ends_the_scan);
 }
@@ -121,16 +115,10 @@ TEST(SeriesOnThreads, ResultsAreTheSameWhateverWasStolen) {
         prefix::ScanOptions options{"reduce-then-scan"};
         options.threads = random.number(1, 6);
         options.trace = random.chance(50);
-        options.shares = scan::all_shares()[random.index(3)].shares;
-        std::vector<Seconds> times(whole.size());
-        for (Seconds& time : times)
-            time = random.number(0, 9);
         run_threads(2, [&](const Communicator& communicator) {
             const auto mine = part_of(whole, series, communicator.rank());
-            prefix::ScanOptions own = options;
-            own.expected = part_of(times, series, communicator.rank());
             prefix::Scan scan(communicator, static_cast<Elements>(mine.size()),
-                              operator_on(prefix::plain_slots<Digits>(), Jitter{seed}), own);
+                              operator_on(prefix::plain_slots<Digits>(), Jitter{seed}), options);
             const auto result = scan.run(std::as_bytes(std::span(mine)));
             const auto expected = part_of(serial_scan(whole), series, communicator.rank());
             ASSERT_EQ(result.size(), expected.size() * sizeof(Digits));

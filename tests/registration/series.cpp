@@ -47,26 +47,6 @@ TEST(Series, any_number_of_ranks_gives_the_same_motions_within_their_noise) {
     }
 }
 
-TEST(Series, ranks_that_share_by_how_long_neighbours_took_give_the_same_motions_too) {
-    const MadeSeries made = make_series(9, {4});
-    registration::SeriesOptions options;
-    options.scan.strategy = "reduce-then-scan";
-    options.scan.shares = scan::Shares::by_time_across_ranks;
-    const std::vector<FramePlace> alone = places_of(made.frames, 1);
-    for (const int ranks : {1, 3, 4}) {
-        const std::vector<FramePlace> places = places_of(made.frames, ranks, options);
-        ASSERT_EQ(places.size(), alone.size()) << ranks;
-        for (std::size_t frame = 0; frame < alone.size(); ++frame) {
-            EXPECT_EQ(places[frame].frame, alone[frame].frame);
-            EXPECT_EQ(places[frame].left_out, alone[frame].left_out);
-            EXPECT_LT(registration::rms_distance(places[frame].result.motion,
-                                                 alone[frame].result.motion, {128, 128}),
-                      .005)
-                << frame << " on " << ranks;
-        }
-    }
-}
-
 TEST(Series, the_same_number_of_ranks_gives_the_same_bits) {
     const MadeSeries made = make_series(7);
     const std::vector<FramePlace> once = places_of(made.frames, 3);

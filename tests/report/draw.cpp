@@ -61,27 +61,6 @@ TEST(Draw, EveryComputationIsADiamondThatTellsWhatItReadsAndMakes) {
                                "    buffer 0: 1 to 4\n    into buffer 1: 1 to 2"));
 }
 
-TEST(Draw, AnimatedEveryMarkComesUpWithItsRound) {
-    DrawOptions options;
-    options.animated = true;
-    const std::string svg = draw(compositing_schedule("radix-k", 8, {{2, 2, 2}, 0}), options);
-    EXPECT_EQ(test::markup_error(svg), "");
-    EXPECT_EQ(test::occurrences(svg, "class=\"message moving "), 24);
-    EXPECT_EQ(test::occurrences(svg, "class=\"box fold moving "), 24);
-    for (const char* delay : {"-3.00s", "-2.00s", "-1.00s"}) { // of rounds 0, 1 and 2
-        EXPECT_EQ(test::occurrences(svg, std::string("animation-delay:") + delay), 16);
-    }
-    EXPECT_THAT(svg, HasSubstr("33.333%{opacity:.13}"));
-    EXPECT_THAT(svg, HasSubstr("prefers-reduced-motion"));
-}
-
-TEST(Draw, WhatHasOneRoundDoesNotMove) {
-    DrawOptions options;
-    options.animated = true;
-    const Schedule schedule = compositing_schedule("direct-send", 2);
-    EXPECT_EQ(draw(schedule, options), draw(schedule));
-}
-
 TEST(Draw, HostileTitlesAreEscaped) {
     DrawOptions options;
     options.title = options.subtitle = test::hostile_name;

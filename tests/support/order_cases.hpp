@@ -85,11 +85,6 @@ inline void frames_in_other_orders_are_as_if_made_for_them(const Communicator& c
 }
 
 inline void tunings_follow_the_order(const Communicator& communicator) {
-    CompositeOptions cut;
-    cut.algorithm = "direct-send";
-    cut.segments = 3;
-    cut.root = communicator.size() / 2;
-    expect_as_made_for_each_order(communicator, cut, 1, 5, "segments");
     CompositeOptions sparse;
     sparse.algorithm = "direct-send";
     sparse.sparse = planner::Sparse::on;

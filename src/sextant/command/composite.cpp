@@ -68,7 +68,6 @@ Operation composite_operation() {
           .help = "predicted to be fastest; or one of 'sextant list algorithms'"},
          radices_parameter(),
          window_parameter(),
-         segments_parameter(),
          sparse_parameter(),
          {.name = "interlace",
           .type = Type::choice,
@@ -136,10 +135,7 @@ Operation composite_operation() {
          {.name = "trace",
           .type = Type::file,
           .value = "FILE",
-          .help = "what each rank did when: JSON (- for here), .otf2 (docs/trace.md)"},
-         {.name = "before",
-          .value = "NAME=S,...",
-          .help = "for the report: earlier phases, seconds"}},
+          .help = "what each rank did when: JSON (- for here), .otf2 (docs/trace.md)"}},
         run_composite};
 }
 
@@ -176,7 +172,6 @@ CompositeOptions composite_options(const Values& values, const ElementFormat& el
     const compositing::Tuning tuning = tuning_from(values);
     options.radices = tuning.radices;
     options.window = tuning.window;
-    options.segments = tuning.segments;
     options.sparse = sparse_from(values);
     options.interlace = interlace_from(values);
     options.blend = operator_for(values, element);

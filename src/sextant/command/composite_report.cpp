@@ -3,9 +3,7 @@
 
 #include "sextant/comm/node_sharing.hpp"
 #include "sextant/comm/provenance.hpp"
-#include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
-#include "sextant/core/text.hpp"
 #include "sextant/format/png.hpp"
 #include "sextant/report/alternatives_section.hpp"
 #include "sextant/report/graph_drawing.hpp"
@@ -14,10 +12,6 @@
 #include "sextant/report/run_comparison.hpp"
 #include "sextant/report/text.hpp"
 #include "sextant/report/traffic.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -188,40 +182,6 @@ std::string to_page(const CompositeSummary& summary, const Image& picture) {
         {"On several processes", "mpirun -n 2 sextant composite part*.exr -o frame.exr"},
         {"Everything it can do", "sextant composite --help"}};
     return report::render(page);
-}
-
-namespace {
-
-constexpr Seconds most_seconds = 1e6;
-
-/// The seconds of "render=2.5", or NaN.
-double seconds_of(const std::string& part, std::size_t equals) {
-    if (equals == 0 || equals == std::string::npos || equals + 1 == part.size())
-        return NAN;
-    return parsed_number<double>(std::string_view(part).substr(equals + 1)).value_or(NAN);
-}
-
-} // namespace
-
-std::vector<CompositeSummary::Phase> phases_before(const std::string& text,
-                                                   std::span<const std::string_view> taken) {
-    std::vector<CompositeSummary::Phase> phases;
-    std::istringstream parts(text);
-    for (std::string part; std::getline(parts, part, ',');) {
-        const std::size_t equals = part.find('=');
-        const double seconds = seconds_of(part, equals);
-        if (!(seconds >= 0 && seconds <= most_seconds))
-            throw InvalidTask(
-                fmt::format("--before {}: expected NAME=SECONDS,..., from 0 to {:g} seconds", text,
-                            most_seconds));
-        const std::string name = part.substr(0, equals);
-        const bool twice = std::any_of(phases.begin(), phases.end(),
-                                       [&](const auto& phase) { return phase.name == name; });
-        if (twice || std::find(taken.begin(), taken.end(), name) != taken.end())
-            throw InvalidTask(fmt::format("--before {}: there is a phase {} already", text, name));
-        phases.push_back({name, seconds});
-    }
-    return phases;
 }
 
 } // namespace sextant::command

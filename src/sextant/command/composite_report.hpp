@@ -8,9 +8,7 @@
 #include "sextant/schedule/trace.hpp"
 
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace sextant::command {
@@ -56,10 +54,5 @@ std::string to_json(const CompositeSummary& summary);
 /// A self-contained HTML page: the composited image, the plan and its reason, the time of each
 /// phase, the schedule.
 std::string to_page(const CompositeSummary& summary, const Image& picture);
-
-/// Parses "render=2.5,build=40" as phases. Throws InvalidTask for another form, for a name given
-/// twice, and for names in `taken`.
-std::vector<CompositeSummary::Phase> phases_before(const std::string& text,
-                                                   std::span<const std::string_view> taken);
 
 } // namespace sextant::command

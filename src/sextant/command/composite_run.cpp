@@ -17,13 +17,11 @@
 #include "sextant/report/text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <sstream>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -275,9 +273,6 @@ void CompositeRun::fill_summary() {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> phase_names = {"read", "plan", "composite", "again",
-                                                         "write"};
-
 /// Throws InvalidTask if a parameter contradicts the plan file.
 void require_of_plan(const Values& values) {
     const std::string path = values.text("plan");
@@ -291,7 +286,6 @@ void require_of_plan(const Values& values) {
     require("algorithm", plan.algorithm->name == values.text("algorithm"));
     require("radices", plan.tuning.radices == asked.radices);
     require("window", plan.tuning.window == asked.window);
-    require("segments", plan.tuning.segments == asked.segments);
     require("sparse", plan.sparse == (values.text("sparse") == "on"));
     require("interlace", (plan.tuning.interlace > 0) == (values.text("interlace") == "on"));
 }
@@ -300,7 +294,6 @@ void require_of_plan(const Values& values) {
 
 /// Checks the parameters before any input is read. Only rank 0 writes files.
 void CompositeRun::check() {
-    summary_.phases = phases_before(values_.text("before"), phase_names);
     check_picture_name(values_.text("output"));
     saves_plan_ = values_.has("plan") && !std::filesystem::exists(values_.text("plan"));
     if (values_.has("plan") && !saves_plan_)

@@ -20,7 +20,6 @@ int run_draw(const Values& values) {
     report::DrawOptions options;
     options.title = made.title;
     options.subtitle = fmt::format("{} ranks, {} elements", request.ranks, request.elements);
-    options.animated = values.flag("animate");
     const std::string svg = report::draw(made.schedule, options);
     write_text(path, svg);
     return 0;
@@ -30,7 +29,6 @@ std::vector<Parameter> parameters() {
     std::vector<Parameter> all = schedule_parameters("4096");
     const std::vector<Parameter> rest = {
         {"collect", Type::flag, "", "", "gather the picture at rank 0"},
-        {"animate", Type::flag, "", "", "round after round stands out"},
         {"output", Type::file, "OUT", "", "the SVG file; - for standard output", 'o', false, true}};
     all.insert(all.end(), rest.begin(), rest.end());
     return all;

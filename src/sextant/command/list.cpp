@@ -110,7 +110,7 @@ std::size_t widest_name(const std::vector<Section>& sections) {
 }
 
 int run_list(const Values& values) {
-    const std::string wanted = values.flag("formats") ? "formats" : values.text("what");
+    const std::string wanted = values.text("what");
     const std::vector<Section> all = sections();
     const std::size_t width = widest_name(all);
     nlohmann::ordered_json json;
@@ -148,7 +148,6 @@ Operation list_operation() {
               true,
               false,
               {"all", "algorithms", "scans", "operators", "models", "formats"}},
-             {"formats", Type::flag, "", "", "file formats only"},
              {"json", Type::flag, "", "", "as JSON"}},
             run_list,
             true};

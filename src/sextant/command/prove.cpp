@@ -265,7 +265,6 @@ Operation prove_operation() {
              {.name = "algorithm", .value = "NAME", .help = "one of them; default: all"},
              radices_parameter(),
              window_parameter(),
-             segments_parameter(),
              interlace_parameter(),
              {.name = "ranks",
               .type = Type::ranges,

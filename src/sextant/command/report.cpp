@@ -139,15 +139,13 @@ using machine::Field;
 
 constexpr std::size_t most_ways = 24; // the number of different colours
 
-/// A configuration's name without radices and segment counts, which vary with the number of ranks.
+/// A configuration's name without radices, which vary with the number of ranks.
 std::string way_of(const Field& result) {
     std::string name = result.at("name").text();
     const std::string tuning = result.text_or_empty("tuning");
     const std::string transport = result.text_or_empty("transport");
     if (tuning.starts_with("window"))
         name += ", " + tuning;
-    else if (tuning.starts_with("segments"))
-        name += ", in segments";
     return transport.empty() ? name : name + ", " + transport;
 }
 

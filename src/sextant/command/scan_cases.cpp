@@ -36,9 +36,6 @@ class ScanCaseReader {
                 {"ranks", [&](const Json& v) { made.ranks = whole("ranks", v, 1 << 16); }},
                 {"threads", [&](const Json& v) { made.threads = threads(v); }},
                 {"boundaries", [&](const Json& v) { made.boundaries = boundaries(v); }},
-                {"shares", [&](const Json& v) { made.shares = shares(v); }},
-                {"expected_off",
-                 [&](const Json& v) { made.expected_off = positive("expected_off", v); }},
                 {"strategies", [&](const Json& v) { v.get_to(made.strategies); }},
                 {"algorithms", [&](const Json& v) { v.get_to(made.algorithms); }},
                 {"baselines", [&](const Json& v) { made.baselines = v.get<bool>(); }},
@@ -81,15 +78,6 @@ class ScanCaseReader {
             all.push_back(scan::find_boundaries(each.get<std::string>()));
         if (all.empty())
             fail("boundaries is empty");
-        return all;
-    }
-
-    std::vector<scan::Shares> shares(const Json& value) const {
-        std::vector<scan::Shares> all;
-        for (const Json& each : value)
-            all.push_back(scan::find_shares(each.get<std::string>()));
-        if (all.empty())
-            fail("shares is empty");
         return all;
     }
 
@@ -148,16 +136,11 @@ bool asked(const std::vector<std::string>& wanted, std::string_view name) {
     return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
 }
 
-/// Adds `way` with each kind of boundaries and shares; once for one thread, which has neither.
+/// Adds `way` with each kind of boundaries; once for one thread, which has none.
 void add_ways(std::vector<scan::Way>& ways, const ScanCase& what, scan::Way way) {
     for (const scan::Boundaries boundaries : what.boundaries) {
-        for (const scan::Shares shares : what.shares) {
-            if (way.threads == 1 && shares == scan::Shares::by_time)
-                continue;
-            way.boundaries = boundaries;
-            way.shares = shares;
-            ways.push_back(way);
-        }
+        way.boundaries = boundaries;
+        ways.push_back(way);
         if (way.threads == 1)
             break;
     }

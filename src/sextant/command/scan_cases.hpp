@@ -26,8 +26,6 @@ struct ScanCase {
     int ranks = 0;     ///< simulated clock: number of ranks; 0: --ranks
     std::vector<int> threads = {1};
     std::vector<scan::Boundaries> boundaries = {scan::Boundaries::fixed, scan::Boundaries::moving};
-    std::vector<scan::Shares> shares = {scan::Shares::by_number};
-    double expected_off = 0;             ///< for shares by time: see scan::expected_times
     std::vector<std::string> strategies; ///< empty: all that take so many threads
     std::vector<std::string> algorithms; ///< empty: all
     bool baselines = true;

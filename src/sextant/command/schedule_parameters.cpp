@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/schedule_parameters.hpp"
 
-#include "sextant/compositing/collect.hpp"
-
 namespace sextant::command {
 
 std::vector<Parameter> schedule_parameters(std::string_view elements) {
@@ -12,7 +10,6 @@ std::vector<Parameter> schedule_parameters(std::string_view elements) {
              .help = "one of them; default: the first, in its usual tuning"},
             radices_parameter(),
             window_parameter(),
-            segments_parameter(),
             interlace_parameter(),
             {.name = "ranks",
              .type = Type::integer,
@@ -74,15 +71,6 @@ Parameter window_parameter() {
             .most = most};
 }
 
-Parameter segments_parameter() {
-    return {.name = "segments",
-            .type = Type::integer,
-            .value = "N",
-            .help = "parts of a collected picture that are composited one after another",
-            .least = 1,
-            .most = compositing::most_segments};
-}
-
 Parameter interlace_parameter() {
     return {.name = "interlace",
             .type = Type::integer,
@@ -110,8 +98,7 @@ planner::Sparse sparse_from(const Values& values) {
 
 compositing::Tuning tuning_from(const Values& values) {
     const int window = values.has("window") ? static_cast<int>(values.integer("window")) : 0;
-    const int segments = values.has("segments") ? static_cast<int>(values.integer("segments")) : 0;
-    return {values.integers("radices"), window, segments};
+    return {values.integers("radices"), window};
 }
 
 compositing::Tuning schedule_tuning_from(const Values& values) {

@@ -23,7 +23,6 @@ ScheduleRequest schedule_request(const Values& values);
 /// The tuning parameters of a compositing algorithm.
 Parameter radices_parameter();
 Parameter window_parameter();
-Parameter segments_parameter();
 
 /// The tuning given by the user; defaults elsewhere.
 compositing::Tuning tuning_from(const Values& values);

@@ -46,27 +46,13 @@ Piece part_by_position(const Task& task, const Tuning&, int position) {
     return equal_part(task, position);
 }
 
-bool always(const Tuning&) {
-    return true;
-}
-
-bool is_cut(const Tuning& tuning) {
-    return tuning.segments > 1;
-}
-
-/// Segments keep all ranks busy at once, so their work should be balanced.
-Piece direct_send_piece(const Task& task, const Tuning& tuning, int position) {
-    return tuning.segments > 1 ? balanced_part(task, position) : equal_part(task, position);
-}
-
 constexpr Algorithm algorithms[] = {
     {"direct-send", "each rank gathers and blends one part from all others",
      "Neumann 1994, doi:10.1109/38.291531", "any number", false, any_window,
      [](const Task& task, const Tuning& tuning, int position) {
-         return direct_send(task, Partners::ascending, tuning.window, position,
-                            tuning.segments > 1 ? balanced_part : equal_part);
+         return direct_send(task, Partners::ascending, tuning.window, position);
      },
-     direct_send_piece, true, is_cut},
+     part_by_position, true},
     {"radix-k", "rounds of direct send within groups of k ranks",
      "Peterka et al. 2009, doi:10.1145/1654059.1654064", "any number", true, all_radices,
      [](const Task& task, const Tuning& tuning, int position) {
@@ -108,11 +94,11 @@ constexpr Algorithm algorithms[] = {
      [](const Task& task, const Tuning&, int position) {
          return binary_tree_piece(task, position);
      },
-     false, always},
+     false, true},
 };
 
-/// A program without segments, for a task in positions.
-Program in_one_piece(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
+/// A program for a task in positions.
+Program collected(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
     Program own = rank < task.positions() ? algorithm.program(task, tuning, rank) : Program{};
     if (task.root == Task::distributed)
         return own;
@@ -151,24 +137,15 @@ const Algorithm& find(std::string_view wanted) {
     return find_by_name<Algorithm>("compositing algorithm", wanted, algorithms);
 }
 
-namespace {
-
-bool depends_on_root(const Algorithm& algorithm, const Tuning& tuning) {
-    return algorithm.depends_on_root && algorithm.depends_on_root(tuning);
-}
-
-} // namespace
-
-void list_seat(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank,
-               std::vector<int>& key) {
+void list_seat(const Algorithm& algorithm, const Task& task, int rank, std::vector<int>& key) {
     key.clear();
     key.push_back(task.position_of(rank));
-    key.push_back(depends_on_root(algorithm, tuning) ? task.position_of(task.root) : -1);
+    key.push_back(algorithm.depends_on_root ? task.position_of(task.root) : -1);
     if (algorithm.depends_on_layers)
         key.insert(key.end(), task.layers.begin(), task.layers.end());
 }
 
-Seat seat_of(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
+Seat seat_of(const Algorithm& algorithm, const Task& task, int rank) {
     const int positions = task.positions(), position = task.position_of(rank);
     const auto place = [&](int at) { return at < 0 ? positions : at; };
     const bool looks_on = position < 0 && rank != task.root;
@@ -179,7 +156,7 @@ Seat seat_of(const Algorithm& algorithm, const Task& task, const Tuning& tuning,
         seat.task.layers = task.layers;
     else if (position >= 0)
         seat.task.layers[static_cast<std::size_t>(position)] = task.layers_at(position);
-    const bool known = rank == task.root || (position >= 0 && depends_on_root(algorithm, tuning));
+    const bool known = rank == task.root || (position >= 0 && algorithm.depends_on_root);
     if (task.root != Task::distributed)
         seat.task.root = known ? place(task.position_of(task.root)) : positions;
     return seat;
@@ -193,18 +170,13 @@ std::vector<int> peers_of(const Task& task) {
 
 Program program(const Algorithm& algorithm, const Seat& seat, const Tuning& tuning) {
     const auto& [task, rank] = seat;
-    const auto whole = [&](const Task& part) {
-        return in_one_piece(algorithm, part, tuning, rank);
-    };
-    const bool cut = tuning.segments > 1 && task.root != Task::distributed && task.positions() > 1;
-    Program made = cut ? in_segments(task, tuning.segments, rank, whole) : whole(task);
+    Program made = collected(algorithm, task, tuning, rank);
     return is_interlaced(task, tuning) ? interlaced(made, task, dealing_of(task, tuning))
                                        : std::move(made);
 }
 
 Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {
-    return with_peers(program(algorithm, seat_of(algorithm, task, tuning, rank), tuning),
-                      peers_of(task));
+    return with_peers(program(algorithm, seat_of(algorithm, task, rank), tuning), peers_of(task));
 }
 
 Piece piece(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank) {

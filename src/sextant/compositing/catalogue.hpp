@@ -31,7 +31,7 @@ struct Algorithm {
     /// True if a position's program depends on the number of images at other positions.
     bool depends_on_layers = false;
     /// True if a position's program depends on the root's position.
-    bool (*depends_on_root)(const Tuning& tuning) = nullptr; ///< null: never
+    bool depends_on_root = false;
 };
 
 /// Every algorithm, in the order of `sextant list`.
@@ -41,8 +41,8 @@ std::span<const Algorithm> catalogue();
 const Algorithm& find(std::string_view name);
 
 /// The program of one rank, with ranks as peers. If the task names a root, the pieces are collected
-/// there; segments and interlacing are applied if tuned so. A rank without an image only collects,
-/// or does nothing. Throws InvalidTask.
+/// there; interlacing is applied if tuned so. A rank without an image only collects, or does
+/// nothing. Throws InvalidTask.
 Program program(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank);
 
 /// The part of a task that a rank's program depends on, in positions: rank i of this task is
@@ -58,11 +58,10 @@ struct Seat {
 
 /// Writes to `key` the numbers that distinguish the seats of a rank. Does not allocate if `key` has
 /// capacity for two more numbers than there are positions.
-void list_seat(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank,
-               std::vector<int>& key);
+void list_seat(const Algorithm& algorithm, const Task& task, int rank, std::vector<int>& key);
 
 /// Requires  a task that `check` accepts.
-Seat seat_of(const Algorithm& algorithm, const Task& task, const Tuning& tuning, int rank);
+Seat seat_of(const Algorithm& algorithm, const Task& task, int rank);
 
 /// The program of a seat; its peers are positions or the root.
 Program program(const Algorithm& algorithm, const Seat& seat, const Tuning& tuning);

@@ -2,7 +2,6 @@
 #include "sextant/compositing/collect.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace sextant::compositing {
 
@@ -83,108 +82,6 @@ Program collect(Program program, const Task& task, std::span<const Piece> pieces
     }
     program.result = block(picture, 0, task.positions() > 0 ? task.elements : 0);
     return program;
-}
-
-namespace {
-
-/// Combines one rank's programs for all segments into one.
-class Segments {
-  public:
-    Segments(const Task& task, int segments, int rank)
-        : task_(task), segments_(segments), rank_(rank) {}
-
-    Program make(const std::function<Program(const Task&)>& program) {
-        add_images();
-        for (int i = 0; i < segments_; ++i) {
-            const Region pixels = part(block(0, 0, task_.elements), i, segments_);
-            if (pixels.empty())
-                continue;
-            Task segment = task_;
-            segment.elements = pixels.length;
-            add(program(segment), pixels, i);
-        }
-        if (rank_ == task_.root)
-            whole_.result = block(picture_, 0, task_.elements);
-        return std::move(whole_);
-    }
-
-  private:
-    int add_buffer(Role role, Elements size) {
-        whole_.buffers.push_back({role, size});
-        return static_cast<int>(whole_.buffers.size()) - 1;
-    }
-
-    void add_images() {
-        if (const int position = task_.position_of(rank_); position >= 0)
-            add_buffer(Role::input, task_.elements * task_.layers_at(position));
-        if (rank_ == task_.root)
-            picture_ = add_buffer(Role::output, task_.elements);
-    }
-
-    void add(const Program& segment, const Region& pixels, int number) {
-        whole_.window = segment.window;
-        const std::vector<int> lies = buffers_for(segment, number);
-        const auto moved = [&](const Region& region) {
-            return region.empty() ? Region{} : place(region, segment, lies, pixels);
-        };
-        const auto first = static_cast<std::uint32_t>(whole_.regions.size());
-        for (const Region& region : segment.regions)
-            whole_.regions.push_back(moved(region));
-        const int rounds = task_.positions() + 1; // per segment, at most: equal on all ranks
-        for (Step step : segment.steps) {
-            step.first += first;
-            step.round += number * rounds;
-            step.to = moved(step.to);
-            whole_.steps.push_back(step);
-        }
-    }
-
-    /// The buffer of the whole program for each buffer of a segment.
-    std::vector<int> buffers_for(const Program& segment, int number) {
-        std::vector<int>& scratch = scratch_[static_cast<std::size_t>(number) % scratch_.size()];
-        std::vector<int> lies;
-        std::size_t taken = 0;
-        for (const BufferSpec& buffer : segment.buffers) {
-            if (buffer.role != Role::scratch) {
-                lies.push_back(buffer.role == Role::input ? 0 : picture_);
-                continue;
-            }
-            if (taken == scratch.size())
-                scratch.push_back(add_buffer(Role::scratch, 0));
-            Elements& size = whole_.buffers[static_cast<std::size_t>(scratch[taken])].size;
-            size = std::max(size, buffer.size);
-            lies.push_back(scratch[taken++]);
-        }
-        return lies;
-    }
-
-    /// Moves a region of a segment to the whole. Each layer of an image holds its own segments; a
-    /// region is within one layer, or has one run in each.
-    Region place(Region region, const Program& segment, const std::vector<int>& lies,
-                 const Region& pixels) const {
-        const auto buffer = static_cast<std::size_t>(region.buffer);
-        region.buffer = lies[buffer];
-        if (segment.buffers[buffer].role == Role::scratch)
-            return region;
-        region.offset = region.offset / pixels.length * task_.elements + pixels.offset +
-                        region.offset % pixels.length;
-        if (region.count > 1)
-            region.stride = task_.elements;
-        return region;
-    }
-
-    const Task& task_;
-    const int segments_, rank_;
-    Program whole_;
-    int picture_ = -1;
-    std::array<std::vector<int>, 2> scratch_; // of even segments, of odd ones
-};
-
-} // namespace
-
-Program in_segments(const Task& task, int segments, int rank,
-                    const std::function<Program(const Task&)>& program) {
-    return Segments(task, segments, rank).make(program);
 }
 
 } // namespace sextant::compositing

@@ -38,8 +38,6 @@ std::string to_text(const Tuning& tuning) {
     }
     if (tuning.window > 0)
         parts.push_back(fmt::format("window {}", tuning.window));
-    if (tuning.segments > 1)
-        parts.push_back(fmt::format("segments {}", tuning.segments));
     if (tuning.interlace > 0)
         parts.push_back(fmt::format("interlace {}", tuning.interlace));
     return fmt::format("{}", fmt::join(parts, ", "));
@@ -48,25 +46,6 @@ std::string to_text(const Tuning& tuning) {
 Piece equal_part(const Task& task, int i) {
     const Region pixels = part(block(0, 0, task.elements), i, task.positions());
     return {pixels.offset, pixels.length};
-}
-
-/// A copy reads and writes each element; a fold of p images reads p and writes one. The root, with
-/// a fraction x of the image, receives (p − 1) x and then 1 − x, and blends x. Every other
-/// position, with a fraction (1 − x) / (p − 1), receives and blends. Their times are equal for x =
-/// (p + 1) / (3p² − 3p + 2).
-Piece balanced_part(const Task& task, int i) {
-    const int p = task.positions(), root = task.position_of(task.root);
-    if (root < 0 || p < 2)
-        return equal_part(task, i);
-    const Elements own = task.elements * (p + 1) / (3 * Elements{p} * p - 3 * p + 2);
-    const Region others = block(0, 0, task.elements - own);
-    const auto before = [&](int others_before) {
-        return others_before == p - 1 ? others.length : part(others, others_before, p - 1).offset;
-    };
-    if (i == root)
-        return {before(root), own};
-    const Region pixels = part(others, i < root ? i : i - 1, p - 1);
-    return {pixels.offset + (i < root ? 0 : own), pixels.length};
 }
 
 void check(const Task& task) {

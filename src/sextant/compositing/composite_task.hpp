@@ -41,9 +41,6 @@ Task one_image_each(int ranks, Elements elements, int root = Task::distributed);
 struct Tuning {
     std::vector<int> radices; ///< Radix-k: k_1, k_2, ... with product `positions`
     int window = 0;           ///< rounds of messages that may be open at once; 0: no limit
-    /// The number of parts of a collected image that are composited one after another
-    /// (collect.hpp); 0 or 1: no segmentation.
-    int segments = 0;
     /// The block size, in pixels, of the round-robin distribution over positions that balances
     /// active pixels (interlace.hpp); 0: pieces are contiguous.
     Elements interlace = 0;
@@ -51,7 +48,7 @@ struct Tuning {
     bool operator==(const Tuning&) const = default;
 };
 
-/// "radices 4,2, window 1, segments 8, interlace 2048"; "" if nothing is set.
+/// "radices 4,2, window 1, interlace 2048"; "" if nothing is set.
 std::string to_text(const Tuning& tuning);
 
 /// A range of pixels of the composited image.
@@ -61,10 +58,6 @@ struct Piece {
 
 /// Part i of the image, cut into as many nearly equal parts as there are positions.
 Piece equal_part(const Task& task, int i);
-
-/// As equal_part, but with a smaller part for the root, which also receives the others' parts, so
-/// that all are equally busy. Equal parts if the result is distributed or the root has no image.
-Piece balanced_part(const Task& task, int i);
 
 /// Throws InvalidTask unless the task is valid: the order names existing ranks, each once and with
 /// at least one layer, and the root exists.

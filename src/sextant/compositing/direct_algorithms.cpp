@@ -8,14 +8,13 @@
 
 namespace sextant::compositing {
 
-Program direct_send(const Task& task, Partners partners, int window, int position,
-                    Piece (*part_of)(const Task&, int)) {
+Program direct_send(const Task& task, Partners partners, int window, int position) {
     const int p = task.positions();
     const int layers = task.layers_at(position);
     ProgramBuilder builder;
     const Region input = builder.input(task.elements * layers);
     const auto part = [&](int i) {
-        const Piece piece = part_of(task, i);
+        const Piece piece = equal_part(task, i);
         return block(input.buffer, piece.first, piece.count);
     };
     const Region mine = part(position);

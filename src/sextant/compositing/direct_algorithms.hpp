@@ -15,11 +15,10 @@ enum class Partners {
 /// layers, and it blends them all in one fold. The result has the bits of the serial fold.
 ///
 /// Input     `layers` images of `task.elements` pixels, one after another.
-/// Output    part i of p of the composited image, as cut by `part_of`.
+/// Output    part i of p of the composited image (equal_part).
 /// Cost      p − 1 messages per position, of elements / p pixels per layer.
 /// Source    Neumann, IEEE CG&A 14(4), 1994, doi:10.1109/38.291531
-Program direct_send(const Task& task, Partners partners, int window, int position,
-                    Piece (*part_of)(const Task&, int) = equal_part);
+Program direct_send(const Task& task, Partners partners, int window, int position);
 
 /// Shift-Based compositing: Direct-Send in shift order, one stage of messages at a time (window 1).
 /// At any time every rank sends one message and receives one; fat trees route such permutations

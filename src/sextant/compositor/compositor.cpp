@@ -348,13 +348,13 @@ void Compositor::take_seat(Runner& runner) {
 Compositor::Seated& Compositor::seat_for(Runner& runner) {
     const compositing::Algorithm& algorithm = *runner.plan.algorithm;
     const compositing::Tuning& tuning = runner.plan.tuning;
-    compositing::list_seat(algorithm, task_, tuning, rank_, key_);
+    compositing::list_seat(algorithm, task_, rank_, key_);
     for (const auto& seat : runner.seats) {
         if (seat->key == key_)
             return *seat;
     }
     drop_seats(runner);
-    const compositing::Seat seat = compositing::seat_of(algorithm, task_, tuning, rank_);
+    const compositing::Seat seat = compositing::seat_of(algorithm, task_, rank_);
     Execution execution(communicator_, compositing::program(algorithm, seat, tuning), *operator_,
                         {.association = options_.association,
                          .trace = options_.trace,

@@ -24,8 +24,7 @@ struct CompositeOptions {
     std::string algorithm = "auto"; ///< "auto" (predicted), or a name of compositing::catalogue()
     std::vector<int> radices;       ///< radix-k: the radices; empty: its default
     int window = 0;                 ///< rounds of messages open at once; 0: the default
-    int segments = 0; ///< a collected image is composited in so many parts; 0: the default
-    std::string blend = "over";           ///< a name of kernel::catalogue(), or "deep"
+    std::string blend = "over";     ///< a name of kernel::catalogue(), or "deep"
     std::optional<ElementFormat> element; ///< pixel format; none: the first that `blend` has
     int fragments = 0;      ///< "deep": fragments per pixel at most (kernel/fold/deep.hpp)
     std::vector<int> order; ///< ranks front to back; empty: rank order

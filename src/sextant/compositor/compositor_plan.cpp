@@ -73,8 +73,7 @@ bool Compositor::reckon_interlacing() const {
 }
 
 compositing::Tuning Compositor::asked(bool interlaced) const {
-    return {options_.radices, options_.window, options_.segments,
-            interlaced ? planner::interlaced_block(row_) : 0};
+    return {options_.radices, options_.window, interlaced ? planner::interlaced_block(row_) : 0};
 }
 
 planner::Plan Compositor::by_name(const std::vector<int>& nodes) const {

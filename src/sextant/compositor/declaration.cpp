@@ -3,7 +3,6 @@
 
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
-#include "sextant/compositing/collect.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/image.hpp"
 
@@ -23,13 +22,13 @@ namespace sextant {
 namespace {
 
 std::size_t hash_of(const CompositeOptions& options) {
-    std::string text = fmt::format(
-        "{} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", options.algorithm,
-        fmt::join(options.radices, ","), options.window, options.segments, options.blend,
-        options.element ? options.element->name : "usual", fmt::join(options.order, ","),
-        name(options.association), options.frames, options.reproducible, options.fragments,
-        options.fold_threads, static_cast<int>(options.sparse), static_cast<int>(options.interlace),
-        options.density);
+    std::string text = fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {}", options.algorithm,
+                                   fmt::join(options.radices, ","), options.window, options.blend,
+                                   options.element ? options.element->name : "usual",
+                                   fmt::join(options.order, ","), name(options.association),
+                                   options.frames, options.reproducible, options.fragments,
+                                   options.fold_threads, static_cast<int>(options.sparse),
+                                   static_cast<int>(options.interlace), options.density);
     if (const auto& b = options.background)
         text += fmt::format(" {} {} {} {}", b->r, b->g, b->b, b->a);
     return std::hash<std::string>()(text);
@@ -47,8 +46,6 @@ void check_numbers(const CompositeOptions& options) {
     };
     constexpr int most_threads_folding = 1024;
     constexpr int most = std::numeric_limits<int>::max();
-    if (options.segments < 0 || options.segments > compositing::most_segments)
-        refuse("segments", options.segments, 0, compositing::most_segments);
     if (options.window < 0)
         refuse("window", options.window, 0, most);
     if (options.fold_threads < 1 || options.fold_threads > most_threads_folding)

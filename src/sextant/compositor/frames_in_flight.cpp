@@ -111,7 +111,6 @@ FramesInFlight::FramesInFlight(const Communicator& communicator, ImageShape shap
         options.algorithm = plan.algorithm->name;
         options.radices = plan.tuning.radices;
         options.window = plan.tuning.window;
-        options.segments = plan.tuning.segments;
         options.interlace =
             plan.tuning.interlace > 0 ? planner::Interlace::on : planner::Interlace::off;
         options.plan.clear();

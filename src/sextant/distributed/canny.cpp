@@ -160,12 +160,7 @@ void HangingEdges::keep(std::span<const PartOf> parts) const {
 
 namespace {
 
-using distributed::Padded;
 using distributed::PaddedTile;
-
-const float* floats_in(const std::byte* bytes) {
-    return reinterpret_cast<const float*>(bytes);
-}
 
 /// Edge codes (kernel/edge/edge_vectors.hpp) of this rank's tile, with the margin that thinning
 /// reads.
@@ -232,43 +227,7 @@ distributed::Image EdgeTile::directions() {
     return {communicator_, grid_, direction_i8, codes, 0};
 }
 
-/// The steps after the gradient; `find` fills in the codes of its maxima.
-template <class Find>
-distributed::Image directions_by(const Communicator& communicator, const Grid& grid,
-                                 const PatternForEntries& pattern, Find&& find) {
-    std::optional<EdgeTile> edges;
-    agree(communicator, [&] {
-        edges.emplace(communicator, grid);
-        find(edges->own(), edges->plane());
-    });
-    edges->follow_strong(pattern);
-    edges->thin();
-    return edges->directions();
-}
-
-/// Quantiles of the gradient magnitudes that `measure` fills in.
-template <class Measure>
-kernel::EdgeThresholds quantiles_by(const Communicator& communicator, const Tile& tile, double low,
-                                    double high, Measure&& measure) {
-    Memory lengths;
-    agree(communicator, [&] {
-        require_edge_quantiles(low, high);
-        lengths = Memory(tile.elements() * gray_f32.size);
-        measure(reinterpret_cast<float*>(lengths.data()));
-    });
-    const std::span values(floats_in(lengths.data()), static_cast<std::size_t>(tile.elements()));
-    const std::vector<float> found = quantiles(communicator, values, {low, high});
-    return {found[0], found[1]};
-}
-
 } // namespace
-
-Gradient gradient_of(const distributed::Image& image, double sigma,
-                     const kernel::BorderRule& border) {
-    const std::vector<distributed::Image> parts =
-        gaussian_derivatives(image, {sigma, {"x", "y"}, border});
-    return {parts[0], parts[1]};
-}
 
 void require_edge_quantiles(double low, double high) {
     if (!(low >= 0 && low <= high && high <= 1))
@@ -277,38 +236,26 @@ void require_edge_quantiles(double low, double high) {
                                       low, high));
 }
 
-kernel::EdgeThresholds quantiles_of(const Gradient& gradient, double low, double high) {
-    const Tile tile = gradient.x.tile();
-    return quantiles_by(gradient.x.communicator(), tile, low, high, [&](float* to) {
-        kernel::lengths(floats_in(gradient.x.bytes().data()), floats_in(gradient.y.bytes().data()),
-                        tile.elements(), to);
-    });
-}
-
 kernel::EdgeThresholds quantiles_of(const distributed::Image& image, double sigma, double low,
                                     double high) {
+    const Tile tile = image.tile();
     std::optional<kernel::EdgeFinder> finder;
     agree(image.communicator(), [&] { finder.emplace(sigma); });
     const distributed::Surrounded samples = distributed::with_surroundings(image, finder->margin());
-    return quantiles_by(image.communicator(), image.tile(), low, high,
-                        [&](float* to) { finder->measure(samples.pieces, image.tile(), to); });
+    Memory lengths;
+    agree(image.communicator(), [&] {
+        require_edge_quantiles(low, high);
+        lengths = Memory(tile.elements() * gray_f32.size);
+        finder->measure(samples.pieces, tile, reinterpret_cast<float*>(lengths.data()));
+    });
+    const std::span values(reinterpret_cast<const float*>(lengths.data()),
+                           static_cast<std::size_t>(tile.elements()));
+    const std::vector<float> found = quantiles(image.communicator(), values, {low, high});
+    return {found[0], found[1]};
 }
 
 PatternForEntries always(const contour::Pattern& pattern) {
     return [&pattern](Elements) -> const contour::Pattern& { return pattern; };
-}
-
-distributed::Image edge_directions(const Gradient& gradient, kernel::EdgeThresholds thresholds,
-                                   const contour::Pattern& pattern) {
-    const Padded x = distributed::with_margin(gradient.x, 1);
-    const Padded y = distributed::with_margin(gradient.y, 1);
-    return directions_by(gradient.x.communicator(), gradient.x.grid(), always(pattern),
-                         [&](const Tile& tile, const kernel::EdgePlane& codes) {
-                             kernel::find_edges({floats_in(x.pixels.data()),
-                                                 floats_in(y.pixels.data()), x.held.width, x.held,
-                                                 gradient.x.shape()},
-                                                tile, thresholds, codes);
-                         });
 }
 
 distributed::Image edge_directions(const distributed::Image& image, double sigma,
@@ -317,10 +264,14 @@ distributed::Image edge_directions(const distributed::Image& image, double sigma
     std::optional<kernel::EdgeFinder> finder;
     agree(image.communicator(), [&] { finder.emplace(sigma); });
     const distributed::Surrounded samples = distributed::with_surroundings(image, finder->margin());
-    return directions_by(image.communicator(), image.grid(), pattern,
-                         [&](const Tile& tile, const kernel::EdgePlane& codes) {
-                             finder->find(samples.pieces, tile, thresholds, codes);
-                         });
+    std::optional<EdgeTile> edges;
+    agree(image.communicator(), [&] {
+        edges.emplace(image.communicator(), image.grid());
+        finder->find(samples.pieces, edges->own(), thresholds, edges->plane());
+    });
+    edges->follow_strong(pattern);
+    edges->thin();
+    return edges->directions();
 }
 
 } // namespace sextant

@@ -77,54 +77,38 @@ class HangingEdges {
     std::vector<std::uint8_t> strong_;
 };
 
-/// The gradient of a tiled image, in the same tiles, as gray_f32.
-struct Gradient {
-    distributed::Image x, y;
-};
-
 inline constexpr ElementFormat direction_i8{"direction i8", sizeof(kernel::Direction)};
-
-/// Computed by gaussian_derivatives(). Collective.
-Gradient gradient_of(const distributed::Image& image, double sigma,
-                     const kernel::BorderRule& border = {});
 
 /// Throws InvalidTask unless 0 ≤ low ≤ high ≤ 1.
 void require_edge_quantiles(double low, double high);
 
-/// Edge thresholds: the quantiles `low` and `high` of the gradient magnitudes of all pixels.
-/// Requires  0 ≤ low ≤ high ≤ 1; otherwise every rank throws AgreedFailure.
+/// Edge thresholds: the quantiles `low` and `high` of the gradient magnitudes of all pixels, at
+/// `sigma`. Keeps 4 bytes per pixel, not the gradient.
+/// Requires  0 ≤ low ≤ high ≤ 1, and a sigma that kernel::GaussianDerivatives accepts; otherwise
+///           every rank throws AgreedFailure.
 /// Collective.
 /// Deterministic  the same for every grid.
-kernel::EdgeThresholds quantiles_of(const Gradient& gradient, double low, double high);
-
-/// The same for the gradient of an image at `sigma`. Keeps 4 bytes per pixel, not the gradient.
-/// Requires  also a sigma that kernel::GaussianDerivatives accepts.
 kernel::EdgeThresholds quantiles_of(const distributed::Image& image, double sigma, double low,
                                     double high);
-
-/// Canny's edges of a tiled image, as a map of directions. Finds maxima of the gradient
-/// (kernel::find_edges), keeps components that have a strong point (hysteresis), thins these to
-/// lines of one pixel (kernel::Thinning), and gives each pixel the direction of the next pixel
-/// along the edge (kernel::find_directions). Components are joined across tiles by `pattern`.
-///
-/// Output    elements of direction_i8, for ContourRanking.
-/// Cost      2 bytes per pixel, and the lists of edge components.
-/// Requires  thresholds 0 ≤ low ≤ high; otherwise every rank throws AgreedFailure.
-/// Collective.
-/// Deterministic  the result of kernel::canny_reference(), for every grid, pattern and number of
-///           ranks.
-/// Source    Canny, IEEE TPAMI 8(6), 1986, doi:10.1109/TPAMI.1986.4767851
-distributed::Image edge_directions(const Gradient& gradient, kernel::EdgeThresholds thresholds,
-                                   const contour::Pattern& pattern);
 
 /// Returns the pattern that merges hysteresis lists, given the length of this rank's list. All
 /// ranks call it at the same time, and it must return the same pattern on all.
 using PatternForEntries = std::function<const contour::Pattern&(Elements entries)>;
 PatternForEntries always(const contour::Pattern& pattern);
 
-/// The same for the gradient of an image at `sigma` (kernel::EdgeFinder); the gradient is not kept.
-/// Requires  also a sigma that kernel::GaussianDerivatives accepts, and samples of gray_f32,
-///           gray_u8 or gray_u16.
+/// Canny's edges of a tiled image, as a map of directions. Finds maxima of the gradient at `sigma`
+/// (kernel::EdgeFinder), keeps components that have a strong point (hysteresis), thins these to
+/// lines of one pixel (kernel::Thinning), and gives each pixel the direction of the next pixel
+/// along the edge (kernel::find_directions). Components are joined across tiles by `pattern`.
+///
+/// Output    elements of direction_i8, for ContourRanking.
+/// Cost      2 bytes per pixel, and the lists of edge components.
+/// Requires  thresholds 0 ≤ low ≤ high, a sigma that kernel::GaussianDerivatives accepts, samples
+///           of gray_f32, gray_u8 or gray_u16; otherwise every rank throws AgreedFailure.
+/// Collective.
+/// Deterministic  the result of kernel::canny_reference(), for every grid, pattern and number of
+///           ranks.
+/// Source    Canny, IEEE TPAMI 8(6), 1986, doi:10.1109/TPAMI.1986.4767851
 distributed::Image edge_directions(const distributed::Image& image, double sigma,
                                    kernel::EdgeThresholds thresholds,
                                    const PatternForEntries& pattern);

@@ -126,12 +126,7 @@ class BenchRun {
 
     void run(const FilterCase& what) { tell(bench_filter(communicator_, what, options_)); }
 
-    void run(const ScanCase& what) {
-        const ScanResults results = bench_scan(communicator_, what, options_);
-        if (communicator_.rank() == 0)
-            findings_.picture = picture_of(results);
-        tell(results);
-    }
+    void run(const ScanCase& what) { tell(bench_scan(communicator_, what, options_)); }
 
     template <class Results>
     void tell(const Results& results) {
@@ -168,7 +163,6 @@ void rehearse_cases(const Values& values) {
     for (const ScanCase& what : BenchRun::scan_cases(values)) {
         const ScanResults results = rehearse_scan(what, what.ranks > 0 ? what.ranks : ranks, draws);
         findings.add(results);
-        findings.picture = picture_of(results);
         if (prints(values))
             print(to_text(results, simulated_clock, draws));
     }
@@ -178,8 +172,8 @@ void rehearse_cases(const Values& values) {
 /// Refuses options that do not apply to this kind of benchmark.
 void check_asked(const Values& values) {
     const bool scans = values.text("what") == "scan";
-    if (!scans && (values.flag("simulated") || values.has("gantt")))
-        throw InvalidTask("--simulated and --gantt are for scans: expected sextant bench scan");
+    if (!scans && values.flag("simulated"))
+        throw InvalidTask("--simulated is for scans: expected sextant bench scan");
     if (values.text("what") != "composite" || values.has("cases"))
         refuse_given(values, {"size"}, "it is of the usual case of bench composite");
 }
@@ -250,7 +244,6 @@ Operation bench_operation() {
           1,
           1 << 16},
          {"simulated", Type::flag, "", "", "scans: by a simulated clock, with any number of ranks"},
-         {"gantt", Type::file, "FILE", "", "scans: who did what when, of the last case; an SVG"},
          {"report", Type::file, "FILE", "", "write a page of the results (HTML); - for here"},
          {"json", Type::file, "FILE", "", "write the results there; - for here"}},
         run_bench};
@@ -294,14 +287,12 @@ std::string json_of(const BenchSetting& setting, const Findings& findings) {
 } // namespace
 
 std::vector<std::string> bench_outputs(const Values& values) {
-    return files_given(values, {"json", "gantt", "report"});
+    return files_given(values, {"json", "report"});
 }
 
 void write_findings(const Values& values, const BenchSetting& setting, const Findings& findings) {
     if (values.has("json"))
         write_text(values.text("json"), json_of(setting, findings));
-    if (values.has("gantt"))
-        write_text(values.text("gantt"), findings.picture);
     if (values.has("report"))
         write_text(values.text("report"), page_of(setting, findings));
 }

@@ -20,7 +20,6 @@ struct Findings {
     nlohmann::ordered_json cases = nlohmann::ordered_json::array();
     std::vector<report::Section> sections; ///< of a page
     std::vector<TimedWay> ways;            ///< of all cases
-    std::string picture;                   ///< of the last case
 
     template <class Results>
     void add(const Results& results) {
@@ -42,7 +41,7 @@ struct BenchSetting {
 /// The output files that the user asks for.
 std::vector<std::string> bench_outputs(const Values& values);
 
-/// Writes the files of --json, --gantt and --report.
+/// Writes the files of --json and --report.
 void write_findings(const Values& values, const BenchSetting& setting, const Findings& findings);
 
 } // namespace sextant::command

@@ -31,51 +31,11 @@ scan::Draws draws_of(const ScanCase& what, int round) {
     return {what.times, what.values, static_cast<std::uint64_t>(round + 3)}; // warm-ups are below 0
 }
 
-/// The times expected for a round.
-std::vector<Seconds> expected_of(const ScanCase& what, int round) {
-    return scan::expected_times(draws_of(what, round), what.values, what.expected_off,
-                                static_cast<std::uint64_t>(round + 3));
-}
-
-/// The rehearsals of a configuration: one, or one per round if shares depend on expected times.
-class Rehearsals {
-  public:
-    Rehearsals(const ScanCase& what, scan::Series series, const scan::Way& way)
-        : what_(what), series_(std::move(series)), way_(way), by_number_(series_, alike(way)) {}
-
-    scan::Performance play(int round, std::span<const Seconds> starts = {},
-                           bool with_bars = false) const {
-        const scan::Draws draws = draws_of(what_, round);
-        if (way_.shares == scan::Shares::by_number)
-            return by_number_.play(std::cref(draws), starts, with_bars);
-        return scan::Rehearsal(series_, way_, expected_of(what_, round))
-            .play(std::cref(draws), starts, with_bars);
-    }
-
-    /// The makespan with perfect balance within ranks, for shares by number.
-    Seconds balanced(int round, std::span<const Seconds> starts = {}) const {
-        const scan::Draws draws = draws_of(what_, round);
-        return by_number_.balanced(std::cref(draws), starts);
-    }
-
-  private:
-    static scan::Way alike(scan::Way way) {
-        way.shares = scan::Shares::by_number;
-        return way;
-    }
-
-    const ScanCase& what_;
-    const scan::Series series_;
-    const scan::Way way_;
-    const scan::Rehearsal by_number_;
-};
-
 /// An implementation, ready to run.
 struct Contestant {
     ScanResult result;
-    std::optional<scan::Way> way;       ///< none for baselines
     std::shared_ptr<prefix::Scan> scan; ///< none for baselines
-    std::unique_ptr<Rehearsals> rehearsals;
+    std::unique_ptr<scan::Rehearsal> rehearsal;
     std::function<void()> run;
     std::span<const std::byte> shown; ///< the last run's result
 };
@@ -100,14 +60,8 @@ class ScanField {
     }
 
     std::vector<Contestant>& contestants() { return contestants_; }
-    /// Prepares a round: its operator times, and new plans if shares depend on expected times.
-    void draw(int round) {
-        draws_.emplace(draws_of(what_, round));
-        for (Contestant& contestant : contestants_) {
-            if (contestant.way && contestant.way->shares != scan::Shares::by_number)
-                contestant.scan = planned(*contestant.way, expected_of(what_, round));
-        }
-    }
+    /// Prepares a round: its operator times.
+    void draw(int round) { draws_.emplace(draws_of(what_, round)); }
     Seconds sleep_error() const { return error_.mean(); }
 
     /// Throws std::logic_error unless every result combines all values from the first on.
@@ -142,30 +96,22 @@ class ScanField {
         Contestant& contestant = contestants_.emplace_back();
         contestant.result.name = to_text(way);
         contestant.result.threads = way.threads;
-        contestant.way.emplace(way);
-        if (way.shares == scan::Shares::by_number)
-            contestant.scan = planned(way, {});
+        contestant.scan = planned(way);
         if (communicator_.rank() == 0)
-            contestant.rehearsals = std::make_unique<Rehearsals>(what_, series_, way);
+            contestant.rehearsal = std::make_unique<scan::Rehearsal>(series_, way);
         contestant.run = [this, place] {
             contestants_[place].shown = contestants_[place].scan->run(input());
         };
     }
 
-    /// A scan for a configuration. `expected`: times of the whole series, if shares depend on them.
-    std::shared_ptr<prefix::Scan> planned(const scan::Way& way,
-                                          std::span<const Seconds> expected) const {
+    /// A scan for a configuration.
+    std::shared_ptr<prefix::Scan> planned(const scan::Way& way) const {
         prefix::ScanOptions options{std::string(way.strategy.name),
                                     std::string(way.global.algorithm.name), way.global.tuning};
         options.trace = true;
         options.threads = way.threads;
         options.boundaries = way.boundaries;
         options.time_limit = what_.time_limit;
-        options.shares = way.shares;
-        if (!expected.empty()) {
-            const auto own = expected.subspan(static_cast<std::size_t>(first_), values_.size());
-            options.expected.assign(own.begin(), own.end());
-        }
         return std::make_shared<prefix::Scan>(communicator_, static_cast<Elements>(values_.size()),
                                               operator_, options);
     }
@@ -187,17 +133,17 @@ class ScanField {
 };
 
 /// Rehearses all rounds, for comparison with the measured times.
-void rehearse(Contestant& contestant, const std::vector<Seconds>& measured) {
+void rehearse(const ScanCase& what, Contestant& contestant, const std::vector<Seconds>& measured) {
     ScanResult& result = contestant.result;
     result.measured = estimate(measured);
-    if (!contestant.rehearsals)
+    if (!contestant.rehearsal)
         return;
     std::vector<Seconds> rehearsed;
     for (std::size_t i = 0; i < measured.size(); ++i) {
-        const auto round = static_cast<int>(i);
-        rehearsed.push_back(contestant.rehearsals->play(round).makespan);
+        const scan::Draws draws = draws_of(what, static_cast<int>(i));
+        rehearsed.push_back(contestant.rehearsal->play(std::cref(draws)).makespan);
         result.balanced +=
-            contestant.rehearsals->balanced(round) / static_cast<double>(measured.size());
+            contestant.rehearsal->balanced(std::cref(draws)) / static_cast<double>(measured.size());
     }
     result.rehearsed = estimate(rehearsed);
     result.ratio = estimate_ratio(measured, rehearsed);
@@ -209,17 +155,6 @@ void look_at_last_run(const Communicator& communicator, const TraceClocks& clock
     result.usage = scan::usage(result.bars, communicator.size(), result.threads, serial);
     for (const Elements stolen : communicator.all_gather(scan.stolen()))
         result.stolen += stolen;
-}
-
-/// The time at which each rank can start to scan. If shares depend on the times of the whole
-/// series, all ranks wait for the last.
-std::vector<Seconds> starts_of(const ScanCase& what, const scan::Series& series,
-                               const scan::Way& way, const scan::Draws& draws) {
-    std::vector<Seconds> starts =
-        scan::neighbours_done(series, way.threads, what.neighbours, std::cref(draws));
-    if (way.shares == scan::Shares::by_time_across_ranks)
-        std::fill(starts.begin(), starts.end(), *std::max_element(starts.begin(), starts.end()));
-    return starts;
 }
 
 } // namespace
@@ -249,7 +184,7 @@ ScanResults bench_scan(const Communicator& communicator, const ScanCase& what,
         if (contestant.scan)
             look_at_last_run(communicator, clocks, contestant.result, *contestant.scan,
                              results.serial);
-        rehearse(contestant, scores[i].wall);
+        rehearse(what, contestant, scores[i].wall);
         results.results.push_back(std::move(contestant.result));
     }
     return results;
@@ -260,7 +195,7 @@ ScanResults rehearse_scan(const ScanCase& what, int ranks, int draws) {
     ScanResults results{what, ranks, draws_of(what, draws - 1).serial(), 0, {}};
     results.serial *= 1 + what.neighbours;
     for (const scan::Way& way : ways_of(what)) {
-        const Rehearsals rehearsals(what, series, way);
+        const scan::Rehearsal rehearsal(series, way);
         ScanResult result;
         result.name = to_text(way);
         result.threads = way.threads;
@@ -268,12 +203,14 @@ ScanResults rehearse_scan(const ScanCase& what, int ranks, int draws) {
         std::vector<Seconds> makespans;
         for (int draw = 0; draw < draws; ++draw) {
             const scan::Draws drawn = draws_of(what, draw);
-            const auto starts = starts_of(what, series, way, drawn);
-            scan::Performance performance = rehearsals.play(draw, starts, draw == draws - 1);
+            const std::vector<Seconds> starts =
+                scan::neighbours_done(series, way.threads, what.neighbours, std::cref(drawn));
+            scan::Performance performance =
+                rehearsal.play(std::cref(drawn), starts, draw == draws - 1);
             makespans.push_back(performance.makespan);
             efficiency += (1 + what.neighbours) * drawn.serial() / performance.makespan / draws /
                           (ranks * way.threads);
-            result.balanced += rehearsals.balanced(draw, starts) / draws;
+            result.balanced += rehearsal.balanced(std::cref(drawn), starts) / draws;
             result.stolen = performance.stolen;
             result.bars = std::move(performance.bars);
         }

@@ -94,10 +94,6 @@ void tell(const Values& values, std::span<const Evaluation> evaluations) {
             throw InvalidTask("--output: a file holds one machine and number of ranks");
         write_text(values.text("output"), to_json(evaluations.front()) + "\n");
     }
-    if (evaluations.front().cases.empty()) {
-        print_text("nothing measured: the machine is in another state than the profile's\n");
-        return;
-    }
     print_text(to_text(evaluations, judge(evaluations)));
     if (values.has("map")) {
         const report::WinnerMap map = winners(evaluations);
@@ -116,7 +112,6 @@ void simulate_here(const Values& values) {
     machine.platform = machine::shared_file(simulate::platforms, values.text("platform"));
     machine.ranks = static_cast<int>(values.integer("ranks"));
     machine.ways = static_cast<int>(values.integer("ways"));
-    machine.knows_links = !values.flag("alone");
     machine.on_clock = values.flag("clock");
     tell(values, evaluate_simulated(machine));
 }
@@ -160,13 +155,12 @@ void check_asked(const Values& values) {
     if (values.has("judge"))
         refuse_given(values, {"platform", "ranks", "machine"}, "--judge takes what the files say");
     if (values.has("judge") || values.has("platform"))
-        refuse_given(values,
-                     {"cases", "seed", "launches", "rounds", "transport", "launcher", "in-state"},
+        refuse_given(values, {"cases", "seed", "launches", "rounds", "transport", "launcher"},
                      "nothing is measured");
     if (values.has("platform"))
         refuse_given(values, {"machine"}, "what is planned for is the platform");
     else
-        refuse_given(values, {"ways", "alone", "clock"}, "expected --platform");
+        refuse_given(values, {"ways", "clock"}, "expected --platform");
     if (values.text("transport") != "mpi")
         refuse_given(values, {"launcher"}, "expected --transport mpi");
 }
@@ -254,9 +248,6 @@ Operation evaluate_operation() {
               .type = Type::file,
               .value = "FILE",
               .help = "the profile to plan with; default: this machine's"},
-             {.name = "in-state",
-              .type = Type::flag,
-              .help = "with --launches 1: measure nothing in another state than the profile's"},
              {.name = "platform",
               .type = Type::file,
               .value = "FILE",
@@ -268,9 +259,6 @@ Operation evaluate_operation() {
               .help = "how many to simulate, besides the planner's and the policies'",
               .least = 0,
               .most = 100000},
-             {.name = "alone",
-              .type = Type::flag,
-              .help = "plan without the platform's links: every message as if alone"},
              {.name = "clock",
               .type = Type::flag,
               .help = "judge by our own clock, not SimGrid: for hundreds of ranks"}},

@@ -61,8 +61,6 @@ class EvaluateLaunch {
         evaluation.profile_round_trip = usual_.planner->machine().state_probe.median;
         const Seconds before = probed();
         evaluation.round_trips = {before};
-        if (values_.flag("in-state") && !calibrate::is_state(evaluation.profile_round_trip, before))
-            return evaluation;
         for (const CompositeCase& what :
              draw_cases(seed, static_cast<int>(values_.integer("cases"))))
             evaluation.cases.push_back(evaluate(what));
@@ -125,7 +123,7 @@ class EvaluateLaunch {
 
 /// The command line of one launch.
 std::string command(const Values& values, const std::string& file) {
-    std::string command = own_command() + " evaluate --launches 1 --in-state -o " + quoted(file);
+    std::string command = own_command() + " evaluate --launches 1 -o " + quoted(file);
     if (values.text("transport") == "mpi")
         command = values.text("launcher") + " " + command;
     for (const char* name : {"cases", "seed", "rounds", "ranks", "machine"}) {

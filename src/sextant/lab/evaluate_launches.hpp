@@ -8,9 +8,8 @@
 namespace sextant::command {
 
 /// One launch: predicts and measures every requested case. The round trip recorded is the one
-/// before the cases, or the one after if only that is in another state than the profile's. With
-/// --in-state, measures nothing if the machine is in another state at the start. Returns the
-/// evaluation at rank 0; unspecified elsewhere. Collective.
+/// before the cases, or the one after if only that is in another state than the profile's. Returns
+/// the evaluation at rank 0; unspecified elsewhere. Collective.
 Evaluation evaluate_here(const Values& values, const Communicator& communicator);
 
 /// Several launches of this program, one after another. A launch with the machine in another state

@@ -68,9 +68,7 @@ class Simulated {
     explicit Simulated(const SimulatedMachine& machine)
         : machine_(machine),
           platform_(simulate::read_platform(machine.platform)),
-          planner_(simulate::profile_of(platform_),
-                   machine.knows_links ? std::optional(simulate::wires_of(platform_))
-                                       : std::nullopt) {
+          planner_(simulate::profile_of(platform_), simulate::wires_of(platform_)) {
         work_.operator_name = "over";
         work_.element_name = "f32";
         work_.element_size = pixel;

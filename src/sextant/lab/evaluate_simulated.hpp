@@ -26,8 +26,6 @@ struct SimulatedMachine {
     /// The most configurations simulated per case, besides those of the planner and the policies:
     /// half are ranked next by the planner, half taken evenly from the catalogue.
     int ways = 64;
-    /// True if the planner knows the platform's links, not only the cost of a single message.
-    bool knows_links = true;
     /// Simulates on Sextant's own clock instead of SimGrid: much faster with thousands of
     /// concurrent messages.
     bool on_clock = false;

@@ -158,6 +158,8 @@ Evaluation read_evaluation(const std::string& path) {
         evaluation.round_trips.push_back(trip.number(0, 1));
     for (const Field& one : file.at("cases").items())
         evaluation.cases.push_back(case_from(one));
+    if (evaluation.cases.empty())
+        file.at("cases").fail("is empty");
     return evaluation;
 }
 

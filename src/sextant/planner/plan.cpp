@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/planner/plan.hpp"
 
-#include "sextant/compositing/collect.hpp"
 #include "sextant/compositing/swap_algorithms.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
@@ -23,7 +22,6 @@ nlohmann::ordered_json to_json(const Alternative& alternative) {
     nlohmann::ordered_json json{{"algorithm", alternative.way.algorithm->name},
                                 {"radices", alternative.way.tuning.radices},
                                 {"window", alternative.way.tuning.window},
-                                {"segments", alternative.way.tuning.segments},
                                 {"interlace", alternative.way.tuning.interlace}};
     if (alternative.bound)
         json["bound"] = *alternative.bound;
@@ -61,7 +59,6 @@ std::string to_json(const Plan& plan) {
                                 {"algorithm", plan.algorithm->name},
                                 {"radices", plan.tuning.radices},
                                 {"window", plan.tuning.window},
-                                {"segments", plan.tuning.segments},
                                 {"interlace", plan.tuning.interlace},
                                 {"sparse", plan.sparse},
                                 {"reason", plan.reason}};
@@ -92,8 +89,6 @@ Plan parse_plan(std::string_view text, const std::string& path) {
     for (const Field& radix : file.at("radices").items())
         plan.tuning.radices.push_back(static_cast<int>(radix.integer(2, most)));
     plan.tuning.window = static_cast<int>(file.at("window").integer(0, most));
-    if (const auto segments = file.find("segments"))
-        plan.tuning.segments = static_cast<int>(segments->integer(0, compositing::most_segments));
     if (const auto interlace = file.find("interlace"))
         plan.tuning.interlace = interlace->integer(0, Elements{1} << 40);
     if (const auto sparse = file.find("sparse"))
@@ -138,8 +133,6 @@ void check_asked(const compositing::Algorithm& algorithm, const compositing::Tun
     }
     if (asked.window < 0)
         throw InvalidTask(fmt::format("a window of {}: expected 1 or more", asked.window));
-    if (asked.segments < 0)
-        throw InvalidTask(fmt::format("{} segments: expected 1 or more", asked.segments));
     if (asked.interlace < 0)
         throw InvalidTask(fmt::format("blocks of {} pixels to interlace by: expected 1 or more",
                                       asked.interlace));
@@ -179,8 +172,6 @@ Plan choose_by_name(const std::string& name, const compositing::Tuning& asked, i
         tuning.radices = asked.radices;
     if (asked.window > 0)
         tuning.window = asked.window;
-    if (asked.segments > 0)
-        tuning.segments = asked.segments;
     tuning.interlace = asked.interlace;
     Plan plan;
     plan.algorithm = &algorithm;
@@ -199,8 +190,6 @@ std::vector<compositing::Way> ways_with(const compositing::Task& task,
             return true;
         if (asked.window > 0)
             way.tuning.window = asked.window;
-        if (asked.segments > 0)
-            way.tuning.segments = asked.segments;
         way.tuning.interlace = asked.interlace;
         return !asked.radices.empty() && way.tuning.radices != asked.radices;
     });

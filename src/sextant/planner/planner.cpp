@@ -24,11 +24,11 @@ namespace {
 /// A cache key of everything that a plan depends on.
 std::string key(const compositing::Task& task, const Work& work, const compositing::Tuning& asked) {
     return fmt::format(
-        "{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", task.ranks, task.elements,
+        "{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", task.ranks, task.elements,
         fmt::join(task.order, ","), fmt::join(task.layers, ","), task.root, work.operator_name,
         work.element_name, work.element_size, work.folds_at_once, fmt::join(work.nodes, ","),
         static_cast<int>(work.within_node), work.model, fmt::join(asked.radices, ","), asked.window,
-        asked.segments, asked.interlace, work.density, static_cast<int>(work.sparse));
+        asked.interlace, work.density, static_cast<int>(work.sparse));
 }
 
 /// Compression hardly ever pays at higher densities.

@@ -17,8 +17,7 @@ scan::Way way_of(const ScanOptions& options) {
     const scan::Way way{scan::find_strategy(options.strategy),
                         {scan::find(options.algorithm), options.tuning, options.gives_last},
                         options.threads,
-                        options.boundaries,
-                        options.shares};
+                        options.boundaries};
     check(way);
     return way;
 }
@@ -38,10 +37,10 @@ bool labels(const ScanOptions& options) {
 }
 
 std::size_t hash_of(const ScanOptions& options) {
-    return std::hash<std::string>()(fmt::format(
-        "{} {} {} {} {} {} {} {} {}", options.strategy, options.algorithm, options.tuning.k,
-        options.gives_last, name(options.association), options.threads, name(options.boundaries),
-        name(options.shares), labels(options)));
+    return std::hash<std::string>()(
+        fmt::format("{} {} {} {} {} {} {} {}", options.strategy, options.algorithm,
+                    options.tuning.k, options.gives_last, name(options.association),
+                    options.threads, name(options.boundaries), labels(options)));
 }
 
 /// Runs the same check on the same data on every rank: either all throw, or none.
@@ -66,17 +65,6 @@ scan::Series series_of(const std::vector<Declaration>& all) {
     for (const Declaration& own : all)
         series.push_back(own.values);
     return series;
-}
-
-/// Checks the expected times of this rank's values. Throws InvalidTask.
-void check_expected(const ScanOptions& options, Elements values, int rank) {
-    if (options.shares == scan::Shares::by_number)
-        return;
-    try {
-        scan::scanned({values}, options.shares, options.expected);
-    } catch (const InvalidTask&) {
-        rethrow_with_place(fmt::format("rank {}", rank));
-    }
 }
 
 /// Combines the first pairs of neighbours in both orders. Throws InvalidTask if the results differ.
@@ -110,31 +98,20 @@ Scan::Scan(Communicator communicator, Elements values, Operator op, const ScanOp
         communicator_.all_gather(Declaration{values, operator_.element.size, hash_of(options)});
     agree(communicator_, [&] {
         check_alike(all);
-        check_expected(options, values, communicator_.rank());
+        prepare(series_of(all), way_of(options), options);
     });
-    std::vector<Seconds> expected; // of the whole series, with shares by time
-    if (options.shares != scan::Shares::by_number)
-        expected = all_gather_lists(communicator_, std::span<const Seconds>(options.expected));
-    agree(communicator_, [&] { prepare(series_of(all), way_of(options), options, expected); });
 }
 
-void Scan::prepare(const scan::Series& lies, const scan::Way& way, const ScanOptions& options,
-                   std::span<const Seconds> expected) {
+void Scan::prepare(const scan::Series& series, const scan::Way& way, const ScanOptions& options) {
     const int rank = communicator_.rank();
-    first_ = std::accumulate(lies.begin(), lies.begin() + rank, Elements{0});
+    first_ = std::accumulate(series.begin(), series.begin() + rank, Elements{0});
     if (labels(options))
         watch_ = std::make_unique<Watch>(operator_, rank, way.threads, options.time_limit);
     std::vector<Operator> operators;
     for (int thread = 0; thread < way.threads; ++thread)
         operators.push_back(watch_ ? watch_->operator_of(thread) : operator_);
-    const scan::Series series = scan::scanned(lies, way.shares, expected);
-    scans_ = series[static_cast<std::size_t>(rank)];
-    if (series != lies)
-        relocation_.emplace(communicator_, lies, series, operators[0]);
     if (way.threads > 1) {
-        threaded_ = std::make_unique<ThreadedScan>(
-            communicator_, series, way, operators,
-            scan::expected_on_rank(series, rank, way.shares, expected));
+        threaded_ = std::make_unique<ThreadedScan>(communicator_, series, way, operators);
         return;
     }
     execution_.emplace(communicator_, scan::program(way.strategy, series, way.global, rank),
@@ -172,7 +149,7 @@ std::span<const std::byte> Scan::checked(std::span<const std::byte> values) {
 std::span<const std::byte> Scan::scanned(std::span<const std::byte> values) {
     if (threaded_)
         return threaded_->run(values);
-    if (scans_ > 0)
+    if (values_ > 0)
         execution_->bind(0, values);
     execution_->run();
     return execution_->result();
@@ -181,13 +158,7 @@ std::span<const std::byte> Scan::scanned(std::span<const std::byte> values) {
 void Scan::check_and_run(std::span<const std::byte> values) {
     Stages stages;
     stages.alone([&] { values = checked(values); });
-    if (relocation_)
-        stages.together([&] { values = relocation_->there(values); },
-                        [&](auto failure) { relocation_->there_failed(failure); });
     stages.together([&] { values = scanned(values); }, [&](auto failure) { run_failed(failure); });
-    if (relocation_)
-        stages.together([&] { values = relocation_->back(values); },
-                        [&](auto failure) { relocation_->back_failed(failure); });
     stages.rethrow();
     result_ = watch_ ? watch_->end(values) : values;
 }

@@ -22,7 +22,7 @@
 
 namespace sextant::prefix {
 
-/// Options of a scan. Must be the same on every rank, except for `expected`.
+/// Options of a scan. Must be the same on every rank.
 struct ScanOptions {
     std::string strategy = "scan-then-propagate"; ///< name in scan::strategies()
     std::string algorithm = "kogge-stone";        ///< global scan: name in scan::catalogue()
@@ -43,11 +43,6 @@ struct ScanOptions {
     /// If the operator is declared commutative: the number of pairs of each rank's values that are
     /// combined in both orders before a run; if the results differ, the run throws.
     int commutative_samples = 1;
-    scan::Shares shares = scan::Shares::by_number; ///< between threads, and between ranks
-    /// With shares by time: the expected time of combining each of this rank's values with those
-    /// before it, in any unit that is the same on all ranks. Does not affect the results of
-    /// operators that are exactly associative.
-    std::vector<Seconds> expected = {};
 };
 
 /// The configuration that the options name. Throws InvalidTask.
@@ -122,8 +117,7 @@ class Scan {
     const Program& program() const { return execution().program(); }
 
   private:
-    void prepare(const scan::Series& lies, const scan::Way& way, const ScanOptions& options,
-                 std::span<const Seconds> expected);
+    void prepare(const scan::Series& series, const scan::Way& way, const ScanOptions& options);
     void check_and_run(std::span<const std::byte> values);
     std::span<const std::byte> checked(std::span<const std::byte> values);
     std::span<const std::byte> scanned(std::span<const std::byte> values);
@@ -132,11 +126,9 @@ class Scan {
 
     Communicator communicator_;
     Elements values_, first_ = 0; ///< their number, and the first one's position in the series
-    Elements scans_ = 0;          ///< number of values that this rank scans
     Operator operator_;
     int commutative_samples_;
     std::unique_ptr<Watch> watch_;
-    std::optional<Relocation> relocation_;   ///< if ranks scan other values than they have
     std::unique_ptr<ThreadedScan> threaded_; ///< with several threads; else execution_
     std::optional<Execution> execution_;
     std::span<const std::byte> result_;
@@ -148,9 +140,7 @@ class Scan {
 ///           commutative; the format of values in slots.
 /// Output    as many: each combined with all before it in the series.
 /// Throws    AgreedFailure on every rank if anything fails on any rank.
-/// Cost      see the strategies; plus three all-gathers of an int. Shares by time across ranks:
-///           also an all-gather of a number per value, and one more transfer of each value and
-///           result.
+/// Cost      see the strategies; plus three all-gathers of an int.
 /// Collective. Deterministic, unless folded by arrival, for the same number of values on each rank.
 template <class Value, class Combine>
 std::vector<Value> scan(const Communicator& communicator, std::span<const Value> values,

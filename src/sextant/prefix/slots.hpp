@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/comm/communicator.hpp"
-#include "sextant/comm/execute.hpp"
 #include "sextant/core/operator.hpp"
 #include "sextant/core/units.hpp"
-#include "sextant/scan/strategies.hpp"
 
 #include <cstddef>
 #include <cstring>
-#include <exception>
 #include <functional>
 #include <span>
 #include <type_traits>
@@ -89,28 +85,5 @@ Operator operator_on(const Slots<Value>& slots, Combine combine) {
     };
     return op;
 }
-
-/// Moves the values of a series to the ranks that scan them, and the results back: see
-/// scan::redistribution.
-class Relocation {
-  public:
-    /// Input     the number of values on each rank; the number that each rank scans; the operator,
-    ///           for the size of an element.
-    Relocation(const Communicator& communicator, const scan::Series& lies,
-               const scan::Series& scanned, const Operator& op);
-
-    /// Moves values to the ranks that scan them, and results back.
-    /// Output    valid until the next run. Both are collective, and throw PeerFailed if a rank that
-    ///           values come from failed.
-    std::span<const std::byte> there(std::span<const std::byte> values);
-    std::span<const std::byte> back(std::span<const std::byte> results);
-
-    /// Called instead on a rank that failed before: rethrows its failure. Collective.
-    void there_failed(std::exception_ptr failure) { there_.run_failed(std::move(failure)); }
-    void back_failed(std::exception_ptr failure) { back_.run_failed(std::move(failure)); }
-
-  private:
-    Execution there_, back_;
-};
 
 } // namespace sextant::prefix

@@ -15,7 +15,7 @@ namespace sextant::prefix {
 /// The claims of one reduction, synchronised between threads.
 class ThreadedScan::Reduction {
   public:
-    Reduction(const scan::ExpectedTimes& values, int threads, scan::Boundaries boundaries)
+    Reduction(Elements values, int threads, scan::Boundaries boundaries)
         : stealing_(values, threads, boundaries) {}
 
     Elements start(int thread) const { return stealing_.start(thread); }
@@ -48,14 +48,13 @@ bool first_with_values(const scan::Series& series, int rank) {
 } // namespace
 
 ThreadedScan::ThreadedScan(Communicator communicator, scan::Series series, const scan::Way& way,
-                           std::vector<Operator> operators, scan::ExpectedTimes expected)
+                           std::vector<Operator> operators)
     : communicator_(std::move(communicator)),
       way_(way),
       operators_(std::move(operators)),
       size_(static_cast<std::size_t>(operators_[0].element.size)),
       own_(series[static_cast<std::size_t>(communicator_.rank())]),
       is_first_(first_with_values(series, communicator_.rank())),
-      expected_(std::move(expected)),
       totals_(scan::totals(series, way.global, communicator_.rank())),
       totals_run_(communicator_, totals_.program, operators_[0]),
       partials_(static_cast<Bytes>(size_) * employed()),
@@ -102,7 +101,7 @@ std::span<const std::byte> ThreadedScan::run(std::span<const std::byte> values) 
 }
 
 void ThreadedScan::reduce() {
-    Reduction reduction(expected_, employed(), way_.boundaries);
+    Reduction reduction(own_, employed(), way_.boundaries);
     run_threads(employed(), [&](const Communicator& threads) {
         const int thread = threads.rank();
         const Elements start = reduction.start(thread);

@@ -19,10 +19,10 @@ namespace sextant::prefix {
 class ThreadedScan {
   public:
     /// Input     the number of values that each rank scans; the configuration; the operator for
-    ///           each thread; the expected times of this rank's values.
+    ///           each thread.
     /// Throws    InvalidTask.
     ThreadedScan(Communicator communicator, scan::Series series, const scan::Way& way,
-                 std::vector<Operator> operators, scan::ExpectedTimes expected);
+                 std::vector<Operator> operators);
 
     /// As Scan::run, but throws what the operator throws on this rank, or PeerFailed. If it throws
     /// on one thread, the others stop after their current application. Collective.
@@ -54,7 +54,6 @@ class ThreadedScan {
     const std::size_t size_; ///< of a value
     const Elements own_;     ///< number of this rank's values
     const bool is_first_;    ///< no earlier rank has values
-    const scan::ExpectedTimes expected_;
     const scan::Totals totals_;
     Execution totals_run_;
     Memory partials_, prefixes_; ///< a slot per thread: segment total; prefix through the segment

@@ -22,10 +22,7 @@ double applications(int ranks, std::int64_t values, const prefix::ScanOptions& o
     const std::int64_t played = std::min(values, most_of_a_rank * ranks);
     if (played < 2)
         return 0;
-    prefix::ScanOptions by_number = options;
-    by_number.shares = scan::Shares::by_number;
-    by_number.expected.clear();
-    const scan::Rehearsal rehearsal(scan::dealt(played, ranks), prefix::way_of(by_number));
+    const scan::Rehearsal rehearsal(scan::dealt(played, ranks), prefix::way_of(options));
     const Seconds makespan = rehearsal.play([](const scan::Application&) { return 1.; }).makespan;
     return makespan * static_cast<double>(values) / static_cast<double>(played);
 }

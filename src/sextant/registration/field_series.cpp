@@ -65,9 +65,6 @@ class FieldScan {
         const std::vector<std::int64_t> placed = everyones(communicator_, places_).frames;
         std::vector<FieldLink> neighbours;
         agree(communicator_, [&] { neighbours = to_those_before(placed); });
-        prefix::ScanOptions scan = options_.scan;
-        for (const FieldLink& link : neighbours)
-            scan.expected.push_back(link.head.seconds);
         const auto capacity =
             static_cast<Bytes>(sizeof(FieldHead) + most_coefficients(shape_) * sizeof(float));
         take(prefix::scan(
@@ -76,7 +73,7 @@ class FieldScan {
             prefix::sized_slots<FieldLink>(
                 capacity, bytes_of,
                 [&](std::span<const std::byte> bytes) { return link_of(bytes); }),
-            scan));
+            options_.scan));
         if (options_.reference && !placed.empty() && placed.front() != *options_.reference)
             turn_to(*options_.reference);
         return {std::move(places_), std::move(motions_)};

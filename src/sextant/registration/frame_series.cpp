@@ -51,12 +51,10 @@ class Registering {
 
     std::vector<FramePlace> run() {
         const std::vector<Link> neighbours = found_neighbours();
-        prefix::ScanOptions scan = options_.scan;
-        for (const Link& link : neighbours)
-            scan.expected.push_back(link.seconds);
         take(prefix::scan(
             communicator_, std::span<const Link>(neighbours),
-            [&](const Link& left, const Link& right) { return combined(left, right); }, scan));
+            [&](const Link& left, const Link& right) { return combined(left, right); },
+            options_.scan));
         turn_to_reference();
         return std::move(places_);
     }

@@ -19,8 +19,7 @@ namespace sextant::registration {
 
 struct SeriesOptions {
     RigidOptions rigid;
-    /// One thread per rank: the ranks are the parallelism. With shares by time across ranks, a
-    /// frame's expected time is that of its registration to its neighbour.
+    /// One thread per rank: the ranks are the parallelism.
     prefix::ScanOptions scan;
     double prefilter = usual_prefilter;
     LookLimits limits;
@@ -101,9 +100,8 @@ SeriesLook look_at_series(const Communicator& communicator, FrameSource& source,
 /// Cost      reads each frame twice, and two frames for each application of the scan. Memory: one
 ///           frame, `farthest` + 1 pyramids for any length of series, a few numbers per frame.
 /// Collective.
-/// Deterministic  for the same number of ranks and any number of threads, unless folded by arrival
-///           or with shares by time. Ranks bracket ⊙ differently, which changes motions by less
-///           than their noise.
+/// Deterministic  for the same number of ranks and any number of threads, unless folded by arrival.
+///           Ranks bracket ⊙ differently, which changes motions by less than their noise.
 std::vector<FramePlace> register_series(const Communicator& communicator, FrameSource& source,
                                         SeriesLook look, const SeriesOptions& options = {},
                                         const SeriesHooks& hooks = {});

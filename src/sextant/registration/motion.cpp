@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -108,67 +107,9 @@ Point place(const DisplacementField& field, std::size_t node) {
             static_cast<double>(node / width) * static_cast<double>(field.spacing)};
 }
 
-/// Returns a field with the same nodes and u = 0.
-DisplacementField like(const DisplacementField& field) {
-    return {field.image,
-            field.spacing,
-            field.nodes,
-            std::vector<float>(field.count()),
-            std::vector<float>(field.count()),
-            {},
-            {}};
-}
-
 void set(DisplacementField& field, std::size_t node, Point u) {
     field.x[node] = static_cast<float>(u.x);
     field.y[node] = static_cast<float>(u.y);
-}
-
-/// Interpolates sigma and known of `field` at the nodes of `made` displaced by `made`.
-void take_trust(DisplacementField& made, const DisplacementField& field) {
-    for (std::size_t i = 0; i < made.count(); ++i) {
-        const Corners at = corners(field, apply(made, place(made, i)));
-        if (!field.sigma.empty())
-            made.sigma.push_back(static_cast<float>(weighed(at, field.sigma)));
-        if (!field.known.empty())
-            made.known.push_back(known(at, field));
-    }
-}
-
-Point inverted_at(const DisplacementField& field, Point x) {
-    constexpr int most = 200;
-    Point v;
-    for (int i = 0; i < most; ++i) {
-        const Point u = displacement(field, {x.x + v.x, x.y + v.y});
-        const double change = std::hypot(u.x + v.x, u.y + v.y);
-        v = {-u.x, -u.y};
-        if (change < 1e-4)
-            return v;
-    }
-    throw InvalidTask(
-        fmt::format("the field folds near ({:.0f}, {:.0f}): it has no inverse", x.x, x.y));
-}
-
-/// A value of weight 0 is not used, so that gaps do not grow.
-double between(double a, double b, double share) {
-    return share == 0 ? a : share == 1 ? b : (1 - share) * a + share * b;
-}
-
-/// Interpolates bilinearly; NaN outside the image.
-template <class Sample>
-float sampled(const Sample* first, Elements stride, ImageShape image, Point at) {
-    const auto inside = [](double v, std::int64_t size) {
-        return v >= 0 && v <= static_cast<double>(size - 1);
-    };
-    if (!inside(at.x, image.width) || !inside(at.y, image.height))
-        return std::numeric_limits<float>::quiet_NaN();
-    const Along x = along(at.x, 1, image.width), y = along(at.y, 1, image.height);
-    const auto row = [&](std::size_t j) {
-        const Sample* const samples = first + static_cast<Elements>(j) * stride;
-        return between(static_cast<double>(samples[x.first]), static_cast<double>(samples[x.next]),
-                       x.share);
-    };
-    return static_cast<float>(between(row(y.first), row(y.next), y.share));
 }
 
 } // namespace
@@ -207,60 +148,17 @@ Point apply(const DisplacementField& field, Point x) {
 }
 
 Point apply_inverse(const DisplacementField& field, Point y) {
-    const Point v = inverted_at(field, y);
-    return {y.x + v.x, y.y + v.y};
-}
-
-DisplacementField compose(const DisplacementField& first, const DisplacementField& second) {
-    if (first.image != second.image)
-        throw InvalidTask(fmt::format("a field of {}x{} pixels after one of {}x{}",
-                                      first.image.width, first.image.height, second.image.width,
-                                      second.image.height));
-    DisplacementField made = second;
-    made.sigma.clear();
-    made.known.clear();
-    take_trust(made, first);
-    for (std::size_t i = 0; i < made.count(); ++i) {
-        const Point from = place(second, i), to = apply(first, apply(second, from));
-        set(made, i, {to.x - from.x, to.y - from.y});
-        if (!second.sigma.empty() && !made.sigma.empty())
-            made.sigma[i] = std::hypot(made.sigma[i], second.sigma[i]);
-        if (!second.known.empty() && !made.known.empty())
-            made.known[i] = made.known[i] && second.known[i];
+    constexpr int most = 200;
+    Point v;
+    for (int i = 0; i < most; ++i) {
+        const Point u = displacement(field, {y.x + v.x, y.y + v.y});
+        const double change = std::hypot(u.x + v.x, u.y + v.y);
+        v = {-u.x, -u.y};
+        if (change < 1e-4)
+            return {y.x + v.x, y.y + v.y};
     }
-    if (made.sigma.empty())
-        made.sigma = second.sigma;
-    if (made.known.empty())
-        made.known = second.known;
-    return made;
-}
-
-DisplacementField inverse(const DisplacementField& field) {
-    DisplacementField made = like(field);
-    for (std::size_t i = 0; i < made.count(); ++i)
-        set(made, i, inverted_at(field, place(made, i)));
-    take_trust(made, field);
-    return made;
-}
-
-void resample(const DisplacementField& field, const kernel::SampleView& image,
-              std::span<float> to) {
-    if (image.image != field.image || image.tile.elements() != field.image.elements() ||
-        static_cast<Elements>(to.size()) != field.image.elements())
-        throw InvalidTask(fmt::format("{}x{} pixels and room for {}, expected {}x{} as the field",
-                                      image.image.width, image.image.height, to.size(),
-                                      field.image.width, field.image.height));
-    std::visit(
-        [&](const auto* first) {
-            for (std::int64_t y = 0; y < field.image.height; ++y) {
-                for (std::int64_t x = 0; x < field.image.width; ++x) {
-                    const Point at = apply(field, {static_cast<double>(x), static_cast<double>(y)});
-                    to[static_cast<std::size_t>(y * field.image.width + x)] =
-                        sampled(first, image.stride, field.image, at);
-                }
-            }
-        },
-        image.first);
+    throw InvalidTask(
+        fmt::format("the field folds near ({:.0f}, {:.0f}): it has no inverse", y.x, y.y));
 }
 
 double rms_distance(const DisplacementField& phi, const DisplacementField& psi, double share) {

@@ -2,10 +2,8 @@
 #pragma once
 
 #include "sextant/core/image.hpp"
-#include "sextant/kernel/filter/samples.hpp"
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace sextant::registration {
@@ -71,23 +69,10 @@ Point displacement(const DisplacementField& field, Point x);
 /// Returns φ(x) = x + u(x).
 Point apply(const DisplacementField& field, Point x);
 
-/// Returns φ⁻¹(y) to 10⁻⁴ px. Requires a field that does not fold, as inverse().
-Point apply_inverse(const DisplacementField& field, Point y);
-
-/// Returns φ₁∘φ₂ = id + u₂ + u₁∘(id + u₂) on the nodes of φ₂. Standard deviations add in
-/// quadrature; a node is known only if both fields are known there.
-/// Requires  fields of images of one size; otherwise throws InvalidTask.
-/// Exact     at the nodes.
-DisplacementField compose(const DisplacementField& first, const DisplacementField& second);
-
-/// Returns φ⁻¹ = id + v, iterating v = −u∘(id + v) at the nodes to 10⁻⁴ px.
+/// Returns φ⁻¹(y) = y + v, iterating v = −u(y + v) to 10⁻⁴ px.
 /// Requires  a field that does not fold: ‖Du‖ < 1, for which the iteration contracts. Throws
 ///           InvalidTask with the position where it does not converge.
-DisplacementField inverse(const DisplacementField& field);
-
-/// Computes T∘φ with bilinear interpolation; NaN where φ leads out of the image. Throws InvalidTask
-/// unless `image` is a whole image of the field's size and `to` has as many samples.
-void resample(const DisplacementField& field, const kernel::SampleView& image, std::span<float> to);
+Point apply_inverse(const DisplacementField& field, Point y);
 
 /// Returns the RMS of ‖φ − ψ‖ over the central fraction `share` of the pixels along each axis where
 /// both fields are known.

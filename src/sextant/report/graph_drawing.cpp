@@ -45,15 +45,12 @@ std::vector<KeyFigure> key_figures(const MessageGraph& graph) {
     return figures;
 }
 
-std::vector<std::string> notes_on(const MessageGraph& graph, bool animated) {
+std::vector<std::string> notes_on(const MessageGraph& graph) {
     if (graph.levels() == 0)
         return {"Nothing to do: no rank sends, folds, copies or computes."};
     std::vector<std::string> notes = {
         "What can happen at once lies in one level; a message or a piece of work takes one.",
         "Within a level, the messages of a rank leave one after another."};
-    if (animated)
-        notes.push_back(fmt::format("Animated: {}, one after another, over and over.",
-                                    counted(graph.rounds, "round")));
     if (graph.aggregated())
         add_aggregation(graph, notes);
     return notes;
@@ -132,7 +129,6 @@ class Drawing {
           rounds_(graph_.rounds),
           layout_(graph_),
           thin_(graph_.messages > options.most_detailed && !graph_.aggregated()),
-          animated_(options.animated && graph_.rounds > 1),
           svg_(options.title, options.subtitle, layout_.width()) {
         for (const Arrow& arrow : graph_.arrows) {
             most_ = std::max(most_, arrow.elements);
@@ -153,7 +149,7 @@ class Drawing {
         for (const Box& box : graph_.boxes)
             draw(box);
         svg_.add("</g>\n");
-        for (const std::string& note : notes_on(graph_, animated_))
+        for (const std::string& note : notes_on(graph_))
             svg_.note(note);
         return svg_.finish();
     }
@@ -172,30 +168,7 @@ class Drawing {
                                 "pointer-events:none");
         svg_.colour(".sample", "stroke", {"#66707c", "#98a2ae"});
         rounds_.add_styles(svg_);
-        if (animated_)
-            animate();
     }
-
-    /// Uses one animation for all rounds, each delayed by its time after the first.
-    void animate() {
-        const double turn = 100.0 / graph_.rounds;
-        svg_.animate(".moving", graph_.rounds * seconds_a_round(),
-                     fmt::format("turns-{}", graph_.rounds),
-                     fmt::format("0%{{opacity:1}}{:.3f}%{{opacity:.13}}100%{{opacity:.13}}", turn));
-    }
-
-    Seconds seconds_a_round() const {
-        constexpr Seconds longest = 20;
-        return std::min(1.0, longest / graph_.rounds);
-    }
-
-    /// Returns the attributes that delay the highlighting of a round.
-    std::string turn_of(int round) const {
-        return animated_ ? fmt::format(" style=\"animation-delay:{:.2f}s\"",
-                                       (round - graph_.rounds) * seconds_a_round())
-                         : "";
-    }
-    std::string_view moving() const { return animated_ ? "moving " : ""; }
 
     void legend() {
         std::vector<LegendEntry> entries = rounds_.legend();
@@ -291,10 +264,10 @@ class Drawing {
         const double share =
             most_ > 0 ? static_cast<double>(arrow.elements) / static_cast<double>(most_) : 1;
         const double width = 0.4 + (0.5 + 1.6 * std::sqrt(share)) * layout_.room();
-        svg_.add(fmt::format("<path class=\"message {}{}\"{} stroke-width=\"{:.1f}\" d=\"{}\">{}"
+        svg_.add(fmt::format("<path class=\"message {}\" stroke-width=\"{:.1f}\" d=\"{}\">{}"
                              "</path>\n",
-                             moving(), rounds_.class_of(arrow.round), turn_of(arrow.round), width,
-                             path_of(arrow), title_of(arrow)));
+                             rounds_.class_of(arrow.round), width, path_of(arrow),
+                             title_of(arrow)));
     }
 
     std::string title_of(const Box& box) const {
@@ -319,13 +292,12 @@ class Drawing {
         const double radius = std::min({0.4 * layout_.column, 0.25 * layout_.lanes.height, 6.0});
         const std::string round = rounds_.class_of(box.round);
         if (box.verb == Verb::copy) {
-            svg_.add(fmt::format("<circle class=\"box copy {}{}\"{} cx=\"{:.1f}\" cy=\"{:.1f}\" "
+            svg_.add(fmt::format("<circle class=\"box copy {}\" cx=\"{:.1f}\" cy=\"{:.1f}\" "
                                  "r=\"{:.1f}\">{}</circle>\n",
-                                 moving(), round, turn_of(box.round), x, y, radius, title_of(box)));
+                                 round, x, y, radius, title_of(box)));
         } else {
-            svg_.add(fmt::format("<path class=\"box compute {}{}\"{} d=\"{}\">{}</path>\n",
-                                 moving(), round, turn_of(box.round), diamond(x, y, 1.3 * radius),
-                                 title_of(box)));
+            svg_.add(fmt::format("<path class=\"box compute {}\" d=\"{}\">{}</path>\n", round,
+                                 diamond(x, y, 1.3 * radius), title_of(box)));
         }
     }
 
@@ -337,11 +309,10 @@ class Drawing {
         double width = std::min(16.0 + 2.0 * std::min(box.operands, 24), room);
         if (graph_.aggregated())
             width = std::min(width, 0.7 * layout_.lanes.height);
-        svg_.add(fmt::format("<rect class=\"box fold {}{}\"{} x=\"{:.1f}\" y=\"{:.1f}\" "
+        svg_.add(fmt::format("<rect class=\"box fold {}\" x=\"{:.1f}\" y=\"{:.1f}\" "
                              "width=\"{:.1f}\" height=\"{:.1f}\" rx=\"{:.1f}\">{}</rect>\n",
-                             moving(), rounds_.class_of(box.round), turn_of(box.round),
-                             x - width / 2, y - height / 2, width, height,
-                             std::min(width, height) * 0.25, title_of(box)));
+                             rounds_.class_of(box.round), x - width / 2, y - height / 2, width,
+                             height, std::min(width, height) * 0.25, title_of(box)));
         if (graph_.aggregated() || height < 11 || width < label)
             return;
         svg_.text(x, y + 3.6, "operands", operands);
@@ -351,7 +322,7 @@ class Drawing {
     const MessageGraph graph_;
     const RoundColours rounds_;
     Layout layout_;
-    const bool thin_, animated_;
+    const bool thin_;
     Elements most_ = 0, least_ = INT64_MAX;
     Svg svg_;
 };

@@ -15,7 +15,7 @@ namespace sextant::report {
 std::vector<KeyFigure> key_figures(const MessageGraph& graph);
 
 /// Returns notes, one per line, on how to read the picture and what an aggregated one omits.
-std::vector<std::string> notes_on(const MessageGraph& graph, bool animated);
+std::vector<std::string> notes_on(const MessageGraph& graph);
 
 /// The colours of a schedule's rounds: style classes and legend.
 class RoundColours {
@@ -39,8 +39,6 @@ struct DrawOptions {
     int most_detailed = 4'000;
     /// With more than this, ranks share lanes, messages share arrows, and the picture says so.
     int most_drawn = 20'000;
-    /// Highlights one round after another, repeatedly, while all others are pale.
-    bool animated = false;
 };
 
 /// Draws a schedule's message graph: one lane per rank, logical time to the right, messages as

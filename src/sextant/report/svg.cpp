@@ -139,11 +139,6 @@ void Svg::colour(std::string_view selector, std::string_view property, const Col
                       fmt::format("{}:{}", property, colour.dark)});
 }
 
-void Svg::animate(std::string_view selector, Seconds period, std::string_view name,
-                  std::string_view keyframes) {
-    motions_.push_back({std::string(selector), std::string(name), std::string(keyframes), period});
-}
-
 void Svg::figures(const std::vector<KeyFigure>& figures) {
     std::string spans;
     for (const KeyFigure& figure : figures) {
@@ -205,19 +200,7 @@ std::string Svg::style_sheet(std::string_view scope) const {
             continue;
         dark += fmt::format(".{} {}{{{}}}\n", scope, rule.selector, rule.dark);
     }
-    std::string moving;
-    for (const Motion& motion : motions_) {
-        moving += fmt::format("@keyframes {}{{{}}}\n.{} {}{{animation:{} {:.2f}s step-end "
-                              "infinite}}\n",
-                              motion.name, motion.keyframes, scope, motion.selector, motion.name,
-                              motion.period);
-    }
-    if (!moving.empty()) {
-        moving = fmt::format("@media screen and (prefers-reduced-motion:no-preference){{\n{}}}\n",
-                             moving);
-    }
-    return fmt::format("{}@media screen and (prefers-color-scheme:dark){{\n{}}}\n{}", always, dark,
-                       moving);
+    return fmt::format("{}@media screen and (prefers-color-scheme:dark){{\n{}}}\n", always, dark);
 }
 
 std::string Svg::finish() const {

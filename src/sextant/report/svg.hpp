@@ -54,10 +54,6 @@ class Svg {
     /// Adds a style for elements of this picture that match a selector; in both shades of a colour.
     void style(std::string_view selector, std::string_view declarations);
     void colour(std::string_view selector, std::string_view property, const Colour& colour);
-    /// Animates matching elements by keyframes (CSS: "0%{opacity:1}..."), repeatedly; not on paper,
-    /// nor for viewers who prefer reduced motion. Keyframes of the same name must be equal.
-    void animate(std::string_view selector, Seconds period, std::string_view name,
-                 std::string_view keyframes);
 
     /// These stack from the top; `bottom` is the position of the next item.
     void figures(const std::vector<KeyFigure>& figures);
@@ -80,14 +76,9 @@ class Svg {
     struct Rule {
         std::string selector, always, dark;
     };
-    struct Motion {
-        std::string selector, name, keyframes;
-        Seconds period = 0;
-    };
     std::string title_, body_;
     double width_, bottom_ = 0;
     std::vector<Rule> rules_;
-    std::vector<Motion> motions_;
 };
 
 /// Returns the approximate width of a text 11 units high.

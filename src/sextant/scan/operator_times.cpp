@@ -145,14 +145,4 @@ Seconds Draws::serial() const {
     return sum;
 }
 
-std::vector<Seconds> expected_times(const Draws& draws, Elements values, double error,
-                                    std::uint64_t seed) {
-    std::vector<Seconds> times(static_cast<std::size_t>(std::min<Elements>(values, 1)), 0);
-    for (Elements value = 1; value < values; ++value) {
-        const double off = error * normal(mixed(~seed), static_cast<std::uint64_t>(value));
-        times.push_back(draws({value - 1, value, value + 1}) * std::exp(off));
-    }
-    return times;
-}
-
 } // namespace sextant::scan

@@ -98,10 +98,4 @@ class Draws {
     std::vector<Seconds> at_; ///< correlated or recorded: by position where operands meet
 };
 
-/// The times expected from a phase before the scan that treats each value together with the one
-/// before it: the time of combining these two, times a factor whose logarithm has a standard
-/// deviation of `error`. 0 for the first value.
-std::vector<Seconds> expected_times(const Draws& draws, Elements values, double error,
-                                    std::uint64_t seed);
-
 } // namespace sextant::scan

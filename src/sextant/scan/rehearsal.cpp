@@ -271,8 +271,7 @@ class Rehearsal::Stage {
             return start;
         const int threads = employed(values, own_.way_.threads);
         const bool perfect = balance_ == Balance::perfect;
-        Stealing stealing(own_.expected_[index(rank)], threads,
-                          perfect ? Boundaries::fixed : own_.way_.boundaries);
+        Stealing stealing(values, threads, perfect ? Boundaries::fixed : own_.way_.boundaries);
         std::vector<Seconds> ends = drive(stealing, threads, rank, start);
         share_out(ends, start);
         performance_.stolen += stealing.stolen();
@@ -353,8 +352,7 @@ class Rehearsal::Stage {
     Performance performance_;
 };
 
-Rehearsal::Rehearsal(const Series& series, const Way& way, std::span<const Seconds> expected)
-    : way_(way), series_(scanned(series, way.shares, expected)) {
+Rehearsal::Rehearsal(const Series& series, const Way& way) : way_(way), series_(series) {
     check(way);
     Elements first = 0;
     for (const Elements own : series_)
@@ -368,7 +366,6 @@ Rehearsal::Rehearsal(const Series& series, const Way& way, std::span<const Secon
     Schedule schedule;
     for (int rank = 0; rank < ranks; ++rank) {
         totals_.push_back(totals(series_, way.global, rank));
-        expected_.push_back(expected_on_rank(series_, rank, way.shares, expected));
         schedule.push_back(totals_.back().program);
         plan_threads(employed(series_[index(rank)], way.threads));
     }

@@ -61,10 +61,9 @@ struct Performance {
 /// threads at once. Deterministic.
 class Rehearsal {
   public:
-    /// Input     the number of values at each rank; with shares by time, the expected time of each
-    ///           value of the series.
+    /// Input     the number of values at each rank.
     /// Throws    InvalidTask.
-    Rehearsal(const Series& series, const Way& way, std::span<const Seconds> expected = {});
+    Rehearsal(const Series& series, const Way& way);
 
     /// Input     the time of each application; the start time of each rank (empty: all at 0).
     Performance play(const OperatorTime& time, std::span<const Seconds> starts = {},
@@ -82,11 +81,10 @@ class Rehearsal {
     void plan_threads(int threads);
 
     const Way way_;
-    const Series series_;                 ///< values that each rank scans
-    std::vector<Elements> first_;         ///< position in the series, by rank
-    std::vector<Totals> totals_;          ///< with threads, by rank
-    std::vector<ExpectedTimes> expected_; ///< with threads, by rank
-    std::unique_ptr<Clockwork> ranks_;    ///< the whole scan; with threads, that of the totals
+    const Series series_;              ///< values that each rank scans
+    std::vector<Elements> first_;      ///< position in the series, by rank
+    std::vector<Totals> totals_;       ///< with threads, by rank
+    std::unique_ptr<Clockwork> ranks_; ///< the whole scan; with threads, that of the totals
     std::vector<std::unique_ptr<Clockwork>> threads_; ///< by number of threads employed
 };
 

@@ -3,11 +3,9 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/text.hpp"
-#include "sextant/scan/strategies.hpp"
 
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -20,13 +18,6 @@ constexpr NamedBoundaries rows[] = {
     {"moving", "a thread helps where its neighbour would need longest", Boundaries::moving},
     {"towards-slower", "a thread helps the neighbour that takes longer an application",
      Boundaries::towards_slower},
-};
-
-constexpr NamedShares shares_rows[] = {
-    {"by-number", "values count alike", Shares::by_number},
-    {"by-time", "threads begin with shares of equal expected time", Shares::by_time},
-    {"by-time-across-ranks", "ranks have shares of equal expected time too",
-     Shares::by_time_across_ranks},
 };
 
 } // namespace
@@ -45,20 +36,6 @@ Boundaries find_boundaries(std::string_view name) {
     return find_by_name<NamedBoundaries>("boundaries", name, rows).boundaries;
 }
 
-std::span<const NamedShares> all_shares() {
-    return shares_rows;
-}
-
-std::string_view name(Shares shares) {
-    return std::find_if(std::begin(shares_rows), std::end(shares_rows),
-                        [&](const auto& row) { return row.shares == shares; })
-        ->name;
-}
-
-Shares find_shares(std::string_view name) {
-    return find_by_name<NamedShares>("shares", name, shares_rows).shares;
-}
-
 void check(const Way& way) {
     if (way.threads < 1)
         throw InvalidTask(fmt::format("{} threads a rank: expected 1 or more", way.threads));
@@ -69,34 +46,11 @@ void check(const Way& way) {
     }
 }
 
-Series scanned(const Series& series, Shares shares, std::span<const Seconds> expected) {
-    if (shares == Shares::by_number)
-        return series;
-    const auto values = std::accumulate(series.begin(), series.end(), Elements{0});
-    if (static_cast<Elements>(expected.size()) != values) {
-        throw InvalidTask(fmt::format("{} expected times of {} values: expected one for each",
-                                      expected.size(), values));
-    }
-    const Series dealt = ExpectedTimes(expected).dealt(static_cast<int>(series.size()));
-    return shares == Shares::by_time ? series : dealt;
-}
-
-ExpectedTimes expected_on_rank(const Series& scanned, int rank, Shares shares,
-                               std::span<const Seconds> expected) {
-    const auto own = static_cast<std::size_t>(scanned[static_cast<std::size_t>(rank)]);
-    if (shares == Shares::by_number)
-        return ExpectedTimes::alike(static_cast<Elements>(own));
-    const auto first = std::accumulate(scanned.begin(), scanned.begin() + rank, Elements{0});
-    return ExpectedTimes(expected.subspan(static_cast<std::size_t>(first), own));
-}
-
 std::string to_text(const Way& way) {
     std::string text = fmt::format("{} over {}", way.strategy.name,
                                    to_text(way.global.algorithm, way.global.tuning));
     if (way.threads > 1)
         text += fmt::format(", {} threads, boundaries {}", way.threads, name(way.boundaries));
-    if (way.shares != Shares::by_number)
-        text += fmt::format(", shares {}", name(way.shares));
     return text;
 }
 

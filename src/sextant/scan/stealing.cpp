@@ -1,94 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/scan/stealing.hpp"
 
-#include "sextant/core/error.hpp"
-
 #include <algorithm>
-#include <cmath>
-#include <utility>
-
-#include <fmt/format.h>
 
 namespace sextant::scan {
 
-ExpectedTimes ExpectedTimes::alike(Elements values) {
-    ExpectedTimes made;
-    for (Elements value = 1; value <= values; ++value)
-        made.until_.push_back(static_cast<Seconds>(value));
-    made.alike_ = true;
-    return made;
-}
-
-ExpectedTimes::ExpectedTimes(std::span<const Seconds> times) {
-    for (std::size_t value = 0; value < times.size(); ++value) {
-        const Seconds sum = until_.back() + times[value];
-        if (!(times[value] >= 0) || !std::isfinite(sum)) {
-            throw InvalidTask(fmt::format("value {} is expected to take {} s: expected 0 or more, "
-                                          "and a finite sum",
-                                          value, times[value]));
-        }
-        until_.push_back(sum);
-    }
-    if (until_.back() == 0)
-        *this = alike(values());
-}
-
-Series ExpectedTimes::dealt(int parts) const {
-    if (alike_)
-        return scan::dealt(values(), parts);
-    Series shares;
-    Elements first = 0;
-    for (int left = parts; left > 0; --left) {
-        const Elements last = end_of_share(first, left);
-        shares.push_back(last - first);
-        first = last;
-    }
-    return shares;
-}
-
-/// The end of the share that begins at `first`, with `shares_left` shares to go. It divides what is
-/// left, so that a value that takes long does not starve the last share.
-Elements ExpectedTimes::end_of_share(Elements first, int shares_left) const {
-    const Seconds wanted = at(first) + (until_.back() - at(first)) / shares_left;
-    const auto from = until_.begin() + first;
-    const auto found = std::lower_bound(from, until_.end() - 1, wanted);
-    Elements last = found - until_.begin();
-    if (found > from && wanted - *(found - 1) < *found - wanted)
-        --last;
-    const Elements left = values() - first;
-    const Elements least = shares_left == 1 ? left : std::min<Elements>(left, 1);
-    return std::clamp(last, first + least, first + std::max(least, left - shares_left + 1));
-}
-
-Elements ExpectedTimes::middle(const Interval& values) const {
-    const Seconds half = (at(values.first) + at(values.last)) / 2;
-    const auto from = until_.begin() + values.first + 1;
-    const Elements passed = std::upper_bound(from, until_.begin() + values.last, half) - from;
-    return std::min(values.first + passed, values.last - 1);
-}
-
 namespace {
 
-bool any(const Interval& values) {
-    return values.first < values.last;
+Elements number_of(const Interval& values) {
+    return values.last - values.first;
 }
 
-/// Time taken relative to the expected time.
-double slowness(Seconds taken, Seconds expected) {
-    return expected > 0 ? taken / expected : 0;
+bool any(const Interval& values) {
+    return number_of(values) > 0;
+}
+
+/// The mean time of an application; 0 if there was none.
+Seconds mean(Seconds taken, Elements applications) {
+    return applications > 0 ? taken / static_cast<double>(applications) : 0;
 }
 
 } // namespace
 
-Stealing::Stealing(ExpectedTimes values, int threads, Boundaries boundaries)
-    : expected_(std::move(values)), boundaries_(boundaries) {
+Stealing::Stealing(Elements values, int threads, Boundaries boundaries) : boundaries_(boundaries) {
     Elements first = 0;
-    for (const Elements own : expected_.dealt(threads)) {
+    for (const Elements own : dealt(values, threads)) {
         const Interval share{first, first + own};
         const auto number = static_cast<int>(threads_.size());
         Elements start = share.first;
         if (number > 0)
-            start = number == threads - 1 ? share.last - 1 : expected_.middle(share);
+            start = number == threads - 1 ? share.last - 1 : share.first + own / 2;
         threads_.push_back({share, {start, start + 1}, start});
         first = share.last;
     }
@@ -108,13 +49,13 @@ Interval Stealing::left_after(int thread) const {
     return {at(thread).claimed.last, to};
 }
 
-/// The current estimate of a thread's time per unit of expected time.
-double Stealing::pace(int thread, Seconds now) const {
+/// The current estimate of a thread's time per application.
+Seconds Stealing::pace(int thread, Seconds now) const {
     const Thread& own = at(thread);
-    const double known = slowness(own.busy, own.expected);
+    const Seconds known = mean(own.busy, own.applied);
     if (!own.working)
         return known;
-    return std::max(known, slowness(own.busy + now - own.began, own.expected + own.expected_now));
+    return std::max(known, mean(own.busy + now - own.began, own.applied + 1));
 }
 
 /// The need of a neighbour for help with the values `left` between it and a thread. A neighbour
@@ -123,7 +64,7 @@ Seconds Stealing::need(int neighbour, const Interval& left, const Interval& else
                        Seconds now) const {
     if (boundaries_ == Boundaries::towards_slower)
         return pace(neighbour, now);
-    return pace(neighbour, now) * expected_.of(left) * (any(elsewhere) ? 2 : 1);
+    return pace(neighbour, now) * static_cast<double>(number_of(left)) * (any(elsewhere) ? 2 : 1);
 }
 
 Seconds Stealing::need_before(int thread, Seconds now) const {
@@ -142,25 +83,23 @@ bool Stealing::prefers_before(int thread, Seconds now) const {
     if (before != after)
         return before > after;
     const Thread& own = at(thread);
-    return expected_.of({own.share.first, own.claimed.first}) >
-           expected_.of({own.claimed.last, own.share.last});
+    return number_of({own.share.first, own.claimed.first}) >
+           number_of({own.claimed.last, own.share.last});
 }
 
 std::optional<Extension> Stealing::next(int thread, Seconds now) {
     Thread& own = threads_[static_cast<std::size_t>(thread)];
     if (own.working) {
         own.busy += now - own.began;
-        own.expected += own.expected_now;
+        ++own.applied;
         own.working = false;
     }
     if (!any(left_before(thread)) && !any(left_after(thread)))
         return std::nullopt;
     const bool before = prefers_before(thread, now);
     const Elements value = before ? --own.claimed.first : own.claimed.last++;
-    const Elements joined = before ? value + 1 : value; // the right-hand one of the two
     own.working = true;
     own.began = now;
-    own.expected_now = expected_.of({joined, joined + 1});
     if (value < own.share.first || value >= own.share.last)
         ++stolen_;
     return Extension{value, before};

@@ -7,50 +7,17 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 
 namespace sextant::scan {
-
-/// The expected times of values before a scan: of combining each with those before it. In any unit,
-/// since only ratios count.
-class ExpectedTimes {
-  public:
-    /// `values` values of equal time 1.
-    static ExpectedTimes alike(Elements values);
-
-    /// Throws InvalidTask unless every time, and their sum, is finite and non-negative. If all are
-    /// 0, nothing is known, and all values count alike.
-    explicit ExpectedTimes(std::span<const Seconds> times);
-
-    Elements values() const { return static_cast<Elements>(until_.size()) - 1; }
-    Seconds of(const Interval& values) const { return at(values.last) - at(values.first); }
-
-    /// Partitions the values in order into shares of about equal time, each cut at the nearest
-    /// boundary between two values; no share is empty if there are enough values. Values of equal
-    /// time are partitioned as by `scan::dealt`.
-    Series dealt(int parts) const;
-
-    /// The value at which half of the time of some values has passed.
-    Elements middle(const Interval& values) const;
-
-  private:
-    ExpectedTimes() = default;
-    Seconds at(Elements value) const { return until_[static_cast<std::size_t>(value)]; }
-    Elements end_of_share(Elements first, int shares_left) const;
-
-    std::vector<Seconds> until_ = {0}; ///< total time of all values before each
-    bool alike_ = false;
-};
 
 /// The rule for the boundaries between threads: whether they move with the measured cost of the
 /// work, and to which side a thread extends.
 enum class Boundaries : std::uint8_t {
     fixed,         ///< each thread reduces its share
     moving,        ///< towards the neighbour that needs longer for what is left between
-    towards_slower ///< the published rule: towards the neighbour that takes longer per application,
-                   ///< or longer relative to expectation
+    towards_slower ///< the published rule: towards the neighbour that takes longer per application
 };
 
 /// The next value of a thread, and the side of its segment that it joins.
@@ -70,17 +37,15 @@ struct Extension {
 /// application a thread extends to one side, while unclaimed values are left on either.
 /// `Boundaries` is the rule for the side; if both are equal, the side where more of its share is
 /// left. An application in progress counts with its time so far, so that a long one is noticed
-/// before it ends. If expected times are given, values count by them: in the initial shares, and in
-/// what is left between two threads. Values are claimed only at the edge of a segment, so segments
-/// stay contiguous, and a reduction may be bracketed freely: results depend neither on stealing nor
-/// on expected times.
+/// before it ends. Values are claimed only at the edge of a segment, so segments stay contiguous,
+/// and a reduction may be bracketed freely: results do not depend on stealing.
 ///
 /// Not synchronised: callers with several threads hold a lock.
 /// Source    Copik, Grosser, Hoefler, Bientinesi, Berkels, IEEE TPDS 33(3), 2022, arXiv:2010.12478
 class Stealing {
   public:
     /// Requires  one thread or more; values >= threads.
-    Stealing(ExpectedTimes values, int threads, Boundaries boundaries);
+    Stealing(Elements values, int threads, Boundaries boundaries);
 
     /// The value that a thread begins with; it needs no application.
     Elements start(int thread) const { return at(thread).start; }
@@ -99,21 +64,21 @@ class Stealing {
     struct Thread {
         Interval share, claimed;
         Elements start = 0;
-        Seconds expected = 0, busy = 0;      ///< of finished applications: expected and measured
-        Seconds expected_now = 0, began = 0; ///< of the current application
+        Elements applied = 0; ///< number of finished applications
+        Seconds busy = 0;     ///< their measured time
+        Seconds began = 0;    ///< start of the current application
         bool working = false;
     };
 
     const Thread& at(int thread) const { return threads_[static_cast<std::size_t>(thread)]; }
     Interval left_before(int thread) const;
     Interval left_after(int thread) const;
-    double pace(int thread, Seconds now) const;
+    Seconds pace(int thread, Seconds now) const;
     Seconds need_before(int thread, Seconds now) const;
     Seconds need_after(int thread, Seconds now) const;
     Seconds need(int neighbour, const Interval& left, const Interval& elsewhere, Seconds now) const;
     bool prefers_before(int thread, Seconds now) const;
 
-    const ExpectedTimes expected_;
     std::vector<Thread> threads_;
     const Boundaries boundaries_;
     Elements stolen_ = 0;

@@ -106,15 +106,4 @@ const Strategy& find_strategy(std::string_view name);
 /// The program of one rank; empty for ranks without values. Throws InvalidTask.
 Program program(const Strategy& strategy, const Series& series, const GlobalScan& global, int rank);
 
-/// Moves the values of a series to other ranks, keeping their order.
-///
-/// Input     the values that a rank has.
-/// Output    the values that it gets.
-/// Requires  as many values and ranks in both (std::logic_error).
-/// Cost      one message for each pair of ranks where one has values that the other gets.
-Program redistribution(const Series& from, const Series& to, int rank);
-
-/// The claim to prove for a redistribution: every value arrives in its position.
-Claim redistribution_claim(const Series& from, const Series& to);
-
 } // namespace sextant::scan
