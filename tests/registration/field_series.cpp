@@ -190,6 +190,18 @@ TEST(FieldSeries, with_a_ledger_finds_again_what_it_kept) {
         EXPECT_EQ(first.motions[i].coefficients, again.motions[i].coefficients);
 }
 
+TEST(FieldSeries, computes_again_what_a_ledger_has_only_in_part) {
+    const MadeSeries made = warped_series(4);
+    for (const std::size_t missing : {1, 4, 1'000'000}) {
+        MemoryLedger ledger;
+        const FieldSeries first = scanned_by_fields(made.frames, 1, {}, &ledger);
+        ledger.cut(missing);
+        const FieldSeries again = scanned_by_fields(made.frames, 1, {}, &ledger);
+        for (std::size_t i = 0; i < 4; ++i)
+            EXPECT_EQ(first.motions[i].coefficients, again.motions[i].coefficients) << missing;
+    }
+}
+
 TEST(SplineMotion, nearest_rigid_motion_of_a_rigid_one_is_itself_and_its_inverse_leads_back) {
     const RigidMotion motion{.03, 4, -7};
     const Displacement phi = [&](Point x) { return apply(motion, x, registration::centre(shape)); };

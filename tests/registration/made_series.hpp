@@ -102,6 +102,11 @@ class MemoryLedger : public registration::Ledger {
         ++kept;
     }
     void refresh() override {}
+    /// Takes bytes from the end of every entry.
+    void cut(std::size_t bytes) {
+        for (auto& [name, entry] : entries_)
+            entry.resize(entry.size() - std::min(bytes, entry.size()));
+    }
     int kept = 0;
 
   private:

@@ -135,6 +135,8 @@ int run_predict(const Values& values) {
     const NamedSchedule made = make_schedule(request);
     const std::string operator_name = values.text("operator"),
                       element_name = values.text("element");
+    if (!known.profile.find_operator(operator_name, element_name))
+        kernel::find_family(operator_name); // throws if there is no such operator
     const std::vector<Answer> all = answers(values.text("model"),
                                             {.schedule = made.schedule,
                                              .machine = known.profile,

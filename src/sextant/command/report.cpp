@@ -89,10 +89,14 @@ int run_report(const Values& values) {
     const std::string output = values.text("output");
     keep_inputs(paths, {&output, 1});
     check_outputs({&output, 1});
-    if (is_page(paths.front()))
-        return join_pages(values, paths);
     if (is_of_benchmark(paths.front()))
         return show_growth(values, paths);
+    if (output.ends_with(".svg"))
+        throw InvalidTask(fmt::format("{}: runs are shown on a page, expected a name that ends in "
+                                      ".html",
+                                      output));
+    if (is_page(paths.front()))
+        return join_pages(values, paths);
     std::vector<report::Recording> recordings;
     for (const std::string& path : paths)
         recordings.push_back(report::read_trace(path));

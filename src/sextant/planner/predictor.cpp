@@ -32,7 +32,7 @@ const model::Model& richest_model(const std::string& asked, std::string_view wha
             predict(model);
             return model;
         } catch (const model::CannotExpress& why) {
-            refusals += fmt::format("\n  {}: {}", name, why.what());
+            refusals += fmt::format("{} {}: {}", refusals.empty() ? "" : ";", name, why.what());
         }
     }
     throw model::CannotExpress(

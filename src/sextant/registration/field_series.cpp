@@ -91,10 +91,18 @@ class FieldScan {
         return link;
     }
 
-    /// Returns the ledger's entry, or else computes and keeps it.
+    /// True if these are the bytes of a link on a grid of these frames.
+    bool is_link(std::span<const std::byte> bytes) const {
+        if (bytes.size() < sizeof(FieldHead) || (bytes.size() - sizeof(FieldHead)) % sizeof(float))
+            return false;
+        return registration_.grid_of((bytes.size() - sizeof(FieldHead)) / sizeof(float)) != nullptr;
+    }
+
+    /// Returns the ledger's entry if it is a link, or else computes and keeps it.
     template <class Find>
     FieldLink found_or_kept(const EntryName& name, const Find& find) {
-        if (const auto known = hooks_.ledger ? hooks_.ledger->find(name) : std::nullopt)
+        const auto known = hooks_.ledger ? hooks_.ledger->find(name) : std::nullopt;
+        if (known && is_link(*known))
             return link_of(*known);
         FieldLink link = find();
         if (hooks_.ledger)
