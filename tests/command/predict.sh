@@ -42,7 +42,7 @@ status=0; predict collective --machine "$MACHINES/das.json" --model c3 >/dev/nul
 [ "$status" = 1 ] || fail "exit code $status for what no model can express"
 status=0; predict --machine "$MACHINES/das.json" --model p4pc 2>/dev/null || status=$?
 [ "$status" = 2 ] || fail "exit code $status for an unknown model"
-status=0; message=$(predict --operator ovr 2>&1) || status=$?
+status=0; message=$(predict --machine "$MACHINES/das.json" --operator ovr 2>&1) || status=$?
 case "$status $message" in "2 "*ovr*over*) ;; *) fail "an unknown operator: $status $message" ;; esac
 status=0; message=$(predict --machine "$MACHINES/none.json" 2>&1) || status=$?
 [ "$status" = 1 ] || fail "exit code $status for a missing file"
