@@ -55,7 +55,7 @@ Simulation simulate(const Question& question);
 
 /// Simulates without SimGrid: the same execution on the same network with the same sharing rule,
 /// except that rates are recomputed only after a two-hundredth of some message's duration.
-/// Thousands of simultaneous messages take seconds; times differ by a per cent or two
+/// Thousands of simultaneous messages take seconds; times differ by .01 % in the median
 /// (docs/platform.md).
 ///
 /// Throws    as `simulate`; InvalidFile for SimGrid's XML, whose routes only SimGrid can compute.
