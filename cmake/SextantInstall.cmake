@@ -13,7 +13,7 @@ if(simgrid_FOUND)
     install(TARGETS sextant_simgrid RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/sextant)
 endif()
 
-# The chapters, and below detail/ what they include.
+# Install the chapters' headers, and under detail/ the headers that they include.
 install(CODE "set(source \"${PROJECT_SOURCE_DIR}/src/sextant\")
               set(to \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_INCLUDEDIR}/sextant\")")
 install(SCRIPT cmake/install_headers.cmake)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The library that programs link: shared (static with BUILD_SHARED_LIBS=OFF), in three files, so that who
-# composites images needs no library of image formats. Each chapter is a component, sextant::compositor and so
-# on; sextant::sextant is all of them. Programs of this project link the layers themselves.
+# Defines the libraries for programs: three shared libraries (static with BUILD_SHARED_LIBS=OFF), so that a
+# program that composites images depends on no image format library. Each chapter is a component, for example
+# sextant::compositor; sextant::sextant links all of them. The programs of this project link the layers.
 option(BUILD_SHARED_LIBS "Build shared libraries" ON)
 
-# A library of these layers. Only names of Sextant are seen from outside.
+# Defines a library that consists of these layers. A shared one exports only names in namespace sextant.
 function(sextant_library name)
     cmake_parse_arguments(LIBRARY "" "OUTPUT" "LAYERS;LINKS" ${ARGN})
     set(objects)
@@ -27,7 +27,7 @@ function(sextant_library name)
     install(TARGETS ${name} EXPORT sextant-targets DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
-# A component: a target by the name of its chapter.
+# Defines a component: a target with the name of its chapter.
 function(sextant_component name library)
     add_library(sextant_component_${name} INTERFACE)
     add_library(sextant::${name} ALIAS sextant_component_${name})
@@ -41,7 +41,7 @@ sextant_library(sextant_base OUTPUT sextant
     LAYERS core kernel schedule compositing scan collective halo filtering contour comm prefix machine
            model planner calibrate compositor distributed
     LINKS hwy::hwy PkgConfig::hwloc Threads::Threads)
-target_link_libraries(sextant_base PRIVATE nlohmann_json::nlohmann_json) # headers
+target_link_libraries(sextant_base PRIVATE nlohmann_json::nlohmann_json) # header-only
 if(SEXTANT_MPI)
     target_link_libraries(sextant_base PUBLIC MPI::MPI_C)
     target_compile_definitions(sextant_base INTERFACE SEXTANT_WITH_MPI OMPI_SKIP_MPICXX

@@ -7,6 +7,6 @@
 #include "sextant/comm/share_nodes.hpp"
 #include "sextant/comm/threads.hpp"
 
-#ifdef SEXTANT_WITH_MPI // defined by the package where Sextant was built with MPI
+#ifdef SEXTANT_WITH_MPI // defined by the package if Sextant was built with MPI
 #include "sextant/comm/mpi.hpp"
 #endif

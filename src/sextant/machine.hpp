@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Profiles of machines, and what schedules would take on them.
+// Machine profiles, and predictions of how long schedules take on a machine.
 #pragma once
 
 #include "sextant/calibrate/planner_here.hpp"

@@ -11,8 +11,8 @@
 namespace sextant::test {
 namespace {
 
-/// At its end, sleeps until all ranks are here: an MPI waits by asking again and again, for which
-/// the ranks of a group would lack the cores.
+/// Its destructor sleeps until all ranks have reached theirs. MPI itself waits by polling, which
+/// would take the cores from the ranks of the group.
 struct Meeting {
     ~Meeting() {
         MPI_Request all_here;
