@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/threads.hpp"
+#include "sextant/core/run_control.hpp"
 
 #include <stdexcept>
 
@@ -25,6 +26,31 @@ TEST(FirstFailure, is_that_of_the_lowest_rank_that_failed_on_every_rank) {
                 throw std::runtime_error("no memory for rank " + std::to_string(rank));
         };
         EXPECT_EQ(first_failure(communicator, fails), "rank 2: no memory for rank 2");
+    });
+}
+
+TEST(Agreement, cancelled_on_one_rank_is_cancelled_on_every_rank_and_work_goes_on) {
+    run_threads(4, [](const Communicator& communicator) {
+        const RunControl control{{}, [&] { return communicator.rank() == 3; }};
+        const auto step = [&] { agree(communicator, [&] { control.check(); }); };
+        EXPECT_THROW(agree(communicator, step), Cancelled);
+        EXPECT_NO_THROW(agree(communicator, [] {}));
+    });
+}
+
+TEST(Agreement, tells_of_a_failure_rather_than_of_being_cancelled) {
+    run_threads(3, [](const Communicator& communicator) {
+        try {
+            agree(communicator, [&] {
+                if (communicator.rank() == 0)
+                    throw Cancelled();
+                if (communicator.rank() == 2)
+                    throw InvalidTask("too few rows");
+            });
+            ADD_FAILURE();
+        } catch (const AgreedFailure& error) {
+            EXPECT_TRUE(error.invalid_task());
+        }
     });
 }
 

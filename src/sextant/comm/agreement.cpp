@@ -3,6 +3,7 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/run_control.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -16,7 +17,7 @@ namespace sextant {
 
 namespace {
 
-enum class Outcome : int { fine, peer_failed, failed, invalid_task };
+enum class Outcome : int { fine, peer_failed, cancelled, failed, invalid_task };
 
 struct Report {
     Outcome outcome = Outcome::fine;
@@ -31,6 +32,8 @@ Report attempt(const std::function<void()>& part) {
         report = {Outcome::peer_failed, error.what()};
     } catch (const AgreedFailure& error) {
         report = {error.invalid_task() ? Outcome::invalid_task : Outcome::failed, error.what()};
+    } catch (const Cancelled& error) {
+        report = {Outcome::cancelled, error.what()};
     } catch (const InvalidTask& error) {
         report = {Outcome::invalid_task, error.what()};
     } catch (...) {
@@ -39,18 +42,22 @@ Report attempt(const std::function<void()>& part) {
     return report;
 }
 
-/// The first rank with an error of its own; if there is none, the first that was told of one.
+/// The first rank with an error of its own; else the first that was cancelled; else the first that
+/// another rank's failure stopped.
 std::size_t rank_that_counts(const std::vector<Outcome>& outcomes) {
-    const auto own = std::find_if(outcomes.begin(), outcomes.end(),
-                                  [](Outcome outcome) { return outcome > Outcome::peer_failed; });
-    const auto heard = std::find(outcomes.begin(), outcomes.end(), Outcome::peer_failed);
-    return static_cast<std::size_t>((own != outcomes.end() ? own : heard) - outcomes.begin());
+    auto found = std::find_if(outcomes.begin(), outcomes.end(),
+                              [](Outcome outcome) { return outcome > Outcome::cancelled; });
+    if (found == outcomes.end())
+        found = std::max_element(outcomes.begin(), outcomes.end());
+    return static_cast<std::size_t>(found - outcomes.begin());
 }
 
 /// On threads of one process the error does not name a rank, because all see the same files.
 [[noreturn]] void throw_what_counts(const std::vector<Outcome>& outcomes,
                                     const std::vector<std::string>& texts, bool one_process) {
     const std::size_t rank = rank_that_counts(outcomes);
+    if (outcomes[rank] == Outcome::cancelled)
+        throw Cancelled();
     const bool alike = std::all_of(texts.begin(), texts.end(),
                                    [&](const std::string& text) { return text == texts[0]; });
     std::string text = texts[rank];

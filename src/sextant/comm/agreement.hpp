@@ -38,7 +38,7 @@ class AgreedFailure : public Error {
 /// Input     this rank's part; it may be empty, and it may throw.
 /// Throws    AgreedFailure on every rank if it threw on any: with the text of the lowest rank whose
 ///           error was its own; over processes with that rank's number, unless all failed with the
-///           same text.
+///           same text. Cancelled on every rank if it was thrown on any, and nothing else failed.
 /// Collective.
 /// Cost      one all-gather of an int; on failure also the texts.
 void agree(const Communicator& communicator, const std::function<void()>& part);

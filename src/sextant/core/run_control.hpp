@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/error.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+namespace sextant {
+
+/// A long operation ended early because its caller asked for it (RunControl::cancelled). Thrown on
+/// every rank; the communicator stays usable, and no output is left.
+class Cancelled : public Error {
+  public:
+    Cancelled() : Error("cancelled") {}
+};
+
+/// How a long operation reports its progress, and is cancelled. Both functions may be empty.
+struct RunControl {
+    /// Called at rank 0 with the name of a part of the work, and how much of it is done.
+    std::function<void(std::string_view part, std::int64_t done, std::int64_t all)> progress = {};
+    /// Called on every rank between steps of the work, by the thread that runs the operation. If it
+    /// returns true on any rank, the operation throws Cancelled on every rank.
+    std::function<bool()> cancelled = {};
+
+    /// Throws Cancelled if the caller asked for it on this rank; `agree` then throws it on all.
+    void check() const {
+        if (cancelled && cancelled())
+            throw Cancelled();
+    }
+    void report(std::string_view part, std::int64_t done, std::int64_t all) const {
+        if (progress)
+            progress(part, done, all);
+    }
+};
+
+} // namespace sextant
