@@ -74,8 +74,8 @@ std::uint32_t hash(const std::string& text) {
 machine::Profile read_probe(const std::string& path, const std::string& key) {
     constexpr Bytes most = Bytes{4} << 20;
     const std::string text = read_text(path, most);
-    const machine::Field file = machine::Field::parse(text, path);
-    const machine::Field probe = file.at("probe");
+    const JsonField file = JsonField::parse(text, path);
+    const JsonField probe = file.at("probe");
     probe.at("version").integer(probe_version, probe_version);
     if (probe.at("of").text() != key)
         probe.at("of").refuse(key);

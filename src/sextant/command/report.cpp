@@ -139,12 +139,10 @@ Operation report_operation() {
 
 namespace {
 
-using machine::Field;
-
 constexpr std::size_t most_ways = 24; // the number of different colours
 
 /// A configuration's name without radices, which vary with the number of ranks.
-std::string way_of(const Field& result) {
+std::string way_of(const JsonField& result) {
     std::string name = result.at("name").text();
     const std::string tuning = result.text_or_empty("tuning");
     const std::string transport = result.text_or_empty("transport");
@@ -231,20 +229,20 @@ bool is_composite_bench(std::string_view text) {
 }
 
 std::vector<GrowthPoint> read_growth(const std::string& text, const std::string& path) {
-    const Field file = Field::parse(text, path);
+    const JsonField file = JsonField::parse(text, path);
     const int ranks = static_cast<int>(file.at("ranks").integer(1, 1 << 30));
     std::vector<GrowthPoint> points;
-    for (const Field& one : file.at("cases").items()) {
+    for (const JsonField& one : file.at("cases").items()) {
         constexpr std::int64_t most = 1 << 30;
         const double pixels = static_cast<double>(one.at("width").integer(1, most)) *
                               static_cast<double>(one.at("height").integer(1, most));
         std::set<std::string> seen; // of several tunings, the default comes first
-        for (const Field& result : one.at("results").items()) {
+        for (const JsonField& result : one.at("results").items()) {
             const bool of_mpi = result.at("baseline").boolean();
             if (of_mpi || result.at("sparse").boolean() || !seen.insert(way_of(result)).second)
                 continue;
-            const Field median = result.at("cpu_seconds").at("median");
-            points.push_back({way_of(result), ranks, pixels, median.number(0, Field::most)});
+            const JsonField median = result.at("cpu_seconds").at("median");
+            points.push_back({way_of(result), ranks, pixels, median.number(0, JsonField::most)});
         }
     }
     return points;

@@ -10,16 +10,16 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-namespace sextant::machine {
+namespace sextant {
 
 using Json = nlohmann::json;
 
-struct Field::File {
+struct JsonField::File {
     std::string path;
     Json content;
 };
 
-Field Field::parse(std::string_view text, const std::string& path) {
+JsonField JsonField::parse(std::string_view text, const std::string& path) {
     auto file = std::make_shared<File>();
     file->path = path;
     file->content = parse_json(text, path);
@@ -29,61 +29,61 @@ Field Field::parse(std::string_view text, const std::string& path) {
     return {std::move(file), content, ""};
 }
 
-void Field::fail(const std::string& what) const {
+void JsonField::fail(const std::string& what) const {
     throw InvalidFile(file_->path, name_.empty() ? what : name_ + " " + what);
 }
 
-void Field::refuse(const std::string& expected) const {
+void JsonField::refuse(const std::string& expected) const {
     fail(fmt::format("is {}, expected {}", shown(*value_), expected));
 }
 
-std::optional<Field> Field::find(const std::string& name) const {
+std::optional<JsonField> JsonField::find(const std::string& name) const {
     if (!value_->is_object())
         refuse("an object");
     const auto found = value_->find(name);
     if (found == value_->end())
         return std::nullopt;
-    return Field(file_, *found, name_.empty() ? name : name_ + "." + name);
+    return JsonField(file_, *found, name_.empty() ? name : name_ + "." + name);
 }
 
-Field Field::at(const std::string& name) const {
+JsonField JsonField::at(const std::string& name) const {
     if (const auto found = find(name))
         return *found;
     throw InvalidFile(file_->path, (name_.empty() ? name : name_ + "." + name) + " is missing");
 }
 
-std::size_t Field::size() const {
+std::size_t JsonField::size() const {
     if (!value_->is_array())
         refuse("an array");
     return value_->size();
 }
 
-Field Field::operator[](std::size_t i) const {
+JsonField JsonField::operator[](std::size_t i) const {
     return {file_, value_->at(i), fmt::format("{}[{}]", name_, i)};
 }
 
-std::vector<Field> Field::items() const {
-    std::vector<Field> all;
+std::vector<JsonField> JsonField::items() const {
+    std::vector<JsonField> all;
     for (std::size_t i = 0; i < size(); ++i)
         all.push_back((*this)[i]);
     return all;
 }
 
-std::vector<Field> Field::items_or_none(const std::string& name) const {
+std::vector<JsonField> JsonField::items_or_none(const std::string& name) const {
     const auto found = find(name);
-    return found ? found->items() : std::vector<Field>{};
+    return found ? found->items() : std::vector<JsonField>{};
 }
 
-void Field::require_size(std::size_t wanted, const std::string& expected) const {
+void JsonField::require_size(std::size_t wanted, const std::string& expected) const {
     if (!value_->is_array() || value_->size() != wanted)
         refuse(expected);
 }
 
-bool Field::is_number() const {
+bool JsonField::is_number() const {
     return value_->is_number();
 }
 
-double Field::number(double from, double to) const {
+double JsonField::number(double from, double to) const {
     // Written so that NaN, which compares false, is refused too.
     if (!value_->is_number() || !(value_->get<double>() >= from && value_->get<double>() <= to)) {
         refuse(fmt::format("a number from {} to {}", from, to));
@@ -91,7 +91,7 @@ double Field::number(double from, double to) const {
     return value_->get<double>();
 }
 
-std::int64_t Field::integer(std::int64_t from, std::int64_t to) const {
+std::int64_t JsonField::integer(std::int64_t from, std::int64_t to) const {
     const bool too_long = value_->is_number_unsigned() &&
                           value_->get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX);
     if (!value_->is_number_integer() || too_long || value_->get<std::int64_t>() < from ||
@@ -101,31 +101,31 @@ std::int64_t Field::integer(std::int64_t from, std::int64_t to) const {
     return value_->get<std::int64_t>();
 }
 
-bool Field::boolean() const {
+bool JsonField::boolean() const {
     if (!value_->is_boolean())
         refuse("true or false");
     return value_->get<bool>();
 }
 
-std::string Field::text() const {
+std::string JsonField::text() const {
     if (!value_->is_string() || value_->get_ref<const std::string&>().empty())
         refuse("a text");
     return value_->get<std::string>();
 }
 
-std::string Field::text_or(const std::string& name, const std::string& fallback) const {
+std::string JsonField::text_or(const std::string& name, const std::string& fallback) const {
     const auto found = find(name);
     return found ? found->text() : fallback;
 }
 
-std::string Field::text_or_empty(const std::string& name) const {
+std::string JsonField::text_or_empty(const std::string& name) const {
     const auto found = find(name);
     if (!found || *found->value_ == "")
         return "";
     return found->text();
 }
 
-std::size_t Field::place_in(std::span<const std::string_view> names) const {
+std::size_t JsonField::place_in(std::span<const std::string_view> names) const {
     const auto found = value_->is_string()
                            ? std::find(names.begin(), names.end(), value_->get<std::string>())
                            : names.end();
@@ -134,4 +134,4 @@ std::size_t Field::place_in(std::span<const std::string_view> names) const {
     return static_cast<std::size_t>(found - names.begin());
 }
 
-} // namespace sextant::machine
+} // namespace sextant

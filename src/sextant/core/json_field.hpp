@@ -13,24 +13,24 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-namespace sextant::machine {
+namespace sextant {
 
 /// A value of a JSON file together with its path in the file. Accessors throw InvalidFile if the
 /// value is not as requested: "das.json: links[0].curves[3].path is 7, expected ...". Fields of one
 /// file share its content.
-class Field {
+class JsonField {
   public:
     /// Parses the text of a whole file, which must be an object.
-    static Field parse(std::string_view text, const std::string& path);
+    static JsonField parse(std::string_view text, const std::string& path);
 
     /// The largest number allowed in any field.
     static constexpr double most = 1e18;
 
-    Field at(const std::string& name) const; ///< required member of an object
-    std::optional<Field> find(const std::string& name) const;
-    Field operator[](std::size_t i) const; ///< of an array; the index must exist
-    std::vector<Field> items() const;      ///< of an array
-    std::vector<Field> items_or_none(const std::string& name) const;
+    JsonField at(const std::string& name) const; ///< required member of an object
+    std::optional<JsonField> find(const std::string& name) const;
+    JsonField operator[](std::size_t i) const; ///< of an array; the index must exist
+    std::vector<JsonField> items() const;      ///< of an array
+    std::vector<JsonField> items_or_none(const std::string& name) const;
     std::size_t size() const; ///< of an array
     void require_size(std::size_t size, const std::string& expected) const;
 
@@ -53,7 +53,7 @@ class Field {
 
   private:
     struct File;
-    Field(std::shared_ptr<const File> file, const nlohmann::json& value, std::string name)
+    JsonField(std::shared_ptr<const File> file, const nlohmann::json& value, std::string name)
         : file_(std::move(file)), value_(&value), name_(std::move(name)) {}
     std::size_t place_in(std::span<const std::string_view> names) const;
 
@@ -62,4 +62,4 @@ class Field {
     std::string name_; ///< empty for the whole file
 };
 
-} // namespace sextant::machine
+} // namespace sextant

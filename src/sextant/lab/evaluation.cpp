@@ -22,8 +22,6 @@ namespace sextant::command {
 
 namespace {
 
-using machine::Field;
-
 constexpr int evaluation_version = 1;
 
 nlohmann::ordered_json json_of(const EvaluatedCase& one) {
@@ -40,19 +38,19 @@ nlohmann::ordered_json json_of(const EvaluatedCase& one) {
     return json;
 }
 
-EvaluatedWay way_from(const Field& field) {
+EvaluatedWay way_from(const JsonField& field) {
     constexpr double longest = 1e6;
     EvaluatedWay way{field.at("name").text(), field.at("baseline").boolean(), std::nullopt, {}};
     if (const auto predicted = field.find("predicted"))
         way.predicted = predicted->number(0, longest);
-    for (const Field& seconds : field.at("measured").items())
+    for (const JsonField& seconds : field.at("measured").items())
         way.measured.push_back(seconds.number(0, longest));
     if (way.measured.empty())
         field.at("measured").fail("is empty");
     return way;
 }
 
-EvaluatedCase case_from(const Field& field) {
+EvaluatedCase case_from(const JsonField& field) {
     constexpr std::int64_t widest = 1 << 20;
     EvaluatedCase one;
     one.what.name = field.at("name").text();
@@ -60,7 +58,7 @@ EvaluatedCase case_from(const Field& field) {
     one.what.image = field.at("image").text();
     one.what.collect = field.at("collect").boolean();
     one.chosen = field.at("chosen").text();
-    for (const Field& way : field.at("ways").items())
+    for (const JsonField& way : field.at("ways").items())
         one.ways.push_back(way_from(way));
     if (!one.find(one.chosen))
         field.at("chosen").fail("is not among the ways");
@@ -142,7 +140,7 @@ std::string to_json(const Evaluation& evaluation) {
 
 Evaluation read_evaluation(const std::string& path) {
     constexpr Bytes longest = Bytes{1} << 24;
-    const Field file = Field::parse(read_text(path, longest), path);
+    const JsonField file = JsonField::parse(read_text(path, longest), path);
     if (file.at("evaluate_version").integer(1, 1 << 30) > evaluation_version)
         file.at("evaluate_version").refuse("1: a newer version");
     Evaluation evaluation;
@@ -154,9 +152,9 @@ Evaluation read_evaluation(const std::string& path) {
     evaluation.machine = file.at("machine").text();
     evaluation.date = file.at("date").text();
     evaluation.profile_round_trip = file.at("profile_round_trip").number(0, 1);
-    for (const Field& trip : file.at("round_trips").items())
+    for (const JsonField& trip : file.at("round_trips").items())
         evaluation.round_trips.push_back(trip.number(0, 1));
-    for (const Field& one : file.at("cases").items())
+    for (const JsonField& one : file.at("cases").items())
         evaluation.cases.push_back(case_from(one));
     if (evaluation.cases.empty())
         file.at("cases").fail("is empty");

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t longest_profile = std::int64_t{1} << 26;
 
 /// Reads median, low, high and samples from consecutive list entries.
-Value value_in(const Field& list, std::size_t median) {
+Value value_in(const JsonField& list, std::size_t median) {
     Value value;
     value.low = list[median + 1].number(0, list.most);
     value.high = list[median + 2].number(value.low, list.most);
@@ -25,20 +25,20 @@ Value value_in(const Field& list, std::size_t median) {
 }
 
 /// A number, or [median, low, high, samples].
-Value value_of(const Field& field) {
+Value value_of(const JsonField& field) {
     if (field.is_number())
         return exactly(field.number(0, field.most));
     field.require_size(4, "a number, or [median, low, high, samples]");
     return value_in(field, 0);
 }
 
-Origin origin_of(const Field& field) {
+Origin origin_of(const JsonField& field) {
     return {field.text_or("date", ""), field.text_or("method", "")};
 }
 
 /// The seconds in a row of a table: one number after two others, optionally followed by low, high
 /// and samples.
-Value seconds_of(const Field& row, const std::string& first_two) {
+Value seconds_of(const JsonField& row, const std::string& first_two) {
     if (row.size() != 3)
         row.require_size(6, "[" + first_two + ", seconds] or [" + first_two +
                                 ", median, low, high, samples]");
@@ -47,7 +47,7 @@ Value seconds_of(const Field& row, const std::string& first_two) {
     return value_in(row, 2);
 }
 
-Point point_of(const Field& field) {
+Point point_of(const JsonField& field) {
     Point point;
     point.seconds = seconds_of(field, "bytes, block");
     point.bytes = field[0].integer(0, INT64_MAX);
@@ -57,7 +57,7 @@ Point point_of(const Field& field) {
     return point;
 }
 
-Pass pass_of(const Field& field) {
+Pass pass_of(const JsonField& field) {
     constexpr std::int64_t most_operands = 1 << 24;
     Pass pass;
     pass.seconds = seconds_of(field, "elements, operands");
@@ -68,10 +68,10 @@ Pass pass_of(const Field& field) {
 
 /// Reads the rows of a table, which must be ordered by `key`.
 template <class Row, class Key>
-std::vector<Row> rows_of(const Field& field, Row (*read)(const Field&), Key&& key,
+std::vector<Row> rows_of(const JsonField& field, Row (*read)(const JsonField&), Key&& key,
                          const char* order) {
     std::vector<Row> rows;
-    for (const Field& item : field.items()) {
+    for (const JsonField& item : field.items()) {
         const Row row = read(item);
         if (!rows.empty() && key(rows.back()) >= key(row))
             item.refuse(order);
@@ -82,19 +82,19 @@ std::vector<Row> rows_of(const Field& field, Row (*read)(const Field&), Key&& ke
     return rows;
 }
 
-std::vector<Point> points_of(const Field& field) {
+std::vector<Point> points_of(const JsonField& field) {
     return rows_of(
         field, point_of, [](const Point& p) { return std::tuple(p.bytes, p.block); },
         "more bytes than the point before, or as many in longer blocks");
 }
 
-std::vector<Pass> passes_of(const Field& field) {
+std::vector<Pass> passes_of(const JsonField& field) {
     return rows_of(
         field, pass_of, [](const Pass& p) { return std::tuple(p.elements, p.operands); },
         "more elements than the point before, or as many of more operands");
 }
 
-Curve curve_of(const Field& field) {
+Curve curve_of(const JsonField& field) {
     Curve curve;
     curve.path = field.at("path").one_of<Path>(path_names);
     curve.layout = field.at("layout").one_of<Layout>(layout_names);
@@ -108,20 +108,20 @@ Curve curve_of(const Field& field) {
     return curve;
 }
 
-Hockney hockney_of(const Field& field) {
+Hockney hockney_of(const JsonField& field) {
     return {value_of(field.at("latency")), value_of(field.at("seconds_per_byte")),
             origin_of(field)};
 }
 
-LogGP loggp_of(const Field& field) {
+LogGP loggp_of(const JsonField& field) {
     return {value_of(field.at("latency")), value_of(field.at("overhead")),
             value_of(field.at("gap")), value_of(field.at("gap_per_byte")), origin_of(field)};
 }
 
-LinkCosts link_of(const Field& field) {
+LinkCosts link_of(const JsonField& field) {
     LinkCosts link;
     link.link = field.at("link").one_of<Link>(link_names);
-    for (const Field& size : field.items_or_none("switches")) {
+    for (const JsonField& size : field.items_or_none("switches")) {
         link.switches.push_back(
             size.integer(link.switches.empty() ? 0 : link.switches.back() + 1, INT64_MAX));
     }
@@ -134,7 +134,7 @@ LinkCosts link_of(const Field& field) {
         link.gap_origin = origin_of(*given);
     }
     std::set<std::tuple<Path, Layout, Strategy>> cells;
-    for (const Field& item : field.items_or_none("curves")) {
+    for (const JsonField& item : field.items_or_none("curves")) {
         link.curves.push_back(curve_of(item));
         const Curve& curve = link.curves.back();
         if (!cells.insert({curve.path, curve.layout, curve.strategy}).second)
@@ -143,7 +143,7 @@ LinkCosts link_of(const Field& field) {
     return link;
 }
 
-Work work_of(const Field& field) {
+Work work_of(const JsonField& field) {
     Work work;
     work.name = field.at("name").text();
     if (const auto element = field.find("element"))
@@ -162,10 +162,10 @@ Work work_of(const Field& field) {
 }
 
 /// Reads operators or kernels; each name and element may occur once.
-std::vector<Work> works_of(const Field& field, const char* name) {
+std::vector<Work> works_of(const JsonField& field, const char* name) {
     std::vector<Work> works;
     std::set<std::tuple<std::string, std::string>> seen;
-    for (const Field& item : field.items_or_none(name)) {
+    for (const JsonField& item : field.items_or_none(name)) {
         works.push_back(work_of(item));
         if (!seen.insert({works.back().name, works.back().element}).second)
             item.fail("is a second one of this name and element");
@@ -173,18 +173,18 @@ std::vector<Work> works_of(const Field& field, const char* name) {
     return works;
 }
 
-CopyRate copy_of(const Field& field) {
+CopyRate copy_of(const JsonField& field) {
     return {field.at("block").integer(0, INT64_MAX), value_of(field.at("seconds_per_byte")),
             origin_of(field)};
 }
 
-Topology topology_of(const Field& field) {
+Topology topology_of(const JsonField& field) {
     constexpr std::int64_t most_processors = 1 << 24;
     Topology topology;
     topology.shape = field.at("shape").one_of<Shape>(shape_names);
-    const Field extents = field.at("extents");
+    const JsonField extents = field.at("extents");
     std::int64_t product = 1;
-    for (const Field& extent : extents.items()) {
+    for (const JsonField& extent : extents.items()) {
         topology.extents.push_back(static_cast<int>(extent.integer(1, most_processors / product)));
         product *= topology.extents.back();
     }
@@ -195,12 +195,12 @@ Topology topology_of(const Field& field) {
     return topology;
 }
 
-Network network_of(const Field& field) {
+Network network_of(const JsonField& field) {
     return {topology_of(field.at("topology")), value_of(field.at("seconds_per_byte")),
             origin_of(field)};
 }
 
-C3 c3_of(const Field& field) {
+C3 c3_of(const JsonField& field) {
     C3 c3;
     c3.topology = topology_of(field.at("topology"));
     c3.routing = field.at("routing").one_of<Routing>(routing_names);
@@ -209,7 +209,7 @@ C3 c3_of(const Field& field) {
     c3.setup = value_of(field.at("setup"));
     c3.seconds_per_unit = value_of(field.at("seconds_per_unit"));
     c3.seconds_per_computation_unit = value_of(field.at("seconds_per_computation_unit"));
-    for (const Field& row : field.items_or_none("published_distances")) {
+    for (const JsonField& row : field.items_or_none("published_distances")) {
         row.require_size(3, "[width, height, distance]");
         c3.published.push_back({static_cast<int>(row[0].integer(1, 1 << 24)),
                                 static_cast<int>(row[1].integer(1, 1 << 24)),
@@ -219,10 +219,10 @@ C3 c3_of(const Field& field) {
     return c3;
 }
 
-std::vector<LinkCosts> links_of(const Field& field) {
+std::vector<LinkCosts> links_of(const JsonField& field) {
     std::vector<LinkCosts> links;
     std::set<Link> seen;
-    for (const Field& item : field.items_or_none("links")) {
+    for (const JsonField& item : field.items_or_none("links")) {
         links.push_back(link_of(item));
         if (!seen.insert(links.back().link).second)
             item.at("link").refuse("each link once");
@@ -230,8 +230,8 @@ std::vector<LinkCosts> links_of(const Field& field) {
     return links;
 }
 
-Profile profile_of(const Field& field) {
-    const Field version = field.at("version");
+Profile profile_of(const JsonField& field) {
+    const JsonField version = field.at("version");
     if (version.integer(1, INT64_MAX) > profile_version)
         version.refuse("at most " + std::to_string(profile_version) +
                        ": the file is of a newer Sextant");
@@ -250,7 +250,7 @@ Profile profile_of(const Field& field) {
     profile.origin = {field.at("date").text(), field.at("method").text()};
     profile.operators = works_of(field, "operators");
     profile.kernels = works_of(field, "kernels");
-    for (const Field& item : field.items_or_none("copies"))
+    for (const JsonField& item : field.items_or_none("copies"))
         profile.copies.push_back(copy_of(item));
     if (const auto network = field.find("network"))
         profile.network = network_of(*network);
@@ -263,7 +263,7 @@ Profile profile_of(const Field& field) {
 } // namespace
 
 Profile parse_profile(std::string_view text, const std::string& path) {
-    return profile_of(Field::parse(text, path));
+    return profile_of(JsonField::parse(text, path));
 }
 
 Profile read_profile(const std::string& path) {

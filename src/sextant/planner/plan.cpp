@@ -73,8 +73,7 @@ std::string to_json(const Plan& plan) {
 }
 
 Plan parse_plan(std::string_view text, const std::string& path) {
-    using machine::Field;
-    const Field file = Field::parse(text, path);
+    const JsonField file = JsonField::parse(text, path);
     if (file.at("plan_version").integer(1, 1 << 30) > plan_version)
         file.at("plan_version").refuse(std::to_string(plan_version) + " or less: a newer version");
     if (file.at("operation").text() != "composite")
@@ -86,7 +85,7 @@ Plan parse_plan(std::string_view text, const std::string& path) {
         file.at("algorithm").fail(std::string("names an ") + unknown.what());
     }
     constexpr std::int64_t most = 1 << 30;
-    for (const Field& radix : file.at("radices").items())
+    for (const JsonField& radix : file.at("radices").items())
         plan.tuning.radices.push_back(static_cast<int>(radix.integer(2, most)));
     plan.tuning.window = static_cast<int>(file.at("window").integer(0, most));
     if (const auto interlace = file.find("interlace"))

@@ -20,16 +20,15 @@ namespace sextant::simulate {
 
 namespace {
 
-using machine::Field;
-
 constexpr Bytes most_bytes = Bytes{64} << 20;
 
-Wire read_wire(const Field& field) {
-    return {field.at("bytes_per_second").number(1, Field::most), field.at("latency").number(0, 1)};
+Wire read_wire(const JsonField& field) {
+    return {field.at("bytes_per_second").number(1, JsonField::most),
+            field.at("latency").number(0, 1)};
 }
 
 /// Messages within a node use one extra link per node, which all its ranks share.
-void add_nodes(const Field& node, Network& network) {
+void add_nodes(const JsonField& node, Network& network) {
     network.cores = static_cast<int>(node.at("cores").integer(1, 1 << 16));
     const Wire wire = read_wire(node);
     const auto first = static_cast<int>(network.links.size());
@@ -44,8 +43,8 @@ void add_nodes(const Field& node, Network& network) {
     };
 }
 
-Network read_network(const Field& whole) {
-    const Field field = whole.at("network");
+Network read_network(const JsonField& whole) {
+    const JsonField field = whole.at("network");
     std::vector<std::string_view> names;
     for (const Shape& shape : shapes())
         names.push_back(shape.name);
@@ -56,10 +55,10 @@ Network read_network(const Field& whole) {
     return network;
 }
 
-Costs read_costs(const Field& field) {
+Costs read_costs(const JsonField& field) {
     const auto number = [&](const char* name) {
         const auto found = field.find(name);
-        return found ? found->number(0, Field::most) : 0;
+        return found ? found->number(0, JsonField::most) : 0;
     };
     Costs costs;
     costs.send_overhead = number("send_overhead");
@@ -74,7 +73,7 @@ Costs read_costs(const Field& field) {
 } // namespace
 
 Platform parse_platform(std::string_view text, const std::string& path) {
-    const Field whole = Field::parse(text, path);
+    const JsonField whole = JsonField::parse(text, path);
     const int version = static_cast<int>(whole.at("version").integer(1, 1 << 30));
     if (version > 1)
         whole.at("version").refuse("1: the file is newer than this program");
@@ -97,7 +96,7 @@ Platform read_platform(const std::string& path) {
 }
 
 bool is_platform(const std::string& path) {
-    return Field::parse(read_text(path, most_bytes), path).find("source").has_value();
+    return JsonField::parse(read_text(path, most_bytes), path).find("source").has_value();
 }
 
 bool is_json(const std::string& path) {

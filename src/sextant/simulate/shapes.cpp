@@ -34,7 +34,7 @@ std::vector<std::string> numbered_hosts(int count) {
     return names;
 }
 
-Network crossbar(const machine::Field& network, const Wire& wire) {
+Network crossbar(const JsonField& network, const Wire& wire) {
     Network made;
     const auto hosts = static_cast<int>(network.at("hosts").integer(1, most_hosts));
     made.hosts = numbered_hosts(hosts);
@@ -95,12 +95,12 @@ struct Grid {
     }
 };
 
-Grid read_grid(const machine::Field& network, bool wraps) {
+Grid read_grid(const JsonField& network, bool wraps) {
     Grid grid;
     grid.wraps = wraps;
     grid.has_injection = network.find("injection").has_value();
-    const machine::Field extents = network.at("extents");
-    for (const machine::Field& extent : extents.items()) {
+    const JsonField extents = network.at("extents");
+    for (const JsonField& extent : extents.items()) {
         grid.extents.push_back(static_cast<int>(extent.integer(1, most_hosts / grid.hosts)));
         grid.hosts *= grid.extents.back();
     }
@@ -109,7 +109,7 @@ Grid read_grid(const machine::Field& network, bool wraps) {
     return grid;
 }
 
-Network build(const machine::Field& network, const Wire& wire, bool wraps) {
+Network build(const JsonField& network, const Wire& wire, bool wraps) {
     const Grid grid = read_grid(network, wraps);
     Network made;
     made.hosts = numbered_hosts(grid.hosts);
@@ -121,7 +121,7 @@ Network build(const machine::Field& network, const Wire& wire, bool wraps) {
         }
         if (!grid.has_injection)
             continue;
-        const double rate = network.at("injection").number(1, machine::Field::most);
+        const double rate = network.at("injection").number(1, JsonField::most);
         made.links.push_back({host + "-out", rate, 0, true});
         made.links.push_back({host + "-in", rate, 0, true});
     }
@@ -131,17 +131,15 @@ Network build(const machine::Field& network, const Wire& wire, bool wraps) {
 
 } // namespace
 
-Network mesh(const machine::Field& network, const Wire& wire) {
+Network mesh(const JsonField& network, const Wire& wire) {
     return build(network, wire, false);
 }
 
-Network torus(const machine::Field& network, const Wire& wire) {
+Network torus(const JsonField& network, const Wire& wire) {
     return build(network, wire, true);
 }
 
 namespace {
-
-using machine::Field;
 
 /// The connection between a level and the one above.
 struct Step {
@@ -276,14 +274,14 @@ Port min_hop(const Tree& tree, const std::vector<int>& slots, std::uint64_t seed
     return [tables](int level, int node, int to) { return int{tables->at(level, node, to)}; };
 }
 
-Port from_table(const Field& network, const Tree& tree, std::size_t hosts) {
+Port from_table(const JsonField& network, const Tree& tree, std::size_t hosts) {
     if (tree.levels() != 2 || tree.step(0).ports() != 1)
         network.at("routing").fail("is \"table\", which only a tree of two levels has");
     const auto tables = std::make_shared<PortTables>(tree, hosts);
-    const Field rows = network.at("spines");
+    const JsonField rows = network.at("spines");
     rows.require_size(static_cast<std::size_t>(tree.nodes(1)), "one row a leaf switch");
     for (int leaf = 0; leaf < tree.nodes(1); ++leaf) {
-        const Field row = rows[static_cast<std::size_t>(leaf)];
+        const JsonField row = rows[static_cast<std::size_t>(leaf)];
         row.require_size(hosts, "a spine for each host");
         for (std::size_t to = 0; to < hosts; ++to)
             tables->at(1, leaf, static_cast<int>(to)) =
@@ -292,7 +290,7 @@ Port from_table(const Field& network, const Tree& tree, std::size_t hosts) {
     return [tables](int level, int node, int to) { return int{tables->at(level, node, to)}; };
 }
 
-Port port_rule(const Field& network, const Tree& tree, const std::vector<int>& slots) {
+Port port_rule(const JsonField& network, const Tree& tree, const std::vector<int>& slots) {
     constexpr std::array<std::string_view, 4> names{"d-mod-k", "min-hop", "random", "table"};
     enum class Routing { d_mod_k, min_hop, random, table };
     const auto seed = [&] {
@@ -314,8 +312,8 @@ Port port_rule(const Field& network, const Tree& tree, const std::vector<int>& s
     return [tree](int level, int, int to) { return port_by_modulus(tree, level, to); };
 }
 
-Tree read_tree(const Field& network) {
-    const Field down = network.at("down"), up = network.at("up"), cables = network.at("cables");
+Tree read_tree(const JsonField& network) {
+    const JsonField down = network.at("down"), up = network.at("up"), cables = network.at("cables");
     up.require_size(down.size(), "as many levels as `down`");
     cables.require_size(down.size(), "as many levels as `down`");
     if (down.size() == 0)
@@ -349,7 +347,7 @@ void add_links(const Tree& tree, const Wire& wire, Network& network) {
 
 } // namespace
 
-Network fat_tree(const Field& network, const Wire& wire) {
+Network fat_tree(const JsonField& network, const Wire& wire) {
     const Tree tree = read_tree(network);
     int hosts_a_leaf = tree.step(0).down;
     if (const auto filled = network.find("hosts_a_leaf"))

@@ -20,7 +20,7 @@ struct Shape {
     std::string_view name;
     std::string_view summary;
     /// Builds the network described by the `network` field of a platform file. Throws InvalidFile.
-    Network (*build)(const machine::Field& network, const Wire& wire);
+    Network (*build)(const JsonField& network, const Wire& wire);
 };
 
 std::span<const Shape> shapes();
@@ -34,7 +34,7 @@ std::vector<std::string> numbered_hosts(int count);
 /// Hosts on one non-blocking switch: messages compete only for the two cables at their ends.
 ///
 /// Input     `hosts`, the number of hosts.
-Network crossbar(const machine::Field& network, const Wire& wire);
+Network crossbar(const JsonField& network, const Wire& wire);
 
 /// A mesh or torus of any number of dimensions, whose hosts are its routers. Messages travel along
 /// the first dimension first, then the next. On a torus they take the shorter direction; if both
@@ -43,8 +43,8 @@ Network crossbar(const machine::Field& network, const Wire& wire);
 ///
 /// Input     `extents`, along the first dimension first; hosts are numbered likewise. `injection`
 ///           (optional): bytes per second between a host and its router, in each direction.
-Network mesh(const machine::Field& network, const Wire& wire);
-Network torus(const machine::Field& network, const Wire& wire);
+Network mesh(const JsonField& network, const Wire& wire);
+Network torus(const JsonField& network, const Wire& wire);
 
 /// A parallel-port generalised fat-tree. A switch of level l has down[l] children and up[l + 1]
 /// parents, each joined by that level's number of parallel cables. Routing is static and by
@@ -59,6 +59,6 @@ Network torus(const machine::Field& network, const Wire& wire);
 ///           per leaf switch, the spine to each destination.
 /// Source    Zahavi, Technion CCIT report 776, 2010; Hoefler, Schneider, Lumsdaine, Cluster 2008,
 ///           doi:10.1109/CLUSTR.2008.4663762
-Network fat_tree(const machine::Field& network, const Wire& wire);
+Network fat_tree(const JsonField& network, const Wire& wire);
 
 } // namespace sextant::simulate
