@@ -4,8 +4,8 @@
 #include "sextant/core/error.hpp"
 #include "sextant/kernel/edge/edge_vectors.hpp"
 #include "sextant/kernel/filter/line_vectors.hpp"
+#include "sextant/kernel/label/label_vectors.hpp"
 #include "sextant/kernel/label/labels.hpp"
-#include "sextant/kernel/label/row_bits.hpp"
 
 #include <algorithm>
 #include <array>

@@ -81,7 +81,8 @@ struct EdgeRow {
 /// Computes the middle row as find_edges().
 void classify_edges(const EdgeRow& row);
 
-// Rows of edges after suppression, processed in vectors: codes in bytes, or bits (row_bits.hpp).
+// Rows of edges after suppression, processed in vectors: codes in bytes, or bits
+// (label_vectors.hpp).
 
 /// Sets bit i if codes[i] is a strong edge. Bits after the last are 0.
 void bits_strong(const std::uint8_t* codes, Elements count, std::uint64_t* bits);

@@ -2,7 +2,7 @@
 #include "sextant/kernel/label/contour_ranking.hpp"
 
 #include "sextant/core/error.hpp"
-#include "sextant/kernel/label/row_bits.hpp"
+#include "sextant/kernel/label/label_vectors.hpp"
 #include "sextant/kernel/pixel_fold.hpp"
 
 #include <algorithm>

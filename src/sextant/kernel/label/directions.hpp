@@ -54,7 +54,8 @@ LinkCounts find_predecessors(const ThreeRows& directions, Elements width, Direct
 
 /// Sets [x], for x from 0 to `width` − 1, to the direction of the link from x if it is kept,
 /// otherwise edge_end, or no_edge if there is no edge point; and the edge points in bits
-/// (row_bits.hpp). Writes up to `link_slack` past the end. Returns the number of links not kept.
+/// (label_vectors.hpp). Writes up to `link_slack` past the end. Returns the number of links not
+/// kept.
 Elements find_successors(const Direction* directions, const ThreeRows& predecessors, Elements width,
                          Direction* successors, std::uint64_t* points);
 

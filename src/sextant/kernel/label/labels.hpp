@@ -3,7 +3,7 @@
 
 #include "sextant/core/memory.hpp"
 #include "sextant/kernel/filter/samples.hpp"
-#include "sextant/kernel/label/row_bits.hpp"
+#include "sextant/kernel/label/label_vectors.hpp"
 
 #include <bit>
 #include <cmath>
@@ -49,9 +49,6 @@ std::uint64_t value_code(Sample value) {
         return value;
 }
 
-/// A component's number, from 1; 0 is the background.
-using Label = std::int32_t;
-
 /// Connectivity: pixels touch at sides only (4), or at corners too (8).
 enum class Neighbours : std::uint8_t { four, eight };
 
@@ -88,8 +85,6 @@ struct Component {
     void add(const Component& other);
     bool operator==(const Component& other) const;
 };
-
-struct RunRow;
 
 /// The runs of a row of a tile; see each_run().
 struct LabelledRuns {
@@ -154,49 +149,7 @@ class Labeller {
     std::vector<std::uint64_t> equal_, equal_left_, equal_right_; // of a row and the one above
 };
 
-/// A row whose pixels receive the labels of their runs.
-struct LabelRow {
-    const std::uint64_t* inside; ///< bits: not background
-    const std::uint64_t* starts; ///< bits: the first pixel of a run
-    const Label* labels;         ///< of the row's runs, from [1] on; readable up to [16] past them
-    Label* to;
-    Elements width;
-    bool stream; ///< bypass the caches; `to` is aligned to `stream_alignment`
-};
-
-void write_labels(const LabelRow& row);
-
-/// A row of pixels in bits (row_bits.hpp), and the numbers of its runs.
-struct RunRow {
-    std::uint64_t* inside = nullptr; ///< not background
-    std::uint64_t* starts = nullptr; ///< the first pixel of a run
-    Label before = 0;                ///< number of runs in the rows above
-};
-
-/// The pixels of a row that equal those of the row above, in bits.
-struct EqualsAbove {
-    const std::uint64_t* straight; ///< bit i: i equals i above
-    const std::uint64_t* left;     ///< bit i: i + 1 equals i above
-    const std::uint64_t* right;    ///< bit i: i equals i + 1 above
-};
-
-/// Two adjacent rows whose runs are to be joined where they touch.
-struct TouchingRows {
-    RunRow row, above;
-    Elements words;
-    bool corners;             ///< pixels touch at corners too
-    const EqualsAbove* equal; ///< null if runs are connected regardless of value
-    Label* parents;           ///< [run]: an earlier run of its component, or itself
-};
-
-/// Makes each run of a row its own parent; returns the number of the last run.
-Label begin_runs(const RunRow& row, Elements words, Label* parents);
-
-/// Joins each pair of runs that touch: the first run of either component becomes that of both.
-/// Cost      pairs α(runs).
-void join_runs(const TouchingRows& rows);
-
-// Iteration over the runs of a row in bits (row_bits.hpp).
+// Iteration over the runs of a row in bits (label_vectors.hpp).
 
 /// Shifts a row of words up by one bit, word by word.
 class Shift {

@@ -1,14 +1,62 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/kernel/filter/line_vectors.hpp"
 
+#include <cstdint>
 #include <cstring>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "sextant/kernel/filter/weighted_lines.cpp"
+#define HWY_TARGET_INCLUDE "sextant/kernel/filter/line_vectors.cpp"
 #include "sextant/kernel/lanes-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernel::HWY_NAMESPACE {
+
+template <class Sample>
+HWY_INLINE void widen(const Sample* samples, Elements count, float* to) {
+    const Floats d;
+    const hn::RebindToSigned<Floats> integers;
+    const hn::Rebind<Sample, Floats> narrow;
+    const auto lanes = static_cast<Elements>(hn::Lanes(d));
+    Elements i = 0;
+    for (; i + lanes <= count; i += lanes) {
+        const auto wide = hn::PromoteTo(integers, hn::LoadU(narrow, samples + i));
+        hn::StoreU(hn::ConvertTo(d, wide), d, to + i);
+    }
+    for (; i < count; ++i)
+        to[i] = static_cast<float>(samples[i]);
+}
+
+void widen_u8(const std::uint8_t* samples, Elements count, float* to) {
+    widen(samples, count, to);
+}
+void widen_u16(const std::uint16_t* samples, Elements count, float* to) {
+    widen(samples, count, to);
+}
+
+template <class D>
+HWY_INLINE void store_numbers(D d, hn::Vec<D> v, float* to) {
+    const hn::RebindToUnsigned<D> bits;
+    const auto nan = hn::BitCast(d, hn::Set(bits, 0x7fc00000u));
+    hn::StoreU(hn::IfThenElse(hn::IsNaN(v), nan, v), d, to);
+}
+
+void length_row(const float* x, const float* y, Elements count, float* to) {
+    each_vector(count, [=](auto d, Elements i) HWY_ATTR {
+        store_numbers(d, length(d, hn::LoadU(d, x + i), hn::LoadU(d, y + i)), to + i);
+    });
+}
+
+/// Computes half the sum of the eigenvalues plus `sign` times half their difference.
+void eigenvalue_row(const Hessians& of, float sign, Elements count, float* to) {
+    each_vector(count, [=](auto d, Elements i) HWY_ATTR {
+        const auto half = hn::Set(d, .5F);
+        const auto xx = hn::Mul(half, hn::LoadU(d, of.xx + i));
+        const auto yy = hn::Mul(half, hn::LoadU(d, of.yy + i));
+        const auto apart = length(d, hn::Sub(xx, yy), hn::LoadU(d, of.xy + i));
+        const auto value = hn::Add(hn::Add(xx, yy), hn::Mul(hn::Set(d, sign), apart));
+        store_numbers(d, value, to + i);
+    });
+}
 
 /// The number of independent sums, enough to hide the latency of additions.
 constexpr int vectors = 4;
@@ -143,7 +191,32 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sextant::kernel {
 
+HWY_EXPORT(widen_u8);
+HWY_EXPORT(widen_u16);
+HWY_EXPORT(length_row);
+HWY_EXPORT(eigenvalue_row);
 HWY_EXPORT(weigh_lines);
+
+template <>
+void to_floats(const std::uint8_t* samples, Elements count, float* to) {
+    HWY_DYNAMIC_DISPATCH(widen_u8)(samples, count, to);
+}
+template <>
+void to_floats(const std::uint16_t* samples, Elements count, float* to) {
+    HWY_DYNAMIC_DISPATCH(widen_u16)(samples, count, to);
+}
+template <>
+void to_floats(const float* samples, Elements count, float* to) {
+    std::memcpy(to, samples, static_cast<std::size_t>(count) * sizeof(float));
+}
+
+void lengths(const float* x, const float* y, Elements count, float* to) {
+    HWY_DYNAMIC_DISPATCH(length_row)(x, y, count, to);
+}
+
+void eigenvalues(const Hessians& of, float sign, Elements count, float* to) {
+    HWY_DYNAMIC_DISPATCH(eigenvalue_row)(of, sign, count, to);
+}
 
 void weigh_lines(const WeightedLines& job) {
     HWY_DYNAMIC_DISPATCH(weigh_lines)(job);

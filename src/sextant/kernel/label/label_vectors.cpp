@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/kernel/label/label_vectors.hpp"
+
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sextant/kernel/label/label_vectors.cpp"
+#include "sextant/kernel/lanes-inl.hpp"
+
+#ifndef SEXTANT_KERNEL_LABEL_ROW_COUNTS
+#define SEXTANT_KERNEL_LABEL_ROW_COUNTS
+namespace sextant::kernel {
+
+/// [bits][i]: the number of bits set among bits 0 … i.
+struct CountsOfBits {
+    std::uint8_t counts[256][8] = {};
+    constexpr CountsOfBits() {
+        for (unsigned bits = 0; bits < 256; ++bits) {
+            for (unsigned i = 0, count = 0; i < 8; ++i)
+                counts[bits][i] = static_cast<std::uint8_t>(count += bits >> i & 1);
+        }
+    }
+};
+static constexpr CountsOfBits counts_of_bits;
+
+} // namespace sextant::kernel
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace sextant::kernel::HWY_NAMESPACE {
+
+/// Makes one word of bits at a time: by whole vectors, and the last word by single samples.
+template <class Sample, class Vectors, class One>
+HWY_INLINE void make_bits(Elements count, std::uint64_t* bits, Vectors vectors, One one) {
+    using Samples = hn::CappedTag<Sample, 64>;
+    constexpr Elements lanes = hn::MaxLanes(Samples());
+    for (Elements first = 0; first < count; first += 64) {
+        std::uint64_t word = 0;
+        if (first + 64 <= count) {
+            for (Elements i = 0; i < 64; i += lanes) {
+                std::uint64_t some = 0;
+                hn::StoreMaskBits(Samples(), vectors(Samples(), first + i),
+                                  reinterpret_cast<std::uint8_t*>(&some));
+                word |= some << i;
+            }
+        } else {
+            for (Elements i = first; i < count; ++i)
+                word |= std::uint64_t{one(i)} << (i - first);
+        }
+        bits[first / 64] = word;
+    }
+}
+
+template <class Sample>
+HWY_INLINE void not_zero(const Sample* row, Elements count, std::uint64_t* bits) {
+    make_bits<Sample>(
+        count, bits,
+        [row](auto d, Elements i)
+            HWY_ATTR { return hn::Not(hn::Eq(hn::LoadU(d, row + i), hn::Zero(d))); },
+        [row](Elements i) { return row[i] != Sample{0}; });
+}
+
+template <class Sample>
+HWY_INLINE void equal(const Sample* a, const Sample* b, Elements count, std::uint64_t* bits) {
+    make_bits<Sample>(
+        count, bits,
+        [a, b](auto d, Elements i)
+            HWY_ATTR { return hn::Eq(hn::LoadU(d, a + i), hn::LoadU(d, b + i)); },
+        [a, b](Elements i) { return a[i] == b[i]; });
+}
+
+void not_zero_f32(const float* row, Elements count, std::uint64_t* bits) {
+    not_zero(row, count, bits);
+}
+void not_zero_u8(const std::uint8_t* row, Elements count, std::uint64_t* bits) {
+    not_zero(row, count, bits);
+}
+void not_zero_u16(const std::uint16_t* row, Elements count, std::uint64_t* bits) {
+    not_zero(row, count, bits);
+}
+void not_zero_u32(const std::uint32_t* row, Elements count, std::uint64_t* bits) {
+    not_zero(row, count, bits);
+}
+void not_zero_u64(const std::uint64_t* row, Elements count, std::uint64_t* bits) {
+    not_zero(row, count, bits);
+}
+void not_zero_f64(const double* row, Elements count, std::uint64_t* bits) {
+    not_zero(row, count, bits);
+}
+void equal_f32(const float* a, const float* b, Elements count, std::uint64_t* bits) {
+    equal(a, b, count, bits);
+}
+void equal_u8(const std::uint8_t* a, const std::uint8_t* b, Elements count, std::uint64_t* bits) {
+    equal(a, b, count, bits);
+}
+void equal_u16(const std::uint16_t* a, const std::uint16_t* b, Elements count,
+               std::uint64_t* bits) {
+    equal(a, b, count, bits);
+}
+void equal_u32(const std::uint32_t* a, const std::uint32_t* b, Elements count,
+               std::uint64_t* bits) {
+    equal(a, b, count, bits);
+}
+void equal_u64(const std::uint64_t* a, const std::uint64_t* b, Elements count,
+               std::uint64_t* bits) {
+    equal(a, b, count, bits);
+}
+void equal_f64(const double* a, const double* b, Elements count, std::uint64_t* bits) {
+    equal(a, b, count, bits);
+}
+
+// The unions of runs use no vectors, but processors have different instructions for counting bits.
+
+using Bits = std::uint64_t;
+
+HWY_INLINE Label count_of(Bits bits) {
+    return static_cast<Label>(hwy::PopCount(bits));
+}
+
+/// The lowest set bit and all bits below it.
+HWY_INLINE Bits through_first(Bits bits) {
+    return bits ^ (bits - 1);
+}
+
+/// The root of a run. Halves paths.
+HWY_INLINE Label root(Label* parents, Label run) {
+    while (parents[run] != run)
+        run = parents[run] = parents[parents[run]];
+    return run;
+}
+
+/// Joins two runs that touch. A run without a parent gets the one above, whose entry is still in
+/// the cache; otherwise the roots are joined.
+HWY_INLINE void join(Label* parents, Label run, Label above) {
+    if (parents[run] == run) {
+        parents[run] = above;
+        return;
+    }
+    const Label a = root(parents, run), b = root(parents, above);
+    const Label first = a < b ? a : b, last = a < b ? b : a;
+    parents[last] = first;
+}
+
+/// A row's bits at one word, and the runs before it.
+struct At {
+    Bits inside = 0, starts = 0;
+    Bits carry = 0; ///< set if the last pixel of the previous word is inside
+    Label before;   ///< the number of runs that began before the word
+
+    HWY_INLINE void go_to(const RunRow& row, Elements word) {
+        carry = inside >> 63;
+        before += count_of(starts);
+        inside = row.inside[word];
+        starts = row.starts[word];
+    }
+    /// The runs, each extended by the pixel after it.
+    HWY_INLINE Bits extended() const { return inside | inside << 1 | carry; }
+    /// The run at the last of the pixels 0 … i, given in bits, or the last run before it.
+    HWY_INLINE Label run_at(Bits pixels) const { return before + count_of(starts & pixels); }
+};
+
+/// Runs, extended by one pixel if corners count, share pixels if they touch. The first shared pixel
+/// is the first of one of them, which gives one bit per pair.
+HWY_INLINE void join_any(const TouchingRows& rows, const At& row, const At& above) {
+    Bits shared = rows.corners ? row.extended() & above.extended() : row.inside & above.inside;
+    shared &= row.starts | above.starts;
+    for (; shared != 0; shared &= shared - 1) {
+        const Bits pixels = through_first(shared);
+        join(rows.parents, row.run_at(pixels), above.run_at(pixels));
+    }
+}
+
+/// A word of bits shifted up by one, with the last bit of the previous word.
+HWY_INLINE Bits moved(const Bits* bits, Elements word) {
+    return bits[word] << 1 | (word > 0 ? bits[word - 1] >> 63 : 0);
+}
+
+/// Joins runs of equal value. Runs above one another are joined at the start of the later one. Runs
+/// that meet only at a corner are joined where one has ended and the other starts.
+HWY_INLINE void join_equal(const TouchingRows& rows, Elements word, const At& row,
+                           const At& above) {
+    Bits shared = rows.equal->straight[word] & row.inside & (row.starts | above.starts);
+    for (; shared != 0; shared &= shared - 1) {
+        const Bits pixels = through_first(shared);
+        join(rows.parents, row.run_at(pixels), above.run_at(pixels));
+    }
+    if (!rows.corners)
+        return;
+    const Bits row_goes_on = row.inside & ~row.starts;
+    const Bits above_goes_on = above.inside & ~above.starts;
+    Bits left = moved(rows.equal->left, word) & row.starts & ~above_goes_on;
+    for (; left != 0; left &= left - 1) {
+        const Bits pixels = through_first(left);
+        join(rows.parents, row.run_at(pixels), above.run_at(pixels >> 1));
+    }
+    Bits right = moved(rows.equal->right, word) & above.starts & ~row_goes_on;
+    for (; right != 0; right &= right - 1) {
+        const Bits pixels = through_first(right);
+        join(rows.parents, row.run_at(pixels >> 1), above.run_at(pixels));
+    }
+}
+
+Label begin_runs(const RunRow& row, Elements words, Label* parents) {
+    Label last = row.before;
+    for (Elements word = 0; word < words; ++word)
+        last += count_of(row.starts[word]);
+    for (Label run = row.before + 1; run <= last; ++run)
+        parents[run] = run;
+    return last;
+}
+
+void join_runs(const TouchingRows& rows) {
+    At row, above;
+    row.before = rows.row.before;
+    above.before = rows.above.before;
+    for (Elements word = 0; word < rows.words; ++word) {
+        row.go_to(rows.row, word);
+        above.go_to(rows.above, word);
+        if (rows.equal)
+            join_equal(rows, word, row, above);
+        else
+            join_any(rows, row, above);
+    }
+}
+
+using Labels = hn::ScalableTag<Label>;
+constexpr Elements label_lanes = hn::MaxLanes(Labels());
+
+#if HWY_TARGET != HWY_SCALAR
+
+/// The labels of as many pixels as a vector has lanes. Lane i has the label that comes after that
+/// of lane 0 by the number of runs that start in lanes 1 … i, so one vector holds them all.
+HWY_INLINE hn::Vec<Labels> labels_of(std::uint64_t inside, std::uint64_t starts,
+                                     const Label* labels) {
+    const Labels d;
+    constexpr std::size_t lanes = hn::MaxLanes(Labels());
+    labels += starts & 1;
+    starts &= ~std::uint64_t{1};
+    alignas(16) std::uint8_t counts[16];
+    for (std::size_t i = 0; i < lanes; i += 8)
+        std::memcpy(counts + i, counts_of_bits.counts[starts >> i & 255], 8);
+    const hn::Rebind<std::uint8_t, Labels> bytes;
+    auto index = hn::PromoteTo(d, hn::Load(bytes, counts));
+    if constexpr (lanes == 16) {
+        const auto below = static_cast<Label>(counts[7]);
+        index = hn::Add(index, hn::IfThenElse(hn::FirstN(d, 8), hn::Zero(d), hn::Set(d, below)));
+    }
+    const auto all = hn::TableLookupLanes(hn::LoadU(d, labels), hn::IndicesFromVec(d, index));
+    const auto mask = hn::LoadMaskBits(d, reinterpret_cast<const std::uint8_t*>(&inside));
+    return hn::IfThenElseZero(mask, all);
+}
+
+/// Writes the pixels of one word, in whole vectors up to `count`; returns the number written.
+HWY_INLINE Elements write_word(std::uint64_t inside, std::uint64_t starts, const Label* labels,
+                               Label* to, Elements count, bool stream) {
+    const Labels d;
+    constexpr std::uint64_t lane_bits = (std::uint64_t{1} << label_lanes) - 1;
+    const bool one_run = starts == 0 && (inside == 0 || ~inside == 0);
+    const auto one = inside == 0 ? hn::Zero(d) : hn::Set(d, labels[0]);
+    Elements i = 0;
+    for (; i + label_lanes <= count; i += label_lanes) {
+        if (one_run) {
+            store(one, d, to + i, stream);
+            continue;
+        }
+        const std::uint64_t begun = starts >> i & lane_bits;
+        store(labels_of(inside >> i & lane_bits, begun, labels), d, to + i, stream);
+        labels += counts_of_bits.counts[begun & 255][7];
+        if constexpr (label_lanes == 16)
+            labels += counts_of_bits.counts[begun >> 8][7];
+    }
+    return i;
+}
+
+#endif
+
+void write_labels(const LabelRow& row) {
+    const Label* labels = row.labels;
+    for (Elements first = 0; first < row.width; first += 64) {
+        const std::uint64_t inside = row.inside[first / 64], starts = row.starts[first / 64];
+        const Elements left = row.width - first, count = left < 64 ? left : 64;
+        Elements i = 0;
+#if HWY_TARGET != HWY_SCALAR
+        i = write_word(inside, starts, labels, row.to + first, count, row.stream);
+#endif
+        for (; i < count; ++i) {
+            const auto begun = hwy::PopCount(starts & (~std::uint64_t{0} >> (63 - i)));
+            row.to[first + i] = inside >> i & 1 ? labels[begun] : 0;
+        }
+        labels += hwy::PopCount(starts);
+    }
+}
+
+} // namespace sextant::kernel::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sextant::kernel {
+
+HWY_EXPORT(not_zero_f32);
+HWY_EXPORT(not_zero_u8);
+HWY_EXPORT(not_zero_u16);
+HWY_EXPORT(not_zero_u32);
+HWY_EXPORT(not_zero_u64);
+HWY_EXPORT(not_zero_f64);
+HWY_EXPORT(equal_f32);
+HWY_EXPORT(equal_u8);
+HWY_EXPORT(equal_u16);
+HWY_EXPORT(equal_u32);
+HWY_EXPORT(equal_u64);
+HWY_EXPORT(equal_f64);
+HWY_EXPORT(begin_runs);
+HWY_EXPORT(join_runs);
+HWY_EXPORT(write_labels);
+
+template <>
+void bits_not_zero(const float* row, Elements count, std::uint64_t* bits) {
+    HWY_DYNAMIC_DISPATCH(not_zero_f32)(row, count, bits);
+}
+template <>
+void bits_not_zero(const std::uint8_t* row, Elements count, std::uint64_t* bits) {
+    HWY_DYNAMIC_DISPATCH(not_zero_u8)(row, count, bits);
+}
+template <>
+void bits_not_zero(const std::uint16_t* row, Elements count, std::uint64_t* bits) {
+    HWY_DYNAMIC_DISPATCH(not_zero_u16)(row, count, bits);
+}
+template <>
+void bits_equal(const float* a, const float* b, Elements count, std::uint64_t* bits) {
+    HWY_DYNAMIC_DISPATCH(equal_f32)(a, b, count, bits);
+}
+template <>
+void bits_equal(const std::uint8_t* a, const std::uint8_t* b, Elements count, std::uint64_t* bits) {
+    HWY_DYNAMIC_DISPATCH(equal_u8)(a, b, count, bits);
+}
+template <>
+void bits_equal(const std::uint16_t* a, const std::uint16_t* b, Elements count,
+                std::uint64_t* bits) {
+    HWY_DYNAMIC_DISPATCH(equal_u16)(a, b, count, bits);
+}
+template <>
+void bits_not_zero(const std::uint32_t* row, Elements count, std::uint64_t* bits) {
+    HWY_DYNAMIC_DISPATCH(not_zero_u32)(row, count, bits);
+}
+template <>
+void bits_equal(const std::uint32_t* a, const std::uint32_t* b, Elements count,
+                std::uint64_t* bits) {
+    HWY_DYNAMIC_DISPATCH(equal_u32)(a, b, count, bits);
+}
+template <>
+void bits_not_zero(const std::uint64_t* row, Elements count, std::uint64_t* bits) {
+    HWY_DYNAMIC_DISPATCH(not_zero_u64)(row, count, bits);
+}
+template <>
+void bits_equal(const std::uint64_t* a, const std::uint64_t* b, Elements count,
+                std::uint64_t* bits) {
+    HWY_DYNAMIC_DISPATCH(equal_u64)(a, b, count, bits);
+}
+template <>
+void bits_not_zero(const double* row, Elements count, std::uint64_t* bits) {
+    HWY_DYNAMIC_DISPATCH(not_zero_f64)(row, count, bits);
+}
+template <>
+void bits_equal(const double* a, const double* b, Elements count, std::uint64_t* bits) {
+    HWY_DYNAMIC_DISPATCH(equal_f64)(a, b, count, bits);
+}
+
+Label begin_runs(const RunRow& row, Elements words, Label* parents) {
+    return HWY_DYNAMIC_DISPATCH(begin_runs)(row, words, parents);
+}
+
+void join_runs(const TouchingRows& rows) {
+    HWY_DYNAMIC_DISPATCH(join_runs)(rows);
+}
+
+void write_labels(const LabelRow& row) {
+    HWY_DYNAMIC_DISPATCH(write_labels)(row);
+}
+
+} // namespace sextant::kernel
+#endif

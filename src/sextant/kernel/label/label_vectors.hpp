@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/units.hpp"
+
+#include <cstdint>
+
+// Rows of samples and of labels, processed in vectors. Rows of bits have 64 bits per word, the
+// first sample in the lowest bit.
+namespace sextant::kernel {
+
+constexpr Elements words_for(Elements bits) {
+    return (bits + 63) / 64;
+}
+
+// Comparisons, for the sample types of ValueView.
+
+/// Sets bit i if row[i] is not 0. Bits after the last are 0.
+template <class Sample>
+void bits_not_zero(const Sample* row, Elements count, std::uint64_t* bits);
+
+/// Sets bit i if a[i] equals b[i]. Bits after the last are 0.
+template <class Sample>
+void bits_equal(const Sample* a, const Sample* b, Elements count, std::uint64_t* bits);
+
+/// A component's number, from 1; 0 is the background.
+using Label = std::int32_t;
+
+/// A row of pixels in bits, and the numbers of its runs.
+struct RunRow {
+    std::uint64_t* inside = nullptr; ///< not background
+    std::uint64_t* starts = nullptr; ///< the first pixel of a run
+    Label before = 0;                ///< number of runs in the rows above
+};
+
+/// The pixels of a row that equal those of the row above, in bits.
+struct EqualsAbove {
+    const std::uint64_t* straight; ///< bit i: i equals i above
+    const std::uint64_t* left;     ///< bit i: i + 1 equals i above
+    const std::uint64_t* right;    ///< bit i: i equals i + 1 above
+};
+
+/// Two adjacent rows whose runs are to be joined where they touch.
+struct TouchingRows {
+    RunRow row, above;
+    Elements words;
+    bool corners;             ///< pixels touch at corners too
+    const EqualsAbove* equal; ///< null if runs are connected regardless of value
+    Label* parents;           ///< [run]: an earlier run of its component, or itself
+};
+
+/// Makes each run of a row its own parent; returns the number of the last run.
+Label begin_runs(const RunRow& row, Elements words, Label* parents);
+
+/// Joins each pair of runs that touch: the first run of either component becomes that of both.
+/// Cost      pairs α(runs).
+void join_runs(const TouchingRows& rows);
+
+/// A row whose pixels receive the labels of their runs.
+struct LabelRow {
+    const std::uint64_t* inside; ///< bits: not background
+    const std::uint64_t* starts; ///< bits: the first pixel of a run
+    const Label* labels;         ///< of the row's runs, from [1] on; readable up to [16] past them
+    Label* to;
+    Elements width;
+    bool stream; ///< bypass the caches; `to` is aligned to `stream_alignment`
+};
+
+void write_labels(const LabelRow& row);
+
+} // namespace sextant::kernel
