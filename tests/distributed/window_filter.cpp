@@ -3,27 +3,19 @@
 #include "sextant/comm/share_nodes.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/memory_frames.hpp"
 
 #include "tests/support/filter_runs.hpp"
 
 namespace sextant::test {
 namespace {
 
-/// The image of a test as a series of one frame.
-class Samples final : public FrameSource {
-  public:
-    Samples(const std::vector<std::byte>& bytes, ImageShape shape, const ElementFormat& element)
-        : FrameSource("memory",
-                      {.frames = 1, .shape = shape, .sample = *sample_named(channels(element))}),
-          bytes_(bytes) {}
-
-  private:
-    void load(std::int64_t, Rows rows, std::span<std::byte> to) override {
-        std::memcpy(to.data(), bytes_.data() + rows.first * row_bytes(), to.size());
-    }
-
-    const std::vector<std::byte>& bytes_;
-};
+/// The image of a test, in memory that outlives it.
+RowSource source_of(const std::vector<std::byte>& bytes, ImageShape shape,
+                    const ElementFormat& element) {
+    FrameHeader header{.frames = 1, .shape = shape, .sample = *sample_named(channels(element))};
+    return {std::make_unique<MemoryFrames>(std::move(header), bytes), 0};
+}
 
 /// Windows of so many rows; the planes as rank 0 collects them.
 std::vector<float> by_windows(const Communicator& communicator, RowSource& source,
@@ -58,7 +50,7 @@ TEST(WindowFilter, gives_the_same_bits_however_many_rows_a_window_has) {
             for (const Elements rows : {1, 2, 7, 42, 43}) {
                 for (const int columns : {1, 2, 4}) {
                     run_threads(4, [&](Communicator communicator) {
-                        RowSource source(std::make_unique<Samples>(bytes, shape, element), 0);
+                        RowSource source = source_of(bytes, shape, element);
                         const auto planes = by_windows(communicator, source, {columns, 4 / columns},
                                                        rows, {filter});
                         if (communicator.rank() == 0) {
@@ -89,7 +81,7 @@ TEST(WindowFilter, gives_the_same_bits_where_ranks_make_them_in_the_memory_of_ra
                     as_processes ? share_nodes(communicator, {0, Bytes{16} << 20}).communicator
                                  : communicator;
                 for (const Elements rows : {421, 300}) {
-                    RowSource source(std::make_unique<Samples>(bytes, shape, gray_u8), 0);
+                    RowSource source = source_of(bytes, shape, gray_u8);
                     const auto planes = by_windows(ranks, source, way, rows, {filter});
                     if (ranks.rank() == 0) {
                         EXPECT_TRUE(same_bits(std::as_bytes(std::span(planes)),
@@ -144,7 +136,7 @@ TEST(WindowFilter, gives_the_same_bits_by_every_way_and_through_several_filters)
         for (const filtering::Way& way : window_ways(2, 2)) {
             rows = rows == shape.height ? 10 : shape.height;
             run_threads(4, [&](Communicator communicator) {
-                RowSource source(std::make_unique<Samples>(bytes, shape, gray_u8), 0);
+                RowSource source = source_of(bytes, shape, gray_u8);
                 const auto planes = by_windows(communicator, source, way, rows, filters);
                 if (communicator.rank() == 0) {
                     EXPECT_TRUE(same_bits(std::as_bytes(std::span(planes)),
@@ -185,7 +177,7 @@ TEST(WindowFilter, gives_the_same_bits_where_tiles_change_between_filters) {
                 for (const filtering::Way& way : changing_ways(ranks)) {
                     run_threads(ranks, [&](Communicator communicator) {
                         for (const Elements rows : {shape.height, Elements{5}, Elements{17}}) {
-                            RowSource source(std::make_unique<Samples>(bytes, shape, gray_u16), 0);
+                            RowSource source = source_of(bytes, shape, gray_u16);
                             const auto planes =
                                 by_windows(communicator, source, way, rows, filters);
                             if (communicator.rank() == 0) {

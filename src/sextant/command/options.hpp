@@ -5,12 +5,12 @@
 #include "sextant/command/operation.hpp"
 #include "sextant/core/grid.hpp"
 #include "sextant/core/row_source.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/distributed/merging_plan.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/planner/planner.hpp"
 
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <span>
@@ -54,14 +54,6 @@ Grid grid_of(const Values& values, ImageShape image, int ranks);
 /// unless one of these goes to standard output. Throws InvalidFile.
 void tell_run(const Values& values, std::span<const std::string> warnings, const std::string& json,
               const std::string& text, const std::string& page);
-
-/// Adds the run time of `work` to `sum`.
-template <class Work>
-void timed(Seconds& sum, Work&& work) {
-    const auto begin = std::chrono::steady_clock::now();
-    work();
-    sum += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 // Options of all commands that plan.
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/core/grid.hpp"
 
+#include "sextant/core/error.hpp"
+
+#include <fmt/format.h>
+
 namespace sextant {
 
 Grid near_square(int ranks, Elements width, Elements height) {
@@ -10,6 +14,16 @@ Grid near_square(int ranks, Elements width, Elements height) {
             rows = divisor;
     }
     return {width, height, ranks / rows, rows};
+}
+
+Grid grid_of(std::optional<Tiles> tiles, int ranks, Elements width, Elements height) {
+    if (!tiles)
+        return near_square(ranks, width, height);
+    const Grid grid{width, height, tiles->columns, tiles->rows};
+    if (tiles->columns < 1 || tiles->rows < 1 || grid.ranks() != ranks)
+        throw InvalidTask(fmt::format("grid {}x{}: {} tiles, expected as many as the {} ranks",
+                                      tiles->columns, tiles->rows, grid.ranks(), ranks));
+    return grid;
 }
 
 Tile tile(const Grid& grid, int rank) {

@@ -3,6 +3,8 @@
 
 #include "sextant/core/units.hpp"
 
+#include <optional>
+
 namespace sextant {
 
 /// An image cut into columns × rows tiles, assigned to ranks row by row. Tiles differ by at most
@@ -21,6 +23,16 @@ inline Grid strips(int ranks, Elements elements) {
 
 /// The grid of `ranks` tiles that is nearest to square, with at least as many columns as rows.
 Grid near_square(int ranks, Elements width, Elements height);
+
+/// The numbers of tiles that an image is divided into.
+struct Tiles {
+    int columns = 1, rows = 1;
+    bool operator==(const Tiles&) const = default;
+};
+
+/// The grid of these tiles, or that of near_square() if none are given.
+/// Throws    InvalidTask unless there are as many tiles as ranks; its text begins with "grid".
+Grid grid_of(std::optional<Tiles> tiles, int ranks, Elements width, Elements height);
 
 /// The position and size of a tile in the image, in pixels.
 struct Tile {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/units.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string_view>
@@ -34,5 +36,13 @@ struct RunControl {
             progress(part, done, all);
     }
 };
+
+/// Adds the run time of a part of an operation to `sum`.
+template <class Part>
+void timed(Seconds& sum, Part&& part) {
+    const auto begin = std::chrono::steady_clock::now();
+    part();
+    sum += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
 
 } // namespace sextant

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/error.hpp"
+#include "sextant/core/frame_source.hpp"
+
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace sextant {
+
+/// A series of frames in memory, which must outlive this: one frame after another, row by row. A
+/// RowSource of it is an image in memory.
+class MemoryFrames final : public FrameSource {
+  public:
+    /// Throws    InvalidTask unless `samples` are exactly those of the header's frames.
+    MemoryFrames(FrameHeader header, std::span<const std::byte> samples)
+        : FrameSource("memory", std::move(header)), samples_(samples) {
+        const Bytes expected = this->header().frames * frame_bytes();
+        if (std::ssize(samples) != expected)
+            throw InvalidTask("frames in memory: " + std::to_string(samples.size()) +
+                              " bytes, expected " + std::to_string(expected));
+    }
+
+  private:
+    Bytes frame_bytes() const { return header().shape.height * row_bytes(); }
+
+    void load(std::int64_t frame, Rows rows, std::span<std::byte> to) override {
+        const Bytes first = frame * frame_bytes() + rows.first * row_bytes();
+        std::memcpy(to.data(), samples_.data() + first, to.size());
+    }
+
+    std::span<const std::byte> samples_;
+};
+
+} // namespace sextant

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/grid.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/core/memory_frames.hpp"
+
+#include <array>
+
+#include <gmock/gmock.h>
+
+namespace sextant {
+namespace {
+
+TEST(Grid, has_the_tiles_given_or_is_nearly_square) {
+    const Grid given = grid_of(Tiles{1, 6}, 6, 20, 30);
+    EXPECT_EQ(given.columns, 1);
+    EXPECT_EQ(given.rows, 6);
+    EXPECT_EQ(given.height, 30);
+    EXPECT_EQ(grid_of({}, 6, 20, 30).columns, 3);
+}
+
+TEST(Grid, needs_a_tile_per_rank) {
+    for (const Tiles tiles : {Tiles{2, 2}, Tiles{-1, -3}, Tiles{0, 3}})
+        EXPECT_THROW(grid_of(tiles, 3, 8, 8), InvalidTask);
+    try {
+        grid_of(Tiles{2, 2}, 3, 8, 8);
+    } catch (const InvalidTask& error) {
+        EXPECT_STREQ(error.what(), "grid 2x2: 4 tiles, expected as many as the 3 ranks");
+    }
+}
+
+TEST(MemoryFrames, gives_rows_of_each_frame) {
+    const std::array<std::uint8_t, 12> samples{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    MemoryFrames frames({.frames = 2, .shape = {2, 3}, .sample = Sample::u8},
+                        std::as_bytes(std::span(samples)));
+    std::array<std::uint8_t, 4> rows{};
+    frames.read_samples(1, {1, 3}, std::as_writable_bytes(std::span(rows)));
+    EXPECT_THAT(rows, testing::ElementsAre(8, 9, 10, 11));
+    EXPECT_THROW(MemoryFrames({.frames = 2, .shape = {2, 3}, .sample = Sample::u16},
+                              std::as_bytes(std::span(samples))),
+                 InvalidTask);
+}
+
+} // namespace
+} // namespace sextant
