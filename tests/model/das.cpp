@@ -4,6 +4,7 @@
 #include "sextant/halo/exchange.hpp"
 #include "sextant/lab/reproduce_p3pc.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -151,6 +152,64 @@ TEST(Das, where_a_receive_takes_longer_than_its_path_the_exchange_costs_more_tha
     ASSERT_GT(T(Path::receive, Layout::cc, strip), T(Path::full, Layout::cc, strip));
     EXPECT_NEAR(played_border(das_grids[0], 19), 2 * T(Path::receive, Layout::cc, strip), 1e-6);
     EXPECT_GT(played_border(das_grids[0], 19), 1.15 * border_mended(T, das_grids[0], 19));
+}
+
+/// From how many filters on other tiles than strips are the fastest: after a scatter, before
+/// `outputs` gathers, with an exchange of borders for each filter. 0: never.
+template <class Scatter, class Exchange, class Gather>
+int filters_that_end_strips(Scatter scatter, Exchange exchange, Gather gather, int outputs) {
+    constexpr int most = 100'000;
+    std::array<double, 5> ends{}, each{};
+    for (std::size_t i = 0; i < 5; ++i) {
+        ends[i] = scatter(das_grids[i]) + outputs * gather(das_grids[i]);
+        each[i] = exchange(das_grids[i]);
+    }
+    for (int filters = 0; filters < most; ++filters) {
+        for (std::size_t i = 1; i < 5; ++i) {
+            if (ends[i] + filters * each[i] < ends[0] + filters * each[0])
+                return filters;
+        }
+    }
+    return 0;
+}
+
+TEST(Das, strips_are_the_fastest_for_fewer_filters_than_by_figure_6) {
+    const DasCosts T;
+    struct Threshold {
+        Elements margin;
+        int outputs, predicted, figure_6;
+    };
+    for (const Threshold& at : {Threshold{19, 1, 22, 132},
+                                {19, 5, 51, 306},
+                                {12, 1, 41, 188},
+                                {12, 5, 95, 434},
+                                {4, 1, 0, 0},
+                                {4, 5, 0, 0}}) {
+        const int predicted = filters_that_end_strips(
+            [](const Grid& grid) {
+                return std::min(milliseconds("p3pc", "flat-scatter", grid),
+                                milliseconds("p3pc", "binomial-scatter", grid));
+            },
+            [&](const Grid& grid) { return played_border(grid, at.margin); },
+            [](const Grid& grid) {
+                return std::min(milliseconds("p3pc", "flat-gather", grid),
+                                milliseconds("p3pc", "binomial-gather", grid));
+            },
+            at.outputs);
+        const int figure_6 = filters_that_end_strips(
+            [&](const Grid& grid) {
+                return std::min(flat_tree(T, grid, Path::send, Layout::nc),
+                                binomial_tree(T, grid, Path::send, Layout::nc));
+            },
+            [&](const Grid& grid) { return border_mended(T, grid, at.margin); },
+            [&](const Grid& grid) {
+                return std::min(flat_tree(T, grid, Path::receive, Layout::cn),
+                                binomial_tree(T, grid, Path::receive, Layout::cn));
+            },
+            at.outputs);
+        EXPECT_NEAR(predicted, at.predicted, 1) << at.margin << ", " << at.outputs;
+        EXPECT_NEAR(figure_6, at.figure_6, 2) << at.margin << ", " << at.outputs;
+    }
 }
 
 TEST(Das, table_1_has_six_paths_shorter_than_one_of_their_sides) {

@@ -143,18 +143,15 @@ std::vector<Parameter> composite_parameters() {
 int run_explain(const Values& values) {
     const std::string what = values.text("what");
     if (what != "composite")
-        refuse_given(values, {"operator", "element", "density", "radices", "window"},
+        refuse_given(values, {"operator", "element", "distributed", "density", "radices", "window"},
                      "it is of explain composite");
     if (what != "filter")
         refuse_given(values,
-                     {"sigma", "derivatives", "kernel", "truncate", "before", "grid", "filters",
-                      "collectives", "pixel-time"},
+                     {"sigma", "derivatives", "kernel", "truncate", "before", "grid", "distribute"},
                      "it is of explain filter");
     if (what == "scan")
-        refuse_given(
-            values,
-            {"ranks", "size", "distributed", "model", "transport", "ranks-per-node", "machine"},
-            "it is of explain composite and filter");
+        refuse_given(values, {"ranks", "size", "model", "transport", "ranks-per-node", "machine"},
+                     "it is of explain composite and filter");
     else
         refuse_given(values, {"values", "cores", "times", "speedup"}, "it is of explain scan");
     return what == "scan"     ? explain_scan(values)

@@ -10,8 +10,8 @@ namespace sextant::command {
 /// The parameters of `explain filter`.
 std::vector<Parameter> explain_filter_parameters();
 
-/// Prints how a program of filters would be distributed over ranks, the states that the image would
-/// pass through, and the alternatives; then the grid that `sextant filter` would choose.
+/// Prints the plan of `sextant filter` for an image of this size: the configuration, the locations
+/// that the image passes through, and the alternatives with their predictions.
 int explain_filter(const Values& values);
 
 } // namespace sextant::command

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace sextant::command {
 
@@ -55,9 +56,7 @@ std::vector<Parameter> parameters() {
         {.name = "grid",
          .value = "XxY",
          .help = "tiles: so many columns and rows; default: predicted to be fastest"},
-        {.name = "distribute",
-         .value = "HOW",
-         .help = "read: each its tile; scatter, broadcast, a collective: rank 0"},
+        distribute_parameter(),
         memory_parameter("64", "for the image and what is made of it; larger ones stream"),
         shared_memory_parameter(),
         machine_parameter(),
@@ -149,6 +148,15 @@ std::string text_of(const kernel::GaussianKernel& kernel) {
     return fmt::format("gaussian, truncated at {} sigmas", kernel.truncation);
 }
 
+std::string text_of(const distributed::Filters& filters) {
+    std::string text;
+    for (const distributed::Filter& filter : filters)
+        text += fmt::format("{}{} at sigma {}", text.empty() ? "" : ", then ",
+                            fmt::join(filter.features, ", "), filter.sigma);
+    const kernel::GaussianKernel& kernel = filters.back().kernel;
+    return kernel == kernel::GaussianKernel{} ? text : text + ", kernel " + text_of(kernel);
+}
+
 std::vector<Parameter> filter_parameters() {
     return {{.name = "sigma",
              .type = Type::number,
@@ -176,6 +184,12 @@ std::vector<Parameter> filter_parameters() {
             {.name = "before",
              .value = "D@PIXELS,...",
              .help = "filters that come first, each on what the one before made: smooth@2"}};
+}
+
+Parameter distribute_parameter() {
+    return {.name = "distribute",
+            .value = "HOW",
+            .help = "read: each its tile; scatter, broadcast, a collective: rank 0"};
 }
 
 std::vector<Parameter> border_parameters() {

@@ -11,7 +11,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace sextant::command {
@@ -20,16 +19,6 @@ namespace {
 
 std::string mebibytes(Bytes bytes) {
     return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
-}
-
-/// "smooth at sigma 2, then x, y at sigma 1"; with the kernel if it is not the default.
-std::string filters_text(const distributed::Filters& filters) {
-    std::string text;
-    for (const distributed::Filter& filter : filters)
-        text += fmt::format("{}{} at sigma {}", text.empty() ? "" : ", then ",
-                            fmt::join(filter.features, ", "), filter.sigma);
-    const kernel::GaussianKernel& kernel = filters.back().kernel;
-    return kernel == kernel::GaussianKernel{} ? text : text + ", kernel " + text_of(kernel);
 }
 
 std::string measured_text(const FilterSummary& summary) {
@@ -120,7 +109,7 @@ report::Alternatives alternatives_of(const FilterSummary& summary) {
 std::string to_text(const FilterSummary& summary) {
     const distributed::FilterTask& task = summary.task;
     std::string text =
-        fmt::format("{}: {} of {}x{} {}, on {} of {}\n", summary.output, filters_text(task.filters),
+        fmt::format("{}: {} of {}x{} {}, on {} of {}\n", summary.output, text_of(task.filters),
                     task.image.width, task.image.height, task.element.name,
                     report::counted(summary.ranks, "rank"), summary.transport);
     text += fmt::format("{} ({})\n", distributed::text_of(summary.plan.way), summary.plan.reason);
@@ -167,11 +156,11 @@ std::string to_page(const FilterSummary& summary) {
     const distributed::FilterPlan& plan = summary.plan;
     report::Page page;
     page.title = "Sextant: " + summary.output;
-    page.subtitle = fmt::format("{}: {}", summary.image, filters_text(task.filters));
+    page.subtitle = fmt::format("{}: {}", summary.image, text_of(task.filters));
     page.picture = picture_of(summary);
     page.facts = {
         {"Image", fmt::format("{}x{}, {}", task.image.width, task.image.height, task.element.name)},
-        {"Filters", filters_text(task.filters)},
+        {"Filters", text_of(task.filters)},
         {"Ranks",
          fmt::format("{} of {} over {}", plan.way.ranks(), summary.ranks, summary.transport)},
         {"Way", distributed::text_of(plan.way)},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/filtering/filter_task.hpp"
+#include "sextant/filtering/filter_way.hpp"
 #include "sextant/halo/stencil.hpp"
 #include "sextant/schedule/prove.hpp"
 

@@ -11,16 +11,6 @@
 
 namespace sextant::filtering {
 
-/// A sequence of filters for an image at rank 0.
-struct Task {
-    Elements width = 0, height = 0;
-    /// The margins of the filters, in the order in which they are applied: the number of pixels
-    /// that each needs around a pixel.
-    std::vector<Elements> margins = {0};
-    int outputs = 1;     ///< images that the last filter makes
-    bool collect = true; ///< at rank 0; otherwise ranks keep their tiles
-};
-
 /// A change of tiles: the grid from a filter on.
 struct Retiling {
     int filter = 1; ///< 1 for the second
@@ -30,7 +20,7 @@ struct Retiling {
     bool operator==(const Retiling&) const = default;
 };
 
-/// The partition of a task among ranks, and the collectives to use.
+/// The partition of an image among ranks, and the collectives to use.
 struct Way {
     int columns = 1, rows = 1; ///< of tiles, one per rank
     /// A scatter, or a broadcast from which each rank takes its tile with its first margin; null if
@@ -65,13 +55,5 @@ std::vector<Way> grids_of(int ranks);
 /// Throws InvalidTask if a collective is given that is none of those expected.
 void check_role(const collective::Algorithm* row, std::initializer_list<Collective> expected,
                 std::string_view role);
-
-/// The tiles of a configuration.
-Grid grid_of(const Task& task, const Way& way);
-
-/// Throws InvalidTask for a negative image size or margin, no filter, no output, tiles smaller than
-/// a margin, and a configuration that does not collect or distribute as required, or that changes
-/// tiles.
-void check(const Task& task, const Way& way);
 
 } // namespace sextant::filtering
