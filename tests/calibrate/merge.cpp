@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/calibrate/estimate.hpp"
 #include "sextant/calibrate/validation.hpp"
-#include "sextant/command/launch_file.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/machine/profile_file.hpp"
 
@@ -87,20 +86,20 @@ TEST(LaunchFile, gives_the_launches_back_and_is_a_profile) {
     const std::string path = folder.path("machine.json");
     const std::vector<Profile> launches = {launch(1), launch(2)};
     const Profile profile = merged(launches).front();
-    std::ofstream(path) << text_with_launches(profile, launches);
+    std::ofstream(path) << machine::text_with_launches(profile, launches);
     EXPECT_EQ(machine::read_profile(path), profile);
-    EXPECT_EQ(read_launches(path), launches);
+    EXPECT_EQ(machine::read_launches(path), launches);
 }
 
 TEST(LaunchFile, damaged_newer_and_other_files_are_refused_by_name) {
     const test::TemporaryFolder folder;
     const std::string path = folder.path("machine.json");
     const std::vector<Profile> launches = {launch(1)};
-    const std::string text = text_with_launches(launches[0], launches);
+    const std::string text = machine::text_with_launches(launches[0], launches);
     const auto refused = [&](const std::string& content) -> std::string {
         std::ofstream(path) << content;
         try {
-            read_launches(path);
+            machine::read_launches(path);
         } catch (const InvalidFile& error) {
             return error.what();
         }

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/command/calibrate.hpp"
-
 #include "sextant/calibrate/campaign.hpp"
 #include "sextant/calibrate/estimate.hpp"
+#include "sextant/calibrate/validation.hpp"
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/launch.hpp"
-#include "sextant/command/calibrate_check.hpp"
 #include "sextant/command/child_process.hpp"
 #include "sextant/command/commands.hpp"
-#include "sextant/command/launch_file.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
 #include "sextant/core/progress.hpp"
+#include "sextant/core/statistics.hpp"
+#include "sextant/core/text.hpp"
 #include "sextant/machine/installation.hpp"
 #include "sextant/machine/profile.hpp"
 #include "sextant/machine/profile_file.hpp"
@@ -24,6 +23,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -33,7 +35,41 @@ namespace sextant::command {
 
 namespace {
 
+using calibrate::HeldOut;
 using machine::Profile;
+
+struct Unit {
+    std::string_view name;
+    double factor;
+};
+
+/// Parses a number with a unit.
+template <std::size_t N>
+double quantity(std::string_view option, const std::string& text, const Unit (&units)[N],
+                double least, double most, std::string_view expected) {
+    const auto end = std::min(text.find_first_not_of("0123456789.eE+-"), text.size());
+    const auto number = parsed_number<double>(std::string_view(text).substr(0, end));
+    for (const Unit& unit : units) {
+        const double value = number.value_or(0) * unit.factor;
+        if (unit.name == std::string_view(text).substr(end) && value >= least && value <= most)
+            return value;
+    }
+    throw InvalidTask(fmt::format("{} is '{}', expected {}", option, shortened(text), expected));
+}
+
+/// Parses "60s", "1.5m", "500ms" as seconds.
+Seconds duration_from(std::string_view option, const std::string& text) {
+    constexpr Unit units[] = {{"s", 1}, {"ms", 1e-3}, {"m", 60}, {"min", 60}};
+    constexpr double a_millisecond = 1e-3, a_day = 86400;
+    return quantity(option, text, units, a_millisecond, a_day,
+                    "a time from 1ms to 1440m, as 60s, 500ms or 2m");
+}
+
+/// Parses "2%" as .02; the range is above 0 up to 100 %.
+double share_from(std::string_view option, const std::string& text) {
+    constexpr Unit units[] = {{"%", .01}};
+    return quantity(option, text, units, 1e-4, 1, "a share from .01% to 100%, as 2%");
+}
 
 /// The checked parameters.
 struct Request {
@@ -90,7 +126,7 @@ std::string path_of_state(const std::string& path, std::size_t state) {
 std::vector<Profile> write_profiles(const std::string& path, std::span<const Profile> launches) {
     const std::vector<Profile> states = calibrate::merged(launches);
     for (std::size_t i = 0; i < states.size(); ++i)
-        write_text(path_of_state(path, i), calibrate::text_with_launches(states[i], launches));
+        write_text(path_of_state(path, i), machine::text_with_launches(states[i], launches));
     return states;
 }
 
@@ -146,7 +182,7 @@ void make_folder_of(const std::string& path) {
 std::vector<Profile> earlier_launches(const Request& request) {
     if (!request.append || !std::filesystem::exists(request.path))
         return {};
-    std::vector<Profile> launches = calibrate::read_launches(request.path);
+    std::vector<Profile> launches = machine::read_launches(request.path);
     if (launches.front().transport != request.transport) {
         throw InvalidTask(fmt::format("{} is of {}, expected {}: other launches go to another file",
                                       request.path, launches.front().transport, request.transport));
@@ -207,6 +243,48 @@ class WorkFile {
     const std::string path_;
 };
 
+/// Parameters of separate launches of this command.
+struct Launches {
+    int count = 5;
+    Seconds budget = 60;              ///< for all together, including starting them
+    std::string launcher;             ///< command prefix, "mpirun -n 2"; empty for threads
+    std::string file;                 ///< each launch adds its results to it
+    std::vector<std::string> options; ///< passed on
+};
+
+using Clock = std::chrono::steady_clock;
+
+Seconds since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+std::string command_of(const Launches& launches, Seconds budget) {
+    std::string command = launches.launcher.empty() ? "" : launches.launcher + " ";
+    command += own_command();
+    command += fmt::format(" calibrate --launches 1 --append --budget {:.0f}ms -o {}",
+                           std::max(1.0, budget * 1e3), quoted(launches.file));
+    for (const std::string& option : launches.options)
+        command += " " + quoted(option);
+    return command;
+}
+
+/// Runs `sextant calibrate` `count` times, one process after another. Each process adds a launch to
+/// the file and gets an equal part of the remaining budget. Throws Error, naming the command, if
+/// one fails or does not end.
+void run_launches(const Launches& launches) {
+    constexpr Seconds grace = 120; // for a launcher on a busy machine
+    const auto begin = Clock::now();
+    // Estimate for the first launch of the time to start it and to end its last burst.
+    Seconds starting = launches.launcher.empty() ? .1 : .6;
+    for (int k = 0; k < launches.count; ++k) {
+        const Seconds part = (launches.budget - since(begin)) / (launches.count - k);
+        const Seconds own = std::max(0.0, part - starting);
+        const auto launched = Clock::now();
+        run_process(command_of(launches, own), 2 * part + grace);
+        starting = std::max(0.0, since(launched) - own);
+    }
+}
+
 void measure_in_launches(const Request& request) {
     make_folder_of(request.path);
     check_outputs(std::array{request.path});
@@ -218,9 +296,76 @@ void measure_in_launches(const Request& request) {
          request.transport == "mpi" ? request.launcher : "",
          work.path(),
          {"--ci", fmt::format("{:g}%", 100 * request.ci), "--seed", std::to_string(request.seed)}});
-    for (Profile& launch : calibrate::read_launches(work.path()))
+    for (Profile& launch : machine::read_launches(work.path()))
         launches.push_back(std::move(launch));
     tell(write_profiles(request.path, launches), request);
+}
+
+constexpr int contiguous_messages = 60, strided_messages = 60, rounds = 6;
+
+/// The prediction errors of one kind of messages.
+struct Errors {
+    std::string kind;
+    std::vector<double> values;
+
+    double median() const { return sextant::median(values); }
+    double nine_in_ten() const { return quantile(values, .9); }
+};
+
+void print_errors(machine::Link link, const std::vector<HeldOut>& held, bool as_json) {
+    Errors errors[] = {{"contiguous", {}}, {"tiles of images", {}}};
+    nlohmann::ordered_json json{{"operation", "calibrate --check"}, {"link", name(link)}};
+    for (const HeldOut& one : held) {
+        errors[one.cell.layout == machine::Layout::cc ? 0 : 1].values.push_back(one.error());
+        json["messages"].push_back({{"layout", name(one.cell.layout)},
+                                    {"bytes", one.cell.bytes},
+                                    {"block", one.cell.block},
+                                    {"row", one.cell.row},
+                                    {"predicted", one.predicted},
+                                    {"measured", one.measured}});
+    }
+    std::string text;
+    for (const Errors& of : errors) {
+        text += fmt::format("{}, {}: {} messages never calibrated, error {:.1f} % in the median, "
+                            "nine in ten within {:.1f} %\n",
+                            name(link), of.kind, of.values.size(), 100 * of.median(),
+                            100 * of.nine_in_ten());
+        json["errors"].push_back({{"kind", of.kind},
+                                  {"messages", of.values.size()},
+                                  {"median", of.median()},
+                                  {"nine_in_ten", of.nine_in_ten()}});
+    }
+    print_text(as_json ? (sextant::to_text(json) + "\n").c_str() : text);
+}
+
+/// Notes if the machine is in another state than the profile: then errors include the difference
+/// between the states. Collective.
+void tell_state(const Communicator& communicator, const Profile& profile) {
+    const Seconds now = calibrate::probe_state(communicator);
+    const std::string other = calibrate::difference_of_state(profile, now);
+    if (communicator.rank() == 0 && profile.state_probe.median > 0 && !other.empty())
+        print_note(fmt::format("the machine is not in the profile's {}", other));
+}
+
+/// Measures messages of random sizes between two threads or the ranks of a launcher, and prints the
+/// errors of a profile's predictions for them. Throws InvalidTask if the profile has no figures for
+/// such messages.
+void check_predictions(const std::string& path, unsigned seed, bool json) {
+    launch(2, [&](Communicator communicator) {
+        Profile profile;
+        agree(communicator, [&] { profile = machine::read_profile(path); });
+        const std::vector<calibrate::Cell> cells =
+            calibrate::draw_held_out(seed, contiguous_messages, strided_messages);
+        agree(communicator, [&] { tell_state(communicator, profile); });
+        agree(communicator, [&] {
+            constexpr Bytes memory = Bytes{200} << 20;
+            calibrate::with_rigs(communicator, memory, [&](auto& stopwatch, machine::Link link) {
+                const auto held = calibrate::hold_out(stopwatch, cells, profile, link, rounds);
+                if (communicator.rank() == 0)
+                    print_errors(link, held, json);
+            });
+        });
+    });
 }
 
 int run_calibrate(const Values& values) {
@@ -288,40 +433,6 @@ Operation calibrate_operation() {
           .help = "measure messages that FILE does not know and compare; writes nothing"},
          {.name = "json", .type = Type::flag, .help = "what was done, as JSON"}},
         run_calibrate};
-}
-
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-Seconds since(Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-std::string command_of(const Launches& launches, Seconds budget) {
-    std::string command = launches.launcher.empty() ? "" : launches.launcher + " ";
-    command += own_command();
-    command += fmt::format(" calibrate --launches 1 --append --budget {:.0f}ms -o {}",
-                           std::max(1.0, budget * 1e3), quoted(launches.file));
-    for (const std::string& option : launches.options)
-        command += " " + quoted(option);
-    return command;
-}
-
-} // namespace
-
-void run_launches(const Launches& launches) {
-    constexpr Seconds grace = 120; // for a launcher on a busy machine
-    const auto begin = Clock::now();
-    // Estimate for the first launch of the time to start it and to end its last burst.
-    Seconds starting = launches.launcher.empty() ? .1 : .6;
-    for (int k = 0; k < launches.count; ++k) {
-        const Seconds part = (launches.budget - since(begin)) / (launches.count - k);
-        const Seconds own = std::max(0.0, part - starting);
-        const auto launched = Clock::now();
-        run_process(command_of(launches, own), 2 * part + grace);
-        starting = std::max(0.0, since(launched) - own);
-    }
 }
 
 } // namespace sextant::command

@@ -3,8 +3,10 @@
 
 #include "sextant/machine/profile.hpp"
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sextant::machine {
 
@@ -24,6 +26,14 @@ Profile read_profile(const std::string& path);
 
 /// The JSON of a profile; parse_profile restores the profile exactly.
 std::string profile_text(const Profile& profile);
+
+/// The JSON of a merged profile with the profiles of its launches under "launches", so that
+/// launches can be added later. Readers of profiles ignore these.
+std::string text_with_launches(const Profile& merged, std::span<const Profile> launches);
+
+/// Reads the launches of a merged profile. Throws InvalidFile as read_profile does, and if the
+/// profile has no launches.
+std::vector<Profile> read_launches(const std::string& path);
 
 /// The profile to plan with if nothing was measured: round figures for servers and clusters of the
 /// 2020s (threads, processes of a node, nodes). Good for orders of magnitude.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
 #include "sextant/machine/profile_file.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace sextant::machine {
@@ -168,6 +170,29 @@ std::string profile_text(const Profile& profile) {
         json["c3"] = json_of(*profile.c3);
     put_list(json, "links", profile.links);
     return sextant::to_text(json, 1) + "\n";
+}
+
+std::string text_with_launches(const Profile& merged, std::span<const Profile> launches) {
+    Json json = Json::parse(profile_text(merged));
+    for (const Profile& launch : launches)
+        json["launches"].push_back(Json::parse(profile_text(launch)));
+    return to_text(json, 1) + "\n";
+}
+
+std::vector<Profile> read_launches(const std::string& path) {
+    read_profile(path); // throws if the file is not a valid profile
+    const nlohmann::json json = read_json(path);
+    const auto found = json.is_object() ? json.find("launches") : json.end();
+    if (found == json.end() || !found->is_array() || found->empty()) {
+        throw InvalidFile(path, "names no launches that it was made from, expected a profile that "
+                                "'sextant calibrate' wrote");
+    }
+    std::vector<Profile> launches;
+    for (const nlohmann::json& launch : *found) {
+        launches.push_back(
+            parse_profile(to_text(launch), fmt::format("{}: launches[{}]", path, launches.size())));
+    }
+    return launches;
 }
 
 } // namespace sextant::machine
