@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/error.hpp"
 #include "sextant/format/exr.hpp"
 
 #include <algorithm>
@@ -9,8 +10,10 @@
 #include <vector>
 
 #include "tests/format/temporary_folder.hpp"
+#include <OpenEXR/ImfChannelList.h>
 #include <OpenEXR/ImfDeepFrameBuffer.h>
 #include <OpenEXR/ImfDeepScanLineOutputFile.h>
+#include <OpenEXR/ImfHeader.h>
 #include <OpenEXR/ImfPartType.h>
 #include <gmock/gmock.h>
 
@@ -46,7 +49,7 @@ void write_ones(const std::string& path, Imf::Header header,
                 const std::vector<std::string>& names) {
     header.setType(Imf::DEEPSCANLINE);
     header.compression() = Imf::ZIPS_COMPRESSION;
-    const format::Window window(header.dataWindow());
+    const Imath::Box2i window = header.dataWindow();
     unsigned count = 1;
     float one = 1;
     char* pointer = reinterpret_cast<char*>(&one);
@@ -58,7 +61,7 @@ void write_ones(const std::string& path, Imf::Header header,
     }
     Imf::DeepScanLineOutputFile file(path.c_str(), header);
     file.setFrameBuffer(buffer);
-    file.writePixels(static_cast<int>(window.height()));
+    file.writePixels(window.max.y - window.min.y + 1);
 }
 
 TEST(DeepExr, ComesBackBitForBit) {

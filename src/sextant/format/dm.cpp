@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/format/dm.hpp"
-
 #include "sextant/core/error.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/frame_formats.hpp"
@@ -12,9 +10,11 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -34,6 +34,16 @@ constexpr std::array<Bytes, 13> sizes{0, 0, 2, 4, 2, 4, 4, 8, 1, 1, 1, 8, 8};
 Bytes size_of_plain(std::uint64_t type) {
     return type < sizes.size() ? sizes[static_cast<std::size_t>(type)] : 0;
 }
+
+/// A tag of a DM3 or DM4 file.
+struct DmTag {
+    std::string path;       ///< "ImageList/1/ImageData/Calibrations/Dimension/0/Scale"
+    Bytes start = 0;        ///< position of the value in the file
+    Bytes size = 0;         ///< of the value
+    std::int64_t count = 1; ///< number of array elements
+    int type = 0;           ///< type number of an element in the format; 0 for structures
+    bool swapped = false;   ///< true if in foreign byte order
+};
 
 class Walk {
   public:
@@ -163,12 +173,13 @@ class Walk {
     bool swapped_ = false;
 };
 
-} // namespace
-
+/// Visits all tags of a file in file order. Throws InvalidFile if it is not a DM3 or DM4 file, ends
+/// inside a tag, or has invalid tags.
 void for_each_dm_tag(SourceFile& file, const std::function<void(const DmTag&)>& visit) {
     Walk(file, visit).run();
 }
 
+/// Returns the value of a tag with a single number; 0 if it has none.
 double dm_number(SourceFile& file, const DmTag& tag) {
     std::array<std::byte, 8> bytes{};
     file.read_at(tag.start, std::span(bytes).first(static_cast<std::size_t>(std::clamp<Bytes>(
@@ -198,6 +209,7 @@ double dm_number(SourceFile& file, const DmTag& tag) {
     }
 }
 
+/// Returns the text of a tag with an array of 16-bit characters; characters above 255 are dropped.
 std::string dm_text(SourceFile& file, const DmTag& tag) {
     constexpr Bytes longest = 64;
     std::vector<std::byte> letters(static_cast<std::size_t>(std::min(tag.size / 2 * 2, longest)));
@@ -210,8 +222,6 @@ std::string dm_text(SourceFile& file, const DmTag& tag) {
     }
     return result;
 }
-
-namespace {
 
 constexpr std::size_t most_axes = 8;
 

@@ -1,24 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/format/exr.hpp"
 
+#include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/units.hpp"
 #include "sextant/format/checks.hpp"
-#include "sextant/format/exr_library.hpp"
 #include "sextant/format/source_file.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <exception>
 #include <limits>
 #include <numeric>
 #include <span>
+#include <string>
 #include <vector>
 
+#include <OpenEXR/ImfChannelList.h>
 #include <OpenEXR/ImfDeepFrameBuffer.h>
 #include <OpenEXR/ImfDeepScanLineInputFile.h>
 #include <OpenEXR/ImfDeepScanLineOutputFile.h>
 #include <OpenEXR/ImfFrameBuffer.h>
+#include <OpenEXR/ImfHeader.h>
+#include <OpenEXR/ImfIO.h>
 #include <OpenEXR/ImfInputFile.h>
 #include <OpenEXR/ImfOutputFile.h>
 #include <OpenEXR/ImfPartType.h>
@@ -31,6 +38,131 @@
 namespace sextant::format {
 
 namespace {
+
+/// A window with exclusive ends in 64 bits; the library's are inclusive ints.
+struct Window {
+    std::int64_t left, top, right, bottom;
+    explicit Window(const Imath::Box2i& box)
+        : left(box.min.x),
+          top(box.min.y),
+          right(std::int64_t{box.max.x} + 1),
+          bottom(std::int64_t{box.max.y} + 1) {}
+    std::int64_t width() const { return right - left; }
+    std::int64_t height() const { return bottom - top; }
+};
+
+/// The part of a file before its pixels.
+struct ExrStart {
+    Imf::Header header;
+    bool deep = false;
+    Bytes file_size = 0;
+};
+
+std::int32_t read_integer(SourceFile& file) {
+    std::array<unsigned char, 4> bytes{};
+    if (file.read(std::as_writable_bytes(std::span(bytes))) < 4) {
+        throw InvalidFile(file.path(), "ends inside its header");
+    }
+    std::uint32_t value = 0;
+    for (int i = 3; i >= 0; --i)
+        value = value << 8 | bytes[static_cast<std::size_t>(i)];
+    return static_cast<std::int32_t>(value);
+}
+
+/// Skips a name that ends with a zero byte. Returns true if it was empty.
+bool skip_name(SourceFile& file) {
+    constexpr int longest = 256;
+    for (int length = 0; length < longest; ++length) {
+        const int byte = std::fgetc(file.handle());
+        if (byte == EOF)
+            throw InvalidFile(file.path(), "ends inside its header");
+        if (byte == 0)
+            return length == 0;
+    }
+    throw InvalidFile(file.path(), "has a header name of more than 255 bytes: damaged");
+}
+
+/// Checks that no attribute exceeds the file. Returns the version with its flags.
+int check_attributes(SourceFile& file) {
+    const std::string& path = file.path();
+    if (read_integer(file) != Imf::MAGIC) {
+        throw InvalidFile(path, "is not an OpenEXR file: its first bytes are others");
+    }
+    const int version = read_integer(file);
+    if (Imf::isMultiPart(version))
+        throw InvalidFile(path, "has several images, expected a single one");
+    for (int number = 0; !skip_name(file); ++number) {
+        skip_name(file);
+        const Bytes length = read_integer(file);
+        const Bytes left = file.size() - ftello(file.handle());
+        if (length < 0 || length > left) {
+            throw InvalidFile(path,
+                              fmt::format("header attribute {} claims {} bytes of the {} left: "
+                                          "damaged or truncated",
+                                          number, length, left));
+        }
+        file.skip(length);
+    }
+    return version;
+}
+
+/// Checks the attributes before the library reads them, because it allocates as much memory as a
+/// damaged length states. Throws InvalidFile, also for multi-image files, and what the library
+/// throws.
+ExrStart read_exr_start(const std::string& path) {
+    SourceFile file(path);
+    int version = check_attributes(file);
+    Imf::StdIFStream stream(path.c_str());
+    stream.seekg(8); // attributes follow the magic number and the version
+    ExrStart start{{}, Imf::isNonImage(version), file.size()};
+    start.header.readFrom(stream, version);
+    start.header.sanityCheck(Imf::isTiled(version), false);
+    return start;
+}
+
+/// Returns names such as "A, B, G, R".
+std::string names_of(const Imf::ChannelList& channels) {
+    std::string names;
+    for (auto channel = channels.begin(); channel != channels.end(); ++channel) {
+        names += (names.empty() ? "" : ", ") + std::string(channel.name());
+    }
+    return names.empty() ? "none" : names;
+}
+
+/// Returns the stored bytes of one pixel or sample, over all channels of the file.
+Bytes stored_pixel(const Imf::ChannelList& channels) {
+    Bytes bytes = 0;
+    for (auto channel = channels.begin(); channel != channels.end(); ++channel) {
+        bytes += channel.channel().type == Imf::HALF ? 2 : 4;
+    }
+    return bytes;
+}
+
+/// Runs `action` and converts the library's exceptions to InvalidFile.
+template <class Action>
+auto reporting(const std::string& path, const char* failed, const Action& action) {
+    try {
+        return action();
+    } catch (const Error&) {
+        throw;
+    } catch (const std::exception& error) {
+        throw InvalidFile(path, fmt::format("{}: {}", failed, error.what()));
+    }
+}
+
+/// A stream of the library that writes to an AtomicFile.
+class AtomicStream : public Imf::OStream {
+  public:
+    explicit AtomicStream(AtomicFile& file) : Imf::OStream(file.path().c_str()), file_(file) {}
+    void write(const char* bytes, int count) override {
+        file_.write(std::string_view(bytes, static_cast<std::size_t>(count)));
+    }
+    std::uint64_t tellp() override { return static_cast<std::uint64_t>(file_.position()); }
+    void seekp(std::uint64_t position) override { file_.seek(static_cast<Bytes>(position)); }
+
+  private:
+    AtomicFile& file_;
+};
 
 /// The channels of rgba_depth_f32 in order; rgba_f32 has the first four.
 constexpr std::array channel_names{"R", "G", "B", "A", "Z"};
@@ -167,40 +299,6 @@ void write_rows(AtomicFile& to, const Image& image) {
     file.writePixels(height);
 }
 
-} // namespace
-
-ImageHeader read_exr_header(const std::string& path) {
-    return reporting(path, "cannot be read", [&] {
-        const ExrStart start = read_exr_start(path);
-        if (start.deep)
-            return deep_exr_header(path, start);
-        check_header(path, start);
-        return image_header(start.header);
-    });
-}
-
-void read_exr(const std::string& path, const ImageHeader& expected, std::span<std::byte> to) {
-    const Imf::Header header =
-        reporting(path, "cannot be read", [&] { return read_flat_header(path); });
-    check_expected(path, image_header(header), expected, to);
-    reporting(path, "cannot be read", [&] {
-        Imf::InputFile file(path.c_str());
-        read_rows(file, Window(header.displayWindow()), Window(header.dataWindow()),
-                  channels_of(expected.element), reinterpret_cast<float*>(to.data()));
-    });
-}
-
-void write_exr(const std::string& path, const Image& image) {
-    check_writable(path, image, std::numeric_limits<int>::max() / 2 - 1, true);
-    reporting(path, "cannot be written", [&] {
-        AtomicFile file(path);
-        write_rows(file, image); // completes the file when it destroys the library's object
-        file.commit();
-    });
-}
-
-namespace {
-
 struct DeepChannel {
     const char* name;
     std::size_t offset; ///< in Fragment
@@ -318,8 +416,7 @@ void write_samples(AtomicFile& to, const DeepImage& image) {
     file.writePixels(height);
 }
 
-} // namespace
-
+/// Returns the header of a deep file, with element deep_f32. Throws as read_exr_deep.
 ImageHeader deep_exr_header(const std::string& path, const ExrStart& start) {
     const Imf::Header& header = start.header;
     if (!header.hasType() || header.type() != Imf::DEEPSCANLINE) {
@@ -338,6 +435,38 @@ ImageHeader deep_exr_header(const std::string& path, const ExrStart& start) {
     check_plausible(path, shape.elements() * static_cast<Bytes>(sizeof(unsigned)), start.file_size,
                     deflate_ratio);
     return {shape, deep_f32};
+}
+
+} // namespace
+
+ImageHeader read_exr_header(const std::string& path) {
+    return reporting(path, "cannot be read", [&] {
+        const ExrStart start = read_exr_start(path);
+        if (start.deep)
+            return deep_exr_header(path, start);
+        check_header(path, start);
+        return image_header(start.header);
+    });
+}
+
+void read_exr(const std::string& path, const ImageHeader& expected, std::span<std::byte> to) {
+    const Imf::Header header =
+        reporting(path, "cannot be read", [&] { return read_flat_header(path); });
+    check_expected(path, image_header(header), expected, to);
+    reporting(path, "cannot be read", [&] {
+        Imf::InputFile file(path.c_str());
+        read_rows(file, Window(header.displayWindow()), Window(header.dataWindow()),
+                  channels_of(expected.element), reinterpret_cast<float*>(to.data()));
+    });
+}
+
+void write_exr(const std::string& path, const Image& image) {
+    check_writable(path, image, std::numeric_limits<int>::max() / 2 - 1, true);
+    reporting(path, "cannot be written", [&] {
+        AtomicFile file(path);
+        write_rows(file, image); // completes the file when it destroys the library's object
+        file.commit();
+    });
 }
 
 DeepImage read_exr_deep(const std::string& path) {
@@ -373,85 +502,6 @@ void write_exr_deep(const std::string& path, const DeepImage& image) {
         write_samples(file, image); // completes the file when it destroys the library's object
         file.commit();
     });
-}
-
-namespace {
-
-std::int32_t read_integer(SourceFile& file) {
-    std::array<unsigned char, 4> bytes{};
-    if (file.read(std::as_writable_bytes(std::span(bytes))) < 4) {
-        throw InvalidFile(file.path(), "ends inside its header");
-    }
-    std::uint32_t value = 0;
-    for (int i = 3; i >= 0; --i)
-        value = value << 8 | bytes[static_cast<std::size_t>(i)];
-    return static_cast<std::int32_t>(value);
-}
-
-/// Skips a name that ends with a zero byte. Returns true if it was empty.
-bool skip_name(SourceFile& file) {
-    constexpr int longest = 256;
-    for (int length = 0; length < longest; ++length) {
-        const int byte = std::fgetc(file.handle());
-        if (byte == EOF)
-            throw InvalidFile(file.path(), "ends inside its header");
-        if (byte == 0)
-            return length == 0;
-    }
-    throw InvalidFile(file.path(), "has a header name of more than 255 bytes: damaged");
-}
-
-/// Checks that no attribute exceeds the file. Returns the version with its flags.
-int check_attributes(SourceFile& file) {
-    const std::string& path = file.path();
-    if (read_integer(file) != Imf::MAGIC) {
-        throw InvalidFile(path, "is not an OpenEXR file: its first bytes are others");
-    }
-    const int version = read_integer(file);
-    if (Imf::isMultiPart(version))
-        throw InvalidFile(path, "has several images, expected a single one");
-    for (int number = 0; !skip_name(file); ++number) {
-        skip_name(file);
-        const Bytes length = read_integer(file);
-        const Bytes left = file.size() - ftello(file.handle());
-        if (length < 0 || length > left) {
-            throw InvalidFile(path,
-                              fmt::format("header attribute {} claims {} bytes of the {} left: "
-                                          "damaged or truncated",
-                                          number, length, left));
-        }
-        file.skip(length);
-    }
-    return version;
-}
-
-} // namespace
-
-ExrStart read_exr_start(const std::string& path) {
-    SourceFile file(path);
-    int version = check_attributes(file);
-    Imf::StdIFStream stream(path.c_str());
-    stream.seekg(8); // attributes follow the magic number and the version
-    ExrStart start{{}, Imf::isNonImage(version), file.size()};
-    start.header.readFrom(stream, version);
-    start.header.sanityCheck(Imf::isTiled(version), false);
-    return start;
-}
-
-std::string names_of(const Imf::ChannelList& channels) {
-    std::string names;
-    for (auto channel = channels.begin(); channel != channels.end(); ++channel) {
-        names += (names.empty() ? "" : ", ") + std::string(channel.name());
-    }
-    return names.empty() ? "none" : names;
-}
-
-Bytes stored_pixel(const Imf::ChannelList& channels) {
-    Bytes bytes = 0;
-    for (auto channel = channels.begin(); channel != channels.end(); ++channel) {
-        bytes += channel.channel().type == Imf::HALF ? 2 : 4;
-    }
-    return bytes;
 }
 
 } // namespace sextant::format

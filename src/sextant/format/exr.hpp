@@ -3,7 +3,6 @@
 
 #include "sextant/core/image.hpp"
 #include "sextant/format/catalogue.hpp"
-#include "sextant/format/exr_library.hpp"
 
 #include <span>
 #include <string>
@@ -23,9 +22,6 @@ void read_exr(const std::string& path, const ImageHeader& header, std::span<std:
 
 /// Writes float channels, or half for rgba_f16, bit for bit with lossless compression (ZIP).
 void write_exr(const std::string& path, const Image& image);
-
-/// Returns the header of a deep OpenEXR file, with element deep_f32. Throws as read_exr_deep.
-ImageHeader deep_exr_header(const std::string& path, const ExrStart& start);
 
 /// Reads deep scan lines: channels R, G, B, A and Z of half, float or integer samples, colours
 /// premultiplied. Pixels outside the data window have no fragments.

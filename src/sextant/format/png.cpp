@@ -5,39 +5,115 @@
 #include "sextant/core/error.hpp"
 #include "sextant/format/checks.hpp"
 #include "sextant/format/frame_sources.hpp"
-#include "sextant/format/png_library.hpp"
 #include "sextant/format/source_file.hpp"
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <new>
+#include <string>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
+#include <spng.h>
 
 namespace sextant::format {
 
 namespace {
 
-/// Straight RGBA, 16 bits per sample. Samples of fewer bits scale to it exactly, because 65535 is a
-/// multiple of 255, 15, 3 and 1, so all PNGs take the same path.
-using Straight = std::array<std::uint16_t, 4>;
+struct FreePng {
+    void operator()(spng_ctx* context) const { spng_ctx_free(context); }
+};
+using PngContext = std::unique_ptr<spng_ctx, FreePng>;
 
-/// An open PNG with a plausible header.
-class Reader {
-  public:
-    explicit Reader(const std::string& path) : file_(path), context_(make_png_context(0)) {
+PngContext make_png_context(int flags) {
+    PngContext context(spng_ctx_new(flags));
+    if (!context)
+        throw std::bad_alloc();
+    return context;
+}
+
+void check_png(const std::string& path, const char* failed, int error) {
+    if (error)
+        throw InvalidFile(path, fmt::format("{}: {}", failed, spng_strerror(error)));
+}
+
+int samples_a_pixel(int color_type) {
+    switch (color_type) {
+    case SPNG_COLOR_TYPE_TRUECOLOR:
+        return 3;
+    case SPNG_COLOR_TYPE_GRAYSCALE_ALPHA:
+        return 2;
+    case SPNG_COLOR_TYPE_TRUECOLOR_ALPHA:
+        return 4;
+    default:
+        return 1; // grey or palette index
+    }
+}
+
+/// The library's write callback. Returns error numbers: exceptions must not pass through C.
+int write_png_bytes(spng_ctx*, void* user, void* bytes, std::size_t size) {
+    try {
+        static_cast<AtomicFile*>(user)->write({static_cast<const std::byte*>(bytes), size});
+        return 0;
+    } catch (...) {
+        return SPNG_IO_ERROR; // the file keeps the reason
+    }
+}
+
+/// An open PNG file, and what both readers need of it.
+class PngInput {
+  protected:
+    explicit PngInput(const std::string& path) : file_(path), context_(make_png_context(0)) {
         // Bounds the memory of texts and profiles, which are not used.
         constexpr std::size_t most = std::size_t{1} << 24;
         require(spng_set_chunk_limits(context_.get(), most, most));
         require(spng_set_png_file(context_.get(), file_.handle()));
-        spng_ihdr header{};
-        require(spng_get_ihdr(context_.get(), &header));
-        shape_ = checked_shape(path, header.width, header.height);
-        const Bytes bits = Bytes{samples_a_pixel(header.color_type)} * header.bit_depth;
+        require(spng_get_ihdr(context_.get(), &header_));
+    }
+    ImageShape checked_shape() const {
+        return format::checked_shape(file_.path(), header_.width, header_.height);
+    }
+    void require(int error) const { check_png(file_.path(), "cannot be read as PNG", error); }
+
+    SourceFile file_;
+    PngContext context_;
+    spng_ihdr header_{};
+};
+
+/// Starts an image whose rows are encoded one by one. Returns the library's error.
+int begin_rows(spng_ctx* context, ImageShape shape, int color_type, int bit_depth) {
+    spng_ihdr header{};
+    header.width = static_cast<std::uint32_t>(shape.width);
+    header.height = static_cast<std::uint32_t>(shape.height);
+    header.bit_depth = static_cast<std::uint8_t>(bit_depth);
+    header.color_type = static_cast<std::uint8_t>(color_type);
+    if (const int error = spng_set_ihdr(context, &header))
+        return error;
+    return spng_encode_image(context, nullptr, 0, SPNG_FMT_PNG,
+                             SPNG_ENCODE_PROGRESSIVE | SPNG_ENCODE_FINALIZE);
+}
+
+int encode_row(spng_ctx* context, const void* row, std::size_t bytes) {
+    const int error = spng_encode_row(context, row, bytes);
+    return error == SPNG_EOI ? 0 : error; // returned by the last row
+}
+
+/// Straight RGBA, 16 bits per sample. Samples of fewer bits scale to it exactly, because 65535 is a
+/// multiple of 255, 15, 3 and 1, so all PNGs take the same path.
+using Straight = std::array<std::uint16_t, 4>;
+
+/// An open PNG with a plausible header that is decoded as a whole.
+class Reader : private PngInput {
+  public:
+    explicit Reader(const std::string& path) : PngInput(path), shape_(checked_shape()) {
+        const Bytes bits = Bytes{samples_a_pixel(header_.color_type)} * header_.bit_depth;
         check_plausible(path, shape_.elements() * bits / 8, file_.size(), deflate_ratio);
         check_held(path, shape_.elements(), file_.size());
     }
@@ -52,10 +128,6 @@ class Reader {
     }
 
   private:
-    void require(int error) const { check_png(file_.path(), "cannot be read as PNG", error); }
-
-    SourceFile file_;
-    PngContext context_;
     ImageShape shape_;
 };
 
@@ -87,24 +159,13 @@ void write_row(const Pixel* pixels, std::vector<std::uint8_t>& row) {
 template <class Pixel>
 int encode(spng_ctx* context, const Image& image) {
     const ImageShape shape = image.shape();
-    spng_ihdr header{};
-    header.width = static_cast<std::uint32_t>(shape.width);
-    header.height = static_cast<std::uint32_t>(shape.height);
-    header.bit_depth = 8;
-    header.color_type = SPNG_COLOR_TYPE_TRUECOLOR_ALPHA;
-    if (const int error = spng_set_ihdr(context, &header))
-        return error;
-    if (const int error = spng_encode_image(context, nullptr, 0, SPNG_FMT_PNG,
-                                            SPNG_ENCODE_PROGRESSIVE | SPNG_ENCODE_FINALIZE)) {
-        return error;
-    }
+    int error = begin_rows(context, shape, SPNG_COLOR_TYPE_TRUECOLOR_ALPHA, 8);
     std::vector<std::uint8_t> row(static_cast<std::size_t>(shape.width) * 4);
-    int error = 0;
     for (std::int64_t y = 0; y < shape.height && !error; ++y) {
         write_row(image.pixels<Pixel>().data() + y * shape.width, row);
-        error = spng_encode_row(context, row.data(), row.size());
+        error = encode_row(context, row.data(), row.size());
     }
-    return error == SPNG_EOI ? 0 : error;
+    return error;
 }
 
 } // namespace
@@ -182,19 +243,14 @@ void unpack(std::span<const std::byte> packed, std::span<std::byte> to) {
 }
 
 /// An open PNG that is decoded line by line.
-class Decoder {
+class Decoder : private PngInput {
   public:
-    explicit Decoder(const std::string& path) : file_(path), context_(make_png_context(0)) {
-        constexpr std::size_t most = std::size_t{1} << 24; // for texts and profiles
-        require(spng_set_chunk_limits(context_.get(), most, most));
-        require(spng_set_png_file(context_.get(), file_.handle()));
-        require(spng_get_ihdr(context_.get(), &header_));
-    }
+    explicit Decoder(const std::string& path) : PngInput(path) {}
 
     FrameHeader header() {
         FrameHeader frame;
         frame.frames = 1;
-        frame.shape = checked_shape(file_.path(), header_.width, header_.height);
+        frame.shape = checked_shape();
         frame.sample = header_.bit_depth == 16 ? Sample::u16 : Sample::u8;
         const int stored = samples_a_pixel(header_.color_type);
         frame.channels = is_palette() ? 3 : stored;
@@ -271,11 +327,6 @@ class Decoder {
             decode_stored(passed_);
     }
 
-    void require(int error) const { check_png(file_.path(), "cannot be read as PNG", error); }
-
-    SourceFile file_;
-    PngContext context_;
-    spng_ihdr header_{};
     std::vector<std::byte> packed_, passed_;
 };
 
@@ -323,25 +374,16 @@ class PngSink : public FrameSink {
   public:
     PngSink(const std::string& path, const FrameHeader& header)
         : FrameSink(path, header), file_(path), context_(make_png_context(SPNG_CTX_ENCODER)) {
-        spng_ihdr stated{};
-        stated.width = static_cast<std::uint32_t>(header.shape.width);
-        stated.height = static_cast<std::uint32_t>(header.shape.height);
-        stated.bit_depth = header.sample == Sample::u16 ? 16 : 8;
-        stated.color_type = SPNG_COLOR_TYPE_GRAYSCALE;
         require(spng_set_png_stream(context_.get(), write_png_bytes, &file_));
-        require(spng_set_ihdr(context_.get(), &stated));
-        require(spng_encode_image(context_.get(), nullptr, 0, SPNG_FMT_PNG,
-                                  SPNG_ENCODE_PROGRESSIVE | SPNG_ENCODE_FINALIZE));
+        require(begin_rows(context_.get(), header.shape, SPNG_COLOR_TYPE_GRAYSCALE,
+                           header.sample == Sample::u16 ? 16 : 8));
     }
 
   private:
     void append(std::int64_t, Rows rows, std::span<const std::byte> samples) override {
         const auto bytes = static_cast<std::size_t>(row_bytes());
-        for (std::int64_t y = rows.first; y < rows.last; ++y, samples = samples.subspan(bytes)) {
-            const int error = spng_encode_row(context_.get(), samples.data(), bytes);
-            if (error != SPNG_EOI)
-                require(error);
-        }
+        for (std::int64_t y = rows.first; y < rows.last; ++y, samples = samples.subspan(bytes))
+            require(encode_row(context_.get(), samples.data(), bytes));
     }
     void finish() override { file_.commit(); }
 

@@ -2,7 +2,6 @@
 #include "sextant/registration/level.hpp"
 
 #include "sextant/registration/partition.hpp"
-#include "sextant/registration/symmetric.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,6 +14,14 @@
 namespace sextant::registration {
 
 namespace {
+
+/// Returns a symmetric matrix from its entries (0,0) (0,1) (0,2) (1,1) (1,2) (2,2).
+Eigen::Matrix3d symmetric(const double (&upper)[6]) {
+    Eigen::Matrix3d matrix;
+    matrix << upper[0], upper[1], upper[2], upper[1], upper[3], upper[4], upper[2], upper[4],
+        upper[5];
+    return matrix;
+}
 
 /// True if ΣJD is reliable: at least a fifth of what R's own gradients would make it.
 bool tells(const kernel::RigidSums& sums, double scale) {

@@ -2,8 +2,6 @@
 // The program sextant-simgrid, which Sextant starts for each simulation: reads a question from the
 // socket on its standard input, and answers there.
 
-#include "sextant/simulate/simgrid/simgrid.hpp"
-
 #include "sextant/core/error.hpp"
 #include "sextant/simulate/platform.hpp"
 #include "sextant/simulate/simgrid/zone.hpp"
@@ -29,9 +27,9 @@
 
 namespace sextant::simulate {
 
-#ifdef __GLIBC__
-
 namespace {
+
+#ifdef __GLIBC__
 
 constexpr int reach = 256 << 20;
 constexpr std::uintptr_t large_page = 2 << 20;
@@ -49,8 +47,9 @@ void grow_heap() {
         pieces.push_back(std::make_unique_for_overwrite<char[]>(piece));
 }
 
-} // namespace
-
+/// Requests large pages for the next allocations of this process, up to 256 MiB: for each message
+/// that ends, SimGrid searches a list of all messages in progress, whose entries are far apart in
+/// memory. Affects only speed; does nothing without such pages, or if malloc is not glibc's.
 void ask_for_large_pages() {
     const std::uintptr_t before = end_of_heap();
     mallopt(M_TOP_PAD, reach);
@@ -66,8 +65,6 @@ void ask_for_large_pages() {
 void ask_for_large_pages() {}
 
 #endif
-
-namespace {
 
 namespace s4u = simgrid::s4u;
 

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/report/with_otf2/archive.hpp"
+#include "sextant/report/otf2.hpp"
 
 #include "sextant/core/atomic_file.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/report/otf2.hpp"
 #include "sextant/report/recording.hpp"
 #include "sextant/report/trace_timeline.hpp"
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
+#include <otf2/otf2.h>
 
 namespace sextant::report {
 
@@ -36,7 +38,40 @@ OTF2_ErrorCode note(void* told, const char*, std::uint64_t, const char*, OTF2_Er
     return code;
 }
 
-} // namespace
+/// An archive that the library writes to an empty folder. Errors of the library are thrown as
+/// InvalidFile with `path` and not printed. Only one may exist at a time, because the library's
+/// error handler is global.
+class Otf2Archive {
+  public:
+    /// Input     the folder to write to, and its name for users.
+    Otf2Archive(const std::string& folder, std::string path);
+    Otf2Archive(const Otf2Archive&) = delete;
+    Otf2Archive& operator=(const Otf2Archive&) = delete;
+    ~Otf2Archive();
+
+    OTF2_Archive* get() const { return archive_; }
+    /// Throws if there was an error.
+    void check(OTF2_ErrorCode code) const;
+    template <class Handle>
+    Handle* check(Handle* handle) const {
+        if (!handle)
+            fail("the library gave no handle");
+        check(OTF2_SUCCESS);
+        return handle;
+    }
+    void close();
+
+  private:
+    [[noreturn]] void fail(const std::string& what) const;
+
+    std::string path_, told_;
+    OTF2_ErrorCallback others_ = nullptr;
+    OTF2_Archive* archive_ = nullptr;
+};
+
+/// Numbers of attributes and the communicator in an archive. Regions are numbered as activities.
+enum Otf2Attribute : std::uint32_t { otf2_step, otf2_round, otf2_elements };
+inline constexpr OTF2_CommRef otf2_world = 0;
 
 Otf2Archive::Otf2Archive(const std::string& folder, std::string path)
     : path_(std::move(path)), others_(OTF2_Error_RegisterCallback(note, &told_)) {
@@ -74,8 +109,6 @@ void Otf2Archive::close() {
 void Otf2Archive::fail(const std::string& what) const {
     throw InvalidFile(path_, fmt::format("cannot be written as OTF2: {}", what));
 }
-
-namespace {
 
 /// Writes definitions; strings are numbered consecutively.
 class Definitions {
@@ -196,15 +229,12 @@ void describe(const Otf2Archive& archive, const Recording& recording) {
         property("SEXTANT::CLOCKS", clocks_text(recording.clocks, recording.aligned));
 }
 
-} // namespace
-
+/// Writes the definitions that events refer to.
 void write_otf2_definitions(const Otf2Archive& archive, const Recording& recording,
                             const std::vector<Otf2Location>& locations) {
     describe(archive, recording);
     Definitions(archive, recording, locations).write();
 }
-
-namespace {
 
 /// Fields of an event for which OTF2's records have no place. Writing a record clears the list.
 class Attributes {
@@ -262,8 +292,7 @@ void write_local_definitions(const Otf2Archive& archive, std::size_t locations) 
     archive.check(OTF2_Archive_CloseDefFiles(archive.get()));
 }
 
-} // namespace
-
+/// Writes the events of all locations.
 void write_otf2_events(const Otf2Archive& archive, const Recording& recording,
                        const std::vector<Otf2Location>& locations) {
     Attributes attributes(archive);
@@ -277,8 +306,6 @@ void write_otf2_events(const Otf2Archive& archive, const Recording& recording,
     archive.check(OTF2_Archive_CloseEvtFiles(archive.get()));
     write_local_definitions(archive, locations.size());
 }
-
-namespace {
 
 constexpr std::array<std::string_view, 3> entries = {"traces.otf2", "traces.def", "traces"};
 
