@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connected components of images that are divided into tiles, one tile per rank.
+// Connected components of images, in tiles over ranks, also of images that exceed the memory.
 #pragma once
 
 #include "sextant/communicator.hpp"
 #include "sextant/distributed/components.hpp"
+#include "sextant/distributed/labelling.hpp"
 #include "sextant/distributed/merging_plan.hpp"

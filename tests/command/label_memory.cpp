@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What labels of an image take that is larger than the memory they may: a process of its own each.
 #include "sextant/command/commands.hpp"
-#include "sextant/command/label.hpp"
 
 #include <fstream>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Labels by value tell all samples apart that are stored, of every type, in tiles and in strips.
 #include "sextant/command/commands.hpp"
-#include "sextant/command/label.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/format/png.hpp"

@@ -20,7 +20,7 @@ TEST(Grid, has_the_tiles_given_or_is_nearly_square) {
 }
 
 TEST(Grid, needs_a_tile_per_rank) {
-    for (const Tiles tiles : {Tiles{2, 2}, Tiles{-1, -3}, Tiles{0, 3}})
+    for (const Tiles tiles : {Tiles{2, 2}, Tiles{-1, -3}, Tiles{0, 3}, Tiles{1 << 20, 1 << 20}})
         EXPECT_THROW(grid_of(tiles, 3, 8, 8), InvalidTask);
     try {
         grid_of(Tiles{2, 2}, 3, 8, 8);

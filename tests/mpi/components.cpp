@@ -13,5 +13,12 @@ TEST(Mpi, ComponentsAreThoseOfTheWholeImageInEveryGroup) {
         });
 }
 
+TEST(Mpi, LabellingIsThatOfTheWholeImageInEveryGroup) {
+    for (int size : group_sizes)
+        on_group(size, [](Communicator communicator) {
+            labelling_gives_the_serial_labels(communicator, blobs({19, 13}, 3, 4));
+        });
+}
+
 } // namespace
 } // namespace sextant::test

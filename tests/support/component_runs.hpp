@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/memory_frames.hpp"
 #include "sextant/distributed/components.hpp"
+#include "sextant/distributed/labelling.hpp"
 
 #include "tests/support/contour_runs.hpp"
 #include "tests/support/label_references.hpp"
@@ -64,6 +66,74 @@ inline void every_pattern_gives_the_serial_labels(const Communicator& communicat
                                                 expected);
                 }
             }
+        }
+    }
+}
+
+/// A source of this image, which must outlive it.
+inline RowSource source_of(const Shape& shape) {
+    FrameHeader header;
+    header.frames = 1;
+    header.shape = shape.image;
+    header.sample = Sample::u8;
+    return {std::make_unique<MemoryFrames>(header, std::as_bytes(std::span(shape.samples))), 0,
+            ReadAs::values};
+}
+
+/// The memory for so many rows of a strip of bytes.
+inline Bytes memory_for(Elements rows, const Shape& shape, bool by_value = false) {
+    return rows * shape.image.width * (by_value ? 15 : 12);
+}
+
+/// Labels and components of the class are those of the serial kernel, in memory and in strips.
+inline void labelling_gives_the_serial_labels(const Communicator& communicator,
+                                              const Shape& shape) {
+    using kernel::Neighbours;
+    const ImageShape image = shape.image;
+    const bool is_root = communicator.rank() == 0;
+    for (const Neighbours neighbours : {Neighbours::four, Neighbours::eight}) {
+        for (const bool by_value : {false, true}) {
+            const kernel::Labelling expected = kernel::labels_reference(
+                {shape.samples.data(), image.width, {0, 0, image.width, image.height}, image},
+                {neighbours, by_value ? kernel::Sameness::value : kernel::Sameness::foreground});
+            LabelOptions options;
+            options.neighbours = neighbours;
+            options.by_value = by_value;
+            options.measure = true;
+            options.merging.probing = planner::Probing::off;
+            const auto is_serial = [&](const LabelResult& result,
+                                       std::span<const kernel::Label> labels,
+                                       const std::string& what) {
+                EXPECT_EQ(result.components, std::ssize(expected.components)) << what;
+                EXPECT_TRUE(result.table ==
+                            (is_root ? expected.components : std::vector<kernel::Component>()))
+                    << what;
+                EXPECT_TRUE(is_root ? std::ranges::equal(labels, expected.labels) : labels.empty())
+                    << what;
+            };
+            for (const Elements rows : {Elements{1}, Elements{5}, image.height}) {
+                options.memory = memory_for(rows, shape, by_value);
+                RowSource source = source_of(shape);
+                std::vector<kernel::Label> labels;
+                const LabelResult result =
+                    Labelling(communicator, options)
+                        .run(source, [&](Elements first, std::span<const kernel::Label> some) {
+                            EXPECT_EQ(first * image.width, std::ssize(labels));
+                            labels.insert(labels.end(), some.begin(), some.end());
+                        });
+                const std::string what = fmt::format("{} in strips of {} rows", shape.name, rows);
+                EXPECT_EQ(result.strips, (image.height + rows - 1) / rows) << what;
+                is_serial(result, labels, what);
+            }
+            const LabelResult result =
+                Labelling(communicator, options)
+                    .run(in_tiles(communicator,
+                                  near_square(communicator.size(), image.width, image.height),
+                                  shape));
+            const Image labels = distributed::gather(result.labels.value());
+            is_serial(result,
+                      is_root ? labels.pixels<kernel::Label>() : std::span<const kernel::Label>(),
+                      shape.name + " in memory");
         }
     }
 }

@@ -161,6 +161,28 @@ Grid grid_of(const Values& values, ImageShape image, int ranks) {
                               : near_square(ranks, image.width, image.height);
 }
 
+std::optional<Tiles> tiles_of(const Values& values) {
+    if (!values.has("grid"))
+        return {};
+    const ImageSize grid = image_size("grid", values.text("grid"));
+    return Tiles{static_cast<int>(grid.width), static_cast<int>(grid.height)};
+}
+
+void naming_options(std::initializer_list<std::string_view> fields,
+                    const std::function<void()>& part) {
+    try {
+        part();
+    } catch (const AgreedFailure& failure) {
+        const std::string text = failure.what();
+        const std::size_t end = text.find_first_of(" :");
+        std::string name = text.substr(0, end);
+        if (std::find(fields.begin(), fields.end(), name) == fields.end())
+            throw;
+        std::replace(name.begin(), name.end(), '_', '-');
+        throw AgreedFailure("--" + name + text.substr(end), failure.invalid_task());
+    }
+}
+
 Parameter no_probe_parameter() {
     return {.name = "no-probe",
             .type = Type::flag,

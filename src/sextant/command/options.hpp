@@ -12,7 +12,9 @@
 #include "sextant/planner/planner.hpp"
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,10 +47,17 @@ std::vector<std::string> files_read(const Values& values);
 /// per tile of --grid, or one per core.
 void launch_tiles(const Values& values, const std::function<void(Communicator)>& body);
 
+/// The tiles of --grid, if given.
+std::optional<Tiles> tiles_of(const Values& values);
 /// The grid of --grid. Throws InvalidTask unless it has as many tiles as there are ranks.
 Grid grid_asked_for(const Values& values, ImageShape image, int ranks);
 /// The grid of --grid, or a nearly square one.
 Grid grid_of(const Values& values, ImageShape image, int ranks);
+
+/// Runs a part of a command. If it throws AgreedFailure with a text that begins with one of these
+/// fields of the library's options, the text names the command's option: "--by-value" for by_value.
+void naming_options(std::initializer_list<std::string_view> fields,
+                    const std::function<void()>& part);
 
 /// Prints warnings; prints the JSON with --json, writes the page with --report, and prints the text
 /// unless one of these goes to standard output. Throws InvalidFile.

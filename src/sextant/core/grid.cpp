@@ -3,6 +3,8 @@
 
 #include "sextant/core/error.hpp"
 
+#include <cstdint>
+
 #include <fmt/format.h>
 
 namespace sextant {
@@ -19,11 +21,11 @@ Grid near_square(int ranks, Elements width, Elements height) {
 Grid grid_of(std::optional<Tiles> tiles, int ranks, Elements width, Elements height) {
     if (!tiles)
         return near_square(ranks, width, height);
-    const Grid grid{width, height, tiles->columns, tiles->rows};
-    if (tiles->columns < 1 || tiles->rows < 1 || grid.ranks() != ranks)
+    const std::int64_t count = std::int64_t{tiles->columns} * tiles->rows;
+    if (tiles->columns < 1 || tiles->rows < 1 || count != ranks)
         throw InvalidTask(fmt::format("grid {}x{}: {} tiles, expected as many as the {} ranks",
-                                      tiles->columns, tiles->rows, grid.ranks(), ranks));
-    return grid;
+                                      tiles->columns, tiles->rows, count, ranks));
+    return {width, height, tiles->columns, tiles->rows};
 }
 
 Tile tile(const Grid& grid, int rank) {

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/distributed/labelling.hpp"
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/contour/tile_lists.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/distributed/components.hpp"
+#include "sextant/kernel/label/strip_seams.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant {
+
+namespace {
+
+kernel::Connection connection_of(const LabelOptions& options) {
+    return {options.neighbours,
+            options.by_value ? kernel::Sameness::value : kernel::Sameness::foreground};
+}
+
+/// The expected length of a tile's border list: border pixels times the fraction of non-background
+/// pixels.
+Elements entries_expected(const distributed::Image& image) {
+    const Tile tile = image.tile();
+    if (tile.elements() == 0)
+        return 0;
+    const Elements inside = std::visit(
+        [&](const auto* first) -> Elements {
+            return tile.elements() - std::count(first, first + tile.elements(), 0);
+        },
+        distributed::value_view(image).first);
+    return 2 * (tile.width + tile.height) * inside / tile.elements();
+}
+
+/// Memory of all ranks per pixel of a strip: its sample and label, both again at rank 0 if
+/// gathered, and its runs and bits, in whole bytes.
+Bytes bytes_per_pixel(const ElementFormat& element, bool by_value) {
+    const Bytes label = sizeof(kernel::Label);
+    return element.size * (by_value ? 2 : 1) + 2 * label + (by_value ? label : label / 2) + 1;
+}
+
+/// Rows per strip: as many as fit in memory.
+Elements rows_of_strips(const RowSource& source, const LabelOptions& options) {
+    const ImageShape shape = source.shape();
+    const Bytes row = shape.width * bytes_per_pixel(source.element(), options.by_value);
+    const Elements rows = options.memory / row;
+    constexpr Bytes mebibyte = Bytes{1} << 20;
+    if (rows < 1)
+        throw InvalidTask(fmt::format("memory {:g}: a row of {} pixels and its labels takes {} MiB",
+                                      static_cast<double>(options.memory) / mebibyte, shape.width,
+                                      row / mebibyte + 1));
+    return std::min(rows, shape.height);
+}
+
+/// Throws InvalidTask for an empty image, and for colours by value whose luminance is not unique:
+/// different colours may have the same.
+void check_image(const RowSource& source, const LabelOptions& options) {
+    const FrameHeader& header = source.header();
+    if (header.shape.elements() == 0)
+        throw InvalidTask(fmt::format("{}: {}x{} pixels, expected positive numbers", source.path(),
+                                      header.shape.width, header.shape.height));
+    if (options.by_value && header.channels >= 3 && size_of(header.sample) > 2)
+        throw InvalidTask(fmt::format("by_value: {} has colours of {}, expected 8 or 16 bits a "
+                                      "channel, or one channel",
+                                      source.path(), name(header.sample)));
+}
+
+/// A row of samples as value codes.
+std::vector<std::uint64_t> row_of(const Image& image, Elements y) {
+    std::vector<std::uint64_t> row;
+    std::visit(
+        [&](const auto* first) {
+            const auto* const begin = first + y * image.shape().width;
+            std::transform(begin, begin + image.shape().width, std::back_inserter(row),
+                           [](auto value) { return kernel::value_code(value); });
+        },
+        distributed::values_of(image.element(), image.bytes().data()).first);
+    return row;
+}
+
+/// One rank's part in labelling one image.
+class LabelRun {
+  public:
+    LabelRun(const Communicator& communicator, const LabelOptions& options,
+             const RunControl& control)
+        : communicator_(communicator),
+          options_(options),
+          control_(control),
+          connection_(connection_of(options)),
+          seams_(connection_) {}
+
+    LabelResult run(RowSource& source, const LabelSink& write);
+    LabelResult run(const distributed::Image& image);
+
+  private:
+    struct Strip {
+        Elements first; ///< its first row in the image
+        distributed::Image image;
+        Labelled labelled;
+    };
+    Strip read_and_label(RowSource& source, Elements first);
+    void each_strip(RowSource& source, const char* part,
+                    const std::function<void(const Strip&)>& take);
+    Labelled label(const distributed::Image& image);
+    void join(const Strip& strip);
+    void measure(const Labelled& labelled, Elements first);
+    void number();
+    void write(const Strip& strip, const LabelSink& to);
+    bool is_root() const { return communicator_.rank() == 0; }
+
+    const Communicator& communicator_;
+    const LabelOptions& options_;
+    const RunControl& control_;
+    const kernel::Connection connection_;
+    kernel::StripSeams seams_;
+    LabelResult result_; // its table holds the components of each strip until all are numbered
+};
+
+LabelResult LabelRun::run(RowSource& source, const LabelSink& to) {
+    agree(communicator_, [&] {
+        const ImageShape shape = source.shape();
+        check_image(source, options_);
+        const Elements rows = rows_of_strips(source, options_);
+        result_.grid = grid_of(options_.grid, communicator_.size(), shape.width, rows);
+        result_.strips = (shape.height + rows - 1) / rows;
+    });
+    const bool streams = result_.strips > 1;
+    if (streams) {
+        each_strip(source, "label", [&](const Strip& strip) { join(strip); });
+        number();
+    }
+    each_strip(source, streams ? "write" : "label", [&](const Strip& strip) {
+        if (!streams) {
+            result_.components = strip.labelled.components;
+            measure(strip.labelled, 0);
+        }
+        timed(result_.write, [&] { write(strip, to); });
+    });
+    return std::move(result_);
+}
+
+LabelResult LabelRun::run(const distributed::Image& image) {
+    agree(communicator_, [&] { control_.check(); });
+    result_.grid = image.grid();
+    const Labelled labelled = label(image);
+    result_.components = labelled.components;
+    measure(labelled, 0);
+    result_.labels = labelled.labels;
+    return std::move(result_);
+}
+
+void LabelRun::each_strip(RowSource& source, const char* part,
+                          const std::function<void(const Strip&)>& take) {
+    const Elements height = source.shape().height;
+    for (Elements first = 0; first < height; first += result_.grid.height) {
+        if (is_root())
+            control_.report(part, first, height);
+        take(read_and_label(source, first));
+    }
+}
+
+LabelRun::Strip LabelRun::read_and_label(RowSource& source, Elements first) {
+    Grid grid = result_.grid;
+    grid.height = std::min(grid.height, source.shape().height - first);
+    std::optional<distributed::Image> image;
+    timed(result_.read, [&] {
+        agree(communicator_, [&] {
+            control_.check();
+            image = distributed::read_tiles(communicator_, grid, source, first);
+        });
+    });
+    return {first, *image, label(*image)};
+}
+
+/// Plans and records the merging of the first strip.
+Labelled LabelRun::label(const distributed::Image& image) {
+    const bool is_first = !result_.plan.pattern;
+    if (is_first)
+        result_.plan =
+            distributed::planned_merging(communicator_, options_.merging, image.grid(),
+                                         entries_expected(image), sizeof(contour::BorderPixel));
+    MergingRecord* const record =
+        is_first && options_.merging.timeline ? &result_.merging : nullptr;
+    std::optional<Labelled> labelled;
+    timed(result_.label,
+          [&] { labelled = label_components(image, connection_, *result_.plan.pattern, record); });
+    return std::move(*labelled);
+}
+
+/// Joins components that touch across the seam to the strip above.
+void LabelRun::join(const Strip& strip) {
+    const Image labels = distributed::gather(strip.labelled.labels);
+    const Image samples = options_.by_value ? distributed::gather(strip.image) : Image();
+    measure(strip.labelled, strip.first);
+    agree(communicator_, [&] {
+        if (!is_root())
+            return;
+        const auto width = static_cast<std::size_t>(labels.shape().width);
+        const auto all = labels.pixels<kernel::Label>();
+        std::vector<std::uint64_t> top, bottom;
+        if (options_.by_value) {
+            top = row_of(samples, 0);
+            bottom = row_of(samples, samples.shape().height - 1);
+        }
+        seams_.add(static_cast<kernel::Label>(strip.labelled.components), {all.first(width), top},
+                   {all.last(width), bottom});
+    });
+}
+
+/// Collects the components of a strip from row `first` on.
+void LabelRun::measure(const Labelled& labelled, Elements first) {
+    if (!options_.measure)
+        return;
+    for (kernel::Component component : gather_components(labelled)) {
+        component.first += first * result_.grid.width;
+        component.box.y += first;
+        component.sum_y += first * component.area;
+        result_.table.push_back(component);
+    }
+}
+
+/// Numbers the components of the image, by those of its strips.
+void LabelRun::number() {
+    Elements components = 0;
+    agree(communicator_, [&] {
+        if (!is_root())
+            return;
+        components = seams_.finish();
+        std::vector<kernel::Component> all(
+            result_.table.empty() ? 0 : static_cast<std::size_t>(components));
+        auto part = result_.table.begin();
+        for (Elements strip = 0; strip < result_.strips && !all.empty(); ++strip) {
+            for (const kernel::Label number : seams_.numbers(static_cast<std::size_t>(strip)))
+                all[static_cast<std::size_t>(number - 1)].add(*part++);
+        }
+        result_.table = std::move(all);
+    });
+    result_.components = communicator_.all_gather(components)[0];
+}
+
+void LabelRun::write(const Strip& strip, const LabelSink& to) {
+    Image whole = distributed::gather(strip.labelled.labels);
+    agree(communicator_, [&] {
+        if (!is_root())
+            return;
+        const auto labels = whole.pixels<kernel::Label>();
+        if (result_.strips > 1) {
+            const std::span<const kernel::Label> numbers =
+                seams_.numbers(static_cast<std::size_t>(strip.first / result_.grid.height));
+            std::transform(labels.begin(), labels.end(), labels.begin(),
+                           [numbers](kernel::Label label) {
+                               return label == 0 ? 0 : numbers[static_cast<std::size_t>(label - 1)];
+                           });
+        }
+        to(strip.first, labels);
+    });
+}
+
+} // namespace
+
+Labelling::Labelling(Communicator communicator, LabelOptions options, RunControl control)
+    : communicator_(std::move(communicator)),
+      options_(std::move(options)),
+      control_(std::move(control)) {
+    options_.merging.check();
+}
+
+LabelResult Labelling::run(RowSource& image, const LabelSink& write) const {
+    return LabelRun(communicator_, options_, control_).run(image, write);
+}
+
+LabelResult Labelling::run(const distributed::Image& image) const {
+    return LabelRun(communicator_, options_, control_).run(image);
+}
+
+} // namespace sextant

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/core/grid.hpp"
+#include "sextant/core/row_source.hpp"
+#include "sextant/core/run_control.hpp"
+#include "sextant/core/units.hpp"
+#include "sextant/distributed/list_exchange.hpp"
+#include "sextant/distributed/merging_plan.hpp"
+#include "sextant/distributed/tiled_image.hpp"
+#include "sextant/kernel/label/labels.hpp"
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace sextant {
+
+/// Options for labelling connected components. Every rank gives the same.
+struct LabelOptions {
+    kernel::Neighbours neighbours = kernel::Neighbours::eight;
+    bool by_value = false; ///< connect only pixels of equal value; NaN equals none
+    bool measure = false;  ///< fill LabelResult::table
+    /// For the image and its labels, of all ranks together. A larger image is labelled in strips of
+    /// rows.
+    Bytes memory = Bytes{1} << 30;
+    std::optional<Tiles> grid = {};           ///< tiles of the image or strip; none: nearly square
+    distributed::MergingRequest merging = {}; ///< the pattern that merges tiles
+};
+
+/// The components of an image, and how they were found. The same on every rank unless stated
+/// otherwise.
+struct LabelResult {
+    Elements components = 0;
+    std::vector<kernel::Component> table; ///< at rank 0, if LabelOptions::measure: [label − 1]
+    std::optional<distributed::Image> labels; ///< of kernel::Label; only for an image in tiles
+    Grid grid;                                ///< of the image, or of a strip
+    Elements strips = 1;                      ///< 1: the image fitted in memory
+    distributed::MergingPlan plan;            ///< on ranks other than 0, only its pattern
+    MergingRecord merging; ///< this rank's part for the first strip, if `timeline` is set
+    Seconds read = 0, label = 0, write = 0; ///< on this rank
+};
+
+/// Receives the labels of an image, whole rows from row `first` on.
+using LabelSink = std::function<void(Elements first, std::span<const kernel::Label> rows)>;
+
+/// Labels the connected components of an image in tiles, one per rank. An image that exceeds the
+/// memory is processed in strips of rows, each in tiles over all ranks, and components are joined
+/// at the seams (kernel/label/strip_seams.hpp). Components are complete only after the last strip,
+/// so strips are then read and labelled twice.
+///
+/// Input     an image that every rank can read, each from a source of its own, opened with
+///           ReadAs::values; each rank reads the rows of its tiles. Or an image in tiles.
+/// Output    labels 1, 2, … in the order of the components' first pixels, row by row; 0 is the
+///           background, samples of 0. Rank 0 passes all rows to `write`, in order.
+/// Throws    InvalidTask for an unknown pattern (constructor). On every rank AgreedFailure, for
+///           another number of tiles than ranks, for colours by value whose samples have more than
+///           16 bits, if the memory cannot hold a row, for 2³¹ components or more, and if a rank
+///           cannot read or write; Cancelled. Nothing remains but what `write` has received.
+/// Collective.
+/// Cost      label_components() for each strip; while streaming, memory at rank 0 for a row and 4
+///           bytes per component of the strips, 76 if measured.
+/// Deterministic  the same labels for every grid, pattern, memory and number of ranks.
+class Labelling {
+  public:
+    /// Not collective.
+    explicit Labelling(Communicator communicator, LabelOptions options = {},
+                       RunControl control = {});
+
+    LabelResult run(RowSource& image, const LabelSink& write) const;
+    /// Labels an image in tiles on this communicator; `memory` and `grid` have no effect.
+    LabelResult run(const distributed::Image& image) const;
+
+  private:
+    Communicator communicator_;
+    LabelOptions options_;
+    RunControl control_;
+};
+
+} // namespace sextant

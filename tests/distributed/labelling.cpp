@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/distributed/labelling.hpp"
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/comm/threads.hpp"
+#include "sextant/core/error.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <set>
+
+#include "tests/support/agreed_failure.hpp"
+#include "tests/support/component_runs.hpp"
+#include <gmock/gmock.h>
+
+namespace sextant::test {
+namespace {
+
+using testing::HasSubstr;
+
+const LabelSink nowhere = [](Elements, std::span<const kernel::Label>) {};
+
+/// Options for strips of this many rows.
+LabelOptions strips_of(Elements rows, const Shape& shape) {
+    LabelOptions options;
+    options.memory = memory_for(rows, shape);
+    options.merging.probing = planner::Probing::off;
+    return options;
+}
+
+TEST(Labelling, gives_the_serial_labels_in_memory_and_in_strips) {
+    for (const int ranks : {1, 3, 6}) {
+        for (const Shape& shape : {blobs({41, 23}, 4, 5), random_shape({30, 17}, 55),
+                                   diagonal_lines({13, 29}, 6), values_shape({1, 9}, 3)})
+            run_threads(ranks, [&](Communicator communicator) {
+                labelling_gives_the_serial_labels(communicator, shape);
+            });
+    }
+}
+
+TEST(Labelling, takes_tiles_and_a_pattern) {
+    const Shape shape = blobs({40, 30}, 5);
+    run_threads(6, [&](Communicator communicator) {
+        RowSource source = source_of(shape);
+        LabelOptions options = strips_of(30, shape);
+        options.grid = Tiles{1, 6};
+        options.merging.pattern = "2-lev-rc";
+        const LabelResult result = Labelling(communicator, options).run(source, nowhere);
+        EXPECT_EQ(result.grid.rows, 6);
+        EXPECT_EQ(result.plan.pattern->name, "2-lev-rc");
+        EXPECT_TRUE(result.merging.trace.events.empty()) << "recorded without a request";
+    });
+}
+
+TEST(Labelling, records_the_merging_of_the_first_strip) {
+    const Shape shape = blobs({40, 30}, 5);
+    run_threads(3, [&](Communicator communicator) {
+        RowSource source = source_of(shape);
+        LabelOptions options = strips_of(7, shape);
+        options.merging.timeline = true;
+        const LabelResult result = Labelling(communicator, options).run(source, nowhere);
+        EXPECT_EQ(result.strips, 5);
+        EXPECT_FALSE(result.merging.trace.events.empty());
+        if (communicator.rank() == 0) {
+            EXPECT_TRUE(result.plan.prediction);
+        }
+    });
+}
+
+TEST(Labelling, refuses_bad_options_on_every_rank) {
+    const Shape shape = blobs({40, 30}, 5);
+    const auto failure = [&](const LabelOptions& options) {
+        std::mutex mutex;
+        std::set<std::string> texts;
+        run_threads(3, [&](Communicator communicator) {
+            RowSource source = source_of(shape);
+            const std::string text =
+                agreed_failure([&] { Labelling(communicator, options).run(source, nowhere); });
+            const std::lock_guard lock(mutex);
+            texts.insert(text);
+        });
+        return texts.size() == 1 ? *texts.begin() : "other texts on other ranks";
+    };
+    LabelOptions options;
+    options.memory = 32;
+    EXPECT_EQ(failure(options),
+              "memory 3.05176e-05: a row of 40 pixels and its labels takes 1 MiB");
+    options.memory = -1;
+    EXPECT_THAT(failure(options), HasSubstr("a row of 40 pixels"));
+    options = {};
+    options.grid = Tiles{2, 2};
+    EXPECT_EQ(failure(options), "grid 2x2: 4 tiles, expected as many as the 3 ranks");
+    options = {};
+    options.merging.pattern = "quad";
+    run_threads(2, [&](Communicator communicator) {
+        EXPECT_THROW(Labelling(communicator, options), InvalidTask);
+    });
+}
+
+TEST(Labelling, refuses_colours_by_value_whose_luminance_is_not_unique) {
+    const std::vector<float> colours(3 * 4 * 4, .5F);
+    LabelOptions options;
+    options.by_value = true;
+    run_threads(2, [&](Communicator communicator) {
+        RowSource source(
+            std::make_unique<MemoryFrames>(
+                FrameHeader{.frames = 1, .shape = {4, 4}, .sample = Sample::f32, .channels = 3},
+                std::as_bytes(std::span(colours))),
+            0, ReadAs::values);
+        EXPECT_THAT(agreed_failure([&] { Labelling(communicator, options).run(source, nowhere); }),
+                    HasSubstr("by_value: memory has colours of f32, expected 8 or 16 bits"));
+    });
+}
+
+TEST(Labelling, refuses_an_image_without_pixels) {
+    run_threads(2, [&](Communicator communicator) {
+        RowSource source = source_of({"empty", {0, 0}, {}});
+        EXPECT_EQ(agreed_failure([&] { Labelling(communicator).run(source, nowhere); }),
+                  "memory: 0x0 pixels, expected positive numbers");
+    });
+}
+
+TEST(Labelling, reports_its_progress_at_rank_0) {
+    const Shape shape = blobs({40, 30}, 5);
+    run_threads(3, [&](Communicator communicator) {
+        RowSource source = source_of(shape);
+        std::vector<std::string> reports;
+        const RunControl control{
+            .progress = [&](std::string_view part, std::int64_t done, std::int64_t all) {
+                reports.push_back(fmt::format("{} {} of {}", part, done, all));
+            }};
+        Labelling(communicator, strips_of(16, shape), control).run(source, nowhere);
+        if (communicator.rank() == 0) {
+            EXPECT_THAT(reports, testing::ElementsAre("label 0 of 30", "label 16 of 30",
+                                                      "write 0 of 30", "write 16 of 30"));
+        } else {
+            EXPECT_TRUE(reports.empty());
+        }
+    });
+}
+
+TEST(Labelling, is_cancelled_on_every_rank) {
+    const Shape shape = blobs({40, 30}, 5);
+    std::atomic<int> cancelled{0};
+    run_threads(3, [&](Communicator communicator) {
+        RowSource source = source_of(shape);
+        int checks = 0;
+        Elements rows_written = 0;
+        const RunControl control{.cancelled = [&] {
+            return communicator.rank() == 1 && ++checks == 5; // the second of three strips written
+        }};
+        try {
+            Labelling(communicator, strips_of(10, shape), control)
+                .run(source, [&](Elements, std::span<const kernel::Label> rows) {
+                    rows_written += std::ssize(rows) / shape.image.width;
+                });
+        } catch (const Cancelled&) {
+            ++cancelled;
+        }
+        EXPECT_EQ(rows_written, communicator.rank() == 0 ? 10 : 0);
+        labelling_gives_the_serial_labels(communicator, shape); // the communicator can be used
+    });
+    EXPECT_EQ(cancelled, 3);
+}
+
+TEST(Labelling, fails_on_every_rank_if_labels_cannot_be_written) {
+    const Shape shape = blobs({40, 30}, 5);
+    std::atomic<int> failed{0};
+    run_threads(3, [&](Communicator communicator) {
+        RowSource source = source_of(shape);
+        try {
+            Labelling(communicator, strips_of(16, shape))
+                .run(source, [](Elements first, std::span<const kernel::Label>) {
+                    if (first > 0)
+                        throw InvalidFile("labels.npy", "no space left");
+                });
+        } catch (const AgreedFailure& error) {
+            EXPECT_STREQ(error.what(), "labels.npy: no space left");
+            ++failed;
+        }
+    });
+    EXPECT_EQ(failed, 3);
+}
+
+} // namespace
+} // namespace sextant::test
