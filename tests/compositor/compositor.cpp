@@ -109,10 +109,11 @@ TEST(CompositorOnThreads, NumbersThatTheCommandRefusesAreRefused) {
         return refused({8, 8}, 1, options);
     };
     EXPECT_EQ(said_of([](auto& o) { o.window = -1; }),
-              "invalid: window -1: expected 0 to 2147483647");
-    EXPECT_EQ(said_of([](auto& o) { o.fold_threads = 0; }),
-              "invalid: threads that share a rank's blending: 0: expected 1 to 1024");
-    EXPECT_EQ(said_of([](auto& o) { o.density = 2; }), "invalid: density 2: expected 0 to 1");
+              "invalid: window -1: expected a whole number from 1 to 1073741824");
+    EXPECT_EQ(said_of([](auto& o) { o.threads = 0; }),
+              "invalid: threads 0: expected a whole number from 1 to 1024");
+    EXPECT_EQ(said_of([](auto& o) { o.density = 2; }),
+              "invalid: density 2: expected a number from 0 to 1");
 }
 
 } // namespace

@@ -32,7 +32,7 @@ for algorithm in direct-send radix-k two-three-swap shift-based parallel-pipelin
 done
 "$SEXTANT" composite "$folder"/part_*.exr -o "$folder/out.exr" --ranks 2 --report "$folder/page.html" >/dev/null
 same "2 threads"
-"$SEXTANT" composite "$folder"/part_*.exr -o "$folder/out.exr" --ranks 2 --fold-threads 3 >/dev/null
+"$SEXTANT" composite "$folder"/part_*.exr -o "$folder/out.exr" --ranks 2 --threads 3 >/dev/null
 same "2 threads, 3 that blend in each"
 if [ -n "${MPIRUN:-}" ]; then
     "$MPIRUN" -n 3 "$SEXTANT" composite "$folder"/part_*.exr -o "$folder/out.exr" >/dev/null

@@ -96,7 +96,7 @@ inline void tunings_follow_the_order(const Communicator& communicator) {
     expect_as_made_for_each_order(communicator, dealt, 1, 5, "interlaced");
     CompositeOptions several;
     several.algorithm = "direct-send";
-    several.fold_threads = 2;
+    several.threads = 2;
     expect_as_made_for_each_order(communicator, several, 2, 3, "threads that fold");
 }
 

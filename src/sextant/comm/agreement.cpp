@@ -3,10 +3,12 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/record.hpp"
 #include "sextant/core/run_control.hpp"
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -92,6 +94,43 @@ std::vector<std::uint64_t> agree(const Communicator& communicator,
                           communicator.shares_memory());
     }
     return numbers;
+}
+
+namespace {
+
+/// The value of a field in Record::settings, or what stands for none.
+std::string value_in(const std::string& settings, const std::string& name) {
+    const std::string line = "\n" + name + " ";
+    const std::string all = "\n" + settings;
+    const auto at = all.find(line);
+    if (at == all.npos)
+        return "none";
+    const auto begin = at + line.size();
+    const std::string value = all.substr(begin, all.find('\n', begin) - begin);
+    return value.empty() ? "none" : value;
+}
+
+} // namespace
+
+void require_same(const Communicator& communicator, const Record& options) {
+    const std::string own = options.settings();
+    const std::vector<std::uint64_t> hashes =
+        communicator.all_gather(static_cast<std::uint64_t>(std::hash<std::string>()(own)));
+    const auto other = std::find_if(hashes.begin(), hashes.end(),
+                                    [&](std::uint64_t hash) { return hash != hashes[0]; });
+    if (other == hashes.end())
+        return;
+    const std::vector<std::string> all = all_gather_texts(communicator, own);
+    const auto rank = static_cast<std::size_t>(other - hashes.begin());
+    for (const Field& field : options.fields) {
+        const std::string first = value_in(all[0], field.name),
+                          its = value_in(all[rank], field.name);
+        if (first != its)
+            throw AgreedFailure(
+                fmt::format("{}: rank 0 has {}, rank {} has {}", field.called(), first, rank, its),
+                true);
+    }
+    throw AgreedFailure(fmt::format("rank {} has other options than rank 0", rank), true);
 }
 
 std::string first_failure(const Communicator& communicator, const std::function<void()>& part) {

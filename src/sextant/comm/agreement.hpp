@@ -15,6 +15,8 @@
 
 namespace sextant {
 
+class Record;
+
 /// Thrown with the same text on every rank if one or more ranks failed. No rank is left waiting,
 /// and the communicator stays usable.
 class AgreedFailure : public Error {
@@ -46,6 +48,11 @@ void agree(const Communicator& communicator, const std::function<void()>& part);
 /// The same; also gathers a number from each rank, returned by rank.
 std::vector<std::uint64_t> agree(const Communicator& communicator,
                                  const std::function<void()>& part, std::uint64_t number);
+
+/// Checks that all ranks have the same values in the declared fields of their options. Throws
+/// AgreedFailure on every rank that names a field, two ranks and both values. Collective.
+/// Cost      one all-gather of an integer.
+void require_same(const Communicator& communicator, const Record& options);
 
 /// Runs a part that may fail, for operations that can continue without it. Returns the error of the
 /// first rank that failed, with its number; empty if none failed. The same on every rank. Use

@@ -1,26 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/command/operation.hpp"
+#include "sextant/command/options.hpp"
 #include "sextant/compositor/compositor.hpp"
 #include "sextant/core/element.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
 namespace sextant::command {
 
-/// Compositor options for images of a format, from the parameters. Throws InvalidTask if parameters
-/// contradict each other or the format.
-CompositeOptions composite_options(const Values& values, const ElementFormat& element);
+/// The options of `sextant composite`.
+struct CompositeCommand {
+    std::vector<std::string> inputs; ///< image files, or one manifest
+    std::string output;
+    CompositeOptions composite = {.blend = "auto", .probing = planner::Probing::now};
+    std::string element = "f32"; ///< of colours
+    std::vector<int> order;      ///< images front to back; empty: as given
+    std::optional<std::int64_t> ranks;
+    std::string shared_memory = "auto";
+    bool race = false;
+    Reports reports;
+    std::string trace;
+};
+Record record_of(CompositeCommand& command);
 
-/// The forms that parse_colour accepts, for messages.
-inline constexpr std::string_view colour_forms =
-    "white, black, gray, #rrggbb, #rrggbbaa, or r,g,b[,a] from 0 to 1";
-
-/// Parses a colour in one of these forms, not premultiplied; returns it premultiplied. Values are
-/// not converted: #80 is 128/255 in the scale of the pixels. Throws InvalidTask, naming the forms.
-RgbaF32 parse_colour(const std::string& text);
+/// Compositor options for images of a format. Throws InvalidTask if options contradict each other
+/// or the format.
+CompositeOptions options_for(const CompositeCommand& command, const ElementFormat& element);
 
 /// The element format for "f32", "f16" or "u8", with depth if operator `blend` needs it. Throws
 /// InvalidTask for other names and unknown operators.

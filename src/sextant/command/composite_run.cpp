@@ -5,10 +5,8 @@
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/provenance.hpp"
-#include "sextant/command/composite.hpp"
 #include "sextant/command/composite_report.hpp"
 #include "sextant/command/outputs.hpp"
-#include "sextant/command/schedule_parameters.hpp"
 #include "sextant/format/catalogue.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/kernel/fold/pixel_formats.hpp"
@@ -55,13 +53,10 @@ std::string describe(const Oddity& oddity) {
 
 } // namespace
 
-std::shared_ptr<const Inputs> find_inputs(const Values& values) {
-    return std::make_shared<Inputs>(find_inputs(values.texts("inputs"), values.integers("order")));
-}
-
-CompositeRun::CompositeRun(const Values& values, Communicator communicator,
-                           std::shared_ptr<const Inputs> inputs)
-    : values_(values),
+CompositeRun::CompositeRun(const CompositeCommand& command, const Call& call,
+                           Communicator communicator, std::shared_ptr<const Inputs> inputs)
+    : command_(command),
+      call_(call),
       communicator_(std::move(communicator)),
       progress_(communicator_.rank() == 0),
       inputs_(std::move(inputs)) {}
@@ -98,7 +93,7 @@ void CompositeRun::phase(const char* name, const std::function<void()>& part) {
 
 /// Comes before reading, because images are read into the memory that they are blended from.
 void CompositeRun::offer_sharing() {
-    OfferedSharing offered = sextant::offer_sharing(values_.text("shared-memory"), communicator_);
+    OfferedSharing offered = sextant::offer_sharing(command_.shared_memory, communicator_);
     shared_ = std::move(offered.shared);
     sharing_ = std::move(offered.choice);
     if (!offered.warning.empty())
@@ -107,10 +102,10 @@ void CompositeRun::offer_sharing() {
 
 void CompositeRun::read() {
     if (!inputs_)
-        inputs_ = find_inputs(values_);
+        inputs_ = std::make_shared<Inputs>(find_inputs(command_.inputs, command_.order));
     if (tells())
         check_inputs_kept();
-    options_ = composite_options(values_, inputs_->header.element);
+    options_ = options_for(command_, inputs_->header.element);
     const Share share = share_of(inputs_->paths.size(), communicator_.rank(), communicator_.size());
     layers_ = static_cast<int>(share.last - share.first);
     if (options_.blend == "deep") {
@@ -206,7 +201,7 @@ void CompositeRun::gather_events() {
     summary_.trace = std::move(gathered.trace);
     summary_.clocks = gathered.clocks;
     summary_.aligned = std::move(gathered.aligned);
-    if (values_.has("report"))
+    if (!command_.reports.report.empty())
         agree(communicator_, [&] { summary_.prediction = compositor().prediction(); });
 }
 
@@ -216,7 +211,7 @@ void CompositeRun::write() {
     const ImageShape shape = inputs_->header.shape;
     picture_ = Image(shape, has_depth(element) ? rgba_depth_f32 : rgba_f32);
     kernel::convert(element, frame_.bytes, picture_.element(), picture_.bytes());
-    const std::string path = values_.text("output");
+    const std::string path = command_.output;
     if (element == rgba_f16 && format::format_of(path).halves) {
         Image halves(shape, element);
         std::memcpy(halves.bytes().data(), frame_.bytes.data(), frame_.bytes.size());
@@ -229,27 +224,22 @@ void CompositeRun::write() {
 void CompositeRun::report() {
     progress_.clear();
     fill_summary();
-    bool printed = values_.text("trace") == standard_output;
-    const auto tell = [&](const char* name, const std::string& text) {
-        printed = printed || values_.text(name) == standard_output;
-        write_text(values_.text(name), text);
-    };
-    if (values_.has("json"))
-        tell("json", to_json(summary_) + "\n");
-    if (values_.has("report"))
-        tell("report", to_page(summary_, picture_));
-    if (values_.has("trace"))
-        write_trace(values_.text("trace"), measured(summary_));
+    if (!command_.trace.empty())
+        write_trace(command_.trace, measured(summary_));
+    const std::string& plan = command_.composite.plan;
     if (saves_plan_)
-        tell("plan", planner::to_json(summary_.plan) + "\n");
-    print_warnings(summary_.warnings);
-    if (!printed)
-        print_text(to_text(summary_));
+        write_text(plan, planner::to_json(summary_.plan) + "\n");
+    const bool printed =
+        command_.trace == standard_output || (saves_plan_ && plan == standard_output);
+    write_reports(command_.reports, summary_.warnings,
+                  command_.reports.json.empty() ? "" : to_json(summary_),
+                  printed ? "" : to_text(summary_),
+                  command_.reports.report.empty() ? "" : to_page(summary_, picture_));
 }
 
 void CompositeRun::fill_summary() {
     summary_.inputs = inputs_->paths;
-    summary_.output = values_.text("output");
+    summary_.output = command_.output;
     summary_.shape = inputs_->header.shape;
     summary_.ranks = communicator_.size();
     summary_.transport = transport_of(communicator_);
@@ -260,61 +250,57 @@ void CompositeRun::fill_summary() {
     summary_.element_size = compositor().blend().element.size;
     summary_.frame = raced_ ? "medians of the race" : "the second frame";
     summary_.association = name(options_.association);
-    summary_.background = values_.text("background");
+    summary_.background = call_.options.find("background")->text();
     summary_.plan = compositor().plan();
     for (const std::string& warning : compositor().warnings())
         summary_.warnings.push_back(warning);
-    if (values_.flag("race") && !raced_)
-        summary_.warnings.push_back(values_.has("plan") && !saves_plan_
+    if (command_.race && !raced_)
+        summary_.warnings.push_back(!command_.composite.plan.empty() && !saves_plan_
                                         ? "nothing was raced: a plan says what to do"
                                         : "nothing was raced: no second way may be as fast");
     summary_.task = compositor().task();
 }
 
-namespace {
-
-/// Throws InvalidTask if a parameter contradicts the plan file.
-void require_of_plan(const Values& values) {
-    const std::string path = values.text("plan");
-    const planner::Plan plan = planner::read_plan(path);
-    const compositing::Tuning asked = tuning_from(values);
+/// Throws InvalidTask if an option contradicts the plan file.
+void CompositeRun::check_against_plan() const {
+    const CompositeOptions& options = command_.composite;
+    const planner::Plan plan = planner::read_plan(options.plan);
     const auto require = [&](const char* name, bool same) {
-        if (values.given(name) && values.text(name) != "auto" && !same)
-            throw InvalidTask(fmt::format("--{} {}: {} has {}; leave out one of them", name,
-                                          values.text(name), path, plan.text()));
+        const Field& field = *call_.options.find(name);
+        if (call_.has(name) && field.text() != "auto" && !same)
+            throw InvalidTask(fmt::format("{} {}: {} has {}; leave out one of them", field.called(),
+                                          field.text(), options.plan, plan.text()));
     };
-    require("algorithm", plan.algorithm->name == values.text("algorithm"));
-    require("radices", plan.tuning.radices == asked.radices);
-    require("window", plan.tuning.window == asked.window);
-    require("sparse", plan.sparse == (values.text("sparse") == "on"));
-    require("interlace", (plan.tuning.interlace > 0) == (values.text("interlace") == "on"));
+    require("algorithm", plan.algorithm->name == options.algorithm);
+    require("radices", plan.tuning.radices == options.radices);
+    require("window", plan.tuning.window == options.window);
+    require("sparse", plan.sparse == (options.sparse == planner::Sparse::on));
+    require("interlace",
+            (plan.tuning.interlace > 0) == (options.interlace == planner::Interlace::on));
 }
 
-} // namespace
-
-/// Checks the parameters before any input is read. Only rank 0 writes files.
+/// Checks the options before any input is read. Only rank 0 writes files.
 void CompositeRun::check() {
-    check_picture_name(values_.text("output"));
-    saves_plan_ = values_.has("plan") && !std::filesystem::exists(values_.text("plan"));
-    if (values_.has("plan") && !saves_plan_)
-        require_of_plan(values_);
+    check_picture_name(command_.output);
+    const std::string& plan = command_.composite.plan;
+    saves_plan_ = !plan.empty() && !std::filesystem::exists(plan);
+    if (!plan.empty() && !saves_plan_)
+        check_against_plan();
     if (tells())
-        check_outputs(outputs(), values_.text("trace"));
+        check_outputs(outputs(), command_.trace);
 }
 
 std::vector<std::string> CompositeRun::outputs() const {
-    std::vector<std::string> paths = files_given(values_, {"output", "json", "report", "trace"});
-    if (saves_plan_)
-        paths.push_back(values_.text("plan"));
-    return paths;
+    return files_named({command_.output, command_.reports.json, command_.reports.report,
+                        command_.trace, saves_plan_ ? command_.composite.plan : ""});
 }
 
 /// Refuses to overwrite inputs. Comes after a manifest has been read for the names of its images.
 void CompositeRun::check_inputs_kept() const {
     std::vector<std::string> read = inputs_->paths;
-    for (const std::string& name : values_.texts("inputs"))
-        read.push_back(name);
-    for (const std::string& name : files_given(values_, {"machine", "plan"}))
+    read.insert(read.end(), command_.inputs.begin(), command_.inputs.end());
+    for (const std::string& name :
+         files_named({command_.composite.machine, command_.composite.plan}))
         read.push_back(name);
     keep_inputs(read, outputs());
 }

@@ -3,9 +3,9 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/node_sharing.hpp"
+#include "sextant/command/composite.hpp"
 #include "sextant/command/composite_inputs.hpp"
 #include "sextant/command/composite_report.hpp"
-#include "sextant/command/operation.hpp"
 #include "sextant/command/trace_clocks.hpp"
 #include "sextant/compositor/compositor.hpp"
 #include "sextant/compositor/deep_compositor.hpp"
@@ -19,9 +19,6 @@
 
 namespace sextant::command {
 
-/// Finds the images that the parameters name. Throws as find_inputs (composite_inputs.hpp).
-std::shared_ptr<const Inputs> find_inputs(const Values& values);
-
 /// One rank's run of `sextant composite`. All ranks agree on the result of each phase, so that a
 /// failure on any ends all with the same message. Parameters are checked before anything is read.
 /// If the run is reported, the frame is composited twice, because the first touches new memory;
@@ -29,7 +26,7 @@ std::shared_ptr<const Inputs> find_inputs(const Values& values);
 class CompositeRun {
   public:
     /// `inputs`: the images if already found in this process, or null.
-    CompositeRun(const Values& values, Communicator communicator,
+    CompositeRun(const CompositeCommand& command, const Call& call, Communicator communicator,
                  std::shared_ptr<const Inputs> inputs);
 
     /// Collective.
@@ -40,6 +37,7 @@ class CompositeRun {
     bool tells() const { return communicator_.rank() == 0; }
 
     void check();
+    void check_against_plan() const;
     std::vector<std::string> outputs() const;
     void check_inputs_kept() const;
     void offer_sharing();
@@ -58,7 +56,8 @@ class CompositeRun {
     void report();
     void fill_summary();
 
-    const Values& values_;
+    const CompositeCommand& command_;
+    const Call& call_;
     const Communicator communicator_;
     std::optional<Communicator> shared_; // the same ranks, if their nodes can share memory
     Progress progress_;

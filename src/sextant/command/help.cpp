@@ -46,12 +46,50 @@ std::string explained(const Parameter& parameter) {
     return text;
 }
 
+/// "IN..." or "--json [FILE]".
+std::string with_value(const Field& field) {
+    if (field.is_positional || field.kind == Field::Kind::flag)
+        return field.called();
+    return fmt::format(fmt::runtime(field.without_value.empty() ? "{} {}" : "{} [{}]"),
+                       field.called(), field.value_name);
+}
+
+std::string usage_of(const Record& options, std::string_view command) {
+    std::string usage = fmt::format("Usage: sextant {}", command);
+    bool others = false;
+    for (const Field& field : options.fields) {
+        if (field.is_required)
+            usage += fmt::format(" {}", with_value(field));
+        else if (field.is_positional)
+            usage += fmt::format(" [{}]", field.called());
+        else
+            others = true;
+    }
+    return usage + (others ? " [OPTIONS]\n" : "\n");
+}
+
+std::string explained(const Field& field) {
+    std::string text = field.meaning;
+    if (!field.choices.empty())
+        text += fmt::format(": {}", fmt::join(field.choices, ", "));
+    if (const std::string usual = field.text(); !usual.empty() && field.kind != Field::Kind::flag)
+        text += fmt::format(" [{}]", usual);
+    return text;
+}
+
 } // namespace
 
 std::string help_of(const Operation& operation) {
-    std::string help = fmt::format("{}\n{}\n", operation.summary, usage_of(operation));
+    std::string help = fmt::format("{}\n{}\n", operation.summary,
+                                   operation.obey ? usage_of(operation.options, operation.name)
+                                                  : usage_of(operation));
     for (const Parameter& parameter : operation.parameters)
         help += row(names_of(parameter), explained(parameter));
+    for (const Field& field : operation.options.fields) {
+        const std::string letter =
+            field.option_letter ? fmt::format("-{}, ", field.option_letter) : "";
+        help += row(letter + with_value(field), explained(field));
+    }
     help += row("-h, --help", "this; what stands in [] is taken where nothing is given");
     return help + fmt::format("\nExample:\n{}\n", operation.example);
 }

@@ -5,10 +5,12 @@
 #include "sextant/comm/launch.hpp"
 #include "sextant/comm/provenance.hpp"
 #include "sextant/command/help.hpp"
+#include "sextant/command/outputs.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/machine/installation.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -53,12 +55,59 @@ void declare(CLI::App& command, const Parameter& parameter, Given& given) {
     }
 }
 
+void declare(CLI::App& command, const Field& field, Given& given) {
+    std::vector<std::string>& values = given[field.name];
+    std::string names = field.is_positional ? field.name : field.called();
+    if (field.option_letter)
+        names = fmt::format("-{},{}", field.option_letter, names);
+    if (field.kind == Field::Kind::flag) {
+        command.add_flag_callback(names, [&values] { values = {"true"}; });
+        return;
+    }
+    CLI::Option* option = command.add_option(names, values);
+    if (field.kind != Field::Kind::texts) {
+        option->expected(field.without_value.empty() ? 1 : 0, 1)->allow_extra_args(false);
+        option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    }
+}
+
+/// True on the one process of a group that prints.
+bool speaks() {
+    return detect_launcher().rank == 0;
+}
+
+/// Options that have been renamed; the old spellings are accepted until 1.0.
+struct Renamed {
+    std::string_view command, before, now;
+};
+constexpr Renamed renamed_options[] = {
+    {"composite", "--fold-threads", "--threads"},
+};
+
+/// The command line with old spellings replaced; warns of each.
+std::vector<std::string> with_new_spellings(int argc, char** argv) {
+    std::vector<std::string> words(argv + 1, argv + argc);
+    for (std::size_t i = 1; i < words.size(); ++i) {
+        const std::string name = words[i].substr(0, words[i].find('='));
+        for (const Renamed& option : renamed_options) {
+            if (option.command != words[0] || option.before != name)
+                continue;
+            words[i] = std::string(option.now) + words[i].substr(name.size());
+            if (speaks())
+                print_note(fmt::format("{} is now called {}", option.before, option.now));
+        }
+    }
+    return words;
+}
+
 void add_command(CLI::App& app, const Operation& operation, Given& given) {
     CLI::App& command = *app.add_subcommand(std::string(operation.name));
     command.allow_extras();
     command.formatter_fn([&operation](auto&&...) { return help_of(operation); });
     for (const Parameter& parameter : operation.parameters)
         declare(command, parameter, given);
+    for (const Field& field : operation.options.fields)
+        declare(command, field, given);
 }
 
 /// The message for a word that is no parameter, with a suggestion.
@@ -69,6 +118,10 @@ std::string unexpected(const std::string& word, const Operation& operation) {
     for (const Parameter& parameter : operation.parameters) {
         if (!parameter.positional)
             options.push_back(parameter.called());
+    }
+    for (const Field& field : operation.options.fields) {
+        if (!field.is_positional)
+            options.push_back(field.called());
     }
     const std::vector<std::string_view> names(options.begin(), options.end());
     return unknown_name("option", word, names);
@@ -87,11 +140,6 @@ std::string no_command(const Commands& commands, const std::vector<std::string>&
     return unknown_name("option", words[0], std::array<std::string_view, 2>{"--help", "--version"});
 }
 
-/// True on the one process of a group that prints.
-bool speaks() {
-    return detect_launcher().rank == 0;
-}
-
 /// Prints an error on one process. The others wait a little before they exit: a launcher may end
 /// all processes when the first one fails, and without MPI they cannot synchronise.
 int say(const std::string& what, int code) {
@@ -104,7 +152,8 @@ int say(const std::string& what, int code) {
 
 int run(const Operation& operation, const Given& given) {
     try {
-        return operation.run(Values(operation.parameters, given));
+        return operation.obey ? operation.obey(call_of(operation, given))
+                              : operation.run(Values(operation.parameters, given));
     } catch (const AgreedFailure& error) {
         const int code = error.invalid_task() ? usage_error : failure;
         return error.told() ? code : say(error.what(), code);
@@ -188,7 +237,9 @@ int obey(const Commands& commands, int argc, char** argv) {
     for (const Operation& operation : commands.operations)
         add_command(app, operation, given[&operation]);
     try {
-        app.parse(argc, argv);
+        std::vector<std::string> words = with_new_spellings(argc, argv);
+        std::reverse(words.begin(), words.end()); // as CLI11 takes them
+        app.parse(std::move(words));
     } catch (const CLI::Success& shown) { // --help, --version
         return speaks() ? app.exit(shown) : 0;
     } catch (const CLI::ArgumentMismatch& error) { // "--output: 1 required OUT missing"

@@ -208,4 +208,41 @@ bool Values::flag(std::string_view name) const {
     return has(name) && text(name) == "true";
 }
 
+void Call::refuse(std::initializer_list<std::string_view> names, std::string_view why) const {
+    for (const std::string_view name : names) {
+        if (has(name))
+            throw InvalidTask(
+                fmt::format("{} has no effect here: {}", options.find(name)->called(), why));
+    }
+}
+
+Record on_command_line(Record record) {
+    for (Field& field : record.fields)
+        field.on_command_line = true;
+    return record;
+}
+
+Call call_of(const Operation& operation,
+             const std::map<std::string, std::vector<std::string>>& given) {
+    Call call = {operation.options, {}};
+    for (const Field& field : call.options.fields) {
+        const auto found = given.find(field.name);
+        if (found == given.end() || found->second.empty()) {
+            if (field.is_required)
+                throw InvalidTask(fmt::format("{} is missing: {}", field.called(), field.meaning));
+            continue;
+        }
+        if (found->second.size() > 1 && field.kind != Field::Kind::texts)
+            throw InvalidTask(
+                fmt::format("{} is given {} times", field.called(), found->second.size()));
+        const std::string& first = found->second.front();
+        if (field.kind == Field::Kind::texts)
+            field.set_all(found->second);
+        else
+            field.set(first.empty() && !field.without_value.empty() ? field.without_value : first);
+        call.given.insert(field.name);
+    }
+    return call;
+}
+
 } // namespace sextant::command

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/record.hpp"
+
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
@@ -14,9 +18,6 @@ namespace sextant::command {
 
 /// The kind of value that a parameter takes.
 enum class Type { text, file, files, choice, integer, integers, number, ranges, flag };
-
-/// The largest count of pixels, values or frames.
-inline constexpr double most_count = std::int64_t{1} << 40;
 
 /// A parameter of an operation. Its declaration is used for the command line, the help and the
 /// checks.
@@ -71,17 +72,50 @@ class Values {
 void refuse_given(const Values& values, std::initializer_list<std::string_view> names,
                   std::string_view why);
 
+/// A call of a command: its options with their values, and which of them the user gave.
+struct Call {
+    Record options;
+    std::set<std::string, std::less<>> given;
+
+    bool has(std::string_view option) const { return given.contains(option); }
+    /// Throws InvalidTask if the user gave any of these options, naming the first and why it has no
+    /// effect here: no option is silently ignored.
+    void refuse(std::initializer_list<std::string_view> names, std::string_view why) const;
+};
+
 /// A command: one source file and one row of the catalogue.
 struct Operation {
     std::string_view name;
     std::string_view summary;
     std::string_view example; ///< command lines, for help
-    std::vector<Parameter> parameters;
+    std::vector<Parameter> parameters = {};
     /// Throws sextant::Error. Returns the exit code: 0, or 1 if what was examined is not in order.
-    int (*run)(const Values& values);
+    int (*run)(const Values& values) = nullptr;
     /// True if it needs no other rank: one of the processes of a launcher runs it.
     bool alone = false;
+    /// The declared options, as on a command line, and the run.
+    Record options = {};
+    std::function<int(const Call& call)> obey = {};
 };
+
+/// Declares the fields of a record as options of a command line.
+Record on_command_line(Record record);
+
+/// A command whose options are a declared struct: there is `Record record_of(Options&)`.
+template <class Options>
+Operation declare_command(std::string_view name, std::string_view summary, std::string_view example,
+                          int (*run)(const Options& options, const Call& call)) {
+    const auto options = std::make_shared<Options>();
+    Operation operation = {name, summary, example};
+    operation.options = on_command_line(record_of(*options));
+    operation.obey = [options, run](const Call& call) { return run(*options, call); };
+    return operation;
+}
+
+/// Sets the options to what the user gave, by field name, and checks that all required are there.
+/// Throws InvalidTask.
+Call call_of(const Operation& operation,
+             const std::map<std::string, std::vector<std::string>>& given);
 
 /// A command of `sextant-lab`, which may not be installed.
 struct LaboratoryCommand {

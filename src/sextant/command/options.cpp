@@ -290,4 +290,110 @@ void launch_ranks_or_cores(const Values& values, const std::function<void(Commun
     launch_ranks(values, ranks, body, option);
 }
 
+Record record_of(Reports& reports) {
+    Record record;
+    record.add("json", reports.json, "FILE", "write what ran as JSON, here or to a file")
+        .file()
+        .or_without(std::string(standard_output));
+    record.add("report", reports.report, "FILE", "write a page that shows the run (HTML)").file();
+    return record;
+}
+
+void write_reports(const Reports& reports, std::span<const std::string> warnings,
+                   const std::string& json, const std::string& text, const std::string& page) {
+    print_warnings(warnings);
+    if (!reports.json.empty())
+        write_text(reports.json, json + "\n");
+    if (!reports.report.empty())
+        write_text(reports.report, page);
+    if (reports.json != standard_output && reports.report != standard_output)
+        print_text(text);
+}
+
+format::SourceOptions SourceChoice::options() const {
+    return {channel, slice, allow_external};
+}
+
+Record record_of(SourceChoice& source, std::string_view meaning) {
+    Record record;
+    record.add("image", source.image, "IMAGE", meaning).file().positional().required();
+    record.add("frame", source.frame, "N", "which one of a series, from 0").between(0, most_count);
+    record
+        .add("channel", source.channel, "N",
+             "channel to read of a hyperstack, from 0; default: the first")
+        .between(0, most_count);
+    record
+        .add("slice", source.slice, "N",
+             "slice to read of a hyperstack, from 0; default: the first")
+        .between(0, most_count);
+    record.add("allow_external", source.allow_external,
+               "read samples from any file that an HDF5 file names");
+    return record;
+}
+
+std::unique_ptr<RowSource> open_image(const SourceChoice& source, ReadAs read_as) {
+    std::unique_ptr<FrameSource> frames = format::open_frames(source.image, source.options());
+    const std::int64_t count = frames->header().frames;
+    if (!source.frame && count != 1)
+        throw InvalidTask(
+            fmt::format("{} has {} frames: expected one, or --frame N", source.image, count));
+    return std::make_unique<RowSource>(std::move(frames), source.frame.value_or(0), read_as);
+}
+
+void launch_tiles(const Call& call, int tiles, const std::function<void(Communicator)>& body) {
+    if (tiles == 0 || call.has("ranks") || detect_launcher().launcher != Launcher::none)
+        return launch_ranks_or_cores(call, body);
+    if (tiles > most_threads)
+        throw InvalidTask(fmt::format("--grid {}: {} tiles, expected {} or fewer, a thread each",
+                                      call.options.find("grid")->text(), tiles, most_threads));
+    launch_ranks(call, tiles, body);
+}
+
+void offer_no_probe(Record& record, planner::Probing& probing) {
+    record.without("probe");
+    Codec codec = {[&probing] { return probing == planner::Probing::off ? "true" : "false"; },
+                   [&probing](const Field&, std::string_view text) {
+                       probing = text == "true" ? planner::Probing::off : planner::Probing::now;
+                       return "";
+                   }};
+    record
+        .add("no_probe", std::move(codec), "",
+             "do not measure a machine without a profile; plan for a built-in one")
+        .kind = Field::Kind::flag;
+}
+
+Field& declare_ranks(Record& record, std::optional<std::int64_t>& ranks, std::string_view usual) {
+    return record.add("ranks", ranks, "N", fmt::format("ranks, as threads; default: {}", usual))
+        .between(1, most_threads);
+}
+
+Field& declare_shared_memory(Record& record, std::string& when) {
+    return record.add("shared_memory", when, "WHEN", "processes of a node share memory")
+        .one_of({"auto", "on", "off"});
+}
+
+void launch_ranks(const Call& call, int threads, const std::function<void(Communicator)>& body,
+                  const char* option) {
+    launch(threads, [&](Communicator communicator) {
+        if (!communicator.shares_memory())
+            require_same(communicator, call.options);
+        if (call.has(option) &&
+            call.options.find(option)->text() != fmt::to_string(communicator.size()))
+            throw AgreedFailure(fmt::format("{} {} under a launcher that started {} processes; "
+                                            "leave it out",
+                                            call.options.find(option)->called(),
+                                            call.options.find(option)->text(), communicator.size()),
+                                true);
+        body(std::move(communicator));
+    });
+}
+
+void launch_ranks_or_cores(const Call& call, const std::function<void(Communicator)>& body,
+                           const char* option) {
+    int ranks = call.has(option) ? std::stoi(call.options.find(option)->text()) : 0;
+    if (ranks == 0 && detect_launcher().launcher == Launcher::none)
+        ranks = std::clamp(Cores::available().count(), 1, most_threads);
+    launch_ranks(call, ranks, body, option);
+}
+
 } // namespace sextant::command

@@ -64,6 +64,55 @@ void naming_options(std::initializer_list<std::string_view> fields,
 void tell_run(const Values& values, std::span<const std::string> warnings, const std::string& json,
               const std::string& text, const std::string& page);
 
+// Declared options that several commands share.
+
+/// What a run writes besides its results; "-" is standard output, "" nothing.
+struct Reports {
+    std::string json, report;
+};
+/// `--json [FILE]` and `--report FILE`.
+Record record_of(Reports& reports);
+/// Prints warnings; writes the JSON and the page asked for, and prints the text unless one of these
+/// goes to standard output. Throws InvalidFile.
+void write_reports(const Reports& reports, std::span<const std::string> warnings,
+                   const std::string& json, const std::string& text, const std::string& page);
+
+/// An image file, or one frame of a series.
+struct SourceChoice {
+    std::string image;
+    std::optional<std::int64_t> frame, channel, slice; ///< from 0
+    bool allow_external = false;
+
+    format::SourceOptions options() const;
+};
+/// `IMAGE`, with this meaning, and `--frame`, `--channel`, `--slice`, `--allow-external`.
+Record record_of(SourceChoice& source, std::string_view meaning);
+/// Opens the image, for a series its frame. Throws InvalidFile, InvalidTask.
+std::unique_ptr<RowSource> open_image(const SourceChoice& source, ReadAs read_as = ReadAs::floats);
+
+/// Runs `body` on every rank: those of the launcher, else as threads: as many as `--ranks` says,
+/// one per tile of `--grid`, or one per core. The command has both options.
+void launch_tiles(const Call& call, int tiles, const std::function<void(Communicator)>& body);
+
+/// Replaces the field "probe" by the flag `--no-probe`.
+void offer_no_probe(Record& record, planner::Probing& probing);
+
+/// `--ranks` for threads of this process.
+Field& declare_ranks(Record& record, std::optional<std::int64_t>& ranks, std::string_view usual);
+
+/// `--shared-memory`: processes of a node read each other's memory.
+Field& declare_shared_memory(Record& record, std::string& when);
+
+/// Runs `body` on every rank: those of the launcher, else as many threads as given. Throws
+/// AgreedFailure if a launcher started another number of ranks than the option says, or ranks have
+/// different options.
+void launch_ranks(const Call& call, int threads, const std::function<void(Communicator)>& body,
+                  const char* option = "ranks");
+
+/// The same with as many threads as the option says, or one per core.
+void launch_ranks_or_cores(const Call& call, const std::function<void(Communicator)>& body,
+                           const char* option = "ranks");
+
 // Options of all commands that plan.
 
 /// `--no-probe` and its value.

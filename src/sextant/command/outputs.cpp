@@ -51,6 +51,15 @@ std::vector<std::string> files_given(const Values& values,
     return files;
 }
 
+std::vector<std::string> files_named(std::initializer_list<std::string> names) {
+    std::vector<std::string> files;
+    for (const std::string& name : names) {
+        if (!name.empty())
+            files.push_back(name);
+    }
+    return files;
+}
+
 void check_picture_name(const std::string& path) {
     try {
         const format::Format& format = format::format_of(path);

@@ -21,6 +21,9 @@ inline constexpr std::string_view standard_output = "-";
 std::vector<std::string> files_given(const Values& values,
                                      std::initializer_list<const char*> parameters);
 
+/// The names of these that are not empty.
+std::vector<std::string> files_named(std::initializer_list<std::string> names);
+
 /// Throws InvalidTask unless the extension is that of an image format that can be written. Whether
 /// the format can hold the pixels is checked on writing.
 void check_picture_name(const std::string& path);

@@ -2,6 +2,7 @@
 #include "sextant/compositing/composite_task.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/record.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -29,6 +30,17 @@ Task one_image_each(int ranks, Elements elements, int root) {
     task.layers.assign(static_cast<std::size_t>(ranks), 1);
     task.root = root;
     return task;
+}
+
+void declare_tuning(Record& record, std::vector<int>& radices, int& window) {
+    constexpr int most = 1 << 30;
+    record
+        .add("radices", radices, "K,K,...",
+             "factors of the number of ranks, 2 or more, for radix-k")
+        .between(2, most);
+    record.add("window", window, "N", "rounds of messages open at once, for algorithms in rounds")
+        .between(1, most)
+        .none_is(0);
 }
 
 std::string to_text(const Tuning& tuning) {

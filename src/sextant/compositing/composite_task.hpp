@@ -10,6 +10,10 @@
 #include <string>
 #include <vector>
 
+namespace sextant {
+class Record;
+}
+
 namespace sextant::compositing {
 
 /// A compositing task: blend the partial images that ranks hold, front to back, into one image.
@@ -47,6 +51,9 @@ struct Tuning {
 
     bool operator==(const Tuning&) const = default;
 };
+
+/// Declares the parameters of algorithms as fields "radices" and "window" of a record.
+void declare_tuning(Record& record, std::vector<int>& radices, int& window);
 
 /// "radices 4,2, window 1, interlace 2048"; "" if nothing is set.
 std::string to_text(const Tuning& tuning);

@@ -37,7 +37,9 @@ Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
       row_(shape.width),
       rank_(communicator_.rank()),
       layers_(layers) {
-    const std::vector<Declaration> all = communicator_.all_gather(declare(shape, layers, options_));
+    const std::vector<Declaration> all =
+        communicator_.all_gather(Declaration{shape.width, shape.height, layers});
+    require_same(communicator_, record_of(options_));
     agree(communicator_, [&] {
         check_alike(all);
         check_numbers(options_);
@@ -51,7 +53,7 @@ Compositor::Compositor(Communicator communicator, ImageShape shape, int layers,
     const planner::Plan plan = decide();
     make_comparison();
     agree(communicator_, [&] {
-        workspace_ = std::make_shared<Workspace>(options_.fold_threads);
+        workspace_ = std::make_shared<Workspace>(options_.threads);
         prepare(plan);
     });
     warn_of_shortage();
@@ -358,7 +360,7 @@ Compositor::Seated& Compositor::seat_for(Runner& runner) {
     Execution execution(communicator_, compositing::program(algorithm, seat, tuning), *operator_,
                         {.association = options_.association,
                          .trace = options_.trace,
-                         .fold_threads = options_.fold_threads,
+                         .fold_threads = options_.threads,
                          .sparse = runner.plan.sparse,
                          .workspace = workspace_,
                          .comparison = comparison_.get()});

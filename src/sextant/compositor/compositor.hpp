@@ -6,6 +6,7 @@
 #include "sextant/comm/execute.hpp"
 #include "sextant/core/image.hpp"
 #include "sextant/core/operator.hpp"
+#include "sextant/core/record.hpp"
 #include "sextant/planner/planner.hpp"
 #include "sextant/planner/race.hpp"
 
@@ -22,17 +23,17 @@ namespace sextant {
 /// Options for blending partial images. Every rank gives the same, except for `drawn`.
 struct CompositeOptions {
     std::string algorithm = "auto"; ///< "auto" (predicted), or a name of compositing::catalogue()
-    std::vector<int> radices;       ///< radix-k: the radices; empty: its default
+    std::vector<int> radices = {};  ///< radix-k: the radices; empty: its default
     int window = 0;                 ///< rounds of messages open at once; 0: the default
     std::string blend = "over";     ///< a name of kernel::catalogue(), or "deep"
-    std::optional<ElementFormat> element; ///< pixel format; none: the first that `blend` has
-    int fragments = 0;      ///< "deep": fragments per pixel at most (kernel/fold/deep.hpp)
-    std::vector<int> order; ///< ranks front to back; empty: rank order
-    std::optional<RgbaF32> background; ///< premultiplied; put behind the composited image once
-    int root = 0;                      ///< rank that gets the composited image, or `distributed`
+    std::optional<ElementFormat> element = {}; ///< pixel format; none: the first that `blend` has
+    int fragments = 0;           ///< "deep": fragments per pixel at most (kernel/fold/deep.hpp)
+    std::vector<int> order = {}; ///< ranks front to back; empty: rank order
+    std::optional<RgbaF32> background = {}; ///< premultiplied; put behind the composited image once
+    int root = 0; ///< rank that gets the composited image, or `distributed`
     Association association = Association::in_order;
     bool trace = false;
-    int fold_threads = 1; ///< threads that share a rank's blending; results do not depend on it
+    int threads = 1; ///< threads that share a rank's blending; results do not depend on it
     /// With `auto`: the profile file to predict with (docs/machine.md). If empty: the machine's own
     /// profile, else the result of a probe, else a built-in profile. Rank 0's choice counts.
     std::string machine = {};
@@ -69,6 +70,9 @@ struct FrameOptions {
     std::span<const int> order = {};        ///< ranks front to back; empty: CompositeOptions::order
     std::optional<RgbaF32> background = {}; ///< premultiplied; none: CompositeOptions::background
 };
+
+/// The declared fields of the options, all but `drawn`.
+Record record_of(CompositeOptions& options);
 
 /// The operator that the options name. Throws InvalidTask if there is none.
 Operator operator_of(const CompositeOptions& options);

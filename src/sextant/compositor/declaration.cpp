@@ -5,6 +5,8 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/image.hpp"
+#include "sextant/core/text.hpp"
+#include "sextant/kernel/fold/catalogue.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,6 +14,8 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <sstream>
 #include <string>
 
 #include <fmt/format.h>
@@ -21,41 +25,145 @@ namespace sextant {
 
 namespace {
 
-std::size_t hash_of(const CompositeOptions& options) {
-    std::string text = fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {}", options.algorithm,
-                                   fmt::join(options.radices, ","), options.window, options.blend,
-                                   options.element ? options.element->name : "usual",
-                                   fmt::join(options.order, ","), name(options.association),
-                                   options.frames, options.reproducible, options.fragments,
-                                   options.fold_threads, static_cast<int>(options.sparse),
-                                   static_cast<int>(options.interlace), options.density);
-    if (const auto& b = options.background)
-        text += fmt::format(" {} {} {} {}", b->r, b->g, b->b, b->a);
-    return std::hash<std::string>()(text);
+constexpr std::string_view colour_forms =
+    "white, black, gray, #rrggbb, #rrggbbaa, or r,g,b[,a] from 0 to 1";
+
+std::optional<std::array<float, 4>> from_hexadecimal(const std::string& text) {
+    if (text.size() != 7 && text.size() != 9)
+        return std::nullopt;
+    if (text.find_first_not_of("0123456789abcdefABCDEF", 1) != std::string::npos)
+        return std::nullopt;
+    std::array<float, 4> channels = {0, 0, 0, 1};
+    for (std::size_t i = 0; 2 * i + 1 < text.size(); ++i) {
+        channels[i] =
+            static_cast<float>(std::stoi(text.substr(2 * i + 1, 2), nullptr, 16)) / 255.0f;
+    }
+    return channels;
+}
+
+std::optional<std::array<float, 4>> from_numbers(const std::string& text) {
+    std::array<float, 4> channels = {0, 0, 0, 1};
+    std::size_t count = 0;
+    std::istringstream parts(text);
+    for (std::string part; std::getline(parts, part, ','); ++count) {
+        const auto number = parsed_number<double>(part);
+        if (count == channels.size() || !number || *number < 0 || *number > 1)
+            return std::nullopt;
+        channels[count] = static_cast<float>(*number);
+    }
+    return count >= 3 && !text.ends_with(',') ? std::optional(channels) : std::nullopt;
+}
+
+std::optional<std::array<float, 4>> parse(const std::string& text) {
+    if (text == "white")
+        return std::array<float, 4>{1, 1, 1, 1};
+    if (text == "black")
+        return std::array<float, 4>{0, 0, 0, 1};
+    if (text == "gray" || text == "grey")
+        return std::array<float, 4>{.5f, .5f, .5f, 1};
+    return text.starts_with('#') ? from_hexadecimal(text) : from_numbers(text);
+}
+
+/// A colour's text: a name or numbers, not premultiplied.
+std::string text_of(const RgbaF32& colour) {
+    for (const char* name : {"white", "black", "gray"}) {
+        if (const auto [r, g, b, a] = *parse(name);
+            colour.r == r && colour.g == g && colour.b == b && colour.a == a)
+            return name;
+    }
+    const float scale = colour.a > 0 ? 1 / colour.a : 0;
+    return fmt::format("{},{},{},{}", colour.r * scale, colour.g * scale, colour.b * scale,
+                       colour.a);
+}
+
+/// Colours are given not premultiplied. Values are not converted: #80 is 128/255 in the scale of
+/// the pixels.
+Codec codec_of(std::optional<RgbaF32>& colour) {
+    return {[&colour] { return colour ? text_of(*colour) : ""; },
+            [&colour](const Field&, std::string_view text) {
+                const auto channels = parse(std::string(text));
+                if (!channels)
+                    return std::string(colour_forms);
+                const auto& [r, g, b, a] = *channels;
+                colour = {r * a, g * a, b * a, a};
+                return std::string();
+            }};
+}
+
+Codec codec_of(std::optional<ElementFormat>& element, const std::string& blend) {
+    return {[&element] { return element ? std::string(element->name) : ""; },
+            [&element, &blend](const Field&, std::string_view text) {
+                std::vector<std::string_view> names;
+                for (const Operator& each : kernel::find_family(blend).operators) {
+                    names.push_back(each.element.name);
+                    if (text == each.element.name) {
+                        element = each.element;
+                        return std::string();
+                    }
+                }
+                return fmt::format("one of {}", fmt::join(names, ", "));
+            }};
 }
 
 } // namespace
 
-Declaration declare(ImageShape shape, int layers, const CompositeOptions& options) {
-    return {shape.width, shape.height, layers, options.root, hash_of(options)};
+Record record_of(CompositeOptions& options) {
+    constexpr int most_threads = 1024;
+    Record record;
+    record.add("algorithm", options.algorithm, "NAME",
+               "predicted to be fastest; or one of 'sextant list algorithms'");
+    compositing::declare_tuning(record, options.radices, options.window);
+    record.add("sparse", options.sparse,
+               {{"auto", planner::Sparse::automatic},
+                {"on", planner::Sparse::on},
+                {"off", planner::Sparse::off}},
+               "WHEN", "leave empty pixels out of messages");
+    record.add("interlace", options.interlace,
+               {{"auto", planner::Interlace::automatic},
+                {"on", planner::Interlace::on},
+                {"off", planner::Interlace::off}},
+               "WHEN", "give rows to ranks in turn, to balance their work");
+    record.add("operator", options.blend, "NAME", "over, nearest, add, max or deep");
+    record.add("element", codec_of(options.element, options.blend), "FORMAT", "the pixel format");
+    record.add("fragments", options.fragments, "N", "most fragments of a deep pixel")
+        .between(0, std::numeric_limits<int>::max());
+    record.add("order", options.order, "I,I,...", "ranks front to back")
+        .between(0, std::numeric_limits<int>::max());
+    record.add("background", codec_of(options.background), "COLOUR", std::string(colour_forms));
+    record.add("root", options.root, "RANK", "which rank gets the image; -1: it stays distributed")
+        .between(-1, std::numeric_limits<int>::max());
+    record.add("association", options.association,
+               {{"in-order", Association::in_order}, {"by-arrival", Association::by_arrival}},
+               "HOW", "how operands are bracketed");
+    record
+        .add("threads", options.threads, "N",
+             "threads that share a rank's blending; results do not depend on it")
+        .between(1, most_threads);
+    record
+        .add("machine", options.machine, "FILE",
+             "a profile to predict with; default: this machine's")
+        .file();
+    record.add("probe", options.probing,
+               {{"now", planner::Probing::now},
+                {"kept", planner::Probing::kept},
+                {"off", planner::Probing::off}},
+               "WHEN", "measure a machine that has no profile, once, for about a second");
+    record.add("plan", options.plan, "FILE", "do as this plan says").file();
+    record.add("frames", options.frames, "N", "about how many frames will be composited")
+        .between(0, std::numeric_limits<int>::max());
+    record.add("density", options.density, "FRACTION", "active pixels of an image, for sparse")
+        .between(0, 1);
+    record.add("reproducible", options.reproducible,
+               "bracket every frame alike, and race no configurations");
+    record.add("trace", options.trace, "record when each rank did what");
+    return record;
 }
 
-void check_numbers(const CompositeOptions& options) {
-    const auto refuse = [](const char* what, auto given, auto least, auto most) {
-        throw InvalidTask(fmt::format("{} {}: expected {} to {}", what, given, least, most));
-    };
-    constexpr int most_threads_folding = 1024;
-    constexpr int most = std::numeric_limits<int>::max();
-    if (options.window < 0)
-        refuse("window", options.window, 0, most);
-    if (options.fold_threads < 1 || options.fold_threads > most_threads_folding)
-        refuse("threads that share a rank's blending:", options.fold_threads, 1,
-               most_threads_folding);
-    if (!(options.density >= 0 && options.density <= 1))
-        refuse("density", options.density, 0, 1);
+void check_numbers(CompositeOptions& options) {
+    record_of(options).check();
     if (!options.drawn.empty() && options.drawn.size() != planner::drawn_bands)
-        refuse("bands that say what was drawn:", options.drawn.size(), planner::drawn_bands,
-               planner::drawn_bands);
+        throw InvalidTask(fmt::format("drawn has {} bands: expected {} or none",
+                                      options.drawn.size(), planner::drawn_bands));
 }
 
 void check_alike(const std::vector<Declaration>& all) {
@@ -77,13 +185,6 @@ void check_alike(const std::vector<Declaration>& all) {
         if (own.width != first.width || own.height != first.height) {
             throw InvalidTask(fmt::format("rank {} has images of {}x{}, rank 0 of {}x{}", rank,
                                           own.width, own.height, first.width, first.height));
-        }
-        if (own.root != first.root) {
-            throw InvalidTask(fmt::format("rank {} wants the picture on rank {}, rank 0 on rank {}",
-                                          rank, own.root, first.root));
-        }
-        if (own.options != first.options) {
-            throw InvalidTask(fmt::format("rank {} gives other options than rank 0", rank));
         }
     }
 }

@@ -13,21 +13,18 @@
 
 namespace sextant {
 
-/// A rank's images and options, exchanged when a compositor is made so that ranks can compare.
+/// A rank's images, exchanged when a compositor is made so that ranks can compare.
 struct Declaration {
     std::int64_t width, height;
-    int layers, root;
-    std::size_t options; ///< hash of the other options
+    int layers;
 };
-
-Declaration declare(ImageShape shape, int layers, const CompositeOptions& options);
 
 /// Throws InvalidTask, naming a rank and its value, if the declarations, by rank, differ. All ranks
 /// check the same data, so all throw or none does.
 void check_alike(const std::vector<Declaration>& all);
 
 /// Throws InvalidTask if a number is out of range.
-void check_numbers(const CompositeOptions& options);
+void check_numbers(CompositeOptions& options);
 
 /// The task of ranks that agree.
 /// Throws    InvalidTask unless the order names every rank with images.

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/record.hpp"
+
+#include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
+#include "sextant/core/text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace sextant {
+
+namespace {
+
+[[noreturn]] void refuse(const Field& field, std::string_view text, const std::string& expected) {
+    constexpr std::size_t most_shown = 100;
+    throw InvalidTask(fmt::format("{} {}: expected {}", field.called(),
+                                  text.empty() ? "''" : shortened(text, most_shown), expected));
+}
+
+std::vector<std::string_view> split(std::string_view text) {
+    std::vector<std::string_view> parts;
+    for (std::size_t start = 0;;) {
+        const std::size_t end = text.find(',', start);
+        parts.push_back(text.substr(start, end - start));
+        if (end == std::string_view::npos)
+            return parts;
+        start = end + 1;
+    }
+}
+
+std::string range_of(const Field& field) {
+    const bool whole = field.kind == Field::Kind::integer || field.kind == Field::Kind::integers;
+    return fmt::format("a {}number from {} to {}", whole ? "whole " : "", field.least, field.most);
+}
+
+bool within(const Field& field, double value) {
+    return value >= field.least && value <= field.most;
+}
+
+/// Parses a number within the field's range; else returns nothing.
+template <class Number>
+std::optional<Number> number_within(const Field& field, std::string_view text) {
+    std::optional<Number> number = parsed_number<Number>(text);
+    if (number && !within(field, static_cast<double>(*number)))
+        number.reset();
+    return number;
+}
+
+} // namespace
+
+Field& Field::between(double from, double to) {
+    least = from;
+    most = to;
+    return *this;
+}
+
+Field& Field::one_of(std::vector<std::string_view> texts) {
+    choices = std::move(texts);
+    return *this;
+}
+
+Field& Field::letter(char given) {
+    option_letter = given;
+    return *this;
+}
+
+Field& Field::positional() {
+    is_positional = true;
+    return *this;
+}
+
+Field& Field::required() {
+    is_required = true;
+    return *this;
+}
+
+Field& Field::file() {
+    is_file = true;
+    differs = true;
+    return *this;
+}
+
+Field& Field::by_rank() {
+    differs = true;
+    return *this;
+}
+
+Field& Field::or_without(std::string value) {
+    without_value = std::move(value);
+    return *this;
+}
+
+std::string Field::called() const {
+    if (!on_command_line)
+        return name;
+    if (is_positional)
+        return value_name;
+    std::string option = "--" + name;
+    std::replace(option.begin(), option.end(), '_', '-');
+    return option;
+}
+
+Field& Field::none_is(double value) {
+    none = value;
+    return *this;
+}
+
+std::string Field::text() const {
+    std::string text = codec.text ? codec.text() : "";
+    return none && parsed_number<double>(text) == none ? "" : text;
+}
+
+void Field::set(std::string_view text) const {
+    if (is_file && text.empty())
+        throw InvalidTask(fmt::format("{} is empty: expected a name", called()));
+    if (!choices.empty() && std::find(choices.begin(), choices.end(), text) == choices.end())
+        throw InvalidTask(unknown_name(fmt::format("value for {}:", called()), text, choices));
+    if (const std::string expected = codec.set(*this, text); !expected.empty())
+        refuse(*this, text, expected);
+}
+
+void Field::set_all(const std::vector<std::string>& given) const {
+    for (const std::string& text : given) {
+        if (text.empty())
+            throw InvalidTask(fmt::format("{} is empty: expected a name", called()));
+    }
+    *texts = given;
+}
+
+void Field::check() const {
+    const bool numeric = kind == Kind::integer || kind == Kind::number || kind == Kind::integers;
+    const std::string all = text();
+    if (!numeric || all.empty() || least == most)
+        return;
+    for (const std::string_view each : split(all)) {
+        const std::optional<double> number = parsed_number<double>(each);
+        if (!number || !within(*this, *number))
+            refuse(*this, all, range_of(*this));
+    }
+}
+
+namespace {
+
+template <class Number>
+Codec codec_of(Number& value) {
+    return {[&value] { return fmt::format("{}", value); },
+            [&value](const Field& field, std::string_view text) {
+                const auto number = number_within<Number>(field, text);
+                value = number.value_or(value);
+                return number ? "" : range_of(field);
+            }};
+}
+
+template <class Number>
+Codec codec_of(std::optional<Number>& value) {
+    return {[&value] { return value ? fmt::format("{}", *value) : ""; },
+            [&value](const Field& field, std::string_view text) {
+                const auto number = number_within<Number>(field, text);
+                if (number)
+                    value = number;
+                return number ? "" : range_of(field);
+            }};
+}
+
+Codec codec_of(std::vector<int>& value) {
+    return {[&value] { return fmt::format("{}", fmt::join(value, ",")); },
+            [&value](const Field& field, std::string_view text) {
+                std::vector<int> numbers;
+                for (const std::string_view part : split(text)) {
+                    const auto number = number_within<int>(field, part);
+                    if (!number)
+                        return range_of(field);
+                    numbers.push_back(*number);
+                }
+                value = std::move(numbers);
+                return std::string();
+            }};
+}
+
+constexpr int bits_of_a_mebibyte = 20;
+
+/// The bytes of "512M", "2G", "1T" or "512", which counts mebibytes.
+std::optional<Bytes> parsed_memory(std::string_view text) {
+    int bits = bits_of_a_mebibyte;
+    constexpr std::string_view units = "KMGT";
+    if (const auto unit = text.empty() ? units.npos : units.find(text.back()); unit != units.npos) {
+        bits = 10 * (static_cast<int>(unit) + 1);
+        text.remove_suffix(1);
+    }
+    const auto number = parsed_number<std::int64_t>(text);
+    if (!number || *number < 1 || *number > (std::int64_t{1} << (50 - bits)))
+        return std::nullopt;
+    return *number << bits;
+}
+
+std::string text_of_memory(Bytes bytes) {
+    constexpr std::pair<int, char> units[] = {{30, 'G'}, {20, 'M'}, {10, 'K'}};
+    for (const auto& [bits, unit] : units) {
+        if (bytes >= Bytes{1} << bits && bytes % (Bytes{1} << bits) == 0)
+            return fmt::format("{}{}", bytes >> bits, unit);
+    }
+    return fmt::format("{}K", (bytes + 1023) >> 10);
+}
+
+struct Size {
+    std::int64_t width, height;
+};
+
+/// Parses "3x2", or "4" for 4x4.
+std::optional<Size> parsed_size(std::string_view text) {
+    const auto cut = text.find('x');
+    const auto width = parsed_number<std::int64_t>(text.substr(0, cut));
+    const auto height =
+        cut == text.npos ? width : parsed_number<std::int64_t>(text.substr(cut + 1));
+    const auto fits = [](const auto& side) { return side && *side >= 1 && *side <= 1 << 20; };
+    return fits(width) && fits(height) ? std::optional(Size{*width, *height}) : std::nullopt;
+}
+
+constexpr const char* sizes_expected = "WIDTHxHEIGHT, each from 1 to 1048576";
+
+} // namespace
+
+Field& Record::add(std::string_view name, std::optional<Tiles>& tiles, std::string_view meaning) {
+    Codec codec = {
+        [&tiles] { return tiles ? fmt::format("{}x{}", tiles->columns, tiles->rows) : ""; },
+        [&tiles](const Field&, std::string_view text) {
+            const std::optional<Size> size = parsed_size(text);
+            if (!size)
+                return sizes_expected;
+            tiles = Tiles{static_cast<int>(size->width), static_cast<int>(size->height)};
+            return "";
+        }};
+    return add(name, Field::Kind::text, std::move(codec), "XxY", meaning);
+}
+
+Field& Record::add_size(std::string_view name, std::int64_t& width, std::int64_t& height,
+                        std::string_view meaning) {
+    Codec codec = {[&] { return width == 0 ? "" : fmt::format("{}x{}", width, height); },
+                   [&](const Field&, std::string_view text) {
+                       const std::optional<Size> size = parsed_size(text);
+                       if (!size)
+                           return sizes_expected;
+                       width = size->width;
+                       height = size->height;
+                       return "";
+                   }};
+    return add(name, Field::Kind::text, std::move(codec), "WxH", meaning);
+}
+
+Field& Record::add(std::string_view name, Field::Kind kind, Codec codec,
+                   std::string_view value_name, std::string_view meaning) {
+    Field& field = fields.emplace_back();
+    field.name = name;
+    field.kind = kind;
+    field.value_name = value_name;
+    field.meaning = meaning;
+    field.codec = std::move(codec);
+    return field;
+}
+
+Field& Record::add(std::string_view name, bool& value, std::string_view meaning) {
+    Codec codec = {[&value] { return value ? "true" : "false"; },
+                   [&value](const Field&, std::string_view text) {
+                       value = text == "true";
+                       return text == "true" || text == "false" ? "" : "true or false";
+                   }};
+    return add(name, Field::Kind::flag, std::move(codec), "", meaning);
+}
+
+Field& Record::add(std::string_view name, int& value, std::string_view value_name,
+                   std::string_view meaning) {
+    return add(name, Field::Kind::integer, codec_of(value), value_name, meaning);
+}
+
+Field& Record::add(std::string_view name, std::int64_t& value, std::string_view value_name,
+                   std::string_view meaning) {
+    return add(name, Field::Kind::integer, codec_of(value), value_name, meaning);
+}
+
+Field& Record::add(std::string_view name, double& value, std::string_view value_name,
+                   std::string_view meaning) {
+    return add(name, Field::Kind::number, codec_of(value), value_name, meaning);
+}
+
+Field& Record::add(std::string_view name, std::optional<std::int64_t>& value,
+                   std::string_view value_name, std::string_view meaning) {
+    return add(name, Field::Kind::integer, codec_of(value), value_name, meaning);
+}
+
+Field& Record::add(std::string_view name, std::optional<double>& value, std::string_view value_name,
+                   std::string_view meaning) {
+    return add(name, Field::Kind::number, codec_of(value), value_name, meaning);
+}
+
+Field& Record::add(std::string_view name, std::string& value, std::string_view value_name,
+                   std::string_view meaning) {
+    Codec codec = {[&value] { return value; },
+                   [&value](const Field&, std::string_view text) {
+                       value = text;
+                       return "";
+                   }};
+    return add(name, Field::Kind::text, std::move(codec), value_name, meaning);
+}
+
+Field& Record::add(std::string_view name, std::vector<int>& value, std::string_view value_name,
+                   std::string_view meaning) {
+    return add(name, Field::Kind::integers, codec_of(value), value_name, meaning);
+}
+
+Field& Record::add(std::string_view name, std::vector<std::string>& value,
+                   std::string_view value_name, std::string_view meaning) {
+    Codec codec = {[&value] { return fmt::format("{}", fmt::join(value, " ")); },
+                   [&value](const Field&, std::string_view text) {
+                       value = {std::string(text)};
+                       return "";
+                   }};
+    Field& field = add(name, Field::Kind::texts, std::move(codec), value_name, meaning);
+    field.texts = &value;
+    return field;
+}
+
+Field& Record::add_memory(std::string_view name, Bytes& value, std::string_view meaning) {
+    Codec codec = {[&value] { return text_of_memory(value); },
+                   [&value](const Field&, std::string_view text) {
+                       const std::optional<Bytes> bytes = parsed_memory(text);
+                       value = bytes.value_or(value);
+                       return bytes ? "" : "a size such as 512M or 2G, up to 1024T";
+                   }};
+    return add(name, Field::Kind::text, std::move(codec), "SIZE", meaning);
+}
+
+Field& Record::add(std::string_view name, Codec codec, std::string_view value_name,
+                   std::string_view meaning) {
+    return add(name, Field::Kind::text, std::move(codec), value_name, meaning);
+}
+
+Field& Record::add_choice(std::string_view name, std::vector<std::string_view> choices,
+                          std::string_view value_name, std::string_view meaning,
+                          std::function<std::size_t()> get, std::function<void(std::size_t)> set) {
+    Codec codec = {[choices, get = std::move(get)] { return std::string(choices[get()]); },
+                   [choices, set = std::move(set)](const Field&, std::string_view text) {
+                       const auto found = std::find(choices.begin(), choices.end(), text);
+                       set(static_cast<std::size_t>(found - choices.begin()));
+                       return "";
+                   }};
+    Field& field = add(name, Field::Kind::text, std::move(codec), value_name, meaning);
+    field.choices = std::move(choices);
+    return field;
+}
+
+Field& Record::add(std::string_view name, Record record) {
+    Field& field = add(name, Field::Kind::record, {}, "", "");
+    field.records.push_back(std::move(record));
+    return field;
+}
+
+Field& Record::add(std::string_view name, std::vector<Record> records) {
+    Field& field = add(name, Field::Kind::records, {}, "", "");
+    field.records = std::move(records);
+    return field;
+}
+
+Record& Record::include(Record record) {
+    std::move(record.fields.begin(), record.fields.end(), std::back_inserter(fields));
+    return *this;
+}
+
+Record& Record::without(std::string_view name) {
+    std::erase_if(fields, [name](const Field& field) { return field.name == name; });
+    return *this;
+}
+
+const Field* Record::find(std::string_view name) const {
+    const auto found = std::find_if(fields.begin(), fields.end(),
+                                    [name](const Field& field) { return field.name == name; });
+    return found == fields.end() ? nullptr : &*found;
+}
+
+Field& Record::operator[](std::string_view name) {
+    for (Field& field : fields) {
+        if (field.name == name)
+            return field;
+    }
+    throw std::logic_error(fmt::format("no field {}", name));
+}
+
+void Record::check() const {
+    for (const Field& field : fields)
+        field.check();
+}
+
+std::string Record::settings() const {
+    std::string all;
+    for (const Field& field : fields) {
+        if (!field.differs && field.codec.text)
+            all += fmt::format("{} {}\n", field.name, field.text());
+    }
+    return all;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const Record& record);
+
+Json number_of(const Field& field, std::string_view text) {
+    if (field.kind == Field::Kind::number)
+        return Json(parsed_number<double>(text).value_or(std::nan("")));
+    return Json(parsed_number<std::int64_t>(text).value());
+}
+
+Json json_of(const Field& field) {
+    const std::string text = field.text();
+    switch (field.kind) {
+    case Field::Kind::flag:
+        return text == "true";
+    case Field::Kind::integer:
+    case Field::Kind::number:
+        return text.empty() ? Json() : number_of(field, text);
+    case Field::Kind::text:
+        return text;
+    case Field::Kind::texts:
+        return *field.texts;
+    case Field::Kind::record:
+        return json_of(field.records.front());
+    case Field::Kind::integers:
+    case Field::Kind::records:
+        break;
+    }
+    Json list = Json::array();
+    if (field.kind == Field::Kind::integers && !text.empty()) {
+        for (const std::string_view part : split(text))
+            list.push_back(number_of(field, part));
+    }
+    for (const Record& each : field.records)
+        list.push_back(json_of(each));
+    return list;
+}
+
+Json json_of(const Record& record) {
+    Json json = Json::object();
+    for (const Field& field : record.fields) {
+        if (Json value = json_of(field); !value.is_null() && value != "")
+            json[field.name] = std::move(value);
+    }
+    return json;
+}
+
+} // namespace
+
+std::string to_json(const Record& record) {
+    return to_text(json_of(record));
+}
+
+} // namespace sextant

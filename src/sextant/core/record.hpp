@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/core/grid.hpp"
+#include "sextant/core/units.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// Structs of options and results whose fields are declared once: name, meaning, range or choices.
+// A struct is declared by a function `Record record_of(Options&)`. The command line, its help,
+// validation, JSON and the comparison of ranks all work on the Record.
+namespace sextant {
+
+class Field;
+class Record;
+
+/// The largest count of pixels, values or frames in an option.
+inline constexpr double most_count = std::int64_t{1} << 40;
+
+/// The name of an enumerator in options and JSON.
+template <class Enum>
+struct Named {
+    std::string_view name;
+    Enum value;
+};
+
+/// Converts a field's value to and from text.
+struct Codec {
+    /// An empty text: the field has no value.
+    std::function<std::string()> text;
+    /// Returns what was expected if the text is no value of the field, else "".
+    std::function<std::string(const Field& field, std::string_view text)> set;
+};
+
+/// A field of a struct: its declaration, and access to its value in one object.
+class Field {
+  public:
+    /// How the value is written in JSON, and on a command line.
+    enum class Kind {
+        flag,     ///< true or false; an option without a value
+        integer,  ///< a whole number
+        number,   ///< a number
+        text,     ///< a text
+        integers, ///< whole numbers; on a command line with commas
+        texts,    ///< texts; on a command line several words
+        record,   ///< a struct
+        records,  ///< a list of structs; not read
+    };
+
+    std::string name;       ///< as in C++ and JSON: "fold_threads"
+    std::string meaning;    ///< one line
+    std::string value_name; ///< what a value is, for help: "N", "FILE"; or its unit
+    Kind kind = Kind::text;
+    double least = 0, most = 0; ///< range of a number, or of each number in a list; both inclusive
+    std::vector<std::string_view> choices; ///< the names of an enumeration's values
+    char option_letter = 0;                ///< short option, or 0
+    bool is_positional = false, is_required = false, is_file = false;
+    std::string without_value;  ///< of an option whose value may be left out; "": it may not
+    std::optional<double> none; ///< the number that stands for no value
+    bool differs = false;       ///< ranks may give different values
+
+    /// A range, both ends included. Numbers without one are only written, never read.
+    Field& between(double least, double most);
+    /// This number, which may be outside the range, stands for no value.
+    Field& none_is(double value);
+    /// A text of these; they must be literals.
+    Field& one_of(std::vector<std::string_view> texts);
+    Field& letter(char letter);
+    Field& positional();
+    Field& required();
+    /// A file's name: not empty, and may differ between ranks, because nodes may have their own.
+    Field& file();
+    /// Ranks may give different values.
+    Field& by_rank();
+    /// The option's value may be left out and is this then.
+    Field& or_without(std::string value);
+
+    /// The name in messages: "--fold-threads" or "IN..." on a command line, else "fold_threads".
+    std::string called() const;
+    /// The value as text; empty if there is none.
+    std::string text() const;
+    /// Sets the value from text. Throws InvalidTask, naming the field, the value and what was
+    /// expected.
+    void set(std::string_view text) const;
+    /// The texts of Kind::texts.
+    void set_all(const std::vector<std::string>& texts) const;
+    /// Throws InvalidTask if the value is outside the range.
+    void check() const;
+
+    Codec codec;
+    std::vector<std::string>* texts = nullptr; ///< of Kind::texts
+    std::vector<Record> records;               ///< of Kind::record and Kind::records
+    bool on_command_line = false;
+};
+
+/// The declared fields of one object. Refers to the object, which must live longer.
+class Record {
+  public:
+    std::vector<Field> fields;
+
+    /// Declares a field, for the members' types. `value_name` is as in Field.
+    Field& add(std::string_view name, bool& value, std::string_view meaning);
+    Field& add(std::string_view name, int& value, std::string_view value_name,
+               std::string_view meaning);
+    Field& add(std::string_view name, std::int64_t& value, std::string_view value_name,
+               std::string_view meaning);
+    Field& add(std::string_view name, double& value, std::string_view value_name,
+               std::string_view meaning);
+    Field& add(std::string_view name, std::string& value, std::string_view value_name,
+               std::string_view meaning);
+    Field& add(std::string_view name, std::vector<int>& value, std::string_view value_name,
+               std::string_view meaning);
+    Field& add(std::string_view name, std::vector<std::string>& value, std::string_view value_name,
+               std::string_view meaning);
+    Field& add(std::string_view name, std::optional<std::int64_t>& value,
+               std::string_view value_name, std::string_view meaning);
+    Field& add(std::string_view name, std::optional<double>& value, std::string_view value_name,
+               std::string_view meaning);
+    /// An enumeration; the names must be literals.
+    template <class Enum>
+    Field& add(std::string_view name, Enum& value, std::initializer_list<Named<Enum>> names,
+               std::string_view value_name, std::string_view meaning) {
+        const std::vector<Named<Enum>> all(names);
+        std::vector<std::string_view> choices;
+        for (const Named<Enum>& each : all)
+            choices.push_back(each.name);
+        return add_choice(
+            name, std::move(choices), value_name, meaning,
+            [all, &value] {
+                std::size_t i = 0;
+                while (i + 1 < all.size() && all[i].value != value)
+                    ++i;
+                return i;
+            },
+            [all, &value](std::size_t i) { value = all[i].value; });
+    }
+    /// Memory in bytes: "512M", "2G"; a number without a unit counts mebibytes.
+    Field& add_memory(std::string_view name, Bytes& value, std::string_view meaning);
+    /// Columns and rows, or width and height: "3x2", or "4" for "4x4". A width of 0: no value.
+    Field& add(std::string_view name, std::optional<Tiles>& tiles, std::string_view meaning);
+    Field& add_size(std::string_view name, std::int64_t& width, std::int64_t& height,
+                    std::string_view meaning);
+    /// A value of any other type.
+    Field& add(std::string_view name, Codec codec, std::string_view value_name,
+               std::string_view meaning);
+    /// A struct within this one.
+    Field& add(std::string_view name, Record record);
+    /// A list of structs, for results.
+    Field& add(std::string_view name, std::vector<Record> records);
+    /// Adds all fields of another record, as if they were this object's own.
+    Record& include(Record record);
+    /// Removes a field: this user of the struct does not offer it.
+    Record& without(std::string_view name);
+
+    /// The field of a name. Throws std::logic_error if there is none.
+    Field& operator[](std::string_view name);
+    const Field* find(std::string_view name) const;
+
+    /// Throws InvalidTask, naming the first field whose value is outside its range.
+    void check() const;
+    /// One line per field that ranks must give alike: "window 3".
+    std::string settings() const;
+
+  private:
+    Field& add(std::string_view name, Field::Kind kind, Codec codec, std::string_view value_name,
+               std::string_view meaning);
+    Field& add_choice(std::string_view name, std::vector<std::string_view> choices,
+                      std::string_view value_name, std::string_view meaning,
+                      std::function<std::size_t()> get, std::function<void(std::size_t)> set);
+};
+
+/// An object as JSON. Fields without a value are left out.
+std::string to_json(const Record& record);
+
+} // namespace sextant

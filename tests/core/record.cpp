@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/record.hpp"
+
+#include "sextant/core/error.hpp"
+
+#include <functional>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sextant::test {
+namespace {
+
+enum class Season { spring, autumn };
+
+struct Options {
+    bool fast = false;
+    int window = 0;
+    std::int64_t pixels = 7;
+    double sigma = 1.5;
+    std::string name = "lattice";
+    std::vector<int> radices = {4, 2};
+    std::optional<double> limit;
+    Season season = Season::autumn;
+    Bytes memory = Bytes{1} << 30;
+    std::vector<std::string> files;
+};
+
+Record record_of(Options& options) {
+    Record record;
+    record.add("fast", options.fast, "skip checks");
+    record.add("window", options.window, "N", "rounds at once").between(1, 8).none_is(0);
+    record.add("pixels", options.pixels, "N", "of an image").between(1, most_count);
+    record.add("sigma", options.sigma, "PX", "of the Gaussian").between(0, 100);
+    record.add("name", options.name, "NAME", "of the run");
+    record.add("radices", options.radices, "K,K", "factors").between(2, 64);
+    record.add("limit", options.limit, "X", "stop there").between(0, 1);
+    record.add("season", options.season, {{"spring", Season::spring}, {"autumn", Season::autumn}},
+               "WHEN", "of the year");
+    record.add_memory("memory", options.memory, "resident at once");
+    record.add("files", options.files, "FILE...", "to read").file();
+    return record;
+}
+
+std::string what_is_thrown(const std::function<void()>& part) {
+    try {
+        part();
+    } catch (const InvalidTask& error) {
+        return error.what();
+    }
+    return "";
+}
+
+std::string refused(const char* field, const char* text) {
+    Options options;
+    return what_is_thrown([&] { record_of(options)[field].set(text); });
+}
+
+TEST(Record, reads_and_writes_the_members_of_an_object) {
+    Options options;
+    Record record = record_of(options);
+    record["fast"].set("true");
+    record["window"].set("3");
+    record["pixels"].set("1099511627776");
+    record["sigma"].set(".25");
+    record["name"].set("");
+    record["radices"].set("8,3");
+    record["limit"].set("1");
+    record["season"].set("spring");
+    record["files"].set_all({"a.png", "b.png"});
+    EXPECT_TRUE(options.fast);
+    EXPECT_EQ(options.window, 3);
+    EXPECT_EQ(options.pixels, std::int64_t{1} << 40);
+    EXPECT_EQ(options.sigma, .25);
+    EXPECT_EQ(options.name, "");
+    EXPECT_THAT(options.radices, testing::ElementsAre(8, 3));
+    EXPECT_EQ(options.limit, 1);
+    EXPECT_EQ(options.season, Season::spring);
+    EXPECT_THAT(options.files, testing::ElementsAre("a.png", "b.png"));
+    EXPECT_EQ(record["radices"].text(), "8,3");
+    EXPECT_EQ(record["season"].text(), "spring");
+}
+
+TEST(Record, reads_memory_with_a_unit_and_counts_mebibytes_without) {
+    Options options;
+    Record record = record_of(options);
+    const auto bytes = [&](const char* text) {
+        record["memory"].set(text);
+        return options.memory;
+    };
+    EXPECT_EQ(bytes("3"), Bytes{3} << 20);
+    EXPECT_EQ(bytes("512M"), Bytes{512} << 20);
+    EXPECT_EQ(bytes("64K"), Bytes{64} << 10);
+    EXPECT_EQ(bytes("2G"), Bytes{2} << 30);
+    EXPECT_EQ(record["memory"].text(), "2G");
+    EXPECT_EQ(bytes("1024T"), Bytes{1} << 50);
+    for (const char* text : {"", "G", "0", "-1M", "1.5G", "1025T", "9223372036854775807T", "1Gi"})
+        EXPECT_THAT(refused("memory", text), testing::HasSubstr("expected a size such as")) << text;
+}
+
+TEST(Record, reads_sizes) {
+    std::optional<Tiles> tiles;
+    Record record;
+    const Field& grid = record.add("grid", tiles, "tiles");
+    EXPECT_EQ(grid.text(), "");
+    grid.set("3x2");
+    EXPECT_EQ(tiles, (Tiles{3, 2}));
+    grid.set("4");
+    EXPECT_EQ(grid.text(), "4x4");
+    for (const char* text : {"", "x", "3x", "x3", "0x1", "3x2x1", "3 x 2", "-1", "1048577"})
+        EXPECT_THROW(grid.set(text), InvalidTask) << text;
+    EXPECT_EQ(grid.text(), "4x4");
+    std::int64_t width = 0, height = 0;
+    record.add_size("size", width, height, "pixels").set("1920x1080");
+    EXPECT_EQ(width, 1920);
+    EXPECT_EQ(height, 1080);
+}
+
+TEST(Record, refuses_what_is_no_value_and_keeps_the_old_one) {
+    EXPECT_EQ(refused("window", "9"), "window 9: expected a whole number from 1 to 8");
+    EXPECT_EQ(refused("window", "0"), "window 0: expected a whole number from 1 to 8");
+    EXPECT_EQ(refused("pixels", "1e3"),
+              "pixels 1e3: expected a whole number from 1 to 1099511627776");
+    EXPECT_EQ(refused("sigma", "nan"), "sigma nan: expected a number from 0 to 100");
+    EXPECT_EQ(refused("radices", "4,1"), "radices 4,1: expected a whole number from 2 to 64");
+    EXPECT_EQ(refused("radices", ""), "radices '': expected a whole number from 2 to 64");
+    EXPECT_EQ(refused("season", "sprig"),
+              "unknown value for season: 'sprig'; did you mean spring?");
+    Options options;
+    EXPECT_THAT(what_is_thrown([&] { record_of(options)["radices"].set("8,x"); }),
+                testing::HasSubstr("radices 8,x"));
+    EXPECT_THAT(options.radices, testing::ElementsAre(4, 2));
+}
+
+TEST(Record, checks_the_values_that_a_program_has_set) {
+    Options options;
+    EXPECT_NO_THROW(record_of(options).check()); // window 0 stands for none
+    options.radices = {4, 65};
+    EXPECT_EQ(what_is_thrown([&] { record_of(options).check(); }),
+              "radices 4,65: expected a whole number from 2 to 64");
+}
+
+TEST(Record, names_its_fields_as_options_on_a_command_line) {
+    int fold_threads = 0;
+    Record record;
+    Field& field = record.add("fold_threads", fold_threads, "N", "of a rank").between(1, 4);
+    field.on_command_line = true;
+    EXPECT_EQ(what_is_thrown([&] { field.set("5"); }),
+              "--fold-threads 5: expected a whole number from 1 to 4");
+}
+
+TEST(Record, compares_all_but_what_ranks_may_give_differently) {
+    Options one, other;
+    other.files = {"elsewhere.png"};
+    EXPECT_EQ(record_of(one).settings(), record_of(other).settings());
+    other.limit = .5;
+    EXPECT_NE(record_of(one).settings(), record_of(other).settings());
+}
+
+TEST(Record, is_written_as_JSON_without_fields_that_have_no_value) {
+    Options options;
+    options.files = {"a\n"};
+    Record record = record_of(options);
+    Record outer, list;
+    list.add("seconds", options.sigma, "s", "taken");
+    outer.add("plan", std::move(record.without("name").without("files")));
+    outer.add("all", std::vector<Record>{list, list});
+    outer.add("files", options.files, "FILE...", "read");
+    EXPECT_EQ(to_json(outer), R"({
+  "plan": {
+    "fast": false,
+    "pixels": 7,
+    "sigma": 1.5,
+    "radices": [
+      4,
+      2
+    ],
+    "season": "autumn",
+    "memory": "1G"
+  },
+  "all": [
+    {
+      "seconds": 1.5
+    },
+    {
+      "seconds": 1.5
+    }
+  ],
+  "files": [
+    "a\n"
+  ]
+})");
+}
+
+} // namespace
+} // namespace sextant::test
