@@ -149,8 +149,8 @@ std::string first_failure(const Communicator& communicator, const std::function<
 namespace {
 
 /// Positions of the fields in a Said.
-constexpr std::size_t begun_at = 0, earliest_at = 1, run_at = 2, rank_at = 3, count_at = 4,
-                      numbers_at = 5;
+constexpr std::size_t begun_field = 0, earliest_field = 1, run_field = 2, rank_field = 3,
+                      count_field = 4, numbers_field = 5;
 
 int rounds_for(int ranks) {
     int rounds = 0;
@@ -163,11 +163,11 @@ int rounds_for(int ranks) {
 /// error names different requests if there are any.
 bool is_before(std::span<const int> a, std::span<const int> b) {
     const auto numbers = [](std::span<const int> said) {
-        return said.subspan(numbers_at, static_cast<std::size_t>(said[count_at]));
+        return said.subspan(numbers_field, static_cast<std::size_t>(said[count_field]));
     };
     const auto order = std::lexicographical_compare_three_way(numbers(a).begin(), numbers(a).end(),
                                                               numbers(b).begin(), numbers(b).end());
-    return order == 0 ? a[run_at] < b[run_at] : order < 0;
+    return order == 0 ? a[run_field] < b[run_field] : order < 0;
 }
 
 } // namespace
@@ -181,11 +181,11 @@ Comparison::Comparison(Communicator communicator, std::size_t most_asked,
       text_of_(std::move(text_of)),
       rounds_(rounds_for(communicator_.size())),
       memory_(static_cast<Bytes>(sizeof(int) * 4 * static_cast<std::size_t>(rounds_) *
-                                 (numbers_at + most_asked))),
+                                 (numbers_field + most_asked))),
       own_(said_size()),
       known_(2 * said_size()),
       came_(static_cast<std::size_t>(rounds_)) {
-    own_[rank_at] = communicator_.rank();
+    own_[rank_field] = communicator_.rank();
     keep(asked);
     open();
 }
@@ -223,7 +223,7 @@ void Comparison::reopen() {
 
 void Comparison::begin_run(std::span<const int> asked, bool changed) {
     ++run_;
-    own_[run_at] = run_;
+    own_[run_field] = run_;
     if (!changed)
         return;
     keep(asked);
@@ -232,14 +232,14 @@ void Comparison::begin_run(std::span<const int> asked, bool changed) {
 
 void Comparison::keep(std::span<const int> asked) {
     const std::size_t count = std::min(asked.size(), most_asked_);
-    own_[count_at] = static_cast<int>(count);
-    std::copy_n(asked.begin(), count, own_.begin() + numbers_at);
+    own_[count_field] = static_cast<int>(count);
+    std::copy_n(asked.begin(), count, own_.begin() + numbers_field);
 }
 
 void Comparison::say(bool begun) {
     said_ = true;
-    own_[begun_at] = begun ? 1 : 0;
-    own_[earliest_at] = std::min(run_, earliest_asked());
+    own_[begun_field] = begun ? 1 : 0;
+    own_[earliest_field] = std::min(run_, earliest_asked());
     for (const std::size_t which : {0u, 1u})
         std::copy(own_.begin(), own_.end(), part(known_, which).begin());
     next_ = 0;
@@ -265,16 +265,17 @@ void Comparison::poll() {
 }
 
 void Comparison::merge(std::span<int> message) {
-    const int begun = std::max(part(message, 0)[begun_at], part(known_, 0)[begun_at]);
-    const int earliest = std::min(part(message, 0)[earliest_at], part(known_, 0)[earliest_at]);
+    const int begun = std::max(part(message, 0)[begun_field], part(known_, 0)[begun_field]);
+    const int earliest =
+        std::min(part(message, 0)[earliest_field], part(known_, 0)[earliest_field]);
     for (const std::size_t which : {0u, 1u}) {
         const Said heard = part(message, which), known = part(known_, which);
         const bool same = !is_before(heard, known) && !is_before(known, heard);
         const bool replaces = which == 0 ? is_before(heard, known) : is_before(known, heard);
-        if (replaces || (same && heard[rank_at] < known[rank_at])) // the lowest of equals
+        if (replaces || (same && heard[rank_field] < known[rank_field])) // the lowest of equals
             std::copy(heard.begin(), heard.end(), known.begin());
-        known[begun_at] = begun;
-        known[earliest_at] = earliest;
+        known[begun_field] = begun;
+        known[earliest_field] = earliest;
     }
 }
 
@@ -293,7 +294,7 @@ void Comparison::advance() {
     exchange_->end();
     reopen();
     agreed_ = !is_before(part(known_, 0), part(known_, 1));
-    spoiled_ = !agreed_ && part(known_, 0)[begun_at] != 0;
+    spoiled_ = !agreed_ && part(known_, 0)[begun_field] != 0;
     if (!agreed_)
         fail();
 }
@@ -301,13 +302,13 @@ void Comparison::advance() {
 /// Throws an error with the same text on every rank.
 void Comparison::fail() {
     const Said low = part(known_, 0), high = part(known_, 1);
-    const bool in_order = low[rank_at] < high[rank_at];
+    const bool in_order = low[rank_field] < high[rank_field];
     const auto said = [&](Said by) {
-        const auto numbers = by.subspan(numbers_at, static_cast<std::size_t>(by[count_at]));
-        return fmt::format("rank {}: {}", names_[static_cast<std::size_t>(by[rank_at])],
+        const auto numbers = by.subspan(numbers_field, static_cast<std::size_t>(by[count_field]));
+        return fmt::format("rank {}: {}", names_[static_cast<std::size_t>(by[rank_field])],
                            text_of_(numbers));
     };
-    const bool other_run = low[run_at] != high[run_at];
+    const bool other_run = low[run_field] != high[run_field];
     throw AgreedFailure(fmt::format("ranks ask for different frames{}: {}; {}",
                                     other_run ? ", or are not at the same frame" : "",
                                     said(in_order ? low : high), said(in_order ? high : low)),
@@ -319,7 +320,7 @@ int Comparison::earliest_asked() {
     int earliest = std::numeric_limits<int>::max();
     for (int round = 0; round < rounds_; ++round) {
         if (came_[static_cast<std::size_t>(round)])
-            earliest = std::min(earliest, part(incoming(round), 0)[earliest_at]);
+            earliest = std::min(earliest, part(incoming(round), 0)[earliest_field]);
     }
     return earliest;
 }
