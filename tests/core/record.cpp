@@ -99,6 +99,19 @@ TEST(Record, reads_memory_with_a_unit_and_counts_mebibytes_without) {
         EXPECT_THAT(refused("memory", text), testing::HasSubstr("expected a size such as")) << text;
 }
 
+TEST(Record, reads_ranges_sorted_and_once_each) {
+    std::vector<int> ranks = {1, 2};
+    Record record;
+    const Field& field = record.add_ranges("ranks", ranks, "of a schedule").between(1, 16);
+    EXPECT_EQ(field.text(), "1..2");
+    field.set("13,1..3,2..5,9");
+    EXPECT_THAT(ranks, testing::ElementsAre(1, 2, 3, 4, 5, 9, 13));
+    EXPECT_EQ(field.text(), "1..5,9,13");
+    for (const char* text : {"", "0", "3..1", "1..17", "1...3", "1,", "1..2..3", "..2"})
+        EXPECT_THROW(field.set(text), InvalidTask) << text;
+    EXPECT_EQ(field.text(), "1..5,9,13");
+}
+
 TEST(Record, reads_sizes) {
     std::optional<Tiles> tiles;
     Record record;

@@ -325,6 +325,59 @@ Field& Record::add(std::string_view name, std::vector<std::string>& value,
     return field;
 }
 
+namespace {
+
+/// Parses "4" or "1..8"; nothing if it is neither.
+std::optional<std::pair<int, int>> parsed_range(const Field& field, std::string_view text) {
+    const auto dots = text.find("..");
+    const auto first = number_within<int>(field, text.substr(0, dots));
+    const auto last = dots == text.npos ? first : number_within<int>(field, text.substr(dots + 2));
+    return first && last && *first <= *last ? std::optional(std::pair(*first, *last))
+                                            : std::nullopt;
+}
+
+std::string text_of_ranges(const std::vector<int>& numbers) {
+    std::string text;
+    for (std::size_t first = 0; first < numbers.size();) {
+        std::size_t last = first;
+        while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1)
+            ++last;
+        text += fmt::format("{}{}", text.empty() ? "" : ",", numbers[first]);
+        if (last > first)
+            text += fmt::format("..{}", numbers[last]);
+        first = last + 1;
+    }
+    return text;
+}
+
+} // namespace
+
+Field& Record::add_ranges(std::string_view name, std::vector<int>& value,
+                          std::string_view meaning) {
+    Codec codec = {[&value] { return text_of_ranges(value); },
+                   [&value](const Field& field, std::string_view text) {
+                       std::vector<std::pair<int, int>> ranges;
+                       for (const std::string_view part : split(text)) {
+                           const auto range = parsed_range(field, part);
+                           if (!range)
+                               return fmt::format("N or FIRST..LAST, or several with commas "
+                                                  "between, each from {} to {}",
+                                                  field.least, field.most);
+                           ranges.push_back(*range);
+                       }
+                       std::sort(ranges.begin(), ranges.end());
+                       value.clear();
+                       for (const auto& [first, last] : ranges) {
+                           const int from =
+                               value.empty() ? first : std::max(first, value.back() + 1);
+                           for (int each = from; each <= last; ++each)
+                               value.push_back(each);
+                       }
+                       return std::string();
+                   }};
+    return add(name, Field::Kind::text, std::move(codec), "A..B,C", meaning);
+}
+
 Field& Record::add_memory(std::string_view name, Bytes& value, std::string_view meaning) {
     Codec codec = {[&value] { return text_of_memory(value); },
                    [&value](const Field&, std::string_view text) {

@@ -144,6 +144,8 @@ class Record {
             },
             [all, &value](std::size_t i) { value = all[i].value; });
     }
+    /// Whole numbers, sorted and without duplicates, as ranges: "1..8,13".
+    Field& add_ranges(std::string_view name, std::vector<int>& value, std::string_view meaning);
     /// Memory in bytes: "512M", "2G"; a number without a unit counts mebibytes.
     Field& add_memory(std::string_view name, Bytes& value, std::string_view meaning);
     /// Columns and rows, or width and height: "3x2", or "4" for "4x4". A width of 0: no value.
