@@ -20,10 +20,10 @@
 namespace sextant::test {
 
 /// Six tiles of uneven sizes, the last one apart from the others and over a corner of another.
-inline std::vector<Tile> wall_tiles(int ranks) {
+inline std::vector<WallTile> wall_tiles(int ranks) {
     const Rectangle areas[] = {{0, 0, 20, 11},  {20, 0, 13, 11},  {33, 0, 20, 11},
                                {0, 11, 20, 17}, {20, 11, 33, 17}, {45, 20, 30, 30}};
-    std::vector<Tile> tiles;
+    std::vector<WallTile> tiles;
     for (const Rectangle& area : areas)
         tiles.push_back({area, (static_cast<int>(tiles.size()) * 3 + 1) % ranks});
     return tiles;
@@ -44,7 +44,7 @@ inline RgbaF32 drawn_on_wall(int rank, std::int64_t x, std::int64_t y) {
 using WallImages = std::vector<std::vector<RgbaF32>>;
 
 /// A rank's images of all tiles that it draws in.
-inline WallImages images_on_wall(const std::vector<Tile>& tiles, int rank) {
+inline WallImages images_on_wall(const std::vector<WallTile>& tiles, int rank) {
     WallImages images;
     for (const auto& [area, owner] : tiles) {
         images.emplace_back();
@@ -78,7 +78,7 @@ inline std::span<const Frame> blend_on_wall(TileWall& wall, const WallImages& im
     return wall.composite(bytes);
 }
 
-inline void expect_wall(const std::vector<Tile>& tiles, std::span<const Frame> frames, int rank,
+inline void expect_wall(const std::vector<WallTile>& tiles, std::span<const Frame> frames, int rank,
                         const std::vector<int>& order) {
     ASSERT_EQ(frames.size(), tiles.size());
     for (std::size_t t = 0; t < tiles.size(); ++t) {
@@ -95,7 +95,7 @@ inline void expect_wall(const std::vector<Tile>& tiles, std::span<const Frame> f
 
 inline void tiles_come_out_right_at_their_owners(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
-    const std::vector<Tile> tiles = wall_tiles(ranks);
+    const std::vector<WallTile> tiles = wall_tiles(ranks);
     CompositeOptions options;
     options.algorithm = "direct-send"; // brackets as the serial fold
     for (int i = ranks; i-- > 0;)
@@ -108,7 +108,7 @@ inline void tiles_come_out_right_at_their_owners(const Communicator& communicato
 
 inline void only_those_who_draw_and_the_owner_take_part(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
-    const std::vector<Tile> tiles = wall_tiles(ranks);
+    const std::vector<WallTile> tiles = wall_tiles(ranks);
     TileWall wall(communicator, tiles, wall_bounds(rank));
     for (int t = 0; t < static_cast<int>(tiles.size()); ++t) {
         const auto& [area, owner] = tiles[static_cast<std::size_t>(t)];
@@ -128,7 +128,7 @@ inline void only_those_who_draw_and_the_owner_take_part(const Communicator& comm
 
 inline void bounds_that_lie_are_found_out(const Communicator& communicator) {
     const int rank = communicator.rank(), last = communicator.size() - 1;
-    const std::vector<Tile> tiles{{{0, 0, 10, 8}, 0}, {{10, 0, 6, 8}, last}};
+    const std::vector<WallTile> tiles{{{0, 0, 10, 8}, 0}, {{10, 0, 6, 8}, last}};
     const Rectangle bounds{2, 1, 4, 5}; // within the first
     TileWall wall(communicator, tiles, bounds);
     const auto said_of = [&](std::int64_t x, std::int64_t y, bool brings_second) {
@@ -157,7 +157,8 @@ inline void bounds_that_lie_are_found_out(const Communicator& communicator) {
 
 inline void odd_walls_are_refused(const Communicator& communicator) {
     const int ranks = communicator.size(), rank = communicator.rank();
-    const auto said_of = [&](const std::vector<Tile>& tiles, const CompositeOptions& options = {}) {
+    const auto said_of = [&](const std::vector<WallTile>& tiles,
+                             const CompositeOptions& options = {}) {
         return agreed_failure([&] { TileWall(communicator, tiles, {0, 0, 5, 5}, options); });
     };
     EXPECT_EQ(said_of({{{0, 0, 5, 5}, 0}, {{5, 0, 0, 5}, 0}}), "tile 1: 0x5+5+0 has no pixels");

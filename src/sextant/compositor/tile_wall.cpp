@@ -23,15 +23,15 @@ std::string text_of(const Rectangle& area) {
     return fmt::format("{}x{}+{}+{}", area.width, area.height, area.left, area.top);
 }
 
-std::size_t hash_of(const std::vector<Tile>& tiles) {
+std::size_t hash_of(const std::vector<WallTile>& tiles) {
     std::string text;
-    for (const Tile& tile : tiles)
+    for (const WallTile& tile : tiles)
         text += fmt::format("{} {};", text_of(tile.area), tile.owner);
     return std::hash<std::string>()(text);
 }
 
 /// Throws InvalidTask. Apart from the tiles themselves, all ranks check the same data.
-void check_tiles(const std::vector<Tile>& tiles, const std::vector<std::size_t>& hashes,
+void check_tiles(const std::vector<WallTile>& tiles, const std::vector<std::size_t>& hashes,
                  int ranks) {
     for (std::size_t rank = 0; rank < hashes.size(); ++rank) {
         if (hashes[rank] != hashes[0])
@@ -53,7 +53,7 @@ void check_tiles(const std::vector<Tile>& tiles, const std::vector<std::size_t>&
 }
 
 /// The ranks with a part in a tile: those that draw there, and its owner.
-std::vector<int> ranks_of(const Tile& tile, const std::vector<Rectangle>& bounds) {
+std::vector<int> ranks_of(const WallTile& tile, const std::vector<Rectangle>& bounds) {
     std::vector<int> ranks;
     for (int rank = 0; rank < static_cast<int>(bounds.size()); ++rank) {
         if (rank == tile.owner || overlap(tile.area, bounds[static_cast<std::size_t>(rank)]))
@@ -77,7 +77,7 @@ bool overlap(const Rectangle& a, const Rectangle& b) {
            a.top < b.top + b.height && b.top < a.top + a.height;
 }
 
-TileWall::TileWall(Communicator communicator, std::vector<Tile> tiles, Rectangle bounds,
+TileWall::TileWall(Communicator communicator, std::vector<WallTile> tiles, Rectangle bounds,
                    CompositeOptions options)
     : communicator_(std::move(communicator)),
       tiles_(std::move(tiles)),
@@ -98,7 +98,7 @@ TileWall::TileWall(Communicator communicator, std::vector<Tile> tiles, Rectangle
     for (int tile = 0; tile < static_cast<int>(tiles_.size()); ++tile)
         make_compositor(tile, all);
     std::int64_t widest = 0;
-    for (const Tile& tile : tiles_)
+    for (const WallTile& tile : tiles_)
         widest = std::max(widest, tile.area.width);
     empty_row_.resize(static_cast<std::size_t>(widest * operator_.element.size));
     operator_.fill_identity(empty_row_.data(), widest);

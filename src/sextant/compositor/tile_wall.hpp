@@ -27,7 +27,7 @@ struct Rectangle {
 bool overlap(const Rectangle& a, const Rectangle& b);
 
 /// A part of the wall that one rank displays.
-struct Tile {
+struct WallTile {
     Rectangle area;
     int owner = 0; ///< rank that gets the tile's image
 };
@@ -43,7 +43,7 @@ class TileWall {
     ///           its owner does not exist; if ranks give different tiles.
     /// Collective.
     /// Cost      one communicator per tile.
-    TileWall(Communicator communicator, std::vector<Tile> tiles, Rectangle bounds,
+    TileWall(Communicator communicator, std::vector<WallTile> tiles, Rectangle bounds,
              CompositeOptions options = {});
 
     /// Blends one frame.
@@ -72,10 +72,10 @@ class TileWall {
     void make_compositor(int tile, const std::vector<Rectangle>& bounds);
     void check_order(std::span<const int> order) const;
     void list_numbers(int tile, std::span<const int> order);
-    const Tile& at(int tile) const { return tiles_[static_cast<std::size_t>(tile)]; }
+    const WallTile& at(int tile) const { return tiles_[static_cast<std::size_t>(tile)]; }
 
     Communicator communicator_;
-    std::vector<Tile> tiles_;
+    std::vector<WallTile> tiles_;
     Rectangle bounds_;
     Operator operator_;
     std::vector<std::optional<Compositor>> compositors_; // by tile
