@@ -2,6 +2,7 @@
 #include "sextant/core/record.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/grid.hpp"
 #include "sextant/core/json.hpp"
 #include "sextant/core/text.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/core/grid.hpp"
 #include "sextant/core/units.hpp"
 
 #include <cstddef>
@@ -23,6 +22,7 @@ namespace sextant {
 
 class Field;
 class Record;
+struct Tiles;
 
 /// The largest count of pixels, values or frames in an option.
 inline constexpr double most_count = std::int64_t{1} << 40;
