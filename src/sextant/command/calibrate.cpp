@@ -4,9 +4,9 @@
 #include "sextant/calibrate/validation.hpp"
 #include "sextant/comm/agreement.hpp"
 #include "sextant/comm/launch.hpp"
-#include "sextant/command/child_process.hpp"
 #include "sextant/command/commands.hpp"
 #include "sextant/command/outputs.hpp"
+#include "sextant/core/child_process.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
 #include "sextant/core/progress.hpp"
@@ -262,9 +262,9 @@ std::string command_of(const Launches& launches, Seconds budget) {
     std::string command = launches.launcher.empty() ? "" : launches.launcher + " ";
     command += own_command();
     command += fmt::format(" calibrate --launches 1 --append --budget {:.0f}ms -o {}",
-                           std::max(1.0, budget * 1e3), quoted(launches.file));
+                           std::max(1.0, budget * 1e3), shell_quoted(launches.file));
     for (const std::string& option : launches.options)
-        command += " " + quoted(option);
+        command += " " + shell_quoted(option);
     return command;
 }
 

@@ -4,21 +4,17 @@
 #include "sextant/core/error.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cmath>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <system_error>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -85,12 +81,6 @@ struct Request {
 };
 enum class Answer : std::uint8_t { good = 1, refused = 2 };
 
-template <class Value>
-std::span<const std::byte> bytes_of(const Value& value) {
-    static_assert(std::is_trivially_copyable_v<Value>);
-    return std::as_bytes(std::span(&value, 1));
-}
-
 /// The numbers of a header, without its strings.
 struct PlainHeader {
     std::int64_t frames = 0, width = 0, height = 0;
@@ -110,33 +100,29 @@ extern "C" void end_without_parent(int) {
         _exit(0);
 }
 
-/// The child's side: it never returns or throws, and skips the parent's cleanup.
+/// The child's side.
 class Reader {
   public:
-    Reader(int socket, pid_t parent, std::string path, Seconds patience)
-        : socket_(socket), parent_(parent), path_(std::move(path)), patience_(patience) {}
+    Reader(Channel& channel, pid_t parent, std::string path, Seconds patience)
+        : channel_(channel), parent_(parent), path_(std::move(path)), patience_(patience) {}
 
     [[noreturn]] void run(const Opening& open) {
         crash_quietly();
         end_with_parent();
         std::unique_ptr<FrameSource> source;
-        answer([&] {
-            source = open([this](Bytes ahead) {
-                constexpr double gibibyte = 1 << 30;
-                set_time(patience_ * (1 + static_cast<double>(ahead) / gibibyte));
-            });
-            tell(source->header());
-        });
-        Request request;
-        while (source && receive(std::as_writable_bytes(std::span(&request, 1)))) {
+        try {
             answer([&] {
-                std::vector<std::byte> samples(size_of(source->header(), request.rows));
-                source->read_samples(request.frame, request.rows, samples);
-                send(bytes_of(Answer::good));
-                send(samples);
+                source = open([this](Bytes ahead) {
+                    constexpr double gibibyte = 1 << 30;
+                    set_time(patience_ * (1 + static_cast<double>(ahead) / gibibyte));
+                });
+                tell(source->header());
             });
+            while (source)
+                answer_request(*source);
+        } catch (const Error&) { // the parent no longer listens
         }
-        _exit(0);
+        _exit(0); // destroys neither the source nor anything of the parent
     }
 
   private:
@@ -185,10 +171,20 @@ class Reader {
             std::string text = error.what();
             if (text.starts_with(path_ + ": "))
                 text.erase(0, path_.size() + 2);
-            send(bytes_of(Answer::refused));
-            send_text(text);
+            channel_.put(Answer::refused);
+            channel_.put(text);
         }
         set_time(0);
+    }
+
+    void answer_request(FrameSource& source) {
+        const auto request = channel_.get<Request>();
+        answer([&] {
+            std::vector<std::byte> samples(size_of(source.header(), request.rows));
+            source.read_samples(request.frame, request.rows, samples);
+            channel_.put(Answer::good);
+            channel_.write(samples.data(), samples.size());
+        });
     }
 
     void tell(const FrameHeader& header) {
@@ -202,42 +198,14 @@ class Reader {
         plain.pixel_y = header.pixel.y;
         plain.frame_interval = header.frame_interval;
         plain.remarks = header.remarks.size();
-        send(bytes_of(Answer::good));
-        send(bytes_of(plain));
-        send_text(header.pixel.unit);
+        channel_.put(Answer::good);
+        channel_.put(plain);
+        channel_.put(header.pixel.unit);
         for (const std::string& remark : header.remarks)
-            send_text(remark);
+            channel_.put(remark);
     }
 
-    void send_text(const std::string& text) {
-        send(bytes_of(std::uint64_t{text.size()}));
-        send(std::as_bytes(std::span(text)));
-    }
-
-    void send(std::span<const std::byte> bytes) {
-        while (!bytes.empty()) {
-            const ssize_t some = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-            if (some < 0 && errno == EINTR)
-                continue;
-            if (some <= 0)
-                _exit(0); // the parent no longer listens
-            bytes = bytes.subspan(static_cast<std::size_t>(some));
-        }
-    }
-
-    bool receive(std::span<std::byte> bytes) const {
-        while (!bytes.empty()) {
-            const ssize_t some = recv(socket_, bytes.data(), bytes.size(), 0);
-            if (some < 0 && errno == EINTR)
-                continue;
-            if (some <= 0)
-                return false;
-            bytes = bytes.subspan(static_cast<std::size_t>(some));
-        }
-        return true;
-    }
-
-    int socket_;
+    Channel& channel_;
     pid_t parent_;
     std::string path_;
     Seconds patience_;
@@ -245,68 +213,43 @@ class Reader {
 
 } // namespace
 
-ReadingChild::ReadingChild(const std::string& path, const Opening& open, Seconds patience)
-    : path_(path), patience_(patience) {
-    std::array<int, 2> ends{};
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-        throw InvalidFile(path, fmt::format("cannot be read by a process of its own: {}",
-                                            std::generic_category().message(errno)));
-    const pid_t parent = getpid();
-    id_ = fork();
-    if (id_ == 0) {
-        close(ends[0]);
-        Reader(ends[1], parent, path, patience).run(open);
-    }
-    const int error = errno;
-    close(ends[1]);
-    socket_ = ends[0];
-    if (id_ < 0) {
-        close(socket_);
-        throw InvalidFile(path, fmt::format("cannot be read by a process of its own: {}",
-                                            std::generic_category().message(error)));
-    }
+ReadingChild::ReadingChild(const std::string& path, const Opening& open, Seconds patience) try
+    : path_(path),
+      patience_(patience),
+      channel_(connected_channel()),
+      process_(0, [this, &open, parent = getpid()] {
+          channel_.ours.close();
+          Reader(channel_.theirs, parent, path_, patience_).run(open);
+      }) {
+    channel_.theirs.close();
     try {
         require_answer();
         receive_header();
-    } catch (...) {
-        end();
-        throw;
+    } catch (const ChannelClosed&) {
+        ended();
     }
-}
-
-ReadingChild::~ReadingChild() {
-    end();
-}
-
-/// Kills the child, which only reads and so has nothing to lose.
-void ReadingChild::end() {
-    if (id_ > 0) {
-        kill(id_, SIGKILL);
-        while (waitpid(id_, nullptr, 0) < 0 && errno == EINTR) {
-        }
-    }
-    id_ = -1;
-    if (socket_ >= 0)
-        close(socket_);
-    socket_ = -1;
+} catch (const std::system_error& error) {
+    throw InvalidFile(
+        path, fmt::format("cannot be read by a process of its own: {}", error.code().message()));
 }
 
 void ReadingChild::read(std::int64_t frame, Rows rows, std::span<std::byte> to) {
-    send(bytes_of(Request{frame, rows}));
-    require_answer();
-    receive(to);
+    try {
+        channel_.ours.put(Request{frame, rows});
+        require_answer();
+        channel_.ours.read(to.data(), to.size());
+    } catch (const ChannelClosed&) {
+        ended();
+    }
 }
 
 void ReadingChild::require_answer() {
-    Answer answer{};
-    receive(std::as_writable_bytes(std::span(&answer, 1)));
-    if (answer != Answer::good)
+    if (channel_.ours.get<Answer>() != Answer::good)
         throw InvalidFile(path_, receive_text());
 }
 
 void ReadingChild::receive_header() {
-    PlainHeader plain;
-    receive(std::as_writable_bytes(std::span(&plain, 1)));
+    const auto plain = channel_.ours.get<PlainHeader>();
     header_.frames = plain.frames;
     header_.shape = {plain.width, plain.height};
     header_.sample = plain.sample;
@@ -317,45 +260,20 @@ void ReadingChild::receive_header() {
         header_.remarks.push_back(receive_text());
 }
 
-void ReadingChild::send(std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-        const ssize_t some = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-        if (some < 0 && errno == EINTR)
-            continue;
-        if (some <= 0)
-            ended();
-        bytes = bytes.subspan(static_cast<std::size_t>(some));
-    }
-}
-
-void ReadingChild::receive(std::span<std::byte> bytes) {
-    while (!bytes.empty()) {
-        const ssize_t some = recv(socket_, bytes.data(), bytes.size(), 0);
-        if (some < 0 && errno == EINTR)
-            continue;
-        if (some <= 0)
-            ended();
-        bytes = bytes.subspan(static_cast<std::size_t>(some));
-    }
-}
-
 std::string ReadingChild::receive_text() {
-    std::uint64_t size = 0;
-    receive(std::as_writable_bytes(std::span(&size, 1)));
-    constexpr std::uint64_t longest = std::uint64_t{1} << 20; // an intact child never sends more
+    const auto size = channel_.ours.get<std::size_t>();
+    constexpr std::size_t longest = std::size_t{1} << 20; // an intact child never sends more
     if (size > longest)
         throw ReadingEnded("gave no sense");
-    std::string text(static_cast<std::size_t>(size), '\0');
-    receive(std::as_writable_bytes(std::span(text)));
+    std::string text(size, '\0');
+    channel_.ours.read(text.data(), size);
     return text;
 }
 
 /// Reports why the child closed its end of the socket.
 void ReadingChild::ended() {
-    int status = 0;
-    while (waitpid(id_, &status, 0) < 0 && errno == EINTR) {
-    }
-    id_ = -1;
+    process_.wait();
+    const int status = process_.status();
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF)
         throw ReadingEnded(fmt::format("made no progress in {:g} s", patience_));
     if (WIFSIGNALED(status))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/core/child_process.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/frame_source.hpp"
 #include "sextant/core/units.hpp"
@@ -9,8 +10,6 @@
 #include <memory>
 #include <span>
 #include <string>
-
-#include <sys/types.h>
 
 namespace sextant::format {
 
@@ -48,9 +47,6 @@ class ReadingChild {
     /// Forks a child that opens the source. Throws InvalidFile as opening does or if no child can
     /// be started, and ReadingEnded.
     ReadingChild(const std::string& path, const Opening& open, Seconds patience);
-    ReadingChild(const ReadingChild&) = delete;
-    ReadingChild& operator=(const ReadingChild&) = delete;
-    ~ReadingChild();
 
     /// The header of the source.
     const FrameHeader& header() const { return header_; }
@@ -58,19 +54,16 @@ class ReadingChild {
     void read(std::int64_t frame, Rows rows, std::span<std::byte> to);
 
   private:
-    void end();
-    void send(std::span<const std::byte> bytes);
-    void receive(std::span<std::byte> bytes);
-    std::string receive_text();
-    void receive_header();
     void require_answer();
+    void receive_header();
+    std::string receive_text();
     [[noreturn]] void ended();
 
     std::string path_;
     Seconds patience_;
     FrameHeader header_;
-    int socket_ = -1;
-    pid_t id_ = -1;
+    ChannelEnds channel_;
+    ChildProcess process_;
 };
 
 } // namespace sextant::format

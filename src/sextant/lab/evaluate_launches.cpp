@@ -7,10 +7,10 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/provenance.hpp"
 #include "sextant/comm/waiting.hpp"
-#include "sextant/command/child_process.hpp"
 #include "sextant/command/composite.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/compositing/catalogue.hpp"
+#include "sextant/core/child_process.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
@@ -123,12 +123,12 @@ class EvaluateLaunch {
 
 /// The command line of one launch.
 std::string command(const Values& values, const std::string& file) {
-    std::string command = own_command() + " evaluate --launches 1 -o " + quoted(file);
+    std::string command = own_command() + " evaluate --launches 1 -o " + shell_quoted(file);
     if (values.text("transport") == "mpi")
         command = values.text("launcher") + " " + command;
     for (const char* name : {"cases", "seed", "rounds", "ranks", "machine"}) {
         if (values.has(name))
-            command += fmt::format(" --{} {}", name, quoted(values.text(name)));
+            command += fmt::format(" --{} {}", name, shell_quoted(values.text(name)));
     }
     return command;
 }

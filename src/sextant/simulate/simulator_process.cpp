@@ -9,64 +9,16 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace sextant::simulate {
-
-namespace {
-
-[[noreturn]] void fail() {
-    if (errno == EPIPE || errno == ECONNRESET)
-        throw ChannelClosed();
-    throw Error("a simulation's channel: " + std::generic_category().message(errno));
-}
-
-} // namespace
-
-void Channel::close() {
-    if (descriptor_ >= 0)
-        ::close(descriptor_);
-    descriptor_ = -1;
-}
-
-void Channel::write(const void* bytes, std::size_t count) {
-    const auto* next = static_cast<const char*>(bytes);
-    while (count > 0) {
-        const ssize_t sent = send(descriptor_, next, count, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR)
-            continue;
-        if (sent < 0)
-            fail();
-        next += sent;
-        count -= static_cast<std::size_t>(sent);
-    }
-}
-
-void Channel::read(void* bytes, std::size_t count) {
-    auto* next = static_cast<char*>(bytes);
-    while (count > 0) {
-        const ssize_t received = recv(descriptor_, next, count, 0);
-        if (received < 0 && errno == EINTR)
-            continue;
-        if (received < 0)
-            fail();
-        if (received == 0)
-            throw ChannelClosed();
-        next += received;
-        count -= static_cast<std::size_t>(received);
-    }
-}
 
 namespace {
 
@@ -226,57 +178,45 @@ Simulation get_answer(Channel& from) {
 
 namespace {
 
-[[noreturn]] void fail(const char* what) {
-    throw Error(fmt::format("cannot start {}: {}: {}", simulator_name, what, std::strerror(errno)));
+std::FILE* temporary_file() {
+    std::FILE* const file = std::tmpfile();
+    if (!file)
+        throw std::system_error(errno, std::generic_category(), "temporary file");
+    return file;
 }
 
 /// Runs in the child process before exec. Uses only async-signal-safe calls, since other threads of
 /// the parent may hold locks.
-[[noreturn]] void become(const char* program, int channel, int said, pid_t parent) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // the result would have no reader
-    if (getppid() != parent)
-        _exit(1);
+void become(const char* program, int channel, int said) {
     dup2(channel, STDIN_FILENO); // the copy stays open in the program
     dup2(said, STDOUT_FILENO);
     dup2(said, STDERR_FILENO);
     execl(program, simulator_name, static_cast<char*>(nullptr));
     const char* reason = std::strerror(errno);
     (void)!write(STDERR_FILENO, reason, std::strlen(reason));
-    _exit(127);
 }
 
-/// A running simulator. Terminates it on destruction if it has not ended.
+/// A running simulator. It is killed on destruction if it has not ended.
 class Simulator {
   public:
-    explicit Simulator(const std::string& program) : said_(std::tmpfile(), std::fclose) {
-        if (!said_)
-            fail("temporary file");
-        int ends[2];
-        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-            fail("socketpair");
-        channel_.emplace(ends[0]);
-        Channel theirs(ends[1]);
-        const pid_t parent = getpid();
-        process_ = fork();
-        if (process_ < 0)
-            fail("fork");
-        if (process_ == 0)
-            become(program.c_str(), theirs.descriptor(), fileno(said_.get()), parent);
-    }
-    Simulator(const Simulator&) = delete;
-    Simulator& operator=(const Simulator&) = delete;
-    ~Simulator() {
-        if (process_ > 0) {
-            kill(process_, SIGKILL);
-            wait();
-        }
+    explicit Simulator(const std::string& program) try
+        : said_(temporary_file(), std::fclose),
+          channel_(connected_channel()),
+          process_(SIGKILL, [&] { // the result would have no reader
+              become(program.c_str(), channel_.theirs.descriptor(), fileno(said_.get()));
+          }) {
+        channel_.theirs.close();
+    } catch (const std::system_error& error) {
+        throw Error(fmt::format("cannot start {}: {}", simulator_name, error.what()));
     }
 
-    Channel& channel() { return *channel_; }
+    Channel& channel() { return channel_.ours; }
 
     /// Waits until the program ends, and describes how it ended.
     std::string ending() {
-        const int status = wait();
+        channel_.ours.close();
+        process_.wait();
+        const int status = process_.status();
         const std::string how = WIFSIGNALED(status)
                                     ? fmt::format("signal {}", WTERMSIG(status))
                                     : fmt::format("exit code {}", WEXITSTATUS(status));
@@ -284,15 +224,6 @@ class Simulator {
     }
 
   private:
-    int wait() {
-        channel_->close();
-        int status = 0;
-        while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
-        }
-        process_ = -1;
-        return status;
-    }
-
     std::string last_line() const {
         std::rewind(said_.get());
         std::string line, last;
@@ -306,8 +237,8 @@ class Simulator {
     }
 
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> said_;
-    std::optional<Channel> channel_;
-    pid_t process_ = -1;
+    ChannelEnds channel_;
+    ChildProcess process_;
 };
 
 } // namespace

@@ -187,7 +187,7 @@ Simulation answer(const Question& question) {
 int main() {
     using namespace sextant::simulate;
     try {
-        Channel channel(STDIN_FILENO);
+        sextant::Channel channel(STDIN_FILENO);
         put_answer(channel, [&channel] {
             const ArrivedQuestion arrived = get_question(channel);
             return answer(arrived.question);

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/core/child_process.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <stdexcept>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace sextant {
+namespace {
+
+using testing::HasSubstr;
+
+std::string failure_of(const std::string& command, Seconds patience = 60) {
+    try {
+        run_process(command, patience);
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(ChildProcess, a_command_that_fails_is_named_with_how_it_ended) {
+    EXPECT_EQ(failure_of("true"), "");
+    EXPECT_EQ(failure_of("false"), "false: exit code 1");
+    EXPECT_EQ(failure_of("sh -c 'kill -9 $$'"), "sh -c 'kill -9 $$': ended by signal 9");
+    EXPECT_THAT(failure_of("/no/such/program 2>/dev/null"), HasSubstr("exit code 127"));
+}
+
+TEST(ChildProcess, a_command_that_takes_too_long_is_ended) {
+    EXPECT_EQ(failure_of("sleep 600", .05), "sleep 600: did not end within 0 s");
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+    EXPECT_EQ(errno, ECHILD);
+}
+
+TEST(ChildProcess, any_text_is_one_word_of_a_shell) {
+    const std::string text = "it's $HOME; \"two\"  words";
+    EXPECT_EQ(failure_of("test " + shell_quoted(text) + " = \"it's \"'$HOME; \"two\"  words'"), "");
+}
+
+TEST(ChildProcess, that_throws_ends_and_does_not_continue_in_the_code_of_its_parent) {
+    ChildProcess child(SIGKILL, [] { throw std::runtime_error("in the child"); });
+    child.wait();
+    EXPECT_EQ(WEXITSTATUS(child.status()), 127);
+}
+
+TEST(ChildProcess, is_killed_with_the_object) {
+    ChannelEnds channel = connected_channel();
+    {
+        const ChildProcess child(0, [&] {
+            channel.ours.close();
+            channel.theirs.put(1);
+            pause();
+        });
+        channel.theirs.close();
+        EXPECT_EQ(channel.ours.get<int>(), 1);
+    }
+    EXPECT_THROW(channel.ours.get<int>(), ChannelClosed);
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+    EXPECT_EQ(errno, ECHILD);
+}
+
+} // namespace
+} // namespace sextant
