@@ -87,23 +87,66 @@ TEST(Values, quantities_are_within_their_bounds) {
 }
 
 TEST(Values, every_number_of_every_operation_declares_its_bounds) {
-    constexpr double exact = 1LL << 53;
+    constexpr double exact = 1LL << 53, int_most = 2147483647, int_least = -2147483648.;
     int numbers = 0;
+    const auto expect_bounds = [&](const std::string& where, double least, double most, bool whole,
+                                   bool list) {
+        ++numbers;
+        EXPECT_LT(least, most) << where;
+        EXPECT_LE(most, list ? int_most : whole ? exact : most) << where;
+        EXPECT_GE(least, list ? int_least : whole ? -exact : least) << where;
+    };
+    using Kind = Field::Kind;
     for (const Operation& operation : catalogue().operations) {
+        const std::string name(operation.name);
         for (const Parameter& parameter : operation.parameters) {
-            if (!parameter.is_numeric())
-                continue;
-            ++numbers;
-            const std::string where = std::string(operation.name) + " " + parameter.called();
-            EXPECT_LT(parameter.least, parameter.most) << where;
-            if (parameter.type == Type::number)
-                continue;
-            const bool list = parameter.type != Type::integer;
-            EXPECT_LE(parameter.most, list ? 2147483647. : exact) << where;
-            EXPECT_GE(parameter.least, list ? -2147483648. : -exact) << where;
+            if (parameter.is_numeric())
+                expect_bounds(name + " " + parameter.called(), parameter.least, parameter.most,
+                              parameter.type != Type::number,
+                              parameter.type == Type::integers || parameter.type == Type::ranges);
+        }
+        for (const Field& field : operation.options.fields) {
+            const bool list = field.kind == Kind::integers;
+            if (list || field.kind == Kind::integer || field.kind == Kind::number)
+                expect_bounds(name + " " + field.called(), field.least, field.most,
+                              field.kind != Kind::number, list);
         }
     }
     EXPECT_GT(numbers, 60);
+}
+
+struct Listing {
+    std::string what = "all", file, json;
+};
+
+Record record_of(Listing& listing) {
+    Record record;
+    record.add("what", listing.what, "WHAT", "which").positional().one_of({"all", "some"});
+    record.add("file", listing.file, "FILE", "read").positional().required();
+    record.add("json", listing.json, "FILE", "results").file().or_without("-");
+    return record;
+}
+
+TEST(Call, says_which_option_took_the_word_that_is_missing) {
+    const Operation operation =
+        declare_command<Listing>("try", "", "", [](const Listing& listing, const Call&) {
+            return listing.json == "-" ? 1 : 0;
+        });
+    const auto refused = [&](const Given& given) -> std::string {
+        try {
+            run_command(operation, given);
+        } catch (const InvalidTask& error) {
+            return error.what();
+        }
+        return "";
+    };
+    EXPECT_EQ(refused({{"json", {"a.npy"}}}),
+              "FILE is missing: read; a.npy is the value of --json, which goes last");
+    EXPECT_EQ(refused({{"file", {"a"}}, {"json", {"some"}}}),
+              "WHAT is missing: which; some is the value of --json, which goes last");
+    EXPECT_EQ(refused({{"file", {"a"}}, {"json", {"some.json"}}}), "");
+    EXPECT_EQ(refused({{"json", {""}}}), "FILE is missing: read");
+    EXPECT_EQ(run_command(operation, {{"file", {"a"}}, {"json", {""}}}), 1);
 }
 
 TEST(Values, refuse_a_parameter_given_twice_unless_it_lists_files) {

@@ -152,8 +152,7 @@ int say(const std::string& what, int code) {
 
 int run(const Operation& operation, const Given& given) {
     try {
-        return operation.obey ? operation.obey(call_of(operation, given))
-                              : operation.run(Values(operation.parameters, given));
+        return run_command(operation, given);
     } catch (const AgreedFailure& error) {
         const int code = error.invalid_task() ? usage_error : failure;
         return error.told() ? code : say(error.what(), code);

@@ -222,14 +222,37 @@ Record on_command_line(Record record) {
     return record;
 }
 
+namespace {
+
+/// A remark if the word for a positional went to an option before it whose value may be left out.
+std::string word_taken(const Record& options, const Field& positional,
+                       const std::map<std::string, std::vector<std::string>>& given) {
+    for (const Field& field : options.fields) {
+        const auto found = given.find(field.name);
+        if (field.without_value.empty() || found == given.end() || found->second.empty())
+            continue;
+        const std::string& word = found->second.front();
+        const auto& choices = positional.choices;
+        if (!word.empty() &&
+            (choices.empty() || std::find(choices.begin(), choices.end(), word) != choices.end()))
+            return fmt::format("; {} is the value of {}, which goes last", word, field.called());
+    }
+    return "";
+}
+
+} // namespace
+
 Call call_of(const Operation& operation,
              const std::map<std::string, std::vector<std::string>>& given) {
     Call call = {operation.options, {}};
     for (const Field& field : call.options.fields) {
         const auto found = given.find(field.name);
         if (found == given.end() || found->second.empty()) {
-            if (field.is_required)
-                throw InvalidTask(fmt::format("{} is missing: {}", field.called(), field.meaning));
+            const std::string taken =
+                field.is_positional ? word_taken(call.options, field, given) : "";
+            if (field.is_required || (!taken.empty() && !field.choices.empty()))
+                throw InvalidTask(
+                    fmt::format("{} is missing: {}{}", field.called(), field.meaning, taken));
             continue;
         }
         if (found->second.size() > 1 && field.kind != Field::Kind::texts)
@@ -243,6 +266,12 @@ Call call_of(const Operation& operation,
         call.given.insert(field.name);
     }
     return call;
+}
+
+int run_command(const Operation& operation,
+                const std::map<std::string, std::vector<std::string>>& given) {
+    return operation.obey ? operation.obey(call_of(operation, given))
+                          : operation.run(Values(operation.parameters, given));
 }
 
 } // namespace sextant::command

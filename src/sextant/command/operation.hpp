@@ -104,9 +104,11 @@ Record on_command_line(Record record);
 /// A command whose options are a declared struct: there is `Record record_of(Options&)`.
 template <class Options>
 Operation declare_command(std::string_view name, std::string_view summary, std::string_view example,
-                          int (*run)(const Options& options, const Call& call)) {
+                          int (*run)(const Options& options, const Call& call),
+                          bool alone = false) {
     const auto options = std::make_shared<Options>();
     Operation operation = {name, summary, example};
+    operation.alone = alone;
     operation.options = on_command_line(record_of(*options));
     operation.obey = [options, run](const Call& call) { return run(*options, call); };
     return operation;
@@ -116,6 +118,10 @@ Operation declare_command(std::string_view name, std::string_view summary, std::
 /// Throws InvalidTask.
 Call call_of(const Operation& operation,
              const std::map<std::string, std::vector<std::string>>& given);
+
+/// Runs a command with what the user gave, by field name. Throws sextant::Error.
+int run_command(const Operation& operation,
+                const std::map<std::string, std::vector<std::string>>& given);
 
 /// A command of `sextant-lab`, which may not be installed.
 struct LaboratoryCommand {

@@ -290,11 +290,15 @@ void launch_ranks_or_cores(const Values& values, const std::function<void(Commun
     launch_ranks(values, ranks, body, option);
 }
 
-Record record_of(Reports& reports) {
-    Record record;
-    record.add("json", reports.json, "FILE", "write what ran as JSON, here or to a file")
+Field& declare_json(Record& record, std::string& json) {
+    return record.add("json", json, "FILE", "write the results as JSON, here or to a file")
         .file()
         .or_without(std::string(standard_output));
+}
+
+Record record_of(Reports& reports) {
+    Record record;
+    declare_json(record, reports.json);
     record.add("report", reports.report, "FILE", "write a page that shows the run (HTML)").file();
     return record;
 }

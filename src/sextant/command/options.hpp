@@ -70,6 +70,8 @@ void tell_run(const Values& values, std::span<const std::string> warnings, const
 struct Reports {
     std::string json, report;
 };
+/// `--json [FILE]`.
+Field& declare_json(Record& record, std::string& json);
 /// `--json [FILE]` and `--report FILE`.
 Record record_of(Reports& reports);
 /// Prints warnings; writes the JSON and the page asked for, and prints the text unless one of these
