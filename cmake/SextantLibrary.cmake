@@ -41,27 +41,32 @@ sextant_library(sextant_base OUTPUT sextant
     LAYERS core kernel schedule compositing scan collective halo filtering contour comm prefix machine
            model planner calibrate compositor distributed
     LINKS hwy::hwy PkgConfig::hwloc Threads::Threads)
-target_link_libraries(sextant_base PRIVATE nlohmann_json::nlohmann_json) # header-only
+target_link_libraries(sextant_base PRIVATE "$<BUILD_INTERFACE:nlohmann_json::nlohmann_json>")
 if(SEXTANT_MPI)
     target_link_libraries(sextant_base PUBLIC MPI::MPI_C)
     target_compile_definitions(sextant_base INTERFACE SEXTANT_WITH_MPI OMPI_SKIP_MPICXX
                                                       MPICH_SKIP_MPICXX)
 endif()
-sextant_library(sextant_registration_library OUTPUT sextant-registration LAYERS registration
-                LINKS PkgConfig::kissfft)
-target_link_libraries(sextant_registration_library PUBLIC sextant_base)
-sextant_library(sextant_format_library OUTPUT sextant-format LAYERS format
-    LINKS nlohmann_json::nlohmann_json OpenEXR::OpenEXR PkgConfig::spng PkgConfig::zstd TIFF::TIFF
-          JPEG::JPEG PkgConfig::hdf5 ZLIB::ZLIB)
-target_link_libraries(sextant_format_library PUBLIC sextant_base)
-
-foreach(chapter IN ITEMS communicator compositor scan filter label contours schedule collective machine)
-    sextant_component(${chapter} sextant_base)
-endforeach()
-sextant_component(registration sextant_registration_library)
-sextant_component(format sextant_format_library)
 add_library(sextant_all INTERFACE)
 add_library(sextant::sextant ALIAS sextant_all)
 set_target_properties(sextant_all PROPERTIES EXPORT_NAME sextant)
-target_link_libraries(sextant_all INTERFACE sextant_registration_library sextant_format_library)
+target_link_libraries(sextant_all INTERFACE sextant_base)
 install(TARGETS sextant_all EXPORT sextant-targets)
+foreach(chapter IN ITEMS communicator compositor scan filter label contours schedule collective machine)
+    sextant_component(${chapter} sextant_base)
+endforeach()
+if(SEXTANT_REGISTRATION)
+    sextant_library(sextant_registration_library OUTPUT sextant-registration LAYERS registration
+                    LINKS PkgConfig::kissfft)
+    target_link_libraries(sextant_registration_library PUBLIC sextant_base)
+    sextant_component(registration sextant_registration_library)
+    target_link_libraries(sextant_all INTERFACE sextant_registration_library)
+endif()
+if(SEXTANT_FORMAT)
+    sextant_library(sextant_format_library OUTPUT sextant-format LAYERS format
+        LINKS "$<BUILD_INTERFACE:nlohmann_json::nlohmann_json>" OpenEXR::OpenEXR PkgConfig::spng PkgConfig::zstd TIFF::TIFF
+              JPEG::JPEG PkgConfig::hdf5 ZLIB::ZLIB)
+    target_link_libraries(sextant_format_library PUBLIC sextant_base)
+    sextant_component(format sextant_format_library)
+    target_link_libraries(sextant_all INTERFACE sextant_format_library)
+endif()

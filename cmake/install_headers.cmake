@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Copies the chapters of the library from `source` to `to`, and below detail/ every header that one of them
-# includes, directly or through others.
+# Copies the chapters of the library, but for those in the list `without`, from `source` to `to`, and below
+# detail/ every header that one of them includes, directly or through others.
 cmake_policy(VERSION 3.22)
 file(GLOB chapters "${source}/*.hpp")
 file(REMOVE_RECURSE "${to}")
 set(waiting)
 foreach(chapter IN LISTS chapters)
     get_filename_component(name "${chapter}" NAME)
-    list(APPEND waiting "${name}")
+    if(NOT name IN_LIST without)
+        list(APPEND waiting "${name}")
+    endif()
 endforeach()
 set(seen ${waiting})
 while(waiting)

@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The library builds alone: without the folders of the command and the laboratory, without image formats and
+# registration, as static libraries. An installation of it runs the embedding example, and says how to get
+# the components that it lacks.
+set -eu
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+fail() { echo "FAILED: $*"; exit 1; }
+source=$folder/source build=$folder/source/build/alone
+mkdir "$source"
+(cd "$SOURCE" && cp -r CMakeLists.txt cmake data machines platforms src "$source")
+(cd "$source/src/sextant" && rm -r lab command report simulate)
+
+"$CMAKE" -G "$GENERATOR" -S "$source" -B "$build" -DCMAKE_BUILD_TYPE=Release -DSEXTANT_PRECOMPILE=ON \
+    -DBUILD_SHARED_LIBS=OFF -DSEXTANT_FORMAT=OFF -DSEXTANT_REGISTRATION=OFF \
+    ${MPICXX:+-DMPI_CXX_COMPILER="$MPICXX"} >"$folder/log" 2>&1 || { cat "$folder/log"; fail "does not configure"; }
+"$CMAKE" --build "$build" >"$folder/log" 2>&1 || { tail -30 "$folder/log"; fail "does not build"; }
+"$CMAKE" --install "$build" --prefix "$folder/installed" >/dev/null
+[ ! -e "$folder/installed/include/sextant/format.hpp" ] || fail "a header of the formats is installed"
+
+"$CMAKE" -G "$GENERATOR" -S "$SOURCE/examples/embed" -B "$folder/embed" -DCMAKE_BUILD_TYPE=Release \
+    -DCMAKE_PREFIX_PATH="$folder/installed" >"$folder/log" 2>&1 || { cat "$folder/log"; fail "is not found"; }
+"$CMAKE" --build "$folder/embed" >"$folder/log" 2>&1 || { cat "$folder/log"; fail "does not link"; }
+said=$($MPIRUN -n 3 "$folder/embed/embed")
+[ "$said" = "opacity at (250, 0): 0.875" ] || fail "expected 0.875: $said"
+! ldd "$folder/embed/embed" | grep sextant || fail "a shared library of Sextant is loaded"
+
+mkdir "$folder/formats"
+printf 'cmake_minimum_required(VERSION 3.22)\nproject(formats CXX)\nfind_package(sextant REQUIRED COMPONENTS format)\n' \
+    >"$folder/formats/CMakeLists.txt"
+said=$("$CMAKE" -S "$folder/formats" -B "$folder/build-formats" -DCMAKE_PREFIX_PATH="$folder/installed" 2>&1) &&
+    fail "a component that was not built is found"
+case $(echo $said) in
+*"no component 'format'"*"-DSEXTANT_FORMAT=ON"*) ;;
+*) fail "a component that was not built: $said" ;;
+esac
