@@ -3,6 +3,7 @@
 
 #include "sextant/core/error.hpp"
 #include "sextant/core/grid.hpp"
+#include "sextant/core/json_field.hpp"
 
 #include <functional>
 #include <string>
@@ -205,6 +206,86 @@ TEST(Record, is_written_as_JSON_without_fields_that_have_no_value) {
     "a\n"
   ]
 })");
+}
+
+/// Reads an object into options, within a struct of the file if `text` names one.
+void read_into(Options& options, const char* text) {
+    Record outer;
+    outer.add("plan", record_of(options));
+    read(outer, JsonField::parse(text, "plan.json"));
+}
+
+std::string what_the_file_lacks(const char* text) {
+    Options options;
+    try {
+        read_into(options, text);
+    } catch (const InvalidFile& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(Record, reads_what_it_has_written_as_JSON) {
+    Options options;
+    options.fast = true;
+    options.window = 3;
+    options.pixels = std::int64_t{1} << 40;
+    options.sigma = .1;
+    options.name = "two\nlines";
+    options.radices = {};
+    options.limit = 1e-9;
+    options.season = Season::spring;
+    options.memory = Bytes{3} << 20;
+    options.files = {"a.png", "b.png"};
+    const std::string text = to_json(record_of(options));
+    Options copy;
+    read(record_of(copy), JsonField::parse(text, "plan.json"));
+    EXPECT_EQ(to_json(record_of(copy)), text);
+}
+
+TEST(Record, keeps_the_fields_that_a_file_does_not_have) {
+    Options options;
+    read_into(options, R"({"plan": {"window": 2, "name": ""}})");
+    EXPECT_EQ(options.window, 2);
+    EXPECT_EQ(options.name, "");
+    EXPECT_EQ(options.sigma, 1.5);
+    EXPECT_THAT(options.radices, testing::ElementsAre(4, 2));
+}
+
+TEST(Record, names_the_field_of_a_file_that_has_no_such_value) {
+    const auto refused = [](const std::string& fields) {
+        return what_the_file_lacks(("{\"plan\": {" + fields + "}}").c_str());
+    };
+    EXPECT_EQ(refused(R"("windwo": 3)"),
+              "plan.json: plan has the unknown field 'windwo'; did you mean window?");
+    EXPECT_EQ(refused(R"("window": 9)"),
+              "plan.json: plan.window is 9, expected a whole number from 1 to 8");
+    EXPECT_EQ(refused(R"("window": 2.5)"),
+              "plan.json: plan.window is 2.5, expected a whole number from 1 to 8");
+    EXPECT_EQ(refused(R"("sigma": "1")"),
+              "plan.json: plan.sigma is \"1\", expected a number from 0 to 100");
+    EXPECT_EQ(refused(R"("fast": 1)"), "plan.json: plan.fast is 1, expected true or false");
+    EXPECT_EQ(refused(R"("name": 7)"), "plan.json: plan.name is 7, expected a text");
+    EXPECT_EQ(refused(R"("radices": [2, 65])"),
+              "plan.json: plan.radices[1] is 65, expected a whole number from 2 to 64");
+    EXPECT_EQ(refused(R"("radices": 2)"), "plan.json: plan.radices is 2, expected an array");
+    EXPECT_EQ(refused(R"("files": ["a", ""])"),
+              "plan.json: plan.files[1] is \"\", expected a text");
+    EXPECT_EQ(refused(R"("season": "sprig")"),
+              "plan.json: plan.season has the unknown value 'sprig'; did you mean spring?");
+    EXPECT_EQ(
+        refused(R"("memory": "much")"),
+        "plan.json: plan.memory is \"much\", expected a size such as 512M or 2G, up to 1024T");
+    EXPECT_EQ(what_the_file_lacks(R"({"plan": 3})"),
+              "plan.json: plan is 3, expected a JSON object");
+    EXPECT_EQ(what_the_file_lacks("[1, 2]"), "plan.json: is an array of 2, expected a JSON object");
+}
+
+TEST(Record, refuses_a_file_without_a_required_field) {
+    std::string name;
+    Record record;
+    record.add("name", name, "NAME", "of the run").required();
+    EXPECT_THROW(read(record, JsonField::parse("{}", "run.json")), InvalidFile);
 }
 
 } // namespace

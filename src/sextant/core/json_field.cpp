@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/core/json_field.hpp"
 
-#include "sextant/core/json.hpp"
-
 #include <algorithm>
 #include <cmath>
 
@@ -19,14 +17,17 @@ struct JsonField::File {
     Json content;
 };
 
+JsonField JsonField::whole(Json content, const std::string& path) {
+    const auto file = std::make_shared<File>(File{path, std::move(content)});
+    return {file, file->content, ""};
+}
+
 JsonField JsonField::parse(std::string_view text, const std::string& path) {
-    auto file = std::make_shared<File>();
-    file->path = path;
-    file->content = parse_json(text, path);
-    const Json& content = file->content;
-    if (!content.is_object())
-        throw InvalidFile(path, "is " + shown(content) + ", expected a JSON object");
-    return {std::move(file), content, ""};
+    return whole(parse_json(text, path), path);
+}
+
+JsonField JsonField::read(const std::string& path, const JsonLimits& limits) {
+    return whole(read_json(path, limits), path);
 }
 
 void JsonField::fail(const std::string& what) const {
@@ -39,7 +40,7 @@ void JsonField::refuse(const std::string& expected) const {
 
 std::optional<JsonField> JsonField::find(const std::string& name) const {
     if (!value_->is_object())
-        refuse("an object");
+        refuse("a JSON object");
     const auto found = value_->find(name);
     if (found == value_->end())
         return std::nullopt;
@@ -50,6 +51,15 @@ JsonField JsonField::at(const std::string& name) const {
     if (const auto found = find(name))
         return *found;
     throw InvalidFile(file_->path, (name_.empty() ? name : name_ + "." + name) + " is missing");
+}
+
+std::vector<std::string> JsonField::names() const {
+    if (!value_->is_object())
+        refuse("a JSON object");
+    std::vector<std::string> all;
+    for (const auto& [name, value] : value_->items())
+        all.push_back(name);
+    return all;
 }
 
 std::size_t JsonField::size() const {
@@ -108,7 +118,14 @@ bool JsonField::boolean() const {
 }
 
 std::string JsonField::text() const {
-    if (!value_->is_string() || value_->get_ref<const std::string&>().empty())
+    std::string text = any_text();
+    if (text.empty())
+        refuse("a text");
+    return text;
+}
+
+std::string JsonField::any_text() const {
+    if (!value_->is_string())
         refuse("a text");
     return value_->get<std::string>();
 }
@@ -120,9 +137,7 @@ std::string JsonField::text_or(const std::string& name, const std::string& fallb
 
 std::string JsonField::text_or_empty(const std::string& name) const {
     const auto found = find(name);
-    if (!found || *found->value_ == "")
-        return "";
-    return found->text();
+    return found ? found->any_text() : "";
 }
 
 std::size_t JsonField::place_in(std::span<const std::string_view> names) const {

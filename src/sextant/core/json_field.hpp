@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -20,14 +21,17 @@ namespace sextant {
 /// file share its content.
 class JsonField {
   public:
-    /// Parses the text of a whole file, which must be an object.
+    /// Parses the text of a whole file.
     static JsonField parse(std::string_view text, const std::string& path);
+    /// Reads and parses a regular file.
+    static JsonField read(const std::string& path, const JsonLimits& limits = {});
 
     /// The largest number allowed in any field.
     static constexpr double most = 1e18;
 
     JsonField at(const std::string& name) const; ///< required member of an object
     std::optional<JsonField> find(const std::string& name) const;
+    std::vector<std::string> names() const;    ///< of an object's members
     JsonField operator[](std::size_t i) const; ///< of an array; the index must exist
     std::vector<JsonField> items() const;      ///< of an array
     std::vector<JsonField> items_or_none(const std::string& name) const;
@@ -38,7 +42,8 @@ class JsonField {
     double number(double from, double to) const;
     std::int64_t integer(std::int64_t from, std::int64_t to) const;
     bool boolean() const;
-    std::string text() const; ///< not empty
+    std::string text() const;     ///< not empty
+    std::string any_text() const; ///< may be empty
     std::string text_or(const std::string& name, const std::string& fallback) const;
     std::string text_or_empty(const std::string& name) const; ///< may be empty in the file too
     /// The enumerator whose name, by its index in `names`, is the field's text.
@@ -53,6 +58,7 @@ class JsonField {
 
   private:
     struct File;
+    static JsonField whole(nlohmann::json content, const std::string& path);
     JsonField(std::shared_ptr<const File> file, const nlohmann::json& value, std::string name)
         : file_(std::move(file)), value_(&value), name_(std::move(name)) {}
     std::size_t place_in(std::span<const std::string_view> names) const;

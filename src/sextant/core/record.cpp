@@ -4,6 +4,7 @@
 #include "sextant/core/error.hpp"
 #include "sextant/core/grid.hpp"
 #include "sextant/core/json.hpp"
+#include "sextant/core/json_field.hpp"
 #include "sextant/core/text.hpp"
 
 #include <algorithm>
@@ -42,6 +43,11 @@ std::string range_of(const Field& field) {
 
 bool within(const Field& field, double value) {
     return value >= field.least && value <= field.most;
+}
+
+bool is_choice(const Field& field, std::string_view text) {
+    const auto& all = field.choices;
+    return all.empty() || std::find(all.begin(), all.end(), text) != all.end();
 }
 
 /// Parses a number within the field's range; else returns nothing.
@@ -120,8 +126,10 @@ std::string Field::text() const {
 void Field::set(std::string_view text) const {
     if (is_file && text.empty())
         throw InvalidTask(fmt::format("{} is empty: expected a name", called()));
-    if (!choices.empty() && std::find(choices.begin(), choices.end(), text) == choices.end())
+    if (!is_choice(*this, text))
         throw InvalidTask(unknown_name(fmt::format("value for {}:", called()), text, choices));
+    if (kind == Kind::integers && text.empty())
+        refuse(*this, text, range_of(*this));
     if (const std::string expected = codec.set(*this, text); !expected.empty())
         refuse(*this, text, expected);
 }
@@ -169,12 +177,14 @@ Codec codec_of(std::optional<Number>& value) {
             }};
 }
 
-Codec codec_of(std::vector<int>& value) {
+template <class Number>
+Codec codec_of(std::vector<Number>& value) {
     return {[&value] { return fmt::format("{}", fmt::join(value, ",")); },
             [&value](const Field& field, std::string_view text) {
-                std::vector<int> numbers;
-                for (const std::string_view part : split(text)) {
-                    const auto number = number_within<int>(field, part);
+                std::vector<Number> numbers;
+                for (const std::string_view part :
+                     text.empty() ? std::vector<std::string_view>() : split(text)) {
+                    const auto number = number_within<Number>(field, part);
                     if (!number)
                         return range_of(field);
                     numbers.push_back(*number);
@@ -311,6 +321,11 @@ Field& Record::add(std::string_view name, std::string& value, std::string_view v
 
 Field& Record::add(std::string_view name, std::vector<int>& value, std::string_view value_name,
                    std::string_view meaning) {
+    return add(name, Field::Kind::integers, codec_of(value), value_name, meaning);
+}
+
+Field& Record::add(std::string_view name, std::vector<std::int64_t>& value,
+                   std::string_view value_name, std::string_view meaning) {
     return add(name, Field::Kind::integers, codec_of(value), value_name, meaning);
 }
 
@@ -511,6 +526,67 @@ Json json_of(const Record& record) {
 
 std::string to_json(const Record& record) {
     return to_text(json_of(record));
+}
+
+namespace {
+
+/// Sets a field to the text of a value of a JSON file.
+void set_text(const Field& field, const JsonField& json, std::string_view text) {
+    if (!is_choice(field, text))
+        json.fail("has the " + unknown_name("value", text, field.choices));
+    if (const std::string expected = field.codec.set(field, text); !expected.empty())
+        json.refuse(expected);
+}
+
+std::string text_of_integer(const Field& field, const JsonField& json) {
+    return fmt::to_string(json.integer(static_cast<std::int64_t>(field.least),
+                                       static_cast<std::int64_t>(field.most)));
+}
+
+void read(const Field& field, const JsonField& json) {
+    std::vector<std::string> texts;
+    switch (field.kind) {
+    case Field::Kind::flag:
+        return set_text(field, json, json.boolean() ? "true" : "false");
+    case Field::Kind::integer:
+        return set_text(field, json, text_of_integer(field, json));
+    case Field::Kind::number:
+        return set_text(field, json, fmt::to_string(json.number(field.least, field.most)));
+    case Field::Kind::text:
+        return set_text(field, json, field.is_file ? json.text() : json.any_text());
+    case Field::Kind::integers:
+        for (const JsonField& item : json.items())
+            texts.push_back(text_of_integer(field, item));
+        return set_text(field, json, fmt::format("{}", fmt::join(texts, ",")));
+    case Field::Kind::texts:
+        for (const JsonField& item : json.items())
+            texts.push_back(item.text());
+        *field.texts = std::move(texts);
+        return;
+    case Field::Kind::record:
+        return read(field.records.front(), json);
+    case Field::Kind::records:
+        throw std::logic_error(fmt::format("{} is only written", field.name));
+    }
+}
+
+} // namespace
+
+void read(const Record& record, const JsonField& json) {
+    for (const std::string& name : json.names()) {
+        const Field* field = record.find(name);
+        if (!field) {
+            std::vector<std::string_view> names;
+            for (const Field& each : record.fields)
+                names.push_back(each.name);
+            json.fail("has the " + unknown_name("field", name, names));
+        }
+        read(*field, json.at(name));
+    }
+    for (const Field& field : record.fields) {
+        if (field.is_required)
+            json.at(field.name); // throws if it is missing
+    }
 }
 
 } // namespace sextant

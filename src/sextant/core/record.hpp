@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,6 +20,7 @@
 namespace sextant {
 
 class Field;
+class JsonField;
 class Record;
 struct Tiles;
 
@@ -120,6 +120,8 @@ class Record {
                std::string_view meaning);
     Field& add(std::string_view name, std::vector<int>& value, std::string_view value_name,
                std::string_view meaning);
+    Field& add(std::string_view name, std::vector<std::int64_t>& value, std::string_view value_name,
+               std::string_view meaning);
     Field& add(std::string_view name, std::vector<std::string>& value, std::string_view value_name,
                std::string_view meaning);
     Field& add(std::string_view name, std::optional<std::int64_t>& value,
@@ -128,9 +130,8 @@ class Record {
                std::string_view meaning);
     /// An enumeration; the names must be literals.
     template <class Enum>
-    Field& add(std::string_view name, Enum& value, std::initializer_list<Named<Enum>> names,
+    Field& add(std::string_view name, Enum& value, std::vector<Named<Enum>> all,
                std::string_view value_name, std::string_view meaning) {
-        const std::vector<Named<Enum>> all(names);
         std::vector<std::string_view> choices;
         for (const Named<Enum>& each : all)
             choices.push_back(each.name);
@@ -183,5 +184,9 @@ class Record {
 
 /// An object as JSON. Fields without a value are left out.
 std::string to_json(const Record& record);
+/// Sets the fields that an object of a JSON file has; the others keep their values. Throws
+/// InvalidFile, naming the file, the field's path in it, the value and what was expected: also for
+/// members that are no fields.
+void read(const Record& record, const JsonField& json);
 
 } // namespace sextant
