@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gaussian derivatives and features of images that are divided into tiles, one tile per rank.
+// Gaussian derivatives and features of images, in tiles over ranks, also of images that exceed the
+// memory.
 #pragma once
 
 #include "sextant/communicator.hpp"
 #include "sextant/distributed/filter_plan.hpp"
+#include "sextant/distributed/filtering.hpp"
 #include "sextant/distributed/window_filter.hpp"

@@ -3,19 +3,11 @@
 #include "sextant/comm/share_nodes.hpp"
 #include "sextant/comm/threads.hpp"
 #include "sextant/core/error.hpp"
-#include "sextant/core/memory_frames.hpp"
 
 #include "tests/support/filter_runs.hpp"
 
 namespace sextant::test {
 namespace {
-
-/// The image of a test, in memory that outlives it.
-RowSource source_of(const std::vector<std::byte>& bytes, ImageShape shape,
-                    const ElementFormat& element) {
-    FrameHeader header{.frames = 1, .shape = shape, .sample = *sample_named(channels(element))};
-    return {std::make_unique<MemoryFrames>(std::move(header), bytes), 0};
-}
 
 /// Windows of so many rows; the planes as rank 0 collects them.
 std::vector<float> by_windows(const Communicator& communicator, RowSource& source,
@@ -93,18 +85,6 @@ TEST(WindowFilter, gives_the_same_bits_where_ranks_make_them_in_the_memory_of_ra
             });
         }
     }
-}
-
-/// The filters on the whole image, one after another.
-std::vector<float> filtered(const std::vector<std::byte>& bytes, const ElementFormat& element,
-                            ImageShape shape, const distributed::Filters& filters) {
-    std::vector<float> made = test::filtered(bytes, element, shape, filters[0]);
-    for (std::size_t k = 1; k < filters.size(); ++k) {
-        const auto* const first = reinterpret_cast<const std::byte*>(made.data());
-        made = test::filtered({first, first + made.size() * sizeof(float)}, gray_f32, shape,
-                              filters[k]);
-    }
-    return made;
 }
 
 /// Each collective that distributes or collects, packed or not, and none.

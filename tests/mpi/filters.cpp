@@ -11,5 +11,10 @@ TEST(Mpi, DerivativesHaveTheSameBitsOnEveryGridOfEveryGroup) {
         on_group(size, filters_to_the_same_bits_on_every_grid);
 }
 
+TEST(Mpi, FilteringHasTheSameBitsInMemoryAndInWindowsInEveryGroup) {
+    for (int size : group_sizes)
+        on_group(size, filtering_gives_the_same_bits);
+}
+
 } // namespace
 } // namespace sextant::test

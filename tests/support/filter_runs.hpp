@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/distributed/window_filter.hpp"
+#include "sextant/core/memory_frames.hpp"
+#include "sextant/distributed/filtering.hpp"
 #include "sextant/kernel/filter/filter_bank.hpp"
 
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 // Filters on any communicator, against the same filter on the whole image: what the tests over
@@ -62,6 +65,25 @@ inline std::vector<float> filtered(const std::vector<std::byte>& bytes,
     distributed::bank_of(filter).apply(view_of(bytes, element, shape),
                                        {0, 0, shape.width, shape.height}, planes);
     return all;
+}
+
+/// Filters on the whole image, one after another.
+inline std::vector<float> filtered(const std::vector<std::byte>& bytes,
+                                   const ElementFormat& element, ImageShape shape,
+                                   const distributed::Filters& filters) {
+    std::vector<float> made = filtered(bytes, element, shape, filters[0]);
+    for (std::size_t k = 1; k < filters.size(); ++k) {
+        const auto* const first = reinterpret_cast<const std::byte*>(made.data());
+        made = filtered({first, first + made.size() * sizeof(float)}, gray_f32, shape, filters[k]);
+    }
+    return made;
+}
+
+/// An image in memory, which must outlive this.
+inline RowSource source_of(const std::vector<std::byte>& bytes, ImageShape shape,
+                           const ElementFormat& element) {
+    FrameHeader header{.frames = 1, .shape = shape, .sample = *sample_named(channels(element))};
+    return {std::make_unique<MemoryFrames>(std::move(header), bytes), 0};
 }
 
 inline bool same_bits(std::span<const std::byte> a, std::span<const std::byte> b) {
@@ -117,6 +139,72 @@ inline void filters_to_the_same_bits_on_every_grid(const Communicator& communica
                 filters_to_the_same_bits(communicator, uneven, element, filter);
             filters_to_the_same_bits(communicator, {3, 5, columns, ranks / columns}, gray_f32,
                                      filter);
+        }
+    }
+}
+
+/// The planes of a Filtering at rank 0, one after another.
+struct CollectedPlanes {
+    explicit CollectedPlanes(ImageShape image, std::size_t planes)
+        : shape(image), floats(planes * static_cast<std::size_t>(image.elements())) {}
+
+    FilterSink sink() {
+        return [this](int derivative, Elements first, std::span<const float> rows) {
+            const Elements at = derivative * shape.elements() + first * shape.width;
+            std::copy(rows.begin(), rows.end(), floats.begin() + at);
+        };
+    }
+
+    ImageShape shape;
+    std::vector<float> floats;
+};
+
+/// Some filters of an image, in memory and in windows, with the image on all ranks or on rank 0
+/// only: the same bits as of the whole image.
+inline void filtering_gives_the_same_bits(const Communicator& communicator) {
+    const ImageShape shape{31, 400};
+    std::vector<FilterOptions> all(3);
+    all[1] = {.sigma = 2,
+              .derivatives = {"gradient-magnitude", "yy"},
+              .truncate = 3,
+              .before = {{"smooth", 1.5}, {"x", 1}},
+              .border = kernel::Border::mirror};
+    all[2] = {.sigma = 1.5,
+              .derivatives = {"smooth"},
+              .kernel = kernel::GaussianKernel::Weights::p3pc,
+              .border = kernel::Border::constant,
+              .border_value = 7,
+              .distribute = "broadcast"};
+    for (FilterOptions options : all) {
+        options.probing = planner::Probing::off;
+        const std::size_t planes = options.derivatives.size();
+        for (const ElementFormat& element : {gray_f32, gray_u16}) {
+            const std::vector<std::byte> bytes = samples_of(element, shape);
+            const std::vector<float> expected =
+                filtered(bytes, element, shape, filters_of(options));
+            for (const Bytes memory : {Bytes{1} << 30, Bytes{50'000}}) {
+                for (const bool everywhere : {true, false}) {
+                    options.memory = memory;
+                    RowSource source = source_of(bytes, shape, element);
+                    CollectedPlanes made(shape, planes);
+                    Filtering filtering(communicator, options);
+                    const FilterResult result = filtering.run(
+                        everywhere || communicator.rank() == 0 ? &source : nullptr, made.sink());
+                    EXPECT_EQ(result.windows > 1, memory < 1 << 20) << result.windows;
+                    EXPECT_EQ(result.image.height, shape.height);
+                    EXPECT_LE(result.plan.way.ranks(), communicator.size());
+                    const bool said = everywhere || communicator.size() == 1 ||
+                                      options.distribute != "any" || communicator.rank() > 0;
+                    EXPECT_EQ(result.warnings.empty(), said)
+                        << fmt::format("{}", fmt::join(result.warnings, "; "));
+                    if (communicator.rank() == 0) {
+                        EXPECT_TRUE(same_bits(std::as_bytes(std::span(made.floats)),
+                                              std::as_bytes(std::span(expected))))
+                            << distributed::text_of(result.plan.way) << ", " << result.windows
+                            << " windows";
+                    }
+                }
+            }
         }
     }
 }

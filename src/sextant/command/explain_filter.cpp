@@ -26,13 +26,13 @@ using distributed::FilterTask;
 using Json = nlohmann::ordered_json;
 
 FilterTask task_of(const Values& values) {
+    const FilterOptions options = options_from(values);
     const ImageSize size = image_size("size", values.text("size"));
     FilterTask task;
-    task.filters = filters_from(values);
+    task.filters = filters_of(options);
     task.image = {size.width, size.height};
     task.ranks = static_cast<int>(values.integer("ranks"));
-    if (values.has("distribute"))
-        task.distribute = values.text("distribute");
+    task.distribute = options.distribute;
     if (values.has("grid")) {
         const Grid grid = grid_asked_for(values, task.image, task.ranks);
         task.columns = grid.columns;

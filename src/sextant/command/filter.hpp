@@ -2,8 +2,9 @@
 #pragma once
 
 #include "sextant/command/operation.hpp"
-#include "sextant/distributed/window_filter.hpp"
+#include "sextant/distributed/filtering.hpp"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +23,26 @@ std::vector<Parameter> filter_parameters();
 std::vector<Parameter> border_parameters();
 /// --distribute.
 Parameter distribute_parameter();
-/// The filters before, and the filter itself. Throws InvalidTask if one is not valid.
-distributed::Filters filters_from(const Values& values);
+/// The options for `sextant filter`, or those that `sextant explain filter` has of them. Throws
+/// InvalidTask.
+FilterOptions options_from(const Values& values);
+
+/// What `sextant filter` did, at rank 0.
+struct FilterSummary {
+    std::string image, output;
+    distributed::Filters filters;
+    std::string transport;
+    int ranks = 1; ///< available; the plan may use fewer
+    FilterResult result;
+    std::vector<std::byte> picture; ///< the first derivative as a PNG file, if a page shows it
+    std::vector<std::string> warnings;
+};
+
+std::string to_text(const FilterSummary& summary);
+/// One JSON object; docs/json.md describes its fields.
+std::string to_json(const FilterSummary& summary);
+/// A self-contained HTML page: the first result, the plan and its reason, the tiles, the predicted
+/// time of each grid.
+std::string to_page(const FilterSummary& summary);
 
 } // namespace sextant::command

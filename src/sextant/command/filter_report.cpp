@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/comm/provenance.hpp"
 #include "sextant/command/filter.hpp"
-#include "sextant/command/filter_run.hpp"
 #include "sextant/core/json.hpp"
 #include "sextant/report/alternatives_section.hpp"
 #include "sextant/report/page.hpp"
@@ -23,16 +22,16 @@ std::string mebibytes(Bytes bytes) {
 
 std::string measured_text(const FilterSummary& summary) {
     const distributed::FilterPlan::Predicted predicted =
-        summary.plan.predicted.value_or(distributed::FilterPlan::Predicted{});
+        summary.result.plan.predicted.value_or(distributed::FilterPlan::Predicted{});
     const auto phase = [](const char* name, Seconds took, std::optional<Seconds> expected) {
         const std::string text = fmt::format("{} {:.1f} ms", name, took * 1e3);
         return expected ? text + fmt::format(" (predicted {:.1f})", *expected * 1e3) : text;
     };
     return fmt::format(
-        "{}  {}  {}\n", phase("read", summary.read, predicted.read),
-        phase("filter", summary.filter,
-              summary.plan.predicted ? std::optional(predicted.seconds) : std::nullopt),
-        phase("write", summary.write, predicted.write));
+        "{}  {}  {}\n", phase("read", summary.result.read, predicted.read),
+        phase("filter", summary.result.filter,
+              summary.result.plan.predicted ? std::optional(predicted.seconds) : std::nullopt),
+        phase("write", summary.result.write, predicted.write));
 }
 
 nlohmann::ordered_json to_json(const distributed::Filters& earlier) {
@@ -45,14 +44,14 @@ nlohmann::ordered_json to_json(const distributed::Filters& earlier) {
 /// Draws the image divided into tiles, each labelled with its rank.
 std::string tiles_picture(const FilterSummary& summary, const filtering::Retiling& way) {
     constexpr double left = 24, width = 1112, most_width = 700, most_height = 320;
-    const auto columns = static_cast<double>(summary.task.image.width);
-    const auto rows = static_cast<double>(summary.task.image.height);
+    const auto columns = static_cast<double>(summary.result.image.width);
+    const auto rows = static_cast<double>(summary.result.image.height);
     const double scale = std::min(most_width / columns, most_height / rows);
     const double wide = columns * scale / way.columns;
     const double high = rows * scale / way.rows;
     report::Svg svg("Tiles",
                     fmt::format("{}x{} of {}x{} pixels", way.columns, way.rows,
-                                summary.task.image.width, summary.task.image.height),
+                                summary.result.image.width, summary.result.image.height),
                     width);
     svg.colour(".tile", "fill", {"#eef3fa", "#1d2733"});
     svg.colour(".tile", "stroke", report::colour_of_hue(255));
@@ -70,7 +69,7 @@ std::string tiles_picture(const FilterSummary& summary, const filtering::Retilin
 }
 
 report::Picture picture_of(const FilterSummary& summary) {
-    const distributed::Filter& last = summary.task.filters.back();
+    const distributed::Filter& last = summary.filters.back();
     const std::string what = fmt::format("{} at sigma {}", last.features.front(), last.sigma);
     const std::string rest =
         last.features.size() > 1 ? fmt::format(", the first of {}", last.features.size()) : "";
@@ -82,14 +81,14 @@ report::Picture picture_of(const FilterSummary& summary) {
 /// The chosen configuration comes first. Predictions are for the whole image, so the measured time
 /// is the sum of all windows.
 report::Alternatives alternatives_of(const FilterSummary& summary) {
-    const distributed::FilterPlan& plan = summary.plan;
+    const distributed::FilterPlan& plan = summary.result.plan;
     const bool reading = plan.predicted && plan.predicted->read;
-    const Seconds took = summary.filter + (reading ? summary.read : Seconds{0});
+    const Seconds took = summary.result.filter + (reading ? summary.result.read : Seconds{0});
     report::Alternatives all{"What was weighed",
                              fmt::format("{}: predicted by {} on {}; measured over {}",
                                          reading ? "reading and filtering" : "filtering",
                                          plan.model, plan.machine,
-                                         report::counted(summary.windows, "window")),
+                                         report::counted(summary.result.windows, "window")),
                              {}};
     const std::string chosen = distributed::text_of(plan.way);
     for (const distributed::FilterPlan::Alternative& other : plan.alternatives) {
@@ -107,17 +106,17 @@ report::Alternatives alternatives_of(const FilterSummary& summary) {
 } // namespace
 
 std::string to_text(const FilterSummary& summary) {
-    const distributed::FilterTask& task = summary.task;
-    std::string text =
-        fmt::format("{}: {} of {}x{} {}, on {} of {}\n", summary.output, text_of(task.filters),
-                    task.image.width, task.image.height, task.element.name,
-                    report::counted(summary.ranks, "rank"), summary.transport);
-    text += fmt::format("{} ({})\n", distributed::text_of(summary.plan.way), summary.plan.reason);
-    if (!summary.sharing.reason.empty())
-        text += within_nodes(summary.sharing) + "\n";
-    text +=
-        fmt::format("{} of {}, {}\n", report::counted(summary.windows, "window"),
-                    report::counted(summary.plan.window, "row"), mebibytes(summary.plan.memory));
+    std::string text = fmt::format("{}: {} of {}x{} {}, on {} of {}\n", summary.output,
+                                   text_of(summary.filters), summary.result.image.width,
+                                   summary.result.image.height, summary.result.element.name,
+                                   report::counted(summary.ranks, "rank"), summary.transport);
+    text += fmt::format("{} ({})\n", distributed::text_of(summary.result.plan.way),
+                        summary.result.plan.reason);
+    if (!summary.result.sharing.reason.empty())
+        text += within_nodes(summary.result.sharing) + "\n";
+    text += fmt::format("{} of {}, {}\n", report::counted(summary.result.windows, "window"),
+                        report::counted(summary.result.plan.window, "row"),
+                        mebibytes(summary.result.plan.memory));
     return text + measured_text(summary);
 }
 
@@ -126,25 +125,26 @@ std::string to_json(const FilterSummary& summary) {
     json["operation"] = "filter";
     json["image"] = summary.image;
     json["output"] = summary.output;
-    json["width"] = summary.task.image.width;
-    json["height"] = summary.task.image.height;
-    json["element"] = summary.task.element.name;
-    const distributed::Filters& filters = summary.task.filters;
+    json["width"] = summary.result.image.width;
+    json["height"] = summary.result.image.height;
+    json["element"] = summary.result.element.name;
+    const distributed::Filters& filters = summary.filters;
     json["before"] = to_json({filters.begin(), filters.end() - 1});
     json["kernel"] = text_of(filters.back().kernel);
     json["sigma"] = filters.back().sigma;
     json["derivatives"] = filters.back().features;
     json["ranks"] = summary.ranks;
     json["transport"] = summary.transport;
-    if (!summary.sharing.reason.empty())
-        json["shared_memory"] = {{"used", summary.sharing.shares},
-                                 {"reason", summary.sharing.reason}};
-    json["windows"] = summary.windows;
-    json["memory"] = summary.plan.memory;
-    json["not_a_number"] = summary.not_a_number;
-    json["plan"] = nlohmann::ordered_json::parse(to_json(summary.plan));
-    json["seconds"] = {
-        {"read", summary.read}, {"filter", summary.filter}, {"write", summary.write}};
+    if (!summary.result.sharing.reason.empty())
+        json["shared_memory"] = {{"used", summary.result.sharing.shares},
+                                 {"reason", summary.result.sharing.reason}};
+    json["windows"] = summary.result.windows;
+    json["memory"] = summary.result.plan.memory;
+    json["not_a_number"] = summary.result.not_a_number;
+    json["plan"] = nlohmann::ordered_json::parse(to_json(summary.result.plan));
+    json["seconds"] = {{"read", summary.result.read},
+                       {"filter", summary.result.filter},
+                       {"write", summary.result.write}};
     json["warnings"] = summary.warnings;
     json["host"] = host();
     json["date"] = date();
@@ -152,28 +152,30 @@ std::string to_json(const FilterSummary& summary) {
 }
 
 std::string to_page(const FilterSummary& summary) {
-    const distributed::FilterTask& task = summary.task;
-    const distributed::FilterPlan& plan = summary.plan;
+    const distributed::FilterPlan& plan = summary.result.plan;
     report::Page page;
     page.title = "Sextant: " + summary.output;
-    page.subtitle = fmt::format("{}: {}", summary.image, text_of(task.filters));
+    page.subtitle = fmt::format("{}: {}", summary.image, text_of(summary.filters));
     page.picture = picture_of(summary);
     page.facts = {
-        {"Image", fmt::format("{}x{}, {}", task.image.width, task.image.height, task.element.name)},
-        {"Filters", text_of(task.filters)},
+        {"Image", fmt::format("{}x{}, {}", summary.result.image.width, summary.result.image.height,
+                              summary.result.element.name)},
+        {"Filters", text_of(summary.filters)},
         {"Ranks",
          fmt::format("{} of {} over {}", plan.way.ranks(), summary.ranks, summary.transport)},
         {"Way", distributed::text_of(plan.way)},
         {"Why", plan.reason},
         {"Windows",
-         fmt::format("{} of {}, {} of all ranks", report::counted(summary.windows, "window"),
+         fmt::format("{} of {}, {} of all ranks", report::counted(summary.result.windows, "window"),
                      report::counted(plan.window, "row"), mebibytes(plan.memory))},
         {"Machine", fmt::format("{}, {}", host(), date())}};
-    if (!summary.sharing.reason.empty())
-        page.facts.push_back({"Exchange", within_nodes(summary.sharing)});
+    if (!summary.result.sharing.reason.empty())
+        page.facts.push_back({"Exchange", within_nodes(summary.result.sharing)});
     for (const std::string& warning : summary.warnings)
         page.facts.push_back({"Warning", warning});
-    page.phases = {{"read", summary.read}, {"filter", summary.filter}, {"write", summary.write}};
+    page.phases = {{"read", summary.result.read},
+                   {"filter", summary.result.filter},
+                   {"write", summary.result.write}};
     page.sections = {alternatives_section(alternatives_of(summary))};
     for (const filtering::Retiling& tiles : plan.way.all_tiles())
         page.figures.push_back({tiles_picture(summary, tiles),

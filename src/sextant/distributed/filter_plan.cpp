@@ -199,6 +199,19 @@ FilterPlan usual_filter_plan(const FilterTask& task, const planner::Setting& set
     }
 }
 
+void check(const FilterPlan& plan, const FilterTask& task) {
+    using enum Collective;
+    if (plan.way.ranks() > task.ranks)
+        throw InvalidTask(fmt::format("{}, expected at most as many as the {} ranks",
+                                      plan.way.tiles_text(), task.ranks));
+    if (plan.window < 1 || plan.window > task.image.height)
+        throw InvalidTask(
+            fmt::format("windows of {} rows, expected 1 to {}", plan.window, task.image.height));
+    filtering::check_role(plan.way.distribute, {scatter, broadcast}, "distribute");
+    filtering::check_role(plan.way.collect, {gather}, "collect");
+    filtering::check_tiles(plan.way, static_cast<int>(task.filters.size()));
+}
+
 namespace {
 
 using filtering::Way;

@@ -69,6 +69,10 @@ FilterPlan strips_plan(const FilterTask& task, const std::string& reason);
 /// Chooses by prediction, or strips if the machine's profile cannot express the programs.
 FilterPlan usual_filter_plan(const FilterTask& task, const planner::Setting& setting);
 
+/// Throws InvalidTask if the plan has more ranks or rows than the task, collectives that do not
+/// distribute or collect, or changes tiles before a filter that does not exist.
+void check(const FilterPlan& plan, const FilterTask& task);
+
 /// Memory of all ranks for windows of so many rows. If ranks share memory, planes that are sent
 /// straight to rank 0 are computed there and count once.
 Bytes memory_of(const filtering::Way& way, const FilterTask& task, Elements rows);

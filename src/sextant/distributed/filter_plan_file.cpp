@@ -143,14 +143,8 @@ FilterPlan parse_filter_plan(const std::string& text, const std::string& path,
     way.retilings = fields.retilings(task);
     plan.window = fields.number("window", task.image.height);
     plan.reason = "the plan of " + path;
-    if (way.ranks() > task.ranks)
-        throw InvalidFile(path, fmt::format("{}, expected at most as many as the {} ranks",
-                                            way.tiles_text(), task.ranks));
     try {
-        using enum Collective;
-        filtering::check_role(way.distribute, {scatter, broadcast}, "distribute");
-        filtering::check_role(way.collect, {gather}, "collect");
-        filtering::check_tiles(way, static_cast<int>(task.filters.size()));
+        check(plan, task);
     } catch (const InvalidTask& wrong) {
         throw InvalidFile(path, wrong.what());
     }

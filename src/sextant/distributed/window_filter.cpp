@@ -248,10 +248,6 @@ void WindowFilter::compute(std::size_t k, const Computation& computation) {
     banks_[k].apply(view(k, computation, part), in_image(k, part), outputs, computation.progress);
 }
 
-} // namespace sextant::distributed
-
-namespace sextant {
-
 namespace {
 
 bool same_grid(const Grid& a, const Grid& b) {
@@ -260,8 +256,7 @@ bool same_grid(const Grid& a, const Grid& b) {
 
 /// True if planes can be overwritten: they are one block of memory, as new_planes() makes them, and
 /// do not overlap the image.
-bool may_be_written(std::vector<distributed::Image>& planes, const distributed::Image& image,
-                    std::size_t features) {
+bool may_be_written(std::vector<Image>& planes, const Image& image, std::size_t features) {
     if (planes.size() != features)
         return false;
     const std::span<std::byte> first = planes.front().bytes();
@@ -276,10 +271,10 @@ bool may_be_written(std::vector<distributed::Image>& planes, const distributed::
     return !before(read.data(), end) || !before(first.data(), read.data() + read.size());
 }
 
-std::vector<distributed::Image> new_planes(const distributed::Image& image, std::size_t features) {
+std::vector<Image> new_planes(const Image& image, std::size_t features) {
     const Bytes plane = image.tile().elements() * gray_f32.size;
     const auto memory = std::make_shared<Memory>(static_cast<Bytes>(features) * plane);
-    std::vector<distributed::Image> planes;
+    std::vector<Image> planes;
     for (std::size_t k = 0; k < features; ++k)
         planes.emplace_back(image.communicator(), image.grid(), gray_f32, memory,
                             static_cast<Bytes>(k) * plane);
@@ -288,14 +283,13 @@ std::vector<distributed::Image> new_planes(const distributed::Image& image, std:
 
 } // namespace
 
-void gaussian_derivatives(const distributed::Image& image, const distributed::Filter& filter,
-                          std::vector<distributed::Image>& planes) {
+void filter_tiles(const Image& image, const Filters& filters, std::vector<Image>& planes) {
     const Communicator& communicator = image.communicator();
     const Grid& grid = image.grid();
-    const std::size_t features = filter.features.size();
-    std::optional<distributed::WindowFilter> window;
+    const std::size_t features = filters.back().features.size();
+    std::optional<WindowFilter> window;
     agree(communicator, [&] {
-        window.emplace(communicator, distributed::Filters{filter}, image.element(), false);
+        window.emplace(communicator, filters, image.element(), false);
         if (!may_be_written(planes, image, features))
             planes = new_planes(image, features);
         const auto samples = static_cast<std::size_t>(image.tile().elements()) * features;
@@ -308,6 +302,15 @@ void gaussian_derivatives(const distributed::Image& image, const distributed::Fi
         });
     });
     agree(communicator, [&] { window->run(); });
+}
+
+} // namespace sextant::distributed
+
+namespace sextant {
+
+void gaussian_derivatives(const distributed::Image& image, const distributed::Filter& filter,
+                          std::vector<distributed::Image>& planes) {
+    distributed::filter_tiles(image, {filter}, planes);
 }
 
 std::vector<distributed::Image> gaussian_derivatives(const distributed::Image& image,

@@ -103,6 +103,9 @@ class WindowFilter {
     std::optional<Execution> execution_;
 };
 
+/// Filters an image in tiles; see gaussian_derivatives.
+void filter_tiles(const Image& image, const Filters& filters, std::vector<Image>& planes);
+
 } // namespace sextant::distributed
 
 namespace sextant {

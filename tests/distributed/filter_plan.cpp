@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace sextant::command {
+namespace sextant::test {
 namespace {
 
 using testing::HasSubstr;
@@ -23,7 +23,7 @@ distributed::FilterTask five_of(ImageShape image, int ranks,
 }
 
 machine::Profile das() {
-    return machine::read_profile(test::source_dir() + "/machines/das.json");
+    return machine::read_profile(source_dir() + "/machines/das.json");
 }
 
 distributed::FilterPlan on_das(const distributed::FilterTask& task) {
@@ -243,14 +243,14 @@ TEST(FilterPlan, predicts_windows_and_the_filters_before) {
 }
 
 TEST(FilterPlan, is_saved_and_read_again) {
-    const test::TemporaryFolder folder;
+    const TemporaryFolder folder;
     const std::string path = folder.path("plan.json");
     const distributed::FilterTask task = five_of({512, 300}, 6);
     distributed::FilterPlan plan = on_das(task);
     plan.way = {2, 3, &collective::find("flat-scatter"), &collective::find("binomial-gather"),
                 true};
     plan.window = 40;
-    test::fill_file(path, to_json(plan));
+    fill_file(path, to_json(plan));
     const distributed::FilterPlan again = distributed::read_filter_plan(path, task);
     EXPECT_EQ(again.way, plan.way);
     EXPECT_EQ(again.window, 40);
@@ -259,14 +259,14 @@ TEST(FilterPlan, is_saved_and_read_again) {
 }
 
 TEST(FilterPlan, with_tiles_that_change_is_saved_and_read_again) {
-    const test::TemporaryFolder folder;
+    const TemporaryFolder folder;
     const std::string path = folder.path("plan.json");
     distributed::FilterTask task = five_of({512, 300}, 6);
     task.filters.insert(task.filters.begin(), {{2, {"smooth"}, {}}, {1, {"x"}, {}}});
     distributed::FilterPlan plan = distributed::strips_plan(task, "");
     const auto again = [&](std::vector<filtering::Retiling> retilings) {
         plan.way.retilings = std::move(retilings);
-        test::fill_file(path, to_json(plan));
+        fill_file(path, to_json(plan));
         return distributed::read_filter_plan(path, task);
     };
     EXPECT_EQ(again({{1, 3, 2}, {2, 1, 5}}).way, plan.way);
@@ -284,16 +284,16 @@ TEST(FilterPlan, with_tiles_that_change_is_saved_and_read_again) {
     EXPECT_THAT(refusal({{2, 6, 1}, {1, 1, 6}}), HasSubstr("each after the one before"));
     EXPECT_THAT(refusal({{1, 3, 3}}), HasSubstr("at most as many as the 6 ranks"));
     EXPECT_THAT(refusal({{1, 7, 1}}), HasSubstr("\"columns\" is no whole number from 1 to 6"));
-    test::fill_file(path, R"({"plan_version": 1, "operation": "filter", "columns": 2, "rows": 3,
+    fill_file(path, R"({"plan_version": 1, "operation": "filter", "columns": 2, "rows": 3,
                               "window": 300, "retilings": 7})");
     EXPECT_THROW(distributed::read_filter_plan(path, task), InvalidFile);
 }
 
 TEST(FilterPlan, that_is_none_is_refused) {
-    const test::TemporaryFolder folder;
+    const TemporaryFolder folder;
     const std::string path = folder.path("plan.json");
     const auto refusal = [&](const std::string& text) -> std::string {
-        test::fill_file(path, text);
+        fill_file(path, text);
         try {
             distributed::read_filter_plan(path, five_of({512, 300}, 6));
         } catch (const InvalidFile& error) {
@@ -327,4 +327,4 @@ TEST(FilterPlan, that_is_none_is_refused) {
 }
 
 } // namespace
-} // namespace sextant::command
+} // namespace sextant::test

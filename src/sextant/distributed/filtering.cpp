@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "sextant/distributed/filtering.hpp"
+
+#include "sextant/calibrate/planner_here.hpp"
+#include "sextant/comm/agreement.hpp"
+#include "sextant/core/error.hpp"
+#include "sextant/distributed/filter_ways.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sextant {
+
+using distributed::Filter;
+using distributed::FilterPlan;
+using distributed::Filters;
+
+namespace {
+
+/// Formats of samples that are filtered as they are stored.
+const ElementFormat filtered_elements[] = {gray_f32, gray_u8, gray_u16};
+
+kernel::GaussianKernel kernel_of(const FilterOptions& options) {
+    using Weights = kernel::GaussianKernel::Weights;
+    if (!options.truncate) {
+        if (options.kernel == Weights::truncated)
+            throw InvalidTask("kernel truncated: expected gaussian, and where to truncate it");
+        return {options.kernel, 0};
+    }
+    if (options.kernel == Weights::p3pc)
+        throw InvalidTask(
+            fmt::format("truncate {}: the kernel p3pc has a reach of its own", *options.truncate));
+    return {Weights::truncated, *options.truncate};
+}
+
+/// Counts the NaNs in `count` samples.
+Elements count_not_a_number(const ElementFormat& element, const std::byte* samples,
+                            Elements count) {
+    if (element != gray_f32)
+        return 0;
+    const auto* const first = reinterpret_cast<const float*>(samples);
+    return std::count_if(first, first + count, [](float f) { return std::isnan(f); });
+}
+
+/// True if the filter's output contains the offset of its input.
+bool keeps_offset(const Filter& filter) {
+    return filter.features == std::vector<std::string>{"smooth"};
+}
+
+/// Filters for samples with the offset subtracted: subtracts it from the border value too.
+Filters filters_less_offset(Filters filters, double border_value, double offset) {
+    for (Filter& filter : filters) {
+        filter.border.constant = static_cast<float>(border_value - offset);
+        if (!keeps_offset(filter))
+            break;
+    }
+    return filters;
+}
+
+/// Predicted time of reading and filtering, at rank 0; nothing without a prediction.
+std::optional<Seconds> expected(const FilterPlan& plan) {
+    if (!plan.predicted)
+        return std::nullopt;
+    return plan.predicted->seconds + plan.predicted->read.value_or(0);
+}
+
+Elements sum_over_ranks(const Communicator& communicator, Elements count) {
+    const std::vector<Elements> all = communicator.all_gather(count);
+    return std::accumulate(all.begin(), all.end(), Elements{0});
+}
+
+/// One rank's part in filtering one image.
+class FilterRun {
+  public:
+    FilterRun(const Communicator& communicator, const FilterOptions& options,
+              const RunControl& control, const OfferedSharing& sharing, RowSource* source)
+        : communicator_(communicator),
+          options_(options),
+          control_(control),
+          source_(source),
+          shared_(sharing.shared) {
+        result_.sharing = sharing.choice;
+        warn({sharing.warning});
+    }
+
+    FilterResult run(const Filters& filters, const FilterSink& write);
+
+  private:
+    bool is_root() const { return communicator_.rank() == 0; }
+    /// The same ranks, with shared memory on nodes if it is used.
+    const Communicator& ranks() const { return shared_ ? *shared_ : communicator_; }
+    void examine_sources();
+    void describe(const Filters& filters);
+    void plan();
+    void plan_on(const Communicator& communicator, const std::vector<int>& nodes);
+    FilterPlan planned(const std::vector<int>& nodes, const planner::UsualPlanner& usual);
+    void broadcast_plan();
+    void filter_windows(const FilterSink& write);
+    void check_source() const;
+    void read_window(distributed::WindowFilter& filter, Elements first, Elements rows);
+    void warn(const std::vector<std::string>& warnings);
+    void warn_of_idle_ranks();
+
+    const Communicator& communicator_;
+    const FilterOptions& options_;
+    const RunControl& control_;
+    RowSource* const source_;
+    std::optional<Communicator> shared_; // the same ranks, if their nodes share memory
+    distributed::FilterTask task_;
+    FilterResult result_;
+    double offset_ = 0; // of rank 0's image
+};
+
+FilterResult FilterRun::run(const Filters& filters, const FilterSink& write) {
+    examine_sources();
+    describe(filters);
+    plan();
+    filter_windows(write);
+    result_.image = task_.image;
+    result_.element = task_.element;
+    warn_of_idle_ranks();
+    return std::move(result_);
+}
+
+/// Finds out which ranks can read the image.
+void FilterRun::examine_sources() {
+    const std::vector<char> have = communicator_.all_gather(static_cast<char>(source_ != nullptr));
+    const bool everyone = std::all_of(have.begin(), have.end(), [](char has) { return has != 0; });
+    agree(communicator_, [&] {
+        if (have[0] == 0)
+            throw InvalidTask("no image at rank 0");
+        if (options_.distribute == "read" && !source_)
+            throw InvalidTask("distribute read: this rank has no image");
+    });
+    task_.distribute = options_.distribute;
+    if (options_.distribute == "any" && !everyone) {
+        task_.distribute = "scatter";
+        if (is_root())
+            warn({source_->path() + " is there for rank 0 only, which distributes it"});
+    }
+    offset_ = communicator_.all_gather(source_ ? source_->offset() : 0.)[0];
+}
+
+/// Broadcasts the image's shape and format.
+void FilterRun::describe(const Filters& filters) {
+    struct Described {
+        ImageShape image;
+        int element;
+    };
+    Described described{};
+    if (is_root()) {
+        const auto* const kind = std::find(std::begin(filtered_elements),
+                                           std::end(filtered_elements), source_->element());
+        described = {source_->shape(), static_cast<int>(kind - filtered_elements)};
+    }
+    described = communicator_.all_gather(described)[0];
+    agree(communicator_, [&] {
+        if (is_root() && described.element == std::ssize(filtered_elements))
+            throw InvalidTask(fmt::format("{}: samples of {}, expected f32, u8 or u16",
+                                          source_->path(), source_->element().name));
+    });
+    task_.filters = filters_less_offset(filters, options_.border_value, offset_);
+    task_.image = described.image;
+    task_.element = filtered_elements[described.element];
+    task_.ranks = communicator_.size();
+    if (options_.grid) {
+        task_.columns = options_.grid->columns;
+        task_.rows = options_.grid->rows;
+    }
+}
+
+/// Rank 0 plans and broadcasts. If sharing memory on nodes was left open, takes what is predicted
+/// to be faster.
+void FilterRun::plan() {
+    if (is_root())
+        control_.report("plan", 0, 1);
+    const std::vector<int> nodes = nodes_of(communicator_);
+    plan_on(ranks(), nodes);
+    if (shared_ && !result_.sharing.settled) {
+        const FilterPlan in_memory = result_.plan;
+        const bool shares_all = task_.shares_memory;
+        plan_on(communicator_, nodes);
+        result_.sharing =
+            choose_sharing(communicator_, expected(in_memory), expected(result_.plan));
+        if (result_.sharing.shares) {
+            result_.plan = in_memory;
+            task_.shares_memory = shares_all;
+        } else {
+            shared_.reset();
+        }
+    }
+    broadcast_plan();
+}
+
+void FilterRun::plan_on(const Communicator& communicator, const std::vector<int>& nodes) {
+    task_.shares_memory = reads_all(communicator, nodes);
+    const planner::UsualPlanner usual =
+        calibrate::planner_here(communicator, nodes, options_.machine, options_.probing);
+    agree(communicator_, [&] {
+        control_.check();
+        if (is_root())
+            result_.plan = planned(nodes, usual);
+    });
+}
+
+FilterPlan FilterRun::planned(const std::vector<int>& nodes, const planner::UsualPlanner& usual) {
+    warn(usual.warnings);
+    const planner::Setting setting{.machine = usual.planner->machine(),
+                                   .element_size = gray_f32.size,
+                                   .nodes = nodes,
+                                   .within_node = task_.shares_memory ? machine::Link::same_process
+                                                                      : machine::Link::same_node};
+    FilterPlan plan;
+    if (options_.plan) {
+        plan = *options_.plan;
+        distributed::check(plan, task_);
+        plan.memory = distributed::memory_of(plan.way, task_, plan.window);
+    } else {
+        plan = distributed::usual_filter_plan(task_, setting);
+        distributed::set_window(plan, task_, options_.memory);
+    }
+    distributed::predict_windows(plan, task_, setting);
+    return plan;
+}
+
+void FilterRun::broadcast_plan() {
+    FilterPlan bare = result_.plan;
+    bare.alternatives.clear();
+    const std::string plan =
+        all_gather_texts(communicator_, is_root() ? to_json(bare) : "").front();
+    if (!is_root())
+        result_.plan = distributed::parse_filter_plan(plan, "the plan of rank 0", task_);
+}
+
+/// Filters all windows on the ranks that the plan uses; all ranks learn of failures.
+void FilterRun::filter_windows(const FilterSink& write) {
+    const FilterPlan& plan = result_.plan;
+    const ImageShape image = task_.image;
+    const bool takes_part = communicator_.rank() < plan.way.ranks();
+    const Communicator group = ranks().split(takes_part ? 0 : -1, 0);
+    std::optional<distributed::WindowFilter> filter;
+    agree(communicator_, [&] {
+        if (!takes_part)
+            return;
+        check_source();
+        filter.emplace(group, task_.filters, task_.element, true);
+    });
+    for (Elements first = 0; first < image.height; first += plan.window) {
+        if (is_root())
+            control_.report("filter", first, image.height);
+        const Elements rows = std::min(plan.window, image.height - first);
+        timed(result_.read, [&] {
+            agree(communicator_, [&] {
+                control_.check();
+                if (!takes_part)
+                    return;
+                filter->prepare({image, first, rows, plan.way});
+                read_window(*filter, first, rows);
+            });
+        });
+        timed(result_.filter, [&] {
+            agree(communicator_, [&] {
+                if (takes_part)
+                    filter->run();
+            });
+        });
+        timed(result_.write, [&] {
+            agree(communicator_, [&] {
+                for (int k = 0; is_root() && k < std::ssize(task_.features()); ++k)
+                    write(k, first, filter->plane(k));
+            });
+        });
+        ++result_.windows;
+    }
+    if (takes_part)
+        warn({shortage_of(group)});
+    result_.not_a_number = sum_over_ranks(communicator_, result_.not_a_number);
+}
+
+/// Checks that this rank has the image of rank 0: other nodes may have another file of that name.
+void FilterRun::check_source() const {
+    if (result_.plan.way.distribute || is_root())
+        return;
+    if (!source_) // a given plan may have every rank read
+        throw InvalidTask("the plan has every rank read its tile, but this rank has no image");
+    const ImageShape here = source_->shape();
+    if (here.width != task_.image.width || here.height != task_.image.height ||
+        source_->element() != task_.element)
+        throw InvalidFile(source_->path(),
+                          fmt::format("{}x{} {} here, expected {}x{} {} as on rank 0", here.width,
+                                      here.height, source_->element().name, task_.image.width,
+                                      task_.image.height, task_.element.name));
+    if (source_->offset() != offset_)
+        throw InvalidFile(source_->path(),
+                          fmt::format("samples lie around {} here, expected {} as on rank 0",
+                                      source_->offset(), offset_));
+}
+
+/// Fills the window. Counts NaNs in this rank's own rows, not in rows read for the margin.
+void FilterRun::read_window(distributed::WindowFilter& filter, Elements first, Elements rows) {
+    filter.fill([&](const Tile& part, std::span<std::byte> to) {
+        distributed::read_part(*source_, part, to);
+        const Elements above = std::clamp<Elements>(first - part.y, 0, part.height);
+        const Elements end = std::clamp<Elements>(first + rows - part.y, above, part.height);
+        result_.not_a_number +=
+            count_not_a_number(task_.element, to.data() + above * part.width * task_.element.size,
+                               (end - above) * part.width);
+    });
+}
+
+/// Adds warnings that are new and not empty.
+void FilterRun::warn(const std::vector<std::string>& warnings) {
+    std::vector<std::string>& all = result_.warnings;
+    for (const std::string& warning : warnings) {
+        if (!warning.empty() && std::find(all.begin(), all.end(), warning) == all.end())
+            all.push_back(warning);
+    }
+}
+
+void FilterRun::warn_of_idle_ranks() {
+    const FilterPlan& plan = result_.plan;
+    for (const filtering::Retiling& tiles : plan.way.all_tiles()) {
+        if (tiles.rows > plan.window || tiles.columns > task_.image.width)
+            warn({fmt::format("{}x{} tiles of windows of {}x{}: some ranks have nothing to do",
+                              tiles.columns, tiles.rows, task_.image.width, plan.window)});
+    }
+}
+
+} // namespace
+
+Filters filters_of(const FilterOptions& options) {
+    const auto check = [](const char* option, std::size_t names, std::size_t most) {
+        if (names > most)
+            throw InvalidTask(
+                fmt::format("{} names {}, expected {} or fewer", option, names, most));
+    };
+    check("before", options.before.size(), options.most_before);
+    check("derivatives", options.derivatives.size(), options.most_derivatives);
+    Filters filters;
+    for (const EarlierFilter& earlier : options.before)
+        filters.push_back({earlier.sigma, {earlier.feature}, {}, {}});
+    filters.push_back({options.sigma, options.derivatives, {}, {}});
+    for (Filter& filter : filters) {
+        filter.border = {options.border, static_cast<float>(options.border_value)};
+        filter.kernel = kernel_of(options);
+        distributed::bank_of(filter); // throws if the filter is not valid
+    }
+    return filters;
+}
+
+Filtering::Filtering(Communicator communicator, FilterOptions options, RunControl control)
+    : communicator_(std::move(communicator)),
+      options_(std::move(options)),
+      filters_(filters_of(options_)),
+      control_(std::move(control)) {
+    if (options_.grid)
+        grid_of(options_.grid, communicator_.size(), 1, 1);
+    if (options_.distribute != "any")
+        distributed::distributions_of({.distribute = options_.distribute});
+    if (options_.memory < 1)
+        throw InvalidTask(fmt::format("memory {}: expected at least 1", options_.memory));
+}
+
+FilterResult Filtering::run(RowSource* image, const FilterSink& write) {
+    if (!sharing_)
+        agree(communicator_,
+              [&] { sharing_ = offer_sharing(options_.shared_memory, communicator_); });
+    return FilterRun(communicator_, options_, control_, *sharing_, image).run(filters_, write);
+}
+
+FilterResult Filtering::run(const distributed::Image& image) const {
+    agree(communicator_, [&] { control_.check(); });
+    FilterResult result{.image = image.shape(), .element = image.element(), .windows = 1};
+    timed(result.filter, [&] { distributed::filter_tiles(image, filters_, result.planes); });
+    result.not_a_number =
+        sum_over_ranks(communicator_, count_not_a_number(image.element(), image.bytes().data(),
+                                                         image.tile().elements()));
+    return result;
+}
+
+std::vector<double> Filtering::offsets(double offset) const {
+    const bool kept = std::all_of(filters_.begin(), filters_.end() - 1, keeps_offset);
+    std::vector<double> offsets;
+    for (const std::string& feature : filters_.back().features)
+        offsets.push_back(kept && feature == "smooth" ? offset : 0);
+    return offsets;
+}
+
+} // namespace sextant

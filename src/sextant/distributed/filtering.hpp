@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/comm/node_sharing.hpp"
+#include "sextant/core/grid.hpp"
+#include "sextant/core/row_source.hpp"
+#include "sextant/core/run_control.hpp"
+#include "sextant/core/units.hpp"
+#include "sextant/distributed/filter_plan.hpp"
+#include "sextant/distributed/tiled_image.hpp"
+#include "sextant/distributed/window_filter.hpp"
+#include "sextant/planner/planner.hpp"
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace sextant {
+
+/// A feature that is computed first, as the input of later filters.
+struct EarlierFilter {
+    std::string feature;
+    double sigma = 1; ///< in pixels
+};
+
+/// Options for filtering an image. Every rank gives the same, except `plan`.
+struct FilterOptions {
+    double sigma = 1; ///< scale in pixels, .5 to 1000
+    /// What to compute: "x", "yy", "xxy", "smooth", "gradient-magnitude" ...
+    /// (kernel::find_feature), each once.
+    std::vector<std::string> derivatives = {"x", "y", "xx", "xy", "yy"};
+    kernel::GaussianKernel::Weights kernel = kernel::GaussianKernel::Weights::gaussian;
+    std::optional<double> truncate = {};    ///< cut a Gaussian after so many sigmas, as SciPy does
+    std::vector<EarlierFilter> before = {}; ///< each filters what the one before made
+    kernel::Border border = kernel::Border::replicate; ///< the samples outside the image
+    double border_value = 0;                           ///< for Border::constant
+    /// For the image and all planes, of all ranks together. A larger image is filtered in windows
+    /// of rows.
+    Bytes memory = Bytes{64} << 20;
+    std::optional<Tiles> grid = {}; ///< as many tiles as ranks; none: predicted to be fastest
+    /// "read": each rank reads its tile. "scatter", "broadcast" or the name of a collective: rank 0
+    /// reads the image and distributes it. "any": what is predicted to be fastest.
+    std::string distribute = "any";
+    /// Processes of a node share memory: "on", "off", or "auto": if predicted to be faster.
+    std::string shared_memory = "auto";
+    std::string machine = {}; ///< profile to predict with; "": this machine's own, as of rank 0
+    planner::Probing probing = planner::Probing::kept; ///< as of CompositeOptions
+    /// Rank 0's plan, for example of an earlier result or a file (read_filter_plan). `grid`,
+    /// `distribute` and `memory` then have no effect.
+    std::optional<distributed::FilterPlan> plan = {};
+
+    static constexpr std::size_t most_before = 16, most_derivatives = 64;
+};
+
+/// The filters that the options name. Throws InvalidTask, naming the option.
+distributed::Filters filters_of(const FilterOptions& options);
+
+/// How an image was filtered. The same on every rank unless stated otherwise.
+struct FilterResult {
+    ImageShape image;
+    ElementFormat element;                   ///< of the samples
+    distributed::FilterPlan plan;            ///< alternatives and predictions at rank 0
+    NodeSharingChoice sharing;               ///< whether processes of a node shared memory
+    int windows = 0;                         ///< 1: the image fitted in memory
+    Elements not_a_number = 0;               ///< number of NaN samples
+    std::vector<distributed::Image> planes;  ///< by derivative; only for an image in tiles
+    Seconds read = 0, filter = 0, write = 0; ///< on this rank
+    std::vector<std::string> warnings;       ///< for the user, at rank 0
+};
+
+/// Receives rows of the plane of a derivative, whole rows from row `first` on.
+using FilterSink = std::function<void(int derivative, Elements first, std::span<const float> rows)>;
+
+/// Computes Gaussian derivatives of an image, and features made of them, in tiles over ranks.
+/// Ranks, tiles and collectives are those that are predicted to be fastest
+/// (distributed/filter_plan.hpp). An image that exceeds the memory is processed in windows of rows.
+///
+/// Input     an image that rank 0 can read. If every rank can, each from a source of its own, ranks
+///           may read their own tiles. Or an image in tiles.
+/// Output    one plane of floats for each derivative, in units of the samples over pixels to the
+///           power of the order. Rank 0 passes all rows to `write`: window after window, of each
+///           one derivative after another.
+/// Throws    InvalidTask for filters that are not valid, or another number of tiles than ranks
+///           (constructor). On every rank AgreedFailure, if the memory cannot hold a row, if the
+///           plan does not suit the ranks or the filters, if images differ between ranks, and if a
+///           rank cannot read or write; Cancelled. Nothing remains but what `write` has received.
+/// Collective.
+/// Cost      a plan, which may probe the machine (FilterOptions::probing); then each window's image
+///           is read once, and its borders are exchanged while inner pixels are computed.
+/// Deterministic  the same bits for every plan, memory, number of ranks and processor.
+class Filtering {
+  public:
+    /// Not collective.
+    explicit Filtering(Communicator communicator, FilterOptions options = {},
+                       RunControl control = {});
+
+    /// `image`: null on ranks other than 0 that cannot read it.
+    FilterResult run(RowSource* image, const FilterSink& write);
+    /// Filters an image in tiles on this communicator, whose planes stay in the same tiles. Options
+    /// that concern the plan have no effect.
+    FilterResult run(const distributed::Image& image) const;
+
+    /// What to add to the values of each derivative if the image is read less an offset
+    /// (RowSource::offset): the offset for smoothed images, else 0.
+    std::vector<double> offsets(double offset) const;
+
+  private:
+    Communicator communicator_;
+    FilterOptions options_;
+    distributed::Filters filters_;
+    RunControl control_;
+    std::optional<OfferedSharing> sharing_; // set up by the first run
+};
+
+} // namespace sextant
