@@ -4,6 +4,8 @@
 #pragma once
 
 #include "sextant/communicator.hpp"
+#include "sextant/core/memory_frames.hpp"
+#include "sextant/core/scratch_file.hpp" // PlaneSink
 #include "sextant/distributed/filter_plan.hpp"
 #include "sextant/distributed/filtering.hpp"
 #include "sextant/distributed/window_filter.hpp"
