@@ -29,12 +29,11 @@ std::string dotted_image(const TemporaryFolder& folder, int width, int height) {
 }
 
 long peak_of_labels(const std::string& image, const TemporaryFolder& folder, const char* memory) {
-    const command::Operation label = command::label_operation();
     return peak_memory_of([&] {
-        label.run(command::Values(label.parameters, {{"image", {image}},
-                                                     {"output", {folder.path("labels.npy")}},
-                                                     {"ranks", {"1"}},
-                                                     {"memory", {memory}}}));
+        command::run_command(command::label_operation(), {{"image", {image}},
+                                                          {"output", {folder.path("labels.npy")}},
+                                                          {"ranks", {"1"}},
+                                                          {"memory", {memory}}});
     });
 }
 

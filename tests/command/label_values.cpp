@@ -45,11 +45,10 @@ class LabelValues : public testing::Test {
     }
 
     /// The largest label.
-    std::uint32_t label(Options options = {{"by-value", {"true"}}}, ImageShape of = shape) const {
+    std::uint32_t label(Options options = {{"by_value", {"true"}}}, ImageShape of = shape) const {
         options["image"] = {image};
         options["output"] = {labels};
-        const Operation operation = label_operation();
-        operation.run(Values(operation.parameters, options));
+        run_command(label_operation(), options);
         std::vector<std::uint32_t> found(static_cast<std::size_t>(of.elements()));
         format::open_frames(labels)->read_samples(0, {0, of.height},
                                                   std::as_writable_bytes(std::span(found)));
@@ -60,13 +59,13 @@ class LabelValues : public testing::Test {
     void expect_columns(Sample sample, const std::vector<T>& values, std::uint32_t components) {
         write(sample, columns(values));
         for (const char* grid : {"1x1", "2x3", "5x1"})
-            EXPECT_EQ(label({{"by-value", {"true"}}, {"grid", {grid}}}), components)
+            EXPECT_EQ(label({{"by_value", {"true"}}, {"grid", {grid}}}), components)
                 << name(sample) << " " << grid;
         constexpr ImageShape large{600, 300};
         write(sample, columns(values, large), large);
-        const std::uint32_t whole = label({{"by-value", {"true"}}, {"ranks", {"1"}}}, large);
+        const std::uint32_t whole = label({{"by_value", {"true"}}, {"ranks", {"1"}}}, large);
         EXPECT_EQ(whole, components * 25) << name(sample);
-        EXPECT_EQ(label({{"by-value", {"true"}}, {"memory", {"1"}}, {"ranks", {"2"}}}, large),
+        EXPECT_EQ(label({{"by_value", {"true"}}, {"memory", {"1"}}, {"ranks", {"2"}}}, large),
                   whole)
             << name(sample) << " in strips";
     }
@@ -97,7 +96,7 @@ TEST_F(LabelValues, OfZeroOfEitherSignAreBackgroundAndWhatIsNoNumberEqualsNothin
     for (const char* grid : {"1x1", "3x2"}) {
         write(Sample::f64,
               std::vector<double>(static_cast<std::size_t>(shape.elements()), no_number));
-        EXPECT_EQ(label({{"by-value", {"true"}}, {"grid", {grid}}}), shape.elements()) << grid;
+        EXPECT_EQ(label({{"by_value", {"true"}}, {"grid", {grid}}}), shape.elements()) << grid;
     }
 }
 
@@ -121,7 +120,7 @@ TEST_F(LabelValues, OfColoursAreThoseOfEachChannel) {
 TEST_F(LabelValues, NameTheTypeThatIsStored) {
     write(Sample::i64, columns<std::int64_t>({1, 2}));
     const std::string json = folder.path("run.json");
-    label({{"by-value", {"true"}}, {"json", {json}}});
+    label({{"by_value", {"true"}}, {"json", {json}}});
     std::ifstream file(json);
     EXPECT_THAT(std::string(std::istreambuf_iterator<char>(file), {}),
                 HasSubstr("\"element\": \"gray i64\""));

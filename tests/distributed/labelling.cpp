@@ -97,6 +97,17 @@ TEST(Labelling, refuses_bad_options_on_every_rank) {
     });
 }
 
+TEST(Labelling, refuses_options_that_differ_between_ranks) {
+    const Shape shape = blobs({40, 30}, 5);
+    run_threads(3, [&](Communicator communicator) {
+        RowSource source = source_of(shape);
+        LabelOptions options;
+        options.by_value = communicator.rank() == 2;
+        EXPECT_EQ(agreed_failure([&] { Labelling(communicator, options).run(source, nowhere); }),
+                  "by_value: rank 0 has false, rank 2 has true");
+    });
+}
+
 TEST(Labelling, refuses_colours_by_value_whose_luminance_is_not_unique) {
     const std::vector<float> colours(3 * 4 * 4, .5F);
     LabelOptions options;

@@ -22,54 +22,31 @@ namespace sextant::command {
 
 namespace {
 
-std::vector<Parameter> parameters() {
-    return {{.name = "image",
-             .type = Type::file,
-             .value = "IMAGE",
-             .help = "a gray image, or a series with --frame; 0 is the background",
-             .positional = true,
-             .required = true},
-            {.name = "output",
-             .type = Type::file,
-             .value = "OUT",
-             .help = "labels from 1 on, of 32 bits: .tif or .npy",
-             .letter = 'o',
-             .required = true},
-            {.name = "table",
-             .type = Type::file,
-             .value = "FILE",
-             .help = "area, box and centroid of each component, as CSV"},
-            {.name = "neighbours",
-             .type = Type::choice,
-             .value = "N",
-             .fallback = "8",
-             .help = "which pixels touch",
-             .choices = {"4", "8"}},
-            {.name = "by-value",
-             .type = Type::flag,
-             .help = "only pixels of equal value belong together"},
-            memory_parameter("1024", "for the image and its labels; larger ones "
-                                     "stream, read twice"),
-            frame_parameter(),
-            channel_parameter(),
-            slice_parameter(),
-            external_parameter(),
-            ranks_parameter(),
-            grid_parameter(),
-            pattern_parameter(),
-            machine_parameter(),
-            no_probe_parameter(),
-            report_parameter(),
-            json_parameter()};
-}
+/// The options of `sextant label`.
+struct LabelCommand {
+    SourceChoice source;
+    std::string output, table;
+    LabelOptions label = {.merging = {.probing = planner::Probing::now}};
+    std::optional<std::int64_t> ranks;
+    Reports reports;
+};
 
-LabelOptions label_options(const Values& values) {
-    return {values.text("neighbours") == "4" ? kernel::Neighbours::four : kernel::Neighbours::eight,
-            values.flag("by-value"),
-            values.has("table"),
-            values.integer("memory") << 20,
-            tiles_of(values),
-            merging_request(values)};
+Record record_of(LabelCommand& command) {
+    Record record;
+    record.add("output", command.output, "OUT", "labels from 1 on, of 32 bits: .tif or .npy")
+        .file()
+        .letter('o')
+        .required();
+    record.add("table", command.table, "FILE", "area, box and centroid of each component, as CSV")
+        .file();
+    Record label = record_of(command.label);
+    label.without("measure").without("timeline");
+    offer_no_probe(label, command.label.merging.probing);
+    record.include(std::move(label));
+    record.include(
+        record_of(command.source, "a gray image, or a series with --frame; 0 is the background"));
+    declare_ranks(record, command.ranks, "a tile of --grid each, or one a core");
+    return record.include(record_of(command.reports));
 }
 
 std::string samples_of(const FrameHeader& header) {
@@ -90,8 +67,14 @@ std::string table_of(const std::vector<kernel::Component>& components) {
 /// A run of the command. Rank 0 writes the files.
 class LabelRun {
   public:
-    LabelRun(const Values& values, const Communicator& communicator)
-        : values_(values), communicator_(communicator), progress_(communicator.rank() == 0) {}
+    LabelRun(const LabelCommand& command, const Communicator& communicator)
+        : command_(command),
+          options_(command.label),
+          communicator_(communicator),
+          progress_(communicator.rank() == 0) {
+        options_.measure = !command.table.empty();
+        options_.merging.timeline = shows();
+    }
 
     /// Collective.
     void run();
@@ -103,13 +86,14 @@ class LabelRun {
     std::string text() const;
     std::string json() const;
     std::string page() const;
+    bool shows() const { return !command_.reports.report.empty(); }
     std::string components() const { return report::counted(result_.components, "component"); }
     std::string ranks() const { return report::counted(communicator_.size(), "rank"); }
     ImageShape shape() const { return source_->shape(); }
 
-    const Values& values_;
-    const Communicator& communicator_;
+    const LabelCommand& command_;
     LabelOptions options_;
+    const Communicator& communicator_;
     Progress progress_;
     std::unique_ptr<RowSource> source_;
     std::unique_ptr<FrameSink> sink_;
@@ -122,8 +106,7 @@ class LabelRun {
 void LabelRun::run() {
     const bool is_root = communicator_.rank() == 0;
     agree(communicator_, [&] {
-        source_ = open_image(values_, ReadAs::values);
-        options_ = label_options(values_);
+        source_ = open_image(command_.source, ReadAs::values);
         labelling_.emplace(communicator_, options_,
                            RunControl{[&](std::string_view part, Elements done, Elements all) {
                                progress_.say(fmt::format("{} {} %", part, 100 * done / all));
@@ -140,25 +123,26 @@ void LabelRun::run() {
 
 /// Opens the outputs.
 void LabelRun::open() {
-    const auto outputs = files_given(values_, {"output", "table", "json", "report"});
-    check_frames_name(values_.text("output"), Sample::u32);
-    keep_inputs(files_read(values_), outputs);
+    const auto outputs = files_named(
+        {command_.output, command_.table, command_.reports.json, command_.reports.report});
+    check_frames_name(command_.output, Sample::u32);
+    keep_inputs(files_read(command_.source, options_.merging.machine), outputs);
     check_outputs(outputs);
     FrameHeader header;
     header.frames = 1;
     header.shape = shape();
     header.sample = Sample::u32;
     header.pixel = source_->header().pixel;
-    sink_ = format::create_frames(values_.text("output"), header);
-    if (values_.has("report"))
-        overview_.emplace(overview_of(*open_image(values_)));
+    sink_ = format::create_frames(command_.output, header);
+    if (shows())
+        overview_.emplace(overview_of(*open_image(command_.source)));
 }
 
 void LabelRun::label() {
     std::optional<TraceClocks> clocks;
-    if (values_.has("report"))
+    if (shows())
         clocks.emplace(communicator_);
-    naming_options({"by_value", "grid", "memory"}, [&] {
+    naming_options(record_of(options_), [&] {
         result_ =
             labelling_->run(*source_, [&](Elements first, std::span<const kernel::Label> rows) {
                 sink_->write_samples(std::as_bytes(rows));
@@ -172,11 +156,11 @@ void LabelRun::label() {
 
 void LabelRun::finish() {
     sink_->commit();
-    if (values_.has("table"))
-        write_text(values_.text("table"), table_of(result_.table));
+    if (!command_.table.empty())
+        write_text(command_.table, table_of(result_.table));
     progress_.clear();
-    tell_run(values_, source_->header().remarks, json(), text(),
-             values_.has("report") ? page() : "");
+    write_reports(command_.reports, source_->header().remarks, json(), text(),
+                  shows() ? page() : "");
 }
 
 std::string LabelRun::text() const {
@@ -187,7 +171,7 @@ std::string LabelRun::text() const {
     return fmt::format("{}: {} of {}x{} pixels, on {} of {}\n"
                        "{}x{} tiles, merged by {} ({}){}\n"
                        "read {:.1f} ms  label {:.1f} ms  write {:.1f} ms\n",
-                       values_.text("output"), components(), shape().width, shape().height, ranks(),
+                       command_.output, components(), shape().width, shape().height, ranks(),
                        transport_of(communicator_), result_.grid.columns, result_.grid.rows,
                        result_.plan.pattern->name, result_.plan.reason, strips, result_.read * 1e3,
                        result_.label * 1e3, result_.write * 1e3);
@@ -196,23 +180,25 @@ std::string LabelRun::text() const {
 /// The image with coloured components, the plan and its reason, a timeline of the merging.
 std::string LabelRun::page() const {
     report::Page page;
-    page.title = "Sextant: " + values_.text("output");
-    page.subtitle = fmt::format("{}: {}", values_.text("image"), components());
+    page.title = "Sextant: " + command_.output;
+    page.subtitle = fmt::format("{}: {}", command_.source.image, components());
     page.picture = {overview_->png(), "Components in colours over the image",
                     components() + ", each in a colour; of many some look alike."};
-    page.facts = {{"Image", fmt::format("{}x{}, {}", shape().width, shape().height,
-                                        samples_of(source_->header()))},
-                  {"Belong together", fmt::format("{} neighbours{}", values_.text("neighbours"),
-                                                  options_.by_value ? " of equal value" : "")},
-                  {"Tiles", fmt::format("{}x{} on {} of {}", result_.grid.columns,
-                                        result_.grid.rows, ranks(), transport_of(communicator_))},
-                  {"Strips", result_.strips == 1
-                                 ? "one: the image fits in memory"
-                                 : fmt::format("{} of {} rows, of which the first is shown below",
-                                               result_.strips, result_.grid.height)},
-                  {"Merged by", std::string(result_.plan.pattern->name)},
-                  {"Why", result_.plan.reason},
-                  {"Machine", fmt::format("{}, {}", host(), date())}};
+    page.facts = {
+        {"Image",
+         fmt::format("{}x{}, {}", shape().width, shape().height, samples_of(source_->header()))},
+        {"Belong together",
+         fmt::format("{} neighbours{}", options_.neighbours == kernel::Neighbours::four ? 4 : 8,
+                     options_.by_value ? " of equal value" : "")},
+        {"Tiles", fmt::format("{}x{} on {} of {}", result_.grid.columns, result_.grid.rows, ranks(),
+                              transport_of(communicator_))},
+        {"Strips", result_.strips == 1
+                       ? "one: the image fits in memory"
+                       : fmt::format("{} of {} rows, of which the first is shown below",
+                                     result_.strips, result_.grid.height)},
+        {"Merged by", std::string(result_.plan.pattern->name)},
+        {"Why", result_.plan.reason},
+        {"Machine", fmt::format("{}, {}", host(), date())}};
     for (const std::string& warning : source_->header().remarks)
         page.facts.push_back({"Warning", warning});
     page.phases = {{"read", result_.read}, {"label", result_.label}, {"write", result_.write}};
@@ -224,8 +210,8 @@ std::string LabelRun::page() const {
 std::string LabelRun::json() const {
     nlohmann::ordered_json json;
     json["operation"] = "label";
-    json["image"] = values_.text("image");
-    json["output"] = values_.text("output");
+    json["image"] = command_.source.image;
+    json["output"] = command_.output;
     json["width"] = shape().width;
     json["height"] = shape().height;
     json["element"] = samples_of(source_->header());
@@ -245,19 +231,20 @@ std::string LabelRun::json() const {
     return to_text(json);
 }
 
-int run_label(const Values& values) {
-    launch_tiles(values,
-                 [&](const Communicator& communicator) { LabelRun(values, communicator).run(); });
+int run_label(const LabelCommand& command, const Call& call) {
+    launch_tiles(call, command.label.grid,
+                 [&](const Communicator& communicator) { LabelRun(command, communicator).run(); });
     return 0;
 }
 
 } // namespace
 
 Operation label_operation() {
-    return {"label", "connected components of an image, in tiles over ranks",
-            "  sextant label cells.tif -o labels.tif --table cells.csv\n"
-            "  mpirun -n 2 sextant label classes.png -o labels.npy --by-value --neighbours 4",
-            parameters(), run_label};
+    return declare_command<LabelCommand>(
+        "label", "connected components of an image, in tiles over ranks",
+        "  sextant label cells.tif -o labels.tif --table cells.csv\n"
+        "  mpirun -n 2 sextant label classes.png -o labels.npy --by-value --neighbours 4",
+        run_label);
 }
 
 } // namespace sextant::command

@@ -161,25 +161,17 @@ Grid grid_of(const Values& values, ImageShape image, int ranks) {
                               : near_square(ranks, image.width, image.height);
 }
 
-std::optional<Tiles> tiles_of(const Values& values) {
-    if (!values.has("grid"))
-        return {};
-    const ImageSize grid = image_size("grid", values.text("grid"));
-    return Tiles{static_cast<int>(grid.width), static_cast<int>(grid.height)};
-}
-
-void naming_options(std::initializer_list<std::string_view> fields,
-                    const std::function<void()>& part) {
+void naming_options(const Record& options, const std::function<void()>& part) {
     try {
         part();
     } catch (const AgreedFailure& failure) {
         const std::string text = failure.what();
         const std::size_t end = text.find_first_of(" :");
         std::string name = text.substr(0, end);
-        if (std::find(fields.begin(), fields.end(), name) == fields.end())
+        if (!options.find(name))
             throw;
         std::replace(name.begin(), name.end(), '_', '-');
-        throw AgreedFailure("--" + name + text.substr(end), failure.invalid_task());
+        throw AgreedFailure("--" + name + text.substr(name.size()), failure.invalid_task());
     }
 }
 
@@ -344,13 +336,22 @@ std::unique_ptr<RowSource> open_image(const SourceChoice& source, ReadAs read_as
     return std::make_unique<RowSource>(std::move(frames), source.frame.value_or(0), read_as);
 }
 
-void launch_tiles(const Call& call, int tiles, const std::function<void(Communicator)>& body) {
-    if (tiles == 0 || call.has("ranks") || detect_launcher().launcher != Launcher::none)
+std::vector<std::string> files_read(const SourceChoice& source, const std::string& machine) {
+    std::vector<std::string> files = format::files_of_frames(source.image);
+    if (!machine.empty())
+        files.push_back(machine);
+    return files;
+}
+
+void launch_tiles(const Call& call, const std::optional<Tiles>& grid,
+                  const std::function<void(Communicator)>& body) {
+    if (!grid || call.has("ranks") || detect_launcher().launcher != Launcher::none)
         return launch_ranks_or_cores(call, body);
+    const std::int64_t tiles = std::int64_t{grid->columns} * grid->rows;
     if (tiles > most_threads)
         throw InvalidTask(fmt::format("--grid {}: {} tiles, expected {} or fewer, a thread each",
                                       call.options.find("grid")->text(), tiles, most_threads));
-    launch_ranks(call, tiles, body);
+    launch_ranks(call, static_cast<int>(tiles), body);
 }
 
 void offer_no_probe(Record& record, planner::Probing& probing) {

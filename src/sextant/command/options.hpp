@@ -47,8 +47,6 @@ std::vector<std::string> files_read(const Values& values);
 /// per tile of --grid, or one per core.
 void launch_tiles(const Values& values, const std::function<void(Communicator)>& body);
 
-/// The tiles of --grid, if given.
-std::optional<Tiles> tiles_of(const Values& values);
 /// The grid of --grid. Throws InvalidTask unless it has as many tiles as there are ranks.
 Grid grid_asked_for(const Values& values, ImageShape image, int ranks);
 /// The grid of --grid, or a nearly square one.
@@ -56,8 +54,7 @@ Grid grid_of(const Values& values, ImageShape image, int ranks);
 
 /// Runs a part of a command. If it throws AgreedFailure with a text that begins with one of these
 /// fields of the library's options, the text names the command's option: "--by-value" for by_value.
-void naming_options(std::initializer_list<std::string_view> fields,
-                    const std::function<void()>& part);
+void naming_options(const Record& options, const std::function<void()>& part);
 
 /// Prints warnings; prints the JSON with --json, writes the page with --report, and prints the text
 /// unless one of these goes to standard output. Throws InvalidFile.
@@ -92,9 +89,13 @@ Record record_of(SourceChoice& source, std::string_view meaning);
 /// Opens the image, for a series its frame. Throws InvalidFile, InvalidTask.
 std::unique_ptr<RowSource> open_image(const SourceChoice& source, ReadAs read_as = ReadAs::floats);
 
+/// The files of the image, and the profile if named.
+std::vector<std::string> files_read(const SourceChoice& source, const std::string& machine);
+
 /// Runs `body` on every rank: those of the launcher, else as threads: as many as `--ranks` says,
 /// one per tile of `--grid`, or one per core. The command has both options.
-void launch_tiles(const Call& call, int tiles, const std::function<void(Communicator)>& body);
+void launch_tiles(const Call& call, const std::optional<Tiles>& grid,
+                  const std::function<void(Communicator)>& body);
 
 /// Replaces the field "probe" by the flag `--no-probe`.
 void offer_no_probe(Record& record, planner::Probing& probing);

@@ -15,6 +15,19 @@
 
 namespace sextant {
 
+Record record_of(LabelOptions& options) {
+    Record record;
+    record.add("neighbours", options.neighbours,
+               {{"4", kernel::Neighbours::four}, {"8", kernel::Neighbours::eight}}, "N",
+               "which pixels touch");
+    record.add("by_value", options.by_value, "only pixels of equal value belong together");
+    record.add("measure", options.measure, "area, box and centroid of each component");
+    record.add_memory("memory", options.memory,
+                      "for the image and its labels; larger ones stream, read twice");
+    record.add("grid", options.grid, "tiles: so many columns and rows; default: nearly square");
+    return record.include(record_of(options.merging));
+}
+
 namespace {
 
 kernel::Connection connection_of(const LabelOptions& options) {
@@ -85,13 +98,14 @@ std::vector<std::uint64_t> row_of(const Image& image, Elements y) {
 /// One rank's part in labelling one image.
 class LabelRun {
   public:
-    LabelRun(const Communicator& communicator, const LabelOptions& options,
-             const RunControl& control)
+    LabelRun(const Communicator& communicator, LabelOptions options, const RunControl& control)
         : communicator_(communicator),
-          options_(options),
+          options_(std::move(options)),
           control_(control),
-          connection_(connection_of(options)),
-          seams_(connection_) {}
+          connection_(connection_of(options_)),
+          seams_(connection_) {
+        require_same(communicator, record_of(options_));
+    }
 
     LabelResult run(RowSource& source, const LabelSink& write);
     LabelResult run(const distributed::Image& image);
@@ -113,7 +127,7 @@ class LabelRun {
     bool is_root() const { return communicator_.rank() == 0; }
 
     const Communicator& communicator_;
-    const LabelOptions& options_;
+    LabelOptions options_;
     const RunControl& control_;
     const kernel::Connection connection_;
     kernel::StripSeams seams_;

@@ -3,6 +3,7 @@
 
 #include "sextant/comm/communicator.hpp"
 #include "sextant/core/grid.hpp"
+#include "sextant/core/record.hpp"
 #include "sextant/core/row_source.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/core/units.hpp"
@@ -29,6 +30,7 @@ struct LabelOptions {
     std::optional<Tiles> grid = {};           ///< tiles of the image or strip; none: nearly square
     distributed::MergingRequest merging = {}; ///< the pattern that merges tiles
 };
+Record record_of(LabelOptions& options);
 
 /// The components of an image, and how they were found. The same on every rank unless stated
 /// otherwise.
@@ -55,10 +57,11 @@ using LabelSink = std::function<void(Elements first, std::span<const kernel::Lab
 ///           ReadAs::values; each rank reads the rows of its tiles. Or an image in tiles.
 /// Output    labels 1, 2, … in the order of the components' first pixels, row by row; 0 is the
 ///           background, samples of 0. Rank 0 passes all rows to `write`, in order.
-/// Throws    InvalidTask for an unknown pattern (constructor). On every rank AgreedFailure, for
-///           another number of tiles than ranks, for colours by value whose samples have more than
-///           16 bits, if the memory cannot hold a row, for 2³¹ components or more, and if a rank
-///           cannot read or write; Cancelled. Nothing remains but what `write` has received.
+/// Throws    InvalidTask for an unknown pattern (constructor). On every rank AgreedFailure, if
+///           options differ between ranks, for another number of tiles than ranks, for colours by
+///           value whose samples have more than 16 bits, if the memory cannot hold a row, for 2³¹
+///           components or more, and if a rank cannot read or write; Cancelled. Nothing remains but
+///           what `write` has received.
 /// Collective.
 /// Cost      label_components() for each strip; while streaming, memory at rank 0 for a row and 4
 ///           bytes per component of the strips, 76 if measured.

@@ -60,6 +60,23 @@ void MergingRequest::check() const {
         contour::find(pattern);
 }
 
+Record record_of(MergingRequest& request) {
+    Record record;
+    record.add("pattern", request.pattern, "NAME",
+               "in which order tiles are merged (sextant list algorithms)");
+    record
+        .add("machine", request.machine, "FILE",
+             "a profile to predict with; default: this machine's")
+        .file();
+    record.add("probe", request.probing,
+               {{"now", planner::Probing::now},
+                {"kept", planner::Probing::kept},
+                {"off", planner::Probing::off}},
+               "WHEN", "measure a machine that has no profile, once, for about a second");
+    record.add("timeline", request.timeline, "predict and record when each rank does what");
+    return record;
+}
+
 MergingPlan plan_merging(const Grid& grid, double density, const planner::Setting& setting) {
     std::vector<Candidate> candidates;
     for (const contour::Pattern& pattern : contour::catalogue()) {

@@ -4,6 +4,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/contour/catalogue.hpp"
 #include "sextant/core/grid.hpp"
+#include "sextant/core/record.hpp"
 #include "sextant/planner/choose.hpp"
 #include "sextant/planner/planner.hpp"
 
@@ -34,13 +35,15 @@ struct MergingRequest {
     static constexpr std::string_view automatic = "auto";
 
     std::string pattern{automatic}; ///< a name of the catalogue, or "auto"
-    std::string machine;            ///< a profile; "": this machine's own
-    planner::Probing probing = planner::Probing::now;
+    /// A profile to predict with; "": this machine's own, or a probe, or a built-in one.
+    std::string machine = {};
+    planner::Probing probing = planner::Probing::kept;
     bool timeline = false; ///< predict a timeline
 
     /// Throws InvalidTask if the catalogue does not have the pattern.
     void check() const;
 };
+Record record_of(MergingRequest& request);
 
 /// Predicts every pattern and chooses the fastest.
 /// Input     list entries per pixel of border; `setting`: the machine, the nodes of ranks, the
