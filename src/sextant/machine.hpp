@@ -5,5 +5,5 @@
 #include "sextant/calibrate/planner_here.hpp"
 #include "sextant/communicator.hpp"
 #include "sextant/machine/profile_file.hpp"
-#include "sextant/model/catalogue.hpp"
+#include "sextant/model/model.hpp"
 #include "sextant/planner/planner.hpp"

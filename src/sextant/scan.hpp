@@ -6,4 +6,3 @@
 #include "sextant/communicator.hpp"
 #include "sextant/planner/scan_choice.hpp"
 #include "sextant/prefix/scan.hpp"
-#include "sextant/prefix/slots.hpp"

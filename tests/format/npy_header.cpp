@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Headers of NPY files by NumPy's own rules; tests/peers/npy.py compares with NumPy.
-#include "sextant/format/npy_header.hpp"
-
 #include "sextant/core/error.hpp"
+#include "sextant/format/npy.hpp"
 
 #include <algorithm>
 #include <string>

@@ -3,7 +3,7 @@
 #include "sextant/machine/interpolate.hpp"
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/model/p3pc_extended.hpp"
-#include "sextant/simulate/platform_profile.hpp"
+#include "sextant/simulate/platform.hpp"
 
 #include "tests/simulate/cases.hpp"
 #include <gmock/gmock.h>

@@ -8,7 +8,7 @@
 #include "sextant/format/line_formats.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/model/model.hpp"
-#include "sextant/scan/scan_configuration.hpp"
+#include "sextant/scan/stealing.hpp"
 #include "sextant/scan/strategies.hpp"
 #include "sextant/schedule/circuit.hpp"
 

@@ -7,7 +7,6 @@
 #include "sextant/machine/installation.hpp"
 #include "sextant/machine/profile_file.hpp"
 #include "sextant/simulate/platform.hpp"
-#include "sextant/simulate/platform_profile.hpp"
 
 #include <array>
 #include <cstdio>

@@ -4,7 +4,7 @@
 #include "sextant/core/image.hpp"
 #include "sextant/core/units.hpp"
 #include "sextant/scan/operator_times.hpp"
-#include "sextant/scan/scan_configuration.hpp"
+#include "sextant/scan/stealing.hpp"
 
 #include <cstddef>
 #include <cstdint>

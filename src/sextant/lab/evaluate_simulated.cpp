@@ -7,7 +7,6 @@
 #include "sextant/lab/evaluation.hpp"
 #include "sextant/planner/planner.hpp"
 #include "sextant/simulate/platform.hpp"
-#include "sextant/simulate/platform_profile.hpp"
 #include "sextant/simulate/simulation.hpp"
 
 #include <algorithm>

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/model/catalogue.hpp"
-
 #include "sextant/core/text.hpp"
 #include "sextant/model/c3.hpp"
 #include "sextant/model/critical_path.hpp"

@@ -5,7 +5,6 @@
 #include "sextant/comm/execute.hpp"
 #include "sextant/core/memory.hpp"
 #include "sextant/core/operator.hpp"
-#include "sextant/scan/scan_configuration.hpp"
 #include "sextant/scan/stealing.hpp"
 
 #include <optional>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "sextant/scan/operator_times.hpp"
-#include "sextant/scan/scan_configuration.hpp"
 #include "sextant/scan/stealing.hpp"
 #include "sextant/scan/strategies.hpp"
 #include "sextant/schedule/dependences.hpp"

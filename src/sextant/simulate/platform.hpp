@@ -3,6 +3,8 @@
 
 #include "sextant/core/units.hpp"
 #include "sextant/machine/installation.hpp"
+#include "sextant/machine/profile.hpp"
+#include "sextant/machine/topology.hpp"
 
 #include <array>
 #include <cmath>
@@ -138,5 +140,16 @@ std::vector<int> place(std::span<const Room> rooms, std::span<const OrderedHost>
 
 /// Sorts hosts in natural order: n2 before n10.
 void sort_naturally(std::vector<Room>& rooms);
+
+/// Derives a machine profile from a platform: messages without contention, between hosts and within
+/// one host; the operator "over" on "f32"; copies. A host sends to many others as fast as all its
+/// links together; a path has the mean latency and speed of all paths.
+///
+/// Cost      the paths from at most 64 hosts to at most 512.
+/// Deterministic.
+machine::Profile profile_of(const Platform& platform);
+
+/// The links of a platform with their capacities, including the loss when flows share them.
+machine::Wires wires_of(const Platform& platform);
 
 } // namespace sextant::simulate

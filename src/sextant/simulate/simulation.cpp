@@ -5,7 +5,6 @@
 #include "sextant/machine/installation.hpp"
 #include "sextant/model/link_contention.hpp"
 #include "sextant/simulate/platform.hpp"
-#include "sextant/simulate/platform_profile.hpp"
 #include "sextant/simulate/simulated_ranks.hpp"
 #include "sextant/simulate/simulator_process.hpp"
 
