@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Scans of series on threads.
 #include "sextant/comm/threads.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/schedule/circuit.hpp"
 
 #include <chrono>
@@ -167,6 +168,25 @@ TEST(SeriesOnThreads, ATraceHasOneBarAnApplication) {
                 EXPECT_LT(bar.what.middle, bar.what.last);
                 EXPECT_LE(bar.begin, bar.end);
             }
+        });
+    }
+}
+
+TEST(SeriesOnThreads, AnOperatorThatIsCancelledOnOneRankCancelsTheScanOnAll) {
+    for (const bool names_elements : {false, true}) {
+        run_threads(3, [&](const Communicator& communicator) {
+            prefix::ScanOptions options;
+            options.names_elements = names_elements;
+            const auto values = exact_values<Digits>(4 * communicator.rank(), 4);
+            const auto cancelled = [&](const Digits& x, const Digits& y) {
+                if (communicator.rank() == 1)
+                    throw Cancelled();
+                return combine(x, y);
+            };
+            EXPECT_THROW(
+                prefix::scan(communicator, std::span<const Digits>(values), cancelled, options),
+                Cancelled);
+            EXPECT_EQ(communicator.all_gather(communicator.rank()).size(), 3U);
         });
     }
 }

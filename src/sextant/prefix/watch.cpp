@@ -2,6 +2,7 @@
 #include "sextant/prefix/watch.hpp"
 
 #include "sextant/core/error.hpp"
+#include "sextant/core/run_control.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,6 +19,8 @@ void rethrow_with_place(const std::string& place) {
     try {
         throw;
     } catch (const std::logic_error&) {
+        throw;
+    } catch (const Cancelled&) {
         throw;
     } catch (const InvalidTask& error) {
         throw InvalidTask(place + ": " + error.what());

@@ -17,8 +17,8 @@
 namespace sextant::prefix {
 
 /// Rethrows the current exception with `place` in front of its text: InvalidTask as InvalidTask,
-/// other exceptions of user code as Error. Internal errors (std::logic_error) are rethrown
-/// unchanged. Call only within a catch.
+/// other exceptions of user code as Error. Internal errors (std::logic_error) and Cancelled are
+/// rethrown unchanged. Call only within a catch.
 [[noreturn]] void rethrow_with_place(const std::string& place);
 
 /// Records every application of an operator in a scan (elements, thread, time), enforces the time
