@@ -4,10 +4,9 @@
 #pragma once
 
 #include "sextant/communicator.hpp"
+#include "sextant/core/memory_frames.hpp"
 #include "sextant/registration/combined.hpp"
-#include "sextant/registration/consensus.hpp"
-#include "sextant/registration/field_series.hpp"
-#include "sextant/registration/frame_series.hpp"
+#include "sextant/registration/division.hpp"
 #include "sextant/registration/nonrigid.hpp"
-#include "sextant/registration/refinement.hpp"
 #include "sextant/registration/rigid.hpp"
+#include "sextant/registration/series_registration.hpp"

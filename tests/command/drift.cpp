@@ -138,7 +138,7 @@ TEST_F(Drift, IsRegisteredSoAndUndoneByAligning) {
                                {"aligned", {"true"}}});
     const SeriesTransforms found = read_transforms(out + "/transforms.json");
     ASSERT_EQ(found.frames.size(), 4U);
-    for (const registration::FramePlace& place : found.frames) {
+    for (const FrameRegistration& place : found.frames) {
         const auto i = static_cast<double>(place.frame);
         EXPECT_NEAR(place.result.motion.tx, 4 * i, .2);
         EXPECT_NEAR(place.result.motion.ty, -2 * i, .2);

@@ -17,7 +17,6 @@
 namespace sextant::command {
 namespace {
 
-using registration::FramePlace;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -75,7 +74,7 @@ TEST_F(Transforms, AreReadAsTheyWereWritten) {
     written.model = "nonrigid";
     written.fields = FieldFile{"fields.npy", 8, {9, 7}};
     written.stages = 3;
-    written.frames[2].field = registration::FieldFit{.9, .25, 12};
+    written.frames[2].field = FieldFit{.9, .25, 12};
     written.frames[2].result.uncertainty.tx = std::numeric_limits<double>::quiet_NaN();
     const SeriesTransforms all = read(text_of(write_json, written));
     EXPECT_EQ(all.series, written.series);

@@ -4,66 +4,43 @@
 #include "sextant/comm/threads.hpp"
 
 #include <chrono>
-#include <map>
-#include <thread>
 
 #include <gtest/gtest.h>
 
 namespace sextant::command {
 namespace {
 
-using registration::EntryName;
 using registration::Work;
 
-class PlainLedger : public registration::Ledger {
-  public:
-    std::optional<std::vector<std::byte>> find(const EntryName& name) override {
-        const auto at = kept.find(name);
-        return at == kept.end() ? std::nullopt : std::optional(at->second);
-    }
-    void keep(const EntryName& name, std::span<const std::byte> bytes) override {
-        kept[name].assign(bytes.begin(), bytes.end());
-    }
-    void refresh() override { ++refreshed; }
-    std::map<EntryName, std::vector<std::byte>> kept;
-    int refreshed = 0;
-};
-
-EntryName name_of(Work work, std::int64_t frame) {
-    return {work, 0, 0, 0, frame};
+/// Now, on the clock of a log.
+Seconds now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
 }
 
-int found_slowly() {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    return 5;
-}
-
-TEST(WorkLog, PassesEverythingOnAndTimesWhatIsFound) {
-    PlainLedger ledger;
-    WorkLog log(ledger, 3);
-    EXPECT_EQ(found_or_made(&log, name_of(Work::link, 1), found_slowly), 5);
-    EXPECT_EQ(found_or_made(&log, name_of(Work::combined, 1), found_slowly), 5);
-    EXPECT_EQ(found_or_made(&log, name_of(Work::link, 1), [] { return 7; }), 5); // known by now
-    log.refresh();
-    EXPECT_EQ(ledger.kept.size(), 2U);
-    EXPECT_EQ(ledger.refreshed, 1);
+TEST(WorkLog, TimesResultsFromItsStartOn) {
+    WorkLog log(3);
+    const Seconds begin = log.origin();
+    log.add(Work::link, begin + 1, begin + 3);
+    log.add(Work::combined, begin + 4, begin + 5);
     ASSERT_EQ(log.bars().size(), 2U);
     const WorkBar &first = log.bars()[0], &second = log.bars()[1];
     EXPECT_EQ(first.rank, 3);
     EXPECT_EQ(first.work, Work::link);
     EXPECT_EQ(second.work, Work::combined);
-    EXPECT_GE(first.end - first.begin, .002);
-    EXPECT_GE(second.begin, first.end);
+    EXPECT_NEAR(first.end - first.begin, 2, 1e-6);
+    EXPECT_NEAR(second.begin, 4, 1e-6);
     EXPECT_DOUBLE_EQ(log.busy()[static_cast<std::size_t>(Work::combined)],
                      second.end - second.begin);
 }
 
 TEST(WorkLog, OfVeryManyResultsKeepsTheirNumberAndTheirTimeInBoundedMemory) {
-    PlainLedger ledger;
-    WorkLog log(ledger, 0);
+    WorkLog log(0);
     constexpr std::int64_t many = 20'000;
-    for (std::int64_t frame = 0; frame < many; ++frame)
-        found_or_made(&log, name_of(Work::link, frame), [] { return 1; });
+    for (std::int64_t result = 0; result < many; ++result) {
+        const Seconds begin = now();
+        log.add(Work::link, begin, now());
+    }
     EXPECT_LE(log.bars().size(), 4096U);
     std::int64_t results = 0;
     for (const WorkBar& bar : log.bars())
@@ -88,11 +65,10 @@ TEST(WorkLog, BarsOfAKindAreOneWhereNoPauseIsSeen) {
 TEST(WorkLog, OfAllRanksSaysWhatShareOfTheirTimeWasIdle) {
     GatheredWork gathered;
     run_threads(2, [&](const Communicator& communicator) {
-        PlainLedger ledger;
         const TraceClocks clocks(communicator);
-        WorkLog log(ledger, communicator.rank());
+        WorkLog log(communicator.rank());
         if (communicator.rank() == 0)
-            found_or_made(&log, name_of(Work::combined, 1), found_slowly);
+            log.add(Work::combined, log.origin(), log.origin() + .002);
         const GatheredWork all = gather_work(communicator, clocks, log);
         if (communicator.rank() == 0)
             gathered = all;

@@ -134,7 +134,8 @@ void write_plain(const std::string& path, const std::string& dataset) {
 std::vector<RigidMotion> motions_of(FrameSource& source) {
     std::vector<RigidMotion> motions;
     run_threads(1, [&](const Communicator& communicator) {
-        for (const FramePlace& place : registration::register_series(communicator, source))
+        const RegistrationOptions options;
+        for (const FrameRegistration& place : register_series({communicator, source, options}))
             motions.push_back(place.result.motion);
     });
     return motions;

@@ -13,7 +13,6 @@
 // Series of frames of known motion, in memory, registered on any number of ranks.
 namespace sextant::test {
 
-using registration::FramePlace;
 using registration::SeriesPlan;
 using registration::SyntheticSeries;
 
@@ -71,21 +70,28 @@ inline MadeSeries make_series(int frames, std::vector<int> blanks = {},
     return made;
 }
 
-inline std::vector<FramePlace> places_of(const FramesMade& frames, int ranks,
-                                         const registration::SeriesOptions& options = {}) {
-    std::vector<std::vector<FramePlace>> parts(static_cast<std::size_t>(ranks));
+/// Registers a series that was not inspected yet. Collective.
+inline std::vector<FrameRegistration> register_series(const registration::SeriesContext& context) {
+    return registration::register_series(context, inspect_series(context));
+}
+
+inline std::vector<FrameRegistration> places_of(const FramesMade& frames, int ranks,
+                                                RegistrationOptions options = {}) {
+    options.reproducible = true;
+    std::vector<std::vector<FrameRegistration>> parts(static_cast<std::size_t>(ranks));
     run_threads(ranks, [&](const Communicator& communicator) {
         MadeSource source(frames);
         parts[static_cast<std::size_t>(communicator.rank())] =
-            registration::register_series(communicator, source, options);
+            register_series({communicator, source, options});
     });
-    std::vector<FramePlace> all;
+    std::vector<FrameRegistration> all;
     for (const auto& part : parts)
         all.insert(all.end(), part.begin(), part.end());
     return all;
 }
 
-inline double error_of_place(const MadeSeries& made, const FramePlace& place, int reference) {
+inline double error_of_place(const MadeSeries& made, const FrameRegistration& place,
+                             int reference) {
     const RigidMotion truth = made.series.between(reference, static_cast<int>(place.frame));
     return registration::rms_distance(place.result.motion, truth, {128, 128}, central);
 }

@@ -18,12 +18,12 @@ using testing::ThrowsMessage;
 
 TEST(Series, errors_do_not_grow_with_the_number_of_a_frame) {
     const MadeSeries made = make_series(14);
-    const std::vector<FramePlace> places = places_of(made.frames, 2);
+    const std::vector<FrameRegistration> places = places_of(made.frames, 2);
     ASSERT_EQ(places.size(), 14U);
     EXPECT_EQ(places.front().result.motion, RigidMotion());
     double early = 0, late = 0;
     for (int frame = 1; frame < 14; ++frame) {
-        const FramePlace& place = places[static_cast<std::size_t>(frame)];
+        const FrameRegistration& place = places[static_cast<std::size_t>(frame)];
         EXPECT_EQ(place.frame, frame);
         EXPECT_FALSE(place.result.unrelated || place.result.ambiguous);
         const double error = error_of_place(made, place, 0);
@@ -35,9 +35,9 @@ TEST(Series, errors_do_not_grow_with_the_number_of_a_frame) {
 
 TEST(Series, any_number_of_ranks_gives_the_same_motions_within_their_noise) {
     const MadeSeries made = make_series(9);
-    const std::vector<FramePlace> alone = places_of(made.frames, 1);
+    const std::vector<FrameRegistration> alone = places_of(made.frames, 1);
     for (const int ranks : {2, 3, 4, 7, 12}) {
-        const std::vector<FramePlace> places = places_of(made.frames, ranks);
+        const std::vector<FrameRegistration> places = places_of(made.frames, ranks);
         ASSERT_EQ(places.size(), alone.size()) << ranks;
         for (std::size_t frame = 0; frame < alone.size(); ++frame)
             EXPECT_LT(registration::rms_distance(places[frame].result.motion,
@@ -49,8 +49,8 @@ TEST(Series, any_number_of_ranks_gives_the_same_motions_within_their_noise) {
 
 TEST(Series, the_same_number_of_ranks_gives_the_same_bits) {
     const MadeSeries made = make_series(7);
-    const std::vector<FramePlace> once = places_of(made.frames, 3);
-    const std::vector<FramePlace> again = places_of(made.frames, 3);
+    const std::vector<FrameRegistration> once = places_of(made.frames, 3);
+    const std::vector<FrameRegistration> again = places_of(made.frames, 3);
     for (std::size_t frame = 0; frame < once.size(); ++frame)
         EXPECT_EQ(once[frame].result.motion, again[frame].result.motion);
 }
@@ -62,7 +62,7 @@ TEST(Series, frames_without_a_picture_are_left_out_with_the_reason) {
         std::fill_n(made.frames[8].row(y), 128, std::nanf(""));
     made.frames[9].row(70)[5] = std::nanf("");
     for (const int ranks : {1, 3}) {
-        const std::vector<FramePlace> places = places_of(made.frames, ranks);
+        const std::vector<FrameRegistration> places = places_of(made.frames, ranks);
         for (const int dark : {0, 4, 5})
             EXPECT_THAT(places[static_cast<std::size_t>(dark)].left_out,
                         HasSubstr("that of others"));
@@ -70,7 +70,7 @@ TEST(Series, frames_without_a_picture_are_left_out_with_the_reason) {
         EXPECT_THAT(places[8].left_out, HasSubstr("samples are not finite"));
         EXPECT_EQ(places[9].gaps, 1);
         for (const int good : {1, 2, 3, 6, 9}) {
-            const FramePlace& place = places[static_cast<std::size_t>(good)];
+            const FrameRegistration& place = places[static_cast<std::size_t>(good)];
             EXPECT_EQ(place.left_out, "");
             EXPECT_LT(error_of_place(made, place, 1), 4 * made.bound) << good;
         }
@@ -83,49 +83,38 @@ TEST(Series, of_one_frame_or_of_none_that_can_be_registered_are_series_too) {
     FramesMade dark;
     dark.emplace_back(ImageShape{64, 64});
     dark.emplace_back(ImageShape{64, 64});
-    for (const FramePlace& place : places_of(dark, 2))
+    for (const FrameRegistration& place : places_of(dark, 2))
         EXPECT_THAT(place.left_out, HasSubstr("every sample is 0"));
 }
 
-TEST(Series, without_frames_or_on_threads_of_a_rank_is_refused) {
+TEST(Series, without_frames_is_refused) {
     EXPECT_THAT([] { places_of({}, 1); },
                 ThrowsMessage<AgreedFailure>(HasSubstr("a series without frames")));
-    run_threads(1, [](const Communicator& communicator) {
-        const MadeSeries made = make_series(2);
-        MadeSource source(made.frames);
-        registration::SeriesOptions options;
-        options.scan.threads = 2;
-        EXPECT_THAT(([&] { registration::register_series(communicator, source, options); }),
-                    ThrowsMessage<AgreedFailure>(HasSubstr("one thread a rank, not on 2")));
-    });
 }
 
 TEST(Series, against_a_chosen_frame_leaves_that_one_where_it_is) {
     const MadeSeries made = make_series(7);
-    registration::SeriesOptions options;
+    RegistrationOptions options;
     options.reference = 4;
     for (const int ranks : {1, 3}) {
-        const std::vector<FramePlace> places = places_of(made.frames, ranks, options);
+        const std::vector<FrameRegistration> places = places_of(made.frames, ranks, options);
         EXPECT_EQ(places[4].result.motion, RigidMotion());
-        for (const FramePlace& place : places)
+        for (const FrameRegistration& place : places)
             EXPECT_LT(error_of_place(made, place, 4), 4 * made.bound) << place.frame;
     }
-    options.reference = 7;
-    EXPECT_THAT([&] { places_of(made.frames, 2, options); },
-                ThrowsMessage<AgreedFailure>(HasSubstr("reference 7, expected 0 to 6")));
 }
 
 TEST(Series, a_frame_of_another_specimen_is_left_out_and_bridged) {
     MadeSeries made = make_series(7);
     made.frames[3] = make_pair({.specimen = "particles", .shape = {128, 128}}).moved;
     for (const int ranks : {1, 2}) {
-        const std::vector<FramePlace> places = places_of(made.frames, ranks);
+        const std::vector<FrameRegistration> places = places_of(made.frames, ranks);
         EXPECT_THAT(places[3].left_out, HasSubstr("resembles none"));
         for (const int frame : {1, 2, 4, 5, 6})
             EXPECT_LT(error_of_place(made, places[static_cast<std::size_t>(frame)], 0),
                       4 * made.bound);
     }
-    registration::SeriesOptions options;
+    RegistrationOptions options;
     options.reference = 3;
     EXPECT_THAT([&] { places_of(made.frames, 2, options); },
                 ThrowsMessage<AgreedFailure>(HasSubstr("frame 3 can be no reference: it resem")));
@@ -134,12 +123,12 @@ TEST(Series, a_frame_of_another_specimen_is_left_out_and_bridged) {
 TEST(Series, frames_that_show_nothing_of_the_reference_any_more_are_not_placed_at_random) {
     MadeSeries made = make_series(12, {}, {0, -14, -3});
     for (const int ranks : {1, 2}) {
-        std::vector<FramePlace> places = places_of(made.frames, ranks);
-        for (const FramePlace& place : places)
+        std::vector<FrameRegistration> places = places_of(made.frames, ranks);
+        for (const FrameRegistration& place : places)
             EXPECT_LT(error_of_place(made, place, 0), place.result.unrelated ? 2 : .5)
                 << place.frame;
         EXPECT_TRUE(places.back().result.unrelated);
-        registration::leave_out_strangers(places);
+        registration::leave_out_unrelated(places);
         EXPECT_THAT(places.back().left_out, HasSubstr("of a frame, is no more alike than noise"));
         EXPECT_EQ(places[3].left_out, "");
     }
@@ -161,19 +150,19 @@ TEST(Series, a_hop_by_a_period_is_mended_by_what_frames_around_say) {
     FramesMade frames;
     for (int frame = first; frame < 14; ++frame)
         frames.push_back(series.counted(frame));
-    const auto worst = [&](const std::vector<FramePlace>& places) {
+    const auto worst = [&](const std::vector<FrameRegistration>& places) {
         double most = 0;
-        for (const FramePlace& place : places)
+        for (const FrameRegistration& place : places)
             most = std::max(
                 most, rms_distance(place.result.motion,
                                    series.between(first, first + static_cast<int>(place.frame)),
                                    plan.shape));
         return most;
     };
-    registration::SeriesOptions unchecked;
+    RegistrationOptions unchecked;
     unchecked.farthest = 1;
     EXPECT_GT(worst(places_of(frames, 1, unchecked)), 20) << "there is no hop to mend";
-    const std::vector<FramePlace> places = places_of(frames, 2);
+    const std::vector<FrameRegistration> places = places_of(frames, 2);
     EXPECT_LT(worst(places), .5);
     EXPECT_TRUE(places[3].mended);
     EXPECT_FALSE(places[2].mended);
@@ -184,17 +173,12 @@ TEST(Series, with_a_ledger_finds_again_what_it_kept) {
     MemoryLedger ledger;
     run_threads(1, [&](const Communicator& communicator) {
         MadeSource source(made.frames);
-        const registration::SeriesOptions options;
-        registration::SeriesHooks hooks;
-        hooks.ledger = &ledger;
-        const auto run = [&] {
-            return register_series(communicator, source,
-                                   look_at_series(communicator, source, options), options, hooks);
-        };
-        const std::vector<FramePlace> once = run();
+        const RegistrationOptions options;
+        const auto run = [&] { return register_series({communicator, source, options, &ledger}); };
+        const std::vector<FrameRegistration> once = run();
         const int kept = std::exchange(ledger.kept, 0);
         EXPECT_GE(kept, 5 + 4 + 3 + 4) << "neighbours, skips, and the scan";
-        const std::vector<FramePlace> again = run();
+        const std::vector<FrameRegistration> again = run();
         EXPECT_EQ(ledger.kept, 0) << "all of it was known";
         for (std::size_t frame = 0; frame < once.size(); ++frame)
             EXPECT_EQ(once[frame].result.motion, again[frame].result.motion);

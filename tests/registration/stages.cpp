@@ -107,10 +107,10 @@ TEST(Combined, median_forgets_an_outlier_and_neither_counts_a_gap) {
 
 /// The RMS error of all motions between two frames, in which the noise of a reference that all have
 /// in common has no part.
-double error_among_frames(const MadeSeries& made, const std::vector<FramePlace>& places) {
+double error_among_frames(const MadeSeries& made, const std::vector<FrameRegistration>& places) {
     double sum = 0, pairs = 0;
-    for (const FramePlace& a : places) {
-        for (const FramePlace& b : places) {
+    for (const FrameRegistration& a : places) {
+        for (const FrameRegistration& b : places) {
             if (a.frame >= b.frame)
                 continue;
             const double error = rms_distance(
@@ -128,13 +128,13 @@ TEST(Stages, registration_to_the_average_agrees_better_among_frames) {
     const MadeSeries made = make_series(10);
     run_threads(1, [&](const Communicator& communicator) {
         MadeSource source(made.frames);
-        std::vector<FramePlace> places = registration::register_series(communicator, source);
+        const RegistrationOptions options;
+        const registration::SeriesContext context{communicator, source, options};
+        std::vector<FrameRegistration> places = register_series(context);
         const double before = error_among_frames(made, places);
-        const registration::StageOptions options;
-        const registration::Registered all = everyones(communicator, places);
-        const std::vector<float> average =
-            average_of(communicator, source, all, transforms(all), options);
-        register_to_average(source, average, places, 2, options, {});
+        const registration::Registered all = registration::gather_registered(communicator, places);
+        const std::vector<float> average = average_of(context, all, transforms(all));
+        register_to_average(context, average, places, 2);
         EXPECT_LT(error_among_frames(made, places), before);
     });
 }
@@ -144,15 +144,16 @@ TEST(Stages, fields_are_kept_in_the_ledger_and_show_frames_where_they_lie) {
     MemoryLedger ledger;
     run_threads(1, [&](const Communicator& communicator) {
         MadeSource source(made.frames);
-        std::vector<FramePlace> places = registration::register_series(communicator, source);
-        registration::SeriesHooks hooks;
-        hooks.ledger = &ledger;
+        const RegistrationOptions options;
+        const registration::SeriesContext context{communicator, source, options, &ledger};
+        std::vector<FrameRegistration> places = register_series(context);
+        ledger.kept = 0;
         std::vector<float> reference(128 * 128);
         source.read_frame(0, reference);
-        register_by_fields(source, reference, 0, places, 1, {}, hooks);
+        register_by_fields(context, reference, 0, places, 1);
         ASSERT_EQ(std::exchange(ledger.kept, 0), 3);
         const auto field_of = registration::transforms_by_fields(ledger, 0, 1);
-        for (const FramePlace& place : places) {
+        for (const FrameRegistration& place : places) {
             const auto field = std::get<registration::DisplacementField>(field_of(place.frame));
             const RigidMotion truth = made.series.between(0, static_cast<int>(place.frame));
             EXPECT_LT(rms_distance(field, as_field(truth, {128, 128}, 8), central), .3);
@@ -160,7 +161,7 @@ TEST(Stages, fields_are_kept_in_the_ledger_and_show_frames_where_they_lie) {
             EXPECT_EQ(place.result.uncertainty.tx, place.field->sigma);
             EXPECT_LT(rms_distance(place.result.motion, truth, {128, 128}, central), .2);
         }
-        register_by_fields(source, reference, 0, places, 1, {}, hooks);
+        register_by_fields(context, reference, 0, places, 1);
         EXPECT_EQ(ledger.kept, 0);
         EXPECT_THROW(registration::transforms_by_fields(ledger, 0, 2)(1), CommunicationFailed);
     });

@@ -26,7 +26,7 @@ namespace sextant::command {
 namespace {
 
 using registration::DisplacementField;
-using registration::FramePlace;
+
 using registration::Transform;
 
 /// The transforms of a file; displacement fields are read when needed.
@@ -51,7 +51,7 @@ class Applied {
         if (at == places_.end())
             throw InvalidTask(fmt::format("{} has no frame {}, expected one of {}", path_, frame,
                                           all_.frames.size()));
-        const FramePlace& place = all_.frames[at->second.place];
+        const FrameRegistration& place = all_.frames[at->second.place];
         if (!place.left_out.empty())
             throw InvalidTask(
                 fmt::format("{}: frame {} was left out: {}", path_, frame, place.left_out));
@@ -67,7 +67,7 @@ class Applied {
 
     void number_frames() {
         for (std::size_t place = 0; place < all_.frames.size(); ++place) {
-            const FramePlace& frame = all_.frames[place];
+            const FrameRegistration& frame = all_.frames[place];
             places_.emplace(frame.frame, Standing{place, registered_});
             registered_ += frame.left_out.empty() ? 1 : 0;
         }
@@ -137,7 +137,7 @@ std::vector<Shown> frames_to_show(const Values& values, const FrameSource& sourc
                                       "and --frame N",
                                       source.path(), count, transforms.frames.size()));
     std::vector<Shown> shown;
-    for (const FramePlace& place : transforms.frames) {
+    for (const FrameRegistration& place : transforms.frames) {
         if (place.frame >= count)
             throw InvalidTask(fmt::format("{} has frames 0 to {}, but frame {} was registered",
                                           source.path(), count - 1, place.frame));

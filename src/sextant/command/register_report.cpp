@@ -2,7 +2,7 @@
 // The page of `sextant register --report`.
 
 #include "sextant/comm/provenance.hpp"
-#include "sextant/command/register_run.hpp"
+#include "sextant/command/register.hpp"
 #include "sextant/core/json.hpp"
 #include "sextant/core/statistics.hpp"
 #include "sextant/format/png.hpp"
@@ -24,43 +24,47 @@ namespace sextant::command {
 
 namespace {
 
-using registration::FramePlace;
-
-std::vector<FramePlace> registered(const RegisterSummary& summary) {
-    std::vector<FramePlace> places = summary.transforms.frames;
-    std::erase_if(places, [](const FramePlace& place) { return !place.left_out.empty(); });
+std::vector<FrameRegistration> registered(const RegisterSummary& summary) {
+    std::vector<FrameRegistration> places = summary.transforms.frames;
+    std::erase_if(places, [](const FrameRegistration& place) { return !place.left_out.empty(); });
     return places;
 }
 
+std::ptrdiff_t registered_count(const RegisterSummary& summary) {
+    const std::vector<FrameRegistration>& frames = summary.transforms.frames;
+    return std::count_if(frames.begin(), frames.end(),
+                         [](const FrameRegistration& frame) { return frame.left_out.empty(); });
+}
+
 template <class Of>
-double median_of(const std::vector<FramePlace>& places, const Of& of) {
+double median_of(const std::vector<FrameRegistration>& places, const Of& of) {
     std::vector<double> values;
     std::transform(places.begin(), places.end(), std::back_inserter(values), of);
     return median(values);
 }
 
 /// The largest distance, in pixels, of a frame's centre from that of the reference.
-double farthest(const std::vector<FramePlace>& places) {
+double farthest(const std::vector<FrameRegistration>& places) {
     double most = 0;
-    for (const FramePlace& place : places)
+    for (const FrameRegistration& place : places)
         most = std::max(most, std::hypot(place.result.motion.tx, place.result.motion.ty));
     return most;
 }
 
-double deviation_of(const FramePlace& place) {
+double deviation_of(const FrameRegistration& place) {
     return place.field ? place.field->sigma : place.result.uncertainty.tx;
 }
 
-std::ptrdiff_t flagged(const std::vector<FramePlace>& places) {
+std::ptrdiff_t flagged(const std::vector<FrameRegistration>& places) {
     return std::count_if(places.begin(), places.end(),
-                         [](const FramePlace& place) { return !flags_of(place).empty(); });
+                         [](const FrameRegistration& place) { return !flags_of(place).empty(); });
 }
 
 } // namespace
 
 std::string to_text(const RegisterSummary& summary) {
     const SeriesTransforms& transforms = summary.transforms;
-    const std::vector<FramePlace> places = registered(summary);
+    const std::vector<FrameRegistration> places = registered(summary);
     std::string text = fmt::format(
         "{}: {} of {} of {}x{} registered to frame {}, {}, in {}, on {} of {}\n", transforms.series,
         places.size(), report::counted(std::ssize(transforms.frames), "frame"),
@@ -76,16 +80,17 @@ std::string to_text(const RegisterSummary& summary) {
     text += fmt::format(", NCC {:.3f}, deviation of a shift {:.3f} px (medians), {} flagged\n",
                         median_of(places, [](const auto& p) { return p.result.ncc_after; }),
                         median_of(places, deviation_of), flagged(places));
+    const auto& seconds = summary.result.seconds;
     text += fmt::format("look {:.2f} s  register {:.2f} s  stages {:.2f} s  combine {:.2f} s  "
                         "write {:.2f} s\n",
-                        summary.look, summary.registered, summary.stages, summary.combine,
-                        summary.write);
+                        seconds.inspection, seconds.registration, seconds.stages, seconds.average,
+                        seconds.writing);
     return text + fmt::format("{}\n", fmt::join(summary.files, "\n"));
 }
 
 std::string to_json(const RegisterSummary& summary) {
     const SeriesTransforms& transforms = summary.transforms;
-    const std::vector<FramePlace> places = registered(summary);
+    const std::vector<FrameRegistration> places = registered(summary);
     nlohmann::ordered_json json;
     json["operation"] = "register";
     json["series"] = transforms.series;
@@ -95,7 +100,7 @@ std::string to_json(const RegisterSummary& summary) {
     json["frames"] = transforms.frames.size();
     json["registered"] = places.size();
     json["left_out"] = nlohmann::ordered_json::array();
-    for (const FramePlace& place : transforms.frames) {
+    for (const FrameRegistration& place : transforms.frames) {
         if (!place.left_out.empty())
             json["left_out"].push_back({{"frame", place.frame}, {"why", place.left_out}});
     }
@@ -106,12 +111,13 @@ std::string to_json(const RegisterSummary& summary) {
     json["ranks"] = summary.ranks;
     json["team"] = summary.team;
     json["transport"] = summary.transport;
-    json["resumed"] = summary.resumed;
-    json["seconds"] = {{"look", summary.look},
-                       {"register", summary.registered},
-                       {"stages", summary.stages},
-                       {"combine", summary.combine},
-                       {"write", summary.write}};
+    json["resumed"] = summary.result.resumed;
+    const auto& seconds = summary.result.seconds;
+    json["seconds"] = {{"look", seconds.inspection},
+                       {"register", seconds.registration},
+                       {"stages", seconds.stages},
+                       {"combine", seconds.average},
+                       {"write", seconds.writing}};
     json["files"] = summary.files;
     json["warnings"] = summary.warnings;
     json["host"] = host();
@@ -122,7 +128,7 @@ std::string to_json(const RegisterSummary& summary) {
 namespace {
 
 using registration::Combined;
-using registration::FramePlace;
+
 using registration::Work;
 
 constexpr std::int64_t most_shown = 512; // pixels per side; reduced frames would look sharp
@@ -175,20 +181,20 @@ std::vector<std::byte> png_of(const Combined& combined, ImageShape frame, const 
 report::Section pictures_of(const RegisterSummary& summary) {
     const ImageShape frame = summary.transforms.shape;
     const ImageShape shown = Part(frame).shape;
-    const Interval grey = contrast_of(summary.shown->after);
+    const Interval grey = contrast_of(summary.result.average);
     const std::string what = shown == frame
                                  ? fmt::format("{}x{} pixels", frame.width, frame.height)
                                  : fmt::format("the middle {}x{} of {}x{} pixels", shown.width,
                                                shown.height, frame.width, frame.height);
     return report::before_after_section(
-        {png_of(summary.shown->before, frame, grey), png_of(summary.shown->after, frame, grey),
+        {png_of(summary.result.recorded, frame, grey), png_of(summary.result.average, frame, grey),
          fmt::format("{}, in the same greys: the mean of {} as they are, "
                      "and registered.",
-                     what, report::counted(summary.shown->registered, "frame")),
+                     what, report::counted(registered_count(summary), "frame")),
          "The average, before and after"});
 }
 
-report::RegisteredFrame shown_of(const FramePlace& place) {
+report::RegisteredFrame shown_of(const FrameRegistration& place) {
     report::RegisteredFrame frame;
     frame.frame = place.frame;
     frame.left_out = place.left_out;
@@ -292,14 +298,14 @@ std::vector<report::Fact> facts_of(const RegisterSummary& summary) {
                                report::counted(std::ssize(transforms.frames), "frame"),
                                transforms.shape.width, transforms.shape.height)},
         {"Registered",
-         fmt::format("{} to frame {}, {}, in {}", summary.shown->registered, transforms.reference,
+         fmt::format("{} to frame {}, {}, in {}", registered_count(summary), transforms.reference,
                      transforms.model, report::counted(transforms.stages, "stage"))},
         {"Ranks", fmt::format("{} over {}", summary.ranks, summary.transport)}};
     if (const std::string pixel = pixel_of(transforms); !pixel.empty())
         facts.push_back({"A pixel", pixel});
-    if (summary.resumed > 0)
+    if (summary.result.resumed > 0)
         facts.push_back(
-            {"Gone on with", fmt::format("{} results of an earlier run", summary.resumed)});
+            {"Gone on with", fmt::format("{} results of an earlier run", summary.result.resumed)});
     facts.push_back({"Machine", fmt::format("{}, {}", host(), date())});
     constexpr std::size_t most_warnings = 8; // frames left out are listed below, too
     for (std::size_t i = 0; i < std::min(summary.warnings.size(), most_warnings); ++i)
@@ -312,38 +318,27 @@ std::vector<report::Fact> facts_of(const RegisterSummary& summary) {
 
 } // namespace
 
-/// Computes what the page shows besides the results. Collective.
-void RegisterRun::gather_shown(const Combined& combined) {
-    summary_.shown.emplace();
-    RegisterSummary::Shown& shown = *summary_.shown;
-    shown.registered = std::ssize(registered_.frames);
-    shown.before = registration::combine(communicator_, *source_, registered_.frames,
-                                         [](std::int64_t) { return registration::Transform(); },
-                                         {false, stage_options_.memory, stage_options_.threads});
-    shown.after = {combined.mean, {}, combined.count};
-    shown.work = gather_work(communicator_, *clocks_, *log_);
-}
-
 std::string to_page(const RegisterSummary& summary) {
     report::Page page;
     const SeriesTransforms& transforms = summary.transforms;
     const bool fields = transforms.fields.has_value();
     page.title = "Sextant: " + transforms.series;
     page.subtitle = fmt::format("{} registered to one another",
-                                report::counted(summary.shown->registered, "frame"));
+                                report::counted(registered_count(summary), "frame"));
     page.shown = {pictures_of(summary)};
     page.facts = facts_of(summary);
-    page.phases = {{"look", summary.look},
-                   {"register", summary.registered},
-                   {"stages", summary.stages},
-                   {"combine", summary.combine},
-                   {"write", summary.write}};
+    const auto& seconds = summary.result.seconds;
+    page.phases = {{"look", seconds.inspection},
+                   {"register", seconds.registration},
+                   {"stages", seconds.stages},
+                   {"combine", seconds.average},
+                   {"write", seconds.writing}};
     std::vector<report::RegisteredFrame> frames;
     std::transform(transforms.frames.begin(), transforms.frames.end(), std::back_inserter(frames),
                    shown_of);
     page.sections = {drift_section(frames, transforms.reference, pixel_of(transforms)),
                      likeness_section(frames, fields ? "by motions alone" : "as they are"),
-                     work_of(summary.shown->work)};
+                     work_of(*summary.work)};
     page.next_steps = {{"The same motions for another channel",
                         fmt::format("sextant apply {}/transforms.json channel.mrc -o aligned.tif",
                                     summary.output)},

@@ -26,7 +26,6 @@ namespace sextant::command {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using registration::FramePlace;
 
 constexpr int version_of_file = 1;
 constexpr std::string_view kind = "sextant transforms";
@@ -41,7 +40,7 @@ constexpr std::string_view convention =
     "pixels, to the right and downward; middles of pixels have whole coordinates, (0, 0) is the "
     "first of the first row. Every motion is from the reference, not from the frame before.";
 
-Json json_of(const FramePlace& place, const SeriesTransforms& all) {
+Json json_of(const FrameRegistration& place, const SeriesTransforms& all) {
     if (!place.left_out.empty())
         return {{"frame", place.frame}, {"left_out", place.left_out}};
     const registration::RigidResult& result = place.result;
@@ -105,7 +104,7 @@ std::string unit_of(const SeriesTransforms& transforms) {
     return transforms.pixel.unit.empty() ? "unit" : transforms.pixel.unit;
 }
 
-std::string csv_of(const FramePlace& place, const SeriesTransforms& all) {
+std::string csv_of(const FrameRegistration& place, const SeriesTransforms& all) {
     if (!place.left_out.empty()) {
         std::string reason = place.left_out;
         for (char& letter : reason)
@@ -262,8 +261,8 @@ void check_measures(const Fields& fields) {
     }
 }
 
-FramePlace frame_from(const Fields& fields) {
-    FramePlace place;
+FrameRegistration frame_from(const Fields& fields) {
+    FrameRegistration place;
     place.frame = fields.integer("frame", 0, most_frames);
     if (fields.has("left_out")) {
         constexpr std::array<std::string_view, 2> names{"frame", "left_out"};
@@ -338,7 +337,7 @@ std::optional<FieldFile> field_file_from(const Fields& fields, const std::string
 /// Checks that each frame appears once, and the reference is among them.
 void check_frames(const std::string& path, const SeriesTransforms& transforms) {
     std::vector<std::int64_t> numbers;
-    for (const FramePlace& place : transforms.frames)
+    for (const FrameRegistration& place : transforms.frames)
         numbers.push_back(place.frame);
     std::sort(numbers.begin(), numbers.end());
     if (const auto twice = std::adjacent_find(numbers.begin(), numbers.end());
@@ -352,7 +351,7 @@ void check_frames(const std::string& path, const SeriesTransforms& transforms) {
 
 } // namespace
 
-std::vector<std::string> flags_of(const FramePlace& place) {
+std::vector<std::string> flags_of(const FrameRegistration& place) {
     const registration::RigidResult& result = place.result;
     std::vector<std::string> flags;
     const auto flag = [&](bool raised, const char* name) {
@@ -373,7 +372,7 @@ void write_json(const SeriesTransforms& transforms, const TextSink& sink) {
     head.resize(head.rfind('\n')); // the closing brace follows the frames
     sink(head + ",\n \"frames\": [");
     const char* comma = "\n";
-    for (const FramePlace& place : transforms.frames) {
+    for (const FrameRegistration& place : transforms.frames) {
         sink(comma);
         sink(to_text(json_of(place, transforms), 1));
         comma = ",\n";
@@ -393,7 +392,7 @@ void write_csv(const SeriesTransforms& transforms, const TextSink& sink) {
         "iterations,seconds,sigma_alpha_deg,sigma_tx_px,sigma_ty_px,not_finite,flags"
         "\n",
         unit, unit, unit));
-    for (const FramePlace& place : transforms.frames)
+    for (const FrameRegistration& place : transforms.frames)
         sink(csv_of(place, transforms));
 }
 

@@ -30,13 +30,13 @@ struct SeriesTransforms {
     int stages = 1;
     ImageShape shape;
     PixelSize pixel;
-    std::vector<registration::FramePlace> frames;
+    std::vector<FrameRegistration> frames;
     std::optional<FieldFile> fields;
     bool with_seconds = true; ///< false: omit times, so that files can be compared
 };
 
 /// Remarks on a frame that is not left out: "ambiguous", "mended" ...
-std::vector<std::string> flags_of(const registration::FramePlace& place);
+std::vector<std::string> flags_of(const FrameRegistration& place);
 
 /// Receives a text in parts.
 using TextSink = std::function<void(std::string_view part)>;

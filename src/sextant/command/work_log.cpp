@@ -10,7 +10,6 @@ namespace sextant::command {
 
 namespace {
 
-using registration::EntryName;
 using registration::Work;
 
 constexpr std::size_t most_bars = 4096;
@@ -50,19 +49,11 @@ std::vector<WorkBar> put_together(std::vector<WorkBar> bars, Seconds pause) {
     return all;
 }
 
-WorkLog::WorkLog(registration::Ledger& ledger, int rank)
-    : ledger_(ledger), rank_(rank), origin_(now()) {}
+WorkLog::WorkLog(int rank) : rank_(rank), origin_(now()) {}
 
-std::optional<std::vector<std::byte>> WorkLog::find(const EntryName& name) {
-    auto found = ledger_.find(name);
-    began_ = now() - origin_;
-    return found;
-}
-
-void WorkLog::keep(const EntryName& name, std::span<const std::byte> bytes) {
-    ledger_.keep(name, bytes);
-    const WorkBar bar{rank_, name.work, 1, began_, now() - origin_};
-    busy_.at(static_cast<std::size_t>(name.work)) += bar.end - bar.begin;
+void WorkLog::add(Work work, Seconds begin, Seconds end) {
+    const WorkBar bar{rank_, work, 1, begin - origin_, end - origin_};
+    busy_.at(static_cast<std::size_t>(work)) += bar.end - bar.begin;
     bars_.push_back(bar);
     if (bars_.size() <= most_bars)
         return;

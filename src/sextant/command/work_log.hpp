@@ -7,6 +7,7 @@
 #include "sextant/schedule/trace.hpp"
 
 #include <array>
+#include <optional>
 #include <vector>
 
 namespace sextant::command {
@@ -22,15 +23,14 @@ struct WorkBar {
 /// Merges bars of the same kind, in order, whose gaps are no longer than `pause`.
 std::vector<WorkBar> put_together(std::vector<WorkBar> bars, Seconds pause);
 
-/// A ledger that forwards to another and records when each result was computed: from the failed
-/// lookup until it is kept. Memory is bounded: neighbouring bars are merged if there are many.
-class WorkLog : public registration::Ledger {
+/// Records when this rank computed results. Memory is bounded: neighbouring bars are merged if
+/// there are many.
+class WorkLog {
   public:
-    WorkLog(registration::Ledger& ledger, int rank);
+    explicit WorkLog(int rank);
 
-    std::optional<std::vector<std::byte>> find(const registration::EntryName& name) override;
-    void keep(const registration::EntryName& name, std::span<const std::byte> bytes) override;
-    void refresh() override { ledger_.refresh(); }
+    /// Adds a result, with times on the steady clock of the host.
+    void add(registration::Work work, Seconds begin, Seconds end);
 
     /// Times count from `origin`, on the clock of the host.
     const std::vector<WorkBar>& bars() const { return bars_; }
@@ -39,10 +39,9 @@ class WorkLog : public registration::Ledger {
     const std::array<Seconds, registration::kinds_of_work>& busy() const { return busy_; }
 
   private:
-    registration::Ledger& ledger_;
     const int rank_;
     const Seconds origin_;
-    Seconds began_ = 0, pause_ = 0;
+    Seconds pause_ = 0;
     std::vector<WorkBar> bars_;
     std::array<Seconds, registration::kinds_of_work> busy_{};
 };

@@ -222,7 +222,8 @@ Bytes bytes_of_pixel(std::int64_t frames, bool median) {
 }
 
 Combined combine_rows(FrameSource& source, std::span<const std::int64_t> frames,
-                      const TransformOf& transform_of, Rows rows, const CombineOptions& options) {
+                      const TransformOf& transform_of, Rows rows, const CombineOptions& options,
+                      const RunControl& control) {
     const std::int64_t width = source.header().shape.width;
     const auto count = static_cast<std::int64_t>(frames.size());
     const std::int64_t step =
@@ -234,10 +235,15 @@ Combined combine_rows(FrameSource& source, std::span<const std::int64_t> frames,
     combined.mean.reserve(pixels);
     combined.count.reserve(pixels);
     combined.median.reserve(options.median ? pixels : 0);
+    const std::int64_t passes = (rows.count() + step - 1) / step;
+    std::int64_t done = 0;
     for (std::int64_t first = rows.first; first < rows.last; first += step) {
         const Rows some{first, std::min(first + step, rows.last)};
         Band band(some.count() * width, frames.size(), options.median, &team);
         for (const std::int64_t frame : frames) {
+            control.report(options.median ? "average and median" : "average", done++,
+                           passes * count);
+            control.check();
             resampler.show(frame, transform_of(frame), some, band.shown());
             band.add();
         }
@@ -254,7 +260,7 @@ Bytes least_memory(std::int64_t frames, std::int64_t width, const CombineOptions
 
 Combined combine(const Communicator& communicator, FrameSource& source,
                  std::span<const std::int64_t> frames, const TransformOf& transform_of,
-                 const CombineOptions& options) {
+                 const CombineOptions& options, const RunControl& control) {
     const ImageShape shape = source.header().shape;
     Combined mine;
     agree(communicator, [&] {
@@ -264,7 +270,10 @@ Combined combine(const Communicator& communicator, FrameSource& source,
             throw InvalidTask(fmt::format("{} bytes of memory for a row of {} frames, expected {}",
                                           options.memory, frames.size(), least));
         const Share share = share_of(communicator.rank(), communicator.size(), shape.height);
-        mine = combine_rows(source, frames, transform_of, {share.first, share.last}, options);
+        RunControl own = control;
+        if (communicator.rank() != 0)
+            own.progress = {};
+        mine = combine_rows(source, frames, transform_of, {share.first, share.last}, options, own);
     });
     const auto all = [&](std::vector<float>& values) {
         const std::vector<float> own = std::move(values); // freed before the next list is gathered

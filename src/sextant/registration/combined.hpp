@@ -4,6 +4,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/thread_team.hpp"
 #include "sextant/core/frame_source.hpp"
+#include "sextant/core/run_control.hpp"
 #include "sextant/registration/motion.hpp"
 
 #include <cstdint>
@@ -75,13 +76,13 @@ Bytes least_memory(std::int64_t frames, std::int64_t width, const CombineOptions
 /// Input     each rank has its own source of the same frames; `frames` is the same on all ranks.
 /// Output    the whole result on every rank.
 /// Requires  memory for at least one row (InvalidTask).
-/// Throws    AgreedFailure on every rank if any rank fails.
+/// Throws    AgreedFailure on every rank if any rank fails; Cancelled.
 /// Cost      per pass, all ranks together read each frame about once. Memory per rank: three
 ///           numbers per pixel plus `options.memory`.
 /// Collective.
 /// Deterministic  The bits do not depend on ranks, threads or memory.
 Combined combine(const Communicator& communicator, FrameSource& source,
                  std::span<const std::int64_t> frames, const TransformOf& transform_of,
-                 const CombineOptions& options = {});
+                 const CombineOptions& options = {}, const RunControl& control = {});
 
 } // namespace sextant::registration

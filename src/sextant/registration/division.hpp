@@ -3,7 +3,7 @@
 
 #include "sextant/core/image.hpp"
 #include "sextant/core/units.hpp"
-#include "sextant/registration/frame_series.hpp"
+#include "sextant/prefix/scan.hpp"
 
 #include <cstdint>
 

@@ -45,24 +45,21 @@ Displacement composed(const SplineMotion& outer, const SplineMotion& inner) {
 
 class FieldScan {
   public:
-    FieldScan(const Communicator& communicator, FrameSource& source, const SeriesOptions& options,
-              const NonrigidOptions& nonrigid, const SeriesHooks& hooks,
-              std::vector<FramePlace> places)
-        : communicator_(communicator),
-          source_(source),
-          options_(options),
-          hooks_(hooks),
-          prefilter_(nonrigid.prefilter),
-          shape_(source.header().shape),
-          team_(options.threads),
-          registration_(shape_, nonrigid, &team_),
+    FieldScan(const SeriesContext& context, std::vector<FrameRegistration> places)
+        : context_(context),
+          communicator_(context.communicator),
+          source_(context.source),
+          options_(context.options),
+          shape_(source_.header().shape),
+          team_(options_.threads),
+          registration_(shape_, options_.nonrigid, &team_),
           reference_(static_cast<std::size_t>(shape_.elements())),
           moved_(reference_.size()),
           places_(std::move(places)),
           motions_(places_.size(), SplineMotion{{}, {}, nullptr, centre(shape_)}) {}
 
     FieldSeries run() {
-        const std::vector<std::int64_t> placed = everyones(communicator_, places_).frames;
+        const std::vector<std::int64_t> placed = gather_registered(communicator_, places_).frames;
         std::vector<FieldLink> neighbours;
         agree(communicator_, [&] { neighbours = to_those_before(placed); });
         const auto capacity =
@@ -73,7 +70,7 @@ class FieldScan {
             prefix::sized_slots<FieldLink>(
                 capacity, bytes_of,
                 [&](std::span<const std::byte> bytes) { return link_of(bytes); }),
-            options_.scan));
+            scan_options(options_)));
         if (options_.reference && !placed.empty() && placed.front() != *options_.reference)
             turn_to(*options_.reference);
         return {std::move(places_), std::move(motions_)};
@@ -101,25 +98,25 @@ class FieldScan {
     /// Returns the ledger's entry if it is a link, or else computes and keeps it.
     template <class Find>
     FieldLink found_or_kept(const EntryName& name, const Find& find) {
-        const auto known = hooks_.ledger ? hooks_.ledger->find(name) : std::nullopt;
+        const auto known = context_.ledger ? context_.ledger->find(name) : std::nullopt;
         if (known && is_link(*known))
             return link_of(*known);
         FieldLink link = find();
-        if (hooks_.ledger)
-            hooks_.ledger->keep(name, bytes_of(link));
+        if (context_.ledger)
+            context_.ledger->keep(name, bytes_of(link));
         return link;
     }
 
     /// Registers each of this rank's frames to the one placed before it.
     std::vector<FieldLink> to_those_before(const std::vector<std::int64_t>& placed) {
         std::vector<FieldLink> links;
-        for (const FramePlace& place : places_) {
+        for (const FrameRegistration& place : places_) {
             const auto at = std::lower_bound(placed.begin(), placed.end(), place.frame);
             if (!place.left_out.empty() || at == placed.begin())
                 continue;
             const std::int64_t before = *std::prev(at);
-            hooks_.progress("fields of neighbours", place.frame - places_.front().frame,
-                            std::ssize(places_));
+            context_.step("fields of neighbours", place.frame - places_.front().frame,
+                          std::ssize(places_));
             links.push_back(found_or_kept({Work::neighbour_field, 0, before, 0, place.frame}, [&] {
                 FieldLink link = registered(before, place.frame, {place.from_before});
                 link.head.result.ambiguous = place.result.ambiguous;
@@ -134,8 +131,8 @@ class FieldScan {
     FieldLink combined(const FieldLink& left, const FieldLink& right) {
         if (left.head.moved != right.head.reference)
             throw std::logic_error("fields combined that are not of neighbours");
-        hooks_.progress("combine fields", right.head.moved - places_.front().frame,
-                        std::ssize(places_));
+        context_.step("combine fields", right.head.moved - places_.front().frame,
+                      std::ssize(places_));
         const std::int64_t reference = left.head.reference, moved = right.head.moved;
         return found_or_kept({Work::combined_field, 0, reference, left.head.moved, moved}, [&] {
             const FieldStart start = start_at(composed(right.motion, left.motion), shape_);
@@ -166,7 +163,7 @@ class FieldScan {
         result.iterations = fit.steps;
         result.converged = true;
         const double seen = fit.overlap * static_cast<double>(shape_.elements());
-        result.unrelated = !(fit.ncc_after > ncc_of_noise(seen, prefilter_));
+        result.unrelated = !(fit.ncc_after > ncc_of_noise(seen, options_.nonrigid.prefilter));
         link.head.seconds =
             std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         return link;
@@ -183,7 +180,7 @@ class FieldScan {
     /// Stores the scan's results of this rank's frames; the first placed frame has no link.
     void take(std::vector<FieldLink> links) {
         for (FieldLink& link : links) {
-            FramePlace& place = places_[index_of(link.head.moved)];
+            FrameRegistration& place = places_[index_of(link.head.moved)];
             place.result = link.head.result;
             place.seconds = link.head.seconds;
             place.result.motion = nearest_rigid(link.motion, shape_);
@@ -231,40 +228,30 @@ class FieldScan {
         return motion;
     }
 
+    const SeriesContext& context_;
     const Communicator& communicator_;
     FrameSource& source_;
-    const SeriesOptions& options_;
-    const SeriesHooks& hooks_;
-    double prefilter_;
+    const RegistrationOptions& options_;
     ImageShape shape_;
     Team team_;
     NonrigidRegistration registration_;
     std::vector<float> reference_, moved_; ///< samples of the current pair
-    std::vector<FramePlace> places_;
+    std::vector<FrameRegistration> places_;
     std::vector<SplineMotion> motions_; ///< one per entry of places_
 };
 
 } // namespace
 
-FieldSeries register_series_by_fields(const Communicator& communicator, FrameSource& source,
-                                      SeriesLook look, const SeriesOptions& options,
-                                      const NonrigidOptions& nonrigid, const SeriesHooks& hooks) {
-    std::vector<FramePlace> places =
-        register_neighbours(communicator, source, std::move(look), options, hooks);
+FieldSeries register_series_by_fields(const SeriesContext& context, SeriesInspection inspection) {
+    std::vector<FrameRegistration> places = register_neighbours(context, std::move(inspection));
     std::optional<FieldScan> scan;
-    agree(communicator, [&] {
-        const std::int64_t reference = options.reference.value_or(0);
-        if (reference < 0 || reference >= source.header().frames)
-            throw InvalidTask(fmt::format("{}: reference {}, expected 0 to {}", source.path(),
-                                          reference, source.header().frames - 1));
-        scan.emplace(communicator, source, options, nonrigid, hooks, std::move(places));
-    });
+    agree(context.communicator, [&] { scan.emplace(context, std::move(places)); });
     return scan->run();
 }
 
 StartOf starts_from_motions(const FieldSeries& series, ImageShape shape) {
-    return [&series, shape](const FramePlace& place) {
-        const auto index = static_cast<std::size_t>(place.frame - series.mine.front().frame);
+    return [&series, shape](const FrameRegistration& place) {
+        const auto index = static_cast<std::size_t>(place.frame - series.frames.front().frame);
         return start_at(series.motions[index], shape);
     };
 }

@@ -11,8 +11,8 @@ namespace sextant::registration {
 
 /// The positions of a series' frames, found by a scan of non-rigid motions.
 struct FieldSeries {
-    std::vector<FramePlace> mine;      ///< this rank's frames, with the nearest rigid motions
-    std::vector<SplineMotion> motions; ///< of each of these frames, to the reference
+    std::vector<FrameRegistration> frames; ///< this rank's, with the nearest rigid motions
+    std::vector<SplineMotion> motions;     ///< of each of these frames, to the reference
 };
 
 /// Registers every frame of a series to its first or another one by displacement fields: neighbours
@@ -29,10 +29,7 @@ struct FieldSeries {
 ///           Memory: eight frames per rank, and memory_of_scan() over all ranks.
 /// Collective.
 /// Deterministic  as register_series().
-FieldSeries register_series_by_fields(const Communicator& communicator, FrameSource& source,
-                                      SeriesLook look, const SeriesOptions& options,
-                                      const NonrigidOptions& nonrigid,
-                                      const SeriesHooks& hooks = {});
+FieldSeries register_series_by_fields(const SeriesContext& context, SeriesInspection inspection);
 
 /// Starts from the motions that the scan found. The series must outlive the result.
 StartOf starts_from_motions(const FieldSeries& series, ImageShape shape);

@@ -49,7 +49,7 @@ class Ledger {
 
     virtual std::optional<std::vector<std::byte>> find(const EntryName& name) = 0;
     virtual void keep(const EntryName& name, std::span<const std::byte> bytes) = 0;
-    /// Makes results that other ranks have kept so far visible to find().
+    /// Makes results that other ranks have kept so far visible to find(). Collective.
     virtual void refresh() = 0;
 };
 

@@ -24,36 +24,36 @@ double share(std::int64_t part, std::int64_t whole) {
 
 } // namespace
 
-FrameLook look_at(std::span<const float> samples) {
-    FrameLook look;
-    look.samples = static_cast<std::int64_t>(samples.size());
+FrameStatistics statistics_of(std::span<const float> samples) {
+    FrameStatistics statistics;
+    statistics.samples = static_cast<std::int64_t>(samples.size());
     float least = std::numeric_limits<float>::infinity(), largest = -least;
     double sum = 0;
     for (const float sample : samples) {
         if (!std::isfinite(sample)) {
-            ++look.gaps;
+            ++statistics.gaps;
             continue;
         }
         sum += static_cast<double>(sample);
         least = std::min(least, sample);
         if (sample > largest) {
             largest = sample;
-            look.at_largest = 0;
+            statistics.at_largest = 0;
         }
-        look.at_largest += sample == largest;
+        statistics.at_largest += sample == largest;
     }
-    if (look.gaps < look.samples) {
-        look.mean = sum / static_cast<double>(look.samples - look.gaps);
-        look.least = static_cast<double>(least);
-        look.largest = static_cast<double>(largest);
+    if (statistics.gaps < statistics.samples) {
+        statistics.mean = sum / static_cast<double>(statistics.samples - statistics.gaps);
+        statistics.least = static_cast<double>(least);
+        statistics.largest = static_cast<double>(largest);
     }
-    return look;
+    return statistics;
 }
 
-UsualLook usual_look(std::span<const FrameLook> frames) {
-    UsualLook usual;
+UsualStatistics usual_statistics(std::span<const FrameStatistics> frames) {
+    UsualStatistics usual;
     std::vector<double> means;
-    for (const FrameLook& frame : frames) {
+    for (const FrameStatistics& frame : frames) {
         if (frame.gaps == frame.samples)
             continue;
         usual.largest = means.empty() ? frame.largest : std::max(usual.largest, frame.largest);
@@ -64,7 +64,8 @@ UsualLook usual_look(std::span<const FrameLook> frames) {
     return usual;
 }
 
-std::string fault_of(const FrameLook& frame, const UsualLook& usual, const LookLimits& limits) {
+std::string fault_of(const FrameStatistics& frame, const UsualStatistics& usual,
+                     const FrameLimits& limits) {
     if (share(frame.gaps, frame.samples) > limits.most_gaps)
         return fmt::format("{} of {} samples are not finite numbers", frame.gaps, frame.samples);
     if (frame.least == frame.largest)
@@ -91,16 +92,17 @@ PairReader::PairReader(FrameSource& source, const RigidOptions& options, double 
         kept_.push_back({Pyramid(source.header().shape, 0, prefilter, team)});
 }
 
-FrameLook PairReader::read(std::int64_t frame) {
+FrameStatistics PairReader::read(std::int64_t frame) {
     source_.read_frame(frame, samples_);
-    FrameLook look = look_at(samples_);
-    if (look.gaps == look.samples)
-        throw UnusableFrame(fmt::format("none of its {} samples is a finite number", look.samples));
-    for (double* value : {&look.mean, &look.least, &look.largest})
+    FrameStatistics statistics = statistics_of(samples_);
+    if (statistics.gaps == statistics.samples)
+        throw UnusableFrame(
+            fmt::format("none of its {} samples is a finite number", statistics.samples));
+    for (double* value : {&statistics.mean, &statistics.least, &statistics.largest})
         *value += offset_;
-    if (look.least == look.largest)
-        throw UnusableFrame(fmt::format("every sample is {:g}", look.least));
-    return look;
+    if (statistics.least == statistics.largest)
+        throw UnusableFrame(fmt::format("every sample is {:g}", statistics.least));
+    return statistics;
 }
 
 /// Replaces the least recently used pyramid.
@@ -111,7 +113,7 @@ const PairReader::Kept& PairReader::kept(std::int64_t frame) {
         slot = std::min_element(kept_.begin(), kept_.end(),
                                 [](const Kept& a, const Kept& b) { return a.used < b.used; });
         slot->frame = -1; // stays so if the following throws
-        slot->look = read(frame);
+        slot->statistics = read(frame);
         const ImageShape shape = source_.header().shape;
         slot->pyramid.fill(
             {samples_.data(), shape.width, {0, 0, shape.width, shape.height}, shape});
@@ -121,8 +123,8 @@ const PairReader::Kept& PairReader::kept(std::int64_t frame) {
     return *slot;
 }
 
-FrameLook PairReader::look(std::int64_t frame) {
-    return kept(frame).look;
+FrameStatistics PairReader::statistics(std::int64_t frame) {
+    return kept(frame).statistics;
 }
 
 RigidResult PairReader::align(std::int64_t reference, std::int64_t moved) {

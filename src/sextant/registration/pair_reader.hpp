@@ -13,7 +13,7 @@
 namespace sextant::registration {
 
 /// Statistics of a frame that decide if it can be registered.
-struct FrameLook {
+struct FrameStatistics {
     double mean = 0; ///< of the finite samples
     double least = 0, largest = 0;
     std::int64_t at_largest = 0; ///< samples equal to the largest
@@ -21,18 +21,18 @@ struct FrameLook {
     std::int64_t samples = 0;
 };
 
-FrameLook look_at(std::span<const float> samples);
+FrameStatistics statistics_of(std::span<const float> samples);
 
 /// Typical statistics of a series' frames.
-struct UsualLook {
+struct UsualStatistics {
     double mean = 0;    ///< median of the frames' means
     double largest = 0; ///< over all samples of all frames
 };
 
-UsualLook usual_look(std::span<const FrameLook> frames);
+UsualStatistics usual_statistics(std::span<const FrameStatistics> frames);
 
 /// Limits beyond which a frame is left out.
-struct LookLimits {
+struct FrameLimits {
     /// Least mean, as a fraction of the usual one. A darker frame was taken with the beam off.
     double least_brightness = .25;
     /// Largest fraction of samples at the largest value of the series, above which a frame is
@@ -42,7 +42,8 @@ struct LookLimits {
 };
 
 /// Returns why a frame is left out, or "" if it is usable.
-std::string fault_of(const FrameLook& frame, const UsualLook& usual, const LookLimits& limits);
+std::string fault_of(const FrameStatistics& frame, const UsualStatistics& usual,
+                     const FrameLimits& limits);
 
 /// Reads frames of a series into pyramids and registers them. The pyramids used last are cached.
 ///
@@ -51,12 +52,12 @@ std::string fault_of(const FrameLook& frame, const UsualLook& usual, const LookL
 class PairReader {
   public:
     /// Requires  kept >= 2 (std::logic_error). The team must outlive this object. `offset`, which
-    ///           the source subtracted from its samples, is added back for FrameLook.
+    ///           the source subtracted from its samples, is added back for FrameStatistics.
     PairReader(FrameSource& source, const RigidOptions& options, double prefilter, int kept,
                Team* team = nullptr, double offset = 0);
 
     /// Returns the statistics of a frame. Throws UnusableFrame if it cannot be made into a pyramid.
-    FrameLook look(std::int64_t frame);
+    FrameStatistics statistics(std::int64_t frame);
 
     RigidResult align(std::int64_t reference, std::int64_t moved);
     RigidResult refine(std::int64_t reference, std::int64_t moved, const RigidMotion& start);
@@ -67,10 +68,10 @@ class PairReader {
     struct Kept {
         Pyramid pyramid;
         std::int64_t frame = -1, used = 0;
-        FrameLook look = {};
+        FrameStatistics statistics = {};
     };
 
-    FrameLook read(std::int64_t frame);
+    FrameStatistics read(std::int64_t frame);
     const Kept& kept(std::int64_t frame);
 
     FrameSource& source_;

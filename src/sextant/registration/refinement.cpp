@@ -105,7 +105,7 @@ RigidUncertainty uncertainty_at_most(double sigma, ImageShape shape) {
     return {alpha, sigma, sigma, {alpha * alpha, 0, 0, 0, sigma * sigma, 0, 0, 0, sigma * sigma}};
 }
 
-void take(const StoredField& stored, double prefilter, FramePlace& place) {
+void take(const StoredField& stored, double prefilter, FrameRegistration& place) {
     const DisplacementField& field = stored.field;
     place.result.motion = nearest_rigid([&field](Point x) { return apply(field, x); }, field.image);
     const double seen = stored.fit.overlap * static_cast<double>(field.image.elements());
@@ -148,10 +148,11 @@ const RigidMotion& Registered::motion(std::int64_t frame) const {
     return motions[static_cast<std::size_t>(at - frames.begin())];
 }
 
-Registered everyones(const Communicator& communicator, std::span<const FramePlace> mine) {
+Registered gather_registered(const Communicator& communicator,
+                             std::span<const FrameRegistration> own) {
     std::vector<std::int64_t> frames;
     std::vector<RigidMotion> motions;
-    for (const FramePlace& place : mine) {
+    for (const FrameRegistration& place : own) {
         if (!place.left_out.empty())
             continue;
         frames.push_back(place.frame);
@@ -161,8 +162,8 @@ Registered everyones(const Communicator& communicator, std::span<const FramePlac
             all_gather_lists(communicator, std::span<const RigidMotion>(motions))};
 }
 
-void leave_out_strangers(std::span<FramePlace> mine) {
-    for (FramePlace& place : mine) {
+void leave_out_unrelated(std::span<FrameRegistration> frames) {
+    for (FrameRegistration& place : frames) {
         if (place.left_out.empty() && place.result.unrelated)
             place.left_out =
                 fmt::format("what it has in common with the reference, {:.0f} % of a frame, is no "
@@ -187,11 +188,11 @@ std::vector<float> whole_frame(FrameSource& source, std::int64_t frame) {
     return samples;
 }
 
-std::vector<float> average_of(const Communicator& communicator, FrameSource& source,
-                              const Registered& registered, const TransformOf& transform_of,
-                              const StageOptions& options) {
-    Combined combined = combine(communicator, source, registered.frames, transform_of,
-                                {false, options.memory, options.threads});
+std::vector<float> average_of(const SeriesContext& context, const Registered& registered,
+                              const TransformOf& transform_of) {
+    Combined combined =
+        combine(context.communicator, context.source, registered.frames, transform_of,
+                {false, context.options.memory, context.options.threads}, context.control);
     for (std::size_t pixel = 0; pixel < combined.mean.size(); ++pixel) {
         if (combined.count[pixel] == 0)
             combined.mean[pixel] = std::numeric_limits<float>::quiet_NaN();
@@ -199,22 +200,22 @@ std::vector<float> average_of(const Communicator& communicator, FrameSource& sou
     return std::move(combined.mean);
 }
 
-void register_to_average(FrameSource& source, std::span<const float> average,
-                         std::span<FramePlace> mine, std::uint32_t stage,
-                         const StageOptions& options, const SeriesHooks& hooks) {
-    const ImageShape shape = source.header().shape;
+void register_to_average(const SeriesContext& context, std::span<const float> average,
+                         std::span<FrameRegistration> own, std::uint32_t stage) {
+    const RegistrationOptions& options = context.options;
+    const ImageShape shape = context.source.header().shape;
     Team team(options.threads);
     Pyramid reference(shape, 0, options.prefilter, &team);
     reference.fill(view_of(average, shape));
-    PairReader reader(source, options.rigid, options.prefilter, 2, &team);
+    PairReader reader(context.source, options.rigid, options.prefilter, 2, &team);
     std::int64_t done = 0;
-    for (FramePlace& place : mine) {
-        hooks.progress("register to the average", done++, static_cast<std::int64_t>(mine.size()));
+    for (FrameRegistration& place : own) {
+        context.step("register to the average", done++, std::ssize(own));
         if (!place.left_out.empty())
             continue;
         const RigidMotion start = place.result.motion;
         const TimedResult timed =
-            timed_result(hooks.ledger, {Work::averaged, stage, 0, 0, place.frame},
+            timed_result(context.ledger, {Work::averaged, stage, 0, 0, place.frame},
                          [&] { return reader.refine(reference, place.frame, start); });
         place.result = refined_from(start, timed.result, place.result.ambiguous);
         place.seconds += timed.seconds;
@@ -222,7 +223,7 @@ void register_to_average(FrameSource& source, std::span<const float> average,
 }
 
 StartOf starts_from(const TransformOf& fields, ImageShape shape) {
-    return [&fields, shape](const FramePlace& place) {
+    return [&fields, shape](const FrameRegistration& place) {
         return start_at([transform = fields(place.frame),
                          shape](Point x) { return apply(transform, x, shape); },
                         shape);
@@ -234,30 +235,30 @@ ImageShape nodes_of_fields(ImageShape frame) {
     return {cells.width + 1, cells.height + 1};
 }
 
-void register_by_fields(FrameSource& source, std::span<const float> image, std::int64_t reference,
-                        std::span<FramePlace> mine, std::uint32_t stage,
-                        const StageOptions& options, const SeriesHooks& hooks,
-                        const StartOf& start_of) {
-    if (!hooks.ledger)
+void register_by_fields(const SeriesContext& context, std::span<const float> image,
+                        std::int64_t reference, std::span<FrameRegistration> own,
+                        std::uint32_t stage, const StartOf& start_of) {
+    if (!context.ledger)
         throw std::logic_error("fields that nothing keeps");
-    const ImageShape shape = source.header().shape;
+    const RegistrationOptions& options = context.options;
+    const ImageShape shape = context.source.header().shape;
     Team team(options.threads);
     NonrigidRegistration registration(shape, options.nonrigid, &team);
     std::vector<float> samples(image.size());
     std::int64_t done = 0;
-    for (FramePlace& place : mine) {
-        hooks.progress("fields", done++, static_cast<std::int64_t>(mine.size()));
+    for (FrameRegistration& place : own) {
+        context.step("fields", done++, std::ssize(own));
         if (!place.left_out.empty())
             continue;
         const EntryName name{Work::field, stage, reference, 0, place.frame};
-        if (const auto known = hooks.ledger->find(name)) {
+        if (const auto known = context.ledger->find(name)) {
             take(field_from(*known), options.prefilter, place);
             continue;
         }
         StoredField stored = standing_still(shape);
         if (place.frame != reference) {
             const auto begin = std::chrono::steady_clock::now();
-            source.read_frame(place.frame, samples);
+            context.source.read_frame(place.frame, samples);
             const NonrigidResult& result =
                 registration.run(view_of(image, shape), view_of(samples, shape),
                                  start_of ? start_of(place) : FieldStart(place.result.motion));
@@ -265,7 +266,7 @@ void register_by_fields(FrameSource& source, std::span<const float> image, std::
             stored.seconds =
                 std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         }
-        hooks.ledger->keep(name, bytes_of(stored));
+        context.ledger->keep(name, bytes_of(stored));
         take(stored, options.prefilter, place);
     }
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "sextant/registration/combined.hpp"
 #include "sextant/registration/frame_series.hpp"
 #include "sextant/registration/ledger.hpp"
-#include "sextant/registration/nonrigid.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -26,19 +24,8 @@ std::vector<std::byte> bytes_of(const StoredField& stored);
 /// Deserialises a field. Throws std::logic_error if the bytes are not a field.
 StoredField field_from(std::span<const std::byte> bytes);
 
-/// Options of the stages that follow once every frame of a series has a position: registration to
-/// the average, which is less noisy than any frame, and by fields. The series itself is the first
-/// stage.
-struct StageOptions {
-    RigidOptions rigid;
-    double prefilter = usual_prefilter;
-    NonrigidOptions nonrigid;
-    Bytes memory = Bytes{64} << 20; ///< for combine()
-    int threads = 1;                ///< per rank; they share the rows of a frame
-};
-
 /// Leaves out frames that are unrelated to their reference.
-void leave_out_strangers(std::span<FramePlace> mine);
+void leave_out_unrelated(std::span<FrameRegistration> frames);
 
 /// The frames of all ranks that are not left out and their motions, on every rank.
 struct Registered {
@@ -49,7 +36,8 @@ struct Registered {
 };
 
 /// Gathers the frames of all ranks. Collective.
-Registered everyones(const Communicator& communicator, std::span<const FramePlace> mine);
+Registered gather_registered(const Communicator& communicator,
+                             std::span<const FrameRegistration> own);
 
 /// Return the transforms of the frames: their motions, or the fields of a stage, which are read
 /// from the ledger when needed. The argument must outlive the result.
@@ -60,9 +48,8 @@ TransformOf transforms_by_fields(Ledger& ledger, std::int64_t reference, std::ui
 std::vector<float> whole_frame(FrameSource& source, std::int64_t frame);
 
 /// Returns the mean of the registered frames; NaN where no frame covers a pixel. Collective.
-std::vector<float> average_of(const Communicator& communicator, FrameSource& source,
-                              const Registered& registered, const TransformOf& transform_of,
-                              const StageOptions& options);
+std::vector<float> average_of(const SeriesContext& context, const Registered& registered,
+                              const TransformOf& transform_of);
 
 /// Stands for the number of the reference frame if the reference is the average.
 inline constexpr std::int64_t the_average = -1;
@@ -72,15 +59,14 @@ inline constexpr std::int64_t the_average = -1;
 /// Input     a whole image of the frames' shape, the average of an earlier stage.
 /// Throws    UnusableFrame if the image cannot be registered to.
 /// Not collective.
-void register_to_average(FrameSource& source, std::span<const float> average,
-                         std::span<FramePlace> mine, std::uint32_t stage,
-                         const StageOptions& options, const SeriesHooks& hooks);
+void register_to_average(const SeriesContext& context, std::span<const float> average,
+                         std::span<FrameRegistration> own, std::uint32_t stage);
 
 /// Returns the number of nodes of the frames' fields along each axis.
 ImageShape nodes_of_fields(ImageShape frame);
 
 /// Returns the start of a frame's registration. Called when it is needed, for one frame at a time.
-using StartOf = std::function<FieldStart(const FramePlace& place)>;
+using StartOf = std::function<FieldStart(const FrameRegistration& place)>;
 
 /// Starts from the fields of an earlier stage. `fields` must outlive the result.
 StartOf starts_from(const TransformOf& fields, ImageShape shape);
@@ -93,9 +79,8 @@ StartOf starts_from(const TransformOf& fields, ImageShape shape);
 ///           reference frame itself gets the identity.
 /// Memory    seven frames.
 /// Not collective.
-void register_by_fields(FrameSource& source, std::span<const float> image, std::int64_t reference,
-                        std::span<FramePlace> mine, std::uint32_t stage,
-                        const StageOptions& options, const SeriesHooks& hooks,
-                        const StartOf& start_of = {});
+void register_by_fields(const SeriesContext& context, std::span<const float> image,
+                        std::int64_t reference, std::span<FrameRegistration> own,
+                        std::uint32_t stage, const StartOf& start_of = {});
 
 } // namespace sextant::registration

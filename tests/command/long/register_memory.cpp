@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // However long a series is, no more of it is in memory than where its frames lie.
-#include "sextant/comm/threads.hpp"
 #include "sextant/command/commands.hpp"
-#include "sextant/command/register_run.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/registration/synthetic.hpp"
 
@@ -71,12 +69,11 @@ class RegisterMemory : public testing::TestWithParam<const char*> {
                                                       {"output", {folder.path("out")}},
                                                       {"model", {GetParam()}},
                                                       {"memory", {"1"}},
+                                                      {"threads", {"2"}},
                                                       {"report", {folder.path("page.html")}},
                                                       {"json", {folder.path("run.json")}}});
         EXPECT_TRUE(forget_peak());
-        run_threads(2, [&](const Communicator& communicator) {
-            RegisterRun(values, communicator, 1).run();
-        });
+        operation.run(values);
         return peak();
     }
     test::TemporaryFolder folder;

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a thread takes to register a series, in frames: what the peak grows by where frames are
 // larger. A process of its own each.
-#include "sextant/comm/threads.hpp"
 #include "sextant/command/commands.hpp"
-#include "sextant/command/register_run.hpp"
 #include "sextant/format/frame_catalogue.hpp"
 #include "sextant/registration/synthetic.hpp"
 
@@ -56,12 +54,9 @@ Bytes peak_of_registering(const TemporaryFolder& folder, const char* model, Imag
                                                         {"output", {folder.path("out")}},
                                                         {"model", {model}},
                                                         {"memory", {"1"}},
+                                                        {"threads", {std::to_string(ranks)}},
                                                         {"json", {folder.path("run.json")}}});
-    return kibibyte * peak_memory_of([&] {
-               run_threads(ranks, [&](const Communicator& communicator) {
-                   command::RegisterRun(values, communicator, 1).run();
-               });
-           });
+    return kibibyte * peak_memory_of([&] { operation.run(values); });
 }
 
 /// Between frames whose sizes no page nor power of two favours.

@@ -28,7 +28,7 @@ Lattices registered_lattice(double amorphous, std::uint64_t seed) {
     for (int frame = 0; frame < plan.frames; ++frame)
         frames.push_back(series.counted(frame));
     Lattices counted;
-    for (const FramePlace& place : places_of(frames, 1)) {
+    for (const FrameRegistration& place : places_of(frames, 1)) {
         const double error = rms_distance(
             place.result.motion, series.between(0, static_cast<int>(place.frame)), plan.shape);
         const bool wrong = place.left_out.empty() && error > 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/command/checkpoint.hpp"
+#include "sextant/registration/checkpoint.hpp"
 
 #include "sextant/core/error.hpp"
 
@@ -11,11 +11,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace sextant::command {
+namespace sextant::registration {
 namespace {
 
-using registration::EntryName;
-using registration::Work;
 using testing::HasSubstr;
 
 const Checkpoint::Identity identity = {{"model", "rigid"}, {"stages", "2"}};
@@ -86,7 +84,7 @@ TEST_F(CheckpointFiles, CutAnywhereHaveWhatWasWhole) {
 TEST_F(CheckpointFiles, OfAnotherRunAreRefusedWithTheDifferenceAndStay) {
     { Checkpoint first(folder.path(), 0, identity); }
     EXPECT_THAT(refusal({{"model", "rigid"}, {"stages", "3"}}),
-                HasSubstr("whose stages is 2, expected 3; take another folder, or begin --anew"));
+                HasSubstr("whose stages is 2, expected 3; take another folder, or begin anew"));
     EXPECT_THAT(refusal({{"model", "rigid"}, {"stages", "2"}, {"shape", "8x8"}}),
                 HasSubstr("whose shape is not stated, expected 8x8"));
     EXPECT_EQ(refusal(identity), "nothing was thrown");
@@ -101,4 +99,4 @@ TEST_F(CheckpointFiles, OfOneRankHaveOneWriter) {
 }
 
 } // namespace
-} // namespace sextant::command
+} // namespace sextant::registration

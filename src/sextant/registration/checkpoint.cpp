@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "sextant/command/checkpoint.hpp"
+#include "sextant/registration/checkpoint.hpp"
 
 #include "sextant/core/error.hpp"
 
@@ -9,11 +9,9 @@
 
 #include <fmt/format.h>
 
-namespace sextant::command {
+namespace sextant::registration {
 
 namespace {
-
-using registration::EntryName;
 
 constexpr std::string_view prefix = "checkpoint.";
 
@@ -61,11 +59,11 @@ void check_file(const Journal& file, const Checkpoint::Identity& identity) {
         const std::string theirs = value_in(*file.text(), name);
         if (theirs != value)
             throw InvalidTask(fmt::format("{}: of another run, whose {} is {}, expected {}; take "
-                                          "another folder, or begin --anew",
+                                          "another folder, or begin anew",
                                           file.path(), name, theirs, value));
     }
     throw InvalidTask(
-        fmt::format("{}: of another run; take another folder, or begin --anew", file.path()));
+        fmt::format("{}: of another run; take another folder, or begin anew", file.path()));
 }
 
 } // namespace
@@ -135,4 +133,37 @@ void Checkpoint::keep(const EntryName& name, std::span<const std::byte> bytes) {
         0, {place.position + static_cast<Bytes>(sizeof name), static_cast<Bytes>(bytes.size())}};
 }
 
-} // namespace sextant::command
+std::optional<std::vector<std::byte>> FieldMemory::find(const EntryName& name) {
+    const auto at = fields_.find(name);
+    return at == fields_.end() ? std::nullopt : std::optional(at->second);
+}
+
+void FieldMemory::keep(const EntryName& name, std::span<const std::byte> bytes) {
+    if (name.work != Work::field)
+        return;
+    const std::size_t size = bytes.size();
+    for (const auto part :
+         {std::as_bytes(std::span(&name, 1)), std::as_bytes(std::span(&size, 1)), bytes})
+        kept_.insert(kept_.end(), part.begin(), part.end());
+}
+
+void FieldMemory::refresh() {
+    const std::vector<std::byte> all =
+        all_gather_lists(communicator_, std::span<const std::byte>(kept_));
+    if (all.empty())
+        return;
+    kept_.clear();
+    fields_.clear();
+    std::span<const std::byte> rest = all;
+    while (!rest.empty()) {
+        EntryName name;
+        std::size_t size = 0;
+        std::memcpy(&name, rest.data(), sizeof name);
+        std::memcpy(&size, rest.data() + sizeof name, sizeof size);
+        rest = rest.subspan(sizeof name + sizeof size);
+        fields_[name].assign(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(size));
+        rest = rest.subspan(size);
+    }
+}
+
+} // namespace sextant::registration

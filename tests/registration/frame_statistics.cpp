@@ -11,8 +11,8 @@ namespace sextant::test {
 namespace {
 
 using registration::fault_of;
-using registration::FrameLook;
-using registration::look_at;
+using registration::FrameStatistics;
+using registration::statistics_of;
 using testing::HasSubstr;
 
 constexpr float gap = std::numeric_limits<float>::quiet_NaN();
@@ -26,12 +26,13 @@ std::vector<float> ramp(float factor = 1) {
 }
 
 std::string fault_among_ramps(const std::vector<float>& samples) {
-    const FrameLook odd = look_at(samples);
-    const std::vector<FrameLook> all = {look_at(ramp()), odd, look_at(ramp()), look_at(ramp())};
-    return fault_of(odd, usual_look(all), {});
+    const FrameStatistics odd = statistics_of(samples);
+    const std::vector<FrameStatistics> all = {statistics_of(ramp()), odd, statistics_of(ramp()),
+                                              statistics_of(ramp())};
+    return fault_of(odd, usual_statistics(all), {});
 }
 
-TEST(FrameLook, says_what_is_wrong_with_a_frame) {
+TEST(FrameStatistics, says_what_is_wrong_with_a_frame) {
     EXPECT_EQ(fault_among_ramps(ramp()), "");
     EXPECT_THAT(fault_among_ramps(std::vector<float>(100, 7)), HasSubstr("every sample is 7"));
     EXPECT_THAT(fault_among_ramps(ramp(.1F)), HasSubstr("its mean is 4.95, that of others 49.5"));
@@ -42,20 +43,20 @@ TEST(FrameLook, says_what_is_wrong_with_a_frame) {
     EXPECT_EQ(fault_among_ramps(holes), "");
 }
 
-TEST(FrameLook, finds_clipped_frames_but_no_counts_of_electrons) {
+TEST(FrameStatistics, finds_clipped_frames_but_no_counts_of_electrons) {
     std::vector<float> clipped = ramp(3);
     for (float& sample : clipped)
         sample = std::min(sample, 200.F);
     EXPECT_THAT(fault_among_ramps(clipped), HasSubstr("33 % of its samples are saturated at 200"));
     std::vector<float> counts(100, 0);
     std::fill(counts.begin(), counts.begin() + 40, 1.F);
-    const std::vector<FrameLook> all = {look_at(counts)};
-    EXPECT_EQ(fault_of(all[0], usual_look(all), {}), "");
+    const std::vector<FrameStatistics> all = {statistics_of(counts)};
+    EXPECT_EQ(fault_of(all[0], usual_statistics(all), {}), "");
 }
 
-TEST(FrameLook, of_a_frame_without_a_number_is_a_fault_among_any) {
-    const std::vector<FrameLook> all = {look_at(std::vector<float>(4, gap))};
-    EXPECT_THAT(fault_of(all[0], usual_look(all), {}), HasSubstr("4 of 4 samples"));
+TEST(FrameStatistics, of_a_frame_without_a_number_is_a_fault_among_any) {
+    const std::vector<FrameStatistics> all = {statistics_of(std::vector<float>(4, gap))};
+    EXPECT_THAT(fault_of(all[0], usual_statistics(all), {}), HasSubstr("4 of 4 samples"));
 }
 
 } // namespace

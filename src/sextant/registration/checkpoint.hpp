@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "sextant/comm/communicator.hpp"
 #include "sextant/core/journal.hpp"
 #include "sextant/registration/ledger.hpp"
 
@@ -10,14 +11,14 @@
 #include <utility>
 #include <vector>
 
-namespace sextant::command {
+namespace sextant::registration {
 
 /// A ledger in files `checkpoint.0`, `checkpoint.1` ... of a folder. Each rank writes one file and
 /// finds the entries of all ranks, also those of a run that was killed. If the disk is full,
 /// InvalidFile ends the run; entries written before remain.
 ///
 /// Requires  a folder that all ranks see.
-class Checkpoint : public registration::Ledger {
+class Checkpoint : public Ledger {
   public:
     /// Names and values that describe a run, as "model" "rigid". A run continues an earlier one
     /// only if all are equal.
@@ -27,8 +28,8 @@ class Checkpoint : public registration::Ledger {
     /// belong to another run.
     Checkpoint(const std::string& folder, int rank, const Identity& identity);
 
-    std::optional<std::vector<std::byte>> find(const registration::EntryName& name) override;
-    void keep(const registration::EntryName& name, std::span<const std::byte> bytes) override;
+    std::optional<std::vector<std::byte>> find(const EntryName& name) override;
+    void keep(const EntryName& name, std::span<const std::byte> bytes) override;
     void refresh() override;
 
     /// The number of entries.
@@ -48,8 +49,25 @@ class Checkpoint : public registration::Ledger {
               std::span<const std::byte> record);
 
     std::vector<Journal> files_; ///< the first is this rank's
-    std::map<registration::EntryName, Place> places_;
+    std::map<EntryName, Place> places_;
     std::string folder_;
 };
 
-} // namespace sextant::command
+/// Keeps in memory what a run without a checkpoint reads again: the displacement fields of the last
+/// stage.
+class FieldMemory : public Ledger {
+  public:
+    explicit FieldMemory(const Communicator& communicator) : communicator_(communicator) {}
+
+    std::optional<std::vector<std::byte>> find(const EntryName& name) override;
+    void keep(const EntryName& name, std::span<const std::byte> bytes) override;
+    /// Replaces the fields by those that all ranks have kept since the last call. Collective.
+    void refresh() override;
+
+  private:
+    const Communicator communicator_;
+    std::vector<std::byte> kept_; ///< by this rank since the last refresh
+    std::map<EntryName, std::vector<std::byte>> fields_;
+};
+
+} // namespace sextant::registration

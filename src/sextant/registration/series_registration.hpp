@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "sextant/comm/communicator.hpp"
+#include "sextant/core/frame_source.hpp"
+#include "sextant/core/record.hpp"
+#include "sextant/core/run_control.hpp"
+#include "sextant/registration/combined.hpp"
+#include "sextant/registration/ledger.hpp"
+#include "sextant/registration/nonrigid.hpp"
+#include "sextant/registration/pair_reader.hpp"
+#include "sextant/registration/rigid.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sextant {
+
+/// How frames move: by rigid motions, or also by displacement fields.
+enum class MotionModel { rigid, nonrigid };
+
+std::string_view name(MotionModel model);
+
+/// Options for registering a series. Every rank gives the same.
+struct RegistrationOptions {
+    MotionModel model = MotionModel::rigid;
+    std::optional<std::int64_t> reference; ///< default: the first frame that is not left out
+    int stages = 2;             ///< each but the first registers to the average of the one before
+    bool reproducible = false;  ///< the same bits each time on the same number of ranks
+    bool recorded_mean = false; ///< also compute the mean of the frames as recorded
+    int threads = 1;            ///< per rank; they share the rows of one frame
+    /// Per rank, for the samples that a median is taken of; at least registration::least_memory().
+    Bytes memory = Bytes{64} << 20;
+    /// A folder that all ranks see, created if it does not exist. Each rank keeps its results in a
+    /// file there, so that the same series and options continue a run that ended early. The files
+    /// are removed at the end. Empty: results are kept in memory.
+    std::string checkpoint;
+    bool anew = false; ///< discard the checkpoint of an earlier run
+
+    // Parameters of the method.
+    registration::RigidOptions rigid;
+    registration::NonrigidOptions nonrigid;
+    registration::FrameLimits limits;
+    double prefilter = registration::usual_prefilter; ///< σ of the Gaussian filter, pixels
+    /// Each frame is registered, without a start, to this many frames before it; these vote.
+    int farthest = 3;
+    double tolerance = 1.5; ///< pixels RMS, within which these registrations agree
+};
+
+/// The declared options; those of a pair of frames and the limits are not declared.
+Record record_of(RegistrationOptions& options);
+
+/// The quality of a field between a frame and the reference (nonrigid.hpp).
+struct FieldFit {
+    double known = 0;   ///< fraction of the nodes at which the frames determine the field
+    double sigma = 0;   ///< RMS standard deviation at those nodes, pixels
+    double freedom = 0; ///< SplineFitReport::freedom
+};
+
+/// The registration of a frame of a series.
+struct FrameRegistration {
+    std::int64_t frame = 0;
+    std::string left_out; ///< why the frame is not registered; empty if it is
+    /// The motion to the reference; the identity for the reference itself. Ambiguous if the
+    /// registration of any neighbours in between was. If unrelated to the reference, for example
+    /// because none of it is in view any more, the motion is that of the frames in between.
+    registration::RigidResult result;
+    std::optional<FieldFit> field;
+
+    bool mended = false;   ///< not registered directly to the frame before it without a start
+    bool in_doubt = false; ///< registrations to frames around it disagree
+    std::int64_t gaps = 0; ///< number of samples that are not finite
+    Seconds seconds = 0;   ///< spent on all registrations of this frame
+    /// The motion to the frame placed before it, from before the scan.
+    registration::RigidMotion from_before = {};
+};
+
+/// A registered series, on every rank.
+struct RegistrationResult {
+    std::vector<FrameRegistration> frames; ///< all frames, also those left out
+    std::int64_t reference = 0;
+    registration::Combined average;  ///< of the registered frames
+    registration::Combined recorded; ///< the same without registration or median, if asked for
+    double offset = 0;       ///< to be added to all samples of results (core/frame_source.hpp)
+    std::size_t resumed = 0; ///< number of results taken from the checkpoint, on this rank
+
+    /// The time that each part took on this rank.
+    struct Times {
+        Seconds inspection = 0, registration = 0, stages = 0, average = 0, writing = 0;
+    } seconds;
+};
+
+/// The registered frames of a series, read one at a time while results are written.
+class RegisteredFrames {
+  public:
+    /// The numbers of the frames that are not left out, in order.
+    std::span<const std::int64_t> numbers() const { return numbers_; }
+    /// The motion of a frame. Fields are read from the checkpoint.
+    registration::Transform transform(std::int64_t frame);
+    /// A frame in the coordinates of the reference; NaN where it shows nothing. Valid until the
+    /// next call. Throws as FrameSource.
+    std::span<const float> aligned(std::int64_t frame);
+
+  private:
+    friend class SeriesRegistration;
+    RegisteredFrames(FrameSource& source, std::span<const std::int64_t> numbers,
+                     registration::TransformOf transform_of, int threads,
+                     const RunControl& control);
+
+    std::span<const std::int64_t> numbers_;
+    registration::TransformOf transform_of_;
+    Team team_;
+    registration::Resampler resampler_;
+    ImageShape shape_;
+    std::vector<float> pixels_;
+    const RunControl& control_;
+    std::int64_t done_ = 0;
+};
+
+/// What a caller of SeriesRegistration::run does during the run. All may be empty.
+struct RegistrationHooks {
+    /// Called at rank 0 with the result, to write it together with large data. The checkpoint is
+    /// removed afterwards: if this throws, the run fails on every rank and can be continued.
+    std::function<void(const RegistrationResult& result, RegisteredFrames& frames)> write = {};
+    /// Called at rank 0 if results of an earlier run are reused, with their number.
+    std::function<void(std::size_t results)> resumed = {};
+    /// Called on each rank after each computed result, with times on the steady clock of the host.
+    std::function<void(registration::Work work, Seconds begin, Seconds end)> worked = {};
+};
+
+/// Registers the frames of a noisy series to one another, and averages them.
+///
+/// Frames that cannot be registered are left out. Each other frame is registered to several before
+/// it, and these registrations vote (consensus.hpp). A scan over the ranks combines the motions of
+/// neighbours by φ_{i,j} ⊙ φ_{j,k} = A(f_i, f_k, φ_{j,k}∘φ_{i,j}), the registration A of frames i
+/// and k that starts at the composed motion, so errors do not grow along the series. Each further
+/// stage registers all frames to the average of the stage before.
+///
+/// Each rank reads its block of the frames, and its rows of all frames for averages. Rank 0 creates
+/// and removes the checkpoint and calls RegistrationHooks::write.
+///
+/// Input     each rank has its own source of the same frames: at least two that can be registered,
+///           of 16x16 pixels or more.
+/// Output    motions, mean, median and count on every rank; aligned frames and displacement fields
+///           one at a time at rank 0.
+/// Throws    AgreedFailure on every rank if any rank fails; with invalid_task() if an option is
+///           invalid, or the checkpoint is that of another run. Cancelled on every rank if any was
+///           asked to cancel: ranks look between registrations, also in the scan. The checkpoint
+///           then stays, and the next run continues it.
+/// Collective.
+/// Cost      about `farthest` + 2 + `stages` registrations per frame. Memory per rank: about ten
+///           frames and `memory`; without a checkpoint also .2 bytes per pixel of every field.
+/// Deterministic  if `reproducible`, on the same number of ranks, for any number of threads.
+///           Otherwise motions differ by much less than their noise.
+class SeriesRegistration {
+  public:
+    explicit SeriesRegistration(Communicator communicator, RegistrationOptions options = {},
+                                RunControl control = {});
+
+    RegistrationResult run(std::unique_ptr<FrameSource> source,
+                           const RegistrationHooks& hooks = {}) const;
+
+  private:
+    class Run;
+
+    Communicator communicator_;
+    RegistrationOptions options_;
+    RunControl control_;
+};
+
+/// Describes the disk space of the checkpoint and the memory that displacement fields of a series
+/// take at most.
+std::string describe_field_storage(const FrameHeader& series, int stages);
+
+} // namespace sextant

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A series registered over MPI, in groups of 1, 2, 3, 4 and 7 ranks.
+#include "sextant/comm/agreement.hpp"
+#include "sextant/registration/series_registration.hpp"
+
+#include "tests/mpi/groups.hpp"
+#include "tests/registration/made_series.hpp"
+
+namespace sextant::test {
+namespace {
+
+RegistrationOptions options_of(MotionModel model) {
+    RegistrationOptions options;
+    options.model = model;
+    options.reproducible = true;
+    return options;
+}
+
+/// The average over that many threads.
+std::vector<float> over_threads(const FramesMade& frames, int ranks,
+                                const RegistrationOptions& options) {
+    std::vector<float> average;
+    run_threads(ranks, [&](const Communicator& communicator) {
+        RegistrationResult result =
+            SeriesRegistration(communicator, options).run(std::make_unique<MadeSource>(frames));
+        if (communicator.rank() == 0)
+            average = std::move(result.average.mean);
+    });
+    return average;
+}
+
+TEST(Mpi, SeriesAreRegisteredAsOverThreadsAndCancelledOnEveryRank) {
+    const MadeSeries made = make_series(9);
+    for (const auto model : {MotionModel::rigid, MotionModel::nonrigid}) {
+        const RegistrationOptions options = options_of(model);
+        for (const int size : group_sizes) {
+            const std::vector<float> expected = over_threads(made.frames, size, options);
+            on_group(size, [&](const Communicator& communicator) {
+                bool stops = false;
+                RegistrationHooks hooks;
+                hooks.worked = [&](registration::Work, Seconds, Seconds) {
+                    stops = communicator.rank() == size - 1;
+                };
+                EXPECT_THROW(
+                    SeriesRegistration(communicator, options, {.cancelled = [&] { return stops; }})
+                        .run(std::make_unique<MadeSource>(made.frames), hooks),
+                    Cancelled);
+                const RegistrationResult result =
+                    SeriesRegistration(communicator, options)
+                        .run(std::make_unique<MadeSource>(made.frames));
+                EXPECT_EQ(result.average.mean, expected) << size;
+                EXPECT_EQ(result.frames.size(), 9U);
+            });
+        }
+    }
+}
+
+} // namespace
+} // namespace sextant::test

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// SeriesRegistration: a whole series, on any number of ranks, in memory or with a checkpoint.
+#include "sextant/registration/series_registration.hpp"
+
+#include "sextant/comm/agreement.hpp"
+#include "sextant/core/memory_frames.hpp"
+
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "tests/format/temporary_folder.hpp"
+#include "tests/registration/made_series.hpp"
+#include <gmock/gmock.h>
+
+namespace sextant::test {
+namespace {
+
+using registration::Work;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+/// The result of a run on all ranks, and what its hooks saw.
+struct SeriesRun {
+    RegistrationResult result; ///< of the last rank
+    std::map<std::int64_t, std::vector<float>> aligned;
+    std::map<std::int64_t, registration::Transform> transforms;
+    std::map<Work, int> worked; ///< computed results, of all ranks
+    std::size_t resumed = 0;
+    bool cancelled = false;
+};
+
+/// Returns true if a rank is to cancel after it computed a result of this kind.
+using Cancel = std::function<bool(int rank, Work work)>;
+
+SeriesRun registered(const FramesMade& frames, int ranks, const RegistrationOptions& options,
+                     const Cancel& cancel = {}) {
+    SeriesRun run;
+    std::mutex one_writer;
+    std::atomic<int> cancelled_ranks = 0;
+    run_threads(ranks, [&](const Communicator& communicator) {
+        bool stops = false;
+        RegistrationHooks hooks;
+        hooks.write = [&](const RegistrationResult& result, RegisteredFrames& registered) {
+            EXPECT_EQ(communicator.rank(), 0);
+            EXPECT_EQ(result.frames.size(), frames.size());
+            for (const std::int64_t frame : registered.numbers()) {
+                const auto pixels = registered.aligned(frame);
+                run.aligned[frame].assign(pixels.begin(), pixels.end());
+                run.transforms[frame] = registered.transform(frame);
+            }
+        };
+        hooks.resumed = [&](std::size_t results) { run.resumed = results; };
+        hooks.worked = [&](Work work, Seconds begin, Seconds end) {
+            EXPECT_LE(begin, end);
+            const std::lock_guard lock(one_writer);
+            ++run.worked[work];
+            stops = stops || (cancel && cancel(communicator.rank(), work));
+        };
+        const SeriesRegistration registration(communicator, options,
+                                              {.cancelled = [&] { return stops; }});
+        try {
+            RegistrationResult result =
+                registration.run(std::make_unique<MadeSource>(frames), hooks);
+            const std::lock_guard lock(one_writer);
+            if (communicator.rank() == ranks - 1)
+                run.result = std::move(result);
+        } catch (const Cancelled&) {
+            ++cancelled_ranks;
+        }
+        EXPECT_EQ(communicator.all_gather(communicator.rank()).back(), ranks - 1);
+    });
+    EXPECT_TRUE(cancelled_ranks == 0 || cancelled_ranks == ranks) << cancelled_ranks;
+    run.cancelled = cancelled_ranks == ranks;
+    return run;
+}
+
+RegistrationOptions reproducible(MotionModel model = MotionModel::rigid) {
+    RegistrationOptions options;
+    options.model = model;
+    options.reproducible = true;
+    return options;
+}
+
+int total(const SeriesRun& run) {
+    int sum = 0;
+    for (const auto& [work, results] : run.worked)
+        sum += results;
+    return sum;
+}
+
+void expect_same(const SeriesRun& one, const SeriesRun& other) {
+    EXPECT_EQ(one.result.average.mean, other.result.average.mean);
+    EXPECT_EQ(one.result.average.median, other.result.average.median);
+    EXPECT_EQ(one.result.average.count, other.result.average.count);
+    EXPECT_EQ(one.result.reference, other.result.reference);
+    ASSERT_EQ(one.result.frames.size(), other.result.frames.size());
+    for (std::size_t i = 0; i < one.result.frames.size(); ++i) {
+        EXPECT_EQ(one.result.frames[i].result.motion, other.result.frames[i].result.motion) << i;
+        EXPECT_EQ(one.result.frames[i].left_out, other.result.frames[i].left_out) << i;
+    }
+    ASSERT_EQ(one.aligned.size(), other.aligned.size());
+    for (const auto& [frame, pixels] : one.aligned)
+        EXPECT_EQ(0, std::memcmp(pixels.data(), other.aligned.at(frame).data(),
+                                 pixels.size() * sizeof(float)))
+            << frame;
+}
+
+TEST(SeriesRegistration, gives_motions_average_and_aligned_frames_on_any_number_of_ranks) {
+    MadeSeries made = make_series(8);
+    made.frames[5] = kernel::FloatPlane({128, 128});
+    const SeriesRun alone = registered(made.frames, 1, reproducible());
+    EXPECT_EQ(alone.result.reference, 0);
+    EXPECT_THAT(alone.result.frames[5].left_out, HasSubstr("every sample is 0"));
+    EXPECT_EQ(alone.aligned.size(), 7U);
+    EXPECT_FALSE(alone.aligned.contains(5));
+    const std::size_t centre = 64 * 128 + 64;
+    EXPECT_EQ(alone.result.average.count[centre], 7);
+    float sum = 0;
+    for (const auto& [frame, pixels] : alone.aligned)
+        sum += pixels[centre];
+    EXPECT_NEAR(alone.result.average.mean[centre], sum / 7, 1e-4);
+    for (const int ranks : {3, 6}) {
+        const SeriesRun run = registered(made.frames, ranks, reproducible());
+        for (std::size_t i = 0; i < made.frames.size(); ++i) {
+            EXPECT_EQ(run.result.frames[i].left_out, alone.result.frames[i].left_out);
+            EXPECT_LT(rms_distance(run.result.frames[i].result.motion,
+                                   alone.result.frames[i].result.motion, {128, 128}),
+                      .005)
+                << i << " on " << ranks;
+        }
+        EXPECT_EQ(run.result.average.count[centre], 7);
+        EXPECT_NEAR(run.result.average.mean[centre], alone.result.average.mean[centre],
+                    .01 * static_cast<double>(alone.result.average.mean[centre]));
+        expect_same(run, registered(made.frames, ranks, reproducible()));
+    }
+}
+
+TEST(SeriesRegistration, has_the_same_bits_for_any_memory_and_any_number_of_threads) {
+    const MadeSeries made = make_series(5);
+    RegistrationOptions options = reproducible();
+    const SeriesRun roomy = registered(made.frames, 2, options);
+    options.memory = registration::least_memory(5, 128, {});
+    options.threads = 2;
+    expect_same(roomy, registered(made.frames, 2, options));
+}
+
+TEST(SeriesRegistration, keeps_fields_in_memory_or_in_a_checkpoint) {
+    const MadeSeries made = make_series(5);
+    RegistrationOptions options = reproducible(MotionModel::nonrigid);
+    for (const int stages : {1, 3}) {
+        options.stages = stages;
+        options.checkpoint.clear();
+        const SeriesRun in_memory = registered(made.frames, 2, options);
+        const TemporaryFolder folder;
+        options.checkpoint = folder.path("new");
+        const SeriesRun kept = registered(made.frames, 2, options);
+        expect_same(in_memory, kept);
+        EXPECT_EQ(in_memory.worked.at(Work::field), 5 * stages);
+        ASSERT_EQ(kept.transforms.size(), 5U);
+        for (const auto& [frame, transform] : kept.transforms) {
+            const auto& field = std::get<registration::DisplacementField>(transform);
+            EXPECT_EQ(field.x,
+                      std::get<registration::DisplacementField>(in_memory.transforms.at(frame)).x);
+            const RigidMotion truth = made.series.between(0, static_cast<int>(frame));
+            EXPECT_LT(rms_distance(field, as_field(truth, {128, 128}, 8), central), .4) << frame;
+        }
+        EXPECT_TRUE(std::filesystem::exists(options.checkpoint));
+        EXPECT_TRUE(std::filesystem::is_empty(options.checkpoint));
+    }
+}
+
+TEST(SeriesRegistration, registers_frames_in_memory_with_a_large_offset_as_without) {
+    const MadeSeries made = make_series(4);
+    std::vector<double> samples;
+    for (const kernel::FloatPlane& frame : made.frames) {
+        for (Elements y = 0; y < 128; ++y)
+            for (Elements x = 0; x < 128; ++x)
+                samples.push_back(static_cast<double>(frame.image().at(x, y)) + 1e9);
+    }
+    FrameHeader header;
+    header.frames = 4;
+    header.shape = {128, 128};
+    header.sample = Sample::f64;
+    RegistrationOptions options = reproducible();
+    options.recorded_mean = true;
+    const SeriesRun plain = registered(made.frames, 1, options);
+    EXPECT_EQ(plain.result.offset, 0);
+    run_threads(1, [&](const Communicator& communicator) {
+        const RegistrationResult result =
+            SeriesRegistration(communicator, options)
+                .run(std::make_unique<MemoryFrames>(header, std::as_bytes(std::span(samples))));
+        EXPECT_NEAR(result.offset, 1e9, 1e3);
+        for (std::size_t i = 0; i < 4; ++i)
+            EXPECT_LT(rms_distance(result.frames[i].result.motion,
+                                   plain.result.frames[i].result.motion, {128, 128}),
+                      1e-4);
+        EXPECT_NEAR(static_cast<double>(result.recorded.mean[500]) + result.offset,
+                    static_cast<double>(plain.result.recorded.mean[500]) + 1e9, 1e-3);
+        EXPECT_EQ(result.recorded.count[500], 4);
+        EXPECT_TRUE(result.recorded.median.empty());
+    });
+}
+
+/// Cancels one rank at a point of the run, then continues, and compares with an uncancelled run.
+void expect_cancelled_and_continued(const FramesMade& frames, RegistrationOptions options,
+                                    Work work, int rank) {
+    constexpr int ranks = 3;
+    const SeriesRun whole = registered(frames, ranks, options);
+    const TemporaryFolder folder;
+    options.checkpoint = folder.path();
+    const SeriesRun ended = registered(frames, ranks, options, [&](int this_rank, Work done) {
+        return this_rank == rank && done == work;
+    });
+    EXPECT_TRUE(ended.cancelled);
+    EXPECT_TRUE(ended.aligned.empty()) << "results were written";
+    EXPECT_GT(total(ended), 0);
+    EXPECT_LT(total(ended), total(whole));
+    const SeriesRun continued = registered(frames, ranks, options);
+    EXPECT_FALSE(continued.cancelled);
+    EXPECT_EQ(continued.resumed, static_cast<std::size_t>(total(ended)));
+    EXPECT_EQ(total(ended) + total(continued), total(whole));
+    expect_same(whole, continued);
+    EXPECT_EQ(folder.entries(), 0) << "the checkpoint stayed";
+}
+
+TEST(SeriesRegistration, cancelled_on_one_rank_ends_on_all_and_continues_to_the_same_bits) {
+    const MadeSeries made = make_series(12);
+    for (const Work work : {Work::link, Work::combined, Work::averaged}) {
+        for (const int rank : {0, 2}) {
+            SCOPED_TRACE(testing::Message() << static_cast<int>(work) << " on rank " << rank);
+            expect_cancelled_and_continued(made.frames, reproducible(), work, rank);
+        }
+    }
+}
+
+TEST(SeriesRegistration, is_cancelled_in_the_scan_of_fields_and_in_their_stages) {
+    const MadeSeries made = make_series(9);
+    for (const Work work : {Work::neighbour_field, Work::combined_field, Work::field}) {
+        SCOPED_TRACE(static_cast<int>(work));
+        expect_cancelled_and_continued(made.frames, reproducible(MotionModel::nonrigid), work, 1);
+    }
+}
+
+TEST(SeriesRegistration, is_cancelled_while_averaging_and_while_results_are_written) {
+    const MadeSeries made = make_series(4);
+    for (const char* part : {"look at frames", "average and median", "write aligned frames"}) {
+        const TemporaryFolder folder;
+        RegistrationOptions options = reproducible();
+        options.checkpoint = folder.path();
+        run_threads(2, [&](const Communicator& communicator) {
+            bool stops = false;
+            RunControl control;
+            control.progress = [&](std::string_view name, std::int64_t done, std::int64_t all) {
+                EXPECT_EQ(communicator.rank(), 0);
+                EXPECT_TRUE(0 <= done && done < all) << name;
+                stops = stops || (name == part && done == 1);
+            };
+            control.cancelled = [&] { return stops; };
+            RegistrationHooks hooks;
+            hooks.write = [](const RegistrationResult&, RegisteredFrames& frames) {
+                for (const std::int64_t frame : frames.numbers())
+                    frames.aligned(frame);
+            };
+            const SeriesRegistration registration(communicator, options, control);
+            EXPECT_THROW(registration.run(std::make_unique<MadeSource>(made.frames), hooks),
+                         Cancelled)
+                << part;
+        });
+        EXPECT_EQ(folder.entries(), std::string_view(part) == "look at frames" ? 0 : 2) << part;
+    }
+}
+
+TEST(SeriesRegistration, whose_writing_fails_keeps_the_checkpoint_and_computes_nothing_again) {
+    const MadeSeries made = make_series(4);
+    const TemporaryFolder folder;
+    RegistrationOptions options = reproducible();
+    options.checkpoint = folder.path();
+    run_threads(2, [&](const Communicator& communicator) {
+        RegistrationHooks hooks;
+        hooks.write = [](const RegistrationResult&, RegisteredFrames&) {
+            throw InvalidFile("average.tif", "the disk is full");
+        };
+        const SeriesRegistration registration(communicator, options);
+        EXPECT_THAT(([&] { registration.run(std::make_unique<MadeSource>(made.frames), hooks); }),
+                    ThrowsMessage<AgreedFailure>(HasSubstr("average.tif: the disk is full")));
+    });
+    EXPECT_EQ(total(registered(made.frames, 2, options)), 0);
+    EXPECT_EQ(folder.entries(), 0);
+}
+
+TEST(SeriesRegistration, continues_no_checkpoint_of_other_options_unless_asked_to_begin_anew) {
+    const MadeSeries made = make_series(4);
+    const TemporaryFolder folder;
+    RegistrationOptions options = reproducible();
+    options.checkpoint = folder.path();
+    EXPECT_TRUE(registered(made.frames, 2, options, [](int, Work) { return true; }).cancelled);
+    options.stages = 3;
+    EXPECT_THAT([&] { registered(made.frames, 2, options); },
+                ThrowsMessage<AgreedFailure>(HasSubstr(
+                    "whose stages is 2, expected 3; take another folder, or begin anew")));
+    EXPECT_GT(folder.entries(), 0);
+    options.anew = true;
+    const SeriesRun run = registered(made.frames, 2, options);
+    EXPECT_EQ(run.resumed, 0U);
+    EXPECT_EQ(folder.entries(), 0);
+}
+
+TEST(SeriesRegistration, names_the_option_its_value_and_what_was_expected) {
+    const MadeSeries made = make_series(3);
+    const auto refused = [&](const RegistrationOptions& options, const char* words) {
+        EXPECT_THAT([&] { registered(made.frames, 2, options); },
+                    ThrowsMessage<AgreedFailure>(HasSubstr(words)));
+    };
+    RegistrationOptions options;
+    options.reference = 3;
+    refused(options, "reference 3: expected 0 to 2, as made has 3 frames");
+    options = {};
+    options.memory = 100;
+    refused(options, "memory 9.53674e-05: a row of 3 frames takes more, expected 1");
+    options = {};
+    options.checkpoint = "/dev/null/none";
+    refused(options, "/dev/null/none: cannot be made");
+    options = {};
+    options.stages = 0;
+    run_threads(1, [&](const Communicator& communicator) {
+        EXPECT_THAT(([&] { SeriesRegistration(communicator, options); }),
+                    ThrowsMessage<InvalidTask>(HasSubstr("stages 0: expected ")));
+    });
+    run_threads(2, [&](const Communicator& communicator) {
+        RegistrationOptions own;
+        own.stages = 1 + communicator.rank();
+        const SeriesRegistration registration(communicator, own);
+        EXPECT_THAT(([&] { registration.run(std::make_unique<MadeSource>(made.frames)); }),
+                    ThrowsMessage<AgreedFailure>(HasSubstr("stages: rank 0 has 1, rank 1 has 2")));
+    });
+    EXPECT_THAT([&] { registered(make_series(1).frames, 2, {}); },
+                ThrowsMessage<AgreedFailure>(
+                    HasSubstr("made has 1 frame, expected at least two to register")));
+}
+
+} // namespace
+} // namespace sextant::test
