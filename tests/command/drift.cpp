@@ -27,7 +27,7 @@ constexpr std::int64_t frames = 4;
 
 void run(const Operation& operation,
          const std::map<std::string, std::vector<std::string>>& options) {
-    operation.run(Values(operation.parameters, options));
+    run_command(operation, options);
 }
 
 /// Two bright discs, of other sizes, so that a turn is seen too.
@@ -133,7 +133,7 @@ TEST_F(Drift, IsRegisteredSoAndUndoneByAligning) {
     run(register_operation(), {{"series", {movie}},
                                {"output", {out}},
                                {"stages", {"1"}},
-                               {"threads", {"1"}},
+                               {"ranks", {"1"}},
                                {"report", {page}},
                                {"aligned", {"true"}}});
     const SeriesTransforms found = read_transforms(out + "/transforms.json");

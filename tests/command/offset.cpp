@@ -24,7 +24,7 @@ constexpr ImageShape shape{128, 96};
 constexpr std::int64_t frames = 4;
 
 void run(const Operation& operation, const Options& options) {
-    operation.run(Values(operation.parameters, options));
+    run_command(operation, options);
 }
 
 std::vector<double> doubles_of(const std::string& path, std::int64_t frame) {
@@ -79,7 +79,7 @@ class LargeOffset : public testing::Test {
         run(register_operation(), {{"series", {series}},
                                    {"output", {out}},
                                    {"format", {format}},
-                                   {"threads", {"1"}},
+                                   {"ranks", {"1"}},
                                    {"aligned", {"true"}},
                                    {"json", {out + ".json"}},
                                    {"reproducible", {"true"}}});

@@ -16,6 +16,6 @@ grep -q "case 1 of 1: round 5 of 5" "$folder/bench.txt" || fail "the last round:
 ! grep -q "round 0 of" "$folder/bench.txt" || fail "a round 0"
 
 "$SEXTANT" synthesize -o "$folder/series.tif" --frames 12 --width 64 --height 64 >/dev/null
-shown "$SEXTANT" register "$folder/series.tif" -o "$folder/out" --threads 2 --team 1 >"$folder/register.txt"
+shown "$SEXTANT" register "$folder/series.tif" -o "$folder/out" --ranks 2 --threads 1 >"$folder/register.txt"
 grep -q "look at frames, rank 0 of 2, which divide 12 frames: 0 of 6" "$folder/register.txt" ||
     fail "whose frames are counted: $(cat "$folder/register.txt")"

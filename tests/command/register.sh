@@ -29,7 +29,7 @@ awk '/"to_first": {/ { first = 1 } /}/ { first = 0 } first && /"t[xy]"/ { print 
     tr -d , >truth
 [ "$(wc -l <truth)" = 24 ] || fail "the truth has not twelve frames"
 
-register movie.mrc -o out --reproducible --threads 2 --aligned
+register movie.mrc -o out --reproducible --ranks 2 --aligned
 near out/transforms.json
 for name in average.tif median.tif count.tif aligned.tif transforms.csv transforms.json; do
     [ -s "out/$name" ] || fail "there is no $name"
@@ -39,12 +39,17 @@ done
 "$SEXTANT" info out/average.tif | grep -q '128×120' || fail "the average has another size"
 awk -F, '!/^#/ && NF != 16 { exit 1 }' out/transforms.csv || fail "lines of the table differ in length"
 
+# The old name of an option is still understood.
+register movie.mrc -o team --reproducible --ranks 2 --team 2 --aligned
+grep -q -- '--team is now called --threads' errors || { cat errors; fail "the new name is not said"; }
+cmp team/aligned.tif out/aligned.tif || fail "threads of a rank change the result"
+
 # Killed at any time, it goes on to the same bits; other parameters and another series are refused.
-register movie.mrc -o whole --reproducible --threads 2 --stages 8
+register movie.mrc -o whole --reproducible --ranks 2 --stages 8
 mkdir killed
 kills=0
 for wait in .02 .05 .1 .15 .2 .3; do
-    "$SEXTANT" register movie.mrc -o killed --reproducible --threads 2 --stages 8 >text 2>errors &
+    "$SEXTANT" register movie.mrc -o killed --reproducible --ranks 2 --stages 8 >text 2>errors &
     process=$!
     sleep "$wait"
     kill -9 "$process" 2>/dev/null || true
@@ -56,15 +61,15 @@ for wait in .02 .05 .1 .15 .2 .3; do
 done
 [ "$kills" -gt 0 ] || fail "no run was killed"
 if [ -s killed/checkpoint.0 ]; then
-    "$SEXTANT" register movie.mrc -o killed --reproducible --threads 2 --stages 7 2>errors && fail "other stages went on"
+    "$SEXTANT" register movie.mrc -o killed --reproducible --ranks 2 --stages 7 2>errors && fail "other stages went on"
     grep -q 'whose stages is 8, expected 7' errors || { cat errors; fail "it is not said that the stages differ"; }
     "$SEXTANT" synthesize -o other.mrc --frames 12 --width 128 --height 120 --specimen carbon --seed 2
-    "$SEXTANT" register other.mrc -o killed --reproducible --threads 2 --stages 8 2>errors && fail "another series went on"
+    "$SEXTANT" register other.mrc -o killed --reproducible --ranks 2 --stages 8 2>errors && fail "another series went on"
     grep -q 'whose content is' errors || { cat errors; fail "it is not said that the series differs"; }
-    "$SEXTANT" register movie.mrc -o killed --reproducible --threads 3 --stages 8 2>errors && fail "another bracketing went on"
+    "$SEXTANT" register movie.mrc -o killed --reproducible --ranks 3 --stages 8 2>errors && fail "another bracketing went on"
     grep -q 'reproducible on 2 ranks, expected reproducible on 3' errors || { cat errors; fail "nor the ranks"; }
 fi
-register movie.mrc -o killed --reproducible --threads 2 --stages 8
+register movie.mrc -o killed --reproducible --ranks 2 --stages 8
 for name in average.tif median.tif count.tif transforms.csv transforms.json; do
     cmp "whole/$name" "killed/$name" || fail "$name differs after the kill"
 done
@@ -73,14 +78,14 @@ done
 if [ -w /dev/full ]; then
     mkdir full
     ln -s /dev/full full/average.tif
-    "$SEXTANT" register movie.mrc -o full --reproducible --threads 2 --stages 8 2>errors && fail "a full disk was not noticed"
+    "$SEXTANT" register movie.mrc -o full --reproducible --ranks 2 --stages 8 2>errors && fail "a full disk was not noticed"
     grep -q 'full/average.tif' errors || { cat errors; fail "the full disk is not named"; }
     [ -s full/checkpoint.0 ] || fail "the checkpoint went with the full disk"
     rm full/average.tif
     size=$(wc -c <full/checkpoint.1)
     head -c $((size - 7)) full/checkpoint.1 >cut
     mv cut full/checkpoint.1
-    register movie.mrc -o full --reproducible --threads 2 --stages 8
+    register movie.mrc -o full --reproducible --ranks 2 --stages 8
     grep -q 'goes on with an earlier run' errors || { cat errors; fail "it did not go on"; }
     cmp whole/average.tif full/average.tif || fail "the average differs after the full disk"
 fi
@@ -116,8 +121,8 @@ grep -q 'has 1 frames, expected 12' errors || { cat errors; fail "the count of f
 # One to four ranks bracket differently: shifts differ by less than .005 px, where their deviations are ten
 # times that. Without --reproducible, as results arrive, it is no more.
 for ranks in 1 2 3 4; do
-    register movie.mrc -o threads$ranks --reproducible --threads $ranks
-    register movie.mrc -o arriving$ranks --threads $ranks
+    register movie.mrc -o threads$ranks --reproducible --ranks $ranks
+    register movie.mrc -o arriving$ranks --ranks $ranks
     near threads$ranks/transforms.json
     for run in threads$ranks arriving$ranks; do
         awk '/"t[xy]"/ { print $2 }' $run/transforms.json | tr -d , >$run.shifts

@@ -12,7 +12,7 @@ registered() {
     series=$1
     shift
     rm -rf out
-    "$SEXTANT" register "$series" -o out --stages 1 --threads 2 --json run.json >text 2>errors ||
+    "$SEXTANT" register "$series" -o out --stages 1 --ranks 2 --json run.json >text 2>errors ||
         { cat errors; fail "$series is not registered"; }
     for words in "$@"; do says "$words" errors; done
 }
@@ -54,7 +54,7 @@ LC_ALL=C sed -z 's/ImageJ=1.53t\nimages=8\nframes=8\n/ImageJ=1\nchannels=2\nfram
 registered hyper.tif 'hyper.tif: holds 2 channels a frame, of which channel 0 is read; --channel N chooses another'
 says '"registered": 4' run.json
 cp out/average.tif first.tif
-"$SEXTANT" register hyper.tif -o out --channel 1 --stages 1 --threads 2 >text 2>errors || fail "no channel 1"
+"$SEXTANT" register hyper.tif -o out --channel 1 --stages 1 --ranks 2 >text 2>errors || fail "no channel 1"
 [ ! -s errors ] || { cat errors; fail "a channel that was asked for is remarked on"; }
 cmp -s out/average.tif first.tif && fail "both channels give one average"
 "$SEXTANT" apply out/transforms.json hyper.tif --channel 0 -o shown.tif >text || fail "no channel 0 to show"
@@ -111,11 +111,11 @@ registered frames 'frame 4 is left out: .*frame 4 is 62×64, expected 64×64'
 says '"registered": 4' run.json
 
 # The disk is full while it runs: what was found stays, and it goes on from there to the same bits.
-"$SEXTANT" register movie.mrc -o whole --reproducible --threads 2 --stages 6 >/dev/null
+"$SEXTANT" register movie.mrc -o whole --reproducible --ranks 2 --stages 6 >/dev/null
 (
     trap '' XFSZ
     ulimit -f 16 # blocks of 512 bytes
-    "$SEXTANT" register movie.mrc -o full --reproducible --threads 2 --stages 6 >text 2>errors
+    "$SEXTANT" register movie.mrc -o full --reproducible --ranks 2 --stages 6 >text 2>errors
 ) && fail "the full disk was not noticed"
 says 'full/checkpoint.[01]: cannot be written' errors
 [ -s full/checkpoint.0 ] && [ ! -e full/average.tif ] || fail "what was found did not stay alone"
@@ -124,13 +124,13 @@ says 'full/checkpoint.[01]: cannot be written' errors
 other() {
     words=$1
     shift
-    "$SEXTANT" register movie.mrc -o full --reproducible --threads 2 "$@" >text 2>errors && fail "$* went on"
+    "$SEXTANT" register movie.mrc -o full --reproducible --ranks 2 "$@" >text 2>errors && fail "$* went on"
     says "$words" errors
 }
 other 'whose stages is 6, expected 5' --stages 5
 other 'whose model is rigid, expected nonrigid' --stages 6 --model nonrigid
 other 'whose reference is the first, expected 3' --stages 6 --reference 3
-"$SEXTANT" register movie.mrc -o full --reproducible --threads 2 --stages 6 >text 2>errors ||
+"$SEXTANT" register movie.mrc -o full --reproducible --ranks 2 --stages 6 >text 2>errors ||
     { cat errors; fail "it does not go on after the full disk"; }
 says 'goes on with an earlier run' errors
 for name in average.tif median.tif count.tif transforms.csv transforms.json; do

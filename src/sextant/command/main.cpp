@@ -82,6 +82,7 @@ struct Renamed {
 };
 constexpr Renamed renamed_options[] = {
     {"composite", "--fold-threads", "--threads"},
+    {"register", "--team", "--threads"},
 };
 
 /// The command line with old spellings replaced; warns of each.

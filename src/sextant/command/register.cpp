@@ -18,10 +18,11 @@
 #include "sextant/registration/refinement.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <list>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -32,10 +33,17 @@ namespace sextant::command {
 
 namespace {
 
-/// Parameters that name reports; "-" is standard output.
-constexpr std::array report_names = {"report", "json"};
+/// The options of `sextant register`.
+struct RegisterCommand {
+    SourceChoice source;
+    std::string output, format = "tif";
+    bool aligned = false;
+    std::optional<std::int64_t> ranks;
+    RegistrationOptions registration;
+    Reports reports;
 
-constexpr Bytes mebibyte = 1 << 20;
+    bool nonrigid() const { return registration.model == MotionModel::nonrigid; }
+};
 
 TextSink into(AtomicFile& file) {
     return [&file](std::string_view part) { file.write(part); };
@@ -46,11 +54,14 @@ TextSink into(AtomicFile& file) {
 class RegisterRun {
   public:
     /// Uses `threads` threads on this rank.
-    RegisterRun(const Values& values, Communicator communicator, int threads)
-        : values_(values),
+    RegisterRun(const RegisterCommand& command, Communicator communicator, int threads)
+        : command_(command),
           communicator_(std::move(communicator)),
-          progress_(communicator_.rank() == 0) {
-        summary_.team = threads;
+          progress_(communicator_.rank() == 0),
+          options_(command.registration) {
+        options_.threads = threads;
+        options_.recorded_mean = !command.reports.report.empty();
+        options_.checkpoint = command.output;
     }
 
     /// Collective.
@@ -59,7 +70,7 @@ class RegisterRun {
         agree(communicator_, [&] { source = open(); });
         std::optional<TraceClocks> clocks;
         WorkLog log(communicator_.rank());
-        if (values_.has("report"))
+        if (options_.recorded_mean)
             clocks.emplace(communicator_);
         register_series(std::move(source), log);
         if (clocks)
@@ -70,30 +81,31 @@ class RegisterRun {
 
   private:
     std::string path_of(const std::string& name) const {
-        return (std::filesystem::path(summary_.output) / name).string();
+        return (std::filesystem::path(command_.output) / name).string();
     }
 
-    /// Opens the series and checks the parameters.
+    /// Opens the series and checks the output files.
     std::unique_ptr<FrameSource> open() {
         std::unique_ptr<FrameSource> source =
-            format::open_frames(values_.text("series"), source_options(values_));
+            format::open_frames(command_.source.image, command_.source.options());
         header_ = source->header();
-        summary_.output = values_.text("output");
+        summary_.output = command_.output;
         summary_.ranks = communicator_.size();
+        summary_.team = options_.threads;
         summary_.transport = transport_of(communicator_);
         for (const std::string& remark : header_.remarks)
             summary_.warnings.push_back(fmt::format("{}: {}", source->path(), remark));
         SeriesTransforms& transforms = summary_.transforms;
-        transforms.series = values_.text("series");
-        transforms.model = values_.text("model");
+        transforms.series = command_.source.image;
+        transforms.model = name(options_.model);
         transforms.shape = header_.shape;
         transforms.pixel = header_.pixel;
-        transforms.with_seconds = !values_.flag("reproducible");
-        transforms.stages = static_cast<int>(values_.integer("stages"));
+        transforms.with_seconds = !options_.reproducible;
+        transforms.stages = options_.stages;
         if (communicator_.rank() == 0) {
             check_folder();
-            if (transforms.model == "nonrigid")
-                print_note(describe_field_storage(header_, transforms.stages));
+            if (command_.nonrigid())
+                print_note(describe_field_storage(header_, options_.stages));
             check_reports();
         }
         return source;
@@ -121,10 +133,10 @@ class RegisterRun {
     std::vector<std::string> results() const {
         std::vector<std::string> paths = {path_of("transforms.csv"), path_of("transforms.json")};
         for (const char* image : {"average", "median", "count"})
-            paths.push_back(path_of(fmt::format("{}.{}", image, values_.text("format"))));
-        if (values_.flag("aligned"))
-            paths.push_back(path_of(fmt::format("aligned.{}", values_.text("format"))));
-        if (values_.text("model") == "nonrigid")
+            paths.push_back(path_of(fmt::format("{}.{}", image, command_.format)));
+        if (command_.aligned)
+            paths.push_back(path_of(fmt::format("aligned.{}", command_.format)));
+        if (command_.nonrigid())
             paths.push_back(path_of("fields.npy"));
         return paths;
     }
@@ -132,7 +144,8 @@ class RegisterRun {
     /// Checks the reports, unless they go to the folder of the results, which is checked itself.
     void check_reports() const {
         std::vector<std::string> elsewhere, all = results();
-        for (const std::string& path : files_given(values_, {"report", "json"})) {
+        for (const std::string& path :
+             files_named({command_.reports.report, command_.reports.json})) {
             all.push_back(path);
             const std::filesystem::path folder(summary_.output);
             const auto parent = std::filesystem::path(path).parent_path();
@@ -140,24 +153,8 @@ class RegisterRun {
                 elsewhere.push_back(path);
         }
         require_distinct(all);
-        keep_inputs(format::files_of_frames(values_.text("series")), all);
+        keep_inputs(format::files_of_frames(command_.source.image), all);
         check_outputs(elsewhere);
-    }
-
-    RegistrationOptions options() const {
-        RegistrationOptions options;
-        if (values_.text("model") == "nonrigid")
-            options.model = MotionModel::nonrigid;
-        if (values_.has("reference"))
-            options.reference = values_.integer("reference");
-        options.stages = static_cast<int>(values_.integer("stages"));
-        options.reproducible = values_.flag("reproducible");
-        options.recorded_mean = values_.has("report");
-        options.threads = summary_.team;
-        options.memory = values_.integer("memory") * mebibyte;
-        options.checkpoint = summary_.output;
-        options.anew = values_.flag("anew");
-        return options;
     }
 
     RunControl control() {
@@ -178,15 +175,14 @@ class RegisterRun {
         hooks.resumed = [](std::size_t results) {
             print_note(fmt::format("goes on with an earlier run: {} results are known", results));
         };
-        if (values_.has("report")) {
+        if (options_.recorded_mean) {
             hooks.worked = [&log](registration::Work work, Seconds begin, Seconds end) {
                 log.add(work, begin, end);
             };
         }
         try {
-            RegistrationOptions declared;
-            naming_options(record_of(declared), [&] {
-                summary_.result = SeriesRegistration(communicator_, options(), control())
+            naming_options(record_of(options_), [&] {
+                summary_.result = SeriesRegistration(communicator_, options_, control())
                                       .run(std::move(source), hooks);
             });
         } catch (const AgreedFailure& failure) {
@@ -205,7 +201,7 @@ class RegisterRun {
         header.shape = header_.shape;
         header.pixel = header_.pixel;
         header.frame_interval = interval;
-        const std::string path = path_of(fmt::format("{}.{}", name, values_.text("format")));
+        const std::string path = path_of(fmt::format("{}.{}", name, command_.format));
         header.sample = sample_with_offset(path, offset);
         summary_.files.push_back(path);
         return format::create_frames(path, header);
@@ -258,8 +254,8 @@ class RegisterRun {
         const registration::Combined& average = result.average;
         if (result.offset != 0)
             summary_.warnings.push_back(
-                fmt::format("{}: {}", values_.text("series"),
-                            offset_remark(result.offset, "average." + values_.text("format"))));
+                fmt::format("{}: {}", command_.source.image,
+                            offset_remark(result.offset, "average." + command_.format)));
         summary_.transforms.reference = result.reference;
         summary_.transforms.frames = result.frames;
         std::vector<std::unique_ptr<FrameSink>> sinks;
@@ -267,9 +263,9 @@ class RegisterRun {
         sinks.push_back(image("median", average.median, average.count, result.offset));
         sinks.push_back(sink("count", 1, 0));
         sinks.back()->write(average.count);
-        if (values_.flag("aligned"))
+        if (command_.aligned)
             sinks.push_back(aligned(frames, result.offset));
-        if (values_.text("model") == "nonrigid")
+        if (command_.nonrigid())
             sinks.push_back(fields(frames));
         std::list<AtomicFile> tables;
         write_csv(summary_.transforms, into(tables.emplace_back(path_of("transforms.csv"))));
@@ -290,140 +286,76 @@ class RegisterRun {
                                                         summary_.transforms.series, frame.frame,
                                                         frame.left_out));
         }
-        if (values_.has("json"))
-            write_text(values_.text("json"), to_json(summary_) + "\n");
-        if (values_.has("report"))
-            write_text(values_.text("report"), to_page(summary_));
-        print_warnings(summary_.warnings);
-        const bool taken =
-            std::any_of(report_names.begin(), report_names.end(), [this](const char* name) {
-                return values_.has(name) && values_.text(name) == standard_output;
-            });
-        if (!taken)
-            print_text(to_text(summary_));
+        write_reports(command_.reports, summary_.warnings, to_json(summary_), to_text(summary_),
+                      summary_.work ? to_page(summary_) : "");
     }
 
-    const Values& values_;
+    const RegisterCommand& command_;
     const Communicator communicator_;
     Progress progress_;
+    RegistrationOptions options_;
     FrameHeader header_; ///< of the series
     RegisterSummary summary_;
 };
 
 /// The division of cores into ranks and threads: as given by the user or the launcher, else what is
 /// expected to be fastest for the series.
-registration::Division divided(const Values& values) {
-    const auto asked = [&](const char* option) {
-        return static_cast<int>(values.has(option) ? values.integer(option) : 1);
-    };
+registration::Division division_for(const RegisterCommand& command, const Call& call) {
     const bool launched = detect_launcher().launcher != Launcher::none;
-    if (launched || values.has("threads") || values.has("team"))
-        return {launched ? 0 : asked("threads"), asked("team"), 0};
+    if (launched || call.has("ranks") || call.has("threads"))
+        return {launched ? 0 : static_cast<int>(command.ranks.value_or(1)),
+                command.registration.threads, 0};
     const int cores = std::clamp(Cores::available().count(), 1, most_threads);
     const FrameHeader header =
-        format::open_frames(values.text("series"), source_options(values))->header();
+        format::open_frames(command.source.image, command.source.options())->header();
     return registration::best_division(
         cores, header.frames,
-        registration::usual_costs(header.shape, RegistrationOptions().farthest,
-                                  values.text("model") == "nonrigid"));
+        registration::usual_costs(header.shape, command.registration.farthest, command.nonrigid()));
 }
 
-int run_register(const Values& values) {
-    const registration::Division division = divided(values);
-    launch_ranks(
-        values, division.ranks,
-        [&](Communicator communicator) {
-            RegisterRun(values, std::move(communicator), division.threads).run();
-        },
-        "threads");
+int run_register(const RegisterCommand& command, const Call& call) {
+    const registration::Division division = division_for(command, call);
+    launch_ranks(call, division.ranks, [&](Communicator communicator) {
+        RegisterRun(command, std::move(communicator), division.threads).run();
+    });
     return 0;
 }
 
-std::vector<Parameter> parameters() {
-    return {
-        {.name = "series",
-         .type = Type::file,
-         .value = "SERIES",
-         .help = "a file of frames, a folder, a pattern or a list (docs/frames.md)",
-         .positional = true,
-         .required = true},
-        {.name = "output",
-         .type = Type::file,
-         .value = "DIR",
-         .help = "results; tx, ty, alpha: how far right, down, clockwise content moved",
-         .letter = 'o',
-         .required = true},
-        {.name = "model",
-         .type = Type::choice,
-         .value = "NAME",
-         .fallback = "rigid",
-         .help = "how frames move",
-         .choices = {"rigid", "nonrigid"}},
-        {.name = "reference",
-         .type = Type::integer,
-         .value = "N",
-         .help = "frame that the others are registered to; default: the first fit one",
-         .least = 0,
-         .most = most_count},
-        channel_parameter(),
-        slice_parameter(),
-        {.name = "stages",
-         .type = Type::integer,
-         .value = "N",
-         .fallback = "2",
-         .help = "each but the first registers to the average of the one before",
-         .least = 1,
-         .most = 100},
-        {.name = "aligned",
-         .type = Type::flag,
-         .help = "write the registered frames too, NaN where they show nothing"},
-        {.name = "format",
-         .type = Type::choice,
-         .value = "EXT",
-         .fallback = "tif",
-         .help = "of images",
-         .choices = {"tif", "mrc", "npy"}},
-        {.name = "threads",
-         .type = Type::integer,
-         .value = "N",
-         .help = "ranks, which take frames; default, with --team: as is fastest here",
-         .least = 1,
-         .most = most_threads},
-        {.name = "team",
-         .type = Type::integer,
-         .value = "N",
-         .help = "threads of a rank, which share the rows of one frame",
-         .least = 1,
-         .most = most_threads},
-        {.name = "reproducible",
-         .type = Type::flag,
-         .help = "the same bits each time on as many threads or ranks"},
-        {.name = "memory",
-         .type = Type::integer,
-         .value = "MIB",
-         .fallback = "64",
-         .help = "a thread, for the samples that a median is taken of",
-         .least = 1,
-         .most = 1 << 20},
-        external_parameter(),
-        {.name = "anew", .type = Type::flag, .help = "do not go on with a run that ended early"},
-        {.name = "report",
-         .type = Type::file,
-         .value = "FILE",
-         .help = "write a page of drift, fit and average (HTML); - for standard output"},
-        {.name = "json",
-         .type = Type::file,
-         .value = "FILE",
-         .help = "write what ran as JSON; - for standard output"}};
+Record record_of(RegisterCommand& command) {
+    Record record;
+    Record source = record_of(command.source,
+                              "a file of frames, a folder, a pattern or a list (docs/frames.md)");
+    Field& series = source.without("frame")["image"];
+    series.name = "series";
+    series.value_name = "SERIES";
+    record.include(std::move(source));
+    record
+        .add("output", command.output, "DIR",
+             "results; tx, ty, alpha: how far right, down, clockwise content moved")
+        .file()
+        .letter('o')
+        .required();
+    record.add("aligned", command.aligned,
+               "write the registered frames too, NaN where they show nothing");
+    record.add("format", command.format, "EXT", "format of images").one_of({"tif", "mrc", "npy"});
+    declare_ranks(record, command.ranks, "1 with --threads, else as is fastest");
+    Record registration = record_of(command.registration);
+    for (const char* field : {"recorded_mean", "checkpoint", "prefilter", "farthest", "tolerance"})
+        registration.without(field);
+    registration["threads"].none_is(1); // the default depends on the series
+    record.include(std::move(registration));
+    record.include(record_of(command.reports));
+    return record;
 }
 
 } // namespace
 
 Operation register_operation() {
-    return {"register", "register a series of noisy frames to one another, and average them",
-            "  sextant register movie.mrc -o out --aligned\n"
-            "  mpirun -n 2 sextant register 'frames/a_*.tif' -o out --model nonrigid",
-            parameters(), run_register};
+    return declare_command<RegisterCommand>(
+        "register", "register a series of noisy frames to one another, and average them",
+        "  sextant register movie.mrc -o out --aligned\n"
+        "  mpirun -n 2 sextant register 'frames/a_*.tif' -o out --model nonrigid",
+        run_register);
 }
 
 } // namespace sextant::command

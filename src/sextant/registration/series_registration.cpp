@@ -92,7 +92,7 @@ Record record_of(RegistrationOptions& options) {
                "NAME", "how frames move");
     record
         .add("reference", options.reference, "N",
-             "frame that the others are registered to; default: the first usable frame")
+             "frame that the others are registered to; default: the first usable")
         .between(0, most_count);
     record
         .add("stages", options.stages, "N",

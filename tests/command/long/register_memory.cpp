@@ -6,7 +6,6 @@
 
 #include <fstream>
 #include <iostream>
-#include <map>
 #include <string>
 
 #include "tests/format/temporary_folder.hpp"
@@ -63,17 +62,14 @@ class RegisterMemory : public testing::TestWithParam<const char*> {
     Bytes peak_of(std::int64_t frames) {
         const std::string path = folder.path(std::to_string(frames) + ".mrc");
         write_series(path, frames);
-        const Operation operation = register_operation();
-        const Values values(operation.parameters, std::map<std::string, std::vector<std::string>>{
-                                                      {"series", {path}},
-                                                      {"output", {folder.path("out")}},
-                                                      {"model", {GetParam()}},
-                                                      {"memory", {"1"}},
-                                                      {"threads", {"2"}},
-                                                      {"report", {folder.path("page.html")}},
-                                                      {"json", {folder.path("run.json")}}});
         EXPECT_TRUE(forget_peak());
-        operation.run(values);
+        run_command(register_operation(), {{"series", {path}},
+                                           {"output", {folder.path("out")}},
+                                           {"model", {GetParam()}},
+                                           {"memory", {"1"}},
+                                           {"ranks", {"2"}},
+                                           {"report", {folder.path("page.html")}},
+                                           {"json", {folder.path("run.json")}}});
         return peak();
     }
     test::TemporaryFolder folder;

@@ -49,14 +49,15 @@ Bytes peak_of_registering(const TemporaryFolder& folder, const char* model, Imag
                           bool masked) {
     const std::string path = folder.path("series.mrc");
     peak_memory_of([&] { write_series(path, shape, masked); });
-    const command::Operation operation = command::register_operation();
-    const command::Values values(operation.parameters, {{"series", {path}},
-                                                        {"output", {folder.path("out")}},
-                                                        {"model", {model}},
-                                                        {"memory", {"1"}},
-                                                        {"threads", {std::to_string(ranks)}},
-                                                        {"json", {folder.path("run.json")}}});
-    return kibibyte * peak_memory_of([&] { operation.run(values); });
+    return kibibyte * peak_memory_of([&] {
+               command::run_command(command::register_operation(),
+                                    {{"series", {path}},
+                                     {"output", {folder.path("out")}},
+                                     {"model", {model}},
+                                     {"memory", {"1"}},
+                                     {"ranks", {std::to_string(ranks)}},
+                                     {"json", {folder.path("run.json")}}});
+           });
 }
 
 /// Between frames whose sizes no page nor power of two favours.
