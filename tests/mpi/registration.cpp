@@ -5,6 +5,7 @@
 
 #include "tests/mpi/groups.hpp"
 #include "tests/registration/made_series.hpp"
+#include <gtest/gtest.h>
 
 namespace sextant::test {
 namespace {
