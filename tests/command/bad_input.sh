@@ -153,9 +153,9 @@ if [ -n "${MPIRUN:-}" ]; then
     refuses 2 "ranks 5 under a launcher that started 2" $MPIRUN -n 2 $composite "$SAMPLE" -o $out --ranks 5
     "$SEXTANT" synthesize -o "$folder/scan.npy" --frames 1 --width 40 --height 30 || failed=1
     filter="$SEXTANT filter $folder/scan.npy -o $folder/out.npy"
-    refuses 2 "rank 1 was given --sigma 3, rank 0 another or none" $MPIRUN -n 1 $filter --sigma 2 : -n 1 $filter --sigma 3
-    refuses 2 "rank 0 was given --memory 9, rank 1 another or none" $MPIRUN -n 1 $filter --memory 9 : -n 1 $filter
-    refuses 2 "rank 1 was given --grid 1x2, rank 0 another or none" $MPIRUN -n 1 $filter : -n 1 $filter --grid 1x2
+    refuses 2 "--sigma: rank 0 has 2, rank 1 has 3" $MPIRUN -n 1 $filter --sigma 2 : -n 1 $filter --sigma 3
+    refuses 2 "--memory: rank 0 has 9M, rank 1 has 64M" $MPIRUN -n 1 $filter --memory 9 : -n 1 $filter
+    refuses 2 "--grid: rank 0 has none, rank 1 has 1x2" $MPIRUN -n 1 $filter : -n 1 $filter --grid 1x2
 fi
 
 # Odd pixels are used, and counted aloud: of three, one is not a number and one exceeds its opacity.

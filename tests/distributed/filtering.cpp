@@ -157,7 +157,7 @@ std::string refusal(const FilterOptions& options, int ranks = 1) {
 TEST(Filtering, refuses_options_that_are_not_valid_and_names_them) {
     using Weights = kernel::GaussianKernel::Weights;
     EXPECT_EQ(refusal({}), "accepted");
-    EXPECT_THAT(refusal({.sigma = .1}), HasSubstr("sigma is 0.1, expected 0.5 to 1000"));
+    EXPECT_THAT(refusal({.sigma = .1}), HasSubstr("sigma 0.1: expected a number from 0.5 to 1000"));
     EXPECT_THAT(refusal({.derivatives = {"z"}}), HasSubstr("derivative 'z'"));
     EXPECT_THAT(refusal({.kernel = Weights::p3pc, .truncate = 3}),
                 HasSubstr("truncate 3: the kernel p3pc has a reach of its own"));
@@ -168,6 +168,19 @@ TEST(Filtering, refuses_options_that_are_not_valid_and_names_them) {
     EXPECT_THAT(refusal({.grid = Tiles{2, 2}}, 3),
                 HasSubstr("grid 2x2: 4 tiles, expected as many as the 3 ranks"));
     EXPECT_THAT(refusal({.distribute = "flat-scater"}), HasSubstr("did you mean flat-scatter"));
+}
+
+TEST(Filtering, refuses_ranks_with_other_options_and_names_both) {
+    const std::vector<std::byte> bytes = samples_of(gray_f32, shape);
+    run_threads(3, [&](Communicator communicator) {
+        RowSource source = source_of(bytes, shape, gray_f32);
+        FilterOptions options = unprobed({.before = {{"smooth", 2}}});
+        if (communicator.rank() == 2)
+            options.before[0].sigma = 3;
+        Filtering filtering(communicator, options);
+        EXPECT_THAT(agreed_failure([&] { filtering.run(&source, {}); }),
+                    HasSubstr("before: rank 0 has smooth@2, rank 2 has smooth@3"));
+    });
 }
 
 /// What all of three ranks throw.

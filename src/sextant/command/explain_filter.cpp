@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <string>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -25,15 +27,24 @@ using distributed::FilterPlan;
 using distributed::FilterTask;
 using Json = nlohmann::ordered_json;
 
+/// The options of `sextant filter` that affect schedules.
+constexpr const char* options_explained[] = {"sigma",  "derivatives", "kernel",    "truncate",
+                                             "before", "grid",        "distribute"};
+
 FilterTask task_of(const Values& values) {
-    const FilterOptions options = options_from(values);
+    FilterOptions options;
+    Record record = on_command_line(record_of(options));
+    for (const char* name : options_explained) {
+        if (values.has(name))
+            record[name].set(values.text(name));
+    }
     const ImageSize size = image_size("size", values.text("size"));
     FilterTask task;
     task.filters = filters_of(options);
     task.image = {size.width, size.height};
     task.ranks = static_cast<int>(values.integer("ranks"));
     task.distribute = options.distribute;
-    if (values.has("grid")) {
+    if (options.grid) {
         const Grid grid = grid_asked_for(values, task.image, task.ranks);
         task.columns = grid.columns;
         task.rows = grid.rows;
@@ -129,11 +140,18 @@ Json to_json(const FilterPlan& plan, const FilterTask& task) {
 } // namespace
 
 std::vector<Parameter> explain_filter_parameters() {
-    std::vector<Parameter> all = filter_parameters();
-    all.push_back({.name = "grid",
-                   .value = "XxY",
-                   .help = "filter: columns x rows of tiles; default: predicted to be fastest"});
-    all.push_back(distribute_parameter());
+    static FilterOptions options; // what parameters refer to
+    static Record record = record_of(options);
+    static std::map<std::string, std::string> defaults;
+    std::vector<Parameter> all;
+    for (const char* name : options_explained) {
+        const Field& field = record[name];
+        all.push_back({.name = field.name,
+                       .value = field.value_name,
+                       .fallback = defaults[name] = field.text(),
+                       .help = field.meaning,
+                       .choices = field.choices});
+    }
     return all;
 }
 

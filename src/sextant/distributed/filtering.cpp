@@ -4,6 +4,7 @@
 #include "sextant/calibrate/planner_here.hpp"
 #include "sextant/comm/agreement.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/text.hpp"
 #include "sextant/distributed/filter_ways.hpp"
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace sextant {
 
@@ -36,6 +38,50 @@ kernel::GaussianKernel kernel_of(const FilterOptions& options) {
         throw InvalidTask(
             fmt::format("truncate {}: the kernel p3pc has a reach of its own", *options.truncate));
     return {Weights::truncated, *options.truncate};
+}
+
+std::vector<std::string> split(std::string_view text) {
+    std::vector<std::string> parts;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(','), text.size());
+        parts.emplace_back(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return parts;
+}
+
+/// "x,y,xx".
+Codec codec_of(std::vector<std::string>& names) {
+    return {[&names] { return fmt::format("{}", fmt::join(names, ",")); },
+            [&names](const Field&, std::string_view text) {
+                names = split(text);
+                return "";
+            }};
+}
+
+/// "smooth@2.5,x@1".
+Codec codec_of(std::vector<EarlierFilter>& filters) {
+    return {[&filters] {
+                std::string text;
+                for (const EarlierFilter& filter : filters)
+                    text += fmt::format("{}{}@{}", text.empty() ? "" : ",", filter.feature,
+                                        filter.sigma);
+                return text;
+            },
+            [&filters](const Field&, std::string_view text) {
+                filters.clear();
+                for (const std::string& each : split(text)) {
+                    const auto at = std::min(each.find('@'), each.size());
+                    const auto sigma = parsed_number<double>(
+                        std::string_view(each).substr(std::min(at + 1, each.size())));
+                    if (!sigma || *sigma < kernel::smallest_sigma || *sigma > kernel::largest_sigma)
+                        return fmt::format("a derivative or feature @ its sigma from {} to {}, as "
+                                           "smooth@2",
+                                           kernel::smallest_sigma, kernel::largest_sigma);
+                    filters.push_back({each.substr(0, at), *sigma});
+                }
+                return std::string();
+            }};
 }
 
 /// Counts the NaNs in `count` samples.
@@ -333,14 +379,61 @@ void FilterRun::warn_of_idle_ranks() {
 
 } // namespace
 
+Record record_of(FilterOptions& options) {
+    using kernel::Border;
+    using Weights = kernel::GaussianKernel::Weights;
+    constexpr double most_sample = 1e30; // of a border
+    Record record;
+    record.add("sigma", options.sigma, "PIXELS", "scale of the filter, .5 to 1000")
+        .between(kernel::smallest_sigma, kernel::largest_sigma);
+    record.add("derivatives", codec_of(options.derivatives), "D,D,...",
+               "of the filter, or other features (docs/filters.md)");
+    record.add("kernel", options.kernel, {{"gaussian", Weights::gaussian}, {"p3pc", Weights::p3pc}},
+               "NAME", "weights: as in SciPy, or the few of P-3PC");
+    record
+        .add("truncate", options.truncate, "SIGMAS",
+             "cut the Gaussian there, as SciPy does; default: where it is negligible")
+        .between(0, kernel::largest_truncation);
+    record.add("before", codec_of(options.before), "D@PIXELS,...",
+               "filters that come first, each on what the one before made: smooth@2");
+    record.add("border", options.border,
+               {{"replicate", Border::replicate},
+                {"mirror", Border::mirror},
+                {"constant", Border::constant}},
+               "HOW", "samples outside the image");
+    record.add("border_value", options.border_value, "V", "their value for a constant border")
+        .between(-most_sample, most_sample);
+    record.add_memory("memory", options.memory,
+                      "for the image and what is made of it; larger ones stream");
+    record.add("grid", options.grid,
+               "tiles: so many columns and rows; default: predicted to be fastest");
+    record.add("distribute", options.distribute, "HOW",
+               "read: each its tile; scatter, broadcast, a collective: rank 0");
+    record.add("shared_memory", options.shared_memory, "WHEN", "processes of a node share memory")
+        .one_of({"auto", "on", "off"});
+    record
+        .add("machine", options.machine, "FILE",
+             "a profile to predict with; default: this machine's")
+        .file();
+    record.add("probe", options.probing,
+               {{"now", planner::Probing::now},
+                {"kept", planner::Probing::kept},
+                {"off", planner::Probing::off}},
+               "WHEN", "measure a machine that has no profile, once, for about a second");
+    return record;
+}
+
 Filters filters_of(const FilterOptions& options) {
+    constexpr std::size_t most_before = 16, most_derivatives = 64;
+    FilterOptions declared = options;
+    record_of(declared).check();
     const auto check = [](const char* option, std::size_t names, std::size_t most) {
         if (names > most)
             throw InvalidTask(
                 fmt::format("{} names {}, expected {} or fewer", option, names, most));
     };
-    check("before", options.before.size(), options.most_before);
-    check("derivatives", options.derivatives.size(), options.most_derivatives);
+    check("before", options.before.size(), most_before);
+    check("derivatives", options.derivatives.size(), most_derivatives);
     Filters filters;
     for (const EarlierFilter& earlier : options.before)
         filters.push_back({earlier.sigma, {earlier.feature}, {}, {}});
@@ -367,6 +460,7 @@ Filtering::Filtering(Communicator communicator, FilterOptions options, RunContro
 }
 
 FilterResult Filtering::run(RowSource* image, const FilterSink& write) {
+    require_same(communicator_, record_of(options_));
     if (!sharing_)
         agree(communicator_,
               [&] { sharing_ = offer_sharing(options_.shared_memory, communicator_); });

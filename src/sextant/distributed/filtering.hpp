@@ -4,6 +4,7 @@
 #include "sextant/comm/communicator.hpp"
 #include "sextant/comm/node_sharing.hpp"
 #include "sextant/core/grid.hpp"
+#include "sextant/core/record.hpp"
 #include "sextant/core/row_source.hpp"
 #include "sextant/core/run_control.hpp"
 #include "sextant/core/units.hpp"
@@ -51,9 +52,8 @@ struct FilterOptions {
     /// Rank 0's plan, for example of an earlier result or a file (read_filter_plan). `grid`,
     /// `distribute` and `memory` then have no effect.
     std::optional<distributed::FilterPlan> plan = {};
-
-    static constexpr std::size_t most_before = 16, most_derivatives = 64;
 };
+Record record_of(FilterOptions& options); ///< all but `plan`
 
 /// The filters that the options name. Throws InvalidTask, naming the option.
 distributed::Filters filters_of(const FilterOptions& options);
@@ -84,9 +84,10 @@ using FilterSink = std::function<void(int derivative, Elements first, std::span<
 ///           power of the order. Rank 0 passes all rows to `write`: window after window, of each
 ///           one derivative after another.
 /// Throws    InvalidTask for filters that are not valid, or another number of tiles than ranks
-///           (constructor). On every rank AgreedFailure, if the memory cannot hold a row, if the
-///           plan does not suit the ranks or the filters, if images differ between ranks, and if a
-///           rank cannot read or write; Cancelled. Nothing remains but what `write` has received.
+///           (constructor). On every rank AgreedFailure, if options or images differ between ranks,
+///           if the memory cannot hold a row, if the plan does not suit the ranks or the filters,
+///           and if a rank cannot read or write; Cancelled. Nothing remains but what `write` has
+///           received.
 /// Collective.
 /// Cost      a plan, which may probe the machine (FilterOptions::probing); then each window's image
 ///           is read once, and its borders are exchanged while inner pixels are computed.

@@ -320,7 +320,11 @@ FilterCase read_case(const CaseReader& reader, const Json& json) {
          [&](const Json& v) { made.element = samples_named(reader, v.get<std::string>()); }},
         {"sigma", [&](const Json& v) { filter.sigma = v.get<double>(); }},
         {"kernel",
-         [&](const Json& v) { filter.kernel.weights = weights_named(v.get<std::string>()); }},
+         [&](const Json& v) {
+             FilterOptions options;
+             record_of(options)["kernel"].set(v.get<std::string>());
+             filter.kernel.weights = options.kernel;
+         }},
         {"derivatives", [&](const Json& v) { v.get_to(filter.features); }},
         {"most",
          [&](const Json& v) { made.most = static_cast<int>(reader.whole("most", v, 1, 1000)); }},
