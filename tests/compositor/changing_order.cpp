@@ -87,7 +87,7 @@ TEST(ChangingOrderOnThreads, DeepImagesOfEqualDepthsFollowIt) {
 TEST(ChangingOrderOnThreads, TilesOfAWallFollowIt) {
     turning_on_threads([](const Communicator& communicator) {
         const int ranks = communicator.size(), rank = communicator.rank();
-        const std::vector<Tile> tiles = wall_tiles(ranks);
+        const std::vector<WallTile> tiles = wall_tiles(ranks);
         CompositeOptions options;
         options.algorithm = "direct-send"; // brackets as the serial fold
         TileWall wall(communicator, tiles, wall_bounds(rank), options);
