@@ -214,7 +214,7 @@ refuses 1 'is of no known format' "$SEXTANT"
 refuses 1 'nothing.npy' "$work/nothing.npy"
 echo '{"plan_version": 1, "operation": "filter", "columns": 3, "rows": 2, "window": 5}' >"$work/bad.json"
 refuses 1 '3x2 tiles, expected at most as many as the 4 ranks' "$work/u8.npy" --ranks 4 --plan "$work/bad.json"
-refuses 1 '"filter" is no whole number from 1 to 1' "$work/u8.npy" --ranks 6 --plan "$work/tiles.json"
+refuses 1 'retilings\[0\].filter is 2, expected a whole number from 1 to 1' "$work/u8.npy" --ranks 6 --plan "$work/tiles.json"
 refuses 2 'shared-memory off: ranks are threads' "$work/u8.npy" --ranks 2 --shared-memory off
 # A file that shrinks while it is read: it is gone through in thousands of windows.
 shrinks() {

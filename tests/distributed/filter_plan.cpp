@@ -279,11 +279,13 @@ TEST(FilterPlan, with_tiles_that_change_is_saved_and_read_again) {
         }
         return "accepted";
     };
-    EXPECT_THAT(refusal({{3, 6, 1}}), HasSubstr("\"filter\" is no whole number from 1 to 3"));
+    EXPECT_THAT(refusal({{3, 6, 1}}),
+                HasSubstr("retilings[0].filter is 4, expected a whole number from 1 to 3"));
     EXPECT_THAT(refusal({{0, 6, 1}}), HasSubstr("expected one of the second to the last"));
     EXPECT_THAT(refusal({{2, 6, 1}, {1, 1, 6}}), HasSubstr("each after the one before"));
     EXPECT_THAT(refusal({{1, 3, 3}}), HasSubstr("at most as many as the 6 ranks"));
-    EXPECT_THAT(refusal({{1, 7, 1}}), HasSubstr("\"columns\" is no whole number from 1 to 6"));
+    EXPECT_THAT(refusal({{1, 7, 1}}),
+                HasSubstr("retilings[0].columns is 7, expected a whole number from 1 to 6"));
     fill_file(path, R"({"plan_version": 1, "operation": "filter", "columns": 2, "rows": 3,
                               "window": 300, "retilings": 7})");
     EXPECT_THROW(distributed::read_filter_plan(path, task), InvalidFile);
@@ -304,7 +306,8 @@ TEST(FilterPlan, that_is_none_is_refused) {
     const std::string good = R"({"plan_version": 1, "operation": "filter", "columns": 2, "rows": 3,
                                  "window": 300})";
     EXPECT_EQ(refusal(good), "accepted");
-    for (const char* bad : {"[]", R"({"plan_version": 2})", R"({"plan_version": "1"})"})
+    EXPECT_THAT(refusal("[]"), HasSubstr("expected a JSON object"));
+    for (const char* bad : {"{}", R"({"plan_version": 2})", R"({"plan_version": "1"})"})
         EXPECT_THAT(refusal(bad), HasSubstr("plan_version")) << bad;
     for (const char* bad : {"", "{"})
         EXPECT_THAT(refusal(bad), HasSubstr("is not JSON")) << bad;
@@ -312,8 +315,9 @@ TEST(FilterPlan, that_is_none_is_refused) {
         std::string text = good;
         return refusal(text.replace(text.find(from), from.size(), to));
     };
-    EXPECT_THAT(with("\"filter\"", "\"composite\""), HasSubstr("no plan of a filter"));
-    EXPECT_THAT(with("\"filter\"", "7"), HasSubstr("no plan of a filter"));
+    EXPECT_THAT(with("\"filter\"", "\"composite\""),
+                HasSubstr("operation is \"composite\", expected \"filter\""));
+    EXPECT_THAT(with("\"filter\"", "7"), HasSubstr("operation is 7"));
     EXPECT_EQ(with("2, \"rows\"", "1, \"rows\""), "accepted");
     EXPECT_THAT(with("2, \"rows\"", "3, \"rows\""), HasSubstr("at most as many as the 6 ranks"));
     EXPECT_THAT(with("300}", "301}"), HasSubstr("from 1 to 300"));
@@ -322,8 +326,8 @@ TEST(FilterPlan, that_is_none_is_refused) {
     EXPECT_EQ(also(R"("distribute": null, "collect": "flat-gather", "packs": true)"), "accepted");
     EXPECT_THAT(also(R"("distribute": "flat-scater")"), HasSubstr("did you mean flat-scatter"));
     EXPECT_THAT(also(R"("distribute": "flat-gather")"), HasSubstr("it does gather"));
-    EXPECT_THAT(also(R"("collect": 7)"), HasSubstr("no name of a collective"));
-    EXPECT_THAT(also(R"("packs": 1)"), HasSubstr("neither true nor false"));
+    EXPECT_THAT(also(R"("collect": 7)"), HasSubstr("collect is 7"));
+    EXPECT_THAT(also(R"("packs": 1)"), HasSubstr("packs is 1, expected true or false"));
 }
 
 } // namespace

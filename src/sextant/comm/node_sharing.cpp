@@ -22,7 +22,7 @@ bool some_share_a_node(const Communicator& communicator) {
 /// Threads always share memory.
 OfferedSharing among_threads(const std::string& asked) {
     if (asked == "off") {
-        throw InvalidTask("--shared-memory off: ranks are threads of one process here; expected "
+        throw InvalidTask("shared_memory off: ranks are threads of one process here; expected "
                           "processes, as mpirun starts them");
     }
     return {};
@@ -37,7 +37,7 @@ OfferedSharing offer_sharing(const std::string& asked, const Communicator& commu
         return {{}, {false, true, "asked for"}, ""};
     if (!some_share_a_node(communicator)) {
         if (asked == "on")
-            throw InvalidTask("--shared-memory on: every rank is alone on its node");
+            throw InvalidTask("shared_memory on: every rank is alone on its node");
         return {{}, {false, true, "every rank is alone on its node"}, ""};
     }
     SharedNodes nodes = share_nodes(communicator);
@@ -46,7 +46,7 @@ OfferedSharing offer_sharing(const std::string& asked, const Communicator& commu
         return {std::move(nodes.communicator), {true, on, on ? "asked for" : ""}, ""};
     }
     if (asked == "on")
-        throw InvalidTask("--shared-memory on: " + nodes.why_not);
+        throw InvalidTask("shared_memory on: " + nodes.why_not);
     return {{},
             {false, true, "shared memory is not to be had"},
             "no memory is shared within nodes: " + nodes.why_not};

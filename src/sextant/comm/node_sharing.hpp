@@ -23,7 +23,8 @@ struct OfferedSharing {
 };
 
 /// Sets up memory sharing as asked for: "auto", "on" or "off".
-/// Throws    InvalidTask on all ranks if it is "on" and unavailable, or "off" on threads.
+/// Throws    InvalidTask on all ranks if it is "on" and unavailable, or "off" on threads; its text
+///           begins with "shared_memory".
 /// Collective.
 OfferedSharing offer_sharing(const std::string& asked, const Communicator& communicator);
 

@@ -63,7 +63,7 @@ CompositeRun::CompositeRun(const CompositeCommand& command, const Call& call,
 
 void CompositeRun::run() {
     agree(communicator_, [&] { check(); });
-    agree(communicator_, [&] { offer_sharing(); });
+    naming_options(call_.options, [&] { agree(communicator_, [&] { offer_sharing(); }); });
     phase("read", [&] { read(); });
     gather_warnings();
     if (options_.trace)

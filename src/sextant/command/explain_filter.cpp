@@ -45,7 +45,7 @@ FilterTask task_of(const Values& values) {
     task.ranks = static_cast<int>(values.integer("ranks"));
     task.distribute = options.distribute;
     if (options.grid) {
-        const Grid grid = grid_asked_for(values, task.image, task.ranks);
+        const Grid grid = grid_of(options.grid, task.ranks, task.image.width, task.image.height);
         task.columns = grid.columns;
         task.rows = grid.rows;
     }

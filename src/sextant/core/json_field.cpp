@@ -89,6 +89,10 @@ void JsonField::require_size(std::size_t wanted, const std::string& expected) co
         refuse(expected);
 }
 
+bool JsonField::is_null() const {
+    return value_->is_null();
+}
+
 bool JsonField::is_number() const {
     return value_->is_number();
 }

@@ -38,6 +38,7 @@ class JsonField {
     std::size_t size() const; ///< of an array
     void require_size(std::size_t size, const std::string& expected) const;
 
+    bool is_null() const;
     bool is_number() const;
     double number(double from, double to) const;
     std::int64_t integer(std::int64_t from, std::int64_t to) const;

@@ -2,10 +2,12 @@
 // Filter plans as JSON; docs/json.md describes the fields.
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
+#include "sextant/core/json_field.hpp"
 #include "sextant/core/text.hpp"
 #include "sextant/distributed/filter_plan.hpp"
 
-#include <utility>
+#include <optional>
+#include <string>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -31,73 +33,32 @@ Json to_json(const filtering::Way& way) {
     return json;
 }
 
-/// The fields of a plan or of a part of it; errors name the field.
-class PlanFields {
-  public:
-    PlanFields(const std::string& path, nlohmann::json json)
-        : path_(path), json_(std::move(json)) {}
-
-    void check_kind() const {
-        number("plan_version", 1);
-        if (const auto* operation = find("operation"); !operation || *operation != "filter")
-            throw InvalidFile(path_, "is no plan of a filter");
+/// The collective that a field names; null if the field is null or missing.
+const collective::Algorithm* collective_of(const JsonField& plan, const char* name) {
+    const std::optional<JsonField> field = plan.find(name);
+    if (!field || field->is_null())
+        return nullptr;
+    try {
+        return &collective::find(field->text());
+    } catch (const InvalidTask& unknown) {
+        field->fail(std::string("names an ") + unknown.what());
     }
+}
 
-    std::int64_t number(const char* field, std::int64_t highest) const {
-        const auto* found = find(field);
-        if (!found || !found->is_number_integer() || found->get<std::int64_t>() < 1 ||
-            found->get<std::int64_t>() > highest)
-            throw InvalidFile(path_, fmt::format("no plan of a filter: \"{}\" is no whole number "
-                                                 "from 1 to {}",
-                                                 field, highest));
-        return found->get<std::int64_t>();
-    }
-
-    bool flag(const char* field) const {
-        const auto* found = find(field);
-        if (found && !found->is_boolean())
-            throw InvalidFile(path_, fmt::format("\"{}\" is neither true nor false", field));
-        return found && found->get<bool>();
-    }
-
-    /// Null if the field is null or missing.
-    const collective::Algorithm* collective(const char* field) const {
-        const auto* found = find(field);
-        if (!found || found->is_null())
-            return nullptr;
-        if (!found->is_string())
-            throw InvalidFile(path_, fmt::format("\"{}\" is no name of a collective", field));
-        try {
-            return &collective::find(found->get<std::string>());
-        } catch (const InvalidTask& unknown) {
-            throw InvalidFile(path_, fmt::format("\"{}\": {}", field, unknown.what()));
-        }
-    }
-
-    std::vector<filtering::Retiling> retilings(const FilterTask& task) const {
-        std::vector<filtering::Retiling> all;
-        const auto* found = find("retilings");
-        if (found && !found->is_array())
-            throw InvalidFile(path_, "\"retilings\" is no list");
-        for (const auto& fields : found ? *found : nlohmann::json::array()) {
-            const PlanFields tiles(path_, fields);
-            const auto filters = static_cast<std::int64_t>(task.filters.size());
-            all.push_back({static_cast<int>(tiles.number("filter", filters) - 1),
-                           static_cast<int>(tiles.number("columns", task.ranks)),
-                           static_cast<int>(tiles.number("rows", task.ranks))});
-        }
-        return all;
-    }
-
-  private:
-    const nlohmann::json* find(const char* field) const {
-        const auto found = json_.is_object() ? json_.find(field) : json_.end();
-        return json_.is_object() && found != json_.end() ? &*found : nullptr;
-    }
-
-    const std::string path_;
-    const nlohmann::json json_;
-};
+filtering::Way way_of(const JsonField& plan, const FilterTask& task) {
+    const auto tiles = [&](const JsonField& fields, const char* side) {
+        return static_cast<int>(fields.at(side).integer(1, task.ranks));
+    };
+    filtering::Way way{tiles(plan, "columns"), tiles(plan, "rows"),
+                       collective_of(plan, "distribute"), collective_of(plan, "collect")};
+    if (const auto packs = plan.find("packs"))
+        way.packs = packs->boolean();
+    for (const JsonField& change : plan.items_or_none("retilings"))
+        way.retilings.push_back(
+            {static_cast<int>(change.at("filter").integer(1, std::ssize(task.filters)) - 1),
+             tiles(change, "columns"), tiles(change, "rows")});
+    return way;
+}
 
 } // namespace
 
@@ -131,17 +92,13 @@ std::string to_json(const FilterPlan& plan) {
 
 FilterPlan parse_filter_plan(const std::string& text, const std::string& path,
                              const FilterTask& task) {
-    const PlanFields fields(path, parse_json(text, path));
-    fields.check_kind();
+    const JsonField fields = JsonField::parse(text, path);
+    fields.at("plan_version").integer(1, 1);
+    if (fields.at("operation").text() != "filter")
+        fields.at("operation").refuse("\"filter\"");
     FilterPlan plan;
-    filtering::Way& way = plan.way;
-    way.columns = static_cast<int>(fields.number("columns", task.ranks));
-    way.rows = static_cast<int>(fields.number("rows", task.ranks));
-    way.distribute = fields.collective("distribute");
-    way.collect = fields.collective("collect");
-    way.packs = fields.flag("packs");
-    way.retilings = fields.retilings(task);
-    plan.window = fields.number("window", task.image.height);
+    plan.way = way_of(fields, task);
+    plan.window = fields.at("window").integer(1, task.image.height);
     plan.reason = "the plan of " + path;
     try {
         check(plan, task);
