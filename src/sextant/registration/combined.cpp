@@ -269,11 +269,11 @@ Combined combine(const Communicator& communicator, FrameSource& source,
         if (options.memory < least)
             throw InvalidTask(fmt::format("{} bytes of memory for a row of {} frames, expected {}",
                                           options.memory, frames.size(), least));
-        const Share share = share_of(communicator.rank(), communicator.size(), shape.height);
+        const Block block = block_of(communicator.rank(), communicator.size(), shape.height);
         RunControl own = control;
         if (communicator.rank() != 0)
             own.progress = {};
-        mine = combine_rows(source, frames, transform_of, {share.first, share.last}, options, own);
+        mine = combine_rows(source, frames, transform_of, {block.first, block.last}, options, own);
     });
     const auto all = [&](std::vector<float>& values) {
         const std::vector<float> own = std::move(values); // freed before the next list is gathered

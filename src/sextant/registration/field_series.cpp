@@ -45,7 +45,7 @@ Displacement composed(const SplineMotion& outer, const SplineMotion& inner) {
 
 class FieldScan {
   public:
-    FieldScan(const SeriesContext& context, std::vector<FrameRegistration> places)
+    FieldScan(const SeriesContext& context, std::vector<FrameRegistration> frames)
         : context_(context),
           communicator_(context.communicator),
           source_(context.source),
@@ -55,13 +55,13 @@ class FieldScan {
           registration_(shape_, options_.nonrigid, &team_),
           reference_(static_cast<std::size_t>(shape_.elements())),
           moved_(reference_.size()),
-          places_(std::move(places)),
-          motions_(places_.size(), SplineMotion{{}, {}, nullptr, centre(shape_)}) {}
+          frames_(std::move(frames)),
+          motions_(frames_.size(), SplineMotion{{}, {}, nullptr, centre(shape_)}) {}
 
     FieldSeries run() {
-        const std::vector<std::int64_t> placed = gather_registered(communicator_, places_).frames;
+        const std::vector<std::int64_t> placed = gather_registered(communicator_, frames_).frames;
         std::vector<FieldLink> neighbours;
-        agree(communicator_, [&] { neighbours = to_those_before(placed); });
+        agree(communicator_, [&] { neighbours = linked_neighbours(placed); });
         const auto capacity =
             static_cast<Bytes>(sizeof(FieldHead) + most_coefficients(shape_) * sizeof(float));
         take(prefix::scan(
@@ -72,8 +72,8 @@ class FieldScan {
                 [&](std::span<const std::byte> bytes) { return link_of(bytes); }),
             scan_options(options_)));
         if (options_.reference && !placed.empty() && placed.front() != *options_.reference)
-            turn_to(*options_.reference);
-        return {std::move(places_), std::move(motions_)};
+            change_reference(*options_.reference);
+        return {std::move(frames_), std::move(motions_)};
     }
 
   private:
@@ -108,19 +108,19 @@ class FieldScan {
     }
 
     /// Registers each of this rank's frames to the one placed before it.
-    std::vector<FieldLink> to_those_before(const std::vector<std::int64_t>& placed) {
+    std::vector<FieldLink> linked_neighbours(const std::vector<std::int64_t>& placed) {
         std::vector<FieldLink> links;
-        for (const FrameRegistration& place : places_) {
-            const auto at = std::lower_bound(placed.begin(), placed.end(), place.frame);
-            if (!place.left_out.empty() || at == placed.begin())
+        for (const FrameRegistration& frame : frames_) {
+            const auto at = std::lower_bound(placed.begin(), placed.end(), frame.frame);
+            if (!frame.left_out.empty() || at == placed.begin())
                 continue;
             const std::int64_t before = *std::prev(at);
-            context_.step("fields of neighbours", place.frame - places_.front().frame,
-                          std::ssize(places_));
-            links.push_back(found_or_kept({Work::neighbour_field, 0, before, 0, place.frame}, [&] {
-                FieldLink link = registered(before, place.frame, {place.from_before});
-                link.head.result.ambiguous = place.result.ambiguous;
-                link.head.seconds += place.seconds;
+            context_.step("fields of neighbours", frame.frame - frames_.front().frame,
+                          std::ssize(frames_));
+            links.push_back(found_or_kept({Work::neighbour_field, 0, before, 0, frame.frame}, [&] {
+                FieldLink link = registered(before, frame.frame, {frame.from_before});
+                link.head.result.ambiguous = frame.result.ambiguous;
+                link.head.seconds += frame.seconds;
                 return link;
             }));
         }
@@ -131,8 +131,8 @@ class FieldScan {
     FieldLink combined(const FieldLink& left, const FieldLink& right) {
         if (left.head.moved != right.head.reference)
             throw std::logic_error("fields combined that are not of neighbours");
-        context_.step("combine fields", right.head.moved - places_.front().frame,
-                      std::ssize(places_));
+        context_.step("combine fields", right.head.moved - frames_.front().frame,
+                      std::ssize(frames_));
         const std::int64_t reference = left.head.reference, moved = right.head.moved;
         return found_or_kept({Work::combined_field, 0, reference, left.head.moved, moved}, [&] {
             const FieldStart start = start_at(composed(right.motion, left.motion), shape_);
@@ -174,47 +174,47 @@ class FieldScan {
     }
 
     std::size_t index_of(std::int64_t frame) const {
-        return static_cast<std::size_t>(frame - places_.front().frame);
+        return static_cast<std::size_t>(frame - frames_.front().frame);
     }
 
     /// Stores the scan's results of this rank's frames; the first placed frame has no link.
     void take(std::vector<FieldLink> links) {
         for (FieldLink& link : links) {
-            FrameRegistration& place = places_[index_of(link.head.moved)];
-            place.result = link.head.result;
-            place.seconds = link.head.seconds;
-            place.result.motion = nearest_rigid(link.motion, shape_);
+            FrameRegistration& frame = frames_[index_of(link.head.moved)];
+            frame.result = link.head.result;
+            frame.seconds = link.head.seconds;
+            frame.result.motion = nearest_rigid(link.motion, shape_);
             motions_[index_of(link.head.moved)] = std::move(link.motion);
         }
     }
 
     /// Changes the reference to frame n: φ_{n,i} = φ_{0,i}∘φ_{0,n}⁻¹.
-    void turn_to(std::int64_t reference) {
-        const SplineMotion there = everyones_motion(reference);
-        for (std::size_t i = 0; i < places_.size(); ++i) {
-            if (!places_[i].left_out.empty())
+    void change_reference(std::int64_t reference) {
+        const SplineMotion there = broadcast_motion(reference);
+        for (std::size_t i = 0; i < frames_.size(); ++i) {
+            if (!frames_[i].left_out.empty())
                 continue;
             const Displacement back = [&](Point y) {
                 return motions_[i](inverted(there, there.motion, centre(shape_), y));
             };
             motions_[i] = registration_.as_spline(start_at(back, shape_));
-            places_[i].result.motion = motions_[i].motion;
+            frames_[i].result.motion = motions_[i].motion;
         }
     }
 
     /// Broadcasts the motion of a frame from the rank that has it.
-    SplineMotion everyones_motion(std::int64_t frame) {
+    SplineMotion broadcast_motion(std::int64_t frame) {
         std::vector<float> mine;
         std::vector<RigidMotion> rigid;
         agree(communicator_, [&] {
             const bool here =
-                !places_.empty() && frame >= places_.front().frame && frame <= places_.back().frame;
+                !frames_.empty() && frame >= frames_.front().frame && frame <= frames_.back().frame;
             if (!here)
                 return;
-            if (!places_[index_of(frame)].left_out.empty())
+            if (!frames_[index_of(frame)].left_out.empty())
                 throw InvalidTask(fmt::format("{}: frame {} can be no reference: {}",
                                               source_.path(), frame,
-                                              places_[index_of(frame)].left_out));
+                                              frames_[index_of(frame)].left_out));
             mine = motions_[index_of(frame)].coefficients;
             rigid.push_back(motions_[index_of(frame)].motion);
         });
@@ -236,22 +236,22 @@ class FieldScan {
     Team team_;
     NonrigidRegistration registration_;
     std::vector<float> reference_, moved_; ///< samples of the current pair
-    std::vector<FrameRegistration> places_;
-    std::vector<SplineMotion> motions_; ///< one per entry of places_
+    std::vector<FrameRegistration> frames_;
+    std::vector<SplineMotion> motions_; ///< one per entry of frames_
 };
 
 } // namespace
 
 FieldSeries register_series_by_fields(const SeriesContext& context, SeriesInspection inspection) {
-    std::vector<FrameRegistration> places = register_neighbours(context, std::move(inspection));
+    std::vector<FrameRegistration> frames = register_neighbours(context, std::move(inspection));
     std::optional<FieldScan> scan;
-    agree(context.communicator, [&] { scan.emplace(context, std::move(places)); });
+    agree(context.communicator, [&] { scan.emplace(context, std::move(frames)); });
     return scan->run();
 }
 
 StartOf starts_from_motions(const FieldSeries& series, ImageShape shape) {
-    return [&series, shape](const FrameRegistration& place) {
-        const auto index = static_cast<std::size_t>(place.frame - series.frames.front().frame);
+    return [&series, shape](const FrameRegistration& frame) {
+        const auto index = static_cast<std::size_t>(frame.frame - series.frames.front().frame);
         return start_at(series.motions[index], shape);
     };
 }

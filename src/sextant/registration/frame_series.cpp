@@ -28,7 +28,7 @@ struct Link {
 };
 
 /// The result of a frame registered to itself.
-RigidResult itself() {
+RigidResult identity_result() {
     RigidResult result;
     result.ncc_before = result.ncc_after = result.overlap = 1;
     result.converged = true;
@@ -44,27 +44,27 @@ class Registering {
           source_(context.source),
           options_(context.options),
           usable_(std::move(inspection.usable)),
-          places_(std::move(inspection.frames)),
-          share_(share_of(communicator_.rank(), communicator_.size(),
+          frames_(std::move(inspection.frames)),
+          block_(block_of(communicator_.rank(), communicator_.size(),
                           static_cast<std::int64_t>(inspection.statistics.size()))) {}
 
     std::vector<FrameRegistration> run() {
-        const std::vector<Link> neighbours = found_neighbours();
+        const std::vector<Link> neighbours = linked_neighbours();
         take(prefix::scan(
             communicator_, std::span<const Link>(neighbours),
             [&](const Link& left, const Link& right) { return combined(left, right); },
             scan_options(options_)));
-        turn_to_reference();
-        return std::move(places_);
+        register_to_reference();
+        return std::move(frames_);
     }
 
     std::vector<FrameRegistration> neighbours() {
-        take(found_neighbours());
-        return std::move(places_);
+        take(linked_neighbours());
+        return std::move(frames_);
     }
 
   private:
-    std::vector<Link> found_neighbours() {
+    std::vector<Link> linked_neighbours() {
         agree(communicator_, [&] {
             team_.emplace(options_.threads);
             reader_.emplace(source_, options_.rigid, options_.prefilter,
@@ -75,21 +75,21 @@ class Registering {
         std::vector<Link> neighbours;
         agree(communicator_, [&] { neighbours = chain(); });
         for (const Link& link : neighbours)
-            place(link.moved).from_before = link.result.motion;
+            frame_at(link.moved).from_before = link.result.motion;
         return neighbours;
     }
 
-    FrameRegistration& place(std::int64_t frame) {
-        return places_[static_cast<std::size_t>(frame - share_.first)];
+    FrameRegistration& frame_at(std::int64_t frame) {
+        return frames_[static_cast<std::size_t>(frame - block_.first)];
     }
 
     /// Registers each of this rank's frames to those before it.
     void link() {
         const auto farthest = static_cast<std::size_t>(options_.farthest);
         for (std::size_t moved = 1; moved < usable_.size(); ++moved) {
-            if (!share_.has(usable_[moved]))
+            if (!block_.has(usable_[moved]))
                 continue;
-            context_.step("register neighbours", usable_[moved] - share_.first, share_.count());
+            context_.step("register neighbours", usable_[moved] - block_.first, block_.count());
             for (std::size_t back = std::min(farthest, moved); back >= 1; --back) {
                 const std::int64_t reference = usable_[moved - back];
                 const TimedResult timed =
@@ -110,11 +110,11 @@ class Registering {
         for (std::size_t i = 0; i < usable_.size(); ++i) {
             if (votes_[i].place)
                 placed_.push_back(i);
-            if (!share_.has(usable_[i]))
+            if (!block_.has(usable_[i]))
                 continue;
             if (!votes_[i].place)
-                place(usable_[i]).left_out = "it resembles none of the frames beside it";
-            place(usable_[i]).in_doubt = votes_[i].in_doubt();
+                frame_at(usable_[i]).left_out = "it resembles none of the frames beside it";
+            frame_at(usable_[i]).in_doubt = votes_[i].in_doubt();
         }
     }
 
@@ -122,14 +122,14 @@ class Registering {
     std::vector<Link> chain() {
         std::vector<Link> neighbours;
         for (std::size_t i = 1; i < placed_.size(); ++i) {
-            if (share_.has(usable_[placed_[i]]))
-                neighbours.push_back(to_the_one_before(placed_[i - 1], placed_[i]));
+            if (block_.has(usable_[placed_[i]]))
+                neighbours.push_back(link_to_previous(placed_[i - 1], placed_[i]));
         }
         return neighbours;
     }
 
     /// Returns the registration if the vote agrees, or else a new one that starts from the vote.
-    Link to_the_one_before(std::size_t before, std::size_t moved) {
+    Link link_to_previous(std::size_t before, std::size_t moved) {
         const std::int64_t reference = usable_[before], frame = usable_[moved];
         const RigidMotion expected = compose(*votes_[moved].place, inverse(*votes_[before].place));
         Seconds spent = 0;
@@ -144,7 +144,7 @@ class Registering {
         }
         if (found && trusted(found->result))
             return {reference, frame, found->result, spent};
-        place(frame).mended = true;
+        frame_at(frame).mended = true;
         const TimedResult timed =
             timed_result(context_.ledger, {Work::mended, 0, reference, 0, frame},
                          [&] { return reader_->refine(reference, frame, expected); });
@@ -155,7 +155,7 @@ class Registering {
     Link combined(const Link& left, const Link& right) {
         if (left.moved != right.reference)
             throw std::logic_error("motions combined that are not neighbours");
-        context_.step("combine", right.moved - share_.first, share_.count());
+        context_.step("combine", right.moved - block_.first, block_.count());
         const RigidMotion start = compose(right.result.motion, left.result.motion);
         const TimedResult timed = timed_result(
             context_.ledger, {Work::combined, 0, left.reference, left.moved, right.moved},
@@ -169,49 +169,49 @@ class Registering {
     /// Stores the results of this rank's frames.
     void take(const std::vector<Link>& links) {
         for (const std::size_t i : placed_) {
-            if (share_.has(usable_[i]))
-                place(usable_[i]).result = itself();
+            if (block_.has(usable_[i]))
+                frame_at(usable_[i]).result = identity_result();
         }
         for (const Link& link : links) {
-            place(link.moved).result = link.result;
-            place(link.moved).seconds = link.seconds;
+            frame_at(link.moved).result = link.result;
+            frame_at(link.moved).seconds = link.seconds;
         }
     }
 
-    void turn_to_reference() {
+    void register_to_reference() {
         if (!options_.reference)
             return;
         const std::int64_t reference = *options_.reference;
         agree(communicator_, [&] { check_reference(reference); });
         RigidMotion own;
-        if (share_.has(reference))
-            own = place(reference).result.motion;
+        if (block_.has(reference))
+            own = frame_at(reference).result.motion;
         int holder = 0; // rank that has the reference
-        while (!share_of(holder, communicator_.size(), source_.header().frames).has(reference))
+        while (!block_of(holder, communicator_.size(), source_.header().frames).has(reference))
             ++holder;
         const RigidMotion there = communicator_.all_gather(own)[static_cast<std::size_t>(holder)];
         if (usable_[placed_.front()] == reference)
             return;
         agree(communicator_, [&] {
-            for (FrameRegistration& one : places_) {
+            for (FrameRegistration& one : frames_) {
                 if (one.left_out.empty())
-                    turn(one, reference, there);
+                    register_to(one, reference, there);
             }
         });
     }
 
     void check_reference(std::int64_t reference) {
-        if (share_.has(reference) && !place(reference).left_out.empty())
+        if (block_.has(reference) && !frame_at(reference).left_out.empty())
             throw InvalidTask(fmt::format("{}: frame {} can be no reference: {}", source_.path(),
-                                          reference, place(reference).left_out));
+                                          reference, frame_at(reference).left_out));
     }
 
-    void turn(FrameRegistration& one, std::int64_t reference, const RigidMotion& there) {
+    void register_to(FrameRegistration& one, std::int64_t reference, const RigidMotion& there) {
         if (one.frame == reference) {
-            one.result = itself();
+            one.result = identity_result();
             return;
         }
-        context_.step("register to the reference", one.frame - share_.first, share_.count());
+        context_.step("register to the reference", one.frame - block_.first, block_.count());
         const RigidMotion start = compose(one.result.motion, inverse(there));
         const TimedResult timed =
             timed_result(context_.ledger, {Work::turned, 0, reference, 0, one.frame},
@@ -225,8 +225,8 @@ class Registering {
     FrameSource& source_;
     const RegistrationOptions& options_;
     const std::vector<std::int64_t> usable_; ///< frames not left out by the first pass
-    std::vector<FrameRegistration> places_;
-    const Share share_;
+    std::vector<FrameRegistration> frames_;
+    const Block block_;
     std::optional<Team> team_;
     std::optional<PairReader> reader_;
     std::vector<Link> links_;         ///< this rank's, without a start, ordered by `moved`
@@ -276,7 +276,7 @@ Inspected inspected(PairReader& reader, FrameRegistration& frame) {
 }
 
 /// Inspects this rank's frames.
-std::vector<Inspected> inspect_block(const SeriesContext& context, const Share& block,
+std::vector<Inspected> inspect_block(const SeriesContext& context, const Block& block,
                                      std::vector<FrameRegistration>& frames) {
     const RegistrationOptions& options = context.options;
     Team team(options.threads);
@@ -295,7 +295,7 @@ std::vector<Inspected> inspect_block(const SeriesContext& context, const Share& 
 SeriesInspection inspect_series(const SeriesContext& context) {
     const Communicator& communicator = context.communicator;
     const std::int64_t frames = context.source.header().frames;
-    const Share block = share_of(communicator.rank(), communicator.size(), frames);
+    const Block block = block_of(communicator.rank(), communicator.size(), frames);
     SeriesInspection inspection;
     std::vector<Inspected> own;
     agree(communicator, [&] {

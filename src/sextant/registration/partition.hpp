@@ -28,14 +28,14 @@ class Bands {
 };
 
 /// A rank's block [first, last) of consecutive items.
-struct Share {
+struct Block {
     std::int64_t first = 0, last = 0;
     std::int64_t count() const { return last - first; }
-    bool has(std::int64_t thing) const { return thing >= first && thing < last; }
+    bool has(std::int64_t item) const { return item >= first && item < last; }
 };
 
-inline Share share_of(int rank, int ranks, std::int64_t things) {
-    return {things * rank / ranks, things * (rank + 1) / ranks};
+inline Block block_of(int rank, int ranks, std::int64_t items) {
+    return {items * rank / ranks, items * (rank + 1) / ranks};
 }
 
 } // namespace sextant::registration

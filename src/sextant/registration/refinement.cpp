@@ -105,22 +105,22 @@ RigidUncertainty uncertainty_at_most(double sigma, ImageShape shape) {
     return {alpha, sigma, sigma, {alpha * alpha, 0, 0, 0, sigma * sigma, 0, 0, 0, sigma * sigma}};
 }
 
-void take(const StoredField& stored, double prefilter, FrameRegistration& place) {
+void take(const StoredField& stored, double prefilter, FrameRegistration& frame) {
     const DisplacementField& field = stored.field;
-    place.result.motion = nearest_rigid([&field](Point x) { return apply(field, x); }, field.image);
+    frame.result.motion = nearest_rigid([&field](Point x) { return apply(field, x); }, field.image);
     const double seen = stored.fit.overlap * static_cast<double>(field.image.elements());
-    place.result.unrelated = !(stored.fit.ncc_after > ncc_of_noise(seen, prefilter));
-    place.result.ncc_before = stored.fit.ncc_before;
-    place.result.ncc_after = stored.fit.ncc_after;
-    place.result.overlap = stored.fit.overlap;
-    place.result.iterations = stored.fit.steps;
-    place.field = summary_of(stored);
-    place.result.uncertainty = uncertainty_at_most(place.field->sigma, field.image);
-    place.seconds += stored.seconds;
+    frame.result.unrelated = !(stored.fit.ncc_after > ncc_of_noise(seen, prefilter));
+    frame.result.ncc_before = stored.fit.ncc_before;
+    frame.result.ncc_after = stored.fit.ncc_after;
+    frame.result.overlap = stored.fit.overlap;
+    frame.result.iterations = stored.fit.steps;
+    frame.field = summary_of(stored);
+    frame.result.uncertainty = uncertainty_at_most(frame.field->sigma, field.image);
+    frame.seconds += stored.seconds;
 }
 
 /// The identity field of the reference frame.
-StoredField standing_still(ImageShape shape) {
+StoredField identity_field(ImageShape shape) {
     StoredField stored{{shape, kernel::cell_size, nodes_of_fields(shape), {}, {}, {}, {}}, {}, 0};
     const std::size_t nodes = stored.field.count();
     stored.field.x.resize(nodes);
@@ -152,23 +152,23 @@ Registered gather_registered(const Communicator& communicator,
                              std::span<const FrameRegistration> own) {
     std::vector<std::int64_t> frames;
     std::vector<RigidMotion> motions;
-    for (const FrameRegistration& place : own) {
-        if (!place.left_out.empty())
+    for (const FrameRegistration& frame : own) {
+        if (!frame.left_out.empty())
             continue;
-        frames.push_back(place.frame);
-        motions.push_back(place.result.motion);
+        frames.push_back(frame.frame);
+        motions.push_back(frame.result.motion);
     }
     return {all_gather_lists(communicator, std::span<const std::int64_t>(frames)),
             all_gather_lists(communicator, std::span<const RigidMotion>(motions))};
 }
 
 void leave_out_unrelated(std::span<FrameRegistration> frames) {
-    for (FrameRegistration& place : frames) {
-        if (place.left_out.empty() && place.result.unrelated)
-            place.left_out =
+    for (FrameRegistration& frame : frames) {
+        if (frame.left_out.empty() && frame.result.unrelated)
+            frame.left_out =
                 fmt::format("what it has in common with the reference, {:.0f} % of a frame, is no "
                             "more alike than noise",
-                            100 * place.result.overlap);
+                            100 * frame.result.overlap);
     }
 }
 
@@ -209,22 +209,22 @@ void register_to_average(const SeriesContext& context, std::span<const float> av
     reference.fill(view_of(average, shape));
     PairReader reader(context.source, options.rigid, options.prefilter, 2, &team);
     std::int64_t done = 0;
-    for (FrameRegistration& place : own) {
+    for (FrameRegistration& frame : own) {
         context.step("register to the average", done++, std::ssize(own));
-        if (!place.left_out.empty())
+        if (!frame.left_out.empty())
             continue;
-        const RigidMotion start = place.result.motion;
+        const RigidMotion start = frame.result.motion;
         const TimedResult timed =
-            timed_result(context.ledger, {Work::averaged, stage, 0, 0, place.frame},
-                         [&] { return reader.refine(reference, place.frame, start); });
-        place.result = refined_from(start, timed.result, place.result.ambiguous);
-        place.seconds += timed.seconds;
+            timed_result(context.ledger, {Work::averaged, stage, 0, 0, frame.frame},
+                         [&] { return reader.refine(reference, frame.frame, start); });
+        frame.result = refined_from(start, timed.result, frame.result.ambiguous);
+        frame.seconds += timed.seconds;
     }
 }
 
 StartOf starts_from(const TransformOf& fields, ImageShape shape) {
-    return [&fields, shape](const FrameRegistration& place) {
-        return start_at([transform = fields(place.frame),
+    return [&fields, shape](const FrameRegistration& frame) {
+        return start_at([transform = fields(frame.frame),
                          shape](Point x) { return apply(transform, x, shape); },
                         shape);
     };
@@ -246,28 +246,28 @@ void register_by_fields(const SeriesContext& context, std::span<const float> ima
     NonrigidRegistration registration(shape, options.nonrigid, &team);
     std::vector<float> samples(image.size());
     std::int64_t done = 0;
-    for (FrameRegistration& place : own) {
+    for (FrameRegistration& frame : own) {
         context.step("fields", done++, std::ssize(own));
-        if (!place.left_out.empty())
+        if (!frame.left_out.empty())
             continue;
-        const EntryName name{Work::field, stage, reference, 0, place.frame};
+        const EntryName name{Work::field, stage, reference, 0, frame.frame};
         if (const auto known = context.ledger->find(name)) {
-            take(field_from(*known), options.prefilter, place);
+            take(field_from(*known), options.prefilter, frame);
             continue;
         }
-        StoredField stored = standing_still(shape);
-        if (place.frame != reference) {
+        StoredField stored = identity_field(shape);
+        if (frame.frame != reference) {
             const auto begin = std::chrono::steady_clock::now();
-            context.source.read_frame(place.frame, samples);
+            context.source.read_frame(frame.frame, samples);
             const NonrigidResult& result =
                 registration.run(view_of(image, shape), view_of(samples, shape),
-                                 start_of ? start_of(place) : FieldStart(place.result.motion));
+                                 start_of ? start_of(frame) : FieldStart(frame.result.motion));
             stored = {result.field, result.fit, 0};
             stored.seconds =
                 std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         }
         context.ledger->keep(name, bytes_of(stored));
-        take(stored, options.prefilter, place);
+        take(stored, options.prefilter, frame);
     }
 }
 

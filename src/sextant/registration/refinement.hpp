@@ -66,7 +66,7 @@ void register_to_average(const SeriesContext& context, std::span<const float> av
 ImageShape nodes_of_fields(ImageShape frame);
 
 /// Returns the start of a frame's registration. Called when it is needed, for one frame at a time.
-using StartOf = std::function<FieldStart(const FrameRegistration& place)>;
+using StartOf = std::function<FieldStart(const FrameRegistration& frame)>;
 
 /// Starts from the fields of an earlier stage. `fields` must outlive the result.
 StartOf starts_from(const TransformOf& fields, ImageShape shape);

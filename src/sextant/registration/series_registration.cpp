@@ -84,7 +84,6 @@ std::string_view name(MotionModel model) {
 }
 
 Record record_of(RegistrationOptions& options) {
-    constexpr std::int64_t most_pixels = 1 << 20;
     Record record;
     record.add("model", options.model,
                {{name(MotionModel::rigid), MotionModel::rigid},
@@ -114,7 +113,7 @@ Record record_of(RegistrationOptions& options) {
     record.add("farthest", options.farthest, "N", "frames before it that a frame is registered to")
         .between(1, 1024);
     record.add("tolerance", options.tolerance, "PIXELS", "within which these registrations agree")
-        .between(0, static_cast<double>(most_pixels));
+        .between(0, 1 << 20);
     return record;
 }
 
@@ -329,9 +328,15 @@ class SeriesRegistration::Run {
 
     /// The transforms of all frames after a stage. Collective.
     TransformOf transform_of(int stage) {
+        if (nonrigid())
+            agree(communicator_, [&] { ledger_->refresh(); });
+        return known_transform_of(stage);
+    }
+
+    /// The same, if fields of all ranks are known.
+    TransformOf known_transform_of(int stage) {
         if (!nonrigid())
             return transforms(registered_);
-        agree(communicator_, [&] { ledger_->refresh(); });
         return transforms_by_fields(*ledger_, stage == 1 ? result_.reference : the_average,
                                     static_cast<std::uint32_t>(stage));
     }
@@ -375,13 +380,8 @@ class SeriesRegistration::Run {
     void write() {
         if (!is_first() || !hooks_.write)
             return;
-        const bool first = options_.stages == 1;
-        RegisteredFrames frames(
-            *source_, registered_.frames,
-            nonrigid() ? transforms_by_fields(*ledger_, first ? result_.reference : the_average,
-                                              static_cast<std::uint32_t>(options_.stages))
-                       : transforms(registered_),
-            options_.threads, control_);
+        RegisteredFrames frames(*source_, registered_.frames, known_transform_of(options_.stages),
+                                options_.threads, control_);
         hooks_.write(result_, frames);
     }
 

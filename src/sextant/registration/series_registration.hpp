@@ -138,7 +138,7 @@ struct RegistrationHooks {
 /// Registers the frames of a noisy series to one another, and averages them.
 ///
 /// Frames that cannot be registered are left out. Each other frame is registered to several before
-/// it, and these registrations vote (consensus.hpp). A scan over the ranks combines the motions of
+/// it, and these registrations vote. A scan over the ranks combines the motions of
 /// neighbours by φ_{i,j} ⊙ φ_{j,k} = A(f_i, f_k, φ_{j,k}∘φ_{i,j}), the registration A of frames i
 /// and k that starts at the composed motion, so errors do not grow along the series. Each further
 /// stage registers all frames to the average of the stage before.
