@@ -97,7 +97,8 @@ TEST(Values, every_number_of_every_operation_declares_its_bounds) {
         EXPECT_GE(least, list ? int_least : whole ? -exact : least) << where;
     };
     using Kind = Field::Kind;
-    for (const Operation& operation : catalogue().operations) {
+    for (const Operation* each : catalogue().operations()) {
+        const Operation& operation = *each;
         const std::string name(operation.name);
         for (const Parameter& parameter : operation.parameters) {
             if (parameter.is_numeric())

@@ -4,18 +4,20 @@
 namespace sextant::command {
 
 Commands catalogue() {
-    static const std::vector<Operation> operations = {
-        composite_operation(),  filter_operation(),   label_operation(),   contours_operation(),
-        register_operation(),   apply_operation(),    list_operation(),    prove_operation(),
-        draw_operation(),       predict_operation(),  explain_operation(), calibrate_operation(),
-        machine_operation(),    simulate_operation(), report_operation(),  info_operation(),
-        synthesize_operation(), doctor_operation()};
+    static const std::vector<Group> groups = {
+        {"Images",
+         {composite_operation(), filter_operation(), label_operation(), contours_operation()}},
+        {"Series of frames",
+         {register_operation(), apply_operation(), synthesize_operation(), info_operation()}},
+        {"Machines", {calibrate_operation(), machine_operation(), doctor_operation()}},
+        {"Schedules: who sends what to whom",
+         {list_operation(), explain_operation(), predict_operation(), simulate_operation(),
+          prove_operation(), draw_operation(), report_operation()}}};
     static constexpr LaboratoryCommand laboratory[] = {
-        {"bench", "time our algorithms and what MPI offers against each other"},
-        {"evaluate",
-         "how good predictions and choices are here: errors, and regret against all ways"},
-        {"reproduce", "tables and figures of the papers, ours beside theirs"}};
-    return {operations, laboratory};
+        {"bench", "time Sextant's algorithms beside those of MPI"},
+        {"evaluate", "measure how good predictions and choices are on this machine"},
+        {"reproduce", "compute the papers' tables and figures, beside the printed ones"}};
+    return {groups, laboratory};
 }
 
 } // namespace sextant::command

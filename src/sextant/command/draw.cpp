@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/commands.hpp"
+#include "sextant/command/families.hpp"
 #include "sextant/command/outputs.hpp"
-#include "sextant/command/schedule_parameters.hpp"
 #include "sextant/report/graph_drawing.hpp"
 
 #include <fmt/format.h>
@@ -10,39 +10,43 @@ namespace sextant::command {
 
 namespace {
 
-int run_draw(const Values& values) {
-    ScheduleRequest request = schedule_request(values);
-    if (values.flag("collect"))
+struct DrawCommand {
+    ScheduleRequest request = {.elements = 4096};
+    bool collect = false;
+    std::string output;
+};
+
+Record record_of(DrawCommand& command) {
+    Record record = record_of(command.request);
+    record.add("collect", command.collect, "gather the picture at rank 0");
+    record.add("output", command.output, "OUT", "the SVG file; - for standard output")
+        .file()
+        .letter('o')
+        .required();
+    return record;
+}
+
+int run_draw(const DrawCommand& command, const Call&) {
+    ScheduleRequest request = command.request;
+    if (command.collect)
         request.root = 0;
-    const std::string path = values.text("output");
-    check_outputs({&path, 1});
+    check_outputs({&command.output, 1});
     const NamedSchedule made = make_schedule(request);
     report::DrawOptions options;
     options.title = made.title;
     options.subtitle = fmt::format("{} ranks, {} elements", request.ranks, request.elements);
     const std::string svg = report::draw(made.schedule, options);
-    write_text(path, svg);
+    write_text(command.output, svg);
     return 0;
-}
-
-std::vector<Parameter> parameters() {
-    std::vector<Parameter> all = schedule_parameters("4096");
-    const std::vector<Parameter> rest = {
-        {"collect", Type::flag, "", "", "gather the picture at rank 0"},
-        {"output", Type::file, "OUT", "", "the SVG file; - for standard output", 'o', false, true}};
-    all.insert(all.end(), rest.begin(), rest.end());
-    return all;
 }
 
 } // namespace
 
 Operation draw_operation() {
-    return {"draw",
-            "draw a schedule as SVG: who sends what to whom, and what waits for what",
-            "  sextant draw compositing --algorithm radix-k --radices 4,2 --ranks 8 -o radix.svg",
-            parameters(),
-            run_draw,
-            true};
+    return declare_command<DrawCommand>(
+        "draw", "draw a schedule as SVG: who sends what to whom, and what waits for what",
+        "  sextant draw compositing --algorithm radix-k --radices 4,2 --ranks 8 -o radix.svg",
+        run_draw, true);
 }
 
 } // namespace sextant::command

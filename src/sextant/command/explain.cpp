@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/commands.hpp"
 #include "sextant/command/composite.hpp"
-#include "sextant/command/explain_filter.hpp"
+#include "sextant/command/filter.hpp"
 #include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/placement.hpp"
 #include "sextant/command/scan_cases.hpp"
-#include "sextant/command/schedule_parameters.hpp"
 #include "sextant/core/error.hpp"
+#include "sextant/core/json.hpp"
 #include "sextant/core/progress.hpp"
 #include "sextant/core/text.hpp"
+#include "sextant/distributed/filter_plan.hpp"
+#include "sextant/distributed/filtering.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
 #include "sextant/planner/scan_choice.hpp"
 #include "sextant/report/text.hpp"
@@ -27,17 +29,86 @@ namespace sextant::command {
 
 namespace {
 
-planner::Work work_of(const Values& values, const Placement& placement) {
-    const Operator& op = kernel::find(
-        values.text("operator"), element_named(values.text("element"), values.text("operator")));
+constexpr int most_cores = 4096;
+/// Candidates that are printed unless `--all` is given.
+constexpr std::size_t few_candidates = 12;
+
+struct ExplainCommand {
+    std::string what = "composite";
+    int ranks = 8;
+    Elements width = 1024, height = 1024;
+    std::string operator_name = "over", element = "f32", model;
+    bool distributed = false;
+    int density = 100; // percent
+    compositing::Tuning tuning;
+    PlacementOptions placement;
+    int values = 64, cores = 8;
+    std::string times = "exponential", speedup = "1";
+    FilterOptions filter;
+    bool all = false;
+    std::string json;
+
+    std::size_t rows() const {
+        return all ? std::numeric_limits<std::size_t>::max() : few_candidates;
+    }
+};
+
+const std::vector<std::string_view> of_composite = {"operator", "element", "distributed",
+                                                    "density",  "radices", "window"};
+const std::vector<std::string_view> of_filter = {"sigma",  "derivatives", "kernel",    "truncate",
+                                                 "before", "grid",        "distribute"};
+const std::vector<std::string_view> of_scan = {"values", "cores", "times", "speedup"};
+
+Record record_of(ExplainCommand& command) {
+    constexpr int most_ranks = 16384, most_values = 1 << 20;
+    Record record;
+    record.add("what", command.what, "WHAT", "which operation")
+        .one_of({"composite", "scan", "filter"})
+        .positional();
+    record.add("ranks", command.ranks, "N", "ranks of the schedule").between(1, most_ranks);
+    record.add_size("size", command.width, command.height, "of an image");
+    record.add("operator", command.operator_name, "NAME", "how to blend");
+    record.add("element", command.element, "TYPE", "what colours are blended as")
+        .one_of({"f32", "f16", "u8"});
+    record.add("distributed", command.distributed,
+               "the picture stays in pieces; otherwise rank 0 collects it");
+    record.add("model", command.model, "NAME",
+               "a cost model; default: the richest that the profile feeds");
+    record.add("density", command.density, "PERCENT", "active pixels of an image").between(0, 100);
+    compositing::declare_tuning(record, command.tuning.radices, command.tuning.window);
+    record.add("all", command.all, "every candidate, not the best twelve");
+    declare_json(record, command.json);
+    record.include(record_of(command.placement));
+    record.add("values", command.values, "N", "scan: of the series").between(1, most_values);
+    record.add("cores", command.cores, "N", "scan: to share among ranks, threads and the operator")
+        .between(1, most_cores);
+    record.add("times", command.times, "HOW",
+               "scan: constant, correlated, ... or a file of seconds");
+    record.add("speedup", command.speedup, "X,X", "scan: of one application on 1, 2, ... cores");
+    Record filter = record_of(command.filter);
+    for (const std::string_view name : of_filter)
+        record.fields.push_back(filter[name]);
+    return record;
+}
+
+void write_plan(const ExplainCommand& command, const std::string& json, const std::string& text) {
+    if (!command.json.empty())
+        write_text(command.json, json + "\n");
+    if (command.json != standard_output)
+        print_text(text);
+}
+
+planner::Work work_of(const ExplainCommand& command, const Placement& placement) {
+    const Operator& op =
+        kernel::find(command.operator_name, element_named(command.element, command.operator_name));
     return {.operator_name = std::string(op.name),
             .element_name = std::string(channels(op.element)),
             .element_size = op.element.size,
             .folds_at_once = !op.exact_when_split,
             .nodes = placement.nodes,
             .within_node = placement.within_node,
-            .model = values.text("model"),
-            .density = static_cast<double>(values.integer("density")) / 100};
+            .model = command.model,
+            .density = command.density / 100.};
 }
 
 std::string to_text(const planner::Alternative& alternative) {
@@ -59,7 +130,7 @@ std::string to_text(const planner::Alternative& alternative) {
     return text + "\n";
 }
 
-void print(const planner::Plan& plan, const std::string& question, std::size_t most) {
+std::string to_text(const planner::Plan& plan, const std::string& question, std::size_t most) {
     std::string text = fmt::format("{}\n{}: {}\n", question, plan.text(), plan.reason);
     if (!plan.alternatives.empty()) {
         text += fmt::format("  {:<34} {:>9} {:<22} {:>9}\n", "", "predicted", "", "at least");
@@ -69,78 +140,29 @@ void print(const planner::Plan& plan, const std::string& question, std::size_t m
         if (shown < plan.alternatives.size())
             text += fmt::format("  ... and {} more (--all)\n", plan.alternatives.size() - shown);
     }
-    print_text(text);
+    return text;
 }
 
-int explain_composite(const Values& values) {
-    const int ranks = static_cast<int>(values.integer("ranks"));
-    const ImageSize size = image_size("size", values.text("size"));
-    const compositing::Task task = compositing::one_image_each(
-        ranks, size.width * size.height,
-        values.flag("distributed") ? compositing::Task::distributed : 0);
-    const Placement placement = placement_of(values, ranks);
+int explain_composite(const ExplainCommand& command) {
+    const compositing::Task task =
+        compositing::one_image_each(command.ranks, command.width * command.height,
+                                    command.distributed ? compositing::Task::distributed : 0);
+    const Placement placement = placement_of(command.placement, command.ranks);
     Progress progress(true);
-    progress.say(fmt::format("planning for {} ranks of {}", ranks, placement.machine().name));
+    progress.say(
+        fmt::format("planning for {} ranks of {}", command.ranks, placement.machine().name));
     const planner::Plan plan =
-        placement.planner->plan(task, work_of(values, placement), tuning_from(values));
+        placement.planner->plan(task, work_of(command, placement), command.tuning);
     progress.clear();
-    if (values.flag("json")) {
-        print_text((planner::to_json(plan) + "\n"));
-        return 0;
-    }
-    const std::string question = fmt::format(
-        "composite {} images of {}x{} ({} on {}), {}, on {}", ranks, size.width, size.height,
-        values.text("operator"), values.text("element"),
-        values.flag("distributed") ? "left distributed" : "collected on rank 0", plan.machine);
-    print(plan, question, values.flag("all") ? plan.alternatives.size() : 12);
+    const std::string question =
+        fmt::format("composite {} images of {}x{} ({} on {}), {}, on {}", command.ranks,
+                    command.width, command.height, command.operator_name, command.element,
+                    command.distributed ? "left distributed" : "collected on rank 0", plan.machine);
+    write_plan(command, planner::to_json(plan), to_text(plan, question, command.rows()));
     return 0;
 }
 
-std::vector<Parameter> composite_parameters() {
-    return {{.name = "what",
-             .type = Type::choice,
-             .value = "WHAT",
-             .fallback = "composite",
-             .help = "which operation",
-             .positional = true,
-             .choices = {"composite", "scan", "filter"}},
-            {.name = "ranks",
-             .type = Type::integer,
-             .value = "N",
-             .fallback = "8",
-             .help = "how many bring an image, or share it",
-             .least = 1,
-             .most = 16384},
-            {.name = "size", .value = "WxH", .fallback = "1024x1024", .help = "of an image"},
-            {.name = "operator", .value = "NAME", .fallback = "over", .help = "how to blend"},
-            {.name = "element",
-             .type = Type::choice,
-             .value = "TYPE",
-             .fallback = "f32",
-             .help = "what colours are blended as",
-             .choices = {"f32", "f16", "u8"}},
-            {.name = "distributed",
-             .type = Type::flag,
-             .help = "the picture stays in pieces; otherwise rank 0 collects it"},
-            {.name = "model",
-             .value = "NAME",
-             .help = "a cost model; default: the richest that the profile feeds"},
-            {.name = "density",
-             .type = Type::integer,
-             .value = "PERCENT",
-             .fallback = "100",
-             .help = "of an image something was drawn in",
-             .least = 0,
-             .most = 100},
-            radices_parameter(),
-            window_parameter(),
-            {.name = "all", .type = Type::flag, .help = "every candidate, not the best twelve"},
-            {.name = "json", .type = Type::flag, .help = "as JSON"}};
-}
-
 using Kind = scan::Distribution::Kind;
-
-constexpr int most_cores = 4096;
 
 /// Parses the name of a distribution, or a file of recorded times.
 scan::Distribution times_from(const std::string& text) {
@@ -172,83 +194,166 @@ std::vector<double> speedup_from(const std::string& text) {
     return speedup;
 }
 
-/// The parameters of `explain scan`.
-std::vector<Parameter> scan_parameters() {
-    return {{.name = "values",
-             .type = Type::integer,
-             .value = "N",
-             .fallback = "64",
-             .help = "scan: of the series",
-             .least = 1,
-             .most = 1 << 20},
-            {.name = "cores",
-             .type = Type::integer,
-             .value = "N",
-             .fallback = "8",
-             .help = "scan: to share among ranks, threads and the operator",
-             .least = 1,
-             .most = most_cores},
-            {.name = "times",
-             .value = "HOW",
-             .fallback = "exponential",
-             .help = "scan: constant, correlated, ... or a file of seconds"},
-            {.name = "speedup",
-             .value = "X,X",
-             .fallback = "1",
-             .help = "scan: of one application on 1, 2, ... cores"}};
-}
-
 /// Prints the configuration that a series scan would use, and all others, by rehearsal.
-int explain_scan(const Values& values) {
+int explain_scan(const ExplainCommand& command) {
     const planner::ScanChoice choice =
-        planner::choose_scan({.values = values.integer("values"),
-                              .cores = static_cast<int>(values.integer("cores")),
-                              .times = times_from(values.text("times")),
-                              .speedup = speedup_from(values.text("speedup"))});
-    const std::size_t rows = values.flag("all") ? std::numeric_limits<std::size_t>::max() : 12;
-    const std::string text =
-        values.flag("json") ? planner::to_json(choice) + "\n" : planner::to_text(choice, rows);
-    print_text(text);
+        planner::choose_scan({.values = command.values,
+                              .cores = command.cores,
+                              .times = times_from(command.times),
+                              .speedup = speedup_from(command.speedup)});
+    write_plan(command, planner::to_json(choice), planner::to_text(choice, command.rows()));
     return 0;
 }
 
-int run_explain(const Values& values) {
-    const std::string what = values.text("what");
-    if (what != "composite")
-        refuse_given(values, {"operator", "element", "distributed", "density", "radices", "window"},
-                     "it is of explain composite");
-    if (what != "filter")
-        refuse_given(values,
-                     {"sigma", "derivatives", "kernel", "truncate", "before", "grid", "distribute"},
-                     "it is of explain filter");
-    if (what == "scan")
-        refuse_given(values, {"ranks", "size", "model", "transport", "ranks-per-node", "machine"},
-                     "it is of explain composite and filter");
-    else
-        refuse_given(values, {"values", "cores", "times", "speedup"}, "it is of explain scan");
-    return what == "scan"     ? explain_scan(values)
-           : what == "filter" ? explain_filter(values)
-                              : explain_composite(values);
+using distributed::FilterPlan;
+using distributed::FilterTask;
+using Json = nlohmann::ordered_json;
+
+FilterTask task_of(const ExplainCommand& command) {
+    FilterTask task;
+    task.filters = filters_of(command.filter);
+    task.image = {command.width, command.height};
+    task.ranks = command.ranks;
+    task.distribute = command.filter.distribute;
+    if (command.filter.grid) {
+        const Grid grid =
+            grid_of(command.filter.grid, task.ranks, task.image.width, task.image.height);
+        task.columns = grid.columns;
+        task.rows = grid.rows;
+    }
+    return task;
 }
 
-/// Parameters of all operations of `explain`.
-std::vector<Parameter> parameters() {
-    std::vector<Parameter> all = composite_parameters();
-    for (std::vector<Parameter> some :
-         {placement_parameters(), scan_parameters(), explain_filter_parameters()})
-        all.insert(all.end(), some.begin(), some.end());
+/// The number of pixels that the last filter needs around a pixel.
+Elements margin_of(const FilterTask& task) {
+    const kernel::FilterBank bank = distributed::bank_of(task.filters.back());
+    return std::max(bank.reach_x(), bank.reach_y());
+}
+
+/// A transition of the image from one location to another, or one filter or more in place.
+struct Transition {
+    std::string from, to, how;
+    int times = 1;
+};
+
+/// The locations that the image passes through.
+std::vector<Transition> transitions_of(const filtering::Way& way, int filters) {
+    const std::string file = "in the file", root = "on rank 0";
+    if (way.ranks() == 1)
+        return {{file, root, "rank 0 reads it"}, {root, root, "filter", filters}};
+    std::vector<Transition> all;
+    std::string tiles = file;
+    if (way.distribute) {
+        all.push_back({file, root, "rank 0 reads it"});
+        tiles = root;
+    }
+    const std::vector<filtering::Retiling> grids = way.all_tiles();
+    for (std::size_t i = 0; i < grids.size(); ++i) {
+        const std::string now = fmt::format("in {}x{} tiles", grids[i].columns, grids[i].rows);
+        const int end = i + 1 < grids.size() ? grids[i + 1].filter : filters;
+        const bool first = i == 0;
+        all.push_back({tiles, now,
+                       !first           ? "redistribution, with borders"
+                       : way.distribute ? std::string(way.distribute->name)
+                                        : "each rank reads its own"});
+        const bool has_borders = !first || way.broadcasts();
+        if (has_borders)
+            all.push_back({now, now, "filter"});
+        if (const int more = end - grids[i].filter - (has_borders ? 1 : 0); more > 0)
+            all.push_back({now, now, "borders, filter", more});
+        tiles = now;
+    }
+    all.push_back(
+        {tiles, root, way.collect ? std::string(way.collect->name) : "planes straight to it"});
     return all;
+}
+
+std::string to_text(const FilterPlan& plan, const FilterTask& task, std::size_t most) {
+    std::string text = fmt::format("filter {}x{} pixels, {}, margin {}\n{}: {}\n", task.image.width,
+                                   task.image.height, text_of(task.filters), margin_of(task),
+                                   distributed::text_of(plan.way), plan.reason);
+    for (const Transition& step : transitions_of(plan.way, static_cast<int>(task.filters.size()))) {
+        text += fmt::format("  {} -> {}: {}", step.from, step.to, step.how);
+        text += step.times > 1 ? fmt::format(", {} times\n", step.times) : "\n";
+    }
+    const std::size_t shown = std::min(most, plan.alternatives.size());
+    std::size_t width = 0;
+    for (std::size_t i = 0; i < shown; ++i)
+        width = std::max(width, distributed::text_of(plan.alternatives[i].way).size());
+    if (shown > 0)
+        text += fmt::format("  {:<{}} {:>9}\n", "candidates", width, "predicted");
+    for (std::size_t i = 0; i < shown; ++i) {
+        const FilterPlan::Alternative& one = plan.alternatives[i];
+        text += fmt::format("  {:<{}} {:>9}", distributed::text_of(one.way), width,
+                            one.seconds ? report::to_text(*one.seconds) : "");
+        text += one.remark.empty() ? "\n" : "  " + one.remark + "\n";
+    }
+    if (shown < plan.alternatives.size())
+        text += fmt::format("  ... and {} more (--all)\n", plan.alternatives.size() - shown);
+    return text;
+}
+
+Json to_json(const FilterPlan& plan, const FilterTask& task) {
+    const int filters = static_cast<int>(task.filters.size());
+    Json states = Json::array();
+    for (const Transition& step : transitions_of(plan.way, filters))
+        states.push_back(
+            {{"from", step.from}, {"to", step.to}, {"how", step.how}, {"times", step.times}});
+    return {{"operation", "explain filter"},
+            {"width", task.image.width},
+            {"height", task.image.height},
+            {"filters", filters},
+            {"margin", margin_of(task)},
+            {"outputs", task.features().size()},
+            {"states", states},
+            {"plan", Json::parse(distributed::to_json(plan))}};
+}
+
+/// Prints the plan of `sextant filter` for an image of this size: the configuration, the locations
+/// that the image passes through, and the alternatives with their predictions.
+int explain_filter(const ExplainCommand& command) {
+    const std::string& machine = command.placement.machine;
+    if (!machine.empty() && is_platform(machine)) {
+        throw InvalidTask(fmt::format(
+            "--machine {}: a platform tells nothing of filters, expected a profile", machine));
+    }
+    const FilterTask task = task_of(command);
+    const Placement placement = placement_of(command.placement, task.ranks);
+    Progress progress(true);
+    progress.say(fmt::format("planning for {} ranks of {}", task.ranks, placement.machine().name));
+    const FilterPlan plan =
+        distributed::usual_filter_plan(task, {.machine = placement.machine(),
+                                              .element_size = gray_f32.size,
+                                              .nodes = placement.nodes,
+                                              .within_node = placement.within_node,
+                                              .model = command.model});
+    progress.clear();
+    write_plan(command, sextant::to_text(to_json(plan, task)), to_text(plan, task, command.rows()));
+    return 0;
+}
+
+int run_explain(const ExplainCommand& command, const Call& call) {
+    if (command.what != "composite")
+        call.refuse(of_composite, "it is of explain composite");
+    if (command.what != "filter")
+        call.refuse(of_filter, "it is of explain filter");
+    if (command.what != "scan")
+        call.refuse(of_scan, "it is of explain scan");
+    else
+        call.refuse({"ranks", "size", "model", "transport", "ranks_per_node", "machine"},
+                    "it is of explain composite and filter");
+    return command.what == "scan"     ? explain_scan(command)
+           : command.what == "filter" ? explain_filter(command)
+                                      : explain_composite(command);
 }
 
 } // namespace
 
 Operation explain_operation() {
-    return {"explain",
-            "what would be chosen, and why: all candidates with their predictions",
-            "  sextant explain composite --ranks 64 --machine machines/ddr-infiniband.json",
-            parameters(),
-            run_explain,
-            true};
+    return declare_command<ExplainCommand>(
+        "explain", "what would be chosen, and why: all candidates with their predictions",
+        "  sextant explain composite --ranks 64 --machine machines/ddr-infiniband.json",
+        run_explain, true);
 }
 
 } // namespace sextant::command

@@ -53,16 +53,25 @@ bool is_meant(const Way& way, const ScheduleRequest& request) {
 
 } // namespace
 
-Parameter family_parameter() {
-    Parameter parameter{.name = "family",
-                        .type = Type::choice,
-                        .value = "FAMILY",
-                        .fallback = families().front().name,
-                        .help = "of",
-                        .positional = true};
+Record record_of(ScheduleRequest& request) {
+    constexpr int most_ranks = 16384;
+    std::vector<std::string_view> names;
     for (const Family& family : families())
-        parameter.choices.push_back(family.name);
-    return parameter;
+        names.push_back(family.name);
+    Record record;
+    record.add("family", request.family, "FAMILY", "of").one_of(std::move(names)).positional();
+    record.add("algorithm", request.algorithm, "NAME",
+               "one of the family; default: the first, in its usual tuning");
+    compositing::declare_tuning(record, request.tuning.radices, request.tuning.window);
+    record
+        .add("interlace", request.tuning.interlace, "N",
+             "give the picture to ranks in turn, in blocks of N pixels")
+        .between(1, most_count)
+        .none_is(0);
+    record.add("ranks", request.ranks, "N", "ranks of the schedule").between(1, most_ranks);
+    record.add("elements", request.elements, "N", "pixels of an image, or values")
+        .between(1, most_count);
+    return record;
 }
 
 std::vector<FamilyAlgorithm> family_algorithms() {

@@ -32,19 +32,20 @@ struct FamilyAlgorithm {
     std::string_view source;
 };
 
-/// The parameter that names a family.
-Parameter family_parameter();
 /// Every algorithm of every family.
 std::vector<FamilyAlgorithm> family_algorithms();
 
 struct ScheduleRequest {
     std::string family = "compositing";
-    std::string algorithm;      ///< of the family; "": all, or the first
-    compositing::Tuning tuning; ///< compositing; open parts: every tuning, or the default
-    int ranks = 1;
+    std::string algorithm = {};      ///< of the family; "": all, or the first
+    compositing::Tuning tuning = {}; ///< compositing; open parts: every tuning, or the default
+    int ranks = 8;
     Elements elements = 0;
     int root = compositing::Task::distributed; ///< compositing
 };
+
+/// All but the root.
+Record record_of(ScheduleRequest& request);
 
 /// The most messages of a schedule. A schedule is held in memory, at half a kilobyte and some
 /// microseconds per message; a larger one is refused (InvalidTask) before it is complete.

@@ -11,6 +11,10 @@ std::string row(std::string_view left, std::string_view right) {
     return fmt::format("  {:<26} {}\n", left, right);
 }
 
+std::string command_row(std::string_view name, std::string_view summary) {
+    return fmt::format("  {:<11} {}\n", name, summary);
+}
+
 /// "IN...", "[FAMILY]" if optional, "--output OUT".
 std::string in_usage(const Parameter& parameter) {
     if (parameter.positional)
@@ -95,14 +99,20 @@ std::string help_of(const Operation& operation) {
 }
 
 std::string help_of(const Commands& commands) {
-    std::string help = "Parallel image computing: partial images of many ranks into one picture\n"
-                       "Usage: sextant COMMAND [...]\n\n";
-    for (const Operation& operation : commands.operations)
-        help += row(operation.name, operation.summary);
+    std::string help =
+        "Parallel image computing: measures the machine, predicts what each algorithm "
+        "would cost\nthere, and runs the fastest.\nUsage: sextant COMMAND [OPTIONS]\n";
+    for (const Group& group : commands.groups) {
+        help += fmt::format("\n{}\n", group.title);
+        for (const Operation& operation : group.operations)
+            help += command_row(operation.name, operation.summary);
+    }
+    if (!commands.laboratory.empty())
+        help += "\nLaboratory\n";
     for (const LaboratoryCommand& command : commands.laboratory)
-        help += row(command.name, command.summary);
-    help += row("--version", "which sextant this is");
-    return help + "\nsextant COMMAND --help explains a command and shows an example\n";
+        help += command_row(command.name, command.summary);
+    return help + "\nsextant COMMAND --help explains a command and shows an example; sextant "
+                  "--version.\n";
 }
 
 } // namespace sextant::command

@@ -130,8 +130,8 @@ std::string unexpected(const std::string& word, const Operation& operation) {
 
 std::string no_command(const Commands& commands, const std::vector<std::string>& words) {
     std::vector<std::string_view> names;
-    for (const Operation& operation : commands.operations)
-        names.push_back(operation.name);
+    for (const Operation* operation : commands.operations())
+        names.push_back(operation->name);
     for (const LaboratoryCommand& command : commands.laboratory)
         names.push_back(command.name);
     if (words.empty())
@@ -174,7 +174,8 @@ int dispatch(const Commands& commands, const CLI::App& app,
     const auto refuse = [](const std::string& what, const std::string& command) {
         return say(fmt::format("{} (see sextant{} --help)", what, command), usage_error);
     };
-    for (const Operation& operation : commands.operations) {
+    for (const Operation* const each : commands.operations()) {
+        const Operation& operation = *each;
         const CLI::App& command = *app.get_subcommand(std::string(operation.name));
         if (!command.parsed() || app.remaining_size() > 0)
             continue;
@@ -234,8 +235,8 @@ int obey(const Commands& commands, int argc, char** argv) {
     app.allow_extras();
     app.formatter_fn([&commands](auto&&...) { return help_of(commands); });
     std::map<const Operation*, Given> given;
-    for (const Operation& operation : commands.operations)
-        add_command(app, operation, given[&operation]);
+    for (const Operation* operation : commands.operations())
+        add_command(app, *operation, given[operation]);
     try {
         std::vector<std::string> words = with_new_spellings(argc, argv);
         std::reverse(words.begin(), words.end()); // as CLI11 takes them

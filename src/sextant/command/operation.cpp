@@ -208,12 +208,21 @@ bool Values::flag(std::string_view name) const {
     return has(name) && text(name) == "true";
 }
 
-void Call::refuse(std::initializer_list<std::string_view> names, std::string_view why) const {
+void Call::refuse(const std::vector<std::string_view>& names, std::string_view why) const {
     for (const std::string_view name : names) {
         if (has(name))
             throw InvalidTask(
                 fmt::format("{} has no effect here: {}", options.find(name)->called(), why));
     }
+}
+
+std::vector<const Operation*> Commands::operations() const {
+    std::vector<const Operation*> all;
+    for (const Group& group : groups) {
+        for (const Operation& operation : group.operations)
+            all.push_back(&operation);
+    }
+    return all;
 }
 
 Record on_command_line(Record record) {

@@ -80,7 +80,7 @@ struct Call {
     bool has(std::string_view option) const { return given.contains(option); }
     /// Throws InvalidTask if the user gave any of these options, naming the first and why it has no
     /// effect here: no option is silently ignored.
-    void refuse(std::initializer_list<std::string_view> names, std::string_view why) const;
+    void refuse(const std::vector<std::string_view>& names, std::string_view why) const;
 };
 
 /// A command: one source file and one row of the catalogue.
@@ -128,10 +128,19 @@ struct LaboratoryCommand {
     std::string_view name, summary;
 };
 
+/// Commands for one purpose.
+struct Group {
+    std::string_view title;
+    std::vector<Operation> operations;
+};
+
 /// The commands of a program, in the order of help.
 struct Commands {
-    std::span<const Operation> operations;
+    std::span<const Group> groups;
     std::span<const LaboratoryCommand> laboratory = {}; ///< commands that start `sextant-lab`
+
+    /// Those of all groups.
+    std::vector<const Operation*> operations() const;
 };
 
 /// The commands of `sextant`.

@@ -15,34 +15,34 @@
 
 namespace sextant::command {
 
-std::vector<Parameter> placement_parameters() {
-    return {{.name = "transport",
-             .type = Type::choice,
-             .value = "HOW",
-             .help = "processes, or threads of one; default: the profile's",
-             .choices = {"mpi", "threads"}},
-            {.name = "ranks-per-node",
-             .type = Type::integer,
-             .value = "N",
-             .help = "of mpi; default: each rank on a node of its own",
-             .least = 1,
-             .most = 16384},
-            {.name = "machine",
-             .type = Type::file,
-             .value = "FILE",
-             .help = "a profile, or a platform; default: this machine's, or a built-in one"}};
+Record record_of(PlacementOptions& options) {
+    Record record;
+    record
+        .add("transport", options.transport, "HOW",
+             "processes, or threads of one; default: the profile's")
+        .one_of({"mpi", "threads"});
+    record
+        .add("ranks_per_node", options.ranks_per_node, "N",
+             "of mpi; default: each rank on a node of its own")
+        .between(1, 16384);
+    record
+        .add("machine", options.machine, "FILE",
+             "a profile, or a platform; default: this machine's, or a built-in one")
+        .file();
+    return record;
 }
 
 namespace {
 
-Placement on_platform(const Values& values, int ranks) {
-    for (const char* name : {"transport", "ranks-per-node"}) {
-        if (values.has(name))
-            throw InvalidTask(fmt::format("--{} with --machine {}: a platform says itself where "
-                                          "ranks lie",
-                                          name, values.text("machine")));
-    }
-    KnownMachine known = known_machine(values.text("machine"), ranks);
+Placement on_platform(const PlacementOptions& options, int ranks) {
+    const char* refused = !options.transport.empty() ? "transport"
+                          : options.ranks_per_node   ? "ranks-per-node"
+                                                     : nullptr;
+    if (refused)
+        throw InvalidTask(fmt::format("--{} with --machine {}: a platform says itself where "
+                                      "ranks lie",
+                                      refused, options.machine));
+    KnownMachine known = known_machine(options.machine, ranks);
     Placement placement;
     placement.nodes = std::move(known.nodes);
     placement.planner =
@@ -50,30 +50,28 @@ Placement on_platform(const Values& values, int ranks) {
     return placement;
 }
 
-std::shared_ptr<planner::Planner> usual(const std::string& transport, int ranks,
-                                        const Values& values) {
-    const std::string file =
-        values.has("machine") ? machine_file(values.text("machine")) : std::string();
-    const planner::UsualPlanner usual = calibrate::planner_of(transport, ranks, file);
+std::shared_ptr<planner::Planner> usual(const PlacementOptions& options, int ranks) {
+    const std::string file = options.machine.empty() ? "" : machine_file(options.machine);
+    const planner::UsualPlanner usual =
+        calibrate::planner_of(options.transport.empty() ? "mpi" : options.transport, ranks, file);
     print_warnings(usual.warnings);
     return usual.planner;
 }
 
 } // namespace
 
-Placement placement_of(const Values& values, int ranks) {
-    if (values.has("machine") && is_platform(values.text("machine")))
-        return on_platform(values, ranks);
-    const std::string asked = values.text("transport");
+Placement placement_of(const PlacementOptions& options, int ranks) {
+    if (!options.machine.empty() && is_platform(options.machine))
+        return on_platform(options, ranks);
     Placement placement;
-    placement.planner = usual(asked.empty() ? "mpi" : asked, ranks, values);
-    const bool threads =
-        asked == "threads" || (asked.empty() && placement.machine().transport == "threads");
+    placement.planner = usual(options, ranks);
+    const bool threads = options.transport == "threads" ||
+                         (options.transport.empty() && placement.machine().transport == "threads");
     if (threads)
         placement.within_node = machine::Link::same_process;
-    if (!threads && !values.has("ranks-per-node"))
+    if (!threads && !options.ranks_per_node)
         return placement;
-    const int each = threads ? ranks : static_cast<int>(values.integer("ranks-per-node"));
+    const int each = threads ? ranks : static_cast<int>(*options.ranks_per_node);
     for (int rank = 0; rank < ranks; ++rank)
         placement.nodes.push_back(rank / each);
     return placement;

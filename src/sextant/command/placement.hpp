@@ -22,15 +22,20 @@ struct Placement {
     const machine::Profile& machine() const { return planner->machine(); }
 };
 
-/// --transport, --ranks-per-node and --machine.
-std::vector<Parameter> placement_parameters();
+/// Where the ranks of a hypothetical run lie.
+struct PlacementOptions {
+    std::string transport;                      ///< "": the profile's
+    std::optional<std::int64_t> ranks_per_node; ///< of "mpi"; none: each on its own node
+    std::string machine;
+};
+Record record_of(PlacementOptions& options);
 
-/// The placement that the parameters give. The default transport is that of the profile: threads
+/// The placement that the options give. The default transport is that of the profile: threads
 /// share a node, processes fill one node after another. On a platform each core takes a rank. Warns
 /// of profiles that were skipped.
 /// Throws    InvalidFile if a named profile or platform is invalid; InvalidTask for an unknown
 ///           name, a platform with too few cores, or --transport with a platform.
-Placement placement_of(const Values& values, int ranks);
+Placement placement_of(const PlacementOptions& options, int ranks);
 
 /// A machine described by a file: a measured profile, or a platform (docs/platform.md), whose links
 /// are known too.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/collective/tiles.hpp"
 #include "sextant/command/commands.hpp"
+#include "sextant/command/families.hpp"
+#include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
 #include "sextant/command/placement.hpp"
-#include "sextant/command/schedule_parameters.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
 #include "sextant/kernel/fold/catalogue.hpp"
@@ -83,15 +84,45 @@ std::vector<report::Recording> recordings_of(const std::vector<Answer>& answers,
     return all;
 }
 
+struct PredictCommand {
+    ScheduleRequest request = {.elements = 1 << 20};
+    std::int64_t element_size = 16;
+    std::string operator_name = "over", element = "f32", machine, model = "all";
+    std::string trace;
+    Reports reports;
+};
+
+Record record_of(PredictCommand& command) {
+    Record record = record_of(command.request);
+    record.add("element_size", command.element_size, "BYTES", "of one element").between(1, 1 << 20);
+    record.add("operator", command.operator_name, "NAME",
+               "what folds apply; its cost is the profile's");
+    record.add("element", command.element, "TYPE", "the channels that it combines")
+        .one_of({"f32", "f16", "u8"});
+    record
+        .add("machine", command.machine, "FILE",
+             "a profile or a platform (JSON), or the name of one that is shipped")
+        .file()
+        .required();
+    record.add("model", command.model, "NAME", "a cost model (sextant list models), or all");
+    record
+        .add("trace", command.trace, "FILE",
+             "what ranks would do when, by that model: JSON, .otf2 (docs/trace.md)")
+        .file();
+    record.include(record_of(command.reports));
+    record["report"].meaning = "what ranks would do when, by every model, as a page (HTML)";
+    return record;
+}
+
 /// Writes the trace of one model, or a page of all.
-void write_shown(const Values& values, const std::vector<report::Recording>& recordings) {
+void write_shown(const PredictCommand& command, const std::vector<report::Recording>& recordings) {
     if (recordings.empty())
         throw InvalidTask("no model that was asked says what ranks do when: expected another "
                           "--model, or neither --trace nor --report");
-    if (values.has("trace"))
-        write_trace(values.text("trace"), recordings.front());
-    if (values.has("report"))
-        write_text(values.text("report"),
+    if (!command.trace.empty())
+        write_trace(command.trace, recordings.front());
+    if (!command.reports.report.empty())
+        write_text(command.reports.report,
                    report::render(report::comparison("Sextant: predicted", recordings)));
 }
 
@@ -119,47 +150,46 @@ std::vector<Answer> answers(const std::string& name, const model::Question& ques
     return all;
 }
 
-/// The output files for timelines.
-std::vector<std::string> outputs_of(const Values& values) {
-    if (values.has("trace") && values.text("model") == "all")
-        throw InvalidTask("--trace is of one model: expected --model NAME beside it");
-    return files_given(values, {"trace", "report"});
+nlohmann::ordered_json json_of(const PredictCommand& command, const NamedSchedule& made,
+                               const KnownMachine& known, const std::vector<Answer>& all) {
+    const ScheduleRequest& request = command.request;
+    nlohmann::ordered_json json{{"operation", "predict"},       {"family", request.family},
+                                {"algorithm", made.title},      {"ranks", request.ranks},
+                                {"elements", request.elements}, {"machine", known.profile.name}};
+    for (const Answer& answer : all)
+        json["predictions"].push_back(json_of(answer));
+    return json;
 }
 
-int run_predict(const Values& values) {
-    const std::vector<std::string> shown = outputs_of(values);
-    keep_inputs(files_given(values, {"machine"}), shown);
-    check_outputs(shown, values.text("trace"));
-    const ScheduleRequest request = schedule_request(values);
-    const KnownMachine known = known_machine(values.text("machine"), request.ranks);
+int run_predict(const PredictCommand& command, const Call&) {
+    if (!command.trace.empty() && command.model == "all")
+        throw InvalidTask("--trace is of one model: expected --model NAME beside it");
+    const Reports& reports = command.reports;
+    const std::vector<std::string> outputs =
+        files_named({command.trace, reports.json, reports.report});
+    keep_inputs(files_named({command.machine}), outputs);
+    check_outputs(outputs, command.trace);
+    const ScheduleRequest& request = command.request;
+    const KnownMachine known = known_machine(command.machine, request.ranks);
     const NamedSchedule made = make_schedule(request);
-    const std::string operator_name = values.text("operator"),
-                      element_name = values.text("element");
-    if (!known.profile.find_operator(operator_name, element_name))
-        kernel::find_family(operator_name); // throws if there is no such operator
-    const std::vector<Answer> all = answers(values.text("model"),
+    if (!known.profile.find_operator(command.operator_name, command.element))
+        kernel::find_family(command.operator_name); // throws if there is no such operator
+    const bool timeline = !command.trace.empty() || !reports.report.empty();
+    const std::vector<Answer> all = answers(command.model,
                                             {.schedule = made.schedule,
                                              .machine = known.profile,
-                                             .element_size = values.integer("element-size"),
-                                             .operator_name = operator_name,
-                                             .element_name = element_name,
+                                             .element_size = command.element_size,
+                                             .operator_name = command.operator_name,
+                                             .element_name = command.element,
                                              .nodes = known.nodes,
                                              .wires = known.wires ? &*known.wires : nullptr,
-                                             .timeline = !shown.empty()},
+                                             .timeline = timeline},
                                             made.grid);
-    if (!shown.empty())
-        write_shown(values, recordings_of(all, made, values.integer("element-size")));
-    if (std::find(shown.begin(), shown.end(), standard_output) != shown.end()) {
-        // standard output is taken by a timeline
-    } else if (values.flag("json")) {
-        nlohmann::ordered_json json{
-            {"operation", "predict"},       {"family", request.family},
-            {"algorithm", made.title},      {"ranks", request.ranks},
-            {"elements", request.elements}, {"machine", known.profile.name}};
-        for (const Answer& answer : all)
-            json["predictions"].push_back(json_of(answer));
-        print_text((sextant::to_text(json) + "\n"));
-    } else {
+    if (timeline)
+        write_shown(command, recordings_of(all, made, command.element_size));
+    if (!reports.json.empty())
+        write_text(reports.json, sextant::to_text(json_of(command, made, known, all)) + "\n");
+    if (std::find(outputs.begin(), outputs.end(), standard_output) == outputs.end()) {
         print_text(fmt::format("{} on {} of {}\n", made.title,
                                report::counted(request.ranks, "rank"), known.profile.name));
         for (const Answer& answer : all)
@@ -170,52 +200,14 @@ int run_predict(const Values& values) {
     return any ? 0 : 1;
 }
 
-std::vector<Parameter> parameters() {
-    std::vector<Parameter> all = schedule_parameters("1048576");
-    const std::vector<Parameter> rest = {
-        element_size_parameter(),
-        {.name = "operator",
-         .value = "NAME",
-         .fallback = "over",
-         .help = "what folds apply; its cost is the profile's"},
-        {.name = "element",
-         .type = Type::choice,
-         .value = "TYPE",
-         .fallback = "f32",
-         .help = "the channels that it combines",
-         .choices = {"f32", "f16", "u8"}},
-        {.name = "machine",
-         .type = Type::file,
-         .value = "FILE",
-         .help = "a profile or a platform (JSON), or the name of one that is shipped",
-         .required = true},
-        {.name = "model",
-         .value = "NAME",
-         .fallback = "all",
-         .help = "a cost model (sextant list models), or all"},
-        {.name = "json", .type = Type::flag, .help = "as JSON"},
-        {.name = "trace",
-         .type = Type::file,
-         .value = "FILE",
-         .help = "what ranks would do when, by that model: JSON, .otf2 (docs/trace.md)"},
-        {.name = "report",
-         .type = Type::file,
-         .value = "FILE",
-         .help = "the same by every model, as a page (HTML)"}};
-    all.insert(all.end(), rest.begin(), rest.end());
-    return all;
-}
-
 } // namespace
 
 Operation predict_operation() {
-    return {"predict",
-            "how long a schedule would take on a machine, by one cost model or all",
-            "  sextant predict compositing --algorithm radix-k --radices 8,4 --ranks 32 \\\n"
-            "      --machine machines/ddr-infiniband.json",
-            parameters(),
-            run_predict,
-            true};
+    return declare_command<PredictCommand>(
+        "predict", "how long a schedule would take on a machine, by one cost model or all",
+        "  sextant predict compositing --algorithm radix-k --radices 8,4 --ranks 32 \\\n"
+        "      --machine machines/ddr-infiniband.json",
+        run_predict, true);
 }
 
 } // namespace sextant::command

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/commands.hpp"
 #include "sextant/command/families.hpp"
+#include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
-#include "sextant/command/schedule_parameters.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
 #include "sextant/core/progress.hpp"
@@ -22,6 +22,25 @@
 namespace sextant::command {
 
 namespace {
+
+struct ProveCommand {
+    ScheduleRequest request;
+    std::vector<int> ranks = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+    std::string json;
+};
+
+Record record_of(ProveCommand& command) {
+    constexpr int most_ranks = 16384, most_elements = 1 << 24;
+    Record record = record_of(command.request);
+    record.without("ranks");
+    record["algorithm"].meaning = "one of the family; default: all";
+    Field& elements = record["elements"].between(1, most_elements).none_is(0);
+    elements.meaning = "of an image; default: sizes that cut unevenly";
+    record.add_ranges("ranks", command.ranks, "every number of ranks from A to B, and C")
+        .between(1, most_ranks);
+    declare_json(record, command.json);
+    return record;
+}
 
 /// The proof results of one algorithm.
 struct Tally {
@@ -64,16 +83,16 @@ std::vector<int> ranks_of_table(const std::vector<int>& ranks) {
     return ranks.size() <= 3 ? ranks : std::vector{ranks.front(), ranks.back()};
 }
 
-std::vector<CircuitRow> circuit_rows(const Values& values) {
+std::vector<CircuitRow> circuit_rows(const ProveCommand& command) {
     std::vector<CircuitRow> rows;
-    if (values.text("family") != "scan")
+    if (command.request.family != "scan")
         return rows;
-    const std::string wanted = values.text("algorithm");
+    const std::string& wanted = command.request.algorithm;
     for (const scan::Algorithm& algorithm : scan::catalogue()) {
         if (!wanted.empty() && wanted != algorithm.name)
             continue;
         for (const scan::Tuning& tuning : algorithm.tunings()) {
-            for (const int ranks : ranks_of_table(values.ranges("ranks"))) {
+            for (const int ranks : ranks_of_table(command.ranks)) {
                 const scan::Form form = scan::forms_of(algorithm).front();
                 const Circuit read = circuit(sextant::make_schedule(ranks, [&](int rank) {
                     return scan::program(algorithm, {ranks, 1, form}, tuning, rank);
@@ -89,11 +108,8 @@ std::vector<CircuitRow> circuit_rows(const Values& values) {
 
 /// The cases that are proved: pieces of unequal size, more ranks than elements, and collection at
 /// the first and the last rank.
-std::vector<ScheduleRequest> requests_for(const Values& values, int ranks) {
-    ScheduleRequest request;
-    request.family = values.text("family");
-    request.algorithm = values.text("algorithm");
-    request.tuning = schedule_tuning_from(values);
+std::vector<ScheduleRequest> requests_for(const ProveCommand& command, int ranks) {
+    ScheduleRequest request = command.request;
     request.ranks = ranks;
     std::vector<ScheduleRequest> requests;
     const auto with = [&](Elements elements, int root) {
@@ -101,8 +117,8 @@ std::vector<ScheduleRequest> requests_for(const Values& values, int ranks) {
         request.root = root;
         requests.push_back(request);
     };
-    if (values.has("elements")) {
-        with(values.integer("elements"), compositing::Task::distributed);
+    if (command.request.elements > 0) {
+        with(command.request.elements, compositing::Task::distributed);
         return requests;
     }
     if (request.family == "scan") { // all values are scanned alike: few suffice
@@ -119,8 +135,8 @@ std::vector<ScheduleRequest> requests_for(const Values& values, int ranks) {
     return requests;
 }
 
-void prove_ranks(const Values& values, int ranks, Tallies& tallies, std::mutex& mutex) {
-    for (const ScheduleRequest& request : requests_for(values, ranks)) {
+void prove_ranks(const ProveCommand& command, int ranks, Tallies& tallies, std::mutex& mutex) {
+    for (const ScheduleRequest& request : requests_for(command, ranks)) {
         for_each_schedule(request, [&](const NamedSchedule& made) {
             const Proof proof = prove(made.schedule, made.claim);
             const std::string where =
@@ -131,8 +147,8 @@ void prove_ranks(const Values& values, int ranks, Tallies& tallies, std::mutex& 
     }
 }
 
-Tallies prove_all(const Values& values) {
-    const std::vector<int> all = values.ranges("ranks");
+Tallies prove_all(const ProveCommand& command) {
+    const std::vector<int>& all = command.ranks;
     Tallies tallies;
     std::mutex mutex;
     std::atomic<std::size_t> next = 0; // largest first, so that no core ends with it alone
@@ -143,7 +159,7 @@ Tallies prove_all(const Values& values) {
         try {
             for (std::size_t i = next++; i < all.size(); i = next++) {
                 const int ranks = all[all.size() - 1 - i];
-                prove_ranks(values, ranks, tallies, mutex);
+                prove_ranks(command, ranks, tallies, mutex);
                 const std::lock_guard lock(mutex);
                 progress.say("proved numbers of ranks:", ++done, std::ssize(all));
             }
@@ -212,7 +228,7 @@ nlohmann::ordered_json circuits_of(std::string_view algorithm,
     return list;
 }
 
-void print_json(const Tallies& tallies, const std::vector<CircuitRow>& rows) {
+std::string to_json(const Tallies& tallies, const std::vector<CircuitRow>& rows) {
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     for (const auto& [name, tally] : tallies) {
         json.push_back({{"algorithm", name},
@@ -227,25 +243,26 @@ void print_json(const Tallies& tallies, const std::vector<CircuitRow>& rows) {
         if (!rows.empty())
             json.back()["circuits"] = circuits_of(name, rows);
     }
-    print_text((sextant::to_text(json) + "\n"));
+    return sextant::to_text(json) + "\n";
 }
 
 /// Throws if nothing was proved: an empty table would look like a proof.
-void require_some(const Tallies& tallies, const Values& values) {
+void require_some(const Tallies& tallies, const Call& call) {
     if (!tallies.empty())
         return;
-    const auto& algorithm = compositing::find(values.text("algorithm"));
+    const auto& algorithm = compositing::find(call.options.find("algorithm")->text());
     throw InvalidTask(fmt::format("nothing to prove: {} takes {}, and --ranks {} has none",
-                                  algorithm.name, algorithm.takes, values.text("ranks")));
+                                  algorithm.name, algorithm.takes,
+                                  call.options.find("ranks")->text()));
 }
 
-int run_prove(const Values& values) {
-    const Tallies tallies = prove_all(values);
-    require_some(tallies, values);
-    const std::vector<CircuitRow> rows = circuit_rows(values);
-    if (values.flag("json")) {
-        print_json(tallies, rows);
-    } else {
+int run_prove(const ProveCommand& command, const Call& call) {
+    const Tallies tallies = prove_all(command);
+    require_some(tallies, call);
+    const std::vector<CircuitRow> rows = circuit_rows(command);
+    if (!command.json.empty())
+        write_text(command.json, to_json(tallies, rows));
+    if (command.json != standard_output) {
         print(tallies);
         print(rows);
     }
@@ -257,31 +274,11 @@ int run_prove(const Values& values) {
 } // namespace
 
 Operation prove_operation() {
-    return {"prove",
-            "prove schedules on symbolic operands: in order, once each, no deadlock",
-            "  sextant prove compositing --ranks 1..70\n"
-            "  sextant prove --algorithm radix-k --radices 16,16 --ranks 256 --elements 512",
-            {family_parameter(),
-             {.name = "algorithm", .value = "NAME", .help = "one of them; default: all"},
-             radices_parameter(),
-             window_parameter(),
-             interlace_parameter(),
-             {.name = "ranks",
-              .type = Type::ranges,
-              .value = "A..B,C",
-              .fallback = "1..16",
-              .help = "every number of ranks from A to B, and C",
-              .least = 1,
-              .most = 16384},
-             {.name = "elements",
-              .type = Type::integer,
-              .value = "N",
-              .help = "of an image; default: sizes that cut unevenly",
-              .least = 1,
-              .most = 1 << 24},
-             {"json", Type::flag, "", "", "as JSON"}},
-            run_prove,
-            true};
+    return declare_command<ProveCommand>(
+        "prove", "prove schedules on symbolic operands: in order, once each, no deadlock",
+        "  sextant prove compositing --ranks 1..70\n"
+        "  sextant prove --algorithm radix-k --radices 16,16 --ranks 256 --elements 512",
+        run_prove, true);
 }
 
 } // namespace sextant::command

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "sextant/command/commands.hpp"
+#include "sextant/command/families.hpp"
+#include "sextant/command/options.hpp"
 #include "sextant/command/outputs.hpp"
-#include "sextant/command/schedule_parameters.hpp"
 #include "sextant/core/error.hpp"
 #include "sextant/core/json.hpp"
 #include "sextant/machine/interpolate.hpp"
@@ -23,45 +24,94 @@ namespace sextant::command {
 
 namespace {
 
+struct SimulateCommand {
+    ScheduleRequest request = {.elements = 1 << 20};
+    std::int64_t element_size = 16;
+    std::string platform, order, machine, operator_name = "over";
+    Association association = Association::by_arrival;
+    std::optional<double> send_overhead, receive_overhead, blend_rate;
+    bool clock = false;
+    std::string trace;
+    Reports reports;
+};
+
+Record record_of(SimulateCommand& command) {
+    Record record = record_of(command.request);
+    record.add("element_size", command.element_size, "BYTES", "of one element").between(1, 1 << 20);
+    record
+        .add("platform", command.platform, "FILE",
+             "a platform (JSON, or SimGrid's XML), or the name of a shipped one")
+        .file()
+        .required();
+    record
+        .add("order", command.order, "FILE",
+             "hosts in the order in which they take ranks, one a line")
+        .file();
+    record.add("association", command.association,
+               {{"by-arrival", Association::by_arrival}, {"in-order", Association::in_order}},
+               "HOW", "how folds combine operands");
+    record
+        .add("send_overhead", command.send_overhead, "S",
+             "seconds that a rank spends on a message it sends")
+        .between(0, 1);
+    record
+        .add("receive_overhead", command.receive_overhead, "S",
+             "seconds that a rank spends on a message it receives")
+        .between(0, 1);
+    record
+        .add("blend_rate", command.blend_rate, "PX/S",
+             "elements that a rank combines a second; 0: free")
+        .between(0, 1e15);
+    record
+        .add("machine", command.machine, "FILE",
+             "a machine's profile, for what combining and copying cost")
+        .file();
+    record.add("operator", command.operator_name, "NAME",
+               "what folds apply, as that profile names it");
+    record.add("clock", command.clock,
+               "by Sextant's own clock, not SimGrid: faster where many messages meet");
+    record
+        .add("trace", command.trace, "OUT",
+             "what ranks did when: .svg, or a trace: JSON, .otf2 (docs/trace.md)")
+        .file();
+    record.include(record_of(command.reports));
+    return record;
+}
+
 /// Time per element of an application, from passes over two operands of the size that a rank blends
 /// if all ranks blend the same.
-double seconds_per_application(const machine::Work& work, const Values& values) {
+double seconds_per_application(const machine::Work& work, const ScheduleRequest& request) {
     if (work.passes.empty())
         return work.seconds_per_element->median;
-    const Elements elements =
-        std::max<Elements>(1, values.integer("elements") / values.integer("ranks"));
+    const Elements elements = std::max<Elements>(1, request.elements / request.ranks);
     return machine::at_pass(work.passes, elements, 2).median / static_cast<double>(elements);
 }
 
 /// Takes operator and copy costs from a profile.
-void take_profile(const Values& values, simulate::Costs& costs) {
-    const machine::Profile profile = machine::read_profile(values.text("machine"));
-    const std::string name = values.text("operator");
+void take_profile(const SimulateCommand& command, simulate::Costs& costs) {
+    const machine::Profile profile = machine::read_profile(command.machine);
+    const std::string& name = command.operator_name;
     const machine::Work* work = profile.find_operator(name, "f32");
     if (!work)
         throw InvalidTask(fmt::format("the profile of {} has no operator {}", profile.name, name));
-    costs.seconds_per_application = seconds_per_application(*work, values);
+    costs.seconds_per_application = seconds_per_application(*work, command.request);
     for (const machine::CopyRate& rate : profile.copies) {
         if (rate.block == 0)
             costs.copy_seconds_per_byte = rate.seconds_per_byte.median;
     }
 }
 
-/// Costs from the parameters, else from the profile, else from the platform.
-simulate::Costs costs_from(const Values& values, const std::string& platform) {
+/// Costs from the options, else from the profile, else from the platform.
+simulate::Costs costs_from(const SimulateCommand& command, const std::string& platform) {
     simulate::Costs costs;
     if (simulate::is_json(platform))
         costs = simulate::read_platform(platform).costs;
-    if (values.has("machine"))
-        take_profile(values, costs);
-    if (values.has("send-overhead"))
-        costs.send_overhead = values.number("send-overhead");
-    if (values.has("receive-overhead"))
-        costs.receive_overhead = values.number("receive-overhead");
-    if (values.has("blend-rate")) {
-        const double rate = values.number("blend-rate");
-        costs.seconds_per_application = rate > 0 ? 1 / rate : 0;
-    }
+    if (!command.machine.empty())
+        take_profile(command, costs);
+    costs.send_overhead = command.send_overhead.value_or(costs.send_overhead);
+    costs.receive_overhead = command.receive_overhead.value_or(costs.receive_overhead);
+    if (command.blend_rate)
+        costs.seconds_per_application = *command.blend_rate > 0 ? 1 / *command.blend_rate : 0;
     return costs;
 }
 
@@ -104,16 +154,16 @@ nlohmann::ordered_json json_of(const simulate::Costs& costs) {
             {"copy_seconds_per_byte", costs.copy_seconds_per_byte}};
 }
 
-std::string json_text(const Values& values, const NamedSchedule& made,
+std::string json_text(const SimulateCommand& command, const NamedSchedule& made,
                       const simulate::Question& question, const simulate::Simulation& run) {
     const nlohmann::ordered_json json{{"operation", "simulate"},
-                                      {"family", values.text("family")},
+                                      {"family", command.request.family},
                                       {"algorithm", made.title},
                                       {"ranks", made.schedule.size()},
-                                      {"elements", values.integer("elements")},
+                                      {"elements", command.request.elements},
                                       {"element_size", question.element_size},
                                       {"platform", question.platform},
-                                      {"order", values.text("order")},
+                                      {"order", command.order},
                                       {"association", name(question.association)},
                                       {"costs", json_of(question.costs)},
                                       {"seconds", run.seconds},
@@ -136,123 +186,59 @@ std::string plain_text(const NamedSchedule& made, const simulate::Question& ques
 }
 
 /// Simulates with SimGrid, unless --clock is given or SimGrid is not available for this platform.
-simulate::Simulation simulated(const Values& values, const simulate::Question& question) {
-    if (values.flag("clock"))
+simulate::Simulation simulated(const SimulateCommand& command, const simulate::Question& question) {
+    if (command.clock)
         return simulate::simulate_on_clock(question);
     if (simulate::available() || !simulate::is_json(question.platform))
         return simulate::simulate(question);
-    print_note(
-        fmt::format("warning: simulated by our own clock (--clock): {}", simulate::unavailable()));
+    print_note(fmt::format("warning: simulated by Sextant's own clock (--clock): {}",
+                           simulate::unavailable()));
     return simulate::simulate_on_clock(question);
 }
 
-int run_simulate(const Values& values) {
-    if (!values.has("machine"))
-        refuse_given(values, {"operator"}, "expected --machine, whose profile knows what it costs");
-    const ScheduleRequest request = schedule_request(values);
-    const auto shown = files_given(values, {"trace", "report"}); // timelines
-    keep_inputs(files_given(values, {"platform", "order", "machine"}), shown);
-    check_outputs(shown, values.text("trace"));
-    const std::string platform = machine::shared_file(simulate::platforms, values.text("platform"));
-    const simulate::Costs costs = costs_from(values, platform);
+int run_simulate(const SimulateCommand& command, const Call& call) {
+    if (command.machine.empty())
+        call.refuse({"operator"}, "expected --machine, whose profile knows what it costs");
+    const Reports& reports = command.reports;
+    const std::vector<std::string> outputs =
+        files_named({command.trace, reports.json, reports.report});
+    keep_inputs(files_named({command.platform, command.order, command.machine}), outputs);
+    check_outputs(outputs, command.trace);
+    const std::string platform = machine::shared_file(simulate::platforms, command.platform);
+    const simulate::Costs costs = costs_from(command, platform);
     std::vector<simulate::OrderedHost> order;
-    if (values.has("order"))
-        order = simulate::read_order(machine::shared_file(simulate::orders, values.text("order")));
-    const NamedSchedule made = make_schedule(request);
+    if (!command.order.empty())
+        order = simulate::read_order(machine::shared_file(simulate::orders, command.order));
+    const NamedSchedule made = make_schedule(command.request);
     const simulate::Question question{.schedule = made.schedule,
                                       .platform = platform,
                                       .order = std::move(order),
-                                      .element_size = values.integer("element-size"),
+                                      .element_size = command.element_size,
                                       .costs = costs,
-                                      .association = values.text("association") == "in-order"
-                                                         ? Association::in_order
-                                                         : Association::by_arrival,
-                                      .timeline = !shown.empty()};
-    const simulate::Simulation run = simulated(values, question);
+                                      .association = command.association,
+                                      .timeline =
+                                          !command.trace.empty() || !reports.report.empty()};
+    const simulate::Simulation run = simulated(command, question);
     const report::Recording recording = recording_of(made, question.element_size, run.timeline);
-    if (values.has("trace"))
-        write_shown(values.text("trace"), recording);
-    if (values.has("report"))
-        write_text(values.text("report"), page_text(recording, question));
-    if (std::find(shown.begin(), shown.end(), standard_output) == shown.end()) {
-        const std::string text = values.flag("json") ? json_text(values, made, question, run)
-                                                     : plain_text(made, question, run);
-        print_text(text);
-    }
+    if (!command.trace.empty())
+        write_shown(command.trace, recording);
+    if (!reports.report.empty())
+        write_text(reports.report, page_text(recording, question));
+    if (!reports.json.empty())
+        write_text(reports.json, json_text(command, made, question, run));
+    if (std::find(outputs.begin(), outputs.end(), standard_output) == outputs.end())
+        print_text(plain_text(made, question, run));
     return 0;
-}
-
-std::vector<Parameter> parameters() {
-    std::vector<Parameter> all = schedule_parameters("1048576");
-    const std::vector<Parameter> rest = {
-        element_size_parameter(),
-        {.name = "platform",
-         .type = Type::file,
-         .value = "FILE",
-         .help = "a platform (JSON, or SimGrid's XML), or the name of a shipped one",
-         .required = true},
-        {.name = "order",
-         .type = Type::file,
-         .value = "FILE",
-         .help = "hosts in the order in which they take ranks, one a line"},
-        {.name = "association",
-         .type = Type::choice,
-         .value = "HOW",
-         .fallback = "by-arrival",
-         .help = "how folds combine operands",
-         .choices = {"by-arrival", "in-order"}},
-        {.name = "send-overhead",
-         .type = Type::number,
-         .value = "S",
-         .help = "seconds a rank spends on a message it sends",
-         .least = 0,
-         .most = 1},
-        {.name = "receive-overhead",
-         .type = Type::number,
-         .value = "S",
-         .help = "likewise on one that it receives",
-         .least = 0,
-         .most = 1},
-        {.name = "blend-rate",
-         .type = Type::number,
-         .value = "PX/S",
-         .help = "elements that a rank combines a second; 0: free",
-         .least = 0,
-         .most = 1e15},
-        {.name = "machine",
-         .type = Type::file,
-         .value = "FILE",
-         .help = "a machine's profile, for what combining and copying cost"},
-        {.name = "operator",
-         .value = "NAME",
-         .fallback = "over",
-         .help = "what folds apply, as that profile names it"},
-        {.name = "clock",
-         .type = Type::flag,
-         .help = "by our own clock, not SimGrid: faster where many messages meet"},
-        {.name = "json", .type = Type::flag, .help = "as JSON"},
-        {.name = "trace",
-         .type = Type::file,
-         .value = "OUT",
-         .help = "what ranks did when: .svg, or a trace: JSON, .otf2 (docs/trace.md)"},
-        {.name = "report",
-         .type = Type::file,
-         .value = "FILE",
-         .help = "the same as a page (HTML); - for standard output"}};
-    all.insert(all.end(), rest.begin(), rest.end());
-    return all;
 }
 
 } // namespace
 
 Operation simulate_operation() {
-    return {"simulate",
-            "how long a schedule takes on a machine that need not be there, links shared",
-            "  sextant simulate compositing --algorithm shift-based --ranks 144 \\\n"
-            "      --elements 8388608 --platform fat-tree-144-calibrated",
-            parameters(),
-            run_simulate,
-            true};
+    return declare_command<SimulateCommand>(
+        "simulate", "how long a schedule takes on a machine that need not be there, links shared",
+        "  sextant simulate compositing --algorithm shift-based --ranks 144 \\\n"
+        "      --elements 8388608 --platform fat-tree-144-calibrated",
+        run_simulate, true);
 }
 
 } // namespace sextant::command

@@ -8,9 +8,11 @@
 namespace sextant::lab {
 
 command::Commands catalogue() {
-    static const std::vector<command::Operation> operations = {
-        command::bench_operation(), command::evaluate_operation(), command::reproduce_operation()};
-    return {operations};
+    static const std::vector<command::Group> groups = {
+        {"Laboratory",
+         {command::bench_operation(), command::evaluate_operation(),
+          command::reproduce_operation()}}};
+    return {groups};
 }
 
 } // namespace sextant::lab
